@@ -72,7 +72,7 @@ fn watched(
     (name, target): (&str, Option<Target>),
 ) -> Result<Vec<Figure>> {
     let spent = &ran.spent;
-    let cost = Cost::of(spent, prices)?;
+    let cost = Cost::from_usage(spent, prices)?;
     let share = MILLIONTHS / spent.job_hours;
     let figure =
         |what: &str, value, unit| Figure::new(SECTION, format!("{name}: {what}"), value, unit);
@@ -111,7 +111,7 @@ fn watched(
 }
 
 fn idle_month(ran: &Ran, prices: &Prices) -> Result<Vec<Figure>> {
-    let cost = Cost::of(&ran.spent, prices)?;
+    let cost = Cost::from_usage(&ran.spent, prices)?;
     let month = MONTH_HOURS / ran.spent.hours;
     let figure =
         |what: &str, value| Figure::new(SECTION, format!("an idle month: {what}"), value, "$");

@@ -90,7 +90,7 @@ fn simulate(lives: &[Life], weather: &Weather) -> Result<Seen> {
     })?;
     Ok(Seen {
         jobs: u32::try_from(delays.len()).map_or(1.0, f64::from),
-        delays: Spread::of(delays),
+        delays: Spread::from_samples(delays),
         calls,
     })
 }
@@ -134,13 +134,13 @@ fn shown(seen: &Seen, name: &str, aimed: bool) -> Vec<Figure> {
 fn fixed(lives: &[Life], seconds: u32) -> Vec<Figure> {
     let every = f64::from(seconds);
     let polls = |life: &Life| (life.decides_after.as_secs_f64() / every).ceil().max(1.0);
-    let delays = Spread::of(
+    let delays = Spread::from_samples(
         lives
             .iter()
             .map(|life| polls(life) * every - life.decides_after.as_secs_f64())
             .collect(),
     );
-    let calls = Spread::of(lives.iter().map(polls).collect());
+    let calls = Spread::from_samples(lives.iter().map(polls).collect());
     let figure = |what: &str, value, unit| {
         Figure::new(
             SECTION,

@@ -148,7 +148,7 @@ async fn starts(subject: &Subject) -> Result<Spread> {
             samples.push(took.as_secs_f64() * 1e3);
         }
     }
-    Ok(Spread::of(samples))
+    Ok(Spread::from_samples(samples))
 }
 
 /// What a thousand invocations showed.
@@ -174,7 +174,7 @@ async fn work(subject: &Subject) -> Result<Worked> {
     let peak_kb = process.peak_kb()?;
     process.end().await?;
     Ok(Worked {
-        took: Spread::of(samples),
+        took: Spread::from_samples(samples),
         peak_kb,
         grown_kb: peak_kb - settled_kb,
     })

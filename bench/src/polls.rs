@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use domain::ids::JobId;
-use domain::job::{self, Job, NewJob, Phase, Sight, Snapshot};
+use domain::job::{self, Job, NewJob, Observation, Phase, Snapshot};
 use domain::policy::{Policy, Terms, Timing};
 use domain::session::{SessionState, SessionView};
 use jiff::{SignedDuration, Timestamp};
@@ -44,7 +44,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
 
 fn decisions() -> Result<Vec<Figure>> {
     let (job, view) = watched()?;
-    let sight = Sight::Seen(Box::new(Snapshot {
+    let sight = Observation::Seen(Box::new(Snapshot {
         view,
         activities: None,
     }));
@@ -85,7 +85,7 @@ fn watched() -> Result<(Job, SessionView)> {
         archived: false,
     };
     let new = NewJob {
-        id: JobId::of(ulid::Ulid(7)),
+        id: JobId::from_ulid(ulid::Ulid(7)),
         installation: "bench".parse()?,
         account: "default".parse()?,
         repo: "acme/shop".parse()?,
@@ -130,5 +130,5 @@ fn whole_polls() -> Result<Vec<Figure>> {
         Ok::<_, anyhow::Error>(samples)
     })?;
     let name = "whole poll of 60 unchanged jobs, for each session";
-    Ok(Spread::of(samples).figures((SECTION, name), "us", None))
+    Ok(Spread::from_samples(samples).figures((SECTION, name), "us", None))
 }

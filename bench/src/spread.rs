@@ -19,7 +19,7 @@ pub(crate) struct Spread {
 
 impl Spread {
     /// The spread of some samples; all zero for none.
-    pub(crate) fn of(mut samples: Vec<f64>) -> Self {
+    pub(crate) fn from_samples(mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
         let at = |share: usize| {
             let place = (samples.len() * share).div_ceil(100).saturating_sub(1);
@@ -64,7 +64,7 @@ pub(crate) fn time_each(times: usize, mut act: impl FnMut()) -> Spread {
             samples.push(took);
         }
     }
-    Spread::of(samples)
+    Spread::from_samples(samples)
 }
 
 #[cfg(test)]
@@ -73,9 +73,9 @@ mod tests {
 
     #[test]
     fn a_spread_tells_its_samples() {
-        let spread = Spread::of((1..=200).rev().map(f64::from).collect());
+        let spread = Spread::from_samples((1..=200).rev().map(f64::from).collect());
         assert_eq!((spread.mean, spread.p50, spread.p99), (100.5, 100.0, 198.0));
-        let none = Spread::of(Vec::new());
+        let none = Spread::from_samples(Vec::new());
         assert_eq!((none.mean, none.p50, none.p99), (0.0, 0.0, 0.0));
     }
 }

@@ -117,7 +117,7 @@ fn begin() -> Timestamp {
 }
 
 /// Everything that a store returns about its contents.
-async fn told(store: &dyn Records) -> (Vec<Record>, Vec<(Timestamp, Key)>, Option<Timestamp>) {
+async fn snapshot(store: &dyn Records) -> (Vec<Record>, Vec<(Timestamp, Key)>, Option<Timestamp>) {
     let mut records = Vec::new();
     for pk in ["JOB#1", "PR#acme/shop#7", "RATE#slots#default"] {
         let mut after = None;
@@ -171,7 +171,11 @@ async fn play(table: &Table, memory: &MemoryRecords, mut player: Player) {
             (one, other) => panic!("commit {at}: {one:?}, but {other:?}: {writes:#?}"),
         }
         if at % 5 == 0 {
-            assert_eq!(told(table).await, told(memory).await, "after commit {at}");
+            assert_eq!(
+                snapshot(table).await,
+                snapshot(memory).await,
+                "after commit {at}"
+            );
         }
     }
     assert!(

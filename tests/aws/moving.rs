@@ -29,11 +29,11 @@ async fn a_story_half_told_on_sqlite_is_finished_by_the_functions_and_goes_home(
         (counters.creates, counters.messages, counters.merges),
         (1, 1, 1)
     );
-    let before = world.desk.journal(&job).await.expect("a journal").len();
+    let before = world.backend.journal(&job).await.expect("a journal").len();
 
     world.move_to_sqlite().await;
     assert_eq!(world.state(&job).await, "merged");
-    let journal = world.desk.journal(&job).await.expect("a journal");
+    let journal = world.backend.journal(&job).await.expect("a journal");
     assert_eq!(journal.len(), before);
     let next = world.submit("another").await;
     world

@@ -68,7 +68,7 @@ fn by_kind(asked: Asked) -> Asked {
 
 /// Has each function begin as on Lambda, with the machine's time, and called once.
 async fn begin_all(world: &World, job: &JobId) {
-    let dispatcher = dispatcher::Function::of(&world.place("dispatcher").await)
+    let dispatcher = dispatcher::Function::from_environment(&world.place("dispatcher").await)
         .await
         .expect("a dispatcher");
     // There is no time to begin with it, so it is shown again.
@@ -78,8 +78,8 @@ async fn begin_all(world: &World, job: &JobId) {
         Context::default(),
     );
     assert_eq!(dispatcher.handle(late).await.batch_item_failures.len(), 1);
-    let _webhook = webhook::of(&world.place("webhook").await).await;
-    let api = api_function::of(&world.place("api").await)
+    let _webhook = webhook::router(&world.place("webhook").await).await;
+    let api = api_function::router(&world.place("api").await)
         .await
         .expect("an API");
     let events = format!("/jobs/{job}/events");
@@ -90,7 +90,7 @@ async fn begin_all(world: &World, job: &JobId) {
     let order = json!({ "repo": REPO, "prompt": "Add a test" });
     let ordered = ask(&api, Request::post("/jobs"), Body::from(order.to_string())).await;
     // Leaves a due row for the next tick.
-    let poller = poller::Function::of(&world.place("poller").await)
+    let poller = poller::Function::from_environment(&world.place("poller").await)
         .await
         .expect("a poller");
     leave_message(world).await;
@@ -110,12 +110,12 @@ async fn leave_message(world: &World) {
         key,
         version: 0,
         body: work.to_string(),
-        due: Some(world.desk.now()),
+        due: Some(world.backend.now()),
         list: None,
         forget: None,
     };
     let expect = Expect::Absent;
-    let records = world.desk.store.records();
+    let records = world.backend.store.records();
     let left = records.commit(vec![Write::Put { record, expect }]).await;
     left.expect("a row");
 }
@@ -123,11 +123,11 @@ async fn leave_message(world: &World) {
 /// Requests a fresh read of a job without waiting: a message goes out, and its row is deleted.
 async fn look_at(job: &JobId, world: &World) {
     let place = world.place("api").await;
-    let desk = place.desk().await.expect("a desk");
-    let mut door = api::DoorState::kept(desk, place.secrets());
-    door.answer_within = Duration::ZERO;
+    let backend = place.backend().await.expect("a backend");
+    let mut api = api::ApiState::with_stored_token(backend, place.secrets());
+    api.answer_within = Duration::ZERO;
     let path = format!("/jobs/{job}?fresh=1");
-    let later = ask(&api::router(door), Request::get(path), Body::empty()).await;
+    let later = ask(&api::router(api), Request::get(path), Body::empty()).await;
     assert!(later["ask_again"].is_string(), "{later}");
 }
 

@@ -31,7 +31,7 @@ async fn a_message_carries_the_trace_of_the_work_that_sent_it() {
             .send()
             .await
             .expect("received");
-        found.extend(received.messages.unwrap_or_default().iter().map(told));
+        found.extend(received.messages.unwrap_or_default().iter().map(trace_of));
     }
     found.sort();
     let expected = [("plain", None), ("traced", Some(TRACE))];
@@ -39,7 +39,7 @@ async fn a_message_carries_the_trace_of_the_work_that_sent_it() {
     assert_eq!(found, expected);
 }
 
-fn told(message: &Message) -> (String, Option<String>) {
+fn trace_of(message: &Message) -> (String, Option<String>) {
     let name = MessageSystemAttributeName::AwsTraceHeader;
     assert_eq!(name.as_str(), TRACE_HEADER);
     let attributes = message.attributes.as_ref();

@@ -39,7 +39,7 @@ async fn suspended(world: &World, suspended: bool) {
 #[tokio::test]
 async fn neither_the_key_of_an_app_nor_its_tokens_come_out() {
     listen();
-    let mut canaries = Canaries::of(40, true);
+    let mut canaries = Canaries::new(40, true);
     KEY.clone_into(&mut canaries.github);
     let scenario = scenario(vec![story("working", from_work(vec![]))]);
     let world = canaries.world_as(scenario, Some(APP_ID)).await;

@@ -16,7 +16,7 @@ pub(super) struct Scanner {
 
 impl Scanner {
     /// A scanner for these secrets.
-    pub(super) fn of(secrets: &[String]) -> Self {
+    pub(super) fn new(secrets: &[String]) -> Self {
         let (mut all, mut names) = (Vec::new(), Vec::new());
         for secret in secrets {
             for (form, text) in forms(secret) {
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_disguise_is_seen_through() {
-        let scanner = Scanner::of(&[SECRET.to_owned()]);
+        let scanner = Scanner::new(&[SECRET.to_owned()]);
         let spaced = |by: &str| {
             let chars: Vec<String> = SECRET.chars().map(String::from).collect();
             chars.join(by)

@@ -28,7 +28,7 @@ pub(super) enum Sink {
     Wake,
     /// Words to sessions.
     Said,
-    /// Answers of our own doors, headers and bodies.
+    /// Answers of our own endpoints, headers and bodies.
     Answer,
     /// Reasons and states as people are told them.
     Snapshot,
@@ -120,7 +120,12 @@ pub(super) async fn all(world: &World, heard: &Heard) -> Vec<(Sink, String)> {
     );
     add(Sink::Message, world.fate.acts());
     add(Sink::Message, world.postbox.acts());
-    let events = world.desk.store.recent_events(1_000).await.expect("events");
+    let events = world
+        .backend
+        .store
+        .recent_events(1_000)
+        .await
+        .expect("events");
     add(
         Sink::Event,
         events.iter().map(|it| format!("{it:?}")).collect(),
@@ -162,12 +167,12 @@ fn arguments() -> Vec<String> {
 
 async fn snapshots(world: &World) -> Vec<String> {
     let mut shown = vec![world.story().await];
-    let status = world.desk.status().await.expect("a status");
+    let status = world.backend.status().await.expect("a status");
     shown.push(format!("{status:?}"));
-    for job in world.desk.store.jobs(100).await.expect("jobs") {
+    for job in world.backend.store.jobs(100).await.expect("jobs") {
         shown.push(format!(
             "{:?}",
-            world.desk.why(&job.value.id).await.expect("a why")
+            world.backend.why(&job.value.id).await.expect("a why")
         ));
     }
     shown
@@ -175,7 +180,7 @@ async fn snapshots(world: &World) -> Vec<String> {
 
 /// Where secrets came out, and how.
 pub(super) fn leaks(found: &[(Sink, String)], secrets: &[String]) -> Vec<(Sink, String)> {
-    let scanner = Scanner::of(secrets);
+    let scanner = Scanner::new(secrets);
     let leak = |(sink, text): &(Sink, String)| {
         let (secret, form) = scanner.leak(text)?;
         Some((
@@ -197,7 +202,7 @@ fn around(text: &str, secret: &str) -> String {
         .collect()
 }
 
-/// An answer of a door with all that a caller sees.
+/// An answer of an API with all that a caller sees.
 pub(super) async fn answer(response: reqwest::Response) -> (u16, String) {
     let status = response.status().as_u16();
     let headers = format!("{:?}", response.headers());

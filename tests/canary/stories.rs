@@ -39,7 +39,7 @@ fn unlikely(tag: u8) -> String {
 }
 
 impl Canaries {
-    pub(super) fn of(tag: u8, shaped: bool) -> Self {
+    pub(super) fn new(tag: u8, shaped: bool) -> Self {
         let tags: Vec<String> = (0..4).map(|it| unlikely(tag * 4 + it)).collect();
         let shape = |prefix: &str| if shaped { prefix } else { "" }.to_owned();
         let agent = agents::new_secret([tag.wrapping_add(100); 32]);
@@ -188,7 +188,7 @@ fn loose_tongued(canaries: &Canaries) -> Scenario {
 #[tokio::test]
 async fn no_secret_comes_out_of_stories_in_which_everybody_repeats_it() {
     listen();
-    let canaries = Canaries::of(1, true);
+    let canaries = Canaries::new(1, true);
     let world = canaries.world(loose_tongued(&canaries)).await;
     for prompt in ["asking", "failing", "stalling", "working"] {
         world.submit(prompt).await;
@@ -209,7 +209,7 @@ async fn no_secret_comes_out_of_stories_in_which_everybody_repeats_it() {
 async fn no_secret_of_any_shape_comes_out_of_refusals() {
     listen();
     // Nothing in these tells that they are secrets but that they are ours.
-    let canaries = Canaries::of(2, false);
+    let canaries = Canaries::new(2, false);
     let world = canaries
         .world(scenario(vec![story("working", from_work(vec![]))]))
         .await;
@@ -237,7 +237,7 @@ async fn no_secret_of_any_shape_comes_out_of_refusals() {
 #[tokio::test]
 async fn no_secret_that_cannot_be_used_is_shown_for_it() {
     listen();
-    let canaries = Canaries::of(3, true);
+    let canaries = Canaries::new(3, true);
     let world = canaries
         .world(scenario(vec![asking("asking", "Which one?")]))
         .await;
@@ -284,13 +284,13 @@ fn client() -> reqwest::Client {
         .expect("a client")
 }
 
-/// Our own door on a socket, opened by the story's token.
+/// Our own API on a socket, opened by the story's token.
 async fn open(world: &World, canaries: &Canaries) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
         .await
         .expect("a socket");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let mut state = api::DoorState::new(world.desk.clone(), vec![canaries.api.clone().into()]);
+    let mut state = api::ApiState::new(world.backend.clone(), vec![canaries.api.clone().into()]);
     state.answer_within = std::time::Duration::ZERO;
     tokio::spawn(async move { axum::serve(listener, api::router(state)).await });
     url
@@ -345,7 +345,7 @@ async fn misuse(url: &str, secret: &str, token: &str) -> Vec<String> {
 #[tokio::test]
 async fn no_secret_that_is_put_into_the_wrong_place_comes_out_of_our_door() {
     listen();
-    let canaries = Canaries::of(4, true);
+    let canaries = Canaries::new(4, true);
     let world = canaries
         .world(scenario(vec![story("working", from_work(vec![]))]))
         .await;
@@ -366,7 +366,7 @@ async fn no_secret_that_is_put_into_the_wrong_place_comes_out_of_our_door() {
             .await;
         let error = said.expect_err("a secret is not said");
         heard.errors.push(format!("{error} {error:?}"));
-        let found = world.desk.find(secret).await.expect_err("no such job");
+        let found = world.backend.find(secret).await.expect_err("no such job");
         heard.errors.push(format!("{found} {found:?}"));
     }
     for path in [
@@ -404,7 +404,7 @@ async fn plant_row(world: &World, secret: &str) {
         record,
         expect: engine::ports::Expect::Any,
     };
-    let committed = world.desk.store.records().commit(vec![put]).await;
+    let committed = world.backend.store.records().commit(vec![put]).await;
     committed.expect("a row");
 }
 
@@ -414,7 +414,7 @@ async fn plant(world: &World, heard: &mut Heard, sink: Sink, secret: &str) {
     match sink {
         Sink::Row => plant_row(world, secret).await,
         Sink::Message => world
-            .desk
+            .backend
             .queue
             .send(secret, SignedDuration::from_hours(999))
             .await
@@ -481,7 +481,7 @@ const PLANTED: [Sink; 9] = [
 async fn a_secret_that_is_let_out_anywhere_is_found_there() {
     listen();
     for (at, sink) in (10..).zip(PLANTED) {
-        let canaries = Canaries::of(at, true);
+        let canaries = Canaries::new(at, true);
         let world = canaries.world(Scenario::default()).await;
         let mut heard = Heard::default();
         finds(&world, &heard, &canaries, &[]).await;
@@ -494,7 +494,7 @@ async fn a_secret_that_is_let_out_anywhere_is_found_there() {
 #[tokio::test]
 async fn a_word_that_the_product_itself_writes_is_found_where_it_stands() {
     listen();
-    let canaries = Canaries::of(50, true);
+    let canaries = Canaries::new(50, true);
     let word = unlikely(250);
     let text = format!("the word is {word}");
     let failing = story(
@@ -521,7 +521,7 @@ async fn a_word_that_the_product_itself_writes_is_found_where_it_stands() {
 
 #[tokio::test]
 async fn a_secret_in_any_sink_is_found_in_every_disguise() {
-    let canaries = Canaries::of(30, true);
+    let canaries = Canaries::new(30, true);
     let secret = &canaries.github;
     let sinks = PLANTED.into_iter().chain([Sink::Event, Sink::Snapshot]);
     for sink in sinks {

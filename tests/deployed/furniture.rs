@@ -6,7 +6,7 @@ use aws::Parameters;
 use domain::account::{Account, Health, ListWeight, Pace};
 use domain::governor::Limits;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::ports::{SecretName, Secrets};
 use engine::settings::{Agent, Upstreams};
@@ -24,18 +24,18 @@ pub(crate) const AGENT: &str = "helper";
 const SELDOM: SignedDuration = SignedDuration::from_mins(30);
 
 /// The account, which is polled from now on.
-pub(crate) async fn open_account(desk: &Desk) {
-    let account = account(desk.now());
+pub(crate) async fn open_account(backend: &Backend) {
+    let account = account(backend.now());
     let name = account.name.as_str();
     let place = listed(Some(account.next_poll), keys::ACCOUNTS, name);
-    let mut unit = desk.unit();
+    let mut unit = backend.unit();
     unit.put(keys::account(&account.name), &account, None, place);
-    desk.commit(unit).await.expect("an account");
+    backend.commit(unit).await.expect("an account");
 }
 
 /// Everything but the account.
-pub(crate) async fn put(desk: &Desk, secrets: &Parameters, sandbox: &Sandbox) {
-    let (account, agent) = (account(desk.now()), agent(sandbox));
+pub(crate) async fn put(backend: &Backend, secrets: &Parameters, sandbox: &Sandbox) {
+    let (account, agent) = (account(backend.now()), agent(sandbox));
     let upstreams = Upstreams {
         jules_base: Some(sandbox.jules_base()),
         github_base: Some(sandbox.github_base()),
@@ -55,13 +55,13 @@ pub(crate) async fn put(desk: &Desk, secrets: &Parameters, sandbox: &Sandbox) {
         secrets.write(&name, &value).await.expect("a parameter");
     }
     let source = source(&account, &agent);
-    let found = desk.store.upstreams().await.expect("a table");
-    let mut unit = desk.unit();
+    let found = backend.store.upstreams().await.expect("a table");
+    let mut unit = backend.unit();
     unit.put(
         keys::upstreams(),
         &upstreams,
         Some(found.version),
-        Place::default(),
+        IndexEntry::default(),
     );
     unit.put(
         keys::agent(&agent.name),
@@ -75,11 +75,11 @@ pub(crate) async fn put(desk: &Desk, secrets: &Parameters, sandbox: &Sandbox) {
         None,
         listed(None, keys::SOURCES, &source.repo.key()),
     );
-    desk.commit(unit).await.expect("a furnished table");
+    backend.commit(unit).await.expect("a furnished table");
 }
 
-fn listed(due: Option<Timestamp>, list: &'static str, name: &str) -> Place {
-    Place {
+fn listed(due: Option<Timestamp>, list: &'static str, name: &str) -> IndexEntry {
+    IndexEntry {
         due,
         list: keys::listed(list, name),
         forget: None,
@@ -104,7 +104,7 @@ fn account(now: Timestamp) -> Account {
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
-        tally: Default::default(),
+        counters: Default::default(),
         budget: Default::default(),
     }
 }

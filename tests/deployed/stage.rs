@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use client::Client;
 use client::wire::{CreateJob, JobView};
-use deploy::{Binaries, Cloud, Doors, Place, Told, Wish, Workshop, workspace};
-use engine::desk::Desk;
+use deploy::{
+    Binaries, Cloud, DeployRequest, Endpoints, FunctionOptions, Place, Workshop, workspace,
+};
+use engine::backend::Backend;
 use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, SecretName, Secrets};
 use engine::store::Store;
@@ -36,7 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
     pub(crate) cloud: Cloud,
-    pub(crate) desk: Desk,
+    pub(crate) backend: Backend,
     pub(crate) client: Client,
     pub(crate) config: aws_config::SdkConfig,
     endpoint: Url,
@@ -68,40 +70,40 @@ impl Stage {
             endpoint: Some(endpoint.clone()),
             region: None,
         };
-        let cloud = Cloud::open(place, deploy::command::tell).await;
+        let cloud = Cloud::open(place, deploy::command::print_line).await;
         let cloud = cloud.expect("the services");
         // As a person fills a stack: nothing calls the functions before there is work for them.
         let hosts = vec![sandbox.addr().to_string()];
-        let first = Wish {
-            told: Told::new(Some(false), Some(hosts)),
+        let first = DeployRequest {
+            told: FunctionOptions::new(Some(false), Some(hosts)),
             without_triggers: true,
             ..wish(binaries.clone())
         };
         assert_eq!(put(&cloud, first).await, None);
         let config = aws::connect().await;
         let table = aws::Table::new(&config, STACK);
-        let desk = desk(&config, &table).await;
+        let backend = backend(&config, &table).await;
         let secrets = aws::Parameters::new(&config, STACK);
-        furniture::put(&desk, &secrets, &sandbox).await;
+        furniture::put(&backend, &secrets, &sandbox).await;
         // Which private host may be woken was said once, and holds from then on.
-        let doors = put(&cloud, wish(binaries)).await;
-        let doors = doors.expect("something that calls the functions");
+        let endpoints = put(&cloud, wish(binaries)).await;
+        let endpoints = endpoints.expect("something that calls the functions");
         // Until now nothing was ever due, so no chain of ticks lives: only the schedule can begin one.
-        furniture::open_account(&desk).await;
+        furniture::open_account(&backend).await;
         let token = secrets.read(&SecretName::ApiToken).await.expect("a token");
         let hook = secrets.read(&SecretName::Webhook).await.expect("a secret");
         sandbox.set_webhook(WebhookTarget {
-            url: here(&endpoint, &doors.webhook)
+            url: here(&endpoint, &endpoints.webhook)
                 .join("github/webhook")
                 .expect("an address")
                 .into(),
             secret: hook.expose_secret().to_owned(),
         });
-        let client = Client::new(here(&endpoint, &doors.api), token).expect("a client");
+        let client = Client::new(here(&endpoint, &endpoints.api), token).expect("a client");
         Self {
             sandbox,
             cloud,
-            desk,
+            backend,
             client,
             config,
             endpoint,
@@ -175,17 +177,17 @@ impl Stage {
     }
 }
 
-fn wish(binaries: Binaries) -> Wish {
-    Wish {
+fn wish(binaries: Binaries) -> DeployRequest {
+    DeployRequest {
         binaries,
-        told: Told::default(),
+        told: FunctionOptions::default(),
         alarm_topic: None,
         log_days: None,
         without_triggers: false,
     }
 }
 
-async fn put(cloud: &Cloud, wish: Wish) -> Option<Doors> {
+async fn put(cloud: &Cloud, wish: DeployRequest) -> Option<Endpoints> {
     let workshop = Workshop {
         root: workspace(),
         cargo_lambda: Some(folder("GAFFER_CARGO_LAMBDA")),
@@ -195,7 +197,7 @@ async fn put(cloud: &Cloud, wish: Wish) -> Option<Doors> {
 }
 
 /// The table and the queue as the functions see them.
-async fn desk(config: &aws_config::SdkConfig, table: &aws::Table) -> Desk {
+async fn backend(config: &aws_config::SdkConfig, table: &aws::Table) -> Backend {
     let client = aws_sdk_sqs::Client::new(config);
     let url = async |name: String| {
         let found = client.get_queue_url().queue_name(name).send().await;
@@ -205,18 +207,18 @@ async fn desk(config: &aws_config::SdkConfig, table: &aws::Table) -> Desk {
     let dead = url(format!("{STACK}-work-dead")).await;
     let records = Arc::new(table.clone());
     let store = Store::new(records.clone());
-    let known = engine::installation::of(&store, &RandomIds, SystemClock.now()).await;
+    let known = engine::installation::load_or_create(&store, &RandomIds, SystemClock.now()).await;
     let installation = known.expect("an installation");
     let queue = Arc::new(aws::SqsQueue::new(config, &work, &dead));
     let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
-    Desk::new(records, queue, clock, ids, installation)
+    Backend::new(records, queue, clock, ids, installation)
 }
 
 /// A function's address for a client that cannot set the host name: the emulator takes the first label of it in the
 /// path too.
-fn here(endpoint: &Url, door: &str) -> Url {
-    let door: Url = door.parse().expect("an address");
-    let host = door.host_str().expect("a host");
+fn here(endpoint: &Url, api: &str) -> Url {
+    let api: Url = api.parse().expect("an address");
+    let host = api.host_str().expect("a host");
     let label = host.split('.').next().expect("a label");
     let path = format!("_aws/lambda-url/{label}/");
     endpoint.join(&path).expect("an address")

@@ -90,7 +90,12 @@ pub(crate) async fn taken_down_it_leaves_what_was_to_be_kept(stage: &Stage) {
     sorted.sort();
     kept.sort();
     assert_eq!(sorted, kept);
-    let jobs = stage.desk.store.jobs(100).await.expect("a readable table");
+    let jobs = stage
+        .backend
+        .store
+        .jobs(100)
+        .await
+        .expect("a readable table");
     assert_eq!(
         jobs.len(),
         JOBS + 1,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use domain::ids::JobId;
-use engine::desk::Place;
-use engine::jobs::JobsAsked;
+use engine::backend::IndexEntry;
+use engine::jobs::JobQuery;
 use engine::jobs::adoption::{Adopted, Adoption};
 use engine::keys;
 use sandbox::{Fault, FaultKind, Foreign, ForeignSession, Lags, Scenario, Service};
@@ -38,11 +38,11 @@ async fn the_pull_request_of_an_attempt_that_was_called_off_is_not_merged() {
         })
         .await;
     let named = world.named(&job);
-    let cancelled = world.desk.cancel_job(&named, "a person").await;
+    let cancelled = world.backend.cancel_job(&named, "a person").await;
     cancelled.expect("the job is called off");
     world.step().await;
     world
-        .desk
+        .backend
         .retry_job(&named, None)
         .await
         .expect("a second attempt");
@@ -103,10 +103,10 @@ async fn a_create_that_was_called_off_before_it_began_leaves_the_next_attempt_al
     let job = world.submit("Add a test").await;
     world.pass(SECOND * 30).await;
     let named = world.named(&job);
-    let cancelled = world.desk.cancel_job(&named, "a person").await;
+    let cancelled = world.backend.cancel_job(&named, "a person").await;
     cancelled.expect("the job is called off");
     world
-        .desk
+        .backend
         .retry_job(&named, None)
         .await
         .expect("a second attempt");
@@ -140,9 +140,9 @@ async fn made_unheard(hidden: jiff::SignedDuration) -> (World, JobId) {
 /// Calls the job off, and has it tried again.
 async fn tried_again(world: &World, job: &JobId) {
     let named = world.named(job);
-    let cancelled = world.desk.cancel_job(&named, "a person").await;
+    let cancelled = world.backend.cancel_job(&named, "a person").await;
     cancelled.expect("the job is called off");
-    let again = world.desk.retry_job(&named, None).await;
+    let again = world.backend.retry_job(&named, None).await;
     again.expect("a second attempt");
 }
 
@@ -195,7 +195,10 @@ async fn a_session_that_turns_up_long_after_its_job_was_called_off_is_put_away()
             !world.sandbox.jules().sessions().is_empty()
         })
         .await;
-    let cancelled = world.desk.cancel_job(&world.named(&job), "a person").await;
+    let cancelled = world
+        .backend
+        .cancel_job(&world.named(&job), "a person")
+        .await;
     cancelled.expect("the job is called off");
     world.pass(MINUTE * 15).await;
     assert_eq!(put_away(&world, (&job, 1)), [false]);
@@ -213,11 +216,14 @@ async fn an_unheard_session_that_is_adopted_when_its_job_was_called_off_stays_wi
             !world.sandbox.jules().sessions().is_empty()
         })
         .await;
-    let cancelled = world.desk.cancel_job(&world.named(&job), "a person").await;
+    let cancelled = world
+        .backend
+        .cancel_job(&world.named(&job), "a person")
+        .await;
     cancelled.expect("the job is called off");
     let session = world.sandbox.jules().sessions()[0].id.clone();
     let asked = world
-        .desk
+        .backend
         .adopt(wish(&world, &session), Duration::ZERO)
         .await;
     let Ok(Adopted::Later(new)) = asked else {
@@ -227,8 +233,8 @@ async fn an_unheard_session_that_is_adopted_when_its_job_was_called_off_stays_wi
     world.pass(MINUTE * 60).await;
     assert_eq!(put_away(&world, (&job, 1)), [false]);
     assert_eq!(world.state(&new).await, "working");
-    let adopted = world.desk.must_job(&new).await.expect("a job").value;
-    let given = adopted.last_given(domain::job::Order::Adopt);
+    let adopted = world.backend.must_job(&new).await.expect("a job").value;
+    let given = adopted.last_order(domain::job::Order::Adopt);
     assert_eq!(given.map(|given| &*given.by), Some("me over HTTP"));
     assert_eq!(world.sandbox.counters().archives, 0);
 }
@@ -241,17 +247,20 @@ async fn a_twin_is_not_given_to_whoever_wants_to_adopt_it() {
             world.state(&job).await == "working"
         })
         .await;
-    let has = world.desk.must_job(&job).await.expect("a job").value;
+    let has = world.backend.must_job(&job).await.expect("a job").value;
     let mut sessions = world.sandbox.jules().sessions().into_iter();
-    let twin = sessions.find(|it| has.session().is_some_and(|had| *had.as_str() != *it.id));
-    let twin = twin.expect("a twin").id;
-    let asked = world.desk.adopt(wish(&world, &twin), Duration::ZERO).await;
+    let duplicate = sessions.find(|it| has.session().is_some_and(|had| *had.as_str() != *it.id));
+    let duplicate = duplicate.expect("a twin").id;
+    let asked = world
+        .backend
+        .adopt(wish(&world, &duplicate), Duration::ZERO)
+        .await;
     let Ok(Adopted::Later(new)) = asked else {
         panic!("{asked:?}")
     };
     world.pass(MINUTE).await;
-    let session = twin.parse().expect("a session id");
-    let answered = world.desk.adopted(&new, &session).await;
+    let session = duplicate.parse().expect("a session id");
+    let answered = world.backend.adopted(&new, &session).await;
     let Ok(Adopted::Refused(code, sentence)) = answered else {
         panic!("{answered:?}")
     };
@@ -259,7 +268,7 @@ async fn a_twin_is_not_given_to_whoever_wants_to_adopt_it() {
     assert_eq!(
         sentence,
         format!(
-            "session {twin} was made for job {job}, which has it or puts it away: use that job"
+            "session {duplicate} was made for job {job}, which has it or puts it away: use that job"
         )
     );
     assert_eq!(jobs(&world).await, [job]);
@@ -272,7 +281,7 @@ fn wish(world: &World, session: &str) -> Adoption {
         agent: None,
         take_over: true,
         by: Some("me over HTTP".to_owned()),
-        asked_at: world.desk.now(),
+        asked_at: world.backend.now(),
         refused: None,
     }
 }
@@ -292,19 +301,26 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
         ..scenario(Vec::new())
     })
     .await;
-    let asked = world.desk.adopt(wish(&world, "77"), Duration::ZERO).await;
+    let asked = world
+        .backend
+        .adopt(wish(&world, "77"), Duration::ZERO)
+        .await;
     let Ok(Adopted::Later(new)) = asked else {
         panic!("{asked:?}")
     };
     // The first attempt listed the job before it died.
-    let mut unit = world.desk.unit();
-    let list = keys::listed(keys::JOBS, keys::job_place(world.desk.now(), &new));
-    let place = Place {
+    let mut unit = world.backend.unit();
+    let list = keys::listed(keys::JOBS, keys::list_position(world.backend.now(), &new));
+    let place = IndexEntry {
         list,
-        ..Place::default()
+        ..IndexEntry::default()
     };
     unit.put(keys::job_listed(&new), &new, None, place);
-    world.desk.commit(unit).await.expect("a place in the list");
+    world
+        .backend
+        .commit(unit)
+        .await
+        .expect("a place in the list");
     world.pass(MINUTE * 2).await;
     assert_eq!(world.state(&new).await, "working");
     assert_eq!(jobs(&world).await, [new]);
@@ -313,8 +329,8 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
 /// Every job.
 async fn jobs(world: &World) -> Vec<JobId> {
     let all = world
-        .desk
-        .list_jobs(&JobsAsked::default(), None, 10)
+        .backend
+        .list_jobs(&JobQuery::default(), None, 10)
         .await
         .expect("a store");
     all.jobs.into_iter().map(|job| job.id).collect()
@@ -335,7 +351,7 @@ async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_ado
     let session = world.sandbox.jules().sessions()[0].id.clone();
     for _ in 0..2 {
         let asked = wish(&world, &session);
-        let asked = world.desk.adopt(asked, Duration::ZERO).await;
+        let asked = world.backend.adopt(asked, Duration::ZERO).await;
         assert!(matches!(asked, Ok(Adopted::Later(_))), "{asked:?}");
         world.step().await;
     }
@@ -347,7 +363,7 @@ async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_ado
     assert_eq!(jobs(&world).await, std::slice::from_ref(&job));
     // A repeated request returns the one job, and no request is left over.
     let again = world
-        .desk
+        .backend
         .adopt(wish(&world, &session), Duration::ZERO)
         .await;
     let Ok(Adopted::Job(found)) = again else {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use domain::account::{Account, Budget, Health, ListWeight, Pace, Tally};
-use domain::event::{Aid, Audience, Event, Occurrence};
+use domain::account::{Account, Budget, Health, ListWeight, Pace, PollCounters};
+use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::governor::Limits;
 use domain::ids::{EventId, JobId};
 use domain::job::{self, Job};
 use domain::policy::Timing;
-use engine::desk::{Desk, Place};
-use engine::jobs::{Named, Order, job_list};
+use engine::backend::{Backend, IndexEntry};
+use engine::jobs::{JobRef, Order, job_list};
 use engine::keys;
 use engine::machine::RandomIds;
 use engine::ports::{
@@ -160,12 +160,12 @@ fn sqlite() -> Arc<Noting> {
     Noting::over(Arc::new(local::Store::new(&database)))
 }
 
-/// A desk over a store with an account and a source.
-async fn desk_over(records: Arc<dyn Records>, clock: &Arc<FakeClock>) -> Desk {
+/// A backend over a store with an account and a source.
+async fn backend_over(records: Arc<dyn Records>, clock: &Arc<FakeClock>) -> Backend {
     let told: Arc<dyn Clock> = Arc::<FakeClock>::clone(clock);
     let queue = Arc::new(MemoryQueue::new(Arc::clone(&told)));
     let installation = "tests".parse().expect("an id");
-    let desk = Desk::new(records, queue, told, Arc::new(RandomIds), installation);
+    let backend = Backend::new(records, queue, told, Arc::new(RandomIds), installation);
     let source = source();
     let account = Account {
         name: source.account.clone(),
@@ -180,23 +180,23 @@ async fn desk_over(records: Arc<dyn Records>, clock: &Arc<FakeClock>) -> Desk {
         },
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
-        tally: Tally::default(),
+        counters: PollCounters::default(),
         budget: Budget::default(),
     };
-    let listed = |name: &str, sort: String| Place {
+    let listed = |name: &str, sort: String| IndexEntry {
         list: keys::listed(name, sort),
-        ..Place::default()
+        ..IndexEntry::default()
     };
-    let mut unit = desk.unit();
+    let mut unit = backend.unit();
     let place = listed(keys::ACCOUNTS, account.name.to_string());
     unit.put(keys::account(&account.name), &account, None, place);
     let place = listed(keys::SOURCES, source.repo.key());
     unit.put(keys::source(&source.repo), &source, None, place);
-    desk.commit(unit).await.expect("an account and a source");
-    desk
+    backend.commit(unit).await.expect("an account and a source");
+    backend
 }
 
-async fn create(desk: &Desk) -> JobId {
+async fn create(backend: &Backend) -> JobId {
     let order = Order {
         repo: source().repo,
         branch: None,
@@ -207,27 +207,32 @@ async fn create(desk: &Desk) -> JobId {
         priority: None,
         terms: domain::policy::Terms::default(),
     };
-    desk.create_job(order).await.expect("a job").id
+    backend.create_job(order).await.expect("a job").id
 }
 
 /// Changes a job like a decision: under its version, and into the list where it belongs.
-async fn change(desk: &Desk, id: &JobId, edit: impl FnOnce(&Job) -> Job) {
-    let found = desk.store.job(id).await.expect("a store").expect("a job");
+async fn change(backend: &Backend, id: &JobId, edit: impl FnOnce(&Job) -> Job) {
+    let found = backend
+        .store
+        .job(id)
+        .await
+        .expect("a store")
+        .expect("a job");
     let job = edit(&found.value);
-    let place = Place {
+    let place = IndexEntry {
         list: job_list(&job),
-        ..Place::default()
+        ..IndexEntry::default()
     };
-    let mut unit = desk.unit();
+    let mut unit = backend.unit();
     unit.put(keys::job(id), &job, Some(found.version), place);
-    desk.commit(unit).await.expect("a change");
+    backend.commit(unit).await.expect("a change");
 }
 
 /// Has a session begun for a job.
-async fn begin(desk: &Desk, id: &JobId, session: &str) {
-    let now = desk.now();
+async fn begin(backend: &Backend, id: &JobId, session: &str) {
+    let now = backend.now();
     let view = working(&session.parse().expect("an id"));
-    change(desk, id, |job| {
+    change(backend, id, |job| {
         let started = job::start(job, now).expect("a start").aggregate;
         job::created(&started, &view, now, &Timing::default()).aggregate
     })
@@ -240,34 +245,37 @@ fn numbers(of: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
         .collect()
 }
 
-async fn status(desk: &Desk) -> Status {
-    desk.status().await.expect("a status")
+async fn status(backend: &Backend) -> Status {
+    backend.status().await.expect("a status")
 }
 
 #[tokio::test]
 async fn more_than_a_thousand_jobs_are_counted_and_none_is_read() {
     let clock = Arc::new(FakeClock::default());
     for records in [sqlite(), Noting::over(Arc::new(MemoryRecords::default()))] {
-        let desk = desk_over(records.clone(), &clock).await;
+        let backend = backend_over(records.clone(), &clock).await;
         let mut jobs = Vec::new();
         for _ in 0..MANY {
-            jobs.push(create(&desk).await);
+            jobs.push(create(&backend).await);
         }
-        assert_eq!(numbers(&status(&desk).await.jobs), [("queued", 1_100)]);
+        assert_eq!(numbers(&status(&backend).await.jobs), [("queued", 1_100)]);
         for job in &jobs[50..] {
-            let named = Named {
+            let named = JobRef {
                 job: job.clone(),
                 session: None,
                 by: None,
             };
-            desk.cancel_job(&named, "somebody").await.expect("an end");
+            backend
+                .cancel_job(&named, "somebody")
+                .await
+                .expect("an end");
         }
         for (at, job) in jobs[..3].iter().enumerate() {
-            begin(&desk, job, &format!("{}", at + 1)).await;
+            begin(&backend, job, &format!("{}", at + 1)).await;
         }
         let all = [("cancelled", 1_050), ("queued", 47), ("working", 3)];
         records.take();
-        let told = status(&desk).await;
+        let told = status(&backend).await;
         assert_eq!(numbers(&told.jobs), all);
         assert_eq!(numbers(&told.waits_for), [("jules", 3)]);
         assert_eq!(told.accounts[0].slots.0, 3);
@@ -277,26 +285,26 @@ async fn more_than_a_thousand_jobs_are_counted_and_none_is_read() {
 #[tokio::test]
 async fn on_sqlite_a_status_reads_no_job() {
     let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
-    let desk = desk_over(records.clone(), &clock).await;
+    let backend = backend_over(records.clone(), &clock).await;
     for at in 0..30 {
-        let job = create(&desk).await;
-        begin(&desk, &job, &format!("{}", at + 1)).await;
+        let job = create(&backend).await;
+        begin(&backend, &job, &format!("{}", at + 1)).await;
     }
     records.take();
-    assert_eq!(numbers(&status(&desk).await.jobs), [("working", 30)]);
+    assert_eq!(numbers(&status(&backend).await.jobs), [("working", 30)]);
     assert_eq!(records.take(), (0, 0, 2));
 }
 
 #[tokio::test]
 async fn many_who_ask_at_once_cause_one_answer_of_a_second() {
     let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
-    let desk = desk_over(records.clone(), &clock).await;
-    create(&desk).await;
+    let backend = backend_over(records.clone(), &clock).await;
+    create(&backend).await;
     let once = async || {
         records.take();
         let both = (0..100).map(|_| async {
-            let status = desk.shared_status().await.expect("a status");
-            let figures = desk.shared_figures().await.expect("figures");
+            let status = backend.shared_status().await.expect("a status");
+            let figures = backend.shared_figures().await.expect("figures");
             (status.jobs, figures.status.jobs)
         });
         let told = join_all(both).await;
@@ -307,7 +315,7 @@ async fn many_who_ask_at_once_cause_one_answer_of_a_second() {
     // The lists of queued and of watched jobs are counted, once each.
     let (jobs, counts) = once().await;
     assert_eq!((numbers(&jobs), counts), (vec![("queued", 1)], 2));
-    create(&desk).await;
+    create(&backend).await;
     clock.advance(SignedDuration::from_millis(999));
     let (jobs, counts) = once().await;
     assert_eq!((numbers(&jobs), counts), (vec![("queued", 1)], 0));
@@ -323,10 +331,10 @@ async fn many_who_ask_at_once_cause_one_answer_of_a_second() {
 #[tokio::test]
 async fn many_who_ask_while_the_store_is_down_cause_one_failure_of_a_second() {
     let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
-    let desk = desk_over(records.clone(), &clock).await;
+    let backend = backend_over(records.clone(), &clock).await;
     records.be_down_after(0);
     let all = async || {
-        let told = join_all((0..100).map(|_| desk.shared_status())).await;
+        let told = join_all((0..100).map(|_| backend.shared_status())).await;
         assert!(told.iter().all(Result::is_err));
         records.pages.load(Ordering::Relaxed)
     };
@@ -337,46 +345,46 @@ async fn many_who_ask_while_the_store_is_down_cause_one_failure_of_a_second() {
     assert_eq!(all().await, 2);
     records.be_down_after(usize::MAX);
     clock.advance(SignedDuration::from_secs(1));
-    assert!(desk.shared_status().await.is_ok());
+    assert!(backend.shared_status().await.is_ok());
 }
 
-async fn put_events(desk: &Desk, job: &JobId, what: &Occurrence, many: usize) {
+async fn put_events(backend: &Backend, job: &JobId, what: &Occurrence, many: usize) {
     for _ in 0..many {
-        let id = EventId::of(&desk.ulid().to_string());
+        let id = EventId::from_name(&backend.ulid().to_string());
         let event = Event {
             id: id.clone(),
             job: Some(job.clone()),
             account: "default".parse().expect("a name"),
             attempt: 1,
             seq: None,
-            observed_at: desk.now(),
+            observed_at: backend.now(),
             status: String::new(),
             last_activity: None,
             what: what.clone(),
             audience: Audience::Agent,
-            aid: Aid::default(),
+            aid: EventContext::default(),
         };
         let sort = format!("{}:{id}", keys::stamp(event.observed_at));
-        let place = Place {
+        let place = IndexEntry {
             list: keys::listed(keys::EVENTS, sort),
-            ..Place::default()
+            ..IndexEntry::default()
         };
-        let mut unit = desk.unit();
+        let mut unit = backend.unit();
         unit.put(keys::event(job, &id), &event, None, place);
-        desk.commit(unit).await.expect("an event");
+        backend.commit(unit).await.expect("an event");
     }
 }
 
 #[tokio::test]
 async fn events_are_counted_to_the_last_and_read_once() {
     let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
-    let desk = desk_over(records.clone(), &clock).await;
-    let job = create(&desk).await;
+    let backend = backend_over(records.clone(), &clock).await;
+    let job = create(&backend).await;
     let question = Occurrence::Question { text: None };
-    put_events(&desk, &job, &question, 600).await;
+    put_events(&backend, &job, &question, 600).await;
     let counted = async || {
         records.take();
-        let counts = desk.event_counts().await.expect("counts");
+        let counts = backend.event_counts().await.expect("counts");
         let (_, read, _) = records.take();
         (counts["question question"], read)
     };
@@ -384,16 +392,16 @@ async fn events_are_counted_to_the_last_and_read_once() {
     assert_eq!(counted().await, (600, 600));
     assert_eq!(counted().await, (600, 600));
     clock.advance(SignedDuration::from_mins(10));
-    put_events(&desk, &job, &question, 7).await;
+    put_events(&backend, &job, &question, 7).await;
     assert_eq!(counted().await, (607, 607));
     assert_eq!(counted().await, (607, 7));
     // A clock that was ahead while they were counted, and is set right: those seen since are before that place.
     clock.advance(SignedDuration::from_hours(1));
-    put_events(&desk, &job, &question, 100).await;
+    put_events(&backend, &job, &question, 100).await;
     clock.advance(SignedDuration::from_mins(10));
     assert_eq!(counted().await.0, 707);
     clock.advance(SignedDuration::from_mins(-65));
-    put_events(&desk, &job, &question, 5).await;
+    put_events(&backend, &job, &question, 5).await;
     assert_eq!(counted().await.0, 712);
     clock.advance(SignedDuration::from_mins(90));
     assert_eq!(counted().await.0, 712);
@@ -402,16 +410,16 @@ async fn events_are_counted_to_the_last_and_read_once() {
 #[tokio::test]
 async fn a_count_that_broke_off_is_not_begun_anew() {
     let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
-    let desk = desk_over(records.clone(), &clock).await;
-    let job = create(&desk).await;
+    let backend = backend_over(records.clone(), &clock).await;
+    let job = create(&backend).await;
     let question = Occurrence::Question { text: None };
-    put_events(&desk, &job, &question, 2_250).await;
+    put_events(&backend, &job, &question, 2_250).await;
     clock.advance(SignedDuration::from_mins(10));
     records.be_down_after(21);
-    assert!(desk.event_counts().await.is_err());
+    assert!(backend.event_counts().await.is_err());
     records.be_down_after(usize::MAX);
     records.take();
-    let counts = desk.event_counts().await.expect("counts");
+    let counts = backend.event_counts().await.expect("counts");
     assert_eq!(
         (counts["question question"], records.take().1),
         (2_250, 250)

@@ -3,7 +3,7 @@
 use domain::effect::{Action, Effect};
 use domain::ids::JobId;
 use domain::policy::{MergePolicy, PlanApproval, Source};
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
 use sandbox::story::Step;
@@ -151,13 +151,13 @@ async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
         let own = world.session(&job).await.id;
         let marker = format!("{job}#1");
         let sessions = world.sandbox.jules().sessions();
-        let twins: Vec<_> = sessions
+        let duplicates: Vec<_> = sessions
             .iter()
             .filter(|it| it.title.contains(&marker))
             .collect();
-        assert_eq!(twins.len(), 2);
-        for twin in twins {
-            assert_eq!(twin.archived, twin.id != own, "{twin:?}");
+        assert_eq!(duplicates.len(), 2);
+        for duplicate in duplicates {
+            assert_eq!(duplicate.archived, duplicate.id != own, "{duplicate:?}");
         }
         assert_eq!(world.sandbox.counters().archives, 1);
         world.finish().await;
@@ -306,7 +306,7 @@ async fn nothing_is_merged_while_words_may_have_woken_its_session() {
         })
         .await;
     let pull = "acme/shop#1".parse().expect("a reference");
-    let found = world.desk.store.pull(&pull).await.expect("a store");
+    let found = world.backend.store.pull(&pull).await.expect("a store");
     let ready = found.and_then(|found| found.value.pull.ready);
     let ready = ready.expect("it is ready");
     let left = ready.from.duration_since(world.clock.now());
@@ -397,7 +397,7 @@ async fn an_approval_whose_answer_is_lost_is_given_once() {
             .await;
         cut(&world, &kind, (Service::Jules, "POST", ":approvePlan"));
         world
-            .desk
+            .backend
             .approve_plan(&world.named(&job), None)
             .await
             .expect("an approval");
@@ -511,15 +511,15 @@ async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answe
 /// Saves an effect on the first pull request, like a decision.
 async fn wish(world: &World, action: Action) {
     let pk = keys::pull_pk(&format!("{REPO}#1").parse().expect("a pull request"));
-    let effect = Effect::new(action, world.desk.now());
-    let mut unit = world.desk.unit();
+    let effect = Effect::new(action, world.backend.now());
+    let mut unit = world.backend.unit();
     unit.put(
         keys::effect(&pk, &effect.id),
         &effect,
         None,
-        Place::due(effect.due()),
+        IndexEntry::due(effect.due()),
     );
-    world.desk.commit(unit).await.expect("a wish");
+    world.backend.commit(unit).await.expect("a wish");
 }
 
 #[tokio::test]

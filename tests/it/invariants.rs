@@ -208,14 +208,14 @@ async fn lost_messages_change_nothing() {
             world.sandbox.advance();
             world.poller.tick().await.expect("a tick");
             for lost in world
-                .desk
+                .backend
                 .queue
                 .receive(10, SECOND)
                 .await
                 .expect("messages")
             {
                 world
-                    .desk
+                    .backend
                     .queue
                     .acknowledge(&lost.receipt)
                     .await
@@ -273,7 +273,7 @@ async fn a_story_without_a_pull_request_ends_by_itself() {
     world.pass(hour(3)).await;
     assert_eq!(world.state(&job).await, "completed");
     let ended = world
-        .desk
+        .backend
         .must_job(&job)
         .await
         .expect("a job")

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use domain::account::NOTHING_GAP;
-use domain::feed::{FeedHealth, SILENT_AFTER};
-use engine::desk::Desk;
-use engine::journal::{About, Entry};
+use domain::webhook_activity::{SILENT_AFTER, WebhookHealth};
+use engine::backend::Backend;
+use engine::journal::{Entry, EntryKind};
 use engine::machine::RandomIds;
 use engine::ports::{Clock, DeadLetters, Queue};
 use engine::usage::{Meter, Recorder, Used};
@@ -57,29 +57,33 @@ async fn merged(webhooks: bool) -> (World, domain::ids::JobId) {
 async fn the_journal_of_a_job_tells_everything_in_order() {
     let (world, job) = merged(true).await;
     world.pass(MINUTE * 10).await;
-    let journal = world.desk.journal(&job).await.expect("a journal");
+    let journal = world.backend.journal(&job).await.expect("a journal");
     let times: Vec<_> = journal.iter().map(|entry| entry.at).collect();
     assert!(times.is_sorted(), "{journal:?}");
-    let place = |about: About, begins: &str| {
+    let place = |about: EntryKind, begins: &str| {
         let it = |entry: &Entry| entry.about == about && entry.what.starts_with(begins);
         let found = journal.iter().position(it);
         found.unwrap_or_else(|| panic!("no {begins}: {journal:#?}"))
     };
     let order = [
-        place(About::Job, "handed over"),
-        place(About::Effect, "create:"),
-        place(About::Event, "question"),
-        place(About::Effect, "say:"),
-        place(About::Event, "completed"),
-        place(About::Effect, "merge:"),
+        place(EntryKind::Job, "handed over"),
+        place(EntryKind::Effect, "create:"),
+        place(EntryKind::Event, "question"),
+        place(EntryKind::Effect, "say:"),
+        place(EntryKind::Event, "completed"),
+        place(EntryKind::Effect, "merge:"),
     ];
     assert!(order.is_sorted(), "{journal:#?}");
-    let question = &journal[place(About::Event, "question")];
+    let question = &journal[place(EntryKind::Event, "question")];
     assert!(question.outcome.contains("Which database?"), "{question:?}");
-    let wakes = journal.iter().filter(|entry| entry.about == About::Wake);
+    let wakes = journal
+        .iter()
+        .filter(|entry| entry.about == EntryKind::Wake);
     assert_eq!(wakes.clone().count(), 2);
     assert!(wakes.clone().all(|wake| wake.outcome == "acknowledged"));
-    let effects = journal.iter().filter(|entry| entry.about == About::Effect);
+    let effects = journal
+        .iter()
+        .filter(|entry| entry.about == EntryKind::Effect);
     assert!(
         effects
             .clone()
@@ -91,8 +95,8 @@ async fn the_journal_of_a_job_tells_everything_in_order() {
 #[tokio::test]
 async fn how_news_of_a_repository_arrives_is_told() {
     let (world, _) = merged(false).await;
-    let status = world.desk.status().await.expect("a status");
-    assert_eq!(status.feeds[0].health, FeedHealth::Polled);
+    let status = world.backend.status().await.expect("a status");
+    assert_eq!(status.feeds[0].health, WebhookHealth::Polled);
     let tally = &status.accounts[0].tally;
     assert!(tally.polls > 3 && tally.failed.is_empty(), "{tally:?}");
     assert_eq!(status.last_tick, tally.last);
@@ -100,21 +104,26 @@ async fn how_news_of_a_repository_arrives_is_told() {
     assert_eq!(status.overdue_since, None);
     // Nothing is left to do, but a poll is overdue.
     world.clock.advance(NOTHING_GAP + MINUTE);
-    let late = world.desk.status().await.expect("a status").overdue_since;
+    let late = world
+        .backend
+        .status()
+        .await
+        .expect("a status")
+        .overdue_since;
     assert!(
         late.is_some_and(|since| since <= world.clock.now()),
         "{late:?}"
     );
 
     let (world, _) = merged(true).await;
-    let status = world.desk.status().await.expect("a status");
-    let FeedHealth::Webhooks { last } = status.feeds[0].health else {
+    let status = world.backend.status().await.expect("a status");
+    let WebhookHealth::Webhooks { last } = status.feeds[0].health else {
         panic!("{:?}", status.feeds);
     };
     assert!(world.clock.now().duration_since(last) < MINUTE * 30);
     world.clock.advance(SILENT_AFTER);
-    let status = world.desk.status().await.expect("a status");
-    assert_eq!(status.feeds[0].health, FeedHealth::Silent { last });
+    let status = world.backend.status().await.expect("a status");
+    assert_eq!(status.feeds[0].health, WebhookHealth::Silent { last });
 }
 
 /// A meter that returns a fixed usage each time.
@@ -133,7 +142,7 @@ async fn what_is_used_is_stored_now_and_then_and_nothing_is_lost() {
     let installation = "tests".parse().expect("an id");
     let records = Arc::new(MemoryRecords::default());
     let ids = Arc::new(RandomIds);
-    let desk = Desk::new(records, queue, clock.clone(), ids, installation);
+    let backend = Backend::new(records, queue, clock.clone(), ids, installation);
     let each = Used {
         read_halves: 3,
         write_halves: 2,
@@ -145,17 +154,17 @@ async fn what_is_used_is_stored_now_and_then_and_nothing_is_lost() {
     let other = Recorder::new("poller", Arc::new(Fixed(each)));
     // A process that is called once and no more is counted too.
     Recorder::new("dispatcher", Arc::new(Fixed(each)))
-        .invoked(&desk, (20, 128))
+        .invoked(&backend, (20, 128))
         .await;
-    let once = desk.store.usage("dispatcher").await.expect("a store");
+    let once = backend.store.usage("dispatcher").await.expect("a store");
     assert_eq!(once.value.total().invocations, 1);
     let minutes = 61;
     for _ in 0..minutes {
-        one.invoked(&desk, (20, 128)).await;
+        one.invoked(&backend, (20, 128)).await;
         clock.advance(MINUTE);
-        other.invoked(&desk, (20, 128)).await;
+        other.invoked(&backend, (20, 128)).await;
     }
-    let stored = desk.store.usage("poller").await.expect("a store");
+    let stored = backend.store.usage("poller").await.expect("a store");
     assert!(
         stored.version <= 14,
         "at first, and then once in ten minutes: {}",

@@ -2,9 +2,9 @@
 
 mod alone;
 mod calls;
-mod remembered;
+mod duplicates;
+mod job_cache;
 mod rows;
-mod twins;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,10 +18,10 @@ use domain::ids::{JobId, SessionId};
 use domain::job::{self, Job, NewJob};
 use domain::policy::Timing;
 use domain::priority::INTERVALS_MAX;
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::machine::RandomIds;
-use engine::poller::{Others, Poller};
+use engine::poller::{OtherPollers, Poller};
 use engine::ports::{
     Clock, CommitError, DueRow, Key, Page, PageToken, Record, Records, RecordsError, Write,
 };
@@ -47,7 +47,7 @@ async fn no_account_is_polled_twice_in_an_interval() {
 }
 
 /// An account with so many jobs that matter and so many that do not, whose sessions are read one by one.
-async fn watching(clock: &Arc<FakeClock>, jobs: (usize, usize)) -> Desk {
+async fn watching(clock: &Arc<FakeClock>, jobs: (usize, usize)) -> Backend {
     watching_in(Arc::new(MemoryRecords::default()), clock, jobs).await
 }
 
@@ -55,19 +55,23 @@ async fn watching_in(
     records: Arc<dyn Records>,
     clock: &Arc<FakeClock>,
     jobs: (usize, usize),
-) -> Desk {
-    let desk = desk_over(records, clock, Arc::new(MemoryQueue::new(clock.clone())));
-    settle_in(&desk, jobs).await;
-    desk
+) -> Backend {
+    let backend = backend_over(records, clock, Arc::new(MemoryQueue::new(clock.clone())));
+    settle_in(&backend, jobs).await;
+    backend
 }
 
-fn desk_over(records: Arc<dyn Records>, clock: &Arc<FakeClock>, queue: Arc<MemoryQueue>) -> Desk {
+fn backend_over(
+    records: Arc<dyn Records>,
+    clock: &Arc<FakeClock>,
+    queue: Arc<MemoryQueue>,
+) -> Backend {
     let installation = "tests".parse().expect("an id");
     let ids = Arc::new(RandomIds);
-    Desk::new(records, queue, clock.clone(), ids, installation)
+    Backend::new(records, queue, clock.clone(), ids, installation)
 }
 
-async fn settle_in(desk: &Desk, (high, low): (usize, usize)) {
+async fn settle_in(backend: &Backend, (high, low): (usize, usize)) {
     let account = Account {
         name: "default".parse().expect("a name"),
         limits: Limits::default(),
@@ -81,40 +85,40 @@ async fn settle_in(desk: &Desk, (high, low): (usize, usize)) {
         },
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
-        tally: domain::account::Tally::default(),
+        counters: domain::account::PollCounters::default(),
         budget: domain::account::Budget::default(),
     };
-    let mut unit = desk.unit();
-    let place = Place {
+    let mut unit = backend.unit();
+    let place = IndexEntry {
         due: Some(BEGIN),
         list: keys::listed(keys::ACCOUNTS, "default"),
         forget: None,
     };
     unit.put(keys::account(&account.name), &account, None, place);
-    desk.commit(unit).await.expect("an account");
+    backend.commit(unit).await.expect("an account");
     for at in 0..high + low {
-        watch(desk, at, if at < low { 0 } else { 9 }).await;
+        watch(backend, at, if at < low { 0 } else { 9 }).await;
     }
 }
 
-async fn watch(desk: &Desk, at: usize, priority: u8) {
-    let new = new_job(desk, (at, priority));
+async fn watch(backend: &Backend, at: usize, priority: u8) {
+    let new = new_job(backend, (at, priority));
     let job = job::adopt(new, &working(&session(at)), BEGIN).expect("a job");
     let job = job.aggregate;
-    let mut unit = desk.unit();
-    let place = Place {
+    let mut unit = backend.unit();
+    let place = IndexEntry {
         due: None,
         list: keys::listed(keys::jobs_of("watched", &job.account), job.id.as_str()),
         forget: None,
     };
     unit.put(keys::job(&job.id), &job, None, place);
-    desk.commit(unit).await.expect("a job");
+    backend.commit(unit).await.expect("a job");
 }
 
-fn new_job(desk: &Desk, (at, priority): (usize, u8)) -> NewJob {
+fn new_job(backend: &Backend, (at, priority): (usize, u8)) -> NewJob {
     NewJob {
-        id: JobId::of(ulid::Ulid(at as u128)),
-        installation: desk.installation.clone(),
+        id: JobId::from_ulid(ulid::Ulid(at as u128)),
+        installation: backend.installation.clone(),
         account: "default".parse().expect("a name"),
         repo: "acme/shop".parse().expect("a repository"),
         branch: "main".parse().expect("a branch"),
@@ -135,8 +139,8 @@ fn session(at: usize) -> SessionId {
 async fn three_polls(reader: Reader, jobs: (usize, usize)) -> Vec<Vec<SessionId>> {
     let clock = Arc::new(FakeClock::at(BEGIN));
     let reader = Arc::new(reader);
-    let desk = watching(&clock, jobs).await;
-    let poller = Poller::new(desk, reader.clone());
+    let backend = watching(&clock, jobs).await;
+    let poller = Poller::new(backend, reader.clone());
     let mut polls = Vec::new();
     for _ in 0..INTERVALS_MAX {
         assert_eq!(poller.tick().await.expect("a tick").polled, 1);
@@ -152,15 +156,15 @@ async fn a_poll_that_runs_out_of_time_keeps_what_it_read_and_goes_on_the_next_ti
     let clock = Arc::new(FakeClock::at(BEGIN));
     let second = SignedDuration::from_secs(1);
     let reader = Arc::new(Reader::taking(clock.clone(), second));
-    let desk = watching(&clock, (30, 30)).await;
-    let poller = Poller::new(desk, reader.clone());
+    let backend = watching(&clock, (30, 30)).await;
+    let poller = Poller::new(backend, reader.clone());
     let mut polls = Vec::new();
     // One more than there is room for among those whose turn it is.
     for _ in 0..=INTERVALS_MAX {
         let until = clock.now() + second * 24;
         assert_eq!(
             poller
-                .tick_until(until, Others::Maybe)
+                .tick_until(until, OtherPollers::Maybe)
                 .await
                 .expect("a tick")
                 .polled,

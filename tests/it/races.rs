@@ -3,7 +3,7 @@
 use domain::ids::JobId;
 use domain::job;
 use domain::policy::Timing;
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::dispatcher::Dispatcher;
 use engine::keys;
 use engine::work::Work;
@@ -133,7 +133,7 @@ async fn two_of_everything_do_everything_once() {
 async fn handle_twice(world: &World, other: &Dispatcher) {
     loop {
         let batch = world
-            .desk
+            .backend
             .queue
             .receive(10, MINUTE * 9)
             .await
@@ -144,7 +144,7 @@ async fn handle_twice(world: &World, other: &Dispatcher) {
             let (one, two) = Box::pin(both).await;
             one.and(two).expect("handled");
             world
-                .desk
+                .backend
                 .queue
                 .acknowledge(&delivery.receipt)
                 .await
@@ -297,27 +297,27 @@ async fn one_webhook_a_hundred_times_is_a_reading_or_two() {
 #[tokio::test]
 async fn a_start_that_somebody_else_comes_before_counts_once_in_the_day() {
     let world = begin(false).await;
-    let (job, desk) = (world.submit("ask me").await, world.desk.clone());
+    let (job, backend) = (world.submit("ask me").await, world.backend.clone());
     let id = job.clone();
     // Its slot is taken first, and then the job has changed since its turn came.
     let touch = async move {
-        let found = desk.must_job(&id).await.expect("a job");
+        let found = backend.must_job(&id).await.expect("a job");
         let list = keys::jobs_of("queued", &found.value.account);
-        let place = Place {
+        let place = IndexEntry {
             due: found.due,
-            list: keys::listed(list, keys::job_place(found.value.created_at, &id)),
+            list: keys::listed(list, keys::list_position(found.value.created_at, &id)),
             forget: None,
         };
-        let mut unit = desk.unit();
+        let mut unit = backend.unit();
         unit.put(keys::job(&id), &found.value, Some(found.version), place);
-        desk.commit(unit).await.expect("a job");
+        backend.commit(unit).await.expect("a job");
     };
     world
         .fate
         .before_next("commit RATE#slots#default META", touch);
     play(&world, &job).await;
     let account = "default".parse().expect("a name");
-    let slots = world.desk.store.slots(&account).await.expect("a store");
+    let slots = world.backend.store.slots(&account).await.expect("a store");
     assert_eq!(slots.value.created.len(), 1, "{slots:?}");
     assert_eq!(world.sandbox.counters().creates, 1);
 }
@@ -334,18 +334,18 @@ async fn whoever_waits_for_a_create_that_ends_just_then_begins_at_once() {
         })
         .await;
     assert_eq!(world.state(&first).await, "starting");
-    let (desk, second) = (world.desk.clone(), world.submit("ask me too").await);
+    let (backend, second) = (world.backend.clone(), world.submit("ask me too").await);
     let made = world.sandbox.jules().sessions()[0].id.clone();
     // The second has read that the first is being created, and says when it comes again.
     let ends = async move {
-        let found = desk.must_job(&first).await.expect("a job");
+        let found = backend.must_job(&first).await.expect("a job");
         let view = working(&made.parse().expect("a session"));
         // Longer ago than creates keep apart.
-        let at = desk.now() - SECOND * 2;
+        let at = backend.now() - SECOND * 2;
         let step = job::created(&found.value, &view, at, &Timing::default());
-        let mut unit = desk.unit();
+        let mut unit = backend.unit();
         let list = keys::jobs_of("watched", &found.value.account);
-        let place = Place {
+        let place = IndexEntry {
             due: found.due,
             list: keys::listed(list, first.as_str()),
             forget: None,
@@ -356,7 +356,7 @@ async fn whoever_waits_for_a_create_that_ends_just_then_begins_at_once() {
             Some(found.version),
             place,
         );
-        desk.commit(unit).await.expect("a job");
+        backend.commit(unit).await.expect("a job");
     };
     world
         .fate

@@ -130,14 +130,14 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
     assert_eq!(wakes.len(), 1, "{wakes:#?}");
     assert_eq!(wakes[0]["message"], "Which database?");
 
-    let named = world.desk.find(job.as_str()).await.expect("the job");
+    let named = world.backend.find(job.as_str()).await.expect("the job");
     world
-        .desk
+        .backend
         .say(&named, "PostgreSQL", "answer-1")
         .await
         .expect("an answer");
     world
-        .desk
+        .backend
         .say(&named, "PostgreSQL", "answer-1")
         .await
         .expect("the same answer");
@@ -168,9 +168,9 @@ async fn a_plan_is_shown_to_whoever_approves_plans() {
         "Look around"
     );
 
-    let named = world.desk.find(job.as_str()).await.expect("the job");
+    let named = world.backend.find(job.as_str()).await.expect("the job");
     world
-        .desk
+        .backend
         .approve_plan(&named, None)
         .await
         .expect("an approval");

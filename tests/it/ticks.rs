@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::tick::{Call, LATE, Lease, SCHEDULE_EVERY, TICK_EVERY};
+use domain::tick::{LATE, Lease, SCHEDULE_EVERY, TICK_EVERY, TickTrigger};
 use engine::keys;
 use engine::ports::Queue;
-use engine::ticks::{Holder, Ticks, Turn};
+use engine::ticks::{Holder, TickTurn, Ticks};
 use jiff::{SignedDuration, Timestamp};
 use local::{Database, LocalQueue};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ struct Stage {
     /// How many messages there were that continue each tick.
     left: BTreeMap<u64, u32>,
     /// Messages that are still to come, and when.
-    held: Vec<(Timestamp, Call)>,
+    held: Vec<(Timestamp, TickTrigger)>,
 }
 
 impl Stage {
@@ -67,11 +67,11 @@ impl Stage {
 
     fn over(world: World) -> Self {
         let database = Database::in_memory().expect("a database");
-        let queue = LocalQueue::new(&database, "ticks", world.desk.clock.clone());
+        let queue = LocalQueue::new(&database, "ticks", world.backend.clock.clone());
         let queue = Arc::new(queue);
         let poller = || {
             let poller = world.another_poller();
-            Ticks::new(world.desk.clone(), poller, queue.clone())
+            Ticks::new(world.backend.clone(), poller, queue.clone())
         };
         Self {
             pollers: [poller(), poller()],
@@ -87,13 +87,13 @@ impl Stage {
     /// Plays; `fates` are those of the messages, over and over.
     async fn play(&mut self, fates: &[Fate]) {
         let mut fates = fates.iter().copied().cycle();
-        let begin = self.world.desk.now();
+        let begin = self.world.backend.now();
         for _ in 0..PLAYED {
-            let now = self.world.desk.now();
+            let now = self.world.backend.now();
             if (now - begin).total(jiff::Unit::Second).unwrap_or_default() % 60.0 == 0.0 {
                 let lives = self.lives().await;
                 let before = self.ticked.len();
-                self.both(Call::Schedule).await;
+                self.both(TickTrigger::Schedule).await;
                 self.meddled += (self.ticked.len() - before) * usize::from(lives);
             }
             for call in self.received().await {
@@ -118,14 +118,14 @@ impl Stage {
         }
     }
 
-    async fn received(&mut self) -> Vec<Call> {
+    async fn received(&mut self) -> Vec<TickTrigger> {
         let batch = self.queue.receive(10, HIDDEN).await.expect("a queue");
         let mut calls = Vec::new();
         for delivery in batch {
             let acknowledged = self.queue.acknowledge(&delivery.receipt).await;
             acknowledged.expect("an acknowledgement");
-            let call: Call = serde_json::from_str(&delivery.body).expect("a tick");
-            if let Call::Next { generation, .. } = call {
+            let call: TickTrigger = serde_json::from_str(&delivery.body).expect("a tick");
+            if let TickTrigger::Next { generation, .. } = call {
                 *self.left.entry(generation).or_default() += 1;
             }
             calls.push(call);
@@ -133,27 +133,27 @@ impl Stage {
         calls
     }
 
-    async fn one(&mut self, call: Call) {
-        let until = self.world.desk.now() + MINUTE;
+    async fn one(&mut self, call: TickTrigger) {
+        let until = self.world.backend.now() + MINUTE;
         let tick = self.pollers[0].called(call, until).await.expect("a tick");
         self.note(tick.is_some().into(), call);
     }
 
-    async fn both(&mut self, call: Call) {
-        let until = self.world.desk.now() + MINUTE;
+    async fn both(&mut self, call: TickTrigger) {
+        let until = self.world.backend.now() + MINUTE;
         let [one, other] = &self.pollers;
         let (one, other) = tokio::join!(one.called(call, until), other.called(call, until));
         let ticks = [one, other].map(|tick| u32::from(tick.expect("a tick").is_some()));
         self.note(ticks.iter().sum(), call);
     }
 
-    fn note(&mut self, ticks: u32, call: Call) {
-        let tick = (self.world.desk.now(), call != Call::Schedule);
+    fn note(&mut self, ticks: u32, call: TickTrigger) {
+        let tick = (self.world.backend.now(), call != TickTrigger::Schedule);
         self.ticked.extend((0..ticks).map(|_| tick));
     }
 
     async fn lease(&self) -> Lease {
-        let lease = self.world.desk.store.records().get(&keys::tick()).await;
+        let lease = self.world.backend.store.records().get(&keys::tick()).await;
         let Some(lease) = lease.expect("a readable store") else {
             return Lease::default();
         };
@@ -162,7 +162,7 @@ impl Stage {
     }
 
     async fn lives(&self) -> bool {
-        let now = self.world.desk.now();
+        let now = self.world.backend.now();
         let lease = self.lease().await;
         lease.next_at.is_some_and(|at| now <= at + LATE)
     }
@@ -223,29 +223,29 @@ fn exactly_one_chain_lives_whatever_becomes_of_its_messages() {
 #[tokio::test]
 async fn a_process_beside_the_functions_ticks_only_when_they_do_not() {
     let mut stage = Stage::new().await;
-    let holder = Holder::new(stage.world.desk.clone(), stage.world.another_poller());
+    let holder = Holder::new(stage.world.backend.clone(), stage.world.another_poller());
     let ticks = async |stage: &Stage, seconds: u32| {
         let mut times = 0;
         for _ in 0..seconds {
             stage.world.clock.advance(SECOND);
             let turn = holder.tick().await.expect("a tick");
-            times += u32::from(matches!(turn, Turn::Mine(_)));
+            times += u32::from(matches!(turn, TickTurn::Mine(_)));
         }
         times
     };
-    stage.one(Call::Schedule).await;
+    stage.one(TickTrigger::Schedule).await;
     assert_eq!(stage.ticked.len(), 1);
     assert_eq!(ticks(&stage, 65).await, 0);
     // The chain broke, and the process continues in its place.
     assert!(ticks(&stage, 60).await > 0);
-    stage.one(Call::Schedule).await;
+    stage.one(TickTrigger::Schedule).await;
     for call in stage.received().await {
         stage.one(call).await;
     }
     assert_eq!(stage.ticked.len(), 1);
     // It died, and its lease lapses.
     stage.world.clock.advance(SECOND * 66);
-    stage.one(Call::Schedule).await;
+    stage.one(TickTrigger::Schedule).await;
     assert_eq!(stage.ticked.len(), 2);
     assert_eq!(ticks(&stage, 60).await, 0);
 }
@@ -253,12 +253,12 @@ async fn a_process_beside_the_functions_ticks_only_when_they_do_not() {
 #[tokio::test]
 async fn a_message_ticks_only_for_the_lease_that_it_names() {
     let mut stage = Stage::new().await;
-    stage.one(Call::Schedule).await;
+    stage.one(TickTrigger::Schedule).await;
     stage.world.clock.advance(TICK_EVERY);
     let [left] = stage.received().await[..] else {
         panic!("one message goes on");
     };
-    let Call::Next {
+    let TickTrigger::Next {
         generation,
         version,
     } = left
@@ -267,7 +267,7 @@ async fn a_message_ticks_only_for_the_lease_that_it_names() {
     };
     for version in [0, version - 1, version + 1, u64::MAX] {
         stage
-            .one(Call::Next {
+            .one(TickTrigger::Next {
                 generation,
                 version,
             })
@@ -326,7 +326,7 @@ async fn a_quiet_account_is_polled_with_every_tick_and_written_every_third_minut
 
     // Another instance begins with the row, and polls as soon.
     let poller = stage.world.another_poller();
-    let other = Ticks::new(stage.world.desk.clone(), poller, stage.queue.clone());
+    let other = Ticks::new(stage.world.backend.clone(), poller, stage.queue.clone());
     stage.pollers[0] = other;
     let before = stage.world.sandbox.counters().jules_calls;
     stage.play(&[Fate::Once]).await;

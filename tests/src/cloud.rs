@@ -20,7 +20,7 @@ use aws_sdk_dynamodb::types::{
 use aws_sdk_sqs::types::QueueAttributeName;
 use aws_smithy_runtime_api::client::interceptors::Intercept;
 use engine::ports::{Clock, Queue, Records, SecretName, Secrets, SecretsError};
-use lambda::{Place, Settings};
+use lambda::{FunctionEnvironment, Settings};
 use secrecy::SecretString;
 use serde_norway::Value;
 use ulid::Ulid;
@@ -107,7 +107,7 @@ pub async fn watched(
     let settings = aws_sdk_dynamodb::config::Builder::from(&config)
         .interceptor(watcher)
         .interceptor(aws::OfTable(counters));
-    (Table::of(settings, name), queue)
+    (Table::with_config(settings, name), queue)
 }
 
 /// Changes a parameter; doing it twice is doing it once.
@@ -262,7 +262,7 @@ impl Cloud {
     }
 
     /// A function's settings as in a deployment, with a queue of ticks of its own.
-    pub(crate) async fn place(&self, who: &str, bases: (&str, &str)) -> Place {
+    pub(crate) async fn place(&self, who: &str, bases: (&str, &str)) -> FunctionEnvironment {
         let ticks = queue_of(&self.config).await;
         let told = BTreeMap::from([
             ("GAFFER_STACK", self.name.as_str()),
@@ -274,8 +274,8 @@ impl Cloud {
             ("JULES_API_BASE", bases.0),
             ("GITHUB_API_BASE", bases.1),
         ]);
-        let settings = Settings::of(|name| told.get(name).map(|value| (*value).to_owned()));
-        Place::new(self.config(who), settings.expect("settings"))
+        let settings = Settings::from_vars(|name| told.get(name).map(|value| (*value).to_owned()));
+        FunctionEnvironment::new(self.config(who), settings.expect("settings"))
     }
 
     /// The name of a resource in every deployment, whatever its name is in this world; a parameter by its place below the stack's.

@@ -3,31 +3,31 @@
 use std::collections::BTreeMap;
 
 use domain::account::Account;
-use domain::effect::{Effect, Gap};
+use domain::effect::{Effect, RestoreGap};
 use domain::event::Event;
-use domain::feed::Feed;
+use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
-use domain::hooks::Repair;
 use domain::ids::{JobId, RepoName};
 use domain::job::Job;
 use domain::notes::Notes;
 use domain::policy::Source;
 use domain::pull::Lane;
-use domain::reach::{Access, Reach};
+use domain::redelivery::RedeliveryState;
 use domain::token::Token;
 use domain::wake::Wake;
-use engine::hooks::HookLogs;
+use domain::webhook_activity::WebhookActivity;
 use engine::import::Importing;
-use engine::jobs::Carried;
+use engine::jobs::IdempotentOrder;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
 use engine::ports::Key;
-use engine::readings::{Looked, ReadMessages, Readings};
+use engine::readings::{ReadCounter, ReadMessages, SessionCheck};
 use engine::settings::{
     Agent, AppSetup, Budgets, Installation, Merges, PatchPage, ReadArtifacts, Switches,
     TrackedPull, Upstreams,
 };
 use engine::usage::{Allowance, Consumption};
+use engine::webhook_logs::HookLogs;
 use engine::work::Work;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -105,7 +105,7 @@ impl Kind {
     /// The present version cannot read it.
     pub fn again(self, it: &Value) -> Result<Value, serde_json::Error> {
         match self {
-            Self::Access => again::<Access>(it),
+            Self::Access => again::<CredentialAccess>(it),
             Self::Account => again::<Account>(it),
             Self::Adoption => again::<Adoption>(it),
             Self::Agent => again::<Agent>(it),
@@ -117,28 +117,28 @@ impl Kind {
             Self::Effect => again::<Effect>(it),
             Self::Event => again::<Event>(it),
             Self::EventCount => again::<u64>(it),
-            Self::Feed => again::<Feed>(it),
+            Self::Feed => again::<WebhookActivity>(it),
             // Kept for people and exports; nothing reads it back.
             Self::Evidence => again::<BTreeMap<String, Value>>(it),
-            Self::Gap => again::<Gap>(it),
-            Self::HookLog => again::<Repair>(it),
+            Self::Gap => again::<RestoreGap>(it),
+            Self::HookLog => again::<RedeliveryState>(it),
             Self::HookLogs => again::<HookLogs>(it),
             Self::Importing => again::<Importing>(it),
             Self::Installation => again::<Installation>(it),
             Self::Job => again::<Job>(it),
             Self::JobListed | Self::Session => again::<JobId>(it),
             Self::Lane => again::<Lane>(it),
-            Self::Looked => again::<Looked>(it),
+            Self::Looked => again::<SessionCheck>(it),
             Self::Messages => again::<ReadMessages>(it),
             Self::Notes => again::<Notes>(it),
             Self::Tick => again::<domain::tick::Lease>(it),
             Self::Token => again::<Token>(it),
             Self::Merges => again::<Merges>(it),
-            Self::Once => again::<Carried>(it),
+            Self::Once => again::<IdempotentOrder>(it),
             Self::Outbox => again::<Work>(it),
             Self::Pull => again::<TrackedPull>(it),
-            Self::Reach => again::<Reach>(it),
-            Self::Readings => again::<Readings>(it),
+            Self::Reach => again::<RepositoryAccess>(it),
+            Self::Readings => again::<ReadCounter>(it),
             Self::Repository => again::<RepoName>(it),
             Self::Slots => again::<Slots>(it),
             Self::Source => again::<Source>(it),
@@ -166,12 +166,12 @@ const BELOW: [(&str, Kind); 16] = [
     ("LISTED", Kind::JobListed),
     (keys::ARTIFACTS_PAGE, Kind::ArtifactsPage),
     ("ARTIFACTS", Kind::Artifacts),
-    (keys::LOOKED, Kind::Looked),
+    (keys::SESSION_CHECK, Kind::Looked),
     (keys::MESSAGES, Kind::Messages),
     (keys::NOTES, Kind::Notes),
     (keys::READINGS, Kind::Readings),
     ("GITHUB", Kind::Reach),
-    (keys::FEED, Kind::Feed),
+    (keys::WEBHOOK_ACTIVITY, Kind::Feed),
 ];
 
 /// The aggregates, by how their partition begins.
@@ -185,7 +185,7 @@ const AGGREGATES: [(&str, Kind); 25] = [
     ("CFG#installation", Kind::Installation),
     ("CFG#switches", Kind::Switches),
     ("CFG#allowance", Kind::Allowance),
-    ("CFG#gap", Kind::Gap),
+    ("CFG#restore", Kind::Gap),
     ("CFG#import", Kind::Importing),
     ("CFG#github", Kind::Access),
     ("CFG#upstreams", Kind::Upstreams),

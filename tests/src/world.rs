@@ -4,12 +4,12 @@ mod address;
 mod birth;
 mod decisions;
 mod demo;
-mod door;
 mod drift;
 mod fate;
 mod finish;
 mod functions;
 mod ground;
+mod http_api;
 mod ledger;
 mod look;
 mod mail;
@@ -32,8 +32,8 @@ use domain::account::{Account, Health, ListWeight, Pace};
 use domain::governor::Limits;
 use domain::ids::AccountName;
 use domain::policy::Source;
-use engine::desk::{Desk, Place};
-use engine::dispatcher::{Dispatcher, Eyes, Hands};
+use engine::backend::{Backend, IndexEntry};
+use engine::dispatcher::{Dispatcher, Readers, Writers};
 use engine::keys;
 use engine::poller::Poller;
 use engine::ports::{AgentsWrite, Clock, Ids};
@@ -163,7 +163,7 @@ pub struct World {
     /// Jules, GitHub and the agent's receiver.
     pub sandbox: Sandbox,
     /// Orders and reads.
-    pub desk: Desk,
+    pub backend: Backend,
     /// Reads Jules.
     pub poller: Poller,
     /// The one hand.
@@ -178,19 +178,19 @@ pub struct World {
     pub postbox: Fate,
     work: Work,
     messages: Arc<dyn Ripening>,
-    eyes: Eyes,
-    hands: Hands,
+    eyes: Readers,
+    hands: Writers,
     ids: Arc<CountingIds>,
     folder: Option<PathBuf>,
     webhooks: bool,
-    door: Option<(String, tokio::task::JoinHandle<()>)>,
+    api: Option<(String, tokio::task::JoinHandle<()>)>,
     cloud: Option<Box<Cloud>>,
     reaper: Option<Box<Reaper>>,
 }
 
 impl Drop for World {
     fn drop(&mut self) {
-        if let Some((_, server)) = &self.door {
+        if let Some((_, server)) = &self.api {
             server.abort();
         }
     }
@@ -221,7 +221,7 @@ impl World {
             Some(cloud) => cloud.seen_by_tests(),
             None => local_ground(&setup, &port),
         };
-        let secrets = Arc::new(Vault::of(&setup.scenario));
+        let secrets = Arc::new(Vault::from_scenario(&setup.scenario));
         let (eyes, hands) = adapters((&sandbox, setup.github_app), secrets.clone(), &port);
         let fate = Fate::default();
         let hands = mortal::mortal(hands, &fate);
@@ -232,7 +232,7 @@ impl World {
             ids: Arc::new(CountingIds::default()),
             ledger: Arc::new(Ledger::new(ground.records.clone(), fate.clone())),
         };
-        let desk = birth.desk(ground.clone(), &fate, birth.ledger.clone());
+        let backend = birth.backend(ground.clone(), &fate, birth.ledger.clone());
         let work = match &cloud {
             Some(cloud) => Work::Functions(Box::new(birth.functions(cloud, &fate))),
             None => Work::Loops,
@@ -240,15 +240,15 @@ impl World {
         let (ids, ledger) = (birth.ids.clone(), birth.ledger.clone());
         let postbox = Fate::default();
         let letters = (ground.clone(), postbox.clone());
-        let door = birth.door(cloud.as_deref(), letters, &secrets).await;
+        let api = birth.api(cloud.as_deref(), letters, &secrets).await;
         let seed = setup.storm.as_ref().and_then(|storm| storm.seed);
         let world = Self {
-            poller: Poller::new(desk.clone(), eyes.sessions.clone()),
-            dispatcher: Dispatcher::new(desk.clone(), eyes.clone(), hands.clone()),
+            poller: Poller::new(backend.clone(), eyes.sessions.clone()),
+            dispatcher: Dispatcher::new(backend.clone(), eyes.clone(), hands.clone()),
             clock,
             drift,
             sandbox,
-            desk,
+            backend,
             secrets,
             ledger,
             fate,
@@ -260,7 +260,7 @@ impl World {
             ids,
             folder: setup.folder.clone(),
             webhooks: setup.webhooks,
-            door,
+            api,
             cloud,
             reaper: seed.map(Reaper::new).map(Box::new),
         };
@@ -281,20 +281,20 @@ impl World {
             resume: None,
             notify: None,
         };
-        let mut unit = self.desk.unit();
-        let place = Place {
+        let mut unit = self.backend.unit();
+        let place = IndexEntry {
             due: None,
             list: keys::listed(keys::AGENTS, agent.name.as_str()),
             forget: None,
         };
         unit.put(keys::agent(&agent.name), &agent, None, place);
-        self.desk.commit(unit).await.expect("an agent");
+        self.backend.commit(unit).await.expect("an agent");
         self.put_source(&setup.source).await;
     }
 
     /// Adds an account on the largest plan.
     pub async fn add_account(&self, name: AccountName) {
-        let now = self.desk.now();
+        let now = self.backend.now();
         let account = Account {
             name: name.clone(),
             limits: Limits {
@@ -308,28 +308,28 @@ impl World {
             list: ListWeight::default(),
             activity_reads: BTreeMap::new(),
             passed_over: BTreeMap::new(),
-            tally: domain::account::Tally::default(),
+            counters: domain::account::PollCounters::default(),
             budget: domain::account::Budget::default(),
         };
-        let mut unit = self.desk.unit();
+        let mut unit = self.backend.unit();
         unit.put(
             keys::account(&name),
             &account,
             None,
-            Place {
+            IndexEntry {
                 due: Some(now),
                 list: keys::listed(keys::ACCOUNTS, name.as_str()),
                 forget: None,
             },
         );
-        self.desk.commit(unit).await.expect("an account");
+        self.backend.commit(unit).await.expect("an account");
     }
 
     /// Changes an account's plan.
     pub async fn limit(&self, name: &str, limits: Limits) {
         let name: AccountName = name.parse().expect("a name");
         let found = self
-            .desk
+            .backend
             .store
             .account(&name)
             .await
@@ -339,60 +339,65 @@ impl World {
             limits,
             ..found.value
         };
-        let mut unit = self.desk.unit();
-        let place = Place {
+        let mut unit = self.backend.unit();
+        let place = IndexEntry {
             due: Some(account.next_poll),
             list: keys::listed(keys::ACCOUNTS, name.as_str()),
             forget: None,
         };
         unit.put(keys::account(&name), &account, Some(found.version), place);
-        self.desk.commit(unit).await.expect("a plan");
+        self.backend.commit(unit).await.expect("a plan");
     }
 
     /// Adds or replaces a source.
     pub async fn put_source(&self, source: &Source) {
-        let found = self.desk.store.source(&source.repo).await.expect("a store");
-        let saved = self.desk.save_source(found.as_ref(), source).await;
+        let found = self
+            .backend
+            .store
+            .source(&source.repo)
+            .await
+            .expect("a store");
+        let saved = self.backend.save_source(found.as_ref(), source).await;
         saved.expect("a source");
     }
 
     /// Pauses everything, or lets it go on.
     pub async fn pause(&self, paused: bool) {
-        let found = self.desk.store.switches().await.expect("a store");
+        let found = self.backend.store.switches().await.expect("a store");
         let switches = engine::settings::Switches {
-            paused_since: paused.then(|| self.desk.now()),
+            paused_since: paused.then(|| self.backend.now()),
         };
-        let mut unit = self.desk.unit();
+        let mut unit = self.backend.unit();
         unit.put(
             keys::switches(),
             &switches,
             Some(found.version),
-            Place::default(),
+            IndexEntry::default(),
         );
-        self.desk.commit(unit).await.expect("a switch");
+        self.backend.commit(unit).await.expect("a switch");
     }
 
     /// One more dispatcher on the same store and queue.
     pub fn another_dispatcher(&self) -> Dispatcher {
-        Dispatcher::new(self.desk.clone(), self.eyes.clone(), self.hands.clone())
+        Dispatcher::new(self.backend.clone(), self.eyes.clone(), self.hands.clone())
     }
 
     /// One more dispatcher, which wakes agents in another way.
     pub fn dispatcher_waking(&self, agents: Arc<dyn AgentsWrite>) -> Dispatcher {
-        let hands = Hands {
+        let hands = Writers {
             agents,
             ..self.hands.clone()
         };
-        Dispatcher::new(self.desk.clone(), self.eyes.clone(), hands)
+        Dispatcher::new(self.backend.clone(), self.eyes.clone(), hands)
     }
 
     /// One more poller on the same store and queue.
     pub fn another_poller(&self) -> Poller {
-        Poller::new(self.desk.clone(), self.eyes.sessions.clone())
+        Poller::new(self.backend.clone(), self.eyes.sessions.clone())
     }
 
     /// Where webhooks go.
     pub fn webhook_url(&self) -> &str {
-        &self.door.as_ref().expect("a world with webhooks").0
+        &self.api.as_ref().expect("a world with webhooks").0
     }
 }

@@ -39,7 +39,7 @@ const HEADING: &str = "# Figures\n\nThe last report of `cargo xtask bench --keep
 
 /// What a person may choose.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct BenchOptions {
     /// Print one JSON object instead of a table.
     #[arg(long, conflicts_with = "keep")]
     json: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Options {
 }
 
 /// Builds and measures.
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &BenchOptions) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .context("finding the workspace above xtask")?;
@@ -129,7 +129,7 @@ fn functions(root: &Path) -> Result<Vec<OsString>> {
     Ok(places.into_iter().flat_map(named).collect())
 }
 
-impl Options {
+impl BenchOptions {
     fn wants(&self, section: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|wanted| wanted == section)
     }
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_a_person_chose_is_passed_on() {
-        let options = Options {
+        let options = BenchOptions {
             json: true,
             keep: false,
             only: vec!["polls".to_owned(), "webhook".to_owned()],

@@ -12,17 +12,17 @@ pub(crate) enum Xtask {
     /// Checks the whole workspace, stage by stage, and stops at the first failure.
     Test(test::Options),
     /// Measures Gaffer and prints the figures beside their targets.
-    Bench(bench::Options),
+    Bench(bench::BenchOptions),
     /// Plays the stories with every fault on and Gaffer killed and restarted, seed by seed; or proves that a guard is needed.
     Chaos(chaos::Options),
     /// Mutates what decides and what guards, and names every change that no test notices. Takes hours.
-    Mutants(mutants::Options),
+    Mutants(mutants::MutantsOptions),
     /// Runs the services of AWS on this machine, for the tests that need them, until it is ended.
     Localstack,
     /// The same with functions, which run as processes.
     Ministack,
     /// Puts Gaffer into AWS or an emulator of it; takes it back a version; tells what is there; takes it down.
-    Deploy(deploy::Options),
+    Deploy(deploy::DeployOptions),
 }
 
 impl Xtask {

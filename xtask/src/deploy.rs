@@ -14,7 +14,7 @@ const WITHOUT_BUILD: [&str; 5] = ["rollback", "status", "destroy", "--help", "-h
 /// What is passed on as it was typed.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
-pub(crate) struct Options {
+pub(crate) struct DeployOptions {
     /// `--help` tells them.
     #[arg(
         trailing_var_arg = true,
@@ -25,7 +25,7 @@ pub(crate) struct Options {
 }
 
 /// Runs it, and ends as it ended.
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &DeployOptions) -> Result<()> {
     let root = tools::workspace()?;
     let mut command = Command::new("cargo");
     forget_outer_package(&mut command);

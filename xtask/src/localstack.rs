@@ -27,7 +27,7 @@ const USED: &str = "dynamodb,sqs,ssm,s3";
 pub(crate) struct LocalStack {
     child: Child,
     port: u16,
-    /// The door of its DynamoDB itself.
+    /// The API of its DynamoDB itself.
     dynamodb_port: u16,
 }
 

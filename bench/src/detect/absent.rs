@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
-use domain::hooks::{Attempt, DeliveryId, HookId, Log};
-use domain::ids::{AgentName, BranchName, CommitSha, Identity, PullRef, RepoName};
+use domain::ids::{AgentName, BranchName, CommitSha, PullRef, RepoName, RepositoryIdentity};
 use domain::policy::MergeMethod;
+use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
 use domain::wake::{Notice, Notify};
 use engine::ports::{
     AgentsWrite, BranchState, Budget, CheckLog, Delivered, Envelope, HooksRead, HooksWrite,
@@ -31,7 +31,7 @@ impl PullsRead for Absent {
         absent()
     }
 
-    async fn identify(&self, _: &RepoName) -> Result<Identity, Failure> {
+    async fn identify(&self, _: &RepoName) -> Result<RepositoryIdentity, Failure> {
         absent()
     }
 
@@ -111,7 +111,11 @@ impl HooksRead for Absent {
         Ok(Vec::new())
     }
 
-    async fn attempts(&self, _: &Log, _: Timestamp) -> Result<Option<Vec<Attempt>>, Failure> {
+    async fn attempts(
+        &self,
+        _: &Log,
+        _: Timestamp,
+    ) -> Result<Option<Vec<DeliveryAttempt>>, Failure> {
         absent()
     }
 }

@@ -96,7 +96,7 @@ impl Intercept for Charges {
         _: &RuntimeComponents,
         config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        if let Some(asked) = Asked::of(context.input()) {
+        if let Some(asked) = Asked::from_input(context.input()) {
             config.interceptor_state().store_put(asked);
         }
         Ok(())
@@ -117,20 +117,27 @@ impl Intercept for Charges {
 }
 
 impl Asked {
-    fn of(input: &Input) -> Option<Self> {
+    fn from_input(input: &Input) -> Option<Self> {
         let one = |change| Self {
             changes: vec![change],
             is_transaction: false,
         };
         if let Some(update) = input.downcast_ref::<UpdateItemInput>() {
             let (key, values) = (update.key(), update.expression_attribute_values());
-            Some(one(Change::Put(name(key), Stands::of(key, values))))
+            Some(one(Change::Put(
+                name(key),
+                Stands::from_values(key, values),
+            )))
         } else if let Some(delete) = input.downcast_ref::<DeleteItemInput>() {
             Some(one(Change::Delete(name(delete.key()))))
         } else {
             let all = input.downcast_ref::<TransactWriteItemsInput>()?;
             Some(Self {
-                changes: all.transact_items().iter().filter_map(Change::of).collect(),
+                changes: all
+                    .transact_items()
+                    .iter()
+                    .filter_map(Change::from_part)
+                    .collect(),
                 is_transaction: true,
             })
         }
@@ -138,10 +145,10 @@ impl Asked {
 }
 
 impl Change {
-    fn of(part: &TransactWriteItem) -> Option<Self> {
+    fn from_part(part: &TransactWriteItem) -> Option<Self> {
         if let Some(update) = part.update() {
             let (key, values) = (Some(update.key()), update.expression_attribute_values());
-            Some(Self::Put(name(key), Stands::of(key, values)))
+            Some(Self::Put(name(key), Stands::from_values(key, values)))
         } else if let Some(delete) = part.delete() {
             Some(Self::Delete(name(Some(delete.key()))))
         } else {
@@ -177,7 +184,7 @@ impl Known {
 }
 
 impl Stands {
-    fn of(key: Option<&Values>, values: Option<&Values>) -> Self {
+    fn from_values(key: Option<&Values>, values: Option<&Values>) -> Self {
         let value = |name: &str| values?.get(name).cloned();
         let set = values.into_iter().flatten();
         let set = set.filter(|(name, _)| !NO_ATTRIBUTES.contains(&name.as_str()));
@@ -252,7 +259,7 @@ mod tests {
     #[test]
     fn a_transaction_is_charged_by_what_its_items_were_and_become() {
         let mut known = Known::default();
-        let mut charged = |part| known.change(&Change::of(&part).unwrap());
+        let mut charged = |part| known.change(&Change::from_part(&part).unwrap());
         // Two units for each kilobyte, and one for the row that comes.
         assert_eq!(charged(put("1", 1_900, Some(1))), 4 + 1);
         // The old kilobytes count, and the row that goes.

@@ -11,7 +11,7 @@ use aws::{Counters, SqsQueue, Table};
 use domain::account::Pace;
 use domain::event::Occurrence;
 use domain::ids::{AccountName, JobId};
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::dispatcher::{BATCH, VISIBILITY};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, Delivery, Queue, QueueError, Receipt};
@@ -112,8 +112,8 @@ pub(crate) struct CloudTown {
     records: Arc<Witness<Table>>,
     work: Arc<Doubled>,
     ticks: Arc<Doubled>,
-    /// The desk for orders and cancellations, whose calls are not part of watching.
-    people: Desk,
+    /// The backend for orders and cancellations, whose calls are not part of watching.
+    people: Backend,
     poller: poller::Function,
     dispatcher: dispatcher::Function,
     jules: Arc<MemoryJules>,
@@ -141,13 +141,13 @@ impl CloudTown {
             })
         };
         let (work, ticks) = (doubled(queue), doubled(tick_queue));
-        let records = Arc::new(Witness::of(table, (counters, charges)));
+        let records = Arc::new(Witness::new(table, (counters, charges)));
         let jules = Arc::new(MemoryJules::new(
             Arc::clone(&told),
             lives,
             BYTES_PER_SESSION,
         ));
-        let desk = Desk::new(
+        let backend = Backend::new(
             Arc::<Witness<Table>>::clone(&records),
             Arc::<Doubled>::clone(&work),
             Arc::clone(&told),
@@ -158,19 +158,19 @@ impl CloudTown {
             tick,
             ..Pace::default()
         };
-        settle_in(&desk, pace).await?;
+        settle_in(&backend, pace).await?;
         records.charged();
         let (eyes, hands) = only_jules(&jules);
         Ok(Self {
             began: clock.now(),
             account: "default".parse()?,
             poller: poller::Function::new(
-                desk.clone(),
+                backend.clone(),
                 Arc::<MemoryJules>::clone(&jules),
                 Arc::<Doubled>::clone(&ticks),
             ),
-            dispatcher: dispatcher::Function::new(desk.clone(), eyes, hands),
-            people: desk,
+            dispatcher: dispatcher::Function::new(backend.clone(), eyes, hands),
+            people: backend,
             coming: lives.iter().copied().enumerate().collect(),
             attended: Vec::new(),
             delays: BTreeMap::new(),
@@ -377,9 +377,11 @@ fn is_played(delivery: &Delivery) -> bool {
             | Work::Look { .. }
             | Work::Watch { .. }
             | Work::Slots { .. }
-            | Work::Hooks { .. },
+            | Work::Redelivery { .. },
         ) => true,
-        Some(Work::Pull { .. } | Work::Commit { .. } | Work::Hooked { .. } | Work::Wake { .. })
+        Some(
+            Work::Pull { .. } | Work::Commit { .. } | Work::Webhook { .. } | Work::Wake { .. },
+        )
         | None => false,
     }
 }

@@ -9,7 +9,7 @@ use engine::ports::{Key, Write};
 pub(super) const DUE: &str = "what is due";
 
 /// Of which kind a record is.
-pub(super) fn of(key: &Key) -> &'static str {
+pub(super) fn kind_of(key: &Key) -> &'static str {
     of_partition(&key.pk, &key.sk)
 }
 
@@ -54,6 +54,6 @@ pub(super) fn of_list(name: &str) -> &'static str {
 
 /// All kinds of which a commit has records.
 pub(super) fn of_commit(items: &[Write]) -> String {
-    let kinds: BTreeSet<&str> = items.iter().map(|item| of(item.key())).collect();
+    let kinds: BTreeSet<&str> = items.iter().map(|item| kind_of(item.key())).collect();
     kinds.into_iter().collect::<Vec<_>>().join(" + ")
 }

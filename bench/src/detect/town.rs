@@ -11,9 +11,9 @@ use domain::event::Occurrence;
 use domain::governor::Limits;
 use domain::ids::{AccountName, JobId};
 use domain::policy::{PlanApproval, Policy, Source, Terms, Timing};
-use engine::desk::{Desk, Place};
-use engine::dispatcher::{BATCH, Dispatcher, Eyes, Hands, VISIBILITY};
-use engine::jobs::{Named, Order};
+use engine::backend::{Backend, IndexEntry};
+use engine::dispatcher::{BATCH, Dispatcher, Readers, VISIBILITY, Writers};
+use engine::jobs::{JobRef, Order};
 use engine::keys;
 use engine::poller::Poller;
 use engine::ports::{Clock, Ids, Queue, Records};
@@ -64,7 +64,7 @@ pub(crate) struct Town {
     began: Timestamp,
     records: Arc<Witness>,
     queue: Arc<MemoryQueue>,
-    desk: Desk,
+    backend: Backend,
     dispatcher: Dispatcher,
     jules: Arc<MemoryJules>,
     coming: VecDeque<(usize, Life)>,
@@ -85,7 +85,7 @@ impl Town {
             lives,
             weather.bytes_per_session,
         ));
-        let desk = Desk::new(
+        let backend = Backend::new(
             Arc::<Witness>::clone(&records),
             Arc::<MemoryQueue>::clone(&queue),
             told,
@@ -95,8 +95,8 @@ impl Town {
         let (eyes, hands) = only_jules(&jules);
         let town = Self {
             began: clock.now(),
-            poller: Poller::new(desk.clone(), Arc::<MemoryJules>::clone(&jules)),
-            dispatcher: Dispatcher::new(desk.clone(), eyes, hands),
+            poller: Poller::new(backend.clone(), Arc::<MemoryJules>::clone(&jules)),
+            dispatcher: Dispatcher::new(backend.clone(), eyes, hands),
             coming: lives.iter().copied().enumerate().collect(),
             jobs: lives.len(),
             over: VecDeque::new(),
@@ -104,10 +104,10 @@ impl Town {
             clock,
             records,
             queue,
-            desk,
+            backend,
             jules,
         };
-        settle_in(&town.desk, Pace::default()).await?;
+        settle_in(&town.backend, Pace::default()).await?;
         Ok(town)
     }
 
@@ -164,7 +164,7 @@ impl Town {
             .coming
             .pop_front_if(|(_, life)| self.began + life.comes <= now)
         {
-            hand_over(&self.desk, place).await?;
+            hand_over(&self.backend, place).await?;
         }
         self.poller.tick().await?;
         self.drain().await?;
@@ -181,7 +181,7 @@ impl Town {
 
     async fn attend(&mut self, job: JobId, observed_at: Timestamp) -> Result<()> {
         if !self.delays.contains_key(&job) {
-            let delay = attend(&self.desk, &self.jules, (&job, observed_at)).await?;
+            let delay = attend(&self.backend, &self.jules, (&job, observed_at)).await?;
             self.delays.insert(job.clone(), delay);
             self.over.push_back((self.clock.now(), job));
         }
@@ -199,8 +199,8 @@ impl Town {
                 match serde_json::from_str(&delivery.body)? {
                     Work::Pull { .. }
                     | Work::Commit { .. }
-                    | Work::Hooked { .. }
-                    | Work::Hooks { .. }
+                    | Work::Webhook { .. }
+                    | Work::Redelivery { .. }
                     | Work::Wake { .. } => {}
                     work @ (Work::Job { .. }
                     | Work::Adopt { .. }
@@ -225,13 +225,13 @@ impl Town {
 }
 
 /// Eyes and hands for Jules; nothing else is there.
-pub(super) fn only_jules(jules: &Arc<MemoryJules>) -> (Eyes, Hands) {
-    let eyes = Eyes {
+pub(super) fn only_jules(jules: &Arc<MemoryJules>) -> (Readers, Writers) {
+    let eyes = Readers {
         sessions: Arc::<MemoryJules>::clone(jules),
         pulls: Arc::new(Absent),
         hooks: Arc::new(Absent),
     };
-    let hands = Hands {
+    let hands = Writers {
         sessions: Arc::<MemoryJules>::clone(jules),
         pulls: Arc::new(Absent),
         hooks: Arc::new(Absent),
@@ -241,8 +241,8 @@ pub(super) fn only_jules(jules: &Arc<MemoryJules>) -> (Eyes, Hands) {
 }
 
 /// One account that no plan limits, polled at this pace, and the repository of all jobs.
-pub(super) async fn settle_in(desk: &Desk, pace: Pace) -> Result<()> {
-    let (now, name): (_, AccountName) = (desk.now(), "default".parse()?);
+pub(super) async fn settle_in(backend: &Backend, pace: Pace) -> Result<()> {
+    let (now, name): (_, AccountName) = (backend.now(), "default".parse()?);
     let account = Account {
         name: name.clone(),
         // The simulation is about polling: no plan limits it.
@@ -257,7 +257,7 @@ pub(super) async fn settle_in(desk: &Desk, pace: Pace) -> Result<()> {
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
-        tally: domain::account::Tally::default(),
+        counters: domain::account::PollCounters::default(),
         budget: domain::account::Budget::default(),
     };
     let source = Source {
@@ -272,8 +272,8 @@ pub(super) async fn settle_in(desk: &Desk, pace: Pace) -> Result<()> {
         },
         timing: Timing::default(),
     };
-    let mut unit = desk.unit();
-    let listed = |list, sort: &str, due| Place {
+    let mut unit = backend.unit();
+    let listed = |list, sort: &str, due| IndexEntry {
         due,
         list: keys::listed(list, sort),
         forget: None,
@@ -282,11 +282,11 @@ pub(super) async fn settle_in(desk: &Desk, pace: Pace) -> Result<()> {
     unit.put(keys::account(&name), &account, None, place);
     let place = listed(keys::SOURCES, REPO, None);
     unit.put(keys::source(&source.repo), &source, None, place);
-    Ok(desk.commit(unit).await?)
+    Ok(backend.commit(unit).await?)
 }
 
 /// Orders the job that lives the life at a place.
-pub(super) async fn hand_over(desk: &Desk, place: usize) -> Result<()> {
+pub(super) async fn hand_over(backend: &Backend, place: usize) -> Result<()> {
     let order = Order {
         repo: REPO.parse()?,
         branch: None,
@@ -297,18 +297,18 @@ pub(super) async fn hand_over(desk: &Desk, place: usize) -> Result<()> {
         priority: None,
         terms: Terms::default(),
     };
-    desk.create_job(order).await?;
+    backend.create_job(order).await?;
     Ok(())
 }
 
 /// The event was seen, and the job is over: what its session wanted is not part of this. Returns how many seconds it
 /// went unseen.
 pub(super) async fn attend(
-    desk: &Desk,
+    backend: &Backend,
     jules: &MemoryJules,
     (job, observed_at): (&JobId, Timestamp),
 ) -> Result<f64> {
-    let found = desk.must_job(job).await?.value;
+    let found = backend.must_job(job).await?.value;
     let session = found
         .session()
         .cloned()
@@ -317,12 +317,12 @@ pub(super) async fn attend(
         bail!("session {session} is gone");
     };
     if !found.is_ended() {
-        let named = Named {
+        let named = JobRef {
             job: job.clone(),
             session: None,
             by: None,
         };
-        desk.cancel_job(&named, "the simulation").await?;
+        backend.cancel_job(&named, "the simulation").await?;
     }
     Ok(observed_at.duration_since(wanted_at).as_secs_f64())
 }

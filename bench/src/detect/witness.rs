@@ -38,7 +38,7 @@ struct Body {
 
 impl<R> Witness<R> {
     /// A witness of what is written to these, and of what their calls are charged.
-    pub(super) fn of(records: R, (counters, charges): (Counters, Charges)) -> Self {
+    pub(super) fn new(records: R, (counters, charges): (Counters, Charges)) -> Self {
         Self {
             records,
             events: Mutex::default(),
@@ -89,7 +89,7 @@ impl<R> Witness<R> {
 impl<R: Records> Records for Witness<R> {
     async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
         let found = self.records.get(key).await;
-        self.charge(kind::of(key));
+        self.charge(kind::kind_of(key));
         found
     }
 
@@ -125,7 +125,7 @@ impl<R: Records> Records for Witness<R> {
 
     async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
         let found = self.records.glance(keys).await;
-        self.charge(keys.first().map_or("others", kind::of));
+        self.charge(keys.first().map_or("others", kind::kind_of));
         found
     }
 

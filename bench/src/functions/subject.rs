@@ -65,7 +65,7 @@ pub(super) async fn python(packages: &Path) -> Result<Subject> {
     let handler = "def handler(event, context):\n    return {\"hello\": \"world\"}\n";
     write(packages, "hello_function.py", handler)?;
     let tell = "import platform, sys, importlib.metadata as m; print(sys.executable, platform.python_version(), m.version('awslambdaric'))";
-    let told = told(
+    let told = command_output(
         Command::new("python3")
             .env("PYTHONPATH", packages)
             .args(["-c", tell]),
@@ -92,7 +92,7 @@ pub(super) async fn node(folder: &Path) -> Result<Subject> {
     let handler = "exports.handler = async () => ({ hello: \"world\" });\n";
     write(folder, "hello-function.cjs", handler)?;
     let tell = "console.log(process.execPath, process.version.slice(1), require('./node_modules/aws-lambda-ric/package.json').version)";
-    let told = told(Command::new("node").current_dir(folder).args(["-e", tell])).await?;
+    let told = command_output(Command::new("node").current_dir(folder).args(["-e", tell])).await?;
     let (program, versions) = told.split_once(' ').context("asking Node.js where it is")?;
     let (node, client) = versions.split_once(' ').context("asking for versions")?;
     let script = folder.join("node_modules/aws-lambda-ric/bin/index.mjs");
@@ -119,7 +119,7 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
     std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
 }
 
-async fn told(command: &mut Command) -> Result<String> {
+async fn command_output(command: &mut Command) -> Result<String> {
     let output = command.output().await.context("asking for a version")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(

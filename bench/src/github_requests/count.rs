@@ -40,7 +40,7 @@ impl Kind {
         Self::Other,
     ];
 
-    fn of(request: &Logged) -> Self {
+    fn from_request(request: &Logged) -> Self {
         let path = request.path.split('?').next().unwrap_or_default();
         if path == "/graphql" {
             return Self::Branch;
@@ -97,13 +97,14 @@ impl Count {
         let merged = |it: &Logged| it.path.ends_with("/merge") && it.status == 200;
         let mut by = BTreeMap::new();
         for request in log {
-            *by.entry((Kind::of(request), request.status)).or_default() += 1;
+            *by.entry((Kind::from_request(request), request.status))
+                .or_default() += 1;
         }
         Self {
             merges: count(&merged),
             all: count(&|_| true),
             free: count(&|it| it.status == 304),
-            writes: count(&|it| Kind::of(it) == Kind::Write),
+            writes: count(&|it| Kind::from_request(it) == Kind::Write),
             repeats: repeats(log),
             by,
         }

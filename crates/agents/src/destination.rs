@@ -51,7 +51,7 @@ pub(crate) enum Refusal {
 
 /// How far a destination was trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trust {
+pub(crate) enum AddressPolicy {
     /// No rule allows it: public addresses only.
     Stranger,
     /// A rule names it: private addresses too.
@@ -59,7 +59,7 @@ pub(crate) enum Trust {
 }
 
 /// Checks the URL itself, literal addresses included: those never reach a resolver.
-pub(crate) fn check(url: &Url, rules: &[HostRule]) -> Result<Trust, Refusal> {
+pub(crate) fn check(url: &Url, rules: &[HostRule]) -> Result<AddressPolicy, Refusal> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(Refusal::UserInfo);
     }
@@ -69,9 +69,9 @@ pub(crate) fn check(url: &Url, rules: &[HostRule]) -> Result<Trust, Refusal> {
         .ok_or_else(|| Refusal::Scheme(url.scheme().to_owned()))?;
     let allowed = rules.iter().any(|rule| rule.names(&host, port));
     let trust = if allowed {
-        Trust::Allowed
+        AddressPolicy::Allowed
     } else {
-        Trust::Stranger
+        AddressPolicy::Stranger
     };
     check_scheme_and_port(url.scheme(), port, trust)?;
     match host {
@@ -82,22 +82,23 @@ pub(crate) fn check(url: &Url, rules: &[HostRule]) -> Result<Trust, Refusal> {
     Ok(trust)
 }
 
-fn check_scheme_and_port(scheme: &str, port: u16, trust: Trust) -> Result<(), Refusal> {
+fn check_scheme_and_port(scheme: &str, port: u16, trust: AddressPolicy) -> Result<(), Refusal> {
     match (scheme, trust) {
-        ("http" | "https", Trust::Allowed) => Ok(()),
-        ("https", Trust::Stranger) if port == HTTPS_PORT => Ok(()),
-        ("https", Trust::Stranger) => Err(Refusal::Port(port)),
-        (other, Trust::Stranger | Trust::Allowed) => Err(Refusal::Scheme(other.to_owned())),
+        ("http" | "https", AddressPolicy::Allowed) => Ok(()),
+        ("https", AddressPolicy::Stranger) if port == HTTPS_PORT => Ok(()),
+        ("https", AddressPolicy::Stranger) => Err(Refusal::Port(port)),
+        (other, AddressPolicy::Stranger | AddressPolicy::Allowed) => {
+            Err(Refusal::Scheme(other.to_owned()))
+        }
     }
 }
 
-fn check_address(address: IpAddr, trust: Trust) -> Result<(), Refusal> {
+fn check_address(address: IpAddr, trust: AddressPolicy) -> Result<(), Refusal> {
     match (address::reach(address), trust) {
-        (Reach::Public, Trust::Stranger | Trust::Allowed) | (Reach::Private(_), Trust::Allowed) => {
-            Ok(())
-        }
-        (Reach::Private(what), Trust::Stranger)
-        | (Reach::Never(what), Trust::Stranger | Trust::Allowed) => {
+        (Reach::Public, AddressPolicy::Stranger | AddressPolicy::Allowed)
+        | (Reach::Private(_), AddressPolicy::Allowed) => Ok(()),
+        (Reach::Private(what), AddressPolicy::Stranger)
+        | (Reach::Never(what), AddressPolicy::Stranger | AddressPolicy::Allowed) => {
             Err(Refusal::Address { address, what })
         }
     }
@@ -126,7 +127,7 @@ impl Lookup for SystemLookup {
 /// The only resolver that our HTTP clients have.
 pub(crate) struct CheckedResolver {
     pub(crate) lookup: Arc<dyn Lookup>,
-    pub(crate) trust: Trust,
+    pub(crate) trust: AddressPolicy,
 }
 
 impl Resolve for CheckedResolver {
@@ -145,7 +146,7 @@ impl Resolve for CheckedResolver {
 }
 
 /// One bad address refuses the name: a mixed answer is suspicious, and which address is used is chance.
-pub(crate) fn check_all(addresses: &[IpAddr], trust: Trust) -> Result<(), Refusal> {
+pub(crate) fn check_all(addresses: &[IpAddr], trust: AddressPolicy) -> Result<(), Refusal> {
     if addresses.is_empty() {
         return Err(Refusal::NoAddress);
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::doctor::Reach;
+use domain::doctor::Reachability;
 use engine::ports::AgentsProbe;
 use tokio::net::TcpStream;
 use url::{Host, Url};
 
-use crate::destination::{self, HostRule, Lookup, SystemLookup, Trust, check_all};
+use crate::destination::{self, AddressPolicy, HostRule, Lookup, SystemLookup, check_all};
 
 /// Time for the lookup, and again for the connection: a receiver that needs longer would miss wakes too.
 const STEP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -30,8 +30,12 @@ impl Probe {
         }
     }
 
-    async fn addresses(&self, url: &Url, trust: Trust) -> Result<Vec<SocketAddr>, Reach> {
-        let unreachable = |why: String| Reach::Unreachable { why };
+    async fn addresses(
+        &self,
+        url: &Url,
+        trust: AddressPolicy,
+    ) -> Result<Vec<SocketAddr>, Reachability> {
+        let unreachable = |why: String| Reachability::Unreachable { why };
         let port = url.port_or_known_default().unwrap_or_default();
         let found = match url.host() {
             None => Vec::new(),
@@ -45,7 +49,7 @@ impl Probe {
                 }
             }
         };
-        check_all(&found, trust).map_err(|refusal| Reach::Refused {
+        check_all(&found, trust).map_err(|refusal| Reachability::Refused {
             why: refusal.to_string(),
         })?;
         Ok(found
@@ -57,11 +61,11 @@ impl Probe {
 
 #[async_trait]
 impl AgentsProbe for Probe {
-    async fn reach(&self, url: &Url) -> Reach {
+    async fn reach(&self, url: &Url) -> Reachability {
         let trust = match destination::check(url, &self.rules) {
             Ok(trust) => trust,
             Err(refusal) => {
-                return Reach::Refused {
+                return Reachability::Refused {
                     why: refusal.to_string(),
                 };
             }
@@ -72,11 +76,11 @@ impl AgentsProbe for Probe {
         };
         // Connected and closed: a receiver sees a connection that asked nothing.
         match tokio::time::timeout(STEP_TIMEOUT, TcpStream::connect(addresses.as_slice())).await {
-            Ok(Ok(_)) => Reach::Open,
-            Ok(Err(error)) => Reach::Unreachable {
+            Ok(Ok(_)) => Reachability::Open,
+            Ok(Err(error)) => Reachability::Unreachable {
                 why: error.to_string(),
             },
-            Err(_) => Reach::Unreachable {
+            Err(_) => Reachability::Unreachable {
                 why: format!("no connection within {} s", STEP_TIMEOUT.as_secs()),
             },
         }
@@ -87,7 +91,7 @@ impl AgentsProbe for Probe {
 mod tests {
     use super::*;
 
-    async fn reach(url: &str, rules: &[&str]) -> Reach {
+    async fn reach(url: &str, rules: &[&str]) -> Reachability {
         let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
         Probe::new(rules).reach(&url.parse().unwrap()).await
     }
@@ -97,9 +101,15 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let url = format!("http://{address}/wake");
-        assert!(matches!(reach(&url, &[]).await, Reach::Refused { .. }));
+        assert!(matches!(
+            reach(&url, &[]).await,
+            Reachability::Refused { .. }
+        ));
         // An allowed one connects: only this connection is waiting then.
-        assert_eq!(reach(&url, &[&address.to_string()]).await, Reach::Open);
+        assert_eq!(
+            reach(&url, &[&address.to_string()]).await,
+            Reachability::Open
+        );
         let (socket, _) = listener.accept().await.unwrap();
         socket.readable().await.unwrap();
         let mut byte = [0];
@@ -118,6 +128,9 @@ mod tests {
         let address = listener.local_addr().unwrap();
         drop(listener);
         let reached = reach(&format!("http://{address}/"), &[&address.to_string()]).await;
-        assert!(matches!(reached, Reach::Unreachable { .. }), "{reached:?}");
+        assert!(
+            matches!(reached, Reachability::Unreachable { .. }),
+            "{reached:?}"
+        );
     }
 }

@@ -20,7 +20,9 @@ use secrecy::ExposeSecret;
 use url::Url;
 
 use crate::answer;
-use crate::destination::{self, CheckedResolver, HostRule, Lookup, Refusal, SystemLookup, Trust};
+use crate::destination::{
+    self, AddressPolicy, CheckedResolver, HostRule, Lookup, Refusal, SystemLookup,
+};
 use crate::signature::SigningSecrets;
 
 /// Time for one attempt, from the lookup of the name to the end of the answer: Standard Webhooks advises 15 to 30 s.
@@ -98,10 +100,10 @@ impl Sender {
     }
 
     /// The client that is as strict as a destination demands; none can be made on a machine without root certificates.
-    fn client(&self, trust: Trust) -> Result<&Client, reqwest::Error> {
+    fn client(&self, trust: AddressPolicy) -> Result<&Client, reqwest::Error> {
         let place = match trust {
-            Trust::Stranger => &self.to_strangers,
-            Trust::Allowed => &self.to_allowed,
+            AddressPolicy::Stranger => &self.to_strangers,
+            AddressPolicy::Allowed => &self.to_allowed,
         };
         if let Some(client) = place.get() {
             return Ok(client);
@@ -174,7 +176,7 @@ impl AgentsWrite for Sender {
         let envelope = Envelope {
             agent: name.clone(),
             url: self.address(name).await?,
-            id: EventId::of(&body),
+            id: EventId::from_name(&body),
             body,
             at,
         };
@@ -237,7 +239,10 @@ impl Sender {
 ///
 /// A connection is not kept so that the name is resolved and checked at every attempt, and no wake is lost in one
 /// that died meanwhile.
-pub(crate) fn client(lookup: Arc<dyn Lookup>, trust: Trust) -> Result<Client, reqwest::Error> {
+pub(crate) fn client(
+    lookup: Arc<dyn Lookup>,
+    trust: AddressPolicy,
+) -> Result<Client, reqwest::Error> {
     // The HTTP client takes the process's provider and panics without one. The first caller sets it; all of ours set
     // the same.
     drop(rustls::crypto::ring::default_provider().install_default());

@@ -95,7 +95,7 @@ fn envelope(url: &str) -> Envelope {
     Envelope {
         agent: "claude".parse().unwrap(),
         url: url.parse().unwrap(),
-        id: EventId::of("question 1"),
+        id: EventId::from_name("question 1"),
         body: BODY.to_owned(),
         at: Timestamp::new(1_772_366_400, 999_999_999).unwrap(),
     }

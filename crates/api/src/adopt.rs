@@ -4,22 +4,22 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use client::wire::{AdoptRequest, Later};
+use client::wire::{AdoptRequest, Pending};
 use domain::job::Job;
 use domain::token::Scope;
 use engine::jobs::adoption::{Adopted, Adoption};
 
-use crate::auth::Admitted;
+use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Sent};
-use crate::door::{Door, Inner};
+use crate::http_api::{ApiInner, SharedState};
 use crate::jobs::not_created;
 use crate::refusal::Refused;
 use crate::{outcome, view};
 
 /// `POST /jobs/adopt`: 200 with the job, 409 when the session may not be adopted, 202 while it is still unread.
 pub(crate) async fn adopt(
-    State(door): Door,
-    Extension(admitted): Extension<Admitted>,
+    State(api): SharedState,
+    Extension(admitted): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Response, Refused> {
     let wanted: AdoptRequest = body::order(sent)?;
@@ -27,15 +27,15 @@ pub(crate) async fn adopt(
         admitted.must(Scope::Admin)?;
     }
     let by = admitted.who(None);
-    Ok(match adopted(&door, wanted, by).await? {
-        Some(job) => Json(view::of(&door, &job).await?).into_response(),
+    Ok(match adopted(&api, wanted, by).await? {
+        Some(job) => Json(view::job_view(&api, &job).await?).into_response(),
         None => not_read_yet("/jobs/adopt".to_owned()),
     })
 }
 
 /// Adopts a session; returns `None` while it is still unread.
 pub(crate) async fn adopted(
-    door: &Inner,
+    api: &ApiInner,
     wanted: AdoptRequest,
     by: String,
 ) -> Result<Option<Job>, Refused> {
@@ -45,10 +45,10 @@ pub(crate) async fn adopted(
         agent: wanted.agent,
         take_over: wanted.take_over,
         by: Some(by),
-        asked_at: door.desk.now(),
+        asked_at: api.backend.now(),
         refused: None,
     };
-    let adopted = door.desk.adopt(adoption, door.answer_within).await;
+    let adopted = api.backend.adopt(adoption, api.answer_within).await;
     match adopted.map_err(not_created)? {
         Adopted::Job(job) => Ok(Some(*job)),
         Adopted::Refused(code, sentence) => {
@@ -60,7 +60,7 @@ pub(crate) async fn adopted(
 
 /// 202: the caller has to repeat the request.
 pub(crate) fn not_read_yet(ask_again: String) -> Response {
-    outcome::later(Later {
+    outcome::later(Pending {
         ask_again,
         sentence: "The session has not been read yet: send the same request again.".to_owned(),
         reasons: Vec::new(),

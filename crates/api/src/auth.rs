@@ -11,12 +11,12 @@ use client::wire::{THROUGH, Through};
 use domain::advice::Advice;
 use domain::ids::TokenName;
 use domain::redact::presentable;
-use domain::token::{self, Closed, Scope, Token};
+use domain::token::{self, Scope, Token, TokenRejection};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::door::Inner;
+use crate::http_api::ApiInner;
 use crate::live::LiveSecret;
 use crate::refusal::Refused;
 use crate::routes;
@@ -40,8 +40,8 @@ impl Tokens {
         let Some(kept) = &self.kept else {
             return false;
         };
-        Digests::of(&kept.known().await).hold(given)
-            || Digests::of(&kept.read_again().await).hold(given)
+        Digests::digest_all(&kept.live_secrets().await).hold(given)
+            || Digests::digest_all(&kept.read_again().await).hold(given)
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Digests(Vec<[u8; 32]>);
 
 impl Digests {
     /// An empty token opens nothing.
-    pub(crate) fn of(tokens: &[SecretString]) -> Self {
+    pub(crate) fn digest_all(tokens: &[SecretString]) -> Self {
         let tokens = tokens.iter().map(|token| token.expose_secret().trim());
         let named = tokens.filter(|token| !token.is_empty());
         Self(named.map(digest).collect())
@@ -73,13 +73,13 @@ fn digest(text: &str) -> [u8; 32] {
 
 /// An authenticated caller, and its scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Admitted {
+pub(crate) struct AuthenticatedCaller {
     scope: Scope,
     name: Option<TokenName>,
     through: Through,
 }
 
-impl Admitted {
+impl AuthenticatedCaller {
     /// The caller for the record of every order: the name of the token, and the name that the request claims.
     pub(crate) fn who(&self, said: Option<&str>) -> String {
         let said = said.map(|said| presentable(said.trim(), BY_CHARS_MAX));
@@ -112,19 +112,19 @@ impl Admitted {
 
 /// Lets a request pass only with a token that allows it, before reading anything else of it.
 pub(crate) async fn require_token(
-    State(door): State<Arc<Inner>>,
+    State(api): State<Arc<ApiInner>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let admitted = match shown(&request) {
-        Ok(token) => admit(&door, token).await,
+        Ok(token) => admit(&api, token).await,
         Err(refused) => Err(refused),
     };
     let needed = needed(request.method());
     match admitted.and_then(|admitted| admitted.must(needed).map(|()| admitted)) {
         Ok(admitted) => {
             let through = through(request.headers());
-            let admitted = Admitted {
+            let admitted = AuthenticatedCaller {
                 through,
                 ..admitted
             };
@@ -154,23 +154,25 @@ fn needed(method: &Method) -> Scope {
 }
 
 /// A named token has its own scope, the installation's token every scope.
-pub(crate) async fn admit(door: &Inner, shown: &str) -> Result<Admitted, Refused> {
-    if let Some(token) = named(door, shown).await? {
+pub(crate) async fn admit(api: &ApiInner, shown: &str) -> Result<AuthenticatedCaller, Refused> {
+    if let Some(token) = named(api, shown).await? {
         tracing::Span::current().record("token", token.name.as_str());
         let scope = token
-            .scope_at(door.desk.now())
+            .scope_at(api.backend.now())
             .map_err(|closed| match closed {
-                Closed::Revoked => refuse("token_revoked", "the bearer token was revoked"),
-                Closed::Expired => refuse("token_expired", "the time of the bearer token is over"),
+                TokenRejection::Revoked => refuse("token_revoked", "the bearer token was revoked"),
+                TokenRejection::Expired => {
+                    refuse("token_expired", "the time of the bearer token is over")
+                }
             })?;
-        return Ok(Admitted {
+        return Ok(AuthenticatedCaller {
             scope,
             name: Some(token.name),
             through: Through::default(),
         });
     }
-    if door.tokens.open_for(shown).await {
-        return Ok(Admitted {
+    if api.tokens.open_for(shown).await {
+        return Ok(AuthenticatedCaller {
             scope: Scope::Admin,
             name: None,
             through: Through::default(),
@@ -181,11 +183,11 @@ pub(crate) async fn admit(door: &Inner, shown: &str) -> Result<Admitted, Refused
 }
 
 /// The token that was made with this text, if there is one.
-async fn named(door: &Inner, shown: &str) -> Result<Option<Token>, Refused> {
+async fn named(api: &ApiInner, shown: &str) -> Result<Option<Token>, Refused> {
     let Some(name) = token::name_in(shown) else {
         return Ok(None);
     };
-    let found = door.desk.store.token(&name).await?.map(|it| it.value);
+    let found = api.backend.store.token(&name).await?.map(|it| it.value);
     let shown = token::digest(shown);
     let is_same = |it: &Token| bool::from(it.digest.as_bytes().ct_eq(shown.as_bytes()));
     Ok(found.filter(is_same))

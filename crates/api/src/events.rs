@@ -5,37 +5,37 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use client::wire::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage, WAIT_SECONDS_MAX};
-use domain::event::{Cursor, NoCursor};
+use domain::event::{EventCursor, InvalidEventCursor};
 use domain::ids::{InvalidId, JobName};
 use domain::wake::message;
-use engine::events::{Asked, Told};
+use engine::events::{EventList, EventQuery};
 
-use crate::door::Door;
+use crate::http_api::SharedState;
 use crate::query;
 use crate::refusal::Refused;
 
 /// `GET /events?after=&job=&open=&limit=&wait_seconds=`.
 pub(crate) async fn events(
-    State(door): Door,
-    query: query::Asked,
+    State(api): SharedState,
+    query: query::QueryPairs,
 ) -> Result<Json<EventPage>, Refused> {
     let (mut asked, of_job, within) = read(query)?;
     if let Some(name) = of_job {
-        asked.job = Some(door.desk.find(&name).await?.job);
+        asked.job = Some(api.backend.find(&name).await?.job);
     }
-    let told = match door.holding.clone() {
+    let told = match api.holding.clone() {
         Some(mut stopped) if !within.is_zero() => {
             let waiting = async move {
                 drop(tokio::time::timeout(within, stopped.wait_for(|stop| *stop)).await);
             };
-            door.desk.events_while(&asked, waiting).await?
+            api.backend.events_while(&asked, waiting).await?
         }
-        Some(_) | None => door.desk.events_after(&asked).await?,
+        Some(_) | None => api.backend.events_after(&asked).await?,
     };
     Ok(Json(shown(&told)))
 }
 
-fn shown(told: &Told) -> EventPage {
+fn shown(told: &EventList) -> EventPage {
     let events = told.events.iter();
     EventPage {
         events: events
@@ -47,8 +47,8 @@ fn shown(told: &Told) -> EventPage {
 }
 
 /// What is asked for, what names the job whose events are, and how long one waits for them.
-fn read(query: query::Asked) -> Result<(Asked, Option<String>, Duration), Refused> {
-    let mut asked = Asked {
+fn read(query: query::QueryPairs) -> Result<(EventQuery, Option<String>, Duration), Refused> {
+    let mut asked = EventQuery {
         after: None,
         job: None,
         open: false,
@@ -58,8 +58,9 @@ fn read(query: query::Asked) -> Result<(Asked, Option<String>, Duration), Refuse
     for (name, value) in query::pairs(query)? {
         match name.as_str() {
             "after" => {
-                let cursor = value.parse::<Cursor>();
-                asked.after = Some(cursor.map_err(|error: NoCursor| query::bad(&name, &error))?);
+                let cursor = value.parse::<EventCursor>();
+                asked.after =
+                    Some(cursor.map_err(|error: InvalidEventCursor| query::bad(&name, &error))?);
             }
             "job" => {
                 let named = value.parse::<JobName>();

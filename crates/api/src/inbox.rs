@@ -10,12 +10,12 @@ use client::wire::{
     TAKE_LIMIT, TAKE_LIMIT_MAX, TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
 };
 use domain::ids::{AgentName, EventId, InvalidId};
-use domain::wake::{Back, Resume, Wake, WakeState};
-use engine::desk::Error;
+use domain::wake::{Resume, ReturnMode, Wake, WakeState};
+use engine::backend::Error;
 use jiff::SignedDuration;
 
 use crate::body::{self, Parts, Sent};
-use crate::door::{Door, Inner};
+use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
 
 /// The reason of a return without one.
@@ -23,7 +23,7 @@ const NO_WORDS: &str = "it was given back without a reason";
 
 /// `POST /agents/{agent}/take`.
 pub(crate) async fn take(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<String>,
     sent: Sent,
 ) -> Result<Json<Taken>, Refused> {
@@ -38,9 +38,9 @@ pub(crate) async fn take(
     let within = Duration::from_secs(seconds.unwrap_or(0).into());
     let limit = usize::try_from(limit).unwrap_or(1);
     // Read before anything is taken: a taken wake must reach its caller.
-    let known = door.desk.store.agent(&agent).await?;
+    let known = api.backend.store.agent(&agent).await?;
     let resume = known.and_then(|known| known.value.resume);
-    let wakes = waited(&door, (&agent, limit), within).await?;
+    let wakes = waited(&api, (&agent, limit), within).await?;
     let shown = |wake| shown(wake, resume.as_ref());
     let wakes = wakes.into_iter().filter_map(shown).collect();
     Ok(Json(Taken { wakes }))
@@ -48,17 +48,17 @@ pub(crate) async fn take(
 
 /// Long-polls where that is enabled, until a wake comes or the process is to stop.
 async fn waited(
-    door: &Inner,
+    api: &ApiInner,
     (agent, limit): (&AgentName, usize),
     within: Duration,
 ) -> Result<Vec<Wake>, Refused> {
-    let Some(mut stopped) = door.holding.clone() else {
-        return Ok(door.desk.take(agent, limit).await?);
+    let Some(mut stopped) = api.holding.clone() else {
+        return Ok(api.backend.take(agent, limit).await?);
     };
     let waiting = async move {
         drop(tokio::time::timeout(within, stopped.wait_for(|stop| *stop)).await);
     };
-    Ok(door.desk.take_while((agent, limit), waiting).await?)
+    Ok(api.backend.take_while((agent, limit), waiting).await?)
 }
 
 fn shown(wake: Wake, resume: Option<&Resume>) -> Option<TakenWake> {
@@ -75,14 +75,14 @@ fn shown(wake: Wake, resume: Option<&Resume>) -> Option<TakenWake> {
 
 /// `POST /events/{event_id}/extend`.
 pub(crate) async fn extend(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<String>,
     sent: Sent,
 ) -> Result<Json<Extended>, Refused> {
-    let event_id = event(&door, path).await?;
+    let event_id = event(&api, path).await?;
     let Extend { agent, attempt } = body::order(sent)?;
-    let wake = door.desk.extend((&agent, &event_id, attempt)).await?;
-    let until = wake.due().unwrap_or_else(|| door.desk.now());
+    let wake = api.backend.extend((&agent, &event_id, attempt)).await?;
+    let until = wake.due().unwrap_or_else(|| api.backend.now());
     Ok(Json(Extended {
         event_id,
         agent,
@@ -92,19 +92,19 @@ pub(crate) async fn extend(
 
 /// `POST /events/{event_id}/return`.
 pub(crate) async fn give_back(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<String>,
     sent: Sent,
 ) -> Result<Json<GivenBack>, Refused> {
-    let event_id = event(&door, path).await?;
+    let event_id = event(&api, path).await?;
     let asked: GiveBack = body::order(sent)?;
     let max = RETRY_AFTER_SECONDS_MAX;
     let after = at_most("retry_after_seconds", asked.retry_after_seconds, max)?;
     let after = after.map(|seconds| SignedDuration::from_secs(seconds.into()));
     let back = match (after, asked.untried) {
-        (None, false) => Back::AsPlanned,
-        (Some(wait), false) => Back::After(wait),
-        (None, true) => Back::Untried,
+        (None, false) => ReturnMode::AsPlanned,
+        (Some(wait), false) => ReturnMode::After(wait),
+        (None, true) => ReturnMode::Untried,
         (Some(_), true) => {
             let detail = "`untried`: what was not tried comes again at once; leave `retry_after_seconds` out";
             return Err(Refused::field("untried", "bad_field", detail));
@@ -116,7 +116,7 @@ pub(crate) async fn give_back(
         return Err(Refused::field("why", "too_long", &detail));
     }
     let held = (&asked.agent, &event_id, asked.attempt);
-    let wake = door.desk.give_back(held, (why, back)).await?;
+    let wake = api.backend.give_back(held, (why, back)).await?;
     tracing::info!(event.id = %event_id, agent = %asked.agent, "an event was given back");
     let comes_again = match wake.state {
         WakeState::Pending { not_before, .. } => Some(not_before),
@@ -134,25 +134,25 @@ pub(crate) async fn give_back(
 
 /// `POST /events/{event_id}/ack`.
 pub(crate) async fn acknowledge(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<String>,
     sent: Sent,
 ) -> Result<Json<Acknowledged>, Refused> {
-    let event_id = event(&door, path).await?;
+    let event_id = event(&api, path).await?;
     let Acknowledge { agent } = body::order(sent)?;
-    door.desk.acknowledge(&agent, &event_id).await?;
+    api.backend.acknowledge(&agent, &event_id).await?;
     tracing::info!(event.id = %event_id, agent = %agent, "an event was acknowledged");
     Ok(Json(Acknowledged { event_id, agent }))
 }
 
 /// The event that a path names, by its whole id or the beginning of it.
-async fn event(door: &Inner, path: Parts<String>) -> Result<EventId, Refused> {
+async fn event(api: &ApiInner, path: Parts<String>) -> Result<EventId, Refused> {
     let name = body::parts(path)?;
     let wrong = match name.parse() {
         Ok(whole) => return Ok(whole),
         Err(wrong) => wrong,
     };
-    match door.desk.find_event(&name).await {
+    match api.backend.find_event(&name).await {
         Err(Error::NoSuch { .. }) => Err(bad_id("event_id")(wrong)),
         found => Ok(found?),
     }

@@ -8,30 +8,30 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use client::wire::{
-    Constraints, CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, OddConstraint, Pulls, Why,
+    Constraints, CreateJob, Events, InvalidConstraint, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, Pulls, Why,
 };
 use domain::advice::Advice;
 use domain::ids::{InvalidId, PullRef, RepoName};
 use domain::job::Job;
 use domain::redact::presentable;
-use domain::{wake, words};
-use engine::desk::Error;
-use engine::jobs::{JobsAsked, JobsCursor, NoJobsCursor, Once, Order};
+use domain::{outgoing_text, wake};
+use engine::backend::Error;
+use engine::jobs::{IdempotencyKey, InvalidJobsCursor, JobQuery, JobsCursor, Order};
 use engine::settings::TrackedPull;
 use engine::status::STATES;
 use engine::waits::Waits;
 use sha2::{Digest, Sha256};
 
-use crate::auth::Admitted;
+use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
-use crate::door::{Door, Inner};
+use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
 use crate::{query, view};
 
 /// `POST /jobs`.
 pub(crate) async fn create(
-    State(door): Door,
-    Extension(who): Extension<Admitted>,
+    State(api): SharedState,
+    Extension(who): Extension<AuthenticatedCaller>,
     headers: HeaderMap,
     sent: Sent,
 ) -> Result<Response, Refused> {
@@ -42,15 +42,15 @@ pub(crate) async fn create(
     let by = who.who(None);
     let by = Some(by.as_str());
     let created = match once {
-        Some(once) => door.desk.create_job_once(order, &once, by).await,
-        None => door.desk.create_job_by(order, by).await,
+        Some(once) => api.backend.create_job_once(order, &once, by).await,
+        None => api.backend.create_job_by(order, by).await,
     };
     let job = created.map_err(not_created)?;
     let address = [(LOCATION, format!("/jobs/{}", job.id))];
     Ok((
         StatusCode::CREATED,
         address,
-        Json(view::of(&door, &job).await?),
+        Json(view::job_view(&api, &job).await?),
     )
         .into_response())
 }
@@ -62,7 +62,7 @@ fn order(wanted: CreateJob) -> Result<Order, Refused> {
     Ok(Order {
         repo: wanted.repo,
         branch: wanted.branch,
-        prompt: words::with_constraints(&wanted.prompt, &asked.lines),
+        prompt: outgoing_text::with_constraints(&wanted.prompt, &asked.lines),
         title: asked.title.or(wanted.title),
         agent: wanted.agent,
         resume: wanted.resume,
@@ -71,15 +71,15 @@ fn order(wanted: CreateJob) -> Result<Order, Refused> {
     })
 }
 
-fn odd(OddConstraint { field, wrong }: OddConstraint) -> Refused {
+fn odd(InvalidConstraint { field, wrong }: InvalidConstraint) -> Refused {
     Refused::field(&field, "bad_field", &format!("`{field}`: {wrong}"))
 }
 
 /// Digests of a name and of its order, independent of spacing and field order.
-fn once(key: &str, wanted: &CreateJob) -> Once {
+fn once(key: &str, wanted: &CreateJob) -> IdempotencyKey {
     // Plain fields with text keys always serialize; should they not, every order under this name counts as the same.
     let order = serde_json::to_vec(wanted).unwrap_or_default();
-    Once {
+    IdempotencyKey {
         name: hex::encode(Sha256::digest(format!("jobs:{key}"))),
         order: hex::encode(Sha256::digest(order)),
     }
@@ -108,15 +108,18 @@ pub(crate) fn not_created(error: Error) -> Refused {
 }
 
 /// `GET /jobs`.
-pub(crate) async fn list(State(door): Door, query: query::Asked) -> Result<Json<Jobs>, Refused> {
-    let Wanted {
+pub(crate) async fn list(
+    State(api): SharedState,
+    query: query::QueryPairs,
+) -> Result<Json<Jobs>, Refused> {
+    let JobFilter {
         asked,
         after,
         limit,
     } = list_query(query)?;
-    let listed = door.desk.list_jobs(&asked, after.as_ref(), limit).await?;
+    let listed = api.backend.list_jobs(&asked, after.as_ref(), limit).await?;
     let mut jobs = Vec::with_capacity(listed.jobs.len());
-    let mut waits = Waits::new(&door.desk);
+    let mut waits = Waits::new(&api.backend);
     for job in &listed.jobs {
         jobs.push(view::among(&mut waits, job).await?);
     }
@@ -128,14 +131,14 @@ pub(crate) async fn list(State(door): Door, query: query::Asked) -> Result<Json<
 }
 
 /// Which jobs are wanted.
-struct Wanted {
-    asked: JobsAsked,
+struct JobFilter {
+    asked: JobQuery,
     after: Option<JobsCursor>,
     limit: usize,
 }
 
-fn list_query(query: query::Asked) -> Result<Wanted, Refused> {
-    let mut asked = JobsAsked::default();
+fn list_query(query: query::QueryPairs) -> Result<JobFilter, Refused> {
+    let mut asked = JobQuery::default();
     let (mut after, mut limit) = (None, JOBS_LIMIT);
     for (name, value) in query::pairs(query)? {
         let wrong = |error: &dyn fmt::Display| query::bad(&name, error);
@@ -143,7 +146,11 @@ fn list_query(query: query::Asked) -> Result<Wanted, Refused> {
             "repo" => asked.repo = Some(value.parse().map_err(|error: InvalidId| wrong(&error))?),
             "state" => asked.states = states_of(&value)?,
             "cursor" => {
-                after = Some(value.parse().map_err(|error: NoJobsCursor| wrong(&error))?);
+                after = Some(
+                    value
+                        .parse()
+                        .map_err(|error: InvalidJobsCursor| wrong(&error))?,
+                );
             }
             "limit" => limit = limit_of(&value)?,
             _ => {
@@ -153,7 +160,7 @@ fn list_query(query: query::Asked) -> Result<Wanted, Refused> {
         }
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Wanted {
+    Ok(JobFilter {
         asked,
         after,
         limit,
@@ -174,16 +181,19 @@ fn states_of(value: &str) -> Result<Vec<&'static str>, Refused> {
 }
 
 /// `GET /pulls`.
-pub(crate) async fn pulls(State(door): Door, query: query::Asked) -> Result<Json<Pulls>, Refused> {
+pub(crate) async fn pulls(
+    State(api): SharedState,
+    query: query::QueryPairs,
+) -> Result<Json<Pulls>, Refused> {
     let repo = query::one(query, "repo")?;
     let repo: Option<RepoName> = repo
         .map(|repo| repo.parse())
         .transpose()
         .map_err(|error: InvalidId| query::bad("repo", &error))?;
-    let open = door.desk.store.open_pulls().await?;
+    let open = api.backend.store.open_pulls().await?;
     let open = open.iter().map(|found| &found.value);
     let is_of = |it: &&TrackedPull| repo.as_ref().is_none_or(|repo| it.pull.pull.repo == *repo);
-    let now = door.desk.now();
+    let now = api.backend.now();
     let mut pulls: Vec<_> = open
         .filter(is_of)
         .map(|tracked| view::pull(tracked, now))
@@ -203,20 +213,23 @@ fn limit_of(value: &str) -> Result<u32, Refused> {
 }
 
 /// A job that a path names by its id or by a session of its.
-pub(crate) async fn named(door: &Inner, path: Parts<String>) -> Result<Job, Refused> {
-    let named = door.desk.find(&body::parts(path)?).await?;
-    Ok(door.desk.must_job(&named.job).await?.value)
+pub(crate) async fn named(api: &ApiInner, path: Parts<String>) -> Result<Job, Refused> {
+    let named = api.backend.find(&body::parts(path)?).await?;
+    Ok(api.backend.must_job(&named.job).await?.value)
 }
 
 /// `GET /jobs/{id}/why`.
-pub(crate) async fn why(State(door): Door, path: Parts<String>) -> Result<Json<Why>, Refused> {
-    let job = named(&door, path).await?;
-    Ok(Json(view::why(door.desk.why(&job.id).await?)))
+pub(crate) async fn why(
+    State(api): SharedState,
+    path: Parts<String>,
+) -> Result<Json<Why>, Refused> {
+    let job = named(&api, path).await?;
+    Ok(Json(view::why(api.backend.why(&job.id).await?)))
 }
 
 /// `GET /pulls/{owner}/{name}/{number}/why`.
 pub(crate) async fn pull_why(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<(String, String, String)>,
 ) -> Result<Json<Why>, Refused> {
     let (owner, name, number) = body::parts(path)?;
@@ -226,16 +239,16 @@ pub(crate) async fn pull_why(
         let detail = format!("`{shown}` is no pull request: {error}");
         Refused::new(StatusCode::BAD_REQUEST, "bad_pull", &detail).about("pull")
     })?;
-    Ok(Json(view::why(door.desk.pull_why(&pull).await?)))
+    Ok(Json(view::why(api.backend.pull_why(&pull).await?)))
 }
 
 /// `GET /jobs/{id}/events`.
 pub(crate) async fn events(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<String>,
 ) -> Result<Json<Events>, Refused> {
-    let job = named(&door, path).await?;
-    let events = door.desk.store.events(&job.id).await?;
+    let job = named(&api, path).await?;
+    let events = api.backend.store.events(&job.id).await?;
     let repo = job.repo.to_string();
     let events = events
         .iter()

@@ -3,7 +3,7 @@
 //! It holds no credential of Jules or GitHub. Every action outside is an effect that the dispatcher performs; the API
 //! waits a little for it.
 
-mod door;
+mod http_api;
 mod routes;
 
 mod readings;
@@ -34,7 +34,9 @@ mod report;
 
 mod webhook;
 
-pub use door::{DoorState, JOB_BODY_BYTES_MAX, router};
+pub use http_api::{ApiState, JOB_BODY_BYTES_MAX, router};
 pub use live::{SECRET_KEPT, SECRET_READ_AGAIN};
-pub use routes::{Body, Caller, Method, Parameter, Route, Sends, Takes, routes};
-pub use webhook::{WEBHOOK_BODY_BYTES_MAX, WebhookCounters, WebhookDoor, webhook_router};
+pub use routes::{
+    Caller, Method, Parameter, ParameterType, RequestBody, ResponseBody, Route, routes,
+};
+pub use webhook::{WEBHOOK_BODY_BYTES_MAX, WebhookApi, WebhookCounters, webhook_router};

@@ -18,14 +18,14 @@ pub(crate) struct LiveSecret {
     name: SecretName,
     secrets: Arc<dyn Secrets>,
     clock: Arc<dyn Clock>,
-    kept: Mutex<Kept>,
+    kept: Mutex<CachedSecret>,
     /// Held by the one who reads.
     turn: tokio::sync::Mutex<()>,
 }
 
 /// The cached value.
 #[derive(Clone, Default)]
-struct Kept {
+struct CachedSecret {
     live: Vec<SecretString>,
     read_at: Option<Timestamp>,
 }
@@ -44,7 +44,7 @@ impl LiveSecret {
 
     /// The cached live secrets. In a burst one caller reads, and the others wait only while the cache is empty: a
     /// store that does not answer delays no caller whom the cache admits.
-    pub(crate) async fn known(&self) -> Vec<SecretString> {
+    pub(crate) async fn live_secrets(&self) -> Vec<SecretString> {
         let kept = self.kept().clone();
         if kept.live.is_empty() {
             let _turn = self.turn.lock().await;
@@ -84,7 +84,7 @@ impl LiveSecret {
         kept.live
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, CachedSecret> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -113,11 +113,11 @@ mod tests {
         }
 
         async fn write(&self, _: &SecretName, _: &SecretString) -> Result<(), SecretsError> {
-            panic!("a door writes no secret")
+            panic!("an API writes no secret")
         }
 
         async fn remove(&self, _: &SecretName) -> Result<(), SecretsError> {
-            panic!("a door removes no secret")
+            panic!("an API removes no secret")
         }
     }
 
@@ -142,14 +142,14 @@ mod tests {
         });
         let clock = Arc::new(Time(Mutex::new(Timestamp::UNIX_EPOCH)));
         let live = LiveSecret::new(SecretName::Webhook, store.clone(), clock.clone());
-        assert_eq!(shown(live.known().await), ["old"]);
+        assert_eq!(shown(live.live_secrets().await), ["old"]);
         *store.stored.lock().unwrap() = "new,old";
         *clock.0.lock().unwrap() += SECRET_KEPT;
-        let mut reading = std::pin::pin!(live.known());
+        let mut reading = std::pin::pin!(live.live_secrets());
         assert!(futures::poll!(&mut reading).is_pending());
         let mut mismatch = std::pin::pin!(live.read_again());
         assert!(futures::poll!(&mut mismatch).is_pending());
-        let known = futures::poll!(std::pin::pin!(live.known()));
+        let known = futures::poll!(std::pin::pin!(live.live_secrets()));
         assert_eq!(known.map(shown), Poll::Ready(vec!["old".to_owned()]));
         store.answers.add_permits(1);
         assert_eq!(shown(reading.await), ["new", "old"]);

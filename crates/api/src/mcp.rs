@@ -13,10 +13,10 @@ use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
-use client::mcp::http::{BODY_BYTES_MAX, Posted, posted};
-use client::mcp::{Doorway, Server, Toolset};
+use client::mcp::http::{BODY_BYTES_MAX, PostOutcome, posted};
+use client::mcp::{ClientSource, Server, Toolset};
 use client::wire::Through;
-use client::{Carried, Carrier, Client};
+use client::{Client, Transport, TransportResponse};
 use domain::token::Scope;
 use secrecy::SecretString;
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ use tower::ServiceExt;
 
 use crate::auth;
 use crate::body::{BODY_WITHIN, too_slow};
-use crate::door::Inner;
+use crate::http_api::ApiInner;
 use crate::query;
 use crate::refusal::Refused;
 
@@ -36,31 +36,31 @@ const ONLY: HeaderValue = HeaderValue::from_static("POST");
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// The API as its own tools call it.
-struct Tools {
-    door: Arc<Inner>,
-    routes: fn(Arc<Inner>) -> Router,
-    made: OnceLock<Arc<Within>>,
+struct InProcessClients {
+    api: Arc<ApiInner>,
+    routes: fn(Arc<ApiInner>) -> Router,
+    made: OnceLock<Arc<InProcessTransport>>,
 }
 
 /// The routes, called without a network.
-struct Within {
+struct InProcessTransport {
     routes: Router,
     stopping: Option<watch::Receiver<bool>>,
 }
 
 /// The API for one caller.
-struct Caller {
-    routes: Arc<Within>,
+struct CallerClients {
+    routes: Arc<InProcessTransport>,
     token: SecretString,
 }
 
 /// The route, with the other routes made at first use.
 pub(crate) fn route(
-    door: &Arc<Inner>,
-    routes: fn(Arc<Inner>) -> Router,
-) -> MethodRouter<Arc<Inner>> {
-    let tools = Arc::new(Tools {
-        door: door.clone(),
+    api: &Arc<ApiInner>,
+    routes: fn(Arc<ApiInner>) -> Router,
+) -> MethodRouter<Arc<ApiInner>> {
+    let tools = Arc::new(InProcessClients {
+        api: api.clone(),
         routes,
         made: OnceLock::new(),
     });
@@ -72,12 +72,12 @@ pub(crate) fn route(
     })
 }
 
-async fn answer(tools: &Tools, request: Request) -> Result<Response, Response> {
+async fn answer(tools: &InProcessClients, request: Request) -> Result<Response, Response> {
     let refuse = IntoResponse::into_response;
     from_here(request.headers()).map_err(refuse)?;
     // What a call needs is decided where it arrives; the least of it is needed to come in.
     let token = auth::shown(&request).map_err(refuse)?.to_owned();
-    let admitted = auth::admit(&tools.door, &token).await.map_err(refuse)?;
+    let admitted = auth::admit(&tools.api, &token).await.map_err(refuse)?;
     admitted.must(Scope::Read).map_err(refuse)?;
     if request.method() != Method::POST {
         return Err(not_post(request.method(), request.uri()));
@@ -87,26 +87,26 @@ async fn answer(tools: &Tools, request: Request) -> Result<Response, Response> {
     let message = whole(sent).await.map_err(refuse)?;
     let server = tools.server(token, &toolsets);
     match posted(server, &parts.headers, message).await {
-        Posted::Answer(response) => Ok(response.map(Body::new)),
-        Posted::Refused { status, why } => Err(unlooked_at(status, &why).into_response()),
+        PostOutcome::Answer(response) => Ok(response.map(Body::new)),
+        PostOutcome::Refused { status, why } => Err(unlooked_at(status, &why).into_response()),
     }
 }
 
-impl Tools {
+impl InProcessClients {
     /// The server for one caller.
     fn server(&self, token: String, toolsets: &[Toolset]) -> Server {
         let make = || {
-            Arc::new(Within {
-                routes: (self.routes)(self.door.clone()),
-                stopping: self.door.holding.clone(),
+            Arc::new(InProcessTransport {
+                routes: (self.routes)(self.api.clone()),
+                stopping: self.api.holding.clone(),
             })
         };
-        let caller = Caller {
+        let caller = CallerClients {
             routes: self.made.get_or_init(make).clone(),
             token: token.into(),
         };
         let server = Server::new(Arc::new(caller)).with(toolsets);
-        if self.door.holding.is_some() {
+        if self.api.holding.is_some() {
             server
         } else {
             server.at_once()
@@ -115,7 +115,7 @@ impl Tools {
 }
 
 #[async_trait]
-impl Doorway for Caller {
+impl ClientSource for CallerClients {
     async fn open(&self) -> Result<Client, String> {
         let client = Client::within(self.routes.clone(), &self.token);
         let client = client.map(|client| client.through(Through::Mcp));
@@ -124,8 +124,8 @@ impl Doorway for Caller {
 }
 
 #[async_trait]
-impl Carrier for Within {
-    async fn carry(&self, request: client::Request) -> Result<Carried, client::Error> {
+impl Transport for InProcessTransport {
+    async fn carry(&self, request: client::Request) -> Result<TransportResponse, client::Error> {
         let mut asked = Request::new(Body::from(request.body));
         *asked.method_mut() = request.method;
         *asked.headers_mut() = request.headers;
@@ -141,7 +141,7 @@ impl Carrier for Within {
         let status = response.status();
         let read = body::to_bytes(response.into_body(), ANSWER_BYTES_MAX).await;
         let body = read.map(Vec::from).unwrap_or_default();
-        Ok(Carried { status, body })
+        Ok(TransportResponse { status, body })
     }
 }
 

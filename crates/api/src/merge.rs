@@ -3,24 +3,24 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use client::wire::{Later, MergeRequest, Merged, Reason};
+use client::wire::{MergeRequest, Merged, Pending, Reason};
 use domain::effect::{Action, EffectState};
 use domain::facts::PullState;
 use domain::ids::{CommitSha, JobId};
 use domain::merge::Judgement;
-use domain::pull::{Approval, MergeStyle, Pull, PullPhase, Word};
+use domain::pull::{Approval, MergeApproval, MergeStyle, Pull, PullPhase};
 use engine::keys;
 use engine::settings::TrackedPull;
-use engine::wait::Seen;
+use engine::wait::WaitState;
 use jiff::Timestamp;
 
-use crate::auth::Admitted;
-use crate::door::Inner;
+use crate::auth::AuthenticatedCaller;
+use crate::http_api::ApiInner;
 use crate::refusal::Refused;
 use crate::{outcome, view};
 
 /// State of a pull request after its approval.
-enum Standing {
+enum MergeStatus {
     /// It is merged.
     Merged(Merged),
     /// A person or an agent has to act first.
@@ -31,8 +31,8 @@ enum Standing {
 
 /// `POST /jobs/{id}:merge`. A repeated request after the merge gets the same answer as the first.
 pub(crate) async fn merge(
-    door: &Inner,
-    (name, who): (&str, &Admitted),
+    api: &ApiInner,
+    (name, who): (&str, &AuthenticatedCaller),
     wanted: MergeRequest,
 ) -> Result<Response, Refused> {
     if wanted.force {
@@ -40,34 +40,34 @@ pub(crate) async fn merge(
         return Err(Refused::field("force", "never_forced", detail));
     }
     let by = who.who(wanted.by.as_deref());
-    let named = door.desk.find(name).await?.by(by.clone());
-    door.desk.refuse_superseded(&named).await?;
+    let named = api.backend.find(name).await?.by(by.clone());
+    api.backend.refuse_superseded(&named).await?;
     let style = MergeStyle {
         method: wanted.merge_method,
         title: wanted.commit_title,
         delete_branch: wanted.delete_branch,
     };
-    let style = &door.desk.merge_style(&named.job, &style).await?;
-    let found = door.desk.pull_of(&named.job).await?.value.pull;
+    let style = &api.backend.merge_style(&named.job, &style).await?;
+    let found = api.backend.pull_of(&named.job).await?.value.pull;
     if let Some(merged) = merged(&found, wanted.sha.as_ref()) {
         return Ok(Json(merged).into_response());
     }
-    let word = Word { by: &by, style };
-    let pull = door
-        .desk
+    let word = MergeApproval { by: &by, style };
+    let pull = api
+        .backend
         .approve_merge(&named, wanted.sha.as_ref(), &word)
         .await?;
     let Some(approval) = pull.approval else {
         return Ok(later(&named.job, Vec::new()));
     };
     tracing::info!(job.id = %named.job, pr = %pull.pull, pr.sha = %approval.sha, "a merge was approved");
-    match settled(door, &named.job, &approval).await? {
-        Standing::Merged(merged) => Ok(Json(merged).into_response()),
-        Standing::Refused(reasons) => {
-            let next = door.desk.why(&named.job).await?.next;
+    match settled(api, &named.job, &approval).await? {
+        MergeStatus::Merged(merged) => Ok(Json(merged).into_response()),
+        MergeStatus::Refused(reasons) => {
+            let next = api.backend.why(&named.job).await?.next;
             Err(refused(reasons).advising(&next))
         }
-        Standing::Waiting(reasons) => match failure(door, &named.job, &approval).await? {
+        MergeStatus::Waiting(reasons) => match failure(api, &named.job, &approval).await? {
             Some(failure) => Err(outcome::failed(&failure)),
             None => Ok(later(&named.job, reasons)),
         },
@@ -90,46 +90,46 @@ fn merged(pull: &Pull, wanted: Option<&CommitSha>) -> Option<Merged> {
 }
 
 /// Waits until the pull request is merged or refused, at most for the API's time limit.
-async fn settled(door: &Inner, job: &JobId, approval: &Approval) -> Result<Standing, Refused> {
+async fn settled(api: &ApiInner, job: &JobId, approval: &Approval) -> Result<MergeStatus, Refused> {
     let look = || async {
-        let found = door.desk.pull_of(job).await?.value;
+        let found = api.backend.pull_of(job).await?.value;
         let standing = standing(&found, approval.at);
-        let waits = matches!(standing, Standing::Waiting(_));
-        Ok(Seen::if_enough(standing, !waits))
+        let waits = matches!(standing, MergeStatus::Waiting(_));
+        Ok(WaitState::if_enough(standing, !waits))
     };
-    door.desk.look_within(door.answer_within, look).await
+    api.backend.look_within(api.answer_within, look).await
 }
 
-fn standing(tracked: &TrackedPull, approved_at: Timestamp) -> Standing {
+fn standing(tracked: &TrackedPull, approved_at: Timestamp) -> MergeStatus {
     let pull = &tracked.pull;
     if let Some(merged) = merged(pull, None) {
-        return Standing::Merged(merged);
+        return MergeStatus::Merged(merged);
     }
     if pull.is_settled() {
         let closed = view::reason("closed", "It was closed without a merge.");
-        return Standing::Refused(vec![closed]);
+        return MergeStatus::Refused(vec![closed]);
     }
     // A judgement made before the approval could not know of it; one that came out the same keeps its old time.
     let read_since = tracked.read_at.is_some_and(|read| read >= approved_at);
     let Some(verdict) = pull.verdict.as_ref().filter(|_| read_since) else {
         let unread = view::reason("not_judged_yet", "It is being read and judged.");
-        return Standing::Waiting(vec![unread]);
+        return MergeStatus::Waiting(vec![unread]);
     };
     let reasons = view::reasons(&verdict.judgement);
     match &verdict.judgement {
-        Judgement::Merge { .. } | Judgement::Wait { .. } => Standing::Waiting(reasons),
-        Judgement::Refuse { .. } | Judgement::Conflict { .. } => Standing::Refused(reasons),
+        Judgement::Merge { .. } | Judgement::Wait { .. } => MergeStatus::Waiting(reasons),
+        Judgement::Refuse { .. } | Judgement::Conflict { .. } => MergeStatus::Refused(reasons),
     }
 }
 
 /// Why a merge that was begun since the approval failed, if one did.
 async fn failure(
-    door: &Inner,
+    api: &ApiInner,
     job: &JobId,
     approval: &Approval,
 ) -> Result<Option<String>, Refused> {
-    let pull = door.desk.pull_of(job).await?.value.pull.pull;
-    let effects = door.desk.store.effects(&keys::pull_pk(&pull)).await?;
+    let pull = api.backend.pull_of(job).await?.value.pull.pull;
+    let effects = api.backend.store.effects(&keys::pull_pk(&pull)).await?;
     let failed = |effect: &domain::effect::Effect| match (&effect.action, &effect.state) {
         (Action::Merge { sha, .. }, EffectState::Failed { at, failure, .. })
             if *sha == approval.sha && *at >= approval.at =>
@@ -147,7 +147,7 @@ fn refused(reasons: Vec<Reason>) -> Refused {
 }
 
 fn later(job: &JobId, reasons: Vec<Reason>) -> Response {
-    outcome::later(Later {
+    outcome::later(Pending {
         ask_again: format!("/jobs/{job}/why"),
         sentence: "It is approved, and merged as soon as nothing stands against it.".to_owned(),
         reasons,

@@ -9,11 +9,11 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use client::wire::WebhookCounts;
-use engine::figures::Figures;
+use engine::metrics::Metrics;
 use engine::status::{AccountStatus, HookStatus, Status};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::door::Door;
+use crate::http_api::SharedState;
 use crate::refusal::Refused;
 
 /// The content type of the answer.
@@ -41,9 +41,9 @@ impl Kind {
 }
 
 /// `GET /metrics`.
-pub(crate) async fn metrics(State(door): Door) -> Result<Response, Refused> {
-    let figures = door.desk.shared_figures().await?;
-    let text = page(&figures, door.webhooks.counts());
+pub(crate) async fn metrics(State(api): SharedState) -> Result<Response, Refused> {
+    let figures = api.backend.shared_figures().await?;
+    let text = page(&figures, api.webhooks.counts());
     Ok(([(CONTENT_TYPE, FORMAT)], text).into_response())
 }
 
@@ -92,7 +92,7 @@ fn escaped(value: &str) -> String {
     value.replace('\n', "\\n")
 }
 
-fn page(figures: &Figures, webhooks: WebhookCounts) -> String {
+fn page(figures: &Metrics, webhooks: WebhookCounts) -> String {
     let mut page = Page::default();
     let status = &figures.status;
     page.figure("gaffer_info", Kind::Gauge, "The version that answers.")
@@ -201,7 +201,7 @@ fn allowances(page: &mut Page, accounts: &[AccountStatus]) {
     }
 }
 
-fn wakes(page: &mut Page, figures: &Figures) {
+fn wakes(page: &mut Page, figures: &Metrics) {
     let help = "Events by kind.";
     let mut samples = page.figure("gaffer_events_total", Kind::Counter, help);
     for (name, count) in &figures.events {

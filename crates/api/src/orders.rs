@@ -12,9 +12,9 @@ use domain::effect::Action;
 use domain::redact::presentable;
 use sha2::{Digest, Sha256};
 
-use crate::auth::Admitted;
+use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
-use crate::door::{Door, Inner};
+use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
 use crate::{merge, outcome, register, view};
 
@@ -64,7 +64,7 @@ impl Verb {
         colon.rsplit_once(':').map_or("", |(_, word)| word)
     }
 
-    fn of(word: &str) -> Result<Self, Refused> {
+    fn parse(word: &str) -> Result<Self, Refused> {
         let verb = Self::ALL.into_iter().find(|verb| verb.word() == word);
         verb.ok_or_else(|| {
             let words: Vec<_> = Self::ALL.iter().map(|verb| verb.word()).collect();
@@ -76,29 +76,29 @@ impl Verb {
 }
 
 /// The sender of an order, and the request's headers.
-pub(crate) type Sender = (Extension<Admitted>, HeaderMap);
+pub(crate) type OrderCaller = (Extension<AuthenticatedCaller>, HeaderMap);
 
 /// What serves an order in the spelling with a slash.
-pub(crate) fn order(verb: Verb) -> MethodRouter<Arc<Inner>> {
-    post(move |door, path, sender, body| by_segment(verb, door, path, sender, body))
+pub(crate) fn order(verb: Verb) -> MethodRouter<Arc<ApiInner>> {
+    post(move |api, path, sender, body| by_segment(verb, api, path, sender, body))
 }
 
 /// `POST /jobs/{id}/{verb}`.
 async fn by_segment(
     verb: Verb,
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<String>,
-    sender: Sender,
+    sender: OrderCaller,
     sent: Sent,
 ) -> Result<Response, Refused> {
-    carry_out(&door, verb, &body::parts(path)?, (&sender, sent)).await
+    carry_out(&api, verb, &body::parts(path)?, (&sender, sent)).await
 }
 
 /// `POST /jobs/{id}:{verb}`.
 pub(crate) async fn by_colon(
-    State(door): State<Arc<Inner>>,
+    State(api): State<Arc<ApiInner>>,
     path: Parts<String>,
-    sender: Sender,
+    sender: OrderCaller,
     sent: Sent,
 ) -> Result<Response, Refused> {
     let path = body::parts(path)?;
@@ -106,40 +106,44 @@ pub(crate) async fn by_colon(
         let detail = "an order names its verb: `POST /jobs/{id}:say` and so on";
         return Err(Refused::new(StatusCode::NOT_FOUND, "no_such_verb", detail));
     };
-    carry_out(&door, Verb::of(word)?, name, (&sender, sent)).await
+    carry_out(&api, Verb::parse(word)?, name, (&sender, sent)).await
 }
 
 async fn carry_out(
-    door: &Inner,
+    api: &ApiInner,
     verb: Verb,
     name: &str,
-    ((Extension(who), headers), sent): (&Sender, Sent),
+    ((Extension(who), headers), sent): (&OrderCaller, Sent),
 ) -> Result<Response, Refused> {
     let key = body::idempotency_key(headers)?;
     match verb {
-        Verb::Say => say(door, (name, who), &body::order(sent)?, key).await,
-        Verb::Approve => approve(door, (name, who), body::maybe_order(sent)?).await,
-        Verb::Merge => merge::merge(door, (name, who), body::maybe_order(sent)?).await,
-        Verb::Cancel => cancel(door, (name, who), body::maybe_order(sent)?).await,
-        Verb::Retry => retry(door, (name, who), body::maybe_order(sent)?).await,
-        Verb::Register => register::register(door, (name, who), body::maybe_order(sent)?).await,
+        Verb::Say => say(api, (name, who), &body::order(sent)?, key).await,
+        Verb::Approve => approve(api, (name, who), body::maybe_order(sent)?).await,
+        Verb::Merge => merge::merge(api, (name, who), body::maybe_order(sent)?).await,
+        Verb::Cancel => cancel(api, (name, who), body::maybe_order(sent)?).await,
+        Verb::Retry => retry(api, (name, who), body::maybe_order(sent)?).await,
+        Verb::Register => register::register(api, (name, who), body::maybe_order(sent)?).await,
     }
 }
 
 async fn say(
-    door: &Inner,
-    (name, who): (&str, &Admitted),
+    api: &ApiInner,
+    (name, who): (&str, &AuthenticatedCaller),
     message: &Message,
     key: Option<&str>,
 ) -> Result<Response, Refused> {
-    let named = door.desk.find(name).await?.by(who.who(None));
+    let named = api.backend.find(name).await?.by(who.who(None));
     // Two messages with the same text are two messages, unless their sender says otherwise.
     let cause = match key {
         Some(key) => format!("key:{}", hex::encode(Sha256::digest(key))),
-        None => format!("api:{}", door.desk.ulid()),
+        None => format!("api:{}", api.backend.ulid()),
     };
-    let wish = door.desk.say(&named, &message.message, &cause).await?;
-    let kept = door.desk.store.effect(&wish.pk, &wish.id).await?;
+    let effect_ref = api.backend.say(&named, &message.message, &cause).await?;
+    let kept = api
+        .backend
+        .store
+        .effect(&effect_ref.pk, &effect_ref.id)
+        .await?;
     let same = kept.is_none_or(|kept| {
         matches!(kept.value.action, Action::Say { text, .. } if text == message.message.trim())
     });
@@ -151,45 +155,48 @@ async fn say(
             detail,
         ));
     }
-    outcome::wait(door, &named.job, &wish).await
+    outcome::wait(api, &named.job, &effect_ref).await
 }
 
 async fn approve(
-    door: &Inner,
-    (name, who): (&str, &Admitted),
+    api: &ApiInner,
+    (name, who): (&str, &AuthenticatedCaller),
     approve: ApproveRequest,
 ) -> Result<Response, Refused> {
-    let named = door.desk.find(name).await?.by(who.who(None));
-    let wish = door
-        .desk
+    let named = api.backend.find(name).await?.by(who.who(None));
+    let effect_ref = api
+        .backend
         .approve_plan(&named, approve.plan_id.as_ref())
         .await?;
-    outcome::wait(door, &named.job, &wish).await
+    outcome::wait(api, &named.job, &effect_ref).await
 }
 
 async fn cancel(
-    door: &Inner,
-    (name, who): (&str, &Admitted),
+    api: &ApiInner,
+    (name, who): (&str, &AuthenticatedCaller),
     cancel: CancelRequest,
 ) -> Result<Response, Refused> {
     let by = who.who(cancel.by.as_deref());
-    let named = door.desk.find(name).await?.by(by.clone());
-    door.desk.refuse_superseded(&named).await?;
+    let named = api.backend.find(name).await?.by(by.clone());
+    api.backend.refuse_superseded(&named).await?;
     let job = if cancel.close_pull {
-        door.desk.cancel_and_close(&named, &by).await?
+        api.backend.cancel_and_close(&named, &by).await?
     } else {
-        door.desk.cancel_job(&named, &by).await?
+        api.backend.cancel_job(&named, &by).await?
     };
-    Ok(Json(view::of(door, &job).await?).into_response())
+    Ok(Json(view::job_view(api, &job).await?).into_response())
 }
 
 async fn retry(
-    door: &Inner,
-    (name, who): (&str, &Admitted),
+    api: &ApiInner,
+    (name, who): (&str, &AuthenticatedCaller),
     retry: RetryRequest,
 ) -> Result<Response, Refused> {
-    let named = door.desk.find(name).await?.by(who.who(None));
-    door.desk.refuse_superseded(&named).await?;
-    let job = door.desk.retry_job(&named, retry.reason.as_deref()).await?;
-    Ok(Json(view::of(door, &job).await?).into_response())
+    let named = api.backend.find(name).await?.by(who.who(None));
+    api.backend.refuse_superseded(&named).await?;
+    let job = api
+        .backend
+        .retry_job(&named, retry.reason.as_deref())
+        .await?;
+    Ok(Json(view::job_view(api, &job).await?).into_response())
 }

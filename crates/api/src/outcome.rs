@@ -5,21 +5,21 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
-use client::wire::{EffectView, Later};
+use client::wire::{EffectView, Pending};
 use domain::effect::{Action, Effect, EffectState};
 use domain::ids::{EffectId, JobId};
 use domain::redact::presentable;
-use engine::jobs::Wish;
+use engine::jobs::EffectRef;
 use engine::keys;
 
 use crate::body::{self, Parts};
-use crate::door::{Door, Inner};
+use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
 use crate::view::SHORT_CHARS_MAX;
 
 /// `GET /jobs/{id}/effects/{effect_id}`.
 pub(crate) async fn effect(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<(String, String)>,
 ) -> Result<Json<EffectView>, Refused> {
     let (name, effect) = body::parts(path)?;
@@ -27,11 +27,11 @@ pub(crate) async fn effect(
         let detail = format!("`effect_id`: {error}");
         Refused::new(StatusCode::BAD_REQUEST, "bad_id", &detail).about("effect_id")
     })?;
-    let named = door.desk.find(&name).await?;
-    let job = door.desk.must_job(&named.job).await?.value;
+    let named = api.backend.find(&name).await?;
+    let job = api.backend.must_job(&named.job).await?.value;
     let pull = job.pull().map(keys::pull_pk);
     for pk in [Some(keys::job_pk(&job.id)), pull].into_iter().flatten() {
-        if let Some(found) = door.desk.store.effect(&pk, &id).await? {
+        if let Some(found) = api.backend.store.effect(&pk, &id).await? {
             return Ok(Json(shown(&job.id, &found.value)));
         }
     }
@@ -40,10 +40,14 @@ pub(crate) async fn effect(
 }
 
 /// Waits for an effect: 200 when it is done, 409 when it failed, 202 while it is neither.
-pub(crate) async fn wait(door: &Inner, job: &JobId, wish: &Wish) -> Result<Response, Refused> {
-    let effect = door.desk.settled(wish, door.answer_within).await?;
+pub(crate) async fn wait(
+    api: &ApiInner,
+    job: &JobId,
+    effect_ref: &EffectRef,
+) -> Result<Response, Refused> {
+    let effect = api.backend.settled(effect_ref, api.answer_within).await?;
     let view = EffectView {
-        adds_to: wish.adds_to,
+        adds_to: effect_ref.adds_to,
         ..shown(job, &effect)
     };
     let address = format!("/jobs/{job}/effects/{}", effect.id);
@@ -53,7 +57,7 @@ pub(crate) async fn wait(door: &Inner, job: &JobId, wish: &Wish) -> Result<Respo
             let detail = format!("`{}` failed: {failure}", word(&effect.action));
             return Err(failed(&detail));
         }
-        EffectState::Intent { not_before, .. } if *not_before > door.desk.now() => {
+        EffectState::Intent { not_before, .. } if *not_before > api.backend.now() => {
             format!("It failed for now and is tried again at {not_before}.")
         }
         EffectState::Intent { .. } => "It is noted and will be done.".to_owned(),
@@ -62,7 +66,7 @@ pub(crate) async fn wait(door: &Inner, job: &JobId, wish: &Wish) -> Result<Respo
             format!("It may have been done; the world is read at {look_at}.")
         }
     };
-    Ok(later(Later {
+    Ok(later(Pending {
         ask_again: address,
         sentence,
         reasons: Vec::new(),
@@ -76,7 +80,7 @@ pub(crate) fn failed(detail: &str) -> Refused {
 }
 
 /// 202 with the address to ask again.
-pub(crate) fn later(later: Later) -> Response {
+pub(crate) fn later(later: Pending) -> Response {
     let address = [(LOCATION, later.ask_again.clone())];
     (StatusCode::ACCEPTED, address, Json(later)).into_response()
 }

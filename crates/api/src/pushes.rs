@@ -9,16 +9,16 @@ use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use client::wire::{PushTaken, PushedSession, SessionName};
 use domain::ids::SessionId;
-use engine::desk::Error;
+use engine::backend::Error;
 
 use crate::body::{self, Sent};
-use crate::door::Door;
+use crate::http_api::SharedState;
 use crate::refusal::Refused;
 
 /// 202 with the session's job, 404 when it belongs to none of ours.
-pub(crate) async fn pushed(State(door): Door, sent: Sent) -> Result<Response, Refused> {
+pub(crate) async fn pushed(State(api): SharedState, sent: Sent) -> Result<Response, Refused> {
     let (session, field) = named(body::order(sent)?)?;
-    let pushed = door.desk.pushed(&session).await;
+    let pushed = api.backend.pushed(&session).await;
     let job_id = pushed.map_err(|error| not_ours(error, field))?;
     let ask_again = format!("/jobs/{job_id}");
     let address = [(LOCATION, ask_again.clone())];

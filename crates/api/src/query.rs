@@ -11,10 +11,10 @@ use crate::body::SHOWN_CHARS_MAX;
 use crate::refusal::Refused;
 
 /// Names and values in order, or why they cannot be read.
-pub(crate) type Asked = Result<Query<Vec<(String, String)>>, QueryRejection>;
+pub(crate) type QueryPairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
 /// The names and values.
-pub(crate) fn pairs(asked: Asked) -> Result<Vec<(String, String)>, Refused> {
+pub(crate) fn pairs(asked: QueryPairs) -> Result<Vec<(String, String)>, Refused> {
     let unread = |_| {
         let detail = "the query cannot be read";
         Refused::new(StatusCode::BAD_REQUEST, "bad_query", detail)
@@ -47,7 +47,7 @@ pub(crate) fn switch(name: &str, value: &str) -> Result<bool, Refused> {
 }
 
 /// The one parameter of a path, if it was given.
-pub(crate) fn one(asked: Asked, name: &str) -> Result<Option<String>, Refused> {
+pub(crate) fn one(asked: QueryPairs, name: &str) -> Result<Option<String>, Refused> {
     let mut given = None;
     for (found, value) in pairs(asked)? {
         if found != name {
@@ -64,7 +64,7 @@ pub(crate) fn one(asked: Asked, name: &str) -> Result<Option<String>, Refused> {
 mod tests {
     use super::*;
 
-    fn asked(text: &str) -> Asked {
+    fn asked(text: &str) -> QueryPairs {
         let uri = format!("/x?{text}").parse().unwrap();
         Query::try_from_uri(&uri)
     }

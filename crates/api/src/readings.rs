@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use client::wire::{ARTIFACTS_PAGE_MAX, Artifacts, JobView, Later, MessageView, Messages};
-use domain::conversation::{Cursor, NoCursor};
+use client::wire::{ARTIFACTS_PAGE_MAX, Artifacts, JobView, MessageView, Messages, Pending};
+use domain::conversation::{ConversationCursor, InvalidConversationCursor};
 use domain::ids::JobId;
 use domain::job::Job;
 use domain::redact::{presentable, redact};
@@ -13,57 +13,57 @@ use engine::readings::ReadMessages;
 use engine::settings::ReadArtifacts;
 
 use crate::body::Parts;
-use crate::door::{Door, Inner};
+use crate::http_api::{ApiInner, SharedState};
 use crate::jobs::named;
 use crate::refusal::Refused;
 use crate::{query, view};
 
 /// `GET /jobs/{id}`, and with `?fresh=1` as Jules shows it now.
 pub(crate) async fn show(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<String>,
-    asked: query::Asked,
+    asked: query::QueryPairs,
 ) -> Result<Response, Refused> {
     let given = query::one(asked, "fresh")?;
     let is_fresh = given.map_or(Ok(false), |given| query::switch("fresh", &given))?;
-    let mut job = named(&door, path).await?;
+    let mut job = named(&api, path).await?;
     if is_fresh {
-        let looked = door.desk.fresh_look(&job.id, door.answer_within).await?;
+        let looked = api.backend.fresh_look(&job.id, api.answer_within).await?;
         let Some(looked) = looked else {
             return Ok(later(format!("/jobs/{}?fresh=1", job.id)));
         };
         looked.failure.map_or(Ok(()), |why| Err(unread(&why)))?;
-        job = door.desk.must_job(&job.id).await?.value;
+        job = api.backend.must_job(&job.id).await?.value;
     }
-    Ok(Json(with_notes(&door, &job).await?).into_response())
+    Ok(Json(with_notes(&api, &job).await?).into_response())
 }
 
 /// A job with what is noted down about it.
-pub(crate) async fn with_notes(door: &Inner, job: &Job) -> Result<JobView, Refused> {
-    let notes = door.desk.notes(&job.id).await?.kept;
+pub(crate) async fn with_notes(api: &ApiInner, job: &Job) -> Result<JobView, Refused> {
+    let notes = api.backend.notes(&job.id).await?.kept;
     Ok(JobView {
         metadata: (!notes.is_empty()).then_some(notes),
-        ..view::of(door, job).await?
+        ..view::job_view(api, job).await?
     })
 }
 
 /// `GET /jobs/{id}/messages`.
 pub(crate) async fn messages(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<String>,
-    asked: query::Asked,
+    asked: query::QueryPairs,
 ) -> Result<Response, Refused> {
     let cursor = match query::one(asked, "cursor")? {
-        None => Cursor::default(),
-        Some(text) if text.is_empty() => Cursor::default(),
+        None => ConversationCursor::default(),
+        Some(text) if text.is_empty() => ConversationCursor::default(),
         Some(text) => text
             .parse()
-            .map_err(|error: NoCursor| query::bad("cursor", &error))?,
+            .map_err(|error: InvalidConversationCursor| query::bad("cursor", &error))?,
     };
-    let job = named(&door, path).await?;
-    let reading = door
-        .desk
-        .fresh_messages(&job.id, &cursor, door.answer_within);
+    let job = named(&api, path).await?;
+    let reading = api
+        .backend
+        .fresh_messages(&job.id, &cursor, api.answer_within);
     let Some(read) = reading.await? else {
         return Ok(later(format!("/jobs/{}/messages?cursor={cursor}", job.id)));
     };
@@ -74,7 +74,7 @@ pub(crate) async fn messages(
 }
 
 fn said(job: &Job, read: ReadMessages) -> Messages {
-    let asked = job.asked();
+    let asked = job.announced_question();
     let messages = read.messages.into_iter().map(|message| MessageView {
         tags: if asked == Some(message.id.as_str()) {
             vec!["question".to_owned()]
@@ -96,19 +96,19 @@ fn said(job: &Job, read: ReadMessages) -> Messages {
 
 /// `GET /jobs/{id}/artifacts`, and with `?page=N` a further piece of the patch that was read before.
 pub(crate) async fn artifacts(
-    State(door): Door,
+    State(api): SharedState,
     path: Parts<String>,
-    asked: query::Asked,
+    asked: query::QueryPairs,
 ) -> Result<Response, Refused> {
     let page = page_of(query::one(asked, "page")?.as_deref())?;
-    let job = named(&door, path).await?;
+    let job = named(&api, path).await?;
     if page > 0 {
-        let kept = door.desk.kept_artifacts(&job.id, page).await?;
+        let kept = api.backend.kept_artifacts(&job.id, page).await?;
         let (read, piece) = kept.ok_or_else(|| no_such_page(&job.id, page))?;
         let patch = Some(piece.patch);
         return Ok(Json(shown(job.id, ReadArtifacts { patch, ..read }, page)).into_response());
     }
-    let read = door.desk.fresh_artifacts(&job.id, door.answer_within);
+    let read = api.backend.fresh_artifacts(&job.id, api.answer_within);
     let Some(read) = read.await? else {
         return Ok(later(format!("/jobs/{}/artifacts", job.id)));
     };
@@ -156,7 +156,7 @@ fn shown(job_id: JobId, read: ReadArtifacts, page: u32) -> Artifacts {
 }
 
 fn later(ask_again: String) -> Response {
-    crate::outcome::later(Later {
+    crate::outcome::later(Pending {
         ask_again,
         sentence: "Jules has not been read for it yet; ask again a little later.".to_owned(),
         reasons: Vec::new(),

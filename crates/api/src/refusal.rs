@@ -8,7 +8,7 @@ use client::wire::{IDEMPOTENCY_KEY, PROBLEM_JSON, Problem, Reason};
 use domain::advice::{Advice, Next};
 use domain::job::NotNow;
 use domain::redact::presentable;
-use engine::desk::Error;
+use engine::backend::Error;
 use engine::ports::{CommitError, RecordsError};
 
 use crate::next;

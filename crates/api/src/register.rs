@@ -5,29 +5,29 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use client::wire::{AdoptRequest, RegisterRequest, Registered};
 use domain::ids::{InvalidId, JobId};
-use domain::notes::NotKept;
-use engine::desk::Error;
+use domain::notes::InvalidNotes;
+use engine::backend::Error;
 
 use crate::adopt;
-use crate::auth::Admitted;
-use crate::door::Inner;
+use crate::auth::AuthenticatedCaller;
+use crate::http_api::ApiInner;
 use crate::refusal::Refused;
 
 /// `POST /jobs/{id}:register`: 200 once it is watched, 202 while a session has not been read yet.
 pub(crate) async fn register(
-    door: &Inner,
-    (name, who): (&str, &Admitted),
+    api: &ApiInner,
+    (name, who): (&str, &AuthenticatedCaller),
     wanted: RegisterRequest,
 ) -> Result<Response, Refused> {
-    let job = match door.desk.find(name).await {
+    let job = match api.backend.find(name).await {
         Ok(named) => named.job,
-        Err(Error::NoSuch { .. }) => match adopted(door, (name, who), &wanted).await? {
+        Err(Error::NoSuch { .. }) => match adopted(api, (name, who), &wanted).await? {
             Some(job) => job,
             None => return Ok(adopt::not_read_yet(format!("/jobs/{name}:register"))),
         },
         Err(error) => return Err(error.into()),
     };
-    let noted = door.desk.note(&job, &wanted.metadata).await?;
+    let noted = api.backend.note(&job, &wanted.metadata).await?;
     let notes = noted.map_err(|error| not_kept(&error))?;
     Ok(Json(Registered {
         registered: true,
@@ -39,8 +39,8 @@ pub(crate) async fn register(
 
 /// A session that is not watched yet is adopted, if it is said where it works.
 async fn adopted(
-    door: &Inner,
-    (name, who): (&str, &Admitted),
+    api: &ApiInner,
+    (name, who): (&str, &AuthenticatedCaller),
     wanted: &RegisterRequest,
 ) -> Result<Option<JobId>, Refused> {
     let Some(repo) = &wanted.repo else {
@@ -54,7 +54,7 @@ async fn adopted(
         Refused::new(StatusCode::NOT_FOUND, "no_such_job", &detail).about("job_id")
     })?;
     let adopted = adopt::adopted(
-        door,
+        api,
         AdoptRequest {
             session_id,
             repo: repo.clone(),
@@ -66,11 +66,11 @@ async fn adopted(
     Ok(adopted.await?.map(|job| job.id))
 }
 
-fn not_kept(error: &NotKept) -> Refused {
+fn not_kept(error: &InvalidNotes) -> Refused {
     let code = match error {
-        NotKept::Name(_) | NotKept::Hidden(_) => "bad_field",
-        NotKept::Secret(_) => "secret",
-        NotKept::Deep(_) | NotKept::Heavy(_) => "too_large",
+        InvalidNotes::Name(_) | InvalidNotes::Hidden(_) => "bad_field",
+        InvalidNotes::Secret(_) => "secret",
+        InvalidNotes::Deep(_) | InvalidNotes::Heavy(_) => "too_large",
     };
     Refused::field("metadata", code, &format!("`metadata`: {error}"))
 }

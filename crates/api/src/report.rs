@@ -3,28 +3,28 @@
 use axum::Json;
 use axum::extract::State;
 use client::wire::{
-    AccountView, BudgetView, FeedView, GitHubView, Health, HookView, QueueView, SpendingView,
-    Status, UsageView, Used,
+    AccountView, BudgetView, DeliveryLogView, GitHubView, Health, QueueView, SpendingView, Status,
+    UsageView, Used, WebhookFeedView,
 };
 use engine::ports::Budget;
-use engine::status::{AccountStatus, FeedStatus, GitHubStatus, HookStatus};
+use engine::status::{AccountStatus, GitHubStatus, HookStatus, WebhookFeedStatus};
 
-use crate::door::Door;
+use crate::http_api::SharedState;
 use crate::refusal::Refused;
 use crate::view::reasoned;
 
 /// `GET /healthz`.
-pub(crate) async fn health(State(door): Door) -> Json<Health> {
+pub(crate) async fn health(State(api): SharedState) -> Json<Health> {
     Json(Health {
         ok: true,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        webhooks: door.webhooks.counts(),
+        webhooks: api.webhooks.counts(),
     })
 }
 
 /// `GET /status`.
-pub(crate) async fn status(State(door): Door) -> Result<Json<Status>, Refused> {
-    let status = door.desk.shared_status().await?;
+pub(crate) async fn status(State(api): SharedState) -> Result<Json<Status>, Refused> {
+    let status = api.backend.shared_status().await?;
     let (waiting, dead) = status.queue;
     Ok(Json(Status {
         now: status.now,
@@ -63,15 +63,15 @@ fn github(status: GitHubStatus) -> GitHubView {
     }
 }
 
-fn feed(feed: FeedStatus) -> FeedView {
-    FeedView {
+fn feed(feed: WebhookFeedStatus) -> WebhookFeedView {
+    WebhookFeedView {
         repo: feed.repo,
         health: feed.health,
     }
 }
 
-fn hook(hook: HookStatus) -> HookView {
-    HookView {
+fn hook(hook: HookStatus) -> DeliveryLogView {
+    DeliveryLogView {
         log: hook.log,
         looked_at: hook.looked_at,
         trouble: hook.trouble,

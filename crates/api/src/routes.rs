@@ -12,7 +12,7 @@ use domain::token::Scope;
 
 use crate::orders::Verb;
 
-pub use parameter::{Parameter, Takes};
+pub use parameter::{Parameter, ParameterType};
 pub(crate) use table::{CLOSED, HOOKS, OPEN, TOOLS};
 
 /// With which method a route is called.
@@ -37,7 +37,7 @@ pub enum Caller {
 
 /// What is sent with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sends {
+pub enum RequestBody {
     /// Nothing.
     Nothing,
     /// An object of this wire type.
@@ -52,7 +52,7 @@ pub enum Sends {
 
 /// What is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Body {
+pub enum ResponseBody {
     /// An object of this wire type.
     Json(&'static str),
     /// The OpenAPI document.
@@ -83,9 +83,9 @@ pub struct Route {
     /// Parameters apart from those of the path.
     pub parameters: &'static [Parameter],
     /// What is sent with it.
-    pub sends: Sends,
+    pub sends: RequestBody,
     /// What is answered, by status.
-    pub answers: &'static [(u16, Body)],
+    pub answers: &'static [(u16, ResponseBody)],
     /// Refusal statuses apart from those of its parameters, its body and its caller.
     pub refuses: &'static [u16],
 }
@@ -110,7 +110,7 @@ impl Route {
             summary,
             caller: Caller::Token(needed(method)),
             parameters: &[],
-            sends: Sends::Nothing,
+            sends: RequestBody::Nothing,
             answers: &[],
             refuses: &[],
         }
@@ -167,12 +167,12 @@ impl<S> Row<S> {
         self
     }
 
-    const fn sends(mut self, sends: Sends) -> Self {
+    const fn sends(mut self, sends: RequestBody) -> Self {
         self.route.sends = sends;
         self
     }
 
-    const fn answers(mut self, answers: &'static [(u16, Body)]) -> Self {
+    const fn answers(mut self, answers: &'static [(u16, ResponseBody)]) -> Self {
         self.route.answers = answers;
         self
     }

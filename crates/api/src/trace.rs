@@ -9,7 +9,7 @@ use axum::response::Response;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::door::Inner;
+use crate::http_api::ApiInner;
 
 /// Carries the name of a request, on the way in if the caller has one, and on the way out.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -19,11 +19,12 @@ const REQUEST_ID_BYTES_MAX: usize = 64;
 
 /// Names the request, and logs how it was answered.
 pub(crate) async fn request(
-    State(door): State<Arc<Inner>>,
+    State(api): State<Arc<ApiInner>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let id = given(&request).unwrap_or_else(|| door.desk.ulid().to_string().to_ascii_lowercase());
+    let id =
+        request_id(&request).unwrap_or_else(|| api.backend.ulid().to_string().to_ascii_lowercase());
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or("(none)", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
@@ -51,7 +52,7 @@ async fn answer(request: Request, next: Next, id: String) -> Response {
 }
 
 /// The caller's own name for the request, if it is a plain word: it goes into the log.
-fn given(request: &Request) -> Option<String> {
+fn request_id(request: &Request) -> Option<String> {
     let id = request.headers().get(&REQUEST_ID)?.to_str().ok()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let fits = !id.is_empty() && id.len() <= REQUEST_ID_BYTES_MAX && id.bytes().all(plain);

@@ -2,15 +2,15 @@
 //! secret.
 
 use client::wire::{
-    AsRead, Ended, JobView, OrderView, PlanStepView, Planned, PullView, Reason, Waiting, WaitsFor,
-    Why,
+    AsRead, Ended, JobView, OrderView, PlanStepView, PlannedStep, PullView, Reason, Waiting,
+    WaitsFor, Why,
 };
 use domain::ids::PullRef;
-use domain::job::{Attention, Ending, Given, How, Job, Phase, Watch, answered_at};
+use domain::job::{Attention, EndReason, Ending, Job, OrderRecord, Phase, Watch, answered_at};
 use domain::merge::{self, Judgement};
-use domain::page::Page;
 use domain::redact::presentable;
 use domain::session::Plan;
+use domain::web_page::WebPage;
 use domain::when::to_the_second;
 use engine::settings::TrackedPull;
 use engine::status::state_of;
@@ -18,7 +18,7 @@ use engine::waits::Waits;
 use engine::why::Reasoned;
 use jiff::Timestamp;
 
-use crate::door::Inner;
+use crate::http_api::ApiInner;
 use crate::next;
 use crate::refusal::Refused;
 
@@ -38,8 +38,8 @@ pub(crate) const SHORT_CHARS_MAX: usize = 1_000;
 const CANCELLED: &str = "Canceled by user";
 
 /// A job, with who is waited for.
-pub(crate) async fn of(door: &Inner, job: &Job) -> Result<JobView, Refused> {
-    among(&mut Waits::new(&door.desk), job).await
+pub(crate) async fn job_view(api: &ApiInner, job: &Job) -> Result<JobView, Refused> {
+    among(&mut Waits::new(&api.backend), job).await
 }
 
 /// The same for one of several jobs: shared inputs are read once.
@@ -59,7 +59,9 @@ fn shown(job: &Job) -> JobView {
     };
     let automation = job.terms.automation;
     let told = watch.and_then(|watch| watch.url.as_deref());
-    let session_url = job.session().map(|session| Page::of_session(session, told));
+    let session_url = job
+        .session()
+        .map(|session| WebPage::session_page(session, told));
     JobView {
         job_id: job.id.clone(),
         state: state_of(job).to_owned(),
@@ -83,7 +85,7 @@ fn shown(job: &Job) -> JobView {
         waits_for: WaitsFor::default(),
         as_read: None,
         ended: ended(job),
-        orders: job.given.iter().map(given).collect(),
+        orders: job.order_log.iter().map(given).collect(),
         metadata: None,
     }
 }
@@ -98,7 +100,7 @@ pub(crate) fn pull(tracked: &TrackedPull, now: Timestamp) -> PullView {
         state: engine::why::pull_state_of(pull).to_owned(),
         head: pull.head.as_ref().map(|head| head.sha.clone()),
         since: pull.since,
-        as_read: engine::why::AsRead::of(tracked, now).map(as_read),
+        as_read: engine::why::AsRead::from_tracked(tracked, now).map(as_read),
     }
 }
 
@@ -109,7 +111,7 @@ fn as_read(read: engine::why::AsRead) -> AsRead {
     }
 }
 
-fn given(given: &Given) -> OrderView {
+fn given(given: &OrderRecord) -> OrderView {
     OrderView {
         order: given.order.word().to_owned(),
         by: presentable(&given.by, SHORT_CHARS_MAX),
@@ -158,15 +160,15 @@ fn ended(job: &Job) -> Option<Ended> {
         by: None,
     };
     match how {
-        How::Merged { sha } => ended.sha = Some(sha.clone()),
-        How::Failed { reason } | How::Refused { reason } => {
+        EndReason::Merged { sha } => ended.sha = Some(sha.clone()),
+        EndReason::Failed { reason } | EndReason::Refused { reason } => {
             ended.reason = Some(presentable(reason, SHORT_CHARS_MAX));
         }
-        How::Cancelled { by } => {
+        EndReason::Cancelled { by } => {
             ended.reason = Some(CANCELLED.to_owned());
             ended.by = Some(presentable(by, SHORT_CHARS_MAX));
         }
-        How::PullClosed | How::Completed | How::Lost => {}
+        EndReason::PullClosed | EndReason::Completed | EndReason::Lost => {}
     }
     Some(ended)
 }
@@ -178,7 +180,7 @@ pub(crate) fn reasoned(reasoned: &Reasoned) -> Reason {
 
 /// The wire form of an explanation.
 pub(crate) fn why(why: engine::why::Why) -> Why {
-    let planned = |planned: engine::why::Planned| Planned {
+    let planned = |planned: engine::why::Planned| PlannedStep {
         at: planned.at,
         sentence: presentable(&to_the_second(&planned.sentence), SENTENCE_CHARS_MAX),
     };

@@ -18,7 +18,7 @@ use github::webhook::{
 };
 use jiff::SignedDuration;
 
-use crate::door::no_such_method;
+use crate::http_api::no_such_method;
 use crate::live::LiveSecret;
 use crate::refusal::Refused;
 use crate::routes;
@@ -31,7 +31,7 @@ pub const WEBHOOK_BODY_BYTES_MAX: usize = 25 * 1024 * 1024;
 
 /// What the webhook endpoint needs: no store, no credential.
 #[derive(Clone)]
-pub struct WebhookDoor {
+pub struct WebhookApi {
     /// Where wake-ups go.
     pub queue: Arc<dyn Queue>,
     /// The time.
@@ -43,11 +43,11 @@ pub struct WebhookDoor {
 }
 
 /// What deliveries share, cheap to clone.
-pub(crate) type Hooks = Arc<Inner>;
+pub(crate) type Hooks = Arc<WebhookInner>;
 
 /// The endpoint, and the secret of its senders.
-pub(crate) struct Inner {
-    door: WebhookDoor,
+pub(crate) struct WebhookInner {
+    api: WebhookApi,
     live: LiveSecret,
     bodies: Bodies,
 }
@@ -67,13 +67,13 @@ enum Received {
 }
 
 /// `POST /github/webhook`.
-pub fn webhook_router(door: WebhookDoor) -> Router {
-    let secrets = door.secrets.clone();
-    let live = LiveSecret::new(SecretName::Webhook, secrets, door.clock.clone());
+pub fn webhook_router(api: WebhookApi) -> Router {
+    let secrets = api.secrets.clone();
+    let live = LiveSecret::new(SecretName::Webhook, secrets, api.clock.clone());
     routes::served(routes::HOOKS)
         .method_not_allowed_fallback(no_such_method)
-        .with_state(Arc::new(Inner {
-            door,
+        .with_state(Arc::new(WebhookInner {
+            api,
             live,
             bodies: Bodies::default(),
         }))
@@ -81,7 +81,7 @@ pub fn webhook_router(door: WebhookDoor) -> Router {
 
 pub(crate) async fn deliver(State(inner): State<Hooks>, request: Request) -> Response {
     let received = inner.receive(request).await;
-    let counters = &inner.door.counters;
+    let counters = &inner.api.counters;
     let status = match received {
         Received::Accepted => {
             counters.accepted();
@@ -92,7 +92,7 @@ pub(crate) async fn deliver(State(inner): State<Hooks>, request: Request) -> Res
             return StatusCode::ACCEPTED.into_response();
         }
         Received::Unsigned(why) => {
-            counters.unsigned(why, inner.door.clock.now());
+            counters.unsigned(why, inner.api.clock.now());
             StatusCode::UNAUTHORIZED
         }
         Received::Refused(status) => {
@@ -136,10 +136,10 @@ fn refusal(status: StatusCode) -> Refused {
     }
 }
 
-impl Inner {
+impl WebhookInner {
     /// Checks a signature against the cached secrets, and after a mismatch against freshly read ones.
     async fn verify(&self, signature: &str, raw: &[u8]) -> Result<(), Rejected> {
-        match verify(&self.live.known().await, Some(signature), raw) {
+        match verify(&self.live.live_secrets().await, Some(signature), raw) {
             Err(Rejected::Mismatch | Rejected::NoSecret) => {
                 verify(&self.live.read_again().await, Some(signature), raw)
             }
@@ -149,7 +149,7 @@ impl Inner {
     }
 
     async fn receive(&self, request: Request) -> Received {
-        let received_at = self.door.clock.now();
+        let received_at = self.api.clock.now();
         let (parts, body) = request.into_parts();
         // Without a signature nothing of the body is even read.
         let signature = match signature(&parts.headers) {
@@ -182,7 +182,7 @@ impl Inner {
         let mut received = Received::Ignored;
         for work in wakeups.iter().filter_map(work) {
             let body = work.to_body();
-            if let Err(error) = self.door.queue.send(&body, SignedDuration::ZERO).await {
+            if let Err(error) = self.api.queue.send(&body, SignedDuration::ZERO).await {
                 tracing::error!(%error, "a webhook delivery could not be put in the queue");
                 return Received::Unavailable;
             }
@@ -225,7 +225,7 @@ fn work(wakeup: &Wakeup) -> Option<Work> {
     if let Some(repo_id) = repo_id
         && (number.is_some() || sha.is_some())
     {
-        return Some(Work::Hooked {
+        return Some(Work::Webhook {
             repo: repo.clone(),
             repo_id: *repo_id,
             number: *number,

@@ -5,13 +5,13 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use api::DoorState;
+use api::ApiState;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use domain::ids::RepoName;
 use domain::policy::{Policy, Source, Timing};
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::machine::SystemClock;
 use engine::ports::Ids;
@@ -56,10 +56,10 @@ impl Ids for Counted {
     }
 }
 
-async fn door() -> Router {
+async fn api() -> Router {
     let database = Database::in_memory().unwrap();
     let clock = Arc::new(SystemClock);
-    let desk = Desk::new(
+    let backend = Backend::new(
         Arc::new(Store::new(&database)),
         Arc::new(LocalQueue::new(&database, "work", clock.clone())),
         clock,
@@ -76,13 +76,13 @@ async fn door() -> Router {
         policy: Policy::default(),
         timing: Timing::default(),
     };
-    let mut unit = desk.unit();
-    unit.put(keys::source(&repo), &source, None, Place::default());
-    desk.commit(unit).await.unwrap();
-    api::router(DoorState::new(desk, vec!["canary-token".into()]))
+    let mut unit = backend.unit();
+    unit.put(keys::source(&repo), &source, None, IndexEntry::default());
+    backend.commit(unit).await.unwrap();
+    api::router(ApiState::new(backend, vec!["canary-token".into()]))
 }
 
-async fn send(door: &Router, method: &str, path: &str, body: &serde_json::Value) -> u16 {
+async fn send(api: &Router, method: &str, path: &str, body: &serde_json::Value) -> u16 {
     let request = Request::builder()
         .method(method)
         .uri(path)
@@ -90,7 +90,7 @@ async fn send(door: &Router, method: &str, path: &str, body: &serde_json::Value)
         .header("idempotency-key", "canary-key")
         .body(Body::from(body.to_string()))
         .unwrap();
-    door.clone()
+    api.clone()
         .oneshot(request)
         .await
         .unwrap()
@@ -107,18 +107,18 @@ async fn requests_are_logged_by_name_and_route_without_what_was_sent() {
         .with_writer(log.clone())
         .finish();
     tracing::subscriber::set_global_default(subscriber).unwrap();
-    let door = door().await;
+    let api = api().await;
     let order = json!({"repo": "acme/shop", "prompt": "canary-prompt", "title": "canary-title"});
-    assert_eq!(send(&door, "POST", "/jobs", &order).await, 201);
+    assert_eq!(send(&api, "POST", "/jobs", &order).await, 201);
     assert_eq!(
-        send(&door, "POST", "/jobs", &json!({"canary-field": 1})).await,
+        send(&api, "POST", "/jobs", &json!({"canary-field": 1})).await,
         422
     );
     assert_eq!(
-        send(&door, "GET", "/jobs?limit=canary-query", &json!({})).await,
+        send(&api, "GET", "/jobs?limit=canary-query", &json!({})).await,
         400
     );
-    assert_eq!(send(&door, "GET", "/canary-path", &json!({})).await, 404);
+    assert_eq!(send(&api, "GET", "/canary-path", &json!({})).await, 404);
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     for field in [
         r#""http.route":"/jobs""#,

@@ -1,8 +1,8 @@
 //! Adapter: records on DynamoDB, queues on SQS and secrets in SSM, behind the ports of the engine.
 
 mod connect;
-mod dead;
-mod inside;
+mod dead_letters;
+mod lambda_client;
 mod meter;
 mod queue;
 mod records;
@@ -12,7 +12,7 @@ mod stack;
 mod trace;
 
 pub use connect::{ATTEMPT_WITHIN, ATTEMPTS_MAX, CALL_WITHIN, CONNECT_WITHIN, connect};
-pub use inside::{Surroundings, connect_inside};
+pub use lambda_client::{LambdaEnvironment, connect_inside};
 pub use meter::{Counters, OfTable};
 pub use queue::{DELAY_MAX, SqsQueue, VISIBILITY_MAX};
 pub use records::Table;

@@ -13,21 +13,21 @@ use jiff::Timestamp;
 
 use crate::meter::{Counters, OfTable};
 
+mod ambiguity;
 mod batch;
-mod doubt;
 mod expression;
 mod failure;
-mod home;
-mod homes;
 mod item;
+mod item_cache;
 mod packed;
 mod parts;
 mod read;
+mod shared_item;
 mod token;
 mod write;
 
-use homes::Homes;
-use read::Question;
+use item_cache::ItemCache;
+use read::ReadRequest;
 
 /// The record store.
 ///
@@ -38,28 +38,28 @@ use read::Question;
 pub struct Table {
     client: Client,
     name: String,
-    homes: Homes,
+    homes: ItemCache,
 }
 
 impl Table {
     /// The table of this name.
     pub fn new(config: &SdkConfig, name: impl Into<String>) -> Self {
-        Self::of(Builder::from(config), name)
+        Self::with_config(Builder::from(config), name)
     }
 
     /// The table of this name, whose calls are counted.
     pub fn metered(config: &SdkConfig, name: impl Into<String>, counters: Counters) -> Self {
         let settings = Builder::from(config).interceptor(OfTable(counters));
-        Self::of(settings, name)
+        Self::with_config(settings, name)
     }
 
     /// The table of this name, called with these settings.
-    pub fn of(settings: Builder, name: impl Into<String>) -> Self {
+    pub fn with_config(settings: Builder, name: impl Into<String>) -> Self {
         let settings = settings.retry_classifier(failure::Contention).build();
         Self {
             client: Client::from_conf(settings),
             name: name.into(),
-            homes: Homes::default(),
+            homes: ItemCache::default(),
         }
     }
 
@@ -102,7 +102,7 @@ impl Records for Table {
         limit: usize,
     ) -> Result<Page, RecordsError> {
         let after = after.as_ref().map(token::open_list).transpose()?;
-        let question = Question::list(name, newest, after);
+        let question = ReadRequest::list(name, newest, after);
         read::list(self, (name, &question), limit).await
     }
 

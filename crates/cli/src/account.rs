@@ -4,24 +4,24 @@ use anyhow::{Context, Result};
 use domain::account::{Account, Budget, Health, ListWeight, Pace};
 use domain::governor::Limits;
 use domain::ids::AccountName;
-use engine::desk::decide_again;
+use engine::backend::decide_again;
 use engine::ports::SecretName;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::args::account::{AccountCommand, AddArgs, LimitArgs, Plan, SetArgs};
+use crate::args::account::{AccountCommand, AddAccountArgs, JulesPlan, LimitArgs, SetAccountArgs};
+use crate::context::{CommandContext, must_agent};
 use crate::error::Error;
-use crate::here::{Here, must_agent};
 use crate::render::{Answer, value};
 use crate::secret;
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::stdin::{self, KeyFrom};
 use crate::switch::{health, moment};
 
 mod remove;
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: AccountCommand, here: &Here) -> Result<Answer> {
+pub(crate) async fn run(command: AccountCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         AccountCommand::Add(args) => {
             let context = format!("adding account `{}`", args.name);
@@ -32,7 +32,7 @@ pub(crate) async fn run(command: AccountCommand, here: &Here) -> Result<Answer> 
             set(&args, here).await.context(context)
         }
         AccountCommand::Remove { name } => {
-            let data = Keeping::found(here).await?;
+            let data = StoreAccess::found(here).await?;
             let removed = remove::run(&name, &data).await;
             removed.with_context(|| format!("removing account `{name}`"))
         }
@@ -42,12 +42,12 @@ pub(crate) async fn run(command: AccountCommand, here: &Here) -> Result<Answer> 
 
 /// Adds an account, or replaces its key; a key that is in hand already is not asked for.
 pub(crate) async fn add(
-    args: AddArgs,
-    here: &Here,
+    args: AddAccountArgs,
+    here: &CommandContext,
     in_hand: Option<&SecretString>,
 ) -> Result<Answer> {
-    let data = Keeping::of(here).await?;
-    let known = data.desk.store.account(&args.name).await?.is_some();
+    let data = StoreAccess::load(here).await?;
+    let known = data.backend.store.account(&args.name).await?.is_some();
     let name = &args.name;
     if known && !args.replace_key {
         let next = format!("replace its key with `gaffer account add {name} --replace-key`");
@@ -65,7 +65,7 @@ pub(crate) async fn add(
         .into());
     }
     if let Some(agent) = &args.agent {
-        must_agent(&data.desk, agent).await?;
+        must_agent(&data.backend, agent).await?;
     }
     let stored = match in_hand {
         Some(key) => keep_key(&args.name, key, &data).await?,
@@ -90,8 +90,8 @@ fn answer(account: &Account, text: String) -> Answer {
 }
 
 /// Changes limits and agent, without a word about the key.
-async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
-    let SetArgs {
+async fn set(args: &SetAccountArgs, here: &CommandContext) -> Result<Answer> {
+    let SetAccountArgs {
         name,
         limits: asked,
         agent,
@@ -101,11 +101,11 @@ async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
         let next = "give `--plan`, `--concurrent`, `--per-day`, `--requests-a-day` or `--agent`";
         return Err(Error::usage("nothing is given that could change", next).into());
     }
-    let data = Keeping::of(here).await?;
+    let data = StoreAccess::load(here).await?;
     if let Some(agent) = agent {
-        must_agent(&data.desk, agent).await?;
+        must_agent(&data.backend, agent).await?;
     }
-    let set = data.desk.update(name, |known: &Account| {
+    let set = data.backend.update(name, |known: &Account| {
         let account = Account {
             limits: limits(asked, Some(known.limits)),
             agent: agent.clone().or_else(|| known.agent.clone()),
@@ -115,13 +115,17 @@ async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
             },
             ..known.clone()
         };
-        Ok::<_, engine::desk::Error>((account.clone(), account))
+        Ok::<_, engine::backend::Error>((account.clone(), account))
     });
     Ok(answer(&set.await?, format!("Account `{name}` is set.")))
 }
 
 /// Stores the key before the record: an account is polled as soon as it is there.
-async fn store_key(args: &AddArgs, here: &Here, data: &Keeping) -> Result<String> {
+async fn store_key(
+    args: &AddAccountArgs,
+    here: &CommandContext,
+    data: &StoreAccess,
+) -> Result<String> {
     let secret = SecretName::Jules(args.name.clone());
     let from = match (&args.key_file, args.key_stdin) {
         (Some(file), _) => KeyFrom::File(file),
@@ -135,16 +139,16 @@ async fn store_key(args: &AddArgs, here: &Here, data: &Keeping) -> Result<String
     keep_key(&args.name, &key, data).await
 }
 
-async fn keep_key(name: &AccountName, key: &SecretString, data: &Keeping) -> Result<String> {
+async fn keep_key(name: &AccountName, key: &SecretString, data: &StoreAccess) -> Result<String> {
     let secret = SecretName::Jules(name.clone());
     data.secrets.write(&secret, key).await?;
     Ok(format!("its key is the secret `{}`", secret.path()))
 }
 
 /// Adds the account, or lets a known one try its new key at once. The poller changes the record all the time.
-async fn save_account(args: &AddArgs, data: &Keeping) -> Result<Account> {
+async fn save_account(args: &AddAccountArgs, data: &StoreAccess) -> Result<Account> {
     decide_again(format!("account `{}`", args.name), async || {
-        let found = data.desk.store.account(&args.name).await?;
+        let found = data.backend.store.account(&args.name).await?;
         let account = Account {
             limits: limits(&args.limits, found.as_ref().map(|found| found.value.limits)),
             agent: args
@@ -152,15 +156,15 @@ async fn save_account(args: &AddArgs, data: &Keeping) -> Result<Account> {
                 .clone()
                 .or_else(|| found.as_ref().and_then(|found| found.value.agent.clone())),
             // A dead key is over only when a poll was answered: a poller may cache the old one for another minute.
-            next_poll: data.desk.now(),
+            next_poll: data.backend.now(),
             ..found.as_ref().map_or_else(
-                || new(&args.name, data.desk.now()),
+                || new(&args.name, data.backend.now()),
                 |found| found.value.clone(),
             )
         };
-        let mut unit = data.desk.unit();
+        let mut unit = data.backend.unit();
         unit.save(&args.name, &account, found.map(|found| found.version));
-        Ok(data.desk.try_commit(unit).await?.then_some(account))
+        Ok(data.backend.try_commit(unit).await?.then_some(account))
     })
     .await
 }
@@ -176,23 +180,27 @@ fn new(name: &AccountName, now: jiff::Timestamp) -> Account {
         list: ListWeight::default(),
         activity_reads: std::collections::BTreeMap::new(),
         passed_over: std::collections::BTreeMap::new(),
-        tally: domain::account::Tally::default(),
+        counters: domain::account::PollCounters::default(),
         budget: Budget::default(),
     }
 }
 
 fn limits(args: &LimitArgs, before: Option<Limits>) -> Limits {
-    let base = args.plan.map(Plan::limits).or(before).unwrap_or_default();
+    let base = args
+        .plan
+        .map(JulesPlan::limits)
+        .or(before)
+        .unwrap_or_default();
     Limits {
         concurrent: args.concurrent.unwrap_or(base.concurrent),
         per_day: args.per_day.unwrap_or(base.per_day),
     }
 }
 
-async fn list(here: &Here) -> Result<Answer> {
-    let data = Keeping::found(here).await?;
+async fn list(here: &CommandContext) -> Result<Answer> {
+    let data = StoreAccess::found(here).await?;
     let (mut all, mut rows) = (Vec::new(), Vec::new());
-    for account in data.desk.store.accounts().await? {
+    for account in data.backend.store.accounts().await? {
         let account = account.value;
         let secret = SecretName::Jules(account.name.clone());
         let key = secret::state(&secret, here, &data).await;
@@ -250,7 +258,7 @@ fn shown(account: &Account) -> Value {
 mod tests {
     use super::*;
 
-    fn args(plan: Option<Plan>, concurrent: Option<u32>) -> LimitArgs {
+    fn args(plan: Option<JulesPlan>, concurrent: Option<u32>) -> LimitArgs {
         LimitArgs {
             plan,
             concurrent,
@@ -266,21 +274,21 @@ mod tests {
         };
         assert_eq!(limits(&args(None, None), None), free);
         assert_eq!(
-            limits(&args(Some(Plan::Pro), None), Some(free)),
+            limits(&args(Some(JulesPlan::Pro), None), Some(free)),
             Limits {
                 concurrent: 15,
                 per_day: 100
             }
         );
         assert_eq!(
-            limits(&args(Some(Plan::Ultra), Some(2)), None),
+            limits(&args(Some(JulesPlan::Ultra), Some(2)), None),
             Limits {
                 concurrent: 2,
                 per_day: 300
             }
         );
         assert_eq!(
-            limits(&args(None, Some(2)), Some(Plan::Pro.limits())),
+            limits(&args(None, Some(2)), Some(JulesPlan::Pro.limits())),
             Limits {
                 concurrent: 2,
                 per_day: 100

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use domain::ids::AgentName;
 use domain::wake::Channel;
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::ports::{SecretName, SecretsError};
 use engine::settings::Agent;
 use engine::store::Versioned;
@@ -11,11 +11,11 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use url::{Host, Url};
 
-use crate::args::agent::{AgentCommand, SetArgs};
+use crate::args::agent::{AgentCommand, SetAgentArgs};
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::{Answer, value};
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::upstreams;
 
 mod notify;
@@ -29,15 +29,15 @@ pub(crate) mod wakes;
 const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
+pub(crate) async fn run(command: AgentCommand, here: &CommandContext) -> Result<Answer> {
     let data = match &command {
-        AgentCommand::Add { .. } => Keeping::of(here).await?,
+        AgentCommand::Add { .. } => StoreAccess::load(here).await?,
         AgentCommand::Set(_)
         | AgentCommand::Test { .. }
         | AgentCommand::List
         | AgentCommand::Show { .. }
         | AgentCommand::Rotate(_)
-        | AgentCommand::Remove { .. } => Keeping::found(here).await?,
+        | AgentCommand::Remove { .. } => StoreAccess::found(here).await?,
     };
     match command {
         AgentCommand::Add {
@@ -68,8 +68,8 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
                 .await
                 .with_context(|| format!("testing agent `{name}`"))
         }
-        AgentCommand::List => show::all(&data.desk).await.context("listing agents"),
-        AgentCommand::Show { name } => show::one(&name, &data.desk)
+        AgentCommand::List => show::all(&data.backend).await.context("listing agents"),
+        AgentCommand::Show { name } => show::one(&name, &data.backend)
             .await
             .with_context(|| format!("showing agent `{name}`")),
         AgentCommand::Rotate(args) => rotate::run(&args, &data)
@@ -82,16 +82,16 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
 }
 
 /// Adds an agent without showing its secret, which stays in its file.
-pub(crate) async fn add_quietly(name: &AgentName, url: Url, data: &Keeping) -> Result<()> {
+pub(crate) async fn add_quietly(name: &AgentName, url: Url, data: &StoreAccess) -> Result<()> {
     add(name, (Some(url), Vec::new()), data).await.map(drop)
 }
 
 async fn add(
     name: &AgentName,
     (url, channels): (Option<Url>, Vec<Channel>),
-    data: &Keeping,
+    data: &StoreAccess,
 ) -> Result<Answer> {
-    if data.desk.store.agent(name).await?.is_some() {
+    if data.backend.store.agent(name).await?.is_some() {
         return Err(exists(name).into());
     }
     let agent = Agent {
@@ -108,7 +108,7 @@ async fn add(
         Some(_) => Some(new_secret(name, data).await?),
         None => None,
     };
-    if !data.desk.insert(name, &agent).await? {
+    if !data.backend.insert(name, &agent).await? {
         return Err(exists(name).into());
     }
     let answer = |json| Answer::new(json).line(format!("Agent `{name}` is added."));
@@ -125,29 +125,29 @@ async fn add(
 }
 
 /// Draws and keeps what an agent's wakes are signed with.
-async fn new_secret(name: &AgentName, data: &Keeping) -> Result<String> {
+async fn new_secret(name: &AgentName, data: &StoreAccess) -> Result<String> {
     let secret = agents::new_secret(rand::random());
     let kept = SecretName::Agent(name.clone());
     data.secrets.write(&kept, &secret).await?;
     Ok(secret.expose_secret().to_owned())
 }
 
-async fn set(args: &SetArgs, data: &Keeping) -> Result<Answer> {
-    let desk = &data.desk;
-    let before = must_find(desk, &args.name).await?.value;
+async fn set(args: &SetAgentArgs, data: &StoreAccess) -> Result<Answer> {
+    let backend = &data.backend;
+    let before = must_find(backend, &args.name).await?.value;
     refuse_odd_ways(&changed(&before, args))?;
     let secret = match &args.url {
         Some(_) => secret_if_none(&before, data).await?,
         None => None,
     };
-    let set = desk.update(&args.name, |agent| {
+    let set = backend.update(&args.name, |agent| {
         let next = changed(agent, args);
         refuse_odd_ways(&next)?;
         Ok::<_, anyhow::Error>((next.clone(), next))
     });
     let agent = set.await?;
     if before.disabled.is_some() && args.enable {
-        send_what_waited(&agent.name, desk).await?;
+        send_what_waited(&agent.name, backend).await?;
     }
     let mut json = json!({ "agent": value(&agent) });
     if let Some(secret) = &secret {
@@ -162,7 +162,7 @@ async fn set(args: &SetArgs, data: &Keeping) -> Result<Answer> {
 }
 
 /// Applies the arguments to the agent.
-fn changed(agent: &Agent, args: &SetArgs) -> Agent {
+fn changed(agent: &Agent, args: &SetAgentArgs) -> Agent {
     let chosen = args.ways.channels();
     Agent {
         url: args.url.clone().or_else(|| agent.url.clone()),
@@ -181,17 +181,17 @@ fn changed(agent: &Agent, args: &SetArgs) -> Agent {
 }
 
 /// Wakes that rested while their agent took none.
-async fn send_what_waited(name: &AgentName, desk: &Desk) -> Result<()> {
-    for wake in desk.store.wakes(name).await? {
+async fn send_what_waited(name: &AgentName, backend: &Backend) -> Result<()> {
+    for wake in backend.store.wakes(name).await? {
         if !wake.value.is_settled() {
-            desk.replay(name, &wake.value.event.id).await?;
+            backend.replay(name, &wake.value.event.id).await?;
         }
     }
     Ok(())
 }
 
 /// A new secret for an agent that gets its first address; `None` when it has one.
-async fn secret_if_none(agent: &Agent, data: &Keeping) -> Result<Option<String>> {
+async fn secret_if_none(agent: &Agent, data: &StoreAccess) -> Result<Option<String>> {
     let kept = SecretName::Agent(agent.name.clone());
     match data.secrets.read(&kept).await {
         Err(SecretsError::Missing(_)) => Ok(Some(new_secret(&agent.name, data).await?)),
@@ -219,8 +219,9 @@ fn refuse_odd_ways(agent: &Agent) -> Result<(), Error> {
     Ok(())
 }
 
-async fn must_find(desk: &Desk, name: &AgentName) -> Result<Versioned<Agent>> {
-    desk.store
+async fn must_find(backend: &Backend, name: &AgentName) -> Result<Versioned<Agent>> {
+    backend
+        .store
         .agent(name)
         .await?
         .ok_or_else(|| Error::no_such("agent", name, " --url URL").into())

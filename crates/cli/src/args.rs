@@ -224,7 +224,7 @@ pub(crate) struct UpArgs {
 
     /// Print a unit of systemd, or a property list of launchd, that runs this very command, and end.
     #[arg(long, value_enum, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = service::USUAL)]
-    pub(crate) service: Option<service::Kind>,
+    pub(crate) service: Option<service::ServiceKind>,
 
     /// Do not serve `POST /github/webhook`; pull requests are then read at intervals only.
     #[arg(long)]

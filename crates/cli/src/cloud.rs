@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use aws::{Parameters, SqsQueue, Stack};
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, Records, SecretName, Secrets, SecretsError};
 use engine::store::Store;
@@ -33,7 +33,7 @@ impl Cloud {
     pub(crate) async fn base(&self, overlay: BTreeMap<String, SecretString>) -> Result<Base> {
         let parameters = self.stack.parameters();
         Ok(Base {
-            desk: self.desk_over(self.stack.work().waiting()).await?,
+            backend: self.backend_over(self.stack.work().waiting()).await?,
             queue: Arc::new(self.stack.work()),
             bell: None,
             token_place: format!("the parameter {}", parameters.path(&SecretName::ApiToken)),
@@ -60,17 +60,18 @@ impl Cloud {
     }
 
     /// Its store, queue and time. Like a function's start, this says once which installation it is.
-    pub(crate) async fn desk(&self) -> Result<Desk> {
-        self.desk_over(self.stack.work()).await
+    pub(crate) async fn backend(&self) -> Result<Backend> {
+        self.backend_over(self.stack.work()).await
     }
 
-    async fn desk_over(&self, queue: SqsQueue) -> Result<Desk> {
+    async fn backend_over(&self, queue: SqsQueue) -> Result<Backend> {
         let records: Arc<dyn Records> = Arc::new(self.stack.table());
         let store = Store::new(records.clone());
-        let installation = engine::installation::of(&store, &RandomIds, SystemClock.now())
-            .await
-            .with_context(|| format!("reading the table of the stack {}", self.stack.name()))?;
-        Ok(Desk::new(
+        let installation =
+            engine::installation::load_or_create(&store, &RandomIds, SystemClock.now())
+                .await
+                .with_context(|| format!("reading the table of the stack {}", self.stack.name()))?;
+        Ok(Backend::new(
             records,
             Arc::new(queue),
             Arc::new(SystemClock),

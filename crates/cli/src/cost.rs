@@ -1,7 +1,7 @@
 //! `gaffer cost`: counted usage times its prices, and what is left of the plans.
 
 use anyhow::{Context, Result};
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::status::AccountStatus;
 use engine::usage::prices::{MB_MS_OF_GB_S, Price, Prices};
 use engine::usage::{Allowance, DAYS_KEPT, ROLES, Spending, Used};
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::args::cost::CostArgs;
-use crate::here::Here;
+use crate::context::CommandContext;
 use crate::render::{Answer, value};
 use crate::site::Site;
 
@@ -17,35 +17,35 @@ use crate::site::Site;
 const NOT_COUNTED: &str = "Not counted: the functions webhook and api, and the deletes of the functions' triggers. Without any free tier, a month besides:";
 
 /// Prints what was used and what is left, and first, if asked, an estimate of the costs.
-pub(crate) async fn run(args: CostArgs, here: &Here) -> Result<Answer> {
-    let site = Site::of(here).await?;
+pub(crate) async fn run(args: CostArgs, here: &CommandContext) -> Result<Answer> {
+    let site = Site::load(here).await?;
     if let Some(a_day) = args.a_day {
-        allow(&site.desk, a_day.0)
+        allow(&site.backend, a_day.0)
             .await
             .context("saying what it may cost")?;
     }
     if here.stack.is_none() {
-        return here_only(&site.desk).await;
+        return here_only(&site.backend).await;
     }
     let spending = site
-        .desk
+        .backend
         .spending()
         .await
         .context("reading what was spent")?;
     let prices = Prices::known().context("reading the price file")?;
     let (mut rows, mut roles, mut total) = (Vec::new(), Vec::new(), 0.0);
     for role in ROLES {
-        let usage = site.desk.store.usage(role).await;
+        let usage = site.backend.store.usage(role).await;
         let usage = usage.context("reading what was used")?.value;
         let used = usage.total();
-        let dollars = prices.of(&used);
+        let dollars = prices.cost_of(&used);
         total += dollars;
         roles.push(json!({ "role": role, "days": usage.days, "dollars": dollars }));
         if !usage.days.is_empty() {
             rows.push(row(role, &used, dollars));
         }
     }
-    let status = site.desk.status().await;
+    let status = site.backend.status().await;
     let status = status.context("reading what is left")?;
     let sources: Vec<Value> = prices.all().iter().map(|it| source(it)).collect();
     let answer = Answer::new(json!({
@@ -85,8 +85,8 @@ pub(crate) async fn run(args: CostArgs, here: &Here) -> Result<Answer> {
 }
 
 /// What is left of the plans; a Gaffer on one's own machine uses nothing of AWS.
-async fn here_only(desk: &Desk) -> Result<Answer> {
-    let status = desk.status().await.context("reading what is left")?;
+async fn here_only(backend: &Backend) -> Result<Answer> {
+    let status = backend.status().await.context("reading what is left")?;
     let answer = Answer::new(json!({
         "now": status.now,
         "accounts": status.accounts.iter().map(left_json).collect::<Vec<_>>(),
@@ -102,9 +102,9 @@ fn with_plans(answer: Answer, accounts: &[AccountStatus]) -> Answer {
     answer.table(&head, accounts.iter().map(left_row).collect(), none)
 }
 
-async fn allow(desk: &Desk, dollars_a_day: Option<f64>) -> Result<()> {
-    let decide = |_: &Allowance| Ok::<_, engine::desk::Error>((Allowance { dollars_a_day }, ()));
-    Ok(desk.update_or_initial(&(), decide).await?)
+async fn allow(backend: &Backend, dollars_a_day: Option<f64>) -> Result<()> {
+    let decide = |_: &Allowance| Ok::<_, engine::backend::Error>((Allowance { dollars_a_day }, ()));
+    Ok(backend.update_or_initial(&(), decide).await?)
 }
 
 fn today(spending: &Spending) -> String {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use domain::redact::presentable;
-use engine::dead::{self, Kind, Letter};
+use engine::dead_letters::{self, DeadLetterQueue, DeadLetterView};
 use engine::ports::DeadLetters;
 use serde_json::{Value, json};
 
 use crate::args::dlq::{DlqArgs, DlqCommand, OneLetter, QueueName};
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::Answer;
 use crate::site::Site;
 use crate::switch::moment;
@@ -22,8 +22,8 @@ const SHORT_CHARS_MAX: usize = 100;
 const BODY_CHARS_MAX: usize = 4_000;
 
 /// Runs one of the commands.
-pub(crate) async fn run(args: DlqArgs, here: &Here) -> Result<Answer> {
-    let lying = Lying::of(Site::of(here).await?, args.queue)?;
+pub(crate) async fn run(args: DlqArgs, here: &CommandContext) -> Result<Answer> {
+    let lying = SelectedLetters::open(Site::load(here).await?, args.queue)?;
     match args.command {
         DlqCommand::List => list(&lying).await,
         DlqCommand::Show(OneLetter { id }) => Ok(shown(&find(&lying, &id).await?)),
@@ -33,17 +33,20 @@ pub(crate) async fn run(args: DlqArgs, here: &Here) -> Result<Answer> {
 }
 
 /// The dead letters that are meant.
-struct Lying {
+struct SelectedLetters {
     dead: Arc<dyn DeadLetters>,
-    kind: Kind,
+    kind: DeadLetterQueue,
     place: String,
 }
 
-impl Lying {
-    fn of(site: Site, queue: QueueName) -> Result<Self, Error> {
+impl SelectedLetters {
+    fn open(site: Site, queue: QueueName) -> Result<Self, Error> {
         let (dead, kind) = match queue {
-            QueueName::Work => (site.dead, Kind::Work),
-            QueueName::Ticks => (site.dead_ticks.ok_or_else(no_ticks)?, Kind::Ticks),
+            QueueName::Work => (site.dead, DeadLetterQueue::Work),
+            QueueName::Ticks => (
+                site.dead_ticks.ok_or_else(no_ticks)?,
+                DeadLetterQueue::Ticks,
+            ),
         };
         let place = site.place;
         Ok(Self { dead, kind, place })
@@ -58,14 +61,14 @@ fn no_ticks() -> Error {
     )
 }
 
-async fn letters(lying: &Lying) -> Result<Vec<Letter>> {
-    let found = dead::letters(lying.dead.as_ref(), lying.kind).await;
+async fn letters(lying: &SelectedLetters) -> Result<Vec<DeadLetterView>> {
+    let found = dead_letters::letters(lying.dead.as_ref(), lying.kind).await;
     found.with_context(|| format!("looking at the dead letters of {}", lying.place))
 }
 
-async fn list(lying: &Lying) -> Result<Answer> {
+async fn list(lying: &SelectedLetters) -> Result<Answer> {
     let found = letters(lying).await?;
-    let row = |letter: &Letter| {
+    let row = |letter: &DeadLetterView| {
         vec![
             letter.id.clone(),
             moment(letter.sent_at),
@@ -76,7 +79,10 @@ async fn list(lying: &Lying) -> Result<Answer> {
     };
     let head = ["id", "sent", "given up", "is", "body"];
     let none = "No message was given up.";
-    let all: Vec<Value> = found.iter().map(|it| told(it, SHORT_CHARS_MAX)).collect();
+    let all: Vec<Value> = found
+        .iter()
+        .map(|it| letter_json(it, SHORT_CHARS_MAX))
+        .collect();
     Ok(Answer::new(json!({ "dead_letters": all })).table(
         &head,
         found.iter().map(row).collect(),
@@ -84,7 +90,7 @@ async fn list(lying: &Lying) -> Result<Answer> {
     ))
 }
 
-fn what(letter: &Letter) -> &'static str {
+fn what(letter: &DeadLetterView) -> &'static str {
     if letter.malformed {
         "malformed"
     } else {
@@ -93,7 +99,7 @@ fn what(letter: &Letter) -> &'static str {
 }
 
 /// The body is text from outside: cut, and without hidden characters and secrets.
-fn told(letter: &Letter, chars_max: usize) -> Value {
+fn letter_json(letter: &DeadLetterView, chars_max: usize) -> Value {
     json!({
         "id": letter.id, "sent_at": letter.sent_at, "died_at": letter.died_at,
         "malformed": letter.malformed, "bytes": letter.body.len(),
@@ -101,7 +107,7 @@ fn told(letter: &Letter, chars_max: usize) -> Value {
     })
 }
 
-async fn find(lying: &Lying, id: &str) -> Result<Letter> {
+async fn find(lying: &SelectedLetters, id: &str) -> Result<DeadLetterView> {
     let found = letters(lying).await?;
     let found = found.into_iter().find(|letter| letter.id == id);
     found.ok_or_else(|| gone(id).into())
@@ -118,7 +124,7 @@ fn gone(id: &str) -> Error {
     )
 }
 
-fn shown(letter: &Letter) -> Answer {
+fn shown(letter: &DeadLetterView) -> Answer {
     let pairs = vec![
         ("id", letter.id.clone()),
         ("is", what(letter).to_owned()),
@@ -126,14 +132,14 @@ fn shown(letter: &Letter) -> Answer {
         ("given up", letter.died_at.map(moment).unwrap_or_default()),
         ("bytes", letter.body.len().to_string()),
     ];
-    Answer::new(told(letter, BODY_CHARS_MAX))
+    Answer::new(letter_json(letter, BODY_CHARS_MAX))
         .pairs(pairs)
         .line("")
         .line(presentable(&letter.body, BODY_CHARS_MAX))
 }
 
-async fn redrive(lying: &Lying, only: Option<&str>) -> Result<Answer> {
-    let came = dead::redrive(lying.dead.as_ref(), lying.kind, only).await;
+async fn redrive(lying: &SelectedLetters, only: Option<&str>) -> Result<Answer> {
+    let came = dead_letters::redrive(lying.dead.as_ref(), lying.kind, only).await;
     let came = came.with_context(|| format!("redriving dead letters of {}", lying.place))?;
     if let Some(id) = only.filter(|_| came.redriven.is_empty()) {
         return Err(if came.malformed.is_empty() {
@@ -164,7 +170,7 @@ fn malformed(id: &str) -> Error {
     )
 }
 
-async fn drop_one(lying: &Lying, id: &str) -> Result<Answer> {
+async fn drop_one(lying: &SelectedLetters, id: &str) -> Result<Answer> {
     let ids = [id.to_owned()].into();
     let removed = lying.dead.remove(&ids).await;
     if removed.context("removing a dead letter")?.is_empty() {

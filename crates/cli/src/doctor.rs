@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agents::HostRule;
 use anyhow::{Context, Result};
 use domain::doctor::{Code, DataFacts, Facts, Finding, MachineFacts, Severity};
-use engine::desk;
+use engine::backend;
 use engine::doctor::{Doctor, Question, kept};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, RecordsError, SecretName, Secrets};
@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 use server::data::WORK_QUEUE;
 
 use crate::args::doctor::DoctorArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::{self, Answer, value};
 use crate::upstreams;
 
 /// Runs the command: the report goes to stdout, and errors in it end the process with 1.
-pub(crate) async fn run(args: DoctorArgs, here: &Here, as_json: bool) -> Result<()> {
+pub(crate) async fn run(args: DoctorArgs, here: &CommandContext, as_json: bool) -> Result<()> {
     let report = examine(&args, here).await.context("looking around")?;
     render::answer(&report.answer(), as_json).context("writing the report")?;
     match report.count(Severity::Error) {
@@ -39,12 +39,12 @@ pub(crate) async fn run(args: DoctorArgs, here: &Here, as_json: bool) -> Result<
 
 /// What the doctor found.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct DoctorReport {
     /// In the order in which it is fixed best.
     pub(crate) findings: Vec<Finding>,
 }
 
-impl Report {
+impl DoctorReport {
     /// The same for a setup that is to be started afterwards.
     pub(crate) fn before_start(mut self) -> Self {
         let not_running = Code::NotRunning.row().code;
@@ -60,7 +60,7 @@ impl Report {
 
     /// The report for people and for programs.
     pub(crate) fn answer(&self) -> Answer {
-        self.tell(Answer::new(self.json()))
+        self.append_report(Answer::new(self.json()))
     }
 
     /// The report for programs.
@@ -74,7 +74,7 @@ impl Report {
     }
 
     /// Adds the report for people to an answer.
-    pub(crate) fn tell(&self, answer: Answer) -> Answer {
+    pub(crate) fn append_report(&self, answer: Answer) -> Answer {
         let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
         let answer = self.findings.iter().fold(answer, |answer, finding| {
             answer.finding(finding.severity.as_str(), lines(finding))
@@ -104,9 +104,9 @@ fn lines(finding: &Finding) -> Vec<String> {
 }
 
 /// Collects all facts and findings.
-pub(crate) async fn examine(args: &DoctorArgs, here: &Here) -> Result<Report> {
+pub(crate) async fn examine(args: &DoctorArgs, here: &CommandContext) -> Result<DoctorReport> {
     let folder = here.folder.clone();
-    let looked = tokio::task::spawn_blocking(move || local::look(&folder)).await;
+    let looked = tokio::task::spawn_blocking(move || local::inspect(&folder)).await;
     let (mut machine, database) = looked.context("looking at the data folder")?;
     let secrets: Arc<dyn Secrets> = Arc::new(SecretFiles::new(
         &here.folder.join("secrets"),
@@ -126,7 +126,7 @@ pub(crate) async fn examine(args: &DoctorArgs, here: &Here) -> Result<Report> {
             of_installation((&args, overlaid), machine, &database, secrets).await?
         }
     };
-    Ok(Report {
+    Ok(DoctorReport {
         findings: domain::doctor::examine(&facts),
     })
 }
@@ -169,7 +169,7 @@ async fn of_installation(
     }
     match doctor.examine(machine.clone(), &question).await {
         Ok(facts) => Ok(facts),
-        Err(desk::Error::Records(error)) => Ok(not_readable(machine, &error)),
+        Err(backend::Error::Records(error)) => Ok(not_readable(machine, &error)),
         Err(error) => Err(error.into()),
     }
 }

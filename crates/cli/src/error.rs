@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue};
 use client::wire::Reason;
 use domain::advice::Advice;
 use domain::redact::{MASK, presentable, redact};
-use engine::desk;
+use engine::backend;
 use engine::ports::SecretsError;
 
 use crate::args::groups;
@@ -76,7 +76,7 @@ impl Error {
 
 /// A failure as reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct ErrorText {
     /// For programs.
     pub(crate) code: String,
     /// What failed and why, in one line.
@@ -90,7 +90,7 @@ pub(crate) struct Told {
 }
 
 /// Reports a failure with its causes.
-pub(crate) fn tell(error: &anyhow::Error) -> Told {
+pub(crate) fn describe(error: &anyhow::Error) -> ErrorText {
     let (code, next, exit) = sort(error);
     let reasons = match error.downcast_ref::<client::Error>() {
         Some(client::Error::Problem(problem)) => problem.reasons.clone(),
@@ -102,7 +102,7 @@ pub(crate) fn tell(error: &anyhow::Error) -> Told {
             what = format!("{what}; {}", reason.sentence);
         }
     }
-    Told {
+    ErrorText {
         code,
         what: line(&what),
         next: next.or_else(|| advised(error)).map(|next| line(&next)),
@@ -115,9 +115,11 @@ pub(crate) fn tell(error: &anyhow::Error) -> Told {
 fn advised(error: &anyhow::Error) -> Option<String> {
     let advised: Vec<String> = match error.downcast_ref::<client::Error>() {
         Some(client::Error::Problem(problem)) => problem.next.iter().map(next::sentence).collect(),
-        Some(_) | None => match error.downcast_ref::<desk::Error>() {
-            Some(desk::Error::NotNow(refused)) => refused.next.iter().map(next::of_ours).collect(),
-            Some(desk::Error::NoSuch { what, name }) => Advice::for_missing(what)
+        Some(_) | None => match error.downcast_ref::<backend::Error>() {
+            Some(backend::Error::NotNow(refused)) => {
+                refused.next.iter().map(next::of_ours).collect()
+            }
+            Some(backend::Error::NoSuch { what, name }) => Advice::for_missing(what)
                 .iter()
                 .map(|advice| next::of_ours(&advice.about(name)))
                 .collect(),
@@ -128,7 +130,7 @@ fn advised(error: &anyhow::Error) -> Option<String> {
 }
 
 /// Reports what clap could not parse: its first paragraph holds the argument and the value.
-pub(crate) fn tell_usage(error: &clap::Error) -> Told {
+pub(crate) fn tell_usage(error: &clap::Error) -> ErrorText {
     let text = shortened(error);
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = line(first.strip_prefix("error: ").unwrap_or(first));
@@ -139,7 +141,7 @@ pub(crate) fn tell_usage(error: &clap::Error) -> Told {
         ),
         None => (what, suggestion(error)),
     };
-    Told {
+    ErrorText {
         code: "usage".to_owned(),
         what,
         next: Some(next),
@@ -199,11 +201,11 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         };
     }
     if let Some(error) = error.downcast_ref::<client::Error>() {
-        let (code, next) = crate::job::trouble(error);
+        let (code, next) = crate::job::describe_error(error);
         return (code, next.map(str::to_owned), FAILED);
     }
-    if let Some(error) = error.downcast_ref::<desk::Error>() {
-        let (code, next) = of_desk(error);
+    if let Some(error) = error.downcast_ref::<backend::Error>() {
+        let (code, next) = of_backend(error);
         return (code.to_owned(), next.map(str::to_owned), FAILED);
     }
     if let Some(error) = error.downcast_ref::<local::Error>() {
@@ -219,16 +221,16 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
     ("failed".to_owned(), None, FAILED)
 }
 
-fn of_desk(error: &desk::Error) -> (&'static str, Option<&'static str>) {
+fn of_backend(error: &backend::Error) -> (&'static str, Option<&'static str>) {
     match error {
-        desk::Error::NotNow(not_now) => (not_now.code, None),
-        desk::Error::NoSuch { .. } => ("no_such", None),
-        desk::Error::Outside(_) => ("outside", None),
-        desk::Error::Commit(_) if error.is_conflict() => (
+        backend::Error::NotNow(not_now) => (not_now.code, None),
+        backend::Error::NoSuch { .. } => ("no_such", None),
+        backend::Error::Outside(_) => ("outside", None),
+        backend::Error::Commit(_) if error.is_conflict() => (
             "busy",
             Some("somebody else was quicker: run the command again"),
         ),
-        desk::Error::Records(_) | desk::Error::Commit(_) | desk::Error::Queue(_) => (
+        backend::Error::Records(_) | backend::Error::Commit(_) | backend::Error::Queue(_) => (
             "store",
             Some(
                 "check that `--data` names the right folder, that it is yours and that the disk has room",
@@ -332,7 +334,7 @@ mod tests {
             "add it with `gaffer account add x`",
         ));
         let error = root.context("adding source acme/shop").unwrap_err();
-        let told = tell(&error);
+        let told = describe(&error);
         assert_eq!(
             told.what,
             "adding source acme/shop: there is no account `x`"
@@ -342,10 +344,10 @@ mod tests {
             told.next.as_deref(),
             Some("add it with `gaffer account add x`")
         );
-        let twice = anyhow::Error::new(desk::Error::from(engine::ports::CommitError::Unavailable(
-            "disk full".to_owned(),
-        )));
-        assert_eq!(tell(&twice).what.matches("disk full").count(), 1);
+        let twice = anyhow::Error::new(backend::Error::from(
+            engine::ports::CommitError::Unavailable("disk full".to_owned()),
+        ));
+        assert_eq!(describe(&twice).what.matches("disk full").count(), 1);
     }
 
     #[test]
@@ -359,7 +361,7 @@ mod tests {
     #[test]
     fn secrets_and_control_characters_are_never_told() {
         let error = anyhow::anyhow!("key AIzaSyA0123456789012345678901234567890123\u{1b}[2J\nnext");
-        let told = tell(&error);
+        let told = describe(&error);
         assert!(
             !told.what.contains("AIza")
                 && !told.what.contains('\u{1b}')
@@ -385,7 +387,7 @@ mod tests {
     #[test]
     fn usage_has_its_own_exit_code() {
         assert_eq!(
-            tell(&anyhow::Error::new(Error::usage("x", "y"))).exit,
+            describe(&anyhow::Error::new(Error::usage("x", "y"))).exit,
             USAGE
         );
     }

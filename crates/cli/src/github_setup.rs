@@ -12,10 +12,10 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use crate::args::github::{GithubCommand, SetupArgs};
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::{self, Answer};
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::stdin::{self, KeyFrom};
 use crate::upstreams;
 
@@ -28,13 +28,13 @@ mod token;
 
 use code::Code;
 use page::Page;
-use report::{End, not_exchanged, not_signed_in, told};
+use report::{End, not_exchanged, not_signed_in, setup_answer};
 
 /// How often GitHub is asked whether the App is installed: a person needs longer to click.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: GithubCommand, here: &Here) -> Result<Answer> {
+pub(crate) async fn run(command: GithubCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         GithubCommand::Setup(args) => {
             let is_deployed = here.stack.is_some();
@@ -52,15 +52,15 @@ pub(crate) async fn run(command: GithubCommand, here: &Here) -> Result<Answer> {
     }
 }
 
-async fn setup(args: SetupArgs, here: &Here) -> Result<Answer> {
+async fn setup(args: SetupArgs, here: &CommandContext) -> Result<Answer> {
     let overlaid = here.is_overlaid(&SecretName::GitHub);
     // Secrets are written, so those that the environment lays over them are left out.
-    let data = Keeping::of(here).await?;
+    let data = StoreAccess::load(here).await?;
     let typed = Upstreams {
         github_base: args.github_base.clone(),
         ..Upstreams::default()
     };
-    let base = upstreams::in_force(&data.desk, typed, |_| false)
+    let base = upstreams::in_force(&data.backend, typed, |_| false)
         .await?
         .github_base;
     let settings =
@@ -96,7 +96,7 @@ async fn setup(args: SetupArgs, here: &Here) -> Result<Answer> {
         lacking,
         overlaid,
     };
-    Ok(told(&made, &installed, &end))
+    Ok(setup_answer(&made, &installed, &end))
 }
 
 /// Owners that have not installed the App, or have suspended it.
@@ -111,7 +111,7 @@ fn lacking(owners: &[String], installed: &[Installed]) -> Vec<String> {
 /// One run.
 struct Run {
     args: SetupArgs,
-    data: Keeping,
+    data: StoreAccess,
     maker: AppMaker,
     base: Option<String>,
 }
@@ -122,7 +122,7 @@ impl Run {
         if let Some(id) = self.args.app_id {
             return self.take_over(id).await;
         }
-        let found = progress::read(&self.data.desk).await?;
+        let found = progress::read(&self.data.backend).await?;
         let version = found.as_ref().map(|found| found.version);
         let stage = found.map(|found| found.value).filter(|_| !self.args.again);
         if let (Some(_), None | Some(AppSetup::Asked { .. } | AppSetup::Stored(_))) =
@@ -166,7 +166,7 @@ impl Run {
             state: state.clone(),
             port: at.port(),
         };
-        progress::save(&self.data.desk, version, &asked).await?;
+        progress::save(&self.data.backend, version, &asked).await?;
         let page = self.page(at, state)?;
         render::note(&format!(
             "Open http://{at}/ in a browser on this machine and follow it. On another machine, tunnel to that port, or give the code with `gaffer github setup --code-stdin`."
@@ -199,7 +199,7 @@ impl Run {
     fn page(&self, at: SocketAddr, state: String) -> Result<Page> {
         let name = match &self.args.name {
             Some(name) => name.clone(),
-            None => format!("gaffer-{}", self.data.desk.installation),
+            None => format!("gaffer-{}", self.data.backend.installation),
         };
         let wanted = Wanted {
             name,
@@ -224,7 +224,7 @@ impl Run {
             slug: new.slug,
             page: new.html_url,
         };
-        progress::made(&self.data.desk, &made).await?;
+        progress::made(&self.data.backend, &made).await?;
         if let Some(secret) = new.webhook_secret {
             self.keep_webhook_secret(&secret).await?;
         }
@@ -237,14 +237,14 @@ impl Run {
     async fn put_to_use(&self, made: &MadeApp) -> Result<()> {
         let key = self.data.secrets.read(&SecretName::App(made.id)).await?;
         self.data.secrets.write(&SecretName::GitHub, &key).await?;
-        progress::finish(&self.data.desk, made).await?;
+        progress::finish(&self.data.backend, made).await?;
         let name = SecretName::App(made.id);
         Ok(self.data.secrets.remove(&name).await?)
     }
 
     /// Whether `gaffer up` uses this App.
     async fn is_used(&self, made: &MadeApp) -> Result<bool> {
-        let found = progress::read(&self.data.desk).await?;
+        let found = progress::read(&self.data.backend).await?;
         Ok(
             found
                 .is_some_and(|it| matches!(it.value, AppSetup::Stored(used) if used.id == made.id)),
@@ -264,7 +264,7 @@ impl Run {
 
     /// Whose repositories are worked on.
     async fn owners(&self) -> Result<Vec<String>> {
-        let sources = self.data.desk.store.sources().await;
+        let sources = self.data.backend.store.sources().await;
         let sources = sources.context("reading the sources")?;
         let owners = sources.iter().filter_map(|it| {
             let (owner, _) = it.value.repo.as_str().split_once('/')?;
@@ -308,7 +308,7 @@ impl Run {
             beat.tick().await;
             let found = self
                 .maker
-                .installations((made.id, &key), self.data.desk.now())
+                .installations((made.id, &key), self.data.backend.now())
                 .await;
             let found = found.map_err(|failure| not_signed_in(&failure))?;
             let is_enough = !found.is_empty() && lacking(wanted, &found).is_empty();

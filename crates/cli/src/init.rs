@@ -10,13 +10,13 @@ use engine::settings::Upstreams;
 use serde_json::{Value, json};
 use server::data::Data;
 
-use crate::args::account::{AddArgs as AccountArgs, LimitArgs};
+use crate::args::account::{AddAccountArgs as AccountArgs, LimitArgs};
 use crate::args::doctor::DoctorArgs;
 use crate::args::init::InitArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::{self, Answer, value};
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::{account, doctor, upstreams};
 
 mod notes;
@@ -25,18 +25,18 @@ pub(crate) mod person;
 pub(crate) mod secrets;
 mod source;
 
-use notes::Notes;
+use notes::InitNotes;
 use outside::Outside;
 use person::Person;
-use secrets::{Chosen, Given, KEY, TOKEN};
+use secrets::{ChosenSecret, GivenSecrets, KEY, TOKEN};
 
 /// Default name of an agent.
 const AGENT: &str = "helper";
 
 /// Sets everything up; existing settings stay. Errors of the doctor end the process with 1.
-pub(crate) async fn run(args: InitArgs, here: &Here, as_json: bool) -> Result<()> {
+pub(crate) async fn run(args: InitArgs, here: &CommandContext, as_json: bool) -> Result<()> {
     let person = person::here(args.yes);
-    let mut first_hour = FirstHour::new(args, here, person).await?;
+    let mut first_hour = InitRun::new(args, here, person).await?;
     let (answer, errors) = match first_hour.run().await {
         Ok(done) => done,
         Err(error) => return Err(first_hour.failed(error, as_json)?),
@@ -65,25 +65,29 @@ fn differing(count: usize) -> Error {
 }
 
 /// One run.
-struct FirstHour {
+struct InitRun {
     data: Data,
-    here: Here,
+    here: CommandContext,
     person: Option<Box<dyn Person>>,
-    notes: Notes,
-    given: Given,
+    notes: InitNotes,
+    given: GivenSecrets,
     args: InitArgs,
 }
 
-impl FirstHour {
-    async fn new(args: InitArgs, here: &Here, person: Option<Box<dyn Person>>) -> Result<Self> {
-        let given = Given::read(&args, here)?;
+impl InitRun {
+    async fn new(
+        args: InitArgs,
+        here: &CommandContext,
+        person: Option<Box<dyn Person>>,
+    ) -> Result<Self> {
+        let given = GivenSecrets::read(&args, here)?;
         // What the environment holds is stored as well, so that `gaffer up` finds it in another terminal.
         let here = here.stored_only();
         Ok(Self {
             data: here.open().await.context("setting up")?,
             here,
             person,
-            notes: Notes::default(),
+            notes: InitNotes::default(),
             given,
             args,
         })
@@ -99,7 +103,7 @@ impl FirstHour {
                 )),
             });
         }
-        let rows = self.notes.tell(Answer::new(Value::Null));
+        let rows = self.notes.append_notes(Answer::new(Value::Null));
         if !self.notes.is_empty() {
             render::answer(&rows, as_json).context("writing what was set up")?;
         }
@@ -114,7 +118,7 @@ impl FirstHour {
         });
         match (refused, &mut self.person) {
             (Some(refused), Some(person)) => {
-                person.told(refused);
+                person.show_error(refused);
                 Ok(())
             }
             (_, _) => Err(error),
@@ -144,11 +148,16 @@ impl FirstHour {
             "data": self.here.folder, "source": value(&source), "notes": value(&self.notes),
             "doctor": report.json(),
         }));
-        Ok((report.tell(self.notes.tell(answer)).line(next), errors))
+        Ok((
+            report
+                .append_report(self.notes.append_notes(answer))
+                .line(next),
+            errors,
+        ))
     }
 
     /// Checks everything again, as it is stored now.
-    async fn doctor(&self, repo: &RepoName) -> Result<doctor::Report> {
+    async fn doctor(&self, repo: &RepoName) -> Result<doctor::DoctorReport> {
         let args = DoctorArgs {
             source: Some(repo.clone()),
             ..DoctorArgs::default()
@@ -159,9 +168,9 @@ impl FirstHour {
 
     /// Stores the addresses of Jules and GitHub, if they were given.
     async fn places(&mut self) -> Result<Upstreams> {
-        let before = upstreams::remembered(&self.data.desk).await?.value;
+        let before = upstreams::remembered(&self.data.backend).await?.value;
         let asked = &self.args.upstreams;
-        let after = upstreams::remember(&self.data.desk, |known| Upstreams {
+        let after = upstreams::remember(&self.data.backend, |known| Upstreams {
             jules_base: asked
                 .jules_base
                 .clone()
@@ -208,7 +217,7 @@ impl FirstHour {
             }
         };
         self.notes.done("Jules takes the key");
-        let known = self.data.desk.store.account(&self.args.account).await?;
+        let known = self.data.backend.store.account(&self.args.account).await?;
         if known.is_none() {
             account::add(self.account_args(), &self.here, Some(&chosen.secret)).await?;
             self.notes
@@ -233,7 +242,7 @@ impl FirstHour {
         }
     }
 
-    fn outside(&self, name: &SecretName, chosen: &Chosen, upstreams: &Upstreams) -> Outside {
+    fn outside(&self, name: &SecretName, chosen: &ChosenSecret, upstreams: &Upstreams) -> Outside {
         let overlay = BTreeMap::from([(name.path(), chosen.secret.clone())]);
         Outside::new(&self.here.folder, overlay, upstreams.clone())
     }
@@ -317,7 +326,7 @@ impl FirstHour {
             Some(name) => name,
             None => AGENT.parse().context("naming the agent")?,
         };
-        if let Some(known) = self.data.desk.store.agent(&name).await? {
+        if let Some(known) = self.data.backend.store.agent(&name).await? {
             if known.value.url.as_ref() == Some(&url) {
                 self.notes.kept(format!("agent `{name}`"));
             } else {
@@ -329,7 +338,7 @@ impl FirstHour {
             }
             return Ok(Some(name));
         }
-        let keeping = Keeping::of(&self.here).await?;
+        let keeping = StoreAccess::load(&self.here).await?;
         crate::agent::add_quietly(&name, url, &keeping).await?;
         let file = self.here.folder.join("secrets/agents").join(name.as_str());
         self.notes.stored_now(format!(
@@ -340,7 +349,7 @@ impl FirstHour {
     }
 
     async fn is_new_source(&self, repo: &RepoName) -> Result<bool> {
-        Ok(self.data.desk.store.source(repo).await?.is_none())
+        Ok(self.data.backend.store.source(repo).await?.is_none())
     }
 }
 

@@ -8,21 +8,21 @@ use client::wire::{
     AdoptRequest, ApproveRequest, CancelRequest, Constraints, CreateJob, JOBS_LIMIT_MAX,
     MergeRequest, RegisterRequest, RetryRequest,
 };
-use client::{Client, JobsAsked};
-use domain::conversation::Cursor;
+use client::{Client, JobQuery};
+use domain::conversation::ConversationCursor;
 use domain::ids::PlanId;
 use domain::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
-use domain::page::Page;
 use domain::policy::Automation;
+use domain::web_page::WebPage;
 use serde_json::json;
 use url::Url;
 
 use crate::args::job::{
-    AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, ListArgs, MergeArgs, OneJob,
+    AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, ListJobsArgs, MergeArgs, OneJob,
     RegisterArgs, WaitArgs,
 };
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::Answer;
 use crate::site;
 use crate::stdin;
@@ -34,73 +34,70 @@ mod show;
 mod wait;
 
 /// Runs one of the commands.
-pub(crate) async fn run(args: JobArgs, here: &Here, as_json: bool) -> Result<Answer> {
-    let door = Door {
+pub(crate) async fn run(args: JobArgs, here: &CommandContext, as_json: bool) -> Result<Answer> {
+    let api = RunningApi {
         url: args.url,
         here,
         as_json,
     };
     let (doing, answer) = match args.command {
-        JobCommand::Create(create) => ("creating a job".to_owned(), door.create(create).await),
-        JobCommand::List(args) => ("listing jobs".to_owned(), door.list(args).await),
-        JobCommand::Open(OneJob { id }) => (format!("opening job {id}"), door.open(&id).await),
-        JobCommand::Show { id, fresh } => {
-            (format!("reading job {id}"), door.show(&id, fresh).await)
-        }
+        JobCommand::Create(create) => ("creating a job".to_owned(), api.create(create).await),
+        JobCommand::List(args) => ("listing jobs".to_owned(), api.list(args).await),
+        JobCommand::Open(OneJob { id }) => (format!("opening job {id}"), api.open(&id).await),
+        JobCommand::Show { id, fresh } => (format!("reading job {id}"), api.show(&id, fresh).await),
         JobCommand::Messages { id, cursor } => (
             format!("reading what was said in job {id}"),
-            door.messages(&id, cursor).await,
+            api.messages(&id, cursor).await,
         ),
-        JobCommand::Register(args) => (
-            format!("registering {}", args.id),
-            door.register(args).await,
-        ),
-        JobCommand::Why(OneJob { id }) => (format!("asking about job {id}"), door.why(&id).await),
+        JobCommand::Register(args) => {
+            (format!("registering {}", args.id), api.register(args).await)
+        }
+        JobCommand::Why(OneJob { id }) => (format!("asking about job {id}"), api.why(&id).await),
         JobCommand::Events(OneJob { id }) => (
             format!("reading the events of job {id}"),
-            door.events(&id).await,
+            api.events(&id).await,
         ),
-        JobCommand::Wait(args) => return door.wait(args).await,
+        JobCommand::Wait(args) => return api.wait(args).await,
         JobCommand::Say { id, text } => (
             format!("saying something to job {id}"),
-            door.say(&id, &text).await,
+            api.say(&id, &text).await,
         ),
         JobCommand::Approve { id, plan } => (
             format!("approving the plan of job {id}"),
-            door.approve(&id, plan).await,
+            api.approve(&id, plan).await,
         ),
-        JobCommand::Merge(args) => (format!("merging job {}", args.id), door.merge(args).await),
+        JobCommand::Merge(args) => (format!("merging job {}", args.id), api.merge(args).await),
         JobCommand::Cancel { id, close_pull } => (
             format!("calling off job {id}"),
-            door.cancel(&id, close_pull).await,
+            api.cancel(&id, close_pull).await,
         ),
         JobCommand::Retry { id, reason } => (
             format!("trying job {id} again"),
-            door.retry(&id, reason).await,
+            api.retry(&id, reason).await,
         ),
         JobCommand::Adopt(args) => (
             format!("adopting session {}", args.session),
-            door.adopt(args).await,
+            api.adopt(args).await,
         ),
         JobCommand::Artifacts(OneJob { id }) => (
             format!("reading what job {id} has produced"),
-            door.artifacts(&id).await,
+            api.artifacts(&id).await,
         ),
     };
     answer.context(doing)
 }
 
 /// The API of a running `gaffer up`.
-struct Door<'a> {
+struct RunningApi<'a> {
     url: Option<Url>,
-    here: &'a Here,
+    here: &'a CommandContext,
     /// Whether only JSON is printed.
     as_json: bool,
 }
 
-impl Door<'_> {
+impl RunningApi<'_> {
     async fn client(&self) -> Result<Client> {
-        site::door(self.url.clone(), self.here).await
+        site::api_client(self.url.clone(), self.here).await
     }
 
     async fn create(&self, args: CreateArgs) -> Result<Answer> {
@@ -130,8 +127,8 @@ impl Door<'_> {
     }
 
     /// One page, or page by page to the end.
-    async fn list(&self, args: ListArgs) -> Result<Answer> {
-        let mut asked = JobsAsked {
+    async fn list(&self, args: ListJobsArgs) -> Result<Answer> {
+        let mut asked = JobQuery {
             repo: args.repo,
             states: args.states,
             limit: Some(if args.all { JOBS_LIMIT_MAX } else { args.limit }),
@@ -159,7 +156,7 @@ impl Door<'_> {
     async fn open(&self, id: &JobOrSession) -> Result<Answer> {
         let job = self.client().await?.job(id.as_str()).await?;
         let address = job.pull_request_url.or(job.session_url);
-        let Some(page) = address.as_deref().and_then(Page::told) else {
+        let Some(page) = address.as_deref().and_then(WebPage::from_service) else {
             let what = format!("job {} has no page yet: it is {}", job.job_id, job.state);
             let next = "its session has one as soon as Jules has begun it";
             return Err(Error::refused("no_page", what, next).into());
@@ -177,7 +174,11 @@ impl Door<'_> {
         Ok(show::job(&client.job(id.as_str()).await?))
     }
 
-    async fn messages(&self, id: &JobOrSession, cursor: Option<Cursor>) -> Result<Answer> {
+    async fn messages(
+        &self,
+        id: &JobOrSession,
+        cursor: Option<ConversationCursor>,
+    ) -> Result<Answer> {
         let client = self.client().await?;
         let cursor = cursor.map(|cursor| cursor.to_string());
         let page = client.messages(id.as_str(), cursor.as_deref()).await?;
@@ -329,7 +330,7 @@ fn filled<'a>(text: &'a str, (what, bytes_max): (&str, usize)) -> Result<&'a str
 }
 
 /// The code of a failed call, and what to do about it.
-pub(crate) fn trouble(error: &client::Error) -> (String, Option<&'static str>) {
+pub(crate) fn describe_error(error: &client::Error) -> (String, Option<&'static str>) {
     match error {
         client::Error::Unreachable { .. } => (
             "not_running".to_owned(),

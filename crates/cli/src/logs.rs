@@ -2,11 +2,11 @@
 
 use anyhow::{Context, Result};
 use domain::redact::presentable;
-use engine::journal::{About, Entry};
+use engine::journal::{Entry, EntryKind};
 use serde_json::{Value, json};
 
 use crate::args::operations::LogsArgs;
-use crate::here::Here;
+use crate::context::CommandContext;
 use crate::render::Answer;
 use crate::site::Site;
 use crate::switch::moment;
@@ -18,13 +18,13 @@ const LINE_CHARS_MAX: usize = 200;
 const TEXT_CHARS_MAX: usize = 2_000;
 
 /// Prints the journal.
-pub(crate) async fn run(args: LogsArgs, here: &Here) -> Result<Answer> {
-    let site = Site::of(here).await?;
+pub(crate) async fn run(args: LogsArgs, here: &CommandContext) -> Result<Answer> {
+    let site = Site::load(here).await?;
     let reading = || format!("reading what was done for job {}", args.id);
-    let named = site.desk.find(args.id.as_str()).await;
+    let named = site.backend.find(args.id.as_str()).await;
     let job = named.with_context(reading)?.job;
-    let entries = site.desk.journal(&job).await.with_context(reading)?;
-    let all: Vec<Value> = entries.iter().map(told).collect();
+    let entries = site.backend.journal(&job).await.with_context(reading)?;
+    let all: Vec<Value> = entries.iter().map(entry_json).collect();
     let answer = Answer::new(json!({ "job_id": job, "entries": all }));
     let head = ["at", "what", "", "over", "outcome"];
     let rows = entries.iter().map(row).collect();
@@ -33,15 +33,15 @@ pub(crate) async fn run(args: LogsArgs, here: &Here) -> Result<Answer> {
 
 fn about(entry: &Entry) -> &'static str {
     match entry.about {
-        About::Job => "job",
-        About::Event => "event",
-        About::Effect => "effect",
-        About::Wake => "wake",
+        EntryKind::Job => "job",
+        EntryKind::Event => "event",
+        EntryKind::Effect => "effect",
+        EntryKind::Wake => "wake",
     }
 }
 
 /// An entry as JSON; text from others is cut, without hidden characters and secrets.
-fn told(entry: &Entry) -> Value {
+fn entry_json(entry: &Entry) -> Value {
     json!({
         "at": entry.at, "over_at": entry.over_at, "about": about(entry), "id": entry.id,
         "what": presentable(&entry.what, TEXT_CHARS_MAX),

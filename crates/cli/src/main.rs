@@ -7,13 +7,13 @@ mod agent;
 mod args;
 #[cfg(feature = "aws")]
 mod cloud;
+mod context;
 mod cost;
 mod demo;
 mod dlq;
 mod doctor;
 mod error;
 mod github_setup;
-mod here;
 mod init;
 mod job;
 mod logs;

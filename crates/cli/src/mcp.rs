@@ -5,15 +5,15 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use client::Client;
-use client::mcp::{Doorway, Server};
+use client::mcp::{ClientSource, Server};
 use client::wire::Through;
 use serde_json::{Value, json};
 use tokio::io::BufReader;
 use url::Url;
 
 use crate::args::mcp::{McpArgs, McpCommand};
+use crate::context::CommandContext;
 use crate::error::{self, Error};
-use crate::here::Here;
 use crate::{render, site, stdin};
 
 pub(crate) mod install;
@@ -26,7 +26,7 @@ const SKILL: &str = include_str!("../../../docs/skill.md");
 const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Serves the tools, calls one, or explains them to an agent.
-pub(crate) async fn run(args: McpArgs, here: Here, as_json: bool) -> Result<()> {
+pub(crate) async fn run(args: McpArgs, here: CommandContext, as_json: bool) -> Result<()> {
     let toolsets = args.toolsets();
     match args.command {
         None => {
@@ -51,23 +51,23 @@ pub(crate) async fn run(args: McpArgs, here: Here, as_json: bool) -> Result<()> 
 }
 
 /// The tools of the Gaffer that is meant.
-pub(crate) fn tools(url: Option<Url>, here: Here) -> Server {
-    Server::new(Arc::new(Meant { url, here }))
+pub(crate) fn tools(url: Option<Url>, here: CommandContext) -> Server {
+    Server::new(Arc::new(TargetApi { url, here }))
 }
 
 /// The Gaffer that is meant. It need not be there before a tool is called.
-struct Meant {
+struct TargetApi {
     url: Option<Url>,
-    here: Here,
+    here: CommandContext,
 }
 
 #[async_trait]
-impl Doorway for Meant {
+impl ClientSource for TargetApi {
     async fn open(&self) -> Result<Client, String> {
-        let opened = site::door(self.url.clone(), &self.here).await;
+        let opened = site::api_client(self.url.clone(), &self.here).await;
         let opened = opened.map(|client| client.through(Through::Mcp));
         opened.map_err(|error| {
-            let told = error::tell(&error);
+            let told = error::describe(&error);
             match told.next {
                 Some(next) => format!("{}; {next}", told.what),
                 None => told.what,

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::error::Told;
+use crate::error::ErrorText;
 
 mod layout;
 pub(crate) mod next;
@@ -241,7 +241,7 @@ pub(crate) fn rewritten(term: &Term, text: &str) {
 }
 
 /// Prints a failure.
-pub(crate) fn failure(told: &Told, as_json: bool) {
+pub(crate) fn failure(told: &ErrorText, as_json: bool) {
     if as_json {
         let mut body = json!({ "error": told.what, "code": told.code });
         if let Some(body) = body.as_object_mut() {

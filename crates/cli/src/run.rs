@@ -10,8 +10,8 @@ pub(crate) mod files;
 mod top;
 
 use crate::args::{Command, CommandLine, groups};
-use crate::error::{self, Error, FAILED, Told, USAGE};
-use crate::here::Here;
+use crate::context::CommandContext;
+use crate::error::{self, Error, ErrorText, FAILED, USAGE};
 use crate::recovery::{backup, export, import};
 use crate::render::{self, Answer};
 use crate::settings::Environment;
@@ -30,7 +30,7 @@ pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
     match start(command_line, environment) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if render::is_unread(&error) => ExitCode::SUCCESS,
-        Err(error) => ended(&error::tell(&error), as_json),
+        Err(error) => ended(&error::describe(&error), as_json),
     }
 }
 
@@ -53,7 +53,7 @@ fn not_run(error: &clap::Error) -> ExitCode {
     ended(&error::tell_usage(error), as_json)
 }
 
-fn ended(told: &Told, as_json: bool) -> ExitCode {
+fn ended(told: &ErrorText, as_json: bool) -> ExitCode {
     render::failure(told, as_json);
     ExitCode::from(told.exit)
 }
@@ -86,7 +86,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
     if stack.is_some() && !command.works_on_stacks() {
         return Err(of_this_machine().into());
     }
-    let here = || Ok::<_, Error>(Here::of(data, environment)?.of_stack(stack));
+    let here = || Ok::<_, Error>(CommandContext::new(data, environment)?.of_stack(stack));
     let answer = match command {
         Command::Up(args) => return serve(*args, here()?, json).await,
         Command::Demo(args) => return demo::run(crate::args::DemoArgs { json, ..args }).await,
@@ -134,7 +134,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
 }
 
 /// Runs everything here, or prints what keeps it running.
-async fn serve(args: crate::args::UpArgs, here: Here, json: bool) -> Result<()> {
+async fn serve(args: crate::args::UpArgs, here: CommandContext, json: bool) -> Result<()> {
     if let Some(kind) = args.service {
         return print(&up::service::print(kind, &here)?, json);
     }

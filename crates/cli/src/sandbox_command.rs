@@ -68,7 +68,7 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
 /// A scenario by its name, or from a file, which a name with a dot or a slash always is.
 fn chosen(path: &Path) -> Result<Scenario> {
     let name = path.to_string_lossy();
-    if let Some(named) = Named::of(&name) {
+    if let Some(named) = Named::parse(&name) {
         return Ok(named.scenario()?);
     }
     if !name.contains(['.', '/']) && !path.exists() {

@@ -4,16 +4,16 @@ use anyhow::{Context, Result};
 use engine::ports::{SecretName, SecretsError};
 use serde_json::json;
 
-use crate::args::secret::{SecretCommand, SetArgs};
-use crate::here::Here;
+use crate::args::secret::{SecretCommand, SetSecretArgs};
+use crate::context::CommandContext;
 use crate::render::Answer;
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::stdin;
 
 pub(crate) mod tokens;
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: SecretCommand, here: &Here) -> Result<Answer> {
+pub(crate) async fn run(command: SecretCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         SecretCommand::Set(args) => set(args, here).await.context("storing the secret"),
         SecretCommand::List => list(here).await.context("listing the secrets"),
@@ -21,9 +21,9 @@ pub(crate) async fn run(command: SecretCommand, here: &Here) -> Result<Answer> {
 }
 
 /// Every secret that is in use here, and its place.
-async fn list(here: &Here) -> Result<Answer> {
-    let keeping = Keeping::found(here).await?;
-    let store = &keeping.desk.store;
+async fn list(here: &CommandContext) -> Result<Answer> {
+    let keeping = StoreAccess::found(here).await?;
+    let store = &keeping.backend.store;
     let mut names = vec![
         SecretName::GitHub,
         SecretName::Webhook,
@@ -44,7 +44,11 @@ async fn list(here: &Here) -> Result<Answer> {
 }
 
 /// Where a secret is, in one word; never the secret.
-pub(crate) async fn state(name: &SecretName, here: &Here, keeping: &Keeping) -> &'static str {
+pub(crate) async fn state(
+    name: &SecretName,
+    here: &CommandContext,
+    keeping: &StoreAccess,
+) -> &'static str {
     if here.is_overlaid(name) {
         return "environment";
     }
@@ -56,8 +60,8 @@ pub(crate) async fn state(name: &SecretName, here: &Here, keeping: &Keeping) -> 
     }
 }
 
-async fn set(args: SetArgs, here: &Here) -> Result<Answer> {
-    let keeping = Keeping::of(here).await?;
+async fn set(args: SetSecretArgs, here: &CommandContext) -> Result<Answer> {
+    let keeping = StoreAccess::load(here).await?;
     let path = args.name.path();
     let value = stdin::secret(&format!("the secret {path}"))?;
     keeping.secrets.write(&args.name, &value).await?;

@@ -9,7 +9,7 @@ use engine::ports::SecretName;
 use secrecy::SecretString;
 
 use crate::error::Error;
-use crate::mcp::install::Person;
+use crate::mcp::install::ClientHomes;
 
 /// The account whose key the environment may hold.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
@@ -22,7 +22,7 @@ pub(crate) struct Environment {
     /// The default data folder; `None` when the environment names none.
     pub(crate) home: Option<PathBuf>,
     /// Where this person's other programs keep their settings.
-    pub(crate) person: Person,
+    pub(crate) person: ClientHomes,
 }
 
 impl Environment {
@@ -80,7 +80,7 @@ impl Environment {
         Ok(Self {
             overlay,
             home: data_home(get("XDG_DATA_HOME")?, get("HOME")?),
-            person: Person {
+            person: ClientHomes {
                 home: get("HOME")?.and_then(absolute),
                 config: get("XDG_CONFIG_HOME")?.and_then(absolute),
                 claude: get("CLAUDE_CONFIG_DIR")?.and_then(absolute),

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use client::Client;
 use client::wire::Through;
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::ports::{DeadLetters, Queue, SecretName, Secrets};
 use server::data::Data;
 use url::Url;
 
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 
 /// Access to a Gaffer for commands that only read.
 pub(crate) struct Site {
     /// Its store, queue and time.
-    pub(crate) desk: Desk,
+    pub(crate) backend: Backend,
     /// Its dead letters.
     pub(crate) dead: Arc<dyn DeadLetters>,
     /// Its dead ticks, where ticks are messages.
@@ -29,7 +29,7 @@ pub(crate) struct Site {
 
 impl Site {
     /// The chosen Gaffer. It has to exist.
-    pub(crate) async fn of(here: &Here) -> Result<Self> {
+    pub(crate) async fn load(here: &CommandContext) -> Result<Self> {
         if let Some(name) = &here.stack {
             return on_aws(name).await;
         }
@@ -39,24 +39,24 @@ impl Site {
             dead: data.queue.clone(),
             dead_ticks: None,
             ticks: None,
-            desk: data.desk,
+            backend: data.backend,
         })
     }
 }
 
 /// What commands that store settings and secrets need of a Gaffer.
-pub(crate) struct Keeping {
+pub(crate) struct StoreAccess {
     /// Its store, queue and time.
-    pub(crate) desk: Desk,
+    pub(crate) backend: Backend,
     /// Its secrets, without those that the environment lays over them.
     pub(crate) secrets: Arc<dyn Secrets>,
     /// Prefix of a secret's path in its store.
     pub(crate) root: String,
 }
 
-impl Keeping {
+impl StoreAccess {
     /// The Gaffer that is meant; a data folder is made when it is new.
-    pub(crate) async fn of(here: &Here) -> Result<Self> {
+    pub(crate) async fn load(here: &CommandContext) -> Result<Self> {
         if let Some(name) = &here.stack {
             return kept_on_aws(name).await;
         }
@@ -64,7 +64,7 @@ impl Keeping {
     }
 
     /// The chosen Gaffer, which has to exist.
-    pub(crate) async fn found(here: &Here) -> Result<Self> {
+    pub(crate) async fn found(here: &CommandContext) -> Result<Self> {
         if let Some(name) = &here.stack {
             return kept_on_aws(name).await;
         }
@@ -74,19 +74,19 @@ impl Keeping {
     fn in_folder(data: Data) -> Self {
         Self {
             root: data.folder.join("secrets").display().to_string(),
-            desk: data.desk,
+            backend: data.backend,
             secrets: data.secrets,
         }
     }
 }
 
 /// Default address of `gaffer up`.
-const USUAL_DOOR: &str = "http://127.0.0.1:4180";
+const DEFAULT_API: &str = "http://127.0.0.1:4180";
 
 /// A client of the chosen Gaffer's API: of `gaffer up`, or of a stack, whose token is read from its parameters.
-pub(crate) async fn door(url: Option<Url>, here: &Here) -> Result<Client> {
+pub(crate) async fn api_client(url: Option<Url>, here: &CommandContext) -> Result<Client> {
     let Some(name) = &here.stack else {
-        let usual = || USUAL_DOOR.parse().context("reading the usual address");
+        let usual = || DEFAULT_API.parse().context("reading the usual address");
         let url = url.map_or_else(usual, Ok)?;
         return Ok(typed(Client::new(url, here.token().await?)?));
     };
@@ -100,7 +100,7 @@ pub(crate) async fn door(url: Option<Url>, here: &Here) -> Result<Client> {
     if let Some(token) = here.environment.overlay.get(&secret.path()) {
         return Ok(typed(Client::new(url, token.clone())?));
     }
-    let keeping = Keeping::found(here).await?;
+    let keeping = StoreAccess::found(here).await?;
     let token = keeping.secrets.read(&secret).await;
     let token = token.with_context(|| format!("reading the API's token of the stack `{name}`"))?;
     Ok(typed(Client::new(url, token)?))
@@ -112,17 +112,17 @@ fn typed(client: Client) -> Client {
 }
 
 #[cfg(feature = "aws")]
-async fn kept_on_aws(name: &str) -> Result<Keeping> {
+async fn kept_on_aws(name: &str) -> Result<StoreAccess> {
     let cloud = crate::cloud::Cloud::find(name).await?;
-    Ok(Keeping {
-        desk: cloud.desk().await?,
+    Ok(StoreAccess {
+        backend: cloud.backend().await?,
         secrets: Arc::new(cloud.stack.parameters()),
         root: format!("/gaffer/{name}"),
     })
 }
 
 #[cfg(not(feature = "aws"))]
-async fn kept_on_aws(name: &str) -> Result<Keeping> {
+async fn kept_on_aws(name: &str) -> Result<StoreAccess> {
     Err(without_aws(name).into())
 }
 
@@ -134,7 +134,7 @@ async fn on_aws(name: &str) -> Result<Site> {
         dead: Arc::new(cloud.stack.work()),
         dead_ticks: Some(Arc::new(cloud.stack.ticks())),
         ticks: Some(Arc::new(cloud.stack.ticks())),
-        desk: cloud.desk().await?,
+        backend: cloud.backend().await?,
     })
 }
 

@@ -1,62 +1,62 @@
 //! `gaffer source`: repositories to work on, and their policies.
 
 use anyhow::{Context, Result};
+use domain::github_access::RepositoryAccess;
 use domain::ids::{AccountName, RepoId, RepoName};
 use domain::policy::{self, Answers, MergePolicy, Policy, Source, Timing};
-use domain::reach::Reach;
-use engine::desk::{Desk, decide_again};
+use engine::backend::{Backend, decide_again};
 use serde_json::json;
 
-use crate::args::source::{AddArgs, PolicyArgs, SetArgs, SourceCommand, TimingArgs};
+use crate::args::source::{AddSourceArgs, PolicyArgs, SetSourceArgs, SourceCommand, TimingArgs};
+use crate::context::{CommandContext, must_agent};
 use crate::error::Error;
-use crate::here::{Here, must_agent};
 use crate::render::{Answer, value};
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::switch::paused_source;
 
 mod remove;
 mod show;
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: SourceCommand, here: &Here) -> Result<Answer> {
-    let desk = match &command {
-        SourceCommand::Add(_) => Keeping::of(here).await?.desk,
+pub(crate) async fn run(command: SourceCommand, here: &CommandContext) -> Result<Answer> {
+    let backend = match &command {
+        SourceCommand::Add(_) => StoreAccess::load(here).await?.backend,
         SourceCommand::Set(_)
         | SourceCommand::List
         | SourceCommand::Show { .. }
         | SourceCommand::Remove { .. }
         | SourceCommand::Pause { .. }
-        | SourceCommand::Resume { .. } => Keeping::found(here).await?.desk,
+        | SourceCommand::Resume { .. } => StoreAccess::found(here).await?.backend,
     };
     match command {
         SourceCommand::Add(args) => {
             let context = format!("adding source {}", args.repo);
-            add(args, &desk).await.context(context)
+            add(args, &backend).await.context(context)
         }
         SourceCommand::Set(args) => {
             let context = format!("changing source {}", args.repo);
-            set(args, &desk).await.context(context)
+            set(args, &backend).await.context(context)
         }
-        SourceCommand::List => list(&desk).await.context("listing sources"),
-        SourceCommand::Show { repo } => show_one(&repo, &desk)
+        SourceCommand::List => list(&backend).await.context("listing sources"),
+        SourceCommand::Show { repo } => show_one(&repo, &backend)
             .await
             .with_context(|| format!("showing source {repo}")),
-        SourceCommand::Remove { repo } => remove::run(&repo, &desk)
+        SourceCommand::Remove { repo } => remove::run(&repo, &backend)
             .await
             .with_context(|| format!("removing source {repo}")),
-        SourceCommand::Pause { repo } => paused_source(&desk, &repo, true)
+        SourceCommand::Pause { repo } => paused_source(&backend, &repo, true)
             .await
             .with_context(|| format!("pausing source {repo}")),
-        SourceCommand::Resume { repo } => paused_source(&desk, &repo, false)
+        SourceCommand::Resume { repo } => paused_source(&backend, &repo, false)
             .await
             .with_context(|| format!("resuming source {repo}")),
     }
 }
 
-async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
-    must_account(desk, &args.account).await?;
+async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
+    must_account(backend, &args.account).await?;
     if let Some(agent) = &args.agent {
-        must_agent(desk, agent).await?;
+        must_agent(backend, agent).await?;
     }
     let source = Source {
         policy: policy(&Policy::default(), &args.policy)?,
@@ -68,8 +68,11 @@ async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
         branch: Some(args.branch),
     };
     check(&source.policy)?;
-    let saved = desk.save_source(None, &source).await;
-    if saved.as_ref().is_err_and(engine::desk::Error::is_conflict) {
+    let saved = backend.save_source(None, &source).await;
+    if saved
+        .as_ref()
+        .is_err_and(engine::backend::Error::is_conflict)
+    {
         let next = format!("change it with `gaffer source set {}`", source.repo);
         return Err(Error::refused(
             "exists",
@@ -79,13 +82,14 @@ async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
         .into());
     }
     saved?;
-    desk.listen_to_more()
+    backend
+        .listen_to_more()
         .await
         .context("having its webhook deliveries watched")?;
     Ok(answer(&source, "is added"))
 }
 
-async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
+async fn set(args: SetSourceArgs, backend: &Backend) -> Result<Answer> {
     if args.is_empty() {
         return Err(Error::usage(
             "nothing is given that could change",
@@ -94,15 +98,15 @@ async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
         .into());
     }
     if let Some(account) = &args.account {
-        must_account(desk, account).await?;
+        must_account(backend, account).await?;
     }
     if let Some(agent) = &args.agent {
-        must_agent(desk, agent).await?;
+        must_agent(backend, agent).await?;
     }
     if let Some(id) = args.repository_id {
-        mean(desk, &args.repo, RepoId(id)).await?;
+        mean(backend, &args.repo, RepoId(id)).await?;
     }
-    let source = change_source(desk, &args.repo, |source| {
+    let source = change_source(backend, &args.repo, |source| {
         let kept = source.agent.clone().filter(|_| !args.no_agent);
         let next = Source {
             account: args
@@ -123,17 +127,17 @@ async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
 }
 
 /// Sets the repository's number. The state of the previous one is dropped.
-async fn mean(desk: &Desk, repo: &RepoName, id: RepoId) -> Result<()> {
-    if desk.store.source(repo).await?.is_none() {
+async fn mean(backend: &Backend, repo: &RepoName, id: RepoId) -> Result<()> {
+    if backend.store.source(repo).await?.is_none() {
         return Err(Error::no_such("source", repo, "").into());
     }
-    let meant = |reach: &Reach| Ok::<_, engine::desk::Error>((reach.meant(id), ()));
-    desk.update_or_initial(repo, meant).await?;
-    Ok(desk.read_pulls_soon(repo).await?)
+    let meant = |reach: &RepositoryAccess| Ok::<_, engine::backend::Error>((reach.meant(id), ()));
+    backend.update_or_initial(repo, meant).await?;
+    Ok(backend.read_pulls_soon(repo).await?)
 }
 
-async fn list(desk: &Desk) -> Result<Answer> {
-    let sources: Vec<Source> = desk
+async fn list(backend: &Backend) -> Result<Answer> {
+    let sources: Vec<Source> = backend
         .store
         .sources()
         .await?
@@ -145,8 +149,8 @@ async fn list(desk: &Desk) -> Result<Answer> {
     Ok(Answer::new(json!({ "sources": value(&sources) })).table(&show::HEAD, rows, none))
 }
 
-async fn show_one(repo: &RepoName, desk: &Desk) -> Result<Answer> {
-    let found = desk.store.source(repo).await?;
+async fn show_one(repo: &RepoName, backend: &Backend) -> Result<Answer> {
+    let found = backend.store.source(repo).await?;
     let source = found
         .ok_or_else(|| Error::no_such("source", repo, ""))?
         .value;
@@ -157,12 +161,12 @@ async fn show_one(repo: &RepoName, desk: &Desk) -> Result<Answer> {
 
 /// Changes an existing source; returns the new one.
 pub(crate) async fn change_source(
-    desk: &Desk,
+    backend: &Backend,
     repo: &RepoName,
     decide: impl Fn(&Source) -> Result<Source>,
 ) -> Result<Source> {
     let read = async || {
-        let found = desk.store.source(repo).await?;
+        let found = backend.store.source(repo).await?;
         found.ok_or_else(|| anyhow::Error::from(Error::no_such("source", repo, "")))
     };
     decide_again(format!("source {repo}"), async || {
@@ -171,7 +175,7 @@ pub(crate) async fn change_source(
         if next == found.value {
             return Ok(Some(next));
         }
-        match desk.save_source(Some(&found), &next).await {
+        match backend.save_source(Some(&found), &next).await {
             Err(error) if error.is_conflict() => Ok(None),
             outcome => Ok(outcome.map(|()| Some(next))?),
         }
@@ -185,8 +189,8 @@ fn answer(source: &Source, what: &str) -> Answer {
         .pairs(show::pairs(source))
 }
 
-async fn must_account(desk: &Desk, name: &AccountName) -> Result<()> {
-    match desk
+async fn must_account(backend: &Backend, name: &AccountName) -> Result<()> {
+    match backend
         .store
         .account(name)
         .await

@@ -75,7 +75,7 @@ fn asked(what: &str) -> std::io::Result<String> {
 /// A whole file of text. One that cannot be read was named wrongly.
 pub(crate) fn of_file(file: &Path, bytes_max: u64) -> Result<String> {
     let opened = File::open(file).map_err(|error| refused(file, &error))?;
-    limited(opened, bytes_max).map_err(|error| told(file, error))
+    limited(opened, bytes_max).map_err(|error| read_error(file, error))
 }
 
 fn refused(file: &Path, why: &std::io::Error) -> Error {
@@ -87,7 +87,7 @@ fn refused(file: &Path, why: &std::io::Error) -> Error {
 }
 
 /// The system's errors are about the file; our own are passed on unchanged.
-fn told(file: &Path, error: anyhow::Error) -> anyhow::Error {
+fn read_error(file: &Path, error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<std::io::Error>() {
         Some(why) => refused(file, why).into(),
         None => error,
@@ -102,7 +102,7 @@ pub(crate) fn of_stdin(bytes_max: u64) -> Result<String> {
 /// A whole file of anything.
 pub(crate) fn bytes_of_file(file: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     let opened = File::open(file).map_err(|error| refused(file, &error))?;
-    limited_bytes(opened, bytes_max).map_err(|error| told(file, error))
+    limited_bytes(opened, bytes_max).map_err(|error| read_error(file, error))
 }
 
 /// All of standard input, of any kind.

@@ -2,18 +2,18 @@
 
 use anyhow::{Context, Result};
 use domain::account::Health;
-use domain::feed::FeedHealth;
 use domain::ids::RepoName;
-use engine::desk::Desk;
+use domain::webhook_activity::WebhookHealth;
+use engine::backend::Backend;
 use engine::settings::Switches;
-use engine::status::{AccountStatus, FeedStatus, GitHubStatus, Status};
+use engine::status::{AccountStatus, GitHubStatus, Status, WebhookFeedStatus};
 use engine::usage::Spending;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::args::SwitchArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::{self, Answer, value};
 use crate::site::Site;
 use crate::source;
@@ -23,45 +23,53 @@ const STILL_HELD: &str =
     "it is resumed, and what was held goes on when it is due; asking for a look at once";
 
 /// Stops writing to Jules and GitHub.
-pub(crate) async fn pause(args: SwitchArgs, here: &Here) -> Result<Answer> {
-    let desk = Site::of(here).await?.desk;
+pub(crate) async fn pause(args: SwitchArgs, here: &CommandContext) -> Result<Answer> {
+    let backend = Site::load(here).await?.backend;
     if let Some(repo) = &args.source {
-        return paused_source(&desk, repo, true).await;
+        return paused_source(&backend, repo, true).await;
     }
-    let now = desk.now();
-    let since = set(&desk, |switches| Some(switches.paused_since.unwrap_or(now)))
-        .await
-        .context("pausing everything")?;
+    let now = backend.now();
+    let since = set(&backend, |switches| {
+        Some(switches.paused_since.unwrap_or(now))
+    })
+    .await
+    .context("pausing everything")?;
     let text = "Everything is paused: nothing is written to Jules or GitHub until `gaffer resume`.";
     Ok(Answer::new(json!({ "paused": true, "paused_since": since })).line(text))
 }
 
 /// Resumes.
-pub(crate) async fn resume(args: SwitchArgs, here: &Here) -> Result<Answer> {
-    let desk = Site::of(here).await?.desk;
+pub(crate) async fn resume(args: SwitchArgs, here: &CommandContext) -> Result<Answer> {
+    let backend = Site::load(here).await?.backend;
     if let Some(repo) = &args.source {
-        return paused_source(&desk, repo, false).await;
+        return paused_source(&backend, repo, false).await;
     }
-    set(&desk, |_| None).await.context("resuming everything")?;
-    desk.go_on(None).await.context(STILL_HELD)?;
+    set(&backend, |_| None)
+        .await
+        .context("resuming everything")?;
+    backend.go_on(None).await.context(STILL_HELD)?;
     let text = "Everything goes on. Sources that were paused by themselves stay so.";
     Ok(Answer::new(json!({ "paused": false, "paused_since": null })).line(text))
 }
 
 async fn set(
-    desk: &Desk,
+    backend: &Backend,
     decide: impl Fn(&Switches) -> Option<Timestamp>,
 ) -> Result<Option<Timestamp>> {
-    let set = desk.update_or_initial(&(), |switches| {
+    let set = backend.update_or_initial(&(), |switches| {
         let paused_since = decide(switches);
-        Ok::<_, engine::desk::Error>((Switches { paused_since }, paused_since))
+        Ok::<_, engine::backend::Error>((Switches { paused_since }, paused_since))
     });
     Ok(set.await?)
 }
 
 /// Pauses one source, or lets it go on.
-pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) -> Result<Answer> {
-    let source = source::change_source(desk, repo, |source| {
+pub(crate) async fn paused_source(
+    backend: &Backend,
+    repo: &RepoName,
+    paused: bool,
+) -> Result<Answer> {
+    let source = source::change_source(backend, repo, |source| {
         Ok(domain::policy::Source {
             paused,
             ..source.clone()
@@ -69,7 +77,7 @@ pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) ->
     })
     .await?;
     if !paused {
-        desk.go_on(Some(repo)).await.context(STILL_HELD)?;
+        backend.go_on(Some(repo)).await.context(STILL_HELD)?;
     }
     let text = if paused {
         "is paused: nothing is written to Jules or GitHub for it"
@@ -86,9 +94,9 @@ pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) ->
 const NOT_RUNNING: &str = "`gaffer up` is not running on this data folder";
 
 /// Prints the present state. Where nothing works over the data folder, that is an error.
-pub(crate) async fn status(here: &Here, as_json: bool) -> Result<()> {
-    let site = Site::of(here).await?;
-    let status = site.desk.status().await;
+pub(crate) async fn status(here: &CommandContext, as_json: bool) -> Result<()> {
+    let site = Site::load(here).await?;
+    let status = site.backend.status().await;
     let status = status.context("reading what is going on")?;
     let ticks = match &site.ticks {
         Some(ticks) => Some(ticks.depth().await.context("counting ticks")?),
@@ -295,13 +303,13 @@ fn spending_words(spending: &Spending) -> String {
     }
 }
 
-fn feed_row(feed: &FeedStatus) -> Vec<String> {
+fn feed_row(feed: &WebhookFeedStatus) -> Vec<String> {
     let words = match feed.health {
-        FeedHealth::Polled => "no webhook so far: read at intervals".to_owned(),
-        FeedHealth::Webhooks { last } => {
+        WebhookHealth::Polled => "no webhook so far: read at intervals".to_owned(),
+        WebhookHealth::Webhooks { last } => {
             format!("webhooks arrive, the last about {}", moment(last))
         }
-        FeedHealth::Silent { last } => format!(
+        WebhookHealth::Silent { last } => format!(
             "no webhook since about {}: read at intervals; `gaffer doctor` looks why",
             moment(last)
         ),

@@ -4,14 +4,15 @@ mod log;
 pub(crate) mod service;
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
 use domain::effect::CALL_TIMEOUT;
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::ports::SecretName;
 use engine::settings::Upstreams;
 use secrecy::SecretString;
-use server::{Base, Rhythm, Running, Settings, data};
+use server::{Base, LoopIntervals, Running, Settings, data};
 use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) use log::{Loudness, log_to_stderr};
@@ -29,7 +30,12 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         Some(name) => {
             let base = on_aws(name, args.overlay.clone()).await?;
             socket = server::bind(args.listen)?;
-            (base, format!("the stack {name}"), None, Rhythm::on_aws())
+            (
+                base,
+                format!("the stack {name}"),
+                None,
+                LoopIntervals::on_aws(),
+            )
         }
         None => {
             // Held until the process ends: two of these on one folder would be two hands, and a restore must not happen beneath one.
@@ -42,7 +48,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
             socket = server::bind(args.listen)?;
             let data = data::open(&args.data, args.overlay.clone()).await?;
             let place = args.data.display().to_string();
-            (data.into(), place, Some(lock), Rhythm::default())
+            (data.into(), place, Some(lock), LoopIntervals::default())
         }
     };
     let outside = args.outside;
@@ -52,7 +58,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         github_app_id: outside.github_app_id,
     };
     let overlaid = |name: &SecretName| args.overlay.contains_key(&name.path());
-    let upstreams = upstreams::in_force(&base.desk, typed, overlaid).await?;
+    let upstreams = upstreams::in_force(&base.backend, typed, overlaid).await?;
     let elsewhere = elsewhere(&upstreams);
     let settings = Settings {
         listen: args.listen,
@@ -66,7 +72,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         rhythm,
         call_timeout: CALL_TIMEOUT,
     };
-    let nothing_yet = hint(&base.desk).await?;
+    let nothing_yet = hint(&base.backend).await?;
     let running = server::start_on(socket, base, settings).await?;
     let notes: Vec<String> = elsewhere.into_iter().chain(nothing_yet).collect();
     let stop = told_to_stop();
@@ -77,8 +83,12 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
 }
 
 /// What to do first where nothing is set up, since nothing happens then.
-async fn hint(desk: &Desk) -> Result<Option<String>> {
-    let sources = desk.store.sources().await.context("reading the sources")?;
+async fn hint(backend: &Backend) -> Result<Option<String>> {
+    let sources = backend
+        .store
+        .sources()
+        .await
+        .context("reading the sources")?;
     let hint = "Nothing is set up here yet: stop this with Ctrl-C and run `gaffer init --repo OWNER/REPO`.";
     Ok(sources.is_empty().then(|| hint.to_owned()))
 }
@@ -129,6 +139,24 @@ pub(crate) fn told_to_stop() -> impl Future<Output = Result<()>> {
         tokio::select! {
             _ = interrupt.recv() => Ok(()),
             _ = terminate.recv() => Ok(()),
+        }
+    }
+}
+
+/// Resolves when the process is to stop, or when its terminal is closed: the command must not go on alone.
+pub(crate) fn told_to_end() -> impl Future<Output = Result<()>> {
+    let told = told_to_stop();
+    // `nohup` wants it to go on, and has taken the terminal away.
+    let is_attached = std::io::stdin().is_terminal();
+    let closed = is_attached.then(|| signal(SignalKind::hangup()).context("listening for SIGHUP"));
+    async move {
+        let Some(closed) = closed else {
+            return told.await;
+        };
+        let mut closed = closed?;
+        tokio::select! {
+            told = told => told,
+            _ = closed.recv() => Ok(()),
         }
     }
 }

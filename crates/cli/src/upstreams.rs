@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agents::HostRule;
 use anyhow::{Context, Result};
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::ports::SecretName;
 use engine::settings::Upstreams;
 use engine::store::Versioned;
@@ -12,11 +12,11 @@ use engine::store::Versioned;
 /// The settings of this run. `typed` is the command line and the environment; a token in the environment takes
 /// precedence over a stored App.
 pub(crate) async fn in_force(
-    desk: &Desk,
+    backend: &Backend,
     typed: Upstreams,
     overlaid: impl Fn(&SecretName) -> bool,
 ) -> Result<Upstreams> {
-    let stored = remembered(desk).await?.value;
+    let stored = remembered(backend).await?.value;
     Ok(joined(stored, typed, overlaid(&SecretName::GitHub)))
 }
 
@@ -31,19 +31,19 @@ pub(crate) fn joined(stored: Upstreams, typed: Upstreams, overlaid: bool) -> Ups
 }
 
 /// The stored settings, with their version.
-pub(crate) async fn remembered(desk: &Desk) -> Result<Versioned<Upstreams>> {
-    let found = desk.store.upstreams().await;
+pub(crate) async fn remembered(backend: &Backend) -> Result<Versioned<Upstreams>> {
+    let found = backend.store.upstreams().await;
     found.context("reading where Jules and GitHub are")
 }
 
 /// Changes the stored settings; returns the new ones.
 pub(crate) async fn remember(
-    desk: &Desk,
+    backend: &Backend,
     decide: impl Fn(&Upstreams) -> Upstreams,
 ) -> Result<Upstreams> {
-    let changed = desk.update_or_initial(&(), |before| {
+    let changed = backend.update_or_initial(&(), |before| {
         let next = decide(before);
-        Ok::<_, engine::desk::Error>((next.clone(), next))
+        Ok::<_, engine::backend::Error>((next.clone(), next))
     });
     Ok(changed.await?)
 }

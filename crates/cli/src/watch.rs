@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::future::pending;
-use std::io::IsTerminal;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,25 +14,24 @@ use domain::fence::clip;
 use domain::ids::{AgentName, EventId};
 use domain::wake::LEASE;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout};
 
 use crate::args::watch::WatchArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
-use crate::up::told_to_stop;
+use crate::up::told_to_end;
 use crate::{render, site};
 
 mod child;
 mod file;
 pub(crate) mod handle;
-mod trouble;
+mod problem;
 
 use child::{Ended, Handler};
-use trouble::{Waits, code, is_passing, is_settled, paused, told_off};
+use problem::{Waits, code, is_passing, is_settled, paused, told_off};
 
 /// How often a wake is extended while its command runs: several times in a lease, should one call fail.
 const EXTEND_EVERY: Duration = Duration::from_secs(LEASE.as_secs().unsigned_abs() / 4);
@@ -51,7 +49,7 @@ const WHY_CHARS_MAX: usize = 300;
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Watches until stopped, or until the inbox is empty.
-pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
+pub(crate) async fn run(args: WatchArgs, here: &CommandContext) -> Result<()> {
     if let Some(events) = args.events.clone() {
         return file::run(args, events, here).await;
     }
@@ -60,7 +58,7 @@ pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
         let next = "give `--agent NAME` or `--events FILE`";
         return Err(Error::usage("nothing is named to be watched", next).into());
     };
-    let client = site::door(args.url.clone(), here).await?;
+    let client = site::api_client(args.url.clone(), here).await?;
     let (stop, stopped) = watch::channel(false);
     let watcher = Arc::new(Watcher {
         client,
@@ -105,26 +103,8 @@ pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
     Ok(())
 }
 
-/// Resolves when the process is to stop, or when its terminal is closed: the command must not go on alone.
-fn told_to_end() -> impl Future<Output = Result<()>> {
-    let told = told_to_stop();
-    // `nohup` wants it to go on, and has taken the terminal away.
-    let is_attached = std::io::stdin().is_terminal();
-    let closed = is_attached.then(|| signal(SignalKind::hangup()).context("listening for SIGHUP"));
-    async move {
-        let Some(closed) = closed else {
-            return told.await;
-        };
-        let mut closed = closed?;
-        tokio::select! {
-            told = told => told,
-            _ = closed.recv() => Ok(()),
-        }
-    }
-}
-
 /// The command, or the default handler of this program. Either finds the watcher's Gaffer by itself.
-fn handler(args: &WatchArgs, usual: &[OsString], here: &Here) -> Result<Handler> {
+fn handler(args: &WatchArgs, usual: &[OsString], here: &CommandContext) -> Result<Handler> {
     let timeout = Duration::try_from(args.timeout).context("reading `--timeout`")?;
     let command = if args.command.is_empty() {
         usual
@@ -166,7 +146,7 @@ struct Watcher {
 }
 
 /// The outcome of one event.
-enum Outcome {
+enum WatchOutcome {
     Done,
     /// It was tried.
     Back {
@@ -244,19 +224,21 @@ impl Watcher {
             // It would fail for every event: they are kept for when it is fixed.
             Err(error) => {
                 let why = format!("{error:#}");
-                (Outcome::Untried { why }, Err(error))
+                (WatchOutcome::Untried { why }, Err(error))
             }
         };
         let told = match &outcome {
-            Outcome::Done => "done".to_owned(),
-            Outcome::Back { why } | Outcome::Untried { why } => format!("given back: {why}"),
-            Outcome::Lost => "taken over by somebody else".to_owned(),
+            WatchOutcome::Done => "done".to_owned(),
+            WatchOutcome::Back { why } | WatchOutcome::Untried { why } => {
+                format!("given back: {why}")
+            }
+            WatchOutcome::Lost => "taken over by somebody else".to_owned(),
         };
         self.settle(wake, &outcome, stopped).await?;
         let event = &wake.event;
         match outcome {
-            Outcome::Done | Outcome::Lost => self.undone().remove(&event.event_id),
-            Outcome::Back { .. } | Outcome::Untried { .. } => {
+            WatchOutcome::Done | WatchOutcome::Lost => self.undone().remove(&event.event_id),
+            WatchOutcome::Back { .. } | WatchOutcome::Untried { .. } => {
                 self.undone().insert(event.event_id.clone())
             }
         };
@@ -281,24 +263,24 @@ impl Watcher {
         &self,
         wake: &TakenWake,
         stopped: &mut watch::Receiver<bool>,
-    ) -> Result<Outcome> {
+    ) -> Result<WatchOutcome> {
         let event = serde_json::to_string(&wake.event).context("writing the event")?;
         let running = self.handler.start(&event)?;
         let off = async {
             tokio::select! {
-                () = told_off(stopped) => Outcome::Untried {
+                () = told_off(stopped) => WatchOutcome::Untried {
                     why: "the watcher was told to stop".to_owned(),
                 },
-                () = self.keep_held(wake) => Outcome::Lost,
+                () = self.keep_held(wake) => WatchOutcome::Lost,
             }
         };
         Ok(match self.handler.finish(running, &event, off).await? {
             Ended::Exited(status) => judged(status),
             Ended::TimedOut => {
                 let why = format!("it took longer than {:?}", self.handler.timeout);
-                Outcome::Back { why }
+                WatchOutcome::Back { why }
             }
-            Ended::CalledOff(outcome) => outcome,
+            Ended::Cancelled(outcome) => outcome,
         })
     }
 
@@ -324,17 +306,17 @@ impl Watcher {
     async fn settle(
         &self,
         wake: &TakenWake,
-        outcome: &Outcome,
+        outcome: &WatchOutcome,
         stopped: &mut watch::Receiver<bool>,
     ) -> Result<()> {
         let event = &wake.event.event_id;
         let (mut waits, began) = (Waits::default(), Instant::now());
         loop {
             let settled = match outcome {
-                Outcome::Done => self.client.acknowledge(&self.agent, event).await.map(drop),
-                Outcome::Back { why } => self.give_back(wake, (why, false)).await,
-                Outcome::Untried { why } => self.give_back(wake, (why, true)).await,
-                Outcome::Lost => return Ok(()),
+                WatchOutcome::Done => self.client.acknowledge(&self.agent, event).await.map(drop),
+                WatchOutcome::Back { why } => self.give_back(wake, (why, false)).await,
+                WatchOutcome::Untried { why } => self.give_back(wake, (why, true)).await,
+                WatchOutcome::Lost => return Ok(()),
             };
             match settled {
                 Ok(()) => return Ok(()),
@@ -390,13 +372,13 @@ impl Watcher {
 }
 
 /// How a run ended that was not cancelled.
-fn judged(status: ExitStatus) -> Outcome {
+fn judged(status: ExitStatus) -> WatchOutcome {
     match (status.success(), status.code()) {
-        (true, _) => Outcome::Done,
-        (false, Some(code)) => Outcome::Back {
+        (true, _) => WatchOutcome::Done,
+        (false, Some(code)) => WatchOutcome::Back {
             why: format!("exit code {code}"),
         },
-        (false, None) => Outcome::Back {
+        (false, None) => WatchOutcome::Back {
             why: format!("{status}"),
         },
     }

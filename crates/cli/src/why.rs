@@ -4,21 +4,21 @@ use anyhow::{Context, Result};
 use client::wire::{PullView, Pulls, Why};
 
 use crate::args::pull::{PullArgs, PullCommand};
-use crate::here::Here;
+use crate::context::CommandContext;
 use crate::render::{Answer, next, value};
 use crate::site;
 use crate::switch::moment;
 
 /// Runs one of the commands about pull requests.
-pub(crate) async fn pull(args: PullArgs, here: &Here) -> Result<Answer> {
-    let door = site::door(args.url, here).await?;
+pub(crate) async fn pull(args: PullArgs, here: &CommandContext) -> Result<Answer> {
+    let api = site::api_client(args.url, here).await?;
     match args.command {
         PullCommand::List { repo } => {
-            let pulls = door.pulls(repo.as_ref()).await;
+            let pulls = api.pulls(repo.as_ref()).await;
             Ok(list(&pulls.context("listing pull requests")?))
         }
         PullCommand::Why { pull } => {
-            let why = door.pull_why(&pull).await;
+            let why = api.pull_why(&pull).await;
             let why = why.with_context(|| format!("asking about pull request {pull}"))?;
             Ok(answer(&why))
         }

@@ -12,12 +12,12 @@ use reqwest::Method;
 use crate::error::Error;
 use crate::wire::{
     Acknowledge, Acknowledged, AdoptRequest, ApproveRequest, CancelRequest, CreateJob, EffectView,
-    EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
-    MergeRequest, Merged, Message, Messages, Pulls, RegisterRequest, Registered, RetryRequest,
-    Status, TakeRequest, Taken, Why,
+    EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, MergeRequest,
+    Merged, Message, Messages, Pending, Pulls, RegisterRequest, Registered, RetryRequest, Status,
+    TakeRequest, Taken, Why,
 };
 
-pub use transport::{CALL_TIMEOUT, Carried, Carrier, Client, Request};
+pub use transport::{CALL_TIMEOUT, Client, Request, Transport, TransportResponse};
 
 use transport::{Call, job_path};
 
@@ -27,12 +27,12 @@ pub enum Answer<T> {
     /// 200: it is done.
     Done(T),
     /// 202: it is noted and will be done.
-    Later(Box<Later>),
+    Later(Box<Pending>),
 }
 
 /// Which events are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventsAsked {
+pub struct EventQuery {
     /// The caller's cursor; without it the newest are returned.
     pub after: Option<String>,
     /// Only events of this job.
@@ -47,7 +47,7 @@ pub struct EventsAsked {
 
 /// Which jobs are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct JobsAsked {
+pub struct JobQuery {
     /// Only those of this repository.
     pub repo: Option<RepoName>,
     /// Only those in one of these states; in any when empty.
@@ -76,16 +76,16 @@ impl Client {
     /// [`JOBS_LIMIT`](crate::wire::JOBS_LIMIT).
     pub async fn jobs(&self, repo: Option<&RepoName>, limit: Option<u32>) -> Result<Jobs, Error> {
         let repo = repo.cloned();
-        let asked = JobsAsked {
+        let asked = JobQuery {
             repo,
             limit,
-            ..JobsAsked::default()
+            ..JobQuery::default()
         };
         self.jobs_of(&asked).await
     }
 
     /// The newest jobs first that are asked for.
-    pub async fn jobs_of(&self, asked: &JobsAsked) -> Result<Jobs, Error> {
+    pub async fn jobs_of(&self, asked: &JobQuery) -> Result<Jobs, Error> {
         let mut call = Call::new(Method::GET, &["jobs"]);
         if let Some(cursor) = &asked.cursor {
             call = call.with("cursor", cursor.clone());
@@ -166,7 +166,7 @@ impl Client {
     }
 
     /// Lists events of any kind after a cursor.
-    pub async fn events_after(&self, asked: &EventsAsked) -> Result<EventPage, Error> {
+    pub async fn events_after(&self, asked: &EventQuery) -> Result<EventPage, Error> {
         let mut call = Call::new(Method::GET, &["events"])
             .with("limit", asked.limit.to_string())
             .with("wait_seconds", asked.wait_seconds.to_string());

@@ -10,5 +10,7 @@ mod error;
 
 mod client;
 
-pub use client::{Answer, CALL_TIMEOUT, Carried, Carrier, Client, EventsAsked, JobsAsked, Request};
+pub use client::{
+    Answer, CALL_TIMEOUT, Client, EventQuery, JobQuery, Request, Transport, TransportResponse,
+};
 pub use error::Error;

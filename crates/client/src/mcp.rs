@@ -35,7 +35,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 
 use crate::Client;
-use calls::Failed;
+use calls::ToolError;
 use tool::Tool;
 
 pub use toolset::{Toolset, UnknownToolset};
@@ -64,7 +64,7 @@ const BAD_LIST: &str = "tools/list: `params` may be left out; all tools are in o
 /// Finds the HTTP API that the tools call. Asked at the first call, again at the next one after a failure, and when
 /// the token is refused, which may have been replaced.
 #[async_trait]
-pub trait Doorway: Send + Sync + 'static {
+pub trait ClientSource: Send + Sync + 'static {
     /// A client of the API.
     ///
     /// # Errors
@@ -75,12 +75,12 @@ pub trait Doorway: Send + Sync + 'static {
 /// Why serving ended before its client hung up.
 #[derive(Debug, thiserror::Error)]
 #[error("serving MCP: {0}; start it from an MCP client, which speaks first")]
-pub struct Broken(String);
+pub struct ServeError(String);
 
 /// The server. Cloning it is cheap.
 #[derive(Clone)]
 pub struct Server {
-    doorway: Arc<dyn Doorway>,
+    doorway: Arc<dyn ClientSource>,
     client: Arc<Mutex<Option<Client>>>,
     toolsets: Arc<[Toolset]>,
     waits: bool,
@@ -88,7 +88,7 @@ pub struct Server {
 
 impl Server {
     /// A server of the tools, which call the API behind this doorway.
-    pub fn new(doorway: Arc<dyn Doorway>) -> Self {
+    pub fn new(doorway: Arc<dyn ClientSource>) -> Self {
         Self {
             doorway,
             client: Arc::default(),
@@ -116,8 +116,8 @@ impl Server {
     /// Serves one client that exchanges one message a line, until it hangs up.
     ///
     /// # Errors
-    /// [`Broken`] when the input is no MCP.
-    pub async fn over<R, W>(self, reader: R, writer: W) -> Result<(), Broken>
+    /// [`ServeError`] when the input is no MCP.
+    pub async fn over<R, W>(self, reader: R, writer: W) -> Result<(), ServeError>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
@@ -126,10 +126,12 @@ impl Server {
             Ok(serving) => serving,
             // The client closed the connection before it sent anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(Broken(error.to_string())),
+            Err(error) => return Err(ServeError(error.to_string())),
         };
         let ended = serving.waiting().await;
-        ended.map(|_| ()).map_err(|error| Broken(error.to_string()))
+        ended
+            .map(|_| ())
+            .map_err(|error| ServeError(error.to_string()))
     }
 
     /// Calls a listed tool by its name. The result is for the caller to read, also when it failed; `None` when there
@@ -150,20 +152,20 @@ impl Server {
 
     async fn perform(&self, tool: Tool, arguments: Value) -> Result<Value, String> {
         let mut called = self.once(tool, arguments.clone()).await;
-        if called.as_ref().is_err_and(Failed::is_locked_out) {
-            // Nothing was done; the token may have been replaced since the door was found.
+        if called.as_ref().is_err_and(ToolError::is_locked_out) {
+            // Nothing was done; the token may have been replaced since the API was found.
             self.client.lock().await.take();
             called = self.once(tool, arguments).await;
         }
         called.map_err(|failed| failed.for_agents(tool))
     }
 
-    async fn once(&self, tool: Tool, arguments: Value) -> Result<Value, Failed> {
-        let door = self.door().await.map_err(Failed::NoDoor)?;
-        calls::call(tool, arguments, (&door, self.waits)).await
+    async fn once(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
+        let client = self.client().await.map_err(ToolError::NoDoor)?;
+        calls::call(tool, arguments, (&client, self.waits)).await
     }
 
-    async fn door(&self) -> Result<Client, String> {
+    async fn client(&self) -> Result<Client, String> {
         let mut known = self.client.lock().await;
         if let Some(client) = &*known {
             return Ok(client.clone());

@@ -14,7 +14,7 @@ mod problem;
 mod push;
 mod report;
 
-pub use constraints::{Constraints, OddConstraint, Understood};
+pub use constraints::{Constraints, InvalidConstraint, ParsedConstraints};
 pub use events::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage};
 pub use inbox::{
     Extend, Extended, GiveBack, GivenBack, RETRY_AFTER_SECONDS_MAX, TAKE_LIMIT, TAKE_LIMIT_MAX,
@@ -29,13 +29,13 @@ pub use orders::{
     RegisterRequest, RetryRequest,
 };
 pub use outcome::{
-    Acknowledged, Artifacts, EffectView, Events, Later, Merged, MessageView, Messages, Registered,
+    Acknowledged, Artifacts, EffectView, Events, Merged, MessageView, Messages, Pending, Registered,
 };
 pub use problem::{Next, PROBLEM_JSON, Problem, Reason};
-pub use push::{NoSessionName, PushTaken, PushedSession, SessionName};
+pub use push::{InvalidSessionName, PushTaken, PushedSession, SessionName};
 pub use report::{
-    AccountView, BudgetView, FeedView, GitHubView, Health, HookView, Planned, QueueView,
-    SpendingView, Status, UsageView, Used, WebhookCounts, Why,
+    AccountView, BudgetView, DeliveryLogView, GitHubView, Health, PlannedStep, QueueView,
+    SpendingView, Status, UsageView, Used, WebhookCounts, WebhookFeedView, Why,
 };
 
 /// The header in which a client says through which surface an order was given, for the record: one of
@@ -49,7 +49,7 @@ pub enum Through {
     CommandLine,
     /// A tool of the MCP server.
     Mcp,
-    /// Any other caller of the door.
+    /// Any other caller of the API.
     #[default]
     Http,
 }

@@ -35,7 +35,7 @@ pub async fn play(webhooks: bool, mut show: impl FnMut(&str) -> Result<()>) -> R
     let watched = tokio::time::timeout(STORY_WITHIN, watch(&stage, &jobs, show)).await;
     let has_ended = watched.is_ok();
     watched.unwrap_or(Ok(()))?;
-    let report = report::of(&stage, &jobs, (began.elapsed(), has_ended)).await;
+    let report = report::collect(&stage, &jobs, (began.elapsed(), has_ended)).await;
     answering.abort();
     stage.clear().await;
     report

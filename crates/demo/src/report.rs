@@ -52,7 +52,7 @@ pub struct Report {
 }
 
 /// Counts.
-pub(super) async fn of(
+pub(super) async fn collect(
     stage: &Stage,
     jobs: &[String],
     (took, has_ended): (Duration, bool),

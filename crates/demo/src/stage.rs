@@ -9,7 +9,7 @@ use domain::account::{Account, Health, ListWeight, Pace};
 use domain::effect::CALL_TIMEOUT;
 use domain::governor::Limits;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::settings::Agent;
 use jiff::SignedDuration;
@@ -17,7 +17,7 @@ use sandbox::github::{CheckSetup, CiSetup, DEFAULT_TOKEN, Outcome, RepoSetup};
 use sandbox::story::{Step, Story};
 use sandbox::{DEFAULT_KEY, Options, Sandbox, Scenario, WebhookTarget};
 use secrecy::{ExposeSecret, SecretString};
-use server::{Rhythm, Running, Settings};
+use server::{LoopIntervals, Running, Settings};
 use tempfile::TempDir;
 
 /// The agent's name.
@@ -60,7 +60,7 @@ impl Stage {
             .tempdir()
             .context("making a folder for the demo")?;
         let data = server::data::open(folder.path(), secrets()).await?;
-        furnish(&data.desk, &sandbox).await?;
+        furnish(&data.backend, &sandbox).await?;
         let allowed: HostRule = sandbox
             .addr()
             .to_string()
@@ -75,7 +75,7 @@ impl Stage {
             github_app_id: None,
             allow_hosts: vec![allowed],
             token: None,
-            rhythm: Rhythm::default(),
+            rhythm: LoopIntervals::default(),
             call_timeout: CALL_TIMEOUT,
         };
         let gaffer = server::start(data, settings).await?;
@@ -114,8 +114,8 @@ fn secrets() -> BTreeMap<String, SecretString> {
 }
 
 /// What a person would type: an account, an agent and two sources that merge on green, all with short waits.
-async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
-    let now = desk.now();
+async fn furnish(backend: &Backend, sandbox: &Sandbox) -> Result<()> {
+    let now = backend.now();
     let name = "default".parse().context("naming the account")?;
     let pace = Pace {
         tick: SignedDuration::from_millis(250),
@@ -134,7 +134,7 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
-        tally: domain::account::Tally::default(),
+        counters: domain::account::PollCounters::default(),
         budget: domain::account::Budget::default(),
     };
     let agent = Agent {
@@ -145,12 +145,12 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         resume: None,
         notify: None,
     };
-    let mut unit = desk.unit();
+    let mut unit = backend.unit();
     unit.put(
         keys::account(&account.name),
         &account,
         None,
-        Place {
+        IndexEntry {
             due: Some(now),
             list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
             forget: None,
@@ -160,15 +160,16 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         keys::agent(&agent.name),
         &agent,
         None,
-        Place {
+        IndexEntry {
             due: None,
             list: keys::listed(keys::AGENTS, agent.name.as_str()),
             forget: None,
         },
     );
-    desk.commit(unit).await.context("furnishing the demo")?;
+    backend.commit(unit).await.context("furnishing the demo")?;
     for repo in [SHOP, SITE] {
-        desk.save_source(None, &source(repo, &account, &agent)?)
+        backend
+            .save_source(None, &source(repo, &account, &agent)?)
             .await
             .context("adding a source to the demo")?;
     }

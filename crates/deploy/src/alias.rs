@@ -14,7 +14,7 @@ const WENT_BACK: &str = "went-back:";
 
 /// What the alias says about itself: which deployment moved it there, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct AliasMark {
     pub(crate) release: String,
     pub(crate) before: Option<String>,
 }
@@ -23,10 +23,10 @@ pub(crate) struct Mark {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Live {
     pub(crate) version: String,
-    pub(crate) mark: Mark,
+    pub(crate) mark: AliasMark,
 }
 
-impl fmt::Display for Mark {
+impl fmt::Display for AliasMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "release={}", self.release)?;
         match &self.before {
@@ -36,9 +36,9 @@ impl fmt::Display for Mark {
     }
 }
 
-impl Mark {
-    /// Reads what [`Mark`] writes; anything else marks no deployment and no way back.
-    fn of(text: &str) -> Self {
+impl AliasMark {
+    /// Reads what [`AliasMark`] writes; anything else marks no deployment and no way back.
+    fn parse(text: &str) -> Self {
         let value = |name: &str| {
             let mut words = text.split(' ');
             words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
@@ -68,7 +68,7 @@ impl Cloud {
                 ));
             }
         };
-        let mark = Mark::of(alias.description.as_deref().unwrap_or_default());
+        let mark = AliasMark::parse(alias.description.as_deref().unwrap_or_default());
         Ok(alias.function_version.map(|version| Live { version, mark }))
     }
 
@@ -76,7 +76,7 @@ impl Cloud {
     pub(crate) async fn move_live(
         &self,
         function: Function,
-        (version, mark): (&str, &Mark),
+        (version, mark): (&str, &AliasMark),
     ) -> Result<(), Error> {
         let name = function.name(self);
         let doing = || format!("moving the alias {LIVE} of {name} to version {version}");
@@ -140,7 +140,7 @@ impl Cloud {
         }
         for (function, live) in left {
             let before = live.mark.before.clone().unwrap_or_default();
-            let mark = Mark {
+            let mark = AliasMark {
                 release: format!("{WENT_BACK}{release}"),
                 before: None,
             };
@@ -170,7 +170,7 @@ mod tests {
     fn the_newest_deployment_is_the_one_that_reached_the_first_function() {
         let live = |release: &str| Live {
             version: "2".to_owned(),
-            mark: Mark {
+            mark: AliasMark {
                 release: release.to_owned(),
                 before: Some("1".to_owned()),
             },
@@ -188,13 +188,13 @@ mod tests {
     #[test]
     fn a_mark_reads_as_it_was_written() {
         for before in [None, Some("7".to_owned())] {
-            let mark = Mark {
+            let mark = AliasMark {
                 release: "abc".to_owned(),
                 before,
             };
-            assert_eq!(Mark::of(&mark.to_string()), mark);
+            assert_eq!(AliasMark::parse(&mark.to_string()), mark);
         }
-        let foreign = Mark::of("somebody wrote this");
+        let foreign = AliasMark::parse("somebody wrote this");
         assert_eq!((foreign.release.as_str(), foreign.before), ("", None));
     }
 }

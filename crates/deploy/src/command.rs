@@ -15,9 +15,9 @@ use url::Url;
 use crate::build::{Binaries, Workshop, workspace};
 use crate::cloud::{Cloud, Place};
 use crate::error::Error;
-use crate::function::Told;
+use crate::function::FunctionOptions;
 use crate::name::StackName;
-use crate::put::Wish;
+use crate::put::DeployRequest;
 
 /// Exit code of a usage error; clap uses it too.
 const USAGE: u8 = 2;
@@ -145,7 +145,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Prints a step.
-pub fn tell(line: &str) {
+pub fn print_line(line: &str) {
     println!("{line}");
 }
 
@@ -175,7 +175,7 @@ async fn open(args: PlaceArgs) -> Result<Cloud, Error> {
         endpoint: args.endpoint_url,
         region: args.region,
     };
-    Cloud::open(place, tell).await
+    Cloud::open(place, print_line).await
 }
 
 /// Asks for confirmation at a terminal before data is deleted; in a script the command itself is the confirmation.
@@ -183,7 +183,7 @@ fn agreed(cloud: &Cloud) -> Result<(), Error> {
     if !std::io::stdin().is_terminal() {
         return Ok(());
     }
-    tell(&format!(
+    print_line(&format!(
         "This deletes the table and the secrets of {0} for good. Type {0} to go on:",
         cloud.stack
     ));
@@ -211,24 +211,26 @@ async fn put(args: PutArgs) -> Result<(), Error> {
         root: workspace(),
         cargo_lambda: args.cargo_lambda,
     };
-    let wish = Wish {
+    let request = DeployRequest {
         binaries,
-        told: Told::new(args.observe_only, args.allow_hosts),
+        told: FunctionOptions::new(args.observe_only, args.allow_hosts),
         alarm_topic: args.alarm_topic,
         log_days: args.log_days,
         without_triggers: args.without_triggers,
     };
     if args.plan {
-        return cloud.plan(&workshop, wish).await;
+        return cloud.plan(&workshop, request).await;
     }
-    let Some(doors) = cloud.deploy(&workshop, wish).await? else {
-        tell("Nothing calls the functions yet: deploy once more without `--without-triggers`.");
+    let Some(endpoints) = cloud.deploy(&workshop, request).await? else {
+        print_line(
+            "Nothing calls the functions yet: deploy once more without `--without-triggers`.",
+        );
         return Ok(());
     };
-    tell(&format!(
+    print_line(&format!(
         "GitHub's webhooks go to {}github/webhook",
-        doors.webhook
+        endpoints.webhook
     ));
-    tell(&format!("GAFFER_URL={}", doors.api));
+    print_line(&format!("GAFFER_URL={}", endpoints.api));
     Ok(())
 }

@@ -16,11 +16,11 @@ const PARAMETERS_AT_ONCE: usize = 10;
 
 /// A remaining resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Left(pub String);
+pub struct LeftOver(pub String);
 
 impl Cloud {
     /// Takes everything down, the table and the secrets only if they are not kept, and returns what is left.
-    pub async fn destroy(&self, keep_data: bool) -> Result<Vec<Left>, Error> {
+    pub async fn destroy(&self, keep_data: bool) -> Result<Vec<LeftOver>, Error> {
         self.take_down(&self.stack.triggers()).await?;
         for function in Function::ALL {
             self.delete_function(function).await?;
@@ -143,24 +143,24 @@ impl Cloud {
     }
 
     /// Lists the resources of a stack that AWS still shows.
-    pub async fn left(&self) -> Result<Vec<Left>, Error> {
+    pub async fn left(&self) -> Result<Vec<LeftOver>, Error> {
         let mut left = Vec::new();
         for name in [self.stack.triggers(), self.stack.to_string()] {
             if self.stack(&name).await?.is_some() {
-                left.push(Left(format!("stack {name}")));
+                left.push(LeftOver(format!("stack {name}")));
             }
         }
         for function in Function::ALL {
             let name = function.name(self);
             if self.has_function(&name).await? {
-                left.push(Left(format!("function {name}")));
+                left.push(LeftOver(format!("function {name}")));
             }
         }
         if self.has_table().await? {
-            left.push(Left(format!("table {}", self.stack)));
+            left.push(LeftOver(format!("table {}", self.stack)));
         }
         let names = self.parameter_names().await?.into_iter();
-        left.extend(names.map(|name| Left(format!("parameter {name}"))));
+        left.extend(names.map(|name| LeftOver(format!("parameter {name}"))));
         Ok(left)
     }
 

@@ -94,7 +94,7 @@ impl Function {
     pub(crate) fn environment(
         self,
         cloud: &Cloud,
-        (outputs, told): (&Outputs, &Told),
+        (outputs, told): (&Outputs, &FunctionOptions),
     ) -> Result<BTreeMap<&'static str, String>, Error> {
         let mut all = BTreeMap::from([
             ("GAFFER_STACK", cloud.stack.to_string()),
@@ -137,7 +137,7 @@ impl Function {
 
 /// What people say about how the functions behave.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct FunctionOptions {
     /// Write nothing outside; `None` leaves it unchanged.
     pub observe_only: Option<bool>,
     /// Agents' hosts that may be woken although they are private; `None` leaves them unchanged.
@@ -149,7 +149,7 @@ pub struct Told {
     pub(crate) upstreams: BTreeMap<&'static str, String>,
 }
 
-impl Told {
+impl FunctionOptions {
     /// What people say.
     pub fn new(observe_only: Option<bool>, allow_hosts: Option<Vec<String>>) -> Self {
         let named = |hosts: Vec<String>| hosts.into_iter().filter(|it| !it.is_empty()).collect();
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn what_nobody_says_stays_as_it_was() {
         let watching = before([(OBSERVE_ONLY, "true"), (ALLOW_HOSTS, "10.0.0.1:80,bot")]);
-        let same = Told::new(None, None).or_as_before(&watching);
+        let same = FunctionOptions::new(None, None).or_as_before(&watching);
         assert_eq!(same.observe_only, Some(true));
         let hosts = ["10.0.0.1:80", "bot"].map(str::to_owned);
         assert_eq!(same.allow_hosts, Some(hosts.into()));
@@ -212,10 +212,11 @@ mod tests {
             same.words(),
             "they watch only and write nothing outside; they may wake 10.0.0.1:80, bot"
         );
-        let other = Told::new(Some(false), Some(vec![String::new()])).or_as_before(&watching);
+        let other =
+            FunctionOptions::new(Some(false), Some(vec![String::new()])).or_as_before(&watching);
         assert_eq!(other.observe_only, Some(false));
         assert_eq!(other.allow_hosts, Some(Vec::new()));
-        let first = Told::new(None, None).or_as_before(&HashMap::new());
+        let first = FunctionOptions::new(None, None).or_as_before(&HashMap::new());
         assert_eq!(
             (first.words().as_str(), first.observe_only),
             ("they act", None)

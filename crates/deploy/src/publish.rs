@@ -12,7 +12,7 @@ use aws_sdk_lambda::types::Architecture;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, interval_at};
 
-use crate::alias::Mark;
+use crate::alias::AliasMark;
 use crate::build::{Binaries, Workshop, no_start};
 use crate::cloud::Cloud;
 use crate::error::Error;
@@ -38,14 +38,14 @@ const ROLE_UNKNOWN: &str = "cannot be assumed by Lambda";
 const FINGERPRINT: usize = 24;
 
 /// A function as it should be.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct WantedVersion<'a> {
     pub(crate) function: Function,
     pub(crate) binary: &'a Path,
     pub(crate) environment: BTreeMap<&'static str, String>,
     pub(crate) role: String,
 }
 
-impl Wanted<'_> {
+impl WantedVersion<'_> {
     /// Identifies this version by its code, its settings and its limits.
     pub(crate) fn fingerprint(&self) -> Result<String, Error> {
         let code = std::fs::read(self.binary).map_err(|error| {
@@ -70,7 +70,7 @@ impl Cloud {
     pub(crate) async fn put_function(
         &self,
         workshop: &Workshop,
-        wanted: &Wanted<'_>,
+        wanted: &WantedVersion<'_>,
         release: &str,
     ) -> Result<(), Error> {
         let name = wanted.function.name(self);
@@ -96,7 +96,7 @@ impl Cloud {
             Some(version) if is_same => version.clone(),
             Some(_) | None => self.upload(workshop, wanted, &fingerprint).await?,
         };
-        let mark = Mark {
+        let mark = AliasMark {
             release: release.to_owned(),
             before: before.clone(),
         };
@@ -116,7 +116,7 @@ impl Cloud {
     async fn upload(
         &self,
         workshop: &Workshop,
-        wanted: &Wanted<'_>,
+        wanted: &WantedVersion<'_>,
         fingerprint: &str,
     ) -> Result<String, Error> {
         let name = wanted.function.name(self);
@@ -325,7 +325,7 @@ mod tests {
         std::fs::write(&one, "code").unwrap();
         std::fs::write(&other, "other code").unwrap();
         let of = |binary: &Path, value: &str, role: &str, function| {
-            let wanted = Wanted {
+            let wanted = WantedVersion {
                 function,
                 binary,
                 environment: BTreeMap::from([("NAME", value.to_owned())]),

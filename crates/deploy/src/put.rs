@@ -12,9 +12,9 @@ use sha2::{Digest, Sha256};
 use crate::build::{Binaries, Workshop};
 use crate::cloud::Cloud;
 use crate::error::Error;
-use crate::function::{Function, Told, VISIBILITY_SECONDS};
+use crate::function::{Function, FunctionOptions, VISIBILITY_SECONDS};
 use crate::publish;
-use crate::stacks::{Outputs, Wanted};
+use crate::stacks::{Outputs, WantedStack};
 
 /// What keeps state.
 const FOUNDATION: &str = include_str!("../../../infra/foundation.yaml");
@@ -24,11 +24,11 @@ const TRIGGERS: &str = include_str!("../../../infra/triggers.yaml");
 
 /// What a person says about a deployment.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct DeployRequest {
     /// What is put there.
     pub binaries: Binaries,
     /// How the functions behave.
-    pub told: Told,
+    pub told: FunctionOptions,
     /// An SNS topic that receives alarms, an empty one for none; `None` leaves it unchanged.
     pub alarm_topic: Option<String>,
     /// For how many days logs are kept; `None` leaves it unchanged.
@@ -39,7 +39,7 @@ pub struct Wish {
 
 /// Where a deployed stack is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doors {
+pub struct Endpoints {
     /// The address for GitHub, without its path.
     pub webhook: String,
     /// The address for people and programs, without a path.
@@ -48,40 +48,44 @@ pub struct Doors {
 
 impl Cloud {
     /// Puts everything there and sees whether it answers. Without triggers there is nothing to be reached.
-    pub async fn deploy(&self, workshop: &Workshop, wish: Wish) -> Result<Option<Doors>, Error> {
-        self.same_processor(&wish.binaries).await?;
-        let binaries = workshop.build(&wish.binaries).await?;
+    pub async fn deploy(
+        &self,
+        workshop: &Workshop,
+        request: DeployRequest,
+    ) -> Result<Option<Endpoints>, Error> {
+        self.same_processor(&request.binaries).await?;
+        let binaries = workshop.build(&request.binaries).await?;
         self.clear_ruins(self.stack.as_str()).await?;
-        let foundation = self.foundation(wish.log_days).await?;
+        let foundation = self.foundation(request.log_days).await?;
         let made = self.put_stack(&foundation).await?;
         self.say(format!("stack {}: {}", self.stack, made.word()));
         let outputs = self.outputs(self.stack.as_str()).await?;
         let outputs = outputs.ok_or_else(|| self.lacking())?;
         self.first_secrets().await?;
-        let told = self.told(wish.told, &outputs).await?;
+        let told = self.apply_parameters(request.told, &outputs).await?;
         self.say(format!("functions: {}", told.words()));
         let wanted = self.wanted(&binaries, (&outputs, &told))?;
         let release = release(&wanted)?;
         for function in &wanted {
             self.put_function(workshop, function, &release).await?;
         }
-        if wish.without_triggers {
+        if request.without_triggers {
             self.take_down(&self.stack.triggers()).await?;
             return Ok(None);
         }
-        let triggers = self.triggers(&outputs, wish.alarm_topic)?;
+        let triggers = self.triggers(&outputs, request.alarm_topic)?;
         let made = self.put_stack(&triggers).await?;
         self.say(format!("stack {}: {}", triggers.name, made.word()));
-        let doors = self.doors().await?.ok_or_else(|| self.lacking())?;
-        self.try_out(&doors).await?;
-        Ok(Some(doors))
+        let endpoints = self.endpoints().await?.ok_or_else(|| self.lacking())?;
+        self.try_out(&endpoints).await?;
+        Ok(Some(endpoints))
     }
 
     /// Says what a deployment would change, and changes nothing.
-    pub async fn plan(&self, workshop: &Workshop, wish: Wish) -> Result<(), Error> {
-        self.same_processor(&wish.binaries).await?;
-        let binaries = workshop.build(&wish.binaries).await?;
-        let foundation = self.foundation(wish.log_days).await?;
+    pub async fn plan(&self, workshop: &Workshop, request: DeployRequest) -> Result<(), Error> {
+        self.same_processor(&request.binaries).await?;
+        let binaries = workshop.build(&request.binaries).await?;
+        let foundation = self.foundation(request.log_days).await?;
         let name = foundation.name.clone();
         self.say_plan(&name, &self.plan_stack(&foundation).await?);
         let triggers = self.stack.triggers();
@@ -92,17 +96,17 @@ impl Cloud {
             self.say(format!("stack {triggers}: would be made"));
             return Ok(());
         };
-        let told = self.told(wish.told, &outputs).await?;
+        let told = self.apply_parameters(request.told, &outputs).await?;
         self.say(format!("functions: {}", told.words()));
         for wanted in self.wanted(&binaries, (&outputs, &told))? {
             let line = self.plan_function(&wanted).await?;
             self.say(line);
         }
-        if wish.without_triggers {
+        if request.without_triggers {
             self.say(format!("stack {triggers}: would not be there"));
             return Ok(());
         }
-        let wanted = self.triggers(&outputs, wish.alarm_topic)?;
+        let wanted = self.triggers(&outputs, request.alarm_topic)?;
         self.say_plan(&triggers, &self.plan_stack(&wanted).await?);
         Ok(())
     }
@@ -116,7 +120,7 @@ impl Cloud {
         }
     }
 
-    async fn plan_function(&self, wanted: &publish::Wanted<'_>) -> Result<String, Error> {
+    async fn plan_function(&self, wanted: &publish::WantedVersion<'_>) -> Result<String, Error> {
         let name = wanted.function.name(self);
         let Some(live) = self.live(wanted.function).await? else {
             return Ok(format!("function {name}: would be made"));
@@ -135,20 +139,20 @@ impl Cloud {
     }
 
     /// Where a deployed stack is reached; `None` while its triggers are not there.
-    pub async fn doors(&self) -> Result<Option<Doors>, Error> {
+    pub async fn endpoints(&self) -> Result<Option<Endpoints>, Error> {
         let Some(outputs) = self.outputs(&self.stack.triggers()).await? else {
             return Ok(None);
         };
         let (webhook, api) = (outputs.get("WebhookUrl")?, outputs.get("ApiUrl")?);
-        Ok(Some(Doors { webhook, api }))
+        Ok(Some(Endpoints { webhook, api }))
     }
 
-    async fn foundation(&self, log_days: Option<String>) -> Result<Wanted, Error> {
+    async fn foundation(&self, log_days: Option<String>) -> Result<WantedStack, Error> {
         let kept = match self.is_kept().await? {
             true => "yes",
             false => "no",
         };
-        Ok(Wanted {
+        Ok(WantedStack {
             name: self.stack.to_string(),
             template: FOUNDATION,
             parameters: vec![
@@ -173,7 +177,11 @@ impl Cloud {
         }
     }
 
-    fn triggers(&self, outputs: &Outputs, alarm_topic: Option<String>) -> Result<Wanted, Error> {
+    fn triggers(
+        &self,
+        outputs: &Outputs,
+        alarm_topic: Option<String>,
+    ) -> Result<WantedStack, Error> {
         let mut parameters = vec![
             ("Foundation", Some(self.stack.to_string())),
             ("AlarmTopic", alarm_topic),
@@ -186,7 +194,7 @@ impl Cloud {
         ] {
             parameters.push((name, Some(outputs.get(name)?)));
         }
-        Ok(Wanted {
+        Ok(WantedStack {
             name: self.stack.triggers(),
             template: TRIGGERS,
             parameters,
@@ -196,10 +204,10 @@ impl Cloud {
     fn wanted<'a>(
         &self,
         binaries: &'a [(Function, PathBuf)],
-        (outputs, told): (&Outputs, &Told),
-    ) -> Result<Vec<publish::Wanted<'a>>, Error> {
+        (outputs, told): (&Outputs, &FunctionOptions),
+    ) -> Result<Vec<publish::WantedVersion<'a>>, Error> {
         let wanted = |(function, binary): &'a (Function, PathBuf)| {
-            Ok(publish::Wanted {
+            Ok(publish::WantedVersion {
                 function: *function,
                 binary,
                 environment: function.environment(self, (outputs, told))?,
@@ -211,7 +219,11 @@ impl Cloud {
 
     /// Adds the table's owner, the addresses of Jules and GitHub and the App, as the table has them, and the settings
     /// of an earlier deployment.
-    async fn told(&self, told: Told, outputs: &Outputs) -> Result<Told, Error> {
+    async fn apply_parameters(
+        &self,
+        told: FunctionOptions,
+        outputs: &Outputs,
+    ) -> Result<FunctionOptions, Error> {
         let mut told = told.or_as_before(&self.environment_before().await?);
         let table = aws::Table::new(&self.config, outputs.get("Table")?);
         let store = Store::new(Arc::new(table));
@@ -219,7 +231,8 @@ impl Cloud {
             let doing = "reading what the table says about this installation";
             Error::stopped(doing, error, "see that the table can be read")
         };
-        let installation = installation::of(&store, &RandomIds, SystemClock.now()).await;
+        let installation =
+            installation::load_or_create(&store, &RandomIds, SystemClock.now()).await;
         told.installation = installation
             .map_err(|it| unread(it.to_string()))?
             .to_string();
@@ -247,7 +260,7 @@ impl Cloud {
 }
 
 /// Identifies this deployment.
-fn release(all: &[publish::Wanted<'_>]) -> Result<String, Error> {
+fn release(all: &[publish::WantedVersion<'_>]) -> Result<String, Error> {
     let mut release = Sha256::new();
     for wanted in all {
         release.update(wanted.fingerprint()?);

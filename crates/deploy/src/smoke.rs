@@ -12,7 +12,7 @@ use crate::alias::LIVE;
 use crate::cloud::{Cloud, LOOK_EVERY};
 use crate::error::Error;
 use crate::function::Function;
-use crate::put::Doors;
+use crate::put::Endpoints;
 
 /// Maximum attempts at an endpoint: a new function URL is not known everywhere for some seconds.
 const TRIES: usize = 30;
@@ -22,13 +22,13 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(70);
 
 impl Cloud {
     /// Tests both endpoints and the poller.
-    pub(crate) async fn try_out(&self, doors: &Doors) -> Result<(), Error> {
+    pub(crate) async fn try_out(&self, endpoints: &Endpoints) -> Result<(), Error> {
         let unsigned = (Method::POST, "github/webhook");
         let status = StatusCode::UNAUTHORIZED;
-        self.try_door("webhook", (&doors.webhook, unsigned), status)
+        self.try_door("webhook", (&endpoints.webhook, unsigned), status)
             .await?;
         let health = (Method::GET, "healthz");
-        self.try_door("api", (&doors.api, health), StatusCode::OK)
+        self.try_door("api", (&endpoints.api, health), StatusCode::OK)
             .await?;
         self.call_poller().await
     }
@@ -36,16 +36,16 @@ impl Cloud {
     async fn try_door(
         &self,
         what: &str,
-        (door, (method, path)): (&str, (Method, &str)),
+        (endpoint, (method, path)): (&str, (Method, &str)),
         wanted: StatusCode,
     ) -> Result<(), Error> {
-        let doing = format!("trying the door {what}");
+        let doing = format!("trying the API {what}");
         let failed =
             |why: String| Error::stopped(&doing, why, "look into its log, and deploy again");
         let client = Client::builder().timeout(ANSWER_WITHIN).build();
         let client = client.map_err(|error| failed(error.to_string()))?;
         let (address, host) = self
-            .address(door, path)
+            .address(endpoint, path)
             .map_err(|error| failed(error.to_string()))?;
         let mut said = String::new();
         let mut beat = tokio::time::interval(LOOK_EVERY);
@@ -57,7 +57,7 @@ impl Cloud {
             }
             match ask.send().await {
                 Ok(answer) if answer.status() == wanted => {
-                    self.say(format!("{what}: answers {wanted} at {door}{path}"));
+                    self.say(format!("{what}: answers {wanted} at {endpoint}{path}"));
                     return Ok(());
                 }
                 Ok(answer) => said = format!("it answers {}, not {wanted}", answer.status()),
@@ -68,8 +68,12 @@ impl Cloud {
     }
 
     /// The address and host name of an endpoint: an emulator serves those of all functions at its own address.
-    fn address(&self, door: &str, path: &str) -> Result<(Url, Option<String>), url::ParseError> {
-        let url = Url::parse(door)?.join(path)?;
+    fn address(
+        &self,
+        endpoint: &str,
+        path: &str,
+    ) -> Result<(Url, Option<String>), url::ParseError> {
+        let url = Url::parse(endpoint)?.join(path)?;
         let Some(endpoint) = &self.endpoint else {
             return Ok((url, None));
         };

@@ -20,7 +20,7 @@ const CHANGE_SET: &str = "gaffer";
 const READY_WITHIN: Duration = Duration::from_secs(300);
 
 /// A stack as it should be.
-pub(crate) struct Wanted {
+pub(crate) struct WantedStack {
     pub(crate) name: String,
     pub(crate) template: &'static str,
     /// By name; `None` leaves one unchanged, and at first as in the template.
@@ -103,7 +103,7 @@ impl Cloud {
     }
 
     /// Changes that a deployment would make to a stack, line by line. The query leaves nothing behind.
-    pub(crate) async fn plan_stack(&self, wanted: &Wanted) -> Result<Vec<String>, Error> {
+    pub(crate) async fn plan_stack(&self, wanted: &WantedStack) -> Result<Vec<String>, Error> {
         let there = self.stack(&wanted.name).await?;
         let ready = self.change_set(wanted, there.as_ref()).await?;
         self.drop_change_set(&wanted.name).await?;
@@ -130,7 +130,7 @@ impl Cloud {
     }
 
     /// Makes a stack as it should be.
-    pub(crate) async fn put_stack(&self, wanted: &Wanted) -> Result<Put, Error> {
+    pub(crate) async fn put_stack(&self, wanted: &WantedStack) -> Result<Put, Error> {
         let name = &wanted.name;
         self.clear_ruins(name).await?;
         let there = self.settled(name).await?;
@@ -174,7 +174,11 @@ impl Cloud {
     }
 
     /// Asks CloudFormation what it would change.
-    async fn change_set(&self, wanted: &Wanted, there: Option<&Stack>) -> Result<Ready, Error> {
+    async fn change_set(
+        &self,
+        wanted: &WantedStack,
+        there: Option<&Stack>,
+    ) -> Result<Ready, Error> {
         let name = &wanted.name;
         let is_new = there.is_none_or(settle::is_in_review);
         self.drop_change_set(name).await?;

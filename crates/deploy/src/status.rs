@@ -23,9 +23,9 @@ impl Cloud {
             let line = self.function_status(function).await?;
             self.say(line);
         }
-        if let Some(doors) = self.doors().await? {
-            self.say(format!("webhook: {}github/webhook", doors.webhook));
-            self.say(format!("api: {}", doors.api));
+        if let Some(endpoints) = self.endpoints().await? {
+            self.say(format!("webhook: {}github/webhook", endpoints.webhook));
+            self.say(format!("api: {}", endpoints.api));
         }
         self.queues().await
     }

@@ -1,17 +1,17 @@
 //! An account: one Jules key, how its polls go, and when the next one is due.
 
 mod budget;
-mod tally;
+mod counters;
 
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-pub use budget::{Budget, Short, Spent, day_of};
-pub use tally::Tally;
+pub use budget::{Budget, ExhaustedBudget, Spent, day_of};
+pub use counters::PollCounters;
 
-use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
+use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::failure::{Failure, FailureClass};
 use crate::governor::Limits;
 use crate::ids::{AccountName, AgentName, EventId, SessionId, digest};
@@ -81,7 +81,7 @@ pub struct Account {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub passed_over: BTreeMap<SessionId, u32>,
     /// Counters of its polls.
-    pub tally: Tally,
+    pub counters: PollCounters,
     /// The daily budget of its polls, and what they have spent.
     #[serde(default, skip_serializing_if = "Budget::is_empty")]
     pub budget: Budget,
@@ -123,13 +123,13 @@ pub struct ListWeight {
 
 /// What an account's jobs do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bustle {
+pub enum AccountActivity {
     /// A session may still change by itself.
     Active,
     /// There are jobs, and none of them is active.
     Resting,
     /// There is no job.
-    Nothing,
+    NoJobs,
 }
 
 /// How a poll of the account went.
@@ -142,7 +142,7 @@ pub enum Poll {
         /// Which activities were read.
         reads: BTreeMap<SessionId, Timestamp>,
         /// What the account's jobs do.
-        bustle: Bustle,
+        activity: AccountActivity,
     },
     /// It failed.
     Failed(Failure),
@@ -160,14 +160,14 @@ impl Account {
     pub fn with_spent(&self, polled: &Self) -> Self {
         Self {
             budget: self.budget.or_more(&polled.budget),
-            tally: self.tally.clone().or_longer(polled.tally.clone()),
+            counters: self.counters.clone().or_longer(polled.counters.clone()),
             ..self.clone()
         }
     }
 
     /// What the last poll has decided to wait for the next one; none before the first.
     fn gap(&self) -> Option<SignedDuration> {
-        Some(self.next_poll.duration_since(self.tally.last?))
+        Some(self.next_poll.duration_since(self.counters.last?))
     }
 }
 
@@ -185,45 +185,45 @@ fn nothing_gap(account: &Account) -> SignedDuration {
 
 /// Decides what a poll's outcome means for the account. Announces an error once, until it is over.
 pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
-    let mut step = Step::stay(account.clone());
+    let mut step = Step::unchanged(account.clone());
     let next = &mut step.aggregate;
     let gap = match poll {
         Poll::Answered {
             list,
             reads,
-            bustle,
+            activity,
         } => {
             next.health = Health::Working;
             next.list = list.clone();
             next.activity_reads.clone_from(reads);
-            match bustle {
-                Bustle::Active => working_gap(account, now),
-                Bustle::Resting => account.pace.idle,
-                Bustle::Nothing => nothing_gap(account),
+            match activity {
+                AccountActivity::Active => working_gap(account, now),
+                AccountActivity::Resting => account.pace.idle,
+                AccountActivity::NoJobs => nothing_gap(account),
             }
         }
         Poll::Failed(failure) => {
-            let (health, event) = ail(account, failure, now);
+            let (health, event) = health_after(account, failure, now);
             let gap = gap_after(account, &health, failure);
             next.health = health;
             step.events.extend(event);
             gap
         }
     };
-    for short in account.budget.untold(now) {
-        step.aggregate.budget = step.aggregate.budget.told(short, now);
+    for short in account.budget.unannounced(now) {
+        step.aggregate.budget = step.aggregate.budget.announced(short, now);
         step.events.push(short_of(account, short, now));
     }
     // A scarce budget makes polls rarer, never more frequent.
     let gap = gap.max(account.budget.gap(now));
-    step.aggregate.tally = account.tally.after(poll, (gap, account.pace.tick), now);
+    step.aggregate.counters = account.counters.after(poll, (gap, account.pace.tick), now);
     step.aggregate.next_poll = plus(now, gap);
     step.due = Some(step.aggregate.next_poll);
     step
 }
 
 /// A refused key stays refused until a poll is answered: another error in between proves nothing about it.
-fn ail(account: &Account, failure: &Failure, now: Timestamp) -> (Health, Option<Event>) {
+fn health_after(account: &Account, failure: &Failure, now: Timestamp) -> (Health, Option<Event>) {
     if let Health::Unauthorized { since } = account.health {
         return (Health::Unauthorized { since }, None);
     }
@@ -268,22 +268,22 @@ fn unreachable(account: &Account, failure: &Failure, now: Timestamp) -> (Health,
 }
 
 /// Today's budget for watching is used up. People decide about that, and no agent.
-fn short_of(account: &Account, short: Short, now: Timestamp) -> Event {
+fn short_of(account: &Account, short: ExhaustedBudget, now: Timestamp) -> Event {
     let name = &account.name;
     let reason = match short {
-        Short::Requests => format!(
+        ExhaustedBudget::Requests => format!(
             "Account `{name}` has made the requests that its polls may make today, and is polled again tomorrow; a higher limit of the account's requests a day allows more"
         ),
-        Short::Money => format!(
+        ExhaustedBudget::Money => format!(
             "What running may cost today is spent, and account `{name}` is polled every 15 minutes until tomorrow; a higher limit of the cost of a day allows more"
         ),
     };
     let day = day_of(now);
     let event = trouble(account, (ErrorCause::Budget, reason, day), now);
     let id = match short {
-        Short::Requests => event.id,
+        ExhaustedBudget::Requests => event.id,
         // Both may be used up on one day, and each is an event of its own.
-        Short::Money => EventId::of(&format!("account:{name}:money:{day}")),
+        ExhaustedBudget::Money => EventId::from_name(&format!("account:{name}:money:{day}")),
     };
     Event {
         id,
@@ -298,7 +298,7 @@ fn trouble(
     now: Timestamp,
 ) -> Event {
     Event {
-        id: EventId::of(&format!(
+        id: EventId::from_name(&format!(
             "account:{}:{}:{since}",
             account.name,
             cause.as_str()
@@ -312,7 +312,7 @@ fn trouble(
         what: Occurrence::Error { cause, reason },
         audience: Audience::Agent,
         seq: None,
-        aid: Aid::default(),
+        aid: EventContext::default(),
     }
 }
 

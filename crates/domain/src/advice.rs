@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::job::{self, Job, Order};
 use crate::policy::Timing;
-use crate::pull::{self, MergeStyle, Pull, Word};
+use crate::pull::{self, MergeApproval, MergeStyle, Pull};
 use crate::redact::presentable;
 
 /// Longest name that an advice repeats, in characters: an owner and a repository with a number fit.
@@ -220,7 +220,7 @@ pub fn accepts(
         Order::Approve => job::approve(job, None, None, (now, timing)).is_ok(),
         Order::Merge => pull.is_some_and(|pull| {
             let style = &MergeStyle::default();
-            let word = Word { by: TRIAL, style };
+            let word = MergeApproval { by: TRIAL, style };
             job::may_merge(job).is_ok() && pull::approve(pull, None, &word, now).is_ok()
         }),
         Order::Retry => job::retry(job, None, now).is_ok(),

@@ -34,7 +34,7 @@ pub const READS_MAX: usize = 60;
 
 /// How one poll reads a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum ReadMode {
     /// One listing for all.
     List,
     /// One read each.
@@ -42,7 +42,7 @@ pub enum Look {
 }
 
 /// Decides between one listing and single reads.
-pub fn look(weight: &ListWeight, watched: u64) -> Look {
+pub fn read_mode(weight: &ListWeight, watched: u64) -> ReadMode {
     let light = weight
         .bytes_per_session
         .is_none_or(|bytes| bytes <= LIGHT_BYTES_PER_SESSION);
@@ -51,9 +51,9 @@ pub fn look(weight: &ListWeight, watched: u64) -> Look {
         .div_ceil(u64::from(page_size(weight)))
         .max(1);
     if light && watched > 1 && pages <= watched {
-        Look::List
+        ReadMode::List
     } else {
-        Look::Each
+        ReadMode::Each
     }
 }
 
@@ -166,17 +166,20 @@ mod tests {
     #[test]
     fn one_listing_pays_while_pages_are_light_and_few() {
         let light = Some(LIGHT_BYTES_PER_SESSION);
-        assert_eq!(look(&weight(None, 0), 2), Look::List);
-        assert_eq!(look(&weight(light, 30), 3), Look::List);
-        assert_eq!(look(&weight(light, 31), 3), Look::Each);
-        assert_eq!(look(&weight(Some(2_048), 100), 2), Look::List);
-        assert_eq!(look(&weight(Some(2_048), 201), 2), Look::Each);
+        assert_eq!(read_mode(&weight(None, 0), 2), ReadMode::List);
+        assert_eq!(read_mode(&weight(light, 30), 3), ReadMode::List);
+        assert_eq!(read_mode(&weight(light, 31), 3), ReadMode::Each);
+        assert_eq!(read_mode(&weight(Some(2_048), 100), 2), ReadMode::List);
+        assert_eq!(read_mode(&weight(Some(2_048), 201), 2), ReadMode::Each);
         assert_eq!(
-            look(&weight(light.map(|bytes| bytes + 1), 30), 3),
-            Look::Each
+            read_mode(&weight(light.map(|bytes| bytes + 1), 30), 3),
+            ReadMode::Each
         );
-        assert_eq!(look(&weight(None, 0), 1), Look::Each);
-        assert_eq!(look(&weight(light, u64::MAX), u64::MAX), Look::List);
+        assert_eq!(read_mode(&weight(None, 0), 1), ReadMode::Each);
+        assert_eq!(
+            read_mode(&weight(light, u64::MAX), u64::MAX),
+            ReadMode::List
+        );
     }
 
     #[test]
@@ -210,7 +213,7 @@ mod tests {
 
     fn watch(state: &str) -> Watch {
         let new = NewJob {
-            id: crate::ids::JobId::of(ulid::Ulid(7)),
+            id: crate::ids::JobId::from_ulid(ulid::Ulid(7)),
             installation: "home".parse().unwrap(),
             account: "default".parse().unwrap(),
             repo: "acme/shop".parse().unwrap(),
@@ -270,7 +273,7 @@ mod tests {
 
     #[test]
     fn words_are_looked_for_eagerly_at_first() {
-        let event = crate::ids::EventId::of("x");
+        let event = crate::ids::EventId::from_name("x");
         let base = watch("AWAITING_USER_FEEDBACK");
         let same = shown("AWAITING_USER_FEEDBACK");
         let with = |attention| Watch {

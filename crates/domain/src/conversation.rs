@@ -17,7 +17,7 @@ use crate::job::ACTIVITY_OVERLAP;
 use crate::redact::storable;
 use crate::session::{Activity, ActivityKind, Plan};
 use crate::when::plus;
-use span::{Place, SPAN, Span, remembered};
+use span::{MessagePosition, SPAN, Span, compact};
 
 /// Most messages on a page.
 pub const MESSAGES_MAX: usize = 20;
@@ -32,13 +32,13 @@ const WHOLE_BYTES_MAX: usize = PAGE_BYTES_MAX;
 pub const PAGE_BYTES_MAX: usize = 24 * 1024;
 
 /// Maximum number of messages of one second that a cursor lists by name; it covers earlier ones with one span.
-const TOLD_MAX: usize = 16;
+const SEEN_IDS_MAX: usize = 16;
 
 /// Maximum number of spans in a cursor: one of the last second, and one of what Jules's clock dates ahead of ours.
 const SPANS_MAX: usize = 2;
 
 /// Most messages that a whole cursor remembers by name: each of its spans may be as full as it gets.
-const NAMES_MAX: usize = TOLD_MAX * SPANS_MAX;
+const NAMES_MAX: usize = SEEN_IDS_MAX * SPANS_MAX;
 
 /// How many digits a cursor's digest has.
 const DIGITS: usize = 16;
@@ -51,11 +51,11 @@ const WHOLE: &str = "w1";
 
 /// A reader's position in a session's conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cursor(Option<Stand>);
+pub struct ConversationCursor(Option<CursorPosition>);
 
 /// The reader has everything up to a moment, and these messages of the second before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Stand {
+struct CursorPosition {
     session: SessionId,
     through: Timestamp,
     told: BTreeSet<ActivityId>,
@@ -64,7 +64,7 @@ struct Stand {
     whole: bool,
 }
 
-impl Stand {
+impl CursorPosition {
     fn was_told(&self, at: Timestamp, id: &ActivityId) -> bool {
         self.told.contains(id) || self.spans.iter().any(|span| span.holds(at, id))
     }
@@ -77,7 +77,7 @@ impl Stand {
 /// A text is no cursor of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is not a cursor of ours: leave it out to begin anew")]
-pub struct NoCursor;
+pub struct InvalidConversationCursor;
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,19 +114,19 @@ pub struct Message {
 
 /// A page of messages, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct MessagePage {
     /// The messages.
     pub messages: Vec<Message>,
     /// The next cursor; the given one when there is nothing new.
-    pub next: Cursor,
+    pub next: ConversationCursor,
     /// Whether more messages exist already.
     pub more: bool,
 }
 
-impl Cursor {
+impl ConversationCursor {
     /// The cursor at which the full text of a message, plan or reason can be read.
     pub fn whole(session: &SessionId, at: Timestamp) -> Self {
-        Self(Some(Stand {
+        Self(Some(CursorPosition {
             session: session.clone(),
             through: at,
             told: BTreeSet::new(),
@@ -153,13 +153,18 @@ impl Cursor {
     }
 
     /// The position in this session; a later session of the job starts from its beginning.
-    fn stand_in(&self, session: &SessionId) -> Option<&Stand> {
+    fn stand_in(&self, session: &SessionId) -> Option<&CursorPosition> {
         self.0.as_ref().filter(|stand| stand.session == *session)
     }
 }
 
-/// The messages of a session after a cursor, out of its log since [`Cursor::from`].
-pub fn page(session: &SessionId, activities: &[Activity], cursor: &Cursor, now: Timestamp) -> Page {
+/// The messages of a session after a cursor, out of its log since [`ConversationCursor::from`].
+pub fn page(
+    session: &SessionId,
+    activities: &[Activity],
+    cursor: &ConversationCursor,
+    now: Timestamp,
+) -> MessagePage {
     let from = cursor.from(session);
     let stand = cursor.stand_in(session);
     let is_new = |message: &Message| {
@@ -172,8 +177,8 @@ pub fn page(session: &SessionId, activities: &[Activity], cursor: &Cursor, now: 
     fresh.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
     fresh.dedup_by(|a, b| a.id == b.id);
     let there = fresh.len();
-    let untold: Vec<Place> = fresh.split_off(fitting(&fresh)).iter().map(place).collect();
-    Page {
+    let untold: Vec<MessagePosition> = fresh.split_off(fitting(&fresh)).iter().map(place).collect();
+    MessagePage {
         next: after(session, cursor, (activities, &fresh, &untold), now),
         more: fresh.len() < there,
         messages: fresh,
@@ -230,17 +235,17 @@ fn fitting(messages: &[Message]) -> usize {
     fits.count()
 }
 
-fn place(message: &Message) -> Place {
+fn place(message: &Message) -> MessagePosition {
     (message.at, message.id.clone())
 }
 
 /// The cursor after a page. A clock of Jules's that runs ahead of ours hides nothing that comes later.
 fn after(
     session: &SessionId,
-    cursor: &Cursor,
-    (activities, told, untold): (&[Activity], &[Message], &[Place]),
+    cursor: &ConversationCursor,
+    (activities, told, untold): (&[Activity], &[Message], &[MessagePosition]),
     now: Timestamp,
-) -> Cursor {
+) -> ConversationCursor {
     // Dates ahead of our clock must not move the position; those messages are kept by name.
     let Some(newest) = told.iter().map(|message| message.at.min(now)).max() else {
         return cursor.clone();
@@ -257,10 +262,11 @@ fn after(
         .iter()
         .filter(|it| said(it, whole).is_some() && it.at >= from);
     let recent = recent.filter(was_told).map(|it| (it.at, it.id.clone()));
-    let (ahead, recent): (Vec<Place>, Vec<Place>) = recent.partition(|(at, _)| *at > through);
-    let (ahead, later) = remembered(ahead, untold);
-    let (span, names) = remembered(recent, untold);
-    Cursor(Some(Stand {
+    let (ahead, recent): (Vec<MessagePosition>, Vec<MessagePosition>) =
+        recent.partition(|(at, _)| *at > through);
+    let (ahead, later) = compact(ahead, untold);
+    let (span, names) = compact(recent, untold);
+    ConversationCursor(Some(CursorPosition {
         session: session.clone(),
         through,
         told: names.into_iter().chain(later).collect(),
@@ -269,7 +275,7 @@ fn after(
     }))
 }
 
-impl fmt::Display for Cursor {
+impl fmt::Display for ConversationCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(stand) = &self.0 else {
             return f.write_str(FORM);
@@ -284,37 +290,39 @@ impl fmt::Display for Cursor {
     }
 }
 
-impl FromStr for Cursor {
-    type Err = NoCursor;
+impl FromStr for ConversationCursor {
+    type Err = InvalidConversationCursor;
 
-    fn from_str(text: &str) -> Result<Self, NoCursor> {
+    fn from_str(text: &str) -> Result<Self, InvalidConversationCursor> {
         let mut parts = text.split('.');
         let whole = match parts.next() {
             Some(FORM) => false,
             Some(WHOLE) => true,
-            Some(_) | None => return Err(NoCursor),
+            Some(_) | None => return Err(InvalidConversationCursor),
         };
         let session = match parts.next() {
             Some(session) => session,
             None if !whole => return Ok(Self(None)),
-            None => return Err(NoCursor),
+            None => return Err(InvalidConversationCursor),
         };
-        let session = session.parse().map_err(|_| NoCursor)?;
+        let session = session.parse().map_err(|_| InvalidConversationCursor)?;
         let through: i128 = parts
             .next()
             .and_then(|through| through.parse().ok())
-            .ok_or(NoCursor)?;
-        let through = Timestamp::from_nanosecond(through).map_err(|_| NoCursor)?;
+            .ok_or(InvalidConversationCursor)?;
+        let through = Timestamp::from_nanosecond(through).map_err(|_| InvalidConversationCursor)?;
         let (spans, told): (Vec<&str>, Vec<&str>) = parts.partition(|part| part.starts_with(SPAN));
         if told.len() > NAMES_MAX || spans.len() > SPANS_MAX {
-            return Err(NoCursor);
+            return Err(InvalidConversationCursor);
         }
         let spans = spans.into_iter().map(str::parse);
         let told = told.into_iter().map(str::parse);
-        Ok(Self(Some(Stand {
+        Ok(Self(Some(CursorPosition {
             session,
             through,
-            told: told.collect::<Result<_, _>>().map_err(|_| NoCursor)?,
+            told: told
+                .collect::<Result<_, _>>()
+                .map_err(|_| InvalidConversationCursor)?,
             spans: spans.collect::<Result<_, _>>()?,
             whole,
         })))

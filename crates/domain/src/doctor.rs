@@ -6,31 +6,31 @@ mod accounts;
 mod agents;
 mod code;
 mod credential;
+mod credential_kind;
 mod facts;
 mod finding;
 mod machine;
 mod merging;
 mod people;
 mod repository;
-mod shape;
 mod source;
 #[cfg(test)]
 mod tests;
-mod unseen;
+mod unknown;
 mod webhooks;
 
-pub use code::{Code, Row};
+pub use code::{Code, CodeInfo};
+pub use credential_kind::CredentialKind;
 pub use facts::{
-    AccountFacts, AgentFacts, CredentialFacts, DataFacts, Facts, Identity, InstallationFacts, Kept,
-    MachineFacts, Reach, Skew, SourceFacts,
+    AccountFacts, AgentFacts, CredentialFacts, CredentialIdentity, DataFacts, Facts,
+    InstallationFacts, MachineFacts, Reachability, SecretStatus, Skew, SourceFacts,
 };
 pub use finding::{Area, Finding, Severity};
 pub use machine::{DISK_FULL_BYTES, DISK_LOW_BYTES, PAUSED_LONG, SKEW_MAX};
 pub use repository::{
-    Hook, May, Protection, Repository, RepositoryFacts, Rules, SeenChecks, Workflows,
+    Hook, Permissions, Protection, ReportedChecks, Repository, RepositoryFacts, Rules, Workflows,
 };
-pub use shape::Shape;
-pub use webhooks::{DOOR_PATH, EVENTS_WANTED};
+pub use webhooks::{EVENTS_WANTED, WEBHOOK_PATH};
 
 /// All findings, in the best order for fixing: later ones are often caused by earlier ones.
 pub fn examine(facts: &Facts) -> Vec<Finding> {

@@ -4,18 +4,18 @@
 //! Only a read of the world settles it.
 
 mod action;
-mod doubt;
+mod restore_gap;
 #[cfg(test)]
 mod tests;
-mod unheard;
+mod uncertain;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use action::Action;
-pub use doubt::Gap;
+pub use restore_gap::RestoreGap;
 
-use crate::failure::{Failure, FailureClass, Happened};
+use crate::failure::{CallEffect, Failure, FailureClass};
 use crate::ids::EffectId;
 use crate::when::plus;
 
@@ -105,7 +105,7 @@ pub enum NotStartable {
 
 /// What reading the world found about an unknown effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finding {
+pub enum EffectFinding {
     /// It happened.
     Happened,
     /// No trace of it.
@@ -118,9 +118,9 @@ impl Effect {
     /// A new intent.
     pub fn new(action: Action, now: Timestamp) -> Self {
         let id = if cfg!(without_guard = "stable_ids") {
-            EffectId::of(&format!("{action}@{now}"))
+            EffectId::from_name(&format!("{action}@{now}"))
         } else {
-            EffectId::of(&action.to_string())
+            EffectId::from_name(&action.to_string())
         };
         let state = EffectState::Intent {
             attempt: 1,
@@ -136,8 +136,8 @@ impl Effect {
 
     /// The same effect; its first attempt waits until the blocking condition is gone.
     #[must_use]
-    pub fn after_a_breath(self) -> Self {
-        let wait = self.action.breath();
+    pub fn with_initial_delay(self) -> Self {
+        let wait = self.action.initial_delay();
         match self.state {
             EffectState::Intent {
                 not_before,
@@ -219,22 +219,22 @@ impl Effect {
         }
         let attempt = self.attempt();
         match failure.happened {
-            Happened::Maybe => self.unknown(attempt, now),
-            Happened::No if self.waits_for_its_turn(failure) => {
+            CallEffect::Maybe => self.unknown(attempt, now),
+            CallEffect::No if self.waits_for_its_turn(failure) => {
                 let wait = failure.asked_wait().unwrap_or_else(|| backoff(attempt));
                 self.with(EffectState::Intent {
                     attempt,
                     not_before: plus(now, wait),
                 })
             }
-            Happened::No if attempt < self.attempts_max(failure) => {
+            CallEffect::No if attempt < self.attempts_max(failure) => {
                 let wait = failure.asked_wait().unwrap_or_else(|| backoff(attempt));
                 self.with(EffectState::Intent {
                     attempt: attempt.saturating_add(1),
                     not_before: plus(now, wait),
                 })
             }
-            Happened::No => self.with(EffectState::Failed {
+            CallEffect::No => self.with(EffectState::Failed {
                 at: now,
                 attempt,
                 failure: failure.clone(),
@@ -243,7 +243,7 @@ impl Effect {
     }
 
     /// The effect after the world was read.
-    pub fn settled(&self, finding: Finding, now: Timestamp) -> Self {
+    pub fn settled(&self, finding: EffectFinding, now: Timestamp) -> Self {
         let EffectState::Unknown {
             attempt, negatives, ..
         } = self.state
@@ -258,14 +258,14 @@ impl Effect {
             negatives,
         };
         match finding {
-            Finding::Happened => self.done(now),
-            Finding::CannotTell => self.with(unknown(negatives)),
-            Finding::NoTrace if nothing < NEGATIVES_TO_RETRY => self.with(unknown(nothing)),
-            Finding::NoTrace if attempt < ATTEMPTS_MAX => self.with(EffectState::Intent {
+            EffectFinding::Happened => self.done(now),
+            EffectFinding::CannotTell => self.with(unknown(negatives)),
+            EffectFinding::NoTrace if nothing < NEGATIVES_TO_RETRY => self.with(unknown(nothing)),
+            EffectFinding::NoTrace if attempt < ATTEMPTS_MAX => self.with(EffectState::Intent {
                 attempt: attempt.saturating_add(1),
                 not_before: now,
             }),
-            Finding::NoTrace => self.traceless(attempt, now),
+            EffectFinding::NoTrace => self.traceless(attempt, now),
         }
     }
 
@@ -292,7 +292,7 @@ impl Effect {
     /// The effect after a new decision asked for it again: a failed one gets its next attempt, any other stays unchanged.
     ///
     /// Aggregates limit creates and merges (`job::REFUSALS_MAX`, `merge::TRIES_MAX`); the attempt limit here covers everything else.
-    pub fn wished_again(&self, now: Timestamp) -> Self {
+    pub fn requested_again(&self, now: Timestamp) -> Self {
         let EffectState::Failed { at, attempt, .. } = self.state else {
             return self.clone();
         };
@@ -389,11 +389,11 @@ impl Effect {
 
 /// Doubling waits from 5 s, at most 10 min.
 pub fn backoff(attempt: u32) -> SignedDuration {
-    doubling(attempt, SignedDuration::from_mins(10))
+    exponential_backoff(attempt, SignedDuration::from_mins(10))
 }
 
 /// Doubling waits from 5 s up to a longest.
-pub(crate) fn doubling(attempt: u32, longest: SignedDuration) -> SignedDuration {
+pub(crate) fn exponential_backoff(attempt: u32, longest: SignedDuration) -> SignedDuration {
     let doublings = attempt.saturating_sub(1).min(20);
     SignedDuration::from_secs(5 << doublings).min(longest)
 }

@@ -2,14 +2,14 @@
 
 mod cursor;
 
-pub use cursor::{Cursor, NoCursor, OVERLAP};
+pub use cursor::{EventCursor, InvalidEventCursor, OVERLAP};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AccountName, CommitSha, EventId, JobId, PullRef};
-use crate::page::Page;
 use crate::session::Plan;
+use crate::web_page::WebPage;
 
 /// One occurrence that an agent or a person must know about. Its id identifies the occurrence, so repeated sightings
 /// record it once.
@@ -37,17 +37,17 @@ pub struct Event {
     /// Who has to know.
     pub audience: Audience,
     /// Context that helps the receiver to act.
-    #[serde(default, skip_serializing_if = "Aid::is_nothing")]
-    pub aid: Aid,
+    #[serde(default, skip_serializing_if = "EventContext::is_nothing")]
+    pub aid: EventContext,
 }
 
 /// Context that helps the receiver of an event to act. All of it is untrusted data from outside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Aid {
+pub struct EventContext {
     /// The session's page.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<Page>,
+    pub session: Option<WebPage>,
     /// The pull request it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullRef>,
@@ -59,7 +59,7 @@ pub struct Aid {
     pub whole: Option<String>,
 }
 
-impl Aid {
+impl EventContext {
     fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
@@ -74,7 +74,7 @@ pub struct FailedCheck {
     pub output: String,
     /// Its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub page: Option<Page>,
+    pub page: Option<WebPage>,
 }
 
 /// Who has to know.

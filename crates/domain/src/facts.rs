@@ -6,7 +6,7 @@ pub(crate) mod fixture;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{BranchName, CommitSha, Identity, PullRef, RepoId, RepoName};
+use crate::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName, RepositoryIdentity};
 
 /// A fact from outside that a merge depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub struct PullFacts {
     /// Which pull request.
     pub pull: PullRef,
     /// Which repository answered.
-    pub repo: Identity,
+    pub repo: RepositoryIdentity,
     /// When the first of these reads began: the facts are as old as their oldest part.
     pub read_at: Timestamp,
     /// Open, closed or merged.
@@ -80,13 +80,13 @@ pub struct PullFacts {
     pub ci: Option<CiClues>,
     /// How much of it was read; not part of the stored evidence.
     #[serde(skip)]
-    pub depth: Depth,
+    pub depth: ReadDepth,
 }
 
 /// How much of a pull request is read. A merge is judged by no less than all of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Depth {
+pub enum ReadDepth {
     /// The pull request itself, and nothing of its checks, reviews, files and demands.
     Outline,
     /// Everything that a merge is judged by.
@@ -98,7 +98,7 @@ pub enum Depth {
 
 impl PullFacts {
     /// Whether its head is in the repository it wants to change, by name and by number: a fork may get any name.
-    pub fn is_from_here(&self) -> bool {
+    pub fn is_from_base_repository(&self) -> bool {
         let same_name = self.head.repo.as_ref() == Some(&self.pull.repo);
         same_name && self.head.repo_id == Some(self.repo.id)
     }
@@ -198,13 +198,13 @@ pub struct Review {
     /// GitHub's numeric id of the reviewer.
     pub reviewer: u64,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ReviewVerdict,
 }
 
 /// What a review says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ReviewVerdict {
     /// Approved.
     Approved,
     /// Changes requested.
@@ -229,13 +229,13 @@ pub struct Demands {
     /// How many commits of the base the head lacks; `None` when that was not requested.
     pub behind_by: Option<u64>,
     /// Why these may not be all: classic protection that could not be read.
-    pub unread: Option<Unread>,
+    pub unread: Option<UnreadReason>,
 }
 
 /// Why a fact could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unread {
+pub enum UnreadReason {
     /// The credential may not read it.
     Forbidden {
         /// The missing permission, in GitHub's words.

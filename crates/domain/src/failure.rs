@@ -35,7 +35,7 @@ pub enum FailureClass {
 /// Whether the thing asked for may have been done in spite of the failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Happened {
+pub enum CallEffect {
     /// Certainly not: the service refused, or was never reached.
     No,
     /// It may have been: only a read of the world can settle it.
@@ -49,7 +49,7 @@ pub struct Failure {
     /// The class that decisions branch on.
     pub class: FailureClass,
     /// Whether the effect may have happened.
-    pub happened: Happened,
+    pub happened: CallEffect,
     /// Our action and the answer, redacted and at most 1,024 characters.
     pub message: String,
     /// How long the service asked us to stay away.
@@ -84,9 +84,9 @@ impl Failure {
             | FailureClass::Precondition
             | FailureClass::Conflict
             | FailureClass::Invalid
-            | FailureClass::Throttled => Happened::No,
+            | FailureClass::Throttled => CallEffect::No,
             FailureClass::Unavailable | FailureClass::Network | FailureClass::Garbled => {
-                Happened::Maybe
+                CallEffect::Maybe
             }
         };
         Self {
@@ -111,7 +111,7 @@ impl Failure {
 
     /// Marks the failure as never sent, for example because the connection was refused.
     pub fn never_sent(mut self) -> Self {
-        self.happened = Happened::No;
+        self.happened = CallEffect::No;
         self
     }
 }

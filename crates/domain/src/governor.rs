@@ -19,7 +19,7 @@ pub const DAY: SignedDuration = SignedDuration::from_hours(24);
 pub const CREATE_GAP: SignedDuration = SignedDuration::from_millis(1_500);
 
 /// How long a limit derived from a refusal holds before Gaffer tries more.
-pub const LEARNED_FOR: SignedDuration = SignedDuration::from_hours(1);
+pub const LEARNED_LIMIT_TTL: SignedDuration = SignedDuration::from_hours(1);
 
 /// How long a create in flight keeps the next one waiting, should its outcome never be recorded.
 pub const CREATE_HOLD: SignedDuration = SignedDuration::from_mins(3);
@@ -57,7 +57,7 @@ pub struct Slots {
     /// The job whose session is being created, or was created last.
     pub creating: Option<JobId>,
     /// A lower limit that a refusal has taught.
-    pub learned: Option<Learned>,
+    pub learned: Option<LearnedLimit>,
     /// Set while Jules has asked the account to wait before another create.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<Throttled>,
@@ -74,7 +74,7 @@ pub struct Throttled {
 
 /// A lower limit that a refusal has taught.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Learned {
+pub struct LearnedLimit {
     /// Tasks at the same time.
     pub concurrent: u32,
     /// Until when it is believed.
@@ -170,9 +170,9 @@ impl Slots {
     pub fn refused(&self, job: &JobId, now: Timestamp) -> Self {
         let mut slots = self.not_created(job);
         let running = u32::try_from(slots.taken.len()).unwrap_or(u32::MAX);
-        slots.learned = Some(Learned {
+        slots.learned = Some(LearnedLimit {
             concurrent: running.max(1),
-            until: plus(now, LEARNED_FOR),
+            until: plus(now, LEARNED_LIMIT_TTL),
         });
         slots
     }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::redact::redact;
 
-pub use naming::{BEGINNING_CHARS_MIN, Beginning, JobName};
-pub use repository::{Identity, RepoId, RepoName};
+pub use naming::{ID_PREFIX_CHARS_MIN, JobIdPrefix, JobName};
+pub use repository::{RepoId, RepoName, RepositoryIdentity};
 
 mod delivery;
 mod naming;
@@ -201,14 +201,14 @@ pub(crate) fn digest(text: &str) -> String {
 
 impl EffectId {
     /// The id for a `name`, for example `merge:acme/shop#7@<sha>`.
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         Self(digest(name))
     }
 }
 
 impl EventId {
     /// The id of the occurrence described by `name`.
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         Self(format!("evt_{}", digest(name)))
     }
 }
@@ -229,14 +229,14 @@ impl BranchName {
 
 impl JobId {
     /// The job id of a ULID.
-    pub fn of(ulid: ulid::Ulid) -> Self {
+    pub fn from_ulid(ulid: ulid::Ulid) -> Self {
         Self(ulid.to_string().to_ascii_lowercase())
     }
 }
 
 impl InstallationId {
     /// An installation id made of a ULID's random half, for a new installation.
-    pub fn of(ulid: ulid::Ulid) -> Self {
+    pub fn from_ulid(ulid: ulid::Ulid) -> Self {
         let text = ulid.to_string().to_ascii_lowercase();
         Self(format!("g{}", &text[text.len() - 10..]))
     }

@@ -1,62 +1,62 @@
 //! A job: one piece of work given to Jules, tracked until it ends, with the state of its current session.
 
-mod again;
+mod announcement_counters;
 mod answered;
 mod attention;
 mod command;
 mod completion;
-mod given;
-mod kin;
+mod full_text;
 mod log;
-mod news;
+mod log_lines;
 mod observe;
+mod order_log;
 mod orders;
 mod pause;
 mod progress;
 mod pushed;
 mod queue;
-mod rest;
+mod relation;
+mod retry;
+mod session_status;
 mod silence;
-mod tally;
 #[cfg(test)]
 pub(crate) mod tests;
 mod turns;
 mod unreviewed;
 mod waits;
 mod watch;
-mod whole;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use again::{AGAIN_CHARS_MAX, Again, retry};
+pub use announcement_counters::{AnnouncementCounters, AnnouncementTopic};
 pub use answered::{Order, answers, cause_asks_for, is_answered};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
     creation_failed, linked, pull_settled, start,
 };
-pub use given::{GIVEN_MAX, Given, given};
-pub use kin::{Kin, kin, turned_up};
 pub use log::ACTIVITY_OVERLAP;
-pub use news::{effect_news, event_news, news};
+pub use log_lines::{effect_log_line, event_log_line, log_lines};
 pub(crate) use observe::newest_pull;
-pub use observe::{Sight, Snapshot, observe};
+pub use observe::{Observation, Snapshot, observe};
+pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
 pub use orders::{MESSAGE_BYTES_MAX, NotNow, adds_to, approve, may_merge, order_failed, said, say};
 pub use progress::is_progress;
 pub use pushed::{PUSHED_FOR, pushed};
 pub use queue::start_place;
-pub use rest::rest;
-pub use silence::STUCK_TOLD_MAX;
+pub use relation::{SessionRelation, relation, session_found};
+pub use retry::{RETRY_REASON_CHARS_MAX, Retry, retry};
+pub use session_status::session_status;
+pub use silence::STUCK_ANNOUNCEMENTS_MAX;
 pub(crate) use silence::silence_deadline;
 pub use silence::{POLLED_SLACK, deadline, is_halted, is_silent, looked_at};
-pub use tally::{Tally, Topic};
 pub(crate) use turns::turn_deadline;
-pub use turns::{Asked, NUDGES_MAX, answered_at, asked, is_wanted};
+pub use turns::{NUDGES_MAX, PendingAnswer, answered_at, is_wanted, pending_answer};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};
-pub use waits::{Alone, WaitsFor, What, Who, waits_alone, waits_for};
+pub use waits::{JobWait, WaitParty, WaitReason, WaitsFor, job_wait, waits_for};
 pub use watch::{
-    Announced, Attention, Mark, Nudged, PendingPlan, Reply, Said, Sent, Talk, Telling, Told, Turn,
-    Watch,
+    ActivityMark, AgentMessage, Announced, Announcement, Attention, Nudged, PendingPlan,
+    RepeatedAnnouncement, Reply, SentAnswer, SessionLog, Turn, Watch,
 };
 
 use crate::ids::{
@@ -105,13 +105,13 @@ pub struct Job {
     /// Sessions of earlier attempts: they read fine and take no orders.
     pub earlier: Vec<SessionId>,
     /// Why there is another session after the earlier ones; part of the new session's prompt.
-    pub again: Option<Again>,
+    pub again: Option<Retry>,
     /// How often Gaffer itself asked its sessions to go on, over all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nudges: u32,
     /// The newest orders for it, and who gave them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub given: Vec<Given>,
+    pub order_log: Vec<OrderRecord>,
     /// Its phase.
     pub phase: Phase,
 }
@@ -166,7 +166,7 @@ pub struct Ending {
     /// Its pull request, if there was one.
     pub pull: Option<PullRef>,
     /// How.
-    pub how: How,
+    pub how: EndReason,
     /// Whether its session worked on a plan without an approval: a pull request may still be linked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plan_unreviewed: bool,
@@ -175,7 +175,7 @@ pub struct Ending {
 /// How a job ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "ended")]
-pub enum How {
+pub enum EndReason {
     /// Its pull request was merged.
     Merged {
         /// The head that was merged.
@@ -215,7 +215,7 @@ impl Job {
     }
 
     /// The newest activity of the last announced question of its watched session.
-    pub fn asked(&self) -> Option<&str> {
+    pub fn announced_question(&self) -> Option<&str> {
         match &self.phase {
             Phase::Watching(watch) => watch.announced.question.as_ref().map(|told| &*told.key),
             Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,

@@ -12,8 +12,8 @@ pub mod session;
 pub mod facts;
 
 pub mod notes;
-pub mod page;
 pub mod policy;
+pub mod web_page;
 
 pub mod event;
 
@@ -36,7 +36,7 @@ pub mod delivery;
 pub mod advice;
 
 pub mod account;
-pub mod ahead;
+pub mod clock_rollback;
 
 pub mod governor;
 
@@ -48,12 +48,12 @@ pub mod token;
 
 pub mod wake;
 
-pub mod feed;
 pub mod fence;
-pub mod hooks;
-pub mod reach;
+pub mod github_access;
+pub mod outgoing_text;
 pub mod redact;
-pub mod words;
+pub mod redelivery;
+pub mod webhook_activity;
 
 pub mod conversation;
 pub mod doctor;

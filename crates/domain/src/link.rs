@@ -104,7 +104,7 @@ pub fn weigh(facts: &PullFacts, session: &SessionView) -> Link {
     let doubtful = |code, sentence: String| Link::Doubtful { code, sentence };
     let claim = claim(&facts.body, &facts.head.branch);
     let id = &session.id;
-    if !facts.is_from_here() {
+    if !facts.is_from_base_repository() {
         return doubtful(
             "fork",
             format!("{} comes from a fork; forks are never trusted", facts.pull),

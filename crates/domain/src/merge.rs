@@ -2,21 +2,21 @@
 //!
 //! It fails closed: what is missing, cut short, null, forbidden, unknown or zero never counts as green.
 
+mod announcing;
 mod checks;
 mod reason;
 mod sentence;
-mod telling;
 #[cfg(test)]
 mod tests;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use checks::stands_in;
-pub use reason::{NeverStarted, Reason, Thing, Weight};
-pub(crate) use telling::Telling;
+pub(crate) use announcing::AnnounceWhen;
+pub(crate) use checks::source_checks_suffice;
+pub use reason::{MergeInput, MissingChecksCause, Reason, Weight};
 
-use crate::facts::{Fact, PullFacts, PullState, Review, Verdict};
+use crate::facts::{Fact, PullFacts, PullState, Review, ReviewVerdict};
 use crate::ids::{BranchName, CommitSha};
 use crate::policy::{MergeMethod, MergePolicy, Policy, Timing};
 use crate::redact::presentable;
@@ -26,18 +26,18 @@ use crate::when::plus;
 pub const FACTS_AGE_MAX: SignedDuration = SignedDuration::from_secs(10);
 
 /// Maximum number of refused merges of one head: after five refusals a person has to look.
-pub const TRIES_MAX: u32 = 5;
+pub const MAX_ATTEMPTS: u32 = 5;
 
 /// Longest text from outside in a reason, in characters: verdicts are stored.
 const OUTSIDE_CHARS_MAX: usize = 200;
 
 /// Inputs of a judgement apart from GitHub's facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct MergeContext {
     /// Whose pull request it is.
     pub owner: Owner,
     /// What its session does.
-    pub session: SessionRest,
+    pub session: SessionStatus,
     /// The base branch that its job asked for.
     pub wanted_base: BranchName,
     /// The head that a person approved.
@@ -49,7 +49,7 @@ pub struct Standing {
     /// Since when checks of this head may have started: when it was first seen, marked ready or reopened.
     pub head_since: Timestamp,
     /// The outcome of earlier attempts to merge this head.
-    pub refused: Option<Refused>,
+    pub refused: Option<MergeRefusals>,
     /// Merges of this source in the last 24 hours.
     pub merges_today: u32,
     /// When the oldest of those will be a day old; `None` without any.
@@ -60,11 +60,11 @@ pub struct Standing {
 
 /// Merges of one head that were decided and did not happen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refused {
+pub struct MergeRefusals {
     /// What GitHub said last.
     pub why: String,
     /// How often GitHub refused; 0 when only its budget did not allow the call.
-    pub tries: u32,
+    pub attempts: u32,
     /// Not to be tried again earlier.
     pub again_at: Timestamp,
 }
@@ -84,7 +84,7 @@ pub enum Owner {
 /// What the session of a pull request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SessionRest {
+pub enum SessionStatus {
     /// It has finished, or been silent for a whole window.
     Resting,
     /// It may push at any moment.
@@ -92,7 +92,7 @@ pub enum SessionRest {
     /// It failed.
     Failed,
     /// Its job was cancelled or does not exist any more.
-    CalledOff,
+    Cancelled,
 }
 
 /// Why nothing may be written.
@@ -138,7 +138,7 @@ pub enum Judgement {
 /// Judges one pull request. Returns all reasons, not just the first.
 pub fn judge(
     facts: &PullFacts,
-    standing: &Standing,
+    standing: &MergeContext,
     (policy, timing): (&Policy, &Timing),
     now: Timestamp,
 ) -> Judgement {
@@ -150,7 +150,7 @@ pub fn judge(
     people(&mut reasons, facts);
     checks::ran(&mut reasons, facts, standing, (policy, timing), now);
     checks::demanded(&mut reasons, facts, policy);
-    tried(&mut reasons, standing, now);
+    check_refusals(&mut reasons, standing, now);
     if now.duration_since(facts.read_at).abs() > FACTS_AGE_MAX {
         reasons.push(Reason::FactsStale);
     }
@@ -179,14 +179,19 @@ pub fn judge(
     Judgement::Wait { until, reasons }
 }
 
-fn ownership(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, policy: &Policy) {
+fn ownership(
+    reasons: &mut Vec<Reason>,
+    facts: &PullFacts,
+    standing: &MergeContext,
+    policy: &Policy,
+) {
     match standing.owner {
         Owner::Created => {}
         Owner::Adopted if policy.adopted_may_merge => {}
         Owner::Adopted => reasons.push(Reason::AdoptedMayNotMerge),
         Owner::Foreign => reasons.push(Reason::NotOurs),
     }
-    if !facts.is_from_here() {
+    if !facts.is_from_base_repository() {
         reasons.push(Reason::Fork);
     }
     match facts.state {
@@ -202,7 +207,7 @@ fn ownership(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, 
     }
 }
 
-fn switches(reasons: &mut Vec<Reason>, standing: &Standing, policy: &Policy) {
+fn switches(reasons: &mut Vec<Reason>, standing: &MergeContext, policy: &Policy) {
     match standing.hold {
         None => {}
         Some(Hold::Paused) => reasons.push(Reason::Paused),
@@ -218,14 +223,14 @@ fn switches(reasons: &mut Vec<Reason>, standing: &Standing, policy: &Policy) {
         reasons.push(Reason::PlanUnreviewed);
     }
     match standing.session {
-        SessionRest::Resting => {}
-        SessionRest::Working => reasons.push(Reason::SessionWorking),
-        SessionRest::Failed => reasons.push(Reason::SessionFailed),
-        SessionRest::CalledOff => reasons.push(Reason::CalledOff),
+        SessionStatus::Resting => {}
+        SessionStatus::Working => reasons.push(Reason::SessionWorking),
+        SessionStatus::Failed => reasons.push(Reason::SessionFailed),
+        SessionStatus::Cancelled => reasons.push(Reason::JobCancelled),
     }
 }
 
-fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, policy: &Policy) {
+fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &MergeContext, policy: &Policy) {
     if facts.draft {
         reasons.push(Reason::Draft);
     }
@@ -251,13 +256,13 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, poli
         reasons.push(Reason::UnexpectedPush { paths });
     }
     let Some(files) = facts.files.known() else {
-        return reasons.extend(unreadable(Thing::ChangedFiles, &facts.files));
+        return reasons.extend(unreadable(MergeInput::ChangedFiles, &facts.files));
     };
     // An empty list could hide a protected path.
     if files.is_empty() {
         let why = "GitHub lists none".to_owned();
         reasons.push(Reason::Unknown {
-            what: Thing::ChangedFiles,
+            what: MergeInput::ChangedFiles,
             why,
         });
     }
@@ -283,7 +288,9 @@ fn covers(path: &str, file: &str) -> bool {
 fn mergeable(reasons: &mut Vec<Reason>, facts: &PullFacts) -> bool {
     match &facts.mergeable {
         Fact::Known(mergeable) => return !mergeable,
-        Fact::Forbidden { .. } => reasons.extend(unreadable(Thing::Mergeability, &facts.mergeable)),
+        Fact::Forbidden { .. } => {
+            reasons.extend(unreadable(MergeInput::Mergeability, &facts.mergeable))
+        }
         Fact::Unknown { .. } => reasons.push(Reason::MergeableUnknown),
     }
     false
@@ -291,12 +298,12 @@ fn mergeable(reasons: &mut Vec<Reason>, facts: &PullFacts) -> bool {
 
 fn people(reasons: &mut Vec<Reason>, facts: &PullFacts) {
     let Some(reviews) = facts.reviews.known() else {
-        return reasons.extend(unreadable(Thing::Reviews, &facts.reviews));
+        return reasons.extend(unreadable(MergeInput::Reviews, &facts.reviews));
     };
-    if standing_verdicts(reviews).any(|verdict| verdict == Verdict::ChangesRequested) {
+    if standing_verdicts(reviews).any(|verdict| verdict == ReviewVerdict::ChangesRequested) {
         reasons.push(Reason::ChangesRequested);
     }
-    let approves = |verdict: &Verdict| *verdict == Verdict::Approved;
+    let approves = |verdict: &ReviewVerdict| *verdict == ReviewVerdict::Approved;
     let have = standing_verdicts(reviews).filter(approves).count() as u64;
     let need = facts.demands.known().map_or(0, |demands| demands.approvals);
     if have < u64::from(need) {
@@ -305,7 +312,7 @@ fn people(reasons: &mut Vec<Reason>, facts: &PullFacts) {
 }
 
 /// The reason for an unknown fact; `None` if it is known.
-fn unreadable<T>(what: Thing, fact: &Fact<T>) -> Option<Reason> {
+fn unreadable<T>(what: MergeInput, fact: &Fact<T>) -> Option<Reason> {
     match fact {
         Fact::Known(_) => None,
         Fact::Forbidden { permission } => Some(Reason::Forbidden {
@@ -320,11 +327,11 @@ fn unreadable<T>(what: Thing, fact: &Fact<T>) -> Option<Reason> {
 }
 
 /// Each reviewer's last word; comments do not take a verdict back.
-fn standing_verdicts(reviews: &[Review]) -> impl Iterator<Item = Verdict> {
-    let mut last: Vec<(u64, Verdict)> = Vec::new();
+fn standing_verdicts(reviews: &[Review]) -> impl Iterator<Item = ReviewVerdict> {
+    let mut last: Vec<(u64, ReviewVerdict)> = Vec::new();
     for review in reviews
         .iter()
-        .filter(|review| review.verdict != Verdict::Comment)
+        .filter(|review| review.verdict != ReviewVerdict::Comment)
     {
         last.retain(|(reviewer, _)| *reviewer != review.reviewer);
         last.push((review.reviewer, review.verdict));
@@ -333,12 +340,12 @@ fn standing_verdicts(reviews: &[Review]) -> impl Iterator<Item = Verdict> {
 }
 
 /// GitHub has refused this very head before: not again at once, and not for ever.
-fn tried(reasons: &mut Vec<Reason>, standing: &Standing, now: Timestamp) {
+fn check_refusals(reasons: &mut Vec<Reason>, standing: &MergeContext, now: Timestamp) {
     let Some(refused) = &standing.refused else {
         return;
     };
-    let given_up = refused.tries >= TRIES_MAX;
-    if refused.tries == 0 {
+    let given_up = refused.attempts >= MAX_ATTEMPTS;
+    if refused.attempts == 0 {
         let until = refused.again_at;
         if now < until {
             let why = outside(&refused.why);
@@ -360,7 +367,7 @@ fn outside(text: &str) -> String {
 }
 
 /// A head that was just pushed may get a check that has not been created yet.
-fn settle(reasons: &mut Vec<Reason>, standing: &Standing, timing: &Timing, now: Timestamp) {
+fn settle(reasons: &mut Vec<Reason>, standing: &MergeContext, timing: &Timing, now: Timestamp) {
     // A clock that ran ahead for a while must not hold a head back.
     let until = plus(standing.head_since.min(now), timing.settle);
     if reasons.is_empty() && now < until {

@@ -27,7 +27,7 @@ pub struct Notes {
 
 /// Why notes cannot be kept. The name is that of the outermost note.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotKept {
+pub enum InvalidNotes {
     /// A name is no name.
     #[error("a name has 1 to 100 characters that can be seen, and `{0}` has not")]
     Name(String),
@@ -47,7 +47,7 @@ pub enum NotKept {
 
 impl Notes {
     /// These notes with others over them: a repeated name gets its new value, and `null` removes it.
-    pub fn with(&self, given: Map<String, Value>) -> Result<Self, NotKept> {
+    pub fn with(&self, given: Map<String, Value>) -> Result<Self, InvalidNotes> {
         let mut kept = self.kept.clone();
         for (name, value) in given {
             check(&name, &value)?;
@@ -67,28 +67,28 @@ impl Notes {
         // A map with text keys always serializes; should it not, it is as heavy as can be.
         let bytes = serde_json::to_vec(&kept).map_or(usize::MAX, |json| json.len());
         if bytes > NOTES_BYTES_MAX {
-            return Err(NotKept::Heavy(bytes));
+            return Err(InvalidNotes::Heavy(bytes));
         }
         Ok(Self { kept })
     }
 }
 
-fn check(name: &str, value: &Value) -> Result<(), NotKept> {
+fn check(name: &str, value: &Value) -> Result<(), InvalidNotes> {
     let shown = || clip(&redact(name), SHOWN_CHARS_MAX);
     let is_name = (1..=NAME_CHARS_MAX).contains(&name.chars().count())
         && !name
             .chars()
             .any(|c| is_invisible(c) || c == '\n' || c == '\t');
     if !is_name {
-        return Err(NotKept::Name(shown()));
+        return Err(InvalidNotes::Name(shown()));
     }
     if redact(name) != name {
-        return Err(NotKept::Secret(shown()));
+        return Err(InvalidNotes::Secret(shown()));
     }
     inside(value, DEPTH_MAX).map_err(|wrong| match wrong {
-        Wrong::Secret => NotKept::Secret(shown()),
-        Wrong::Hidden => NotKept::Hidden(shown()),
-        Wrong::Deep => NotKept::Deep(shown()),
+        Wrong::Secret => InvalidNotes::Secret(shown()),
+        Wrong::Hidden => InvalidNotes::Hidden(shown()),
+        Wrong::Deep => InvalidNotes::Deep(shown()),
     })
 }
 
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    fn with(value: Value) -> Result<Notes, NotKept> {
+    fn with(value: Value) -> Result<Notes, InvalidNotes> {
         Notes::default().with(map(value))
     }
 
@@ -170,17 +170,17 @@ mod tests {
             deep = json!([deep]);
         }
         for (given, wrong) in [
-            (json!({"": 1}), NotKept::Name(name(""))),
-            (json!({"a\nb": 1}), NotKept::Name(name("a\nb"))),
+            (json!({"": 1}), InvalidNotes::Name(name(""))),
+            (json!({"a\nb": 1}), InvalidNotes::Name(name("a\nb"))),
             (
                 json!({"token": [{"x": secret}]}),
-                NotKept::Secret(name("token")),
+                InvalidNotes::Secret(name("token")),
             ),
-            (json!({"t": {secret: 1}}), NotKept::Secret(name("t"))),
-            (json!({secret: 1}), NotKept::Secret(name("[secret]"))),
-            (json!({"t": "a\u{202e}b"}), NotKept::Hidden(name("t"))),
-            (json!({"t": deep}), NotKept::Deep(name("t"))),
-            (json!({"t": "x".repeat(8190)}), NotKept::Heavy(8198)),
+            (json!({"t": {secret: 1}}), InvalidNotes::Secret(name("t"))),
+            (json!({secret: 1}), InvalidNotes::Secret(name("[secret]"))),
+            (json!({"t": "a\u{202e}b"}), InvalidNotes::Hidden(name("t"))),
+            (json!({"t": deep}), InvalidNotes::Deep(name("t"))),
+            (json!({"t": "x".repeat(8190)}), InvalidNotes::Heavy(8198)),
         ] {
             assert_eq!(with(given.clone()), Err(wrong), "{given}");
         }
@@ -190,7 +190,7 @@ mod tests {
     fn notes_together_have_a_limit_and_what_is_too_much_changes_nothing() {
         let first = with(json!({"a": "x".repeat(5_000)})).unwrap();
         let refused = first.with(map(json!({"b": "x".repeat(5_000)})));
-        assert_eq!(refused, Err(NotKept::Heavy(10_015)));
+        assert_eq!(refused, Err(InvalidNotes::Heavy(10_015)));
         let instead = first.with(map(json!({"a": null, "b": "x".repeat(5_000)})));
         assert_eq!(instead.unwrap().kept.len(), 1);
     }

@@ -7,7 +7,7 @@ mod terms;
 
 use std::borrow::Cow;
 
-pub use answers::{AGENT_WITHIN, Answer, Answerer, Answers, OddAnswers};
+pub use answers::{AGENT_WITHIN, Answer, Answerer, Answers, InvalidAnswers};
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 pub use terms::{Automation, Terms};

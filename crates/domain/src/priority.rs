@@ -25,7 +25,7 @@ pub struct Priority(u8);
 /// A number that is no priority.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a priority is a number from 0 to {PRIORITY_MAX}, and 9 goes first")]
-pub struct NoPriority;
+pub struct InvalidPriority;
 
 impl Priority {
     /// It as a number.
@@ -41,12 +41,12 @@ impl Default for Priority {
 }
 
 impl TryFrom<u8> for Priority {
-    type Error = NoPriority;
+    type Error = InvalidPriority;
 
-    fn try_from(level: u8) -> Result<Self, NoPriority> {
+    fn try_from(level: u8) -> Result<Self, InvalidPriority> {
         (level <= PRIORITY_MAX)
             .then_some(Self(level))
-            .ok_or(NoPriority)
+            .ok_or(InvalidPriority)
     }
 }
 
@@ -57,10 +57,10 @@ impl From<Priority> for u8 {
 }
 
 impl FromStr for Priority {
-    type Err = NoPriority;
+    type Err = InvalidPriority;
 
-    fn from_str(text: &str) -> Result<Self, NoPriority> {
-        text.parse::<u8>().map_err(|_| NoPriority)?.try_into()
+    fn from_str(text: &str) -> Result<Self, InvalidPriority> {
+        text.parse::<u8>().map_err(|_| InvalidPriority)?.try_into()
     }
 }
 
@@ -92,7 +92,7 @@ pub fn start_place(
 
 /// One entry that asks for a read in this interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
+pub struct ReadCandidate {
     /// How much it matters.
     pub priority: Priority,
     /// How many intervals in a row it was skipped.
@@ -103,7 +103,7 @@ pub struct Waiting {
 ///
 /// The room goes to the highest priorities, except for as much of it as keeps every wait within [`INTERVALS_MAX`].
 /// When there is not enough room for that, the longest waits go first.
-pub fn reads(waiting: &[Waiting], room: usize) -> Vec<usize> {
+pub fn reads(waiting: &[ReadCandidate], room: usize) -> Vec<usize> {
     let mut longest: Vec<usize> = (0..waiting.len()).collect();
     longest.sort_by_key(|at| {
         (
@@ -114,7 +114,7 @@ pub fn reads(waiting: &[Waiting], room: usize) -> Vec<usize> {
     let must: BTreeSet<usize> = longest.into_iter().take(owed(waiting, room)).collect();
     let mut order: Vec<usize> = (0..waiting.len()).collect();
     order.sort_by_key(|at| {
-        let Waiting {
+        let ReadCandidate {
             priority,
             passed_over,
         } = waiting[*at];
@@ -132,9 +132,9 @@ pub fn reads(waiting: &[Waiting], room: usize) -> Vec<usize> {
 
 /// How many must be read now: of those whose time runs out in so many intervals, as many as find no room in the later
 /// ones.
-fn owed(waiting: &[Waiting], room: usize) -> usize {
+fn owed(waiting: &[ReadCandidate], room: usize) -> usize {
     let owed = (0..INTERVALS_MAX).map(|later| {
-        let up = |one: &&Waiting| one.passed_over + later + 1 >= INTERVALS_MAX;
+        let up = |one: &&ReadCandidate| one.passed_over + later + 1 >= INTERVALS_MAX;
         let wanting = waiting.iter().filter(up).count();
         wanting.saturating_sub(room * later as usize)
     });
@@ -155,8 +155,8 @@ mod tests {
         level.try_into().unwrap()
     }
 
-    fn waiting(priorities: &[u8]) -> Vec<Waiting> {
-        let one = |level: &u8| Waiting {
+    fn waiting(priorities: &[u8]) -> Vec<ReadCandidate> {
+        let one = |level: &u8| ReadCandidate {
             priority: priority(*level),
             passed_over: 0,
         };
@@ -164,7 +164,7 @@ mod tests {
     }
 
     /// One interval: who was read is passed over no more.
-    fn interval(all: &mut [Waiting], room: usize) -> Vec<usize> {
+    fn interval(all: &mut [ReadCandidate], room: usize) -> Vec<usize> {
         let read = reads(all, room);
         for (at, one) in all.iter_mut().enumerate() {
             one.passed_over = if read.contains(&at) {
@@ -180,7 +180,7 @@ mod tests {
     fn a_priority_is_a_number_up_to_nine() {
         assert_eq!("9".parse(), Ok(priority(9)));
         for wrong in ["10", "-1", "", "high", "300"] {
-            assert_eq!(wrong.parse::<Priority>(), Err(NoPriority), "{wrong}");
+            assert_eq!(wrong.parse::<Priority>(), Err(InvalidPriority), "{wrong}");
         }
         assert!(serde_json::from_str::<Priority>("10").is_err());
         assert_eq!(serde_json::to_string(&Priority::default()).unwrap(), "5");

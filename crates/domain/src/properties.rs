@@ -14,9 +14,9 @@ use proptest::prelude::*;
 use crate::facts::fixture::{ACTIONS_APP, at, green_facts, sha};
 use crate::facts::{
     ACTIONS_BOT_ID, Base, Check, CheckOutcome, CiClues, Demands, Fact, Pass, PullFacts, PullState,
-    RequiredCheck, Review, Unread, Verdict,
+    RequiredCheck, Review, ReviewVerdict, UnreadReason,
 };
-use crate::failure::{Failure, FailureClass, Happened};
+use crate::failure::{CallEffect, Failure, FailureClass};
 use crate::ids::{CommitSha, PullRef, RepoId};
 use crate::policy::{Answers, MergeMethod, MergePolicy, PlanApproval, Policy, Timing};
 
@@ -138,7 +138,11 @@ fn failure() -> impl Strategy<Value = Failure> {
         1 => Just(Some(SignedDuration::MIN)),
     ];
     (proptest::sample::select(classes), asked, any::<bool>()).prop_map(|(class, asked, maybe)| {
-        let happened = if maybe { Happened::Maybe } else { Happened::No };
+        let happened = if maybe {
+            CallEffect::Maybe
+        } else {
+            CallEffect::No
+        };
         Failure {
             happened,
             ..Failure::new(class, "it failed").after(asked)
@@ -222,18 +226,18 @@ fn demands() -> impl Strategy<Value = Demands> {
         )
 }
 
-fn hidden() -> Unread {
-    Unread::Forbidden {
+fn hidden() -> UnreadReason {
+    UnreadReason::Forbidden {
         permission: "Administration: read".to_owned(),
     }
 }
 
 fn review() -> impl Strategy<Value = Review> {
     let verdicts = vec![
-        Verdict::Approved,
-        Verdict::ChangesRequested,
-        Verdict::Dismissed,
-        Verdict::Comment,
+        ReviewVerdict::Approved,
+        ReviewVerdict::ChangesRequested,
+        ReviewVerdict::Dismissed,
+        ReviewVerdict::Comment,
     ];
     (0u64..3, proptest::sample::select(verdicts))
         .prop_map(|(reviewer, verdict)| Review { reviewer, verdict })

@@ -5,8 +5,8 @@ mod apply;
 mod approval;
 mod closing;
 mod ending;
+mod hint;
 mod lane;
-mod news;
 mod repair;
 mod style;
 #[cfg(test)]
@@ -17,27 +17,30 @@ mod waits;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use apply::{Input, Outside, apply};
-pub use approval::{Word, approve};
+pub use apply::{Input, PullContext, apply};
+pub use approval::{MergeApproval, approve};
 pub use closing::{Closing, close};
 pub use ending::REOPEN_WAIT;
-pub use lane::{LANE_HOLD, Lane};
-pub use news::{
-    Heard, Hearsay, News, hear, is_at, is_just_pushed, is_only_seen, is_young, unhurried,
-    wants_clues,
+pub use hint::{
+    DeliveryHint, HintDecision, HintState, is_at, is_just_pushed, is_only_seen, is_young,
+    unhurried, wants_clues, weigh_hint,
 };
+pub use lane::{LANE_HOLD, Lane};
 pub use repair::{tells_of_checks_at, wants_logs};
 pub use style::{MergeStyle, TITLE_CHARS_MAX};
-pub use unexpected::{Accepted, Doubt, Unexpected, beyond, doubt, paths_of_patch, taken_back};
+pub use unexpected::{
+    AcceptedHead, HeadComparison, UnexpectedHead, beyond, needed_comparison, paths_of_patch,
+    reverted_paths,
+};
 pub(crate) use waits::waits_for;
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};
 use crate::ids::{BranchName, CommitSha, JobId, PullRef, RepoId, SessionId};
-use crate::merge::{Judgement, Refused};
+use crate::merge::{Judgement, MergeRefusals};
 
 /// Maximum number of heads recorded as announced: beyond the repair cap none is announced anyway.
-pub const TOLD_MAX: usize = 20;
+pub const ANNOUNCED_HEADS_MAX: usize = 20;
 
 /// A pull request that belongs to a job of ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,14 +58,14 @@ pub struct Pull {
     /// Its phase.
     pub phase: PullPhase,
     /// The head we last saw, and when we first saw it.
-    pub head: Option<Seen>,
+    pub head: Option<SeenHead>,
     /// The head that has been green without a break, and since when.
-    pub green: Option<Seen>,
+    pub green: Option<SeenHead>,
     /// Set while it lacks nothing but time and its turn to merge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<Ready>,
     /// When checks of this head were first seen to have failed.
-    pub failing: Option<Seen>,
+    pub failing: Option<SeenHead>,
     /// The approved head.
     pub approval: Option<Approval>,
     /// Set while it is to be closed because its job was cancelled.
@@ -70,10 +73,10 @@ pub struct Pull {
     pub closing: Option<Closing>,
     /// The last head that was taken as expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accepted: Option<Accepted>,
+    pub accepted: Option<AcceptedHead>,
     /// The last head with unexpected changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unexpected: Option<Unexpected>,
+    pub unexpected: Option<UnexpectedHead>,
     /// Repair messages to its session. Stored, so that flapping cannot reset them.
     pub repairs: Repairs,
     /// Merges of the present head that were decided and did not happen.
@@ -83,8 +86,8 @@ pub struct Pull {
     /// The last judgement, for people who ask why.
     pub verdict: Option<Verdict>,
     /// Check results from webhooks since then.
-    #[serde(default, skip_serializing_if = "Hearsay::is_nothing")]
-    pub hearsay: Hearsay,
+    #[serde(default, skip_serializing_if = "HintState::is_nothing")]
+    pub hints: HintState,
 }
 
 /// Phase of a pull request.
@@ -122,7 +125,7 @@ pub enum PullPhase {
 
 /// A head and when it was first seen so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct SeenHead {
     /// The head.
     pub sha: CommitSha,
     /// When.
@@ -156,9 +159,9 @@ pub struct Approval {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repairs {
     /// Heads whose failed checks were sent to the session.
-    pub ci_told: Vec<CommitSha>,
+    pub ci_sent: Vec<CommitSha>,
     /// Heads whose conflict was sent to the session.
-    pub conflict_told: Vec<CommitSha>,
+    pub conflict_sent: Vec<CommitSha>,
     /// How many messages of either kind were sent, over all heads.
     pub count: u32,
     /// Heads into which the base was merged.
@@ -173,7 +176,7 @@ pub struct RefusedMerge {
     /// The head.
     pub sha: CommitSha,
     /// How often, why, and when it may be tried again.
-    pub refused: Refused,
+    pub refused: MergeRefusals,
 }
 
 /// An announcement about a head.
@@ -217,7 +220,7 @@ pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> P
         refused: None,
         alarms: Vec::new(),
         verdict: None,
-        hearsay: Hearsay::default(),
+        hints: HintState::default(),
     }
 }
 

@@ -18,14 +18,14 @@ pub struct Step<A> {
     /// Actions outside. The same decision made twice has the same id and stays one effect.
     pub effects: Vec<Action>,
     /// Other aggregates that should be handled again.
-    pub looks: Vec<Look>,
+    pub follow_ups: Vec<FollowUp>,
     /// When this aggregate is due next; `None` only when it is finished.
     pub due: Option<Timestamp>,
 }
 
 /// Another aggregate that should be handled again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Look {
+pub enum FollowUp {
     /// A job.
     Job(JobId),
     /// A pull request.
@@ -36,13 +36,13 @@ pub enum Look {
 
 impl<A> Step<A> {
     /// A step that so far does nothing.
-    pub fn stay(aggregate: A) -> Self {
+    pub fn unchanged(aggregate: A) -> Self {
         Self {
             aggregate,
             events: Vec::new(),
             amended: Vec::new(),
             effects: Vec::new(),
-            looks: Vec::new(),
+            follow_ups: Vec::new(),
             due: None,
         }
     }

@@ -33,7 +33,7 @@ pub struct Lease {
 /// Who asks for a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "tick")]
-pub enum Call {
+pub enum TickTrigger {
     /// The schedule, which comes whether or not anything is due.
     Schedule,
     /// The message that a tick left for the next one.
@@ -68,7 +68,7 @@ pub fn continued(generation: u64, now: Timestamp) -> Lease {
 
 /// The chain's next work, as known at the end of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextTick {
     /// The tick passed rows on, and their handlers may make anything due.
     Soon,
     /// The earliest due row; `None` if there is none.
@@ -88,10 +88,10 @@ pub fn together(row: Option<Timestamp>, poll: Option<Timestamp>) -> Option<Times
 
 /// When another tick follows one that passed rows on: their handlers may make anything due, which an imminent tick
 /// finds anyway.
-pub fn after_passing_on(next: Option<Timestamp>, now: Timestamp) -> Next {
+pub fn after_passing_on(next: Option<Timestamp>, now: Timestamp) -> NextTick {
     match next {
-        Some(next) if next < now + TICK_WITHIN => Next::Due(Some(next)),
-        Some(_) | None => Next::Soon,
+        Some(next) if next < now + TICK_WITHIN => NextTick::Due(Some(next)),
+        Some(_) | None => NextTick::Soon,
     }
 }
 
@@ -102,7 +102,7 @@ pub fn is_soon(due: Option<Timestamp>, now: Timestamp) -> bool {
 
 /// What a tick leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct TickEnd {
     /// The lease, if it must be written again: the present one is enough when the chain continues soon.
     pub lease: Option<Lease>,
     /// Delay of the message that continues the chain. `None` when the schedule comes early enough.
@@ -110,10 +110,10 @@ pub struct Left {
 }
 
 /// How a tick ends that was begun with this lease.
-pub fn end(begun: &Lease, next: Next, now: Timestamp) -> Left {
+pub fn end(begun: &Lease, next: NextTick, now: Timestamp) -> TickEnd {
     let due = match next {
-        Next::Soon => Some(now),
-        Next::Due(at) => at,
+        NextTick::Soon => Some(now),
+        NextTick::Due(at) => at,
     };
     let wait = due
         .filter(|due| is_soon(Some(*due), now))
@@ -128,7 +128,7 @@ pub fn end(begun: &Lease, next: Next, now: Timestamp) -> Left {
         next_at,
         at: begun.at,
     };
-    Left {
+    TickEnd {
         lease: (!is_covered).then_some(lease),
         wait,
     }
@@ -142,7 +142,7 @@ mod tests {
     /// A chain whose last tick ended at second 0, with something due at second 5.
     fn chain() -> Lease {
         let begun = begin(&Lease::default(), at(0)).unwrap();
-        let left = end(&begun, Next::Due(Some(at(5))), at(0));
+        let left = end(&begun, NextTick::Due(Some(at(5))), at(0));
         assert_eq!(left.wait, Some(TICK_EVERY));
         // The second 10 need not be written: until second 50 no other chain begins.
         assert_eq!(left.lease, None);
@@ -164,12 +164,12 @@ mod tests {
     #[test]
     fn what_is_due_later_is_left_to_the_schedule() {
         let lease = chain();
-        let wait = |due: Option<i64>| end(&lease, Next::Due(due.map(at)), at(100)).wait;
+        let wait = |due: Option<i64>| end(&lease, NextTick::Due(due.map(at)), at(100)).wait;
         assert_eq!(wait(None), None);
         assert_eq!(wait(Some(160)), None);
         assert_eq!(wait(Some(159)), Some(SignedDuration::from_secs(59)));
         assert_eq!(wait(Some(50)), Some(TICK_EVERY));
-        let rests = end(&lease, Next::Due(None), at(100)).lease.unwrap();
+        let rests = end(&lease, NextTick::Due(None), at(100)).lease.unwrap();
         assert_eq!(rests.next_at, None);
         assert!(begin(&rests, at(101)).is_some());
         assert!(is_soon(Some(at(159)), at(100)) && is_soon(Some(at(50)), at(100)));
@@ -179,12 +179,12 @@ mod tests {
     #[test]
     fn a_long_wait_is_written_down() {
         let begun = begin(&Lease::default(), at(0)).unwrap();
-        let left = end(&begun, Next::Due(Some(at(50))), at(2));
+        let left = end(&begun, NextTick::Due(Some(at(50))), at(2));
         assert_eq!(
             (left.lease, left.wait),
             (None, Some(SignedDuration::from_secs(48)))
         );
-        let left = end(&begun, Next::Due(Some(at(51))), at(2));
+        let left = end(&begun, NextTick::Due(Some(at(51))), at(2));
         let lease = left.lease.unwrap();
         assert_eq!(
             (lease.generation, lease.next_at),
@@ -208,24 +208,24 @@ mod tests {
     #[test]
     fn what_was_passed_on_is_followed_by_another_tick() {
         for (next, expected) in [
-            (None, Next::Soon),
-            (Some(at(50)), Next::Soon),
-            (Some(at(49)), Next::Due(Some(at(49)))),
+            (None, NextTick::Soon),
+            (Some(at(50)), NextTick::Soon),
+            (Some(at(49)), NextTick::Due(Some(at(49)))),
         ] {
             assert_eq!(after_passing_on(next, at(0)), expected);
         }
-        let left = end(&chain(), Next::Soon, at(30));
+        let left = end(&chain(), NextTick::Soon, at(30));
         assert_eq!((left.lease, left.wait), (None, Some(TICK_EVERY)));
     }
 
     #[test]
     fn a_call_is_written_as_its_message_is() {
         let written = r#"{"tick":"next","gen":7,"version":9}"#;
-        let call = Call::Next {
+        let call = TickTrigger::Next {
             generation: 7,
             version: 9,
         };
         assert_eq!(serde_json::to_string(&call).unwrap(), written);
-        assert_eq!(serde_json::from_str::<Call>(written).unwrap(), call);
+        assert_eq!(serde_json::from_str::<TickTrigger>(written).unwrap(), call);
     }
 }

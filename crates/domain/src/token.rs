@@ -51,7 +51,7 @@ pub struct Token {
 
 /// Why a known token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Closed {
+pub enum TokenRejection {
     /// A person revoked it.
     Revoked,
     /// Its time is over.
@@ -79,10 +79,10 @@ impl Token {
     }
 
     /// Its present scope.
-    pub fn scope_at(&self, now: Timestamp) -> Result<Scope, Closed> {
+    pub fn scope_at(&self, now: Timestamp) -> Result<Scope, TokenRejection> {
         match (self.revoked_at, self.expires_at) {
-            (Some(_), _) => Err(Closed::Revoked),
-            (None, Some(at)) if at <= now => Err(Closed::Expired),
+            (Some(_), _) => Err(TokenRejection::Revoked),
+            (None, Some(at)) if at <= now => Err(TokenRejection::Expired),
             (None, Some(_) | None) => Ok(self.scope),
         }
     }
@@ -123,13 +123,13 @@ mod tests {
             "it is [secret]!"
         );
         assert_eq!(token.scope_at(at(99)), Ok(Scope::Read));
-        assert_eq!(token.scope_at(at(100)), Err(Closed::Expired));
+        assert_eq!(token.scope_at(at(100)), Err(TokenRejection::Expired));
         let revoked_at = Some(at(50));
         let revoked = Token {
             revoked_at,
             ..token
         };
-        assert_eq!(revoked.scope_at(at(99)), Err(Closed::Revoked));
+        assert_eq!(revoked.scope_at(at(99)), Err(TokenRejection::Revoked));
     }
 
     #[test]

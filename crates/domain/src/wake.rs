@@ -9,11 +9,11 @@ mod resume;
 mod tests;
 
 pub use channel::Channel;
-pub use inbox::{Back, INBOX_HOLD, LeaseLost};
+pub use inbox::{INBOX_HOLD, LeaseLost, ReturnMode};
 pub(crate) use message::shows_whole;
 pub use message::{ActionableEvent, Links, MESSAGE_BYTES_MAX, message};
 pub use notice::{Notice, Notify};
-pub use resume::{OddResume, Resume};
+pub use resume::{InvalidResume, Resume};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub const SCHEDULE: [SignedDuration; 10] = [
 ];
 
 /// Lease of one attempt: the sender's timeout with room to record the answer.
-pub const TRY_HOLD: SignedDuration = SignedDuration::from_secs(60);
+pub const ATTEMPT_HOLD: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long an agent that answered 202 has to acknowledge.
 pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
@@ -118,7 +118,7 @@ pub enum WakeState {
 
 /// Outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TryOutcome {
+pub enum DeliveryOutcome {
     /// 200 or 204.
     Acknowledged,
     /// 202.
@@ -211,7 +211,7 @@ impl Wake {
         }
         let sending = self.with(WakeState::Sending {
             attempt,
-            until: plus(now, TRY_HOLD),
+            until: plus(now, ATTEMPT_HOLD),
         });
         Some(Self {
             // Whether an attempt without a known end arrived is unknown.
@@ -221,14 +221,14 @@ impl Wake {
     }
 
     /// The wake after an attempt.
-    pub fn tried(&self, outcome: &TryOutcome, now: Timestamp) -> Self {
-        if *outcome == TryOutcome::Acknowledged {
+    pub fn tried(&self, outcome: &DeliveryOutcome, now: Timestamp) -> Self {
+        if *outcome == DeliveryOutcome::Acknowledged {
             // Even if the answer came late.
             return self.acknowledged(now);
         }
         let goes_on = match outcome {
-            TryOutcome::Accepted | TryOutcome::Failed { .. } => true,
-            TryOutcome::Acknowledged | TryOutcome::Gone => false,
+            DeliveryOutcome::Accepted | DeliveryOutcome::Failed { .. } => true,
+            DeliveryOutcome::Acknowledged | DeliveryOutcome::Gone => false,
         };
         let is_sending = matches!(self.state, WakeState::Sending { .. });
         if self.answered && goes_on && is_sending {
@@ -238,15 +238,15 @@ impl Wake {
             return self.clone();
         };
         match outcome {
-            TryOutcome::Acknowledged => self.acknowledged(now),
-            TryOutcome::Accepted => self.with(WakeState::Leased {
+            DeliveryOutcome::Acknowledged => self.acknowledged(now),
+            DeliveryOutcome::Accepted => self.with(WakeState::Leased {
                 attempt,
                 until: plus(now, LEASE),
             }),
-            TryOutcome::Gone => self.next_way("the receiver answered 410 Gone", now),
+            DeliveryOutcome::Gone => self.next_way("the receiver answered 410 Gone", now),
             // A person who tests an agent is present, and repeats the test after a fix.
-            TryOutcome::Failed { why, .. } if self.is_test() => self.given_up(why, now),
-            TryOutcome::Failed { why, retry_after } => {
+            DeliveryOutcome::Failed { why, .. } if self.is_test() => self.given_up(why, now),
+            DeliveryOutcome::Failed { why, retry_after } => {
                 self.again_after(attempt, (why, *retry_after), now)
             }
         }

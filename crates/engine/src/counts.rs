@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::event::Event;
 use domain::ids::{AccountName, AgentName, RepoName};
-use domain::job::{self, Alone, Job, Who};
+use domain::job::{self, Job, JobWait, WaitParty};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Desk, Error, Place, ignore_conflict};
+use crate::backend::{Backend, Error, IndexEntry, ignore_conflict};
 use crate::keys;
 use crate::ports::{Key, PageToken};
 use crate::settings::TrackedPull;
@@ -34,17 +34,17 @@ const KEPT_EVERY: usize = 10 * PAGE;
 
 /// What a job is counted as while it is not over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Counted {
+pub(crate) struct CountLabel {
     state: String,
     holds_slot: bool,
-    waits: Waiting,
+    waits: WaitCategory,
 }
 
 /// Who the job waits for, as far as its own record shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-enum Waiting {
+enum WaitCategory {
     #[serde(rename = "for")]
-    For(Who),
+    For(WaitParty),
     /// The agent that the job names, or that of its source, if it can be woken.
     #[serde(rename = "woken")]
     Woken(Option<AgentName>, RepoName),
@@ -52,13 +52,13 @@ enum Waiting {
     Pull,
 }
 
-impl Counted {
+impl CountLabel {
     /// What a job is counted as.
-    pub(crate) fn of(job: &Job) -> Self {
-        let waits = match job::waits_alone(job) {
-            Alone::Is(who) => Waiting::For(who),
-            Alone::Woken => Waiting::Woken(job.agent.clone(), job.repo.clone()),
-            Alone::Pull => Waiting::Pull,
+    pub(crate) fn for_job(job: &Job) -> Self {
+        let waits = match job::job_wait(job) {
+            JobWait::Is(who) => WaitCategory::For(who),
+            JobWait::Woken => WaitCategory::Woken(job.agent.clone(), job.repo.clone()),
+            JobWait::Pull => WaitCategory::Pull,
         };
         Self {
             state: state_of(job).to_owned(),
@@ -107,7 +107,7 @@ pub struct EventsCounted {
     pub kinds: BTreeMap<String, u64>,
 }
 
-impl Desk {
+impl Backend {
     /// Counts the jobs of these accounts; ended jobs are counted over all accounts.
     pub async fn job_counts(&self, accounts: &BTreeSet<AccountName>) -> Result<JobCounts, Error> {
         let mut counts = JobCounts::default();
@@ -117,7 +117,7 @@ impl Desk {
             for which in ["queued", "watched"] {
                 let list = keys::jobs_of(which, account);
                 for (word, many) in self.store.records().words(&list).await? {
-                    let Some(counted) = Counted::from_word(&word) else {
+                    let Some(counted) = CountLabel::from_word(&word) else {
                         continue;
                     };
                     *counts.states.entry(counted.state).or_insert(0) += many;
@@ -128,14 +128,14 @@ impl Desk {
                         continue;
                     }
                     let who = match counted.waits {
-                        Waiting::For(who) => who,
-                        Waiting::Woken(agent, repo) => {
+                        WaitCategory::For(who) => who,
+                        WaitCategory::Woken(agent, repo) => {
                             match waits.woken(agent.as_ref(), &repo).await? {
-                                Some(_) => Who::Agent,
-                                None => Who::Person,
+                                Some(_) => WaitParty::Agent,
+                                None => WaitParty::Person,
                             }
                         }
-                        Waiting::Pull => {
+                        WaitCategory::Pull => {
                             // The pull request decides who they wait for: counted below from the open pull requests.
                             in_review += many;
                             continue;
@@ -178,7 +178,7 @@ impl Desk {
             let job = decode::<Job>(&record)?.value;
             let of_job = |it: &&TrackedPull| job.pull() == Some(&it.pull.pull);
             let pull = pulls.iter().find(of_job);
-            if let (Some(pull), Alone::Pull, 1..) = (pull, job::waits_alone(&job), left) {
+            if let (Some(pull), JobWait::Pull, 1..) = (pull, job::job_wait(&job), left) {
                 let who = waits.told_by(&job, Some(&pull.pull)).await?.who;
                 *counts.entry(who.word().to_owned()).or_insert(0) += 1;
                 left -= 1;
@@ -186,7 +186,11 @@ impl Desk {
         }
         if left > 0 {
             // What is not open is read next, and judged.
-            let word = if is_all { Who::Gaffer.word() } else { NOT_READ };
+            let word = if is_all {
+                WaitParty::Gaffer.word()
+            } else {
+                NOT_READ
+            };
             *counts.entry(word.to_owned()).or_insert(0) += left;
         }
         Ok(())
@@ -246,7 +250,7 @@ impl Desk {
             let is_last = after.is_none();
             if since >= if is_last { PAGE } else { KEPT_EVERY } {
                 let mut unit = self.unit();
-                unit.put(key.clone(), &counted, version, Place::default());
+                unit.put(key.clone(), &counted, version, IndexEntry::default());
                 ignore_conflict(self.commit(unit).await)?;
                 // If another process stored its count instead, either is right.
                 version = Some(version.unwrap_or(0) + 1);

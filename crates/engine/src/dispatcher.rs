@@ -1,22 +1,22 @@
 //! The one hand: handles wake-ups, decides, and is the only one that writes to Jules, GitHub and agents.
 
+mod access;
 mod adopt;
 mod artifacts;
 mod deliveries;
 mod effects;
 mod forward;
-mod heard;
-mod hooks;
-mod meaning;
 mod messages;
+mod observe;
+mod outcome;
 mod perform;
 mod pulls;
-mod reach;
-mod repair;
+mod redelivery;
 mod settle;
-mod sight;
 mod slots;
 mod wakes;
+mod webhook_activity;
+mod webhooks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,10 +27,10 @@ use domain::ids::JobId;
 use domain::job::{self, Phase};
 use domain::merge::Hold;
 use domain::policy::Source;
-use domain::pull::News;
+use domain::pull::DeliveryHint;
 use jiff::SignedDuration;
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, ignore_conflict};
+use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::keys;
 use crate::ports::{
     AgentsWrite, Delivery, HooksRead, HooksWrite, PullsRead, PullsWrite, SessionsRead,
@@ -39,8 +39,8 @@ use crate::ports::{
 use crate::store::Versioned;
 use crate::work::Work;
 pub use deliveries::{AT_ONCE_PER_AGENT, Deliveries};
-use hooks::Hooked;
-use pulls::Wish;
+use pulls::PullWakeup;
+use webhooks::WebhookEvent;
 
 pub(crate) use settle::CLOCK_SLACK;
 
@@ -55,7 +55,7 @@ pub const TRY_AGAIN: SignedDuration = SignedDuration::from_secs(10);
 
 /// Everything that writes outside.
 #[derive(Clone)]
-pub struct Hands {
+pub struct Writers {
     /// To Jules.
     pub sessions: Arc<dyn SessionsWrite>,
     /// To GitHub.
@@ -68,7 +68,7 @@ pub struct Hands {
 
 /// Everything that reads outside.
 #[derive(Clone)]
-pub struct Eyes {
+pub struct Readers {
     /// Jules.
     pub sessions: Arc<dyn SessionsRead>,
     /// GitHub.
@@ -79,7 +79,7 @@ pub struct Eyes {
 
 /// What is to become of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attended {
+pub enum MessageOutcome {
     /// It can go: it was handled, or no attempt will ever help.
     Done,
     /// It comes again after [`TRY_AGAIN`].
@@ -88,41 +88,41 @@ pub enum Attended {
 
 /// Handles wake-ups.
 pub struct Dispatcher {
-    desk: Desk,
-    eyes: Eyes,
-    hands: Hands,
-    heard: heard::Heard,
+    backend: Backend,
+    readers: Readers,
+    writers: Writers,
+    heard: webhook_activity::ActivityCache,
     asked_again: AtomicU64,
     is_deaf: bool,
 }
 
 impl Dispatcher {
     /// A dispatcher.
-    pub fn new(desk: Desk, eyes: Eyes, hands: Hands) -> Self {
+    pub fn new(backend: Backend, eyes: Readers, hands: Writers) -> Self {
         Self {
-            desk,
-            eyes,
-            hands,
-            heard: heard::Heard::default(),
+            backend,
+            readers: eyes,
+            writers: hands,
+            heard: webhook_activity::ActivityCache::default(),
             asked_again: AtomicU64::new(0),
             is_deaf: false,
         }
     }
 
     /// The same for a process without a webhook endpoint: it requests no redeliveries.
-    pub fn deaf(mut self) -> Self {
+    pub fn without_webhooks(mut self) -> Self {
         self.is_deaf = true;
         self
     }
 
     /// Returns the number of webhook redeliveries requested since the last call.
-    pub fn take_asked_again(&self) -> u64 {
+    pub fn take_redelivered(&self) -> u64 {
         self.asked_again.swap(0, Ordering::Relaxed)
     }
 
     /// Receives one batch and handles it; returns how many messages there were.
     pub async fn drain(&self) -> Result<usize, Error> {
-        let batch = self.desk.queue.receive(BATCH, VISIBILITY).await?;
+        let batch = self.backend.queue.receive(BATCH, VISIBILITY).await?;
         for delivery in &batch {
             self.receive(delivery).await?;
         }
@@ -131,28 +131,28 @@ impl Dispatcher {
 
     /// Handles one message: acknowledged when done or hopeless, shown again when trying again can help.
     async fn receive(&self, delivery: &Delivery) -> Result<(), Error> {
-        let queue = &self.desk.queue;
-        match self.attend(delivery).await {
-            Attended::Done => queue.acknowledge(&delivery.receipt).await?,
-            Attended::Again => queue.release(&delivery.receipt, TRY_AGAIN).await?,
+        let queue = &self.backend.queue;
+        match self.handle_message(delivery).await {
+            MessageOutcome::Done => queue.acknowledge(&delivery.receipt).await?,
+            MessageOutcome::Again => queue.release(&delivery.receipt, TRY_AGAIN).await?,
         }
         Ok(())
     }
 
     /// Handles one message for its receiver, and says what happens to the message.
-    pub async fn attend(&self, delivery: &Delivery) -> Attended {
+    pub async fn handle_message(&self, delivery: &Delivery) -> MessageOutcome {
         let Some(work) = Work::from_body(&delivery.body) else {
             tracing::error!(
                 bytes = delivery.body.len(),
                 "a malformed message was dropped"
             );
-            return Attended::Done;
+            return MessageOutcome::Done;
         };
         match self.handle(&work).await {
-            Ok(()) => Attended::Done,
+            Ok(()) => MessageOutcome::Done,
             Err(error) => {
                 tracing::warn!(%error, ?work, receives = delivery.receives, "a wake-up could not be handled; it comes again");
-                Attended::Again
+                MessageOutcome::Again
             }
         }
     }
@@ -166,24 +166,24 @@ impl Dispatcher {
                 job,
                 received_at,
             } => {
-                let wish = Wish {
+                let wakeup = PullWakeup {
                     pull,
                     hint: job.as_ref(),
                     received_at: *received_at,
-                    news: News::Changed,
+                    news: DeliveryHint::Changed,
                     sha: None,
                 };
-                self.pull(&wish).await
+                self.pull(&wakeup).await
             }
             Work::Commit {
                 repo,
                 sha,
                 received_at,
             } => {
-                let heard = (*received_at, News::Changed);
+                let heard = (*received_at, DeliveryHint::Changed);
                 self.commit_moved(repo, sha, heard).await
             }
-            Work::Hooked {
+            Work::Webhook {
                 repo,
                 repo_id,
                 number,
@@ -191,7 +191,7 @@ impl Dispatcher {
                 received_at,
                 news,
             } => {
-                let hooked = Hooked {
+                let hooked = WebhookEvent {
                     repo,
                     repo_id: *repo_id,
                     number: *number,
@@ -199,7 +199,7 @@ impl Dispatcher {
                     received_at: *received_at,
                     news: *news,
                 };
-                self.hooked(&hooked).await
+                self.handle_webhook(&hooked).await
             }
             Work::Wake { agent, event } => self.wake(agent, event).await,
             Work::Adopt { id } => self.adopt(id).await,
@@ -215,20 +215,20 @@ impl Dispatcher {
             } => self.look_after_push(id, *at).await,
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Slots { account } => self.slots(account).await,
-            Work::Hooks { log: None } => self.find_hook_logs().await,
-            Work::Hooks { log: Some(log) } => self.repair(log).await,
+            Work::Redelivery { log: None } => self.find_hook_logs().await,
+            Work::Redelivery { log: Some(log) } => self.redeliver(log).await,
         }
     }
 
     /// Handles a job: settles and performs its effects, then handles its deadline.
     async fn job(&self, id: &JobId) -> Result<(), Error> {
         let pk = keys::job_pk(id);
-        let Some(found) = self.desk.store.job(id).await? else {
+        let Some(found) = self.backend.store.job(id).await? else {
             return Ok(());
         };
         let source = self.source(&found.value.repo).await?;
         let found = if self.run_effects(&pk, &source, None).await? {
-            self.desk.store.job(id).await?
+            self.backend.store.job(id).await?
         } else {
             Some(found)
         };
@@ -242,7 +242,7 @@ impl Dispatcher {
             }
             Phase::Watching(_) => {
                 self.settle_with_pull(id).await?;
-                match self.desk.store.job(id).await? {
+                match self.backend.store.job(id).await? {
                     Some(found) => self.observe_if_due(found, &source).await,
                     None => Ok(()),
                 }
@@ -255,23 +255,26 @@ impl Dispatcher {
     /// A merged or closed pull request ends its job.
     async fn settle_with_pull(&self, id: &JobId) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
-            let Some(found) = self.desk.store.job(id).await? else {
+            let Some(found) = self.backend.store.job(id).await? else {
                 return Ok(());
             };
             let Some(reference) = found.value.pull().cloned() else {
                 return Ok(());
             };
-            let Some(tracked) = self.desk.store.pull(&reference).await? else {
+            let Some(tracked) = self.backend.store.pull(&reference).await? else {
                 return Ok(());
             };
             let domain::pull::PullPhase::Settled { state, sha, .. } = &tracked.value.pull.phase
             else {
                 return Ok(());
             };
-            let step = job::pull_settled(&found.value, &reference, (state, sha), self.desk.now());
-            let mut unit = self.desk.unit();
-            self.desk.save_job(&mut unit, Some(&found), &step).await?;
-            match self.desk.commit(unit).await {
+            let step =
+                job::pull_settled(&found.value, &reference, (state, sha), self.backend.now());
+            let mut unit = self.backend.unit();
+            self.backend
+                .save_job(&mut unit, Some(&found), &step)
+                .await?;
+            match self.backend.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome,
             }
@@ -285,29 +288,29 @@ impl Dispatcher {
         found: &Versioned<job::Job>,
         source: &Source,
     ) -> Result<(), Error> {
-        let now = self.desk.now();
+        let now = self.backend.now();
         let overdue = job::deadline(&found.value, &source.timing).is_some_and(|due| due <= now);
         let wished = Action::CreateSession {
             job: found.value.id.clone(),
             attempt: found.value.attempt,
         };
-        let id = Desk::effect_id(&wished);
+        let id = Backend::effect_id(&wished);
         let pk = keys::job_pk(&found.value.id);
-        let effect = self.desk.store.effect(&pk, &id).await?;
+        let effect = self.backend.store.effect(&pk, &id).await?;
         if !overdue || effect.is_some_and(|effect| !effect.value.is_settled()) {
             return Ok(());
         }
         let lost = Failure::new(FailureClass::Unavailable, "the create was lost").never_sent();
         let step = job::creation_failed(&found.value, &lost, now);
-        let mut unit = self.desk.unit();
+        let mut unit = self.backend.unit();
         self.give_back(&mut unit, &found.value, &lost).await?;
-        self.desk.save_job(&mut unit, Some(found), &step).await?;
-        ignore_conflict(self.desk.commit(unit).await)
+        self.backend.save_job(&mut unit, Some(found), &step).await?;
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     /// The source of a repository; one that was never added allows nothing.
     async fn source(&self, repo: &domain::ids::RepoName) -> Result<Source, Error> {
-        let found = self.desk.store.source(repo).await?;
+        let found = self.backend.store.source(repo).await?;
         found.map(|found| found.value).ok_or_else(|| Error::NoSuch {
             what: "source",
             name: repo.to_string(),
@@ -316,12 +319,12 @@ impl Dispatcher {
 
     /// Whether writing is switched off for a source.
     async fn hold(&self, source: &Source) -> Result<Option<Hold>, Error> {
-        if self.desk.observe_only {
+        if self.backend.observe_only {
             return Ok(Some(Hold::ObserveOnly));
         }
         let paused = source.paused
             || self
-                .desk
+                .backend
                 .store
                 .switches()
                 .await?

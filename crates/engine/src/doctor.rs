@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::doctor::{
-    AccountFacts, AgentFacts, CredentialFacts, Facts, Identity, InstallationFacts, Kept,
-    MachineFacts, Shape, Skew, SourceFacts,
+    AccountFacts, AgentFacts, CredentialFacts, CredentialIdentity, CredentialKind, Facts,
+    InstallationFacts, MachineFacts, SecretStatus, Skew, SourceFacts,
 };
 use domain::facts::Fact;
 use domain::failure::{Failure, FailureClass};
@@ -16,7 +16,7 @@ use domain::wake::Notify;
 use secrecy::ExposeSecret;
 use url::Url;
 
-use crate::desk::Error;
+use crate::backend::Error;
 use crate::ports::{
     AgentsProbe, Clock, GithubProbe, JulesProbe, Queue, SecretName, Secrets, SecretsError,
     SessionsRead,
@@ -126,7 +126,7 @@ impl Doctor {
             let slots = self.store.slots(&account.name).await?.value;
             let now = self.clock.now();
             let key = self.kept(&SecretName::Jules(account.name.clone())).await;
-            let may_ask = key.shape().is_some_and(Shape::may_be_jules);
+            let may_ask = key.kind().is_some_and(CredentialKind::may_be_jules);
             let connected = if may_ask {
                 let listed = self.sessions.sources(&account.name).await;
                 Some(listed.map(|sources| sources.into_iter().map(|source| source.repo).collect()))
@@ -187,8 +187,8 @@ impl Doctor {
     async fn credential(&self, question: &Question) -> CredentialFacts {
         let kept = self.kept(&SecretName::GitHub).await;
         let app_id = question.app_id;
-        let may_ask = kept.shape().is_some_and(|shape| {
-            shape.may_be_github(app_id.is_some()) && shape != Shape::GithubInstallation
+        let may_ask = kept.kind().is_some_and(|shape| {
+            shape.may_be_github(app_id.is_some()) && shape != CredentialKind::GithubInstallation
         });
         let (identity, hook) = if may_ask {
             (
@@ -304,7 +304,7 @@ impl Doctor {
         kept.ok()?.expose_secret().parse().ok()
     }
 
-    async fn kept(&self, name: &SecretName) -> Kept {
+    async fn kept(&self, name: &SecretName) -> SecretStatus {
         kept(self.secrets.as_ref(), name).await
     }
 
@@ -335,12 +335,12 @@ fn known<T>(read: Result<T, Failure>) -> Fact<T> {
 }
 
 /// Whether a secret is kept, and of which shape it is. The secret itself goes no further.
-pub async fn kept(secrets: &dyn Secrets, name: &SecretName) -> Kept {
+pub async fn kept(secrets: &dyn Secrets, name: &SecretName) -> SecretStatus {
     match secrets.read(name).await {
-        Ok(secret) => Kept::Here(Shape::of(secret.expose_secret())),
-        Err(SecretsError::Missing(_)) => Kept::Missing,
+        Ok(secret) => SecretStatus::Here(CredentialKind::detect(secret.expose_secret())),
+        Err(SecretsError::Missing(_)) => SecretStatus::Missing,
         Err(SecretsError::Unusable { message, .. } | SecretsError::Unreachable { message, .. }) => {
-            Kept::Unusable { why: message }
+            SecretStatus::Unusable { why: message }
         }
     }
 }
@@ -348,12 +348,12 @@ pub async fn kept(secrets: &dyn Secrets, name: &SecretName) -> Kept {
 /// Whether GitHub accepts the credential: otherwise every repository would report the same.
 fn accepted(github: &CredentialFacts) -> bool {
     match &github.identity {
-        Some(Identity::Person { .. } | Identity::App { .. }) => true,
+        Some(CredentialIdentity::Person { .. } | CredentialIdentity::App { .. }) => true,
         Some(
-            Identity::Installation
-            | Identity::Refused { .. }
-            | Identity::Unreachable { .. }
-            | Identity::Trouble { .. },
+            CredentialIdentity::Installation
+            | CredentialIdentity::Refused { .. }
+            | CredentialIdentity::Unreachable { .. }
+            | CredentialIdentity::Trouble { .. },
         )
         | None => false,
     }

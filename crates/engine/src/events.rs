@@ -1,18 +1,18 @@
 //! Events in the order in which they were seen, after a cursor.
 
-mod whole;
+mod all;
 
 use std::collections::BTreeMap;
 
-use domain::event::{Cursor, Event};
+use domain::event::{Event, EventCursor};
 use domain::ids::JobId;
 use domain::job::{NotNow, is_answered};
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::PageToken;
 use crate::store::decode;
-use crate::wait::Seen;
+use crate::wait::WaitState;
 
 /// Maximum number of events in one answer.
 pub const EVENTS_MAX: usize = 100;
@@ -25,9 +25,9 @@ const LOOK_MAX: usize = 10_000;
 
 /// Which events are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct EventQuery {
     /// The caller's cursor; without it the newest are returned.
-    pub after: Option<Cursor>,
+    pub after: Option<EventCursor>,
     /// Only events of this job.
     pub job: Option<JobId>,
     /// Only events that still wait, the oldest first also without `after`: unacknowledged ones, without answered
@@ -39,11 +39,11 @@ pub struct Asked {
 
 /// Events, the oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct EventList {
     /// The events, each with its repository.
     pub events: Vec<(Event, Option<String>)>,
     /// The cursor after these.
-    pub cursor: Cursor,
+    pub cursor: EventCursor,
     /// Whether there are more of them now.
     pub more: bool,
 }
@@ -51,9 +51,9 @@ pub struct Told {
 /// A page of all events with their repositories, the oldest first, and where the next page begins.
 pub type EventsPage = (Vec<(Event, Option<String>)>, Option<PageToken>);
 
-impl Desk {
+impl Backend {
     /// Events after a cursor, or the newest ones.
-    pub async fn events_after(&self, asked: &Asked) -> Result<Told, Error> {
+    pub async fn events_after(&self, asked: &EventQuery) -> Result<EventList, Error> {
         let mut events = match &asked.job {
             Some(job) => {
                 self.must_job(job).await?;
@@ -65,7 +65,7 @@ impl Desk {
             events.retain(|event| cursor.is_new(event));
         }
         let limit = asked.limit.min(EVENTS_MAX);
-        let present = Cursor::at(self.now()).after(&events, self.now());
+        let present = EventCursor::at(self.now()).after(&events, self.now());
         if asked.open {
             events = self.open_events(events).await?;
         }
@@ -79,7 +79,7 @@ impl Desk {
             None if asked.open && more => {
                 let first = events.first().map_or(self.now(), |event| event.observed_at);
                 events.truncate(limit);
-                let cursor = Cursor::at(first).after(&events, self.now());
+                let cursor = EventCursor::at(first).after(&events, self.now());
                 (events, cursor, true)
             }
             None => {
@@ -88,7 +88,7 @@ impl Desk {
             }
         };
         let events = self.with_repositories(events).await?;
-        Ok(Told {
+        Ok(EventList {
             events,
             cursor,
             more,
@@ -98,22 +98,22 @@ impl Desk {
     /// The same with long polling: an empty answer waits for an event until `waiting` ends.
     pub async fn events_while(
         &self,
-        asked: &Asked,
+        asked: &EventQuery,
         waiting: impl Future<Output = ()> + Send,
-    ) -> Result<Told, Error> {
+    ) -> Result<EventList, Error> {
         let first = self.events_after(asked).await?;
         if !first.events.is_empty() || asked.limit == 0 {
             return Ok(first);
         }
         // Everything so far was read, so from here on only new events are.
-        let asked = Asked {
+        let asked = EventQuery {
             after: Some(first.cursor),
             ..asked.clone()
         };
         self.look_while(waiting, || async {
             let told = self.events_after(&asked).await?;
             let is_enough = !told.events.is_empty();
-            Ok(Seen::if_enough(told, is_enough))
+            Ok(WaitState::if_enough(told, is_enough))
         })
         .await
     }
@@ -146,8 +146,8 @@ impl Desk {
     }
 
     /// The newest events in order: back to the cursor, or one page.
-    async fn newest(&self, asked: &Asked) -> Result<Vec<Event>, Error> {
-        let from = asked.after.as_ref().map(Cursor::from);
+    async fn newest(&self, asked: &EventQuery) -> Result<Vec<Event>, Error> {
+        let from = asked.after.as_ref().map(EventCursor::from);
         let (mut events, mut after) = (Vec::new(), None);
         loop {
             let records = self.store.records();

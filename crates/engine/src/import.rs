@@ -7,7 +7,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::{CommitError, Expect, Key, Record, Records, RecordsError, Write};
 use crate::settings::Switches;
@@ -166,8 +166,8 @@ fn plain(key: Key, body: String) -> Record {
     }
 }
 
-impl Desk {
-    /// Ends an import over a desk of the imported installation: marks unfinished effects as doubtful, and resumes
+impl Backend {
+    /// Ends an import over a backend of the imported installation: marks unfinished effects as doubtful, and resumes
     /// work. Returns how many effects are in doubt.
     ///
     /// Resuming and ending the import is one commit: another run afterwards would overwrite live data.
@@ -176,7 +176,7 @@ impl Desk {
         let expect = going_on(records).await?;
         let due = all.iter().filter(|record| record.due.is_some());
         let due = due.map(|record| record.key.clone()).collect();
-        let doubted = self.doubt(due, from).await?;
+        let doubted = self.mark_uncertain(due, from).await?;
         let before = all.iter().find(|record| record.key == keys::switches());
         let switches: Switches = match before {
             Some(record) => crate::store::decode(record)?.value,

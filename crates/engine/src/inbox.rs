@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use domain::advice::Advice;
 use domain::ids::{AgentName, EventId};
 use domain::job::NotNow;
-use domain::wake::{Back, Channel, LeaseLost, Wake};
+use domain::wake::{Channel, LeaseLost, ReturnMode, Wake};
 
-use crate::desk::{Desk, Error, decide_again};
+use crate::backend::{Backend, Error, decide_again};
 use crate::keys;
 use crate::settings::Agent;
 use crate::store::{Versioned, decode};
-use crate::wait::Seen;
+use crate::wait::WaitState;
 
 /// Most wakes that are taken at once.
 pub const TAKE_MAX: usize = 10;
@@ -20,9 +20,9 @@ pub const TAKE_MAX: usize = 10;
 const PAGE: usize = 50;
 
 /// Who holds what: the agent, the event, and the attempt at which it was taken.
-pub type Held<'a> = (&'a AgentName, &'a EventId, u32);
+pub type HeldWake<'a> = (&'a AgentName, &'a EventId, u32);
 
-impl Desk {
+impl Backend {
     /// Takes the oldest wakes out of an agent's inbox, of each job only its first: the next one comes when that is over.
     pub async fn take(&self, agent: &AgentName, most: usize) -> Result<Vec<Wake>, Error> {
         self.must_have_inbox(agent).await?;
@@ -97,7 +97,7 @@ impl Desk {
         self.look_while(waiting, || async {
             let taken = self.take(agent, most).await?;
             let is_enough = !taken.is_empty();
-            Ok(Seen::if_enough(taken, is_enough))
+            Ok(WaitState::if_enough(taken, is_enough))
         })
         .await
     }
@@ -121,14 +121,18 @@ impl Desk {
     }
 
     /// Extends the lease of a wake whose taker needs more time.
-    pub async fn extend(&self, held: Held<'_>) -> Result<Wake, Error> {
+    pub async fn extend(&self, held: HeldWake<'_>) -> Result<Wake, Error> {
         let (agent, event, attempt) = held;
         let next = |wake: &Wake| wake.extended(attempt, self.now());
         self.change_held((agent, event), &next).await
     }
 
     /// Gives a wake back undone; a person sees it after the last attempt.
-    pub async fn give_back(&self, held: Held<'_>, why: (&str, Back)) -> Result<Wake, Error> {
+    pub async fn give_back(
+        &self,
+        held: HeldWake<'_>,
+        why: (&str, ReturnMode),
+    ) -> Result<Wake, Error> {
         let (agent, event, attempt) = held;
         let next = |wake: &Wake| wake.given_back(attempt, why, self.now());
         let wake = self.change_held((agent, event), &next).await?;

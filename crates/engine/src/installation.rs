@@ -3,7 +3,7 @@
 use domain::ids::InstallationId;
 use jiff::Timestamp;
 
-use crate::desk::Error;
+use crate::backend::Error;
 use crate::keys;
 use crate::ports::{CommitError, Expect, Ids, Record, Records, Write};
 use crate::settings::Installation;
@@ -11,13 +11,17 @@ use crate::store::{Store, encode};
 
 /// The installation's id, drawn and stored at the first call: another Gaffer on the same Jules account must not take
 /// our sessions for its own.
-pub async fn of(store: &Store, ids: &dyn Ids, now: Timestamp) -> Result<InstallationId, Error> {
+pub async fn load_or_create(
+    store: &Store,
+    ids: &dyn Ids,
+    now: Timestamp,
+) -> Result<InstallationId, Error> {
     loop {
         if let Some(known) = store.installation().await? {
             return Ok(known.id);
         }
         let drawn = Installation {
-            id: InstallationId::of(ids.ulid(now)),
+            id: InstallationId::from_ulid(ids.ulid(now)),
             since: now,
         };
         match record(store.records(), &drawn).await {

@@ -13,8 +13,8 @@ mod waiting;
 use std::time::Duration;
 
 pub use crate::save::job_list;
-pub use creation::Carried;
-pub use listing::{JobsAsked, JobsCursor, Listed, NoJobsCursor};
+pub use creation::IdempotentOrder;
+pub use listing::{InvalidJobsCursor, JobList, JobQuery, JobsCursor};
 pub(crate) use waiting::{SEEN_JUST_NOW, conversation_key};
 
 use domain::effect::EffectState;
@@ -29,7 +29,7 @@ use domain::step::Step;
 use domain::wake::Resume;
 use jiff::Timestamp;
 
-use crate::desk::{Desk, Error, decide_again};
+use crate::backend::{Backend, Error, decide_again};
 use crate::keys;
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
@@ -61,7 +61,7 @@ pub struct Order {
 
 /// A job or one of its sessions, as people name them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct JobRef {
     /// The job.
     pub job: JobId,
     /// The session it was named by, if it was.
@@ -70,7 +70,7 @@ pub struct Named {
     pub by: Option<String>,
 }
 
-impl Named {
+impl JobRef {
     /// The same, with the name of the caller.
     #[must_use]
     pub fn by(self, by: String) -> Self {
@@ -81,7 +81,7 @@ impl Named {
 
 /// A reference to an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
+pub struct EffectRef {
     /// When the answer was accepted that this is an addition to, if it is one.
     pub adds_to: Option<Timestamp>,
     /// Partition of its aggregate.
@@ -92,7 +92,7 @@ pub struct Wish {
 
 /// Under which name an order is carried out, at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Once {
+pub struct IdempotencyKey {
     /// A digest of the name that the asker gave it.
     pub name: String,
     /// A digest of the whole order, to distinguish a repetition from another order under the same name.
@@ -104,9 +104,9 @@ pub type PullRecord = Versioned<TrackedPull>;
 
 type Decide<'a> = dyn Fn(&Job, &Source) -> Result<Step<Job>, NotNow> + Send + Sync + 'a;
 
-impl Desk {
+impl Backend {
     /// Refuses a write to a job that was named by a session which is no longer its current one.
-    pub async fn refuse_superseded(&self, named: &Named) -> Result<(), Error> {
+    pub async fn refuse_superseded(&self, named: &JobRef) -> Result<(), Error> {
         let Some(session) = &named.session else {
             return Ok(());
         };
@@ -130,7 +130,7 @@ impl Desk {
     }
 
     /// Sends a message to a job's session. `cause` identifies the request: a repeated one sends nothing twice.
-    pub async fn say(&self, named: &Named, text: &str, cause: &str) -> Result<Wish, Error> {
+    pub async fn say(&self, named: &JobRef, text: &str, cause: &str) -> Result<EffectRef, Error> {
         let now = self.now();
         let step = self
             .order(
@@ -141,14 +141,18 @@ impl Desk {
                 }),
             )
             .await?;
-        Ok(Wish {
+        Ok(EffectRef {
             adds_to: job::adds_to(&step.aggregate, cause),
-            ..wish(&step, named)?
+            ..effect_ref(&step, named)?
         })
     }
 
     /// Approves the plan of a job: this one, if it is named.
-    pub async fn approve_plan(&self, named: &Named, plan: Option<&PlanId>) -> Result<Wish, Error> {
+    pub async fn approve_plan(
+        &self,
+        named: &JobRef,
+        plan: Option<&PlanId>,
+    ) -> Result<EffectRef, Error> {
         let now = self.now();
         let step = self
             .order(
@@ -158,11 +162,11 @@ impl Desk {
                 }),
             )
             .await?;
-        wish(&step, named)
+        effect_ref(&step, named)
     }
 
     /// Calls a job off.
-    pub async fn cancel_job(&self, named: &Named, by: &str) -> Result<Job, Error> {
+    pub async fn cancel_job(&self, named: &JobRef, by: &str) -> Result<Job, Error> {
         let now = self.now();
         Ok(self
             .order(
@@ -174,7 +178,7 @@ impl Desk {
     }
 
     /// Gives an ended job another session, whose prompt says why.
-    pub async fn retry_job(&self, named: &Named, reason: Option<&str>) -> Result<Job, Error> {
+    pub async fn retry_job(&self, named: &JobRef, reason: Option<&str>) -> Result<Job, Error> {
         let now = self.now();
         Ok(self
             .order(
@@ -196,17 +200,17 @@ impl Desk {
     /// Says that a job's pull request may be merged at its present head once everything else allows it.
     pub async fn approve_merge(
         &self,
-        named: &Named,
+        named: &JobRef,
         sha: Option<&CommitSha>,
-        word: &pull::Word<'_>,
+        word: &pull::MergeApproval<'_>,
     ) -> Result<Pull, Error> {
         let style = &self.merge_style(&named.job, word.style).await?;
-        let word = &pull::Word { style, ..*word };
+        let word = &pull::MergeApproval { style, ..*word };
         decide_again(format!("job {}", named.job), || async move {
             let found = self.pull_of(&named.job).await?;
             let step = pull::approve(&found.value.pull, sha, word, self.now())?;
             let mut unit = self.unit();
-            let route = crate::save::Route::default();
+            let route = crate::save::EventRoute::default();
             self.save_pull(
                 &mut unit,
                 Some(found.version),
@@ -221,13 +225,13 @@ impl Desk {
                 .answer(&mut unit, &job.value, job::Order::Merge)
                 .await?;
             if let Some(by) = &named.by {
-                let mut noted = Step::stay(job.value.clone());
+                let mut noted = Step::unchanged(job.value.clone());
                 noted.due = job.due;
-                job::given(&mut noted.aggregate, job::Order::Merge, by, self.now());
+                job::record_order(&mut noted.aggregate, job::Order::Merge, by, self.now());
                 self.save_job(&mut unit, Some(&job), &noted).await?;
             }
             let reference = step.aggregate.pull.clone();
-            unit.tell(
+            unit.enqueue(
                 &keys::pull_pk(&reference),
                 Work::Pull {
                     pull: reference,
@@ -260,7 +264,7 @@ impl Desk {
     /// Decides about a job from its newest state and saves the decision whole.
     async fn order(
         &self,
-        named: &Named,
+        named: &JobRef,
         (order, decide): (job::Order, &Decide<'_>),
     ) -> Result<Step<Job>, Error> {
         let id = &named.job;
@@ -281,13 +285,13 @@ impl Desk {
             if let Some(by) = &named.by
                 && is_new
             {
-                job::given(&mut step.aggregate, order, by, self.now());
+                job::record_order(&mut step.aggregate, order, by, self.now());
             }
             let mut unit = self.unit();
             self.save_job(&mut unit, Some(&found), &step).await?;
             if let Some(pull) = found.value.pull() {
                 // The caller of an order next asks for its outcome.
-                unit.hint(Work::Pull {
+                unit.enqueue_hint(Work::Pull {
                     pull: pull.clone(),
                     job: None,
                     received_at: None,
@@ -306,8 +310,8 @@ impl Desk {
     /// Whether a decision is more than a repetition of an order that was taken.
     async fn is_new(&self, id: &JobId, step: &Step<Job>) -> Result<bool, Error> {
         for action in &step.effects {
-            let wish = Self::effect_id(action);
-            if let Some(found) = self.store.effect(&keys::job_pk(id), &wish).await? {
+            let effect_ref = Self::effect_id(action);
+            if let Some(found) = self.store.effect(&keys::job_pk(id), &effect_ref).await? {
                 return Ok(matches!(found.value.state, EffectState::Failed { .. }));
             }
         }
@@ -340,15 +344,15 @@ pub(crate) fn bare(job: &Job) -> Source {
     }
 }
 
-fn wish(step: &Step<Job>, named: &Named) -> Result<Wish, Error> {
+fn effect_ref(step: &Step<Job>, named: &JobRef) -> Result<EffectRef, Error> {
     let missing = || Error::NoSuch {
         what: "effect",
         name: named.job.to_string(),
     };
     let action = step.effects.first().ok_or_else(missing)?;
-    Ok(Wish {
+    Ok(EffectRef {
         adds_to: None,
         pk: keys::job_pk(&named.job),
-        id: Desk::effect_id(action),
+        id: Backend::effect_id(action),
     })
 }

@@ -8,14 +8,14 @@ use domain::wake::{Channel, Wake, WakeState};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::status::state_of;
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum About {
+pub enum EntryKind {
     /// The job itself.
     Job,
     /// An event.
@@ -34,7 +34,7 @@ pub struct Entry {
     /// When it was over; `None` while it is not.
     pub over_at: Option<Timestamp>,
     /// The kind of the entry.
-    pub about: About,
+    pub about: EntryKind,
     /// Its id, where it has one.
     pub id: String,
     /// Its description. Parts of it may be text from outside.
@@ -43,7 +43,7 @@ pub struct Entry {
     pub outcome: String,
 }
 
-impl Desk {
+impl Backend {
     /// All stored entries about a job, ordered by their beginning.
     pub async fn journal(&self, id: &JobId) -> Result<Vec<Entry>, Error> {
         let job = self.must_job(id).await?.value;
@@ -71,7 +71,7 @@ fn of_job(job: &Job) -> Entry {
     Entry {
         at: job.created_at,
         over_at: None,
-        about: About::Job,
+        about: EntryKind::Job,
         id: job.id.to_string(),
         what: format!("handed over: {}", job.title),
         outcome: state_of(job).to_owned(),
@@ -92,7 +92,7 @@ fn of_event(event: &Event) -> Entry {
     Entry {
         at: event.observed_at,
         over_at: Some(event.observed_at),
-        about: About::Event,
+        about: EntryKind::Event,
         id: event.id.to_string(),
         what: format!("{} ({})", event.what.name(), event.what.kind()),
         outcome: words.unwrap_or_default(),
@@ -119,7 +119,7 @@ fn of_wake(wake: &Wake) -> Entry {
     Entry {
         at: wake.event.observed_at,
         over_at,
-        about: About::Wake,
+        about: EntryKind::Wake,
         id: wake.event.id.to_string(),
         what: format!("{} to {}", wake.event.what.name(), wake.agent),
         outcome,
@@ -147,7 +147,7 @@ fn of_effect(effect: &Effect) -> Entry {
     Entry {
         at: effect.created_at,
         over_at,
-        about: About::Effect,
+        about: EntryKind::Effect,
         id: effect.id.to_string(),
         what: effect.action.to_string(),
         outcome,

@@ -1,10 +1,10 @@
 //! Where everything is stored. Nothing above this module knows a partition or a sort key.
 
-use domain::hooks::Log;
 use domain::ids::{
     AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
     SessionId, TokenName,
 };
+use domain::redelivery::Log;
 use jiff::Timestamp;
 
 use crate::ports::{Key, ListKey};
@@ -18,7 +18,7 @@ pub const ACCOUNTS: &str = "accounts";
 /// The list of sources.
 pub const SOURCES: &str = "sources";
 /// The list of how GitHub answers about each source's repository.
-pub const REACHES: &str = "reaches";
+pub const REPOSITORY_ACCESS: &str = "repository-access";
 /// The list of agents.
 pub const AGENTS: &str = "agents";
 /// The list of tokens of our own HTTP API.
@@ -40,7 +40,7 @@ pub const ACCOUNT: &str = "CFG#account#";
 /// The sort key of an adoption.
 pub const ADOPTION: &str = "ADOPTION";
 /// The sort key of when a source's webhooks came.
-pub const FEED: &str = "FEED";
+pub const WEBHOOK_ACTIVITY: &str = "WEBHOOKS";
 /// Begins the partition of a log of webhook deliveries.
 pub const HOOK_LOG: &str = "HOOK#log#";
 /// Begins the sort key of a further piece of a patch.
@@ -54,7 +54,7 @@ pub const EVENT: &str = "EV#";
 /// Prefix of the sort key of a merge's evidence.
 pub const EVIDENCE: &str = "EVIDENCE#";
 /// The sort key of the last read of a job on request.
-pub const LOOKED: &str = "LOOKED";
+pub const SESSION_CHECK: &str = "SESSION_CHECK";
 /// Begins the sort key of a page of a job's conversation.
 pub const MESSAGES: &str = "MESSAGES#";
 /// The sort key of a job's notes.
@@ -138,8 +138,8 @@ pub fn messages(id: &JobId, cursor: &str) -> Key {
 }
 
 /// When a job was last read on request.
-pub fn looked(id: &JobId) -> Key {
-    key(job_pk(id), LOOKED)
+pub fn session_check(id: &JobId) -> Key {
+    key(job_pk(id), SESSION_CHECK)
 }
 
 /// How often a job was read on request.
@@ -163,7 +163,7 @@ pub fn job_listed(id: &JobId) -> Key {
 }
 
 /// The place of a job in lists: by its age, then by its id.
-pub fn job_place(created_at: Timestamp, id: &JobId) -> String {
+pub fn list_position(created_at: Timestamp, id: &JobId) -> String {
     format!("{}:{id}", stamp(created_at))
 }
 
@@ -254,13 +254,13 @@ pub fn source(repo: &RepoName) -> Key {
 }
 
 /// How GitHub answers about a source's repository.
-pub fn reach(repo: &RepoName) -> Key {
+pub fn repository_access(repo: &RepoName) -> Key {
     key(format!("CFG#source#{}", repo.key()), "GITHUB")
 }
 
 /// When a source's webhooks came.
-pub fn feed(repo: &RepoName) -> Key {
-    key(format!("CFG#source#{}", repo.key()), FEED)
+pub fn webhook_activity(repo: &RepoName) -> Key {
+    key(format!("CFG#source#{}", repo.key()), WEBHOOK_ACTIVITY)
 }
 
 /// Which logs of webhook deliveries there are.
@@ -278,7 +278,7 @@ pub fn hook_log(log: &Log) -> Key {
 }
 
 /// How GitHub takes our credential.
-pub fn access() -> Key {
+pub fn credential_access() -> Key {
     key("CFG#github", META)
 }
 
@@ -308,8 +308,8 @@ pub fn installation() -> Key {
 }
 
 /// The gap of a restored store.
-pub fn gap() -> Key {
-    key("CFG#gap", META)
+pub fn restore_gap() -> Key {
+    key("CFG#restore", META)
 }
 
 /// An import that is not through yet.

@@ -1,6 +1,6 @@
 //! Loads, asks `domain` what to do, saves, performs; and defines the ports to the outside.
 //!
-//! Three roles share one [`desk::Desk`]: orders and queries ([`jobs`]), the [`poller::Poller`] that reads Jules, and
+//! Three roles share one [`backend::Backend`]: orders and queries ([`jobs`]), the [`poller::Poller`] that reads Jules, and
 //! the [`dispatcher::Dispatcher`], the only one that writes outside.
 
 pub mod ports;
@@ -9,28 +9,27 @@ pub mod keys;
 pub mod store;
 pub mod work;
 
-mod ahead;
+pub mod backend;
+mod clock_rollback;
 pub mod counts;
-pub mod dead;
-pub mod desk;
+pub mod dead_letters;
 pub mod doctor;
 mod save;
 
-pub mod dossier;
 pub mod events;
-pub mod figures;
-pub mod forget;
+pub mod job_export;
 pub mod journal;
+pub mod metrics;
+pub mod retention;
 
-mod gap;
 pub mod import;
+mod restore;
 
 pub mod poller;
 pub mod ticks;
 
 pub mod dispatcher;
 
-pub mod hooks;
 pub mod inbox;
 pub mod installation;
 pub mod jobs;
@@ -47,4 +46,5 @@ pub mod usage;
 pub mod wait;
 pub mod waits;
 pub mod wakes;
+pub mod webhook_logs;
 pub mod why;

@@ -1,19 +1,19 @@
 //! The tick: due rows are claimed and passed on, and due accounts are polled. The poller reads Jules and writes
 //! nothing outside.
 
-mod bustle;
+mod account_cache;
+mod activity;
+mod budget_cache;
 mod decide;
-mod known;
-mod learned;
+mod due_rows;
+mod duplicates;
+mod job_cache;
 mod listing;
-mod money;
 mod poll;
+mod read_sessions;
 mod rules;
-mod sight;
-mod standing;
 mod sweep;
 mod turn;
-mod twins;
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use domain::account::Account;
 use domain::tick::{self, SCHEDULE_EVERY};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::{DueRow, Expect, Record, SessionsRead, Write};
 use crate::store::{Versioned, decode, refuse_newer};
 use crate::work::Work;
 
-pub use known::PROGRESS_KEPT;
+pub use job_cache::PROGRESS_KEPT;
 
 /// Due rows taken in one tick; what is left is taken in the next.
 pub const ROWS_PER_TICK: usize = 200;
@@ -54,7 +54,7 @@ pub struct Tick {
 
 /// Who else may tick at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Others {
+pub enum OtherPollers {
     /// Possible: an account is claimed before it is polled.
     Maybe,
     /// None: the ticking process holds a lease, and writes an account's row only when a poll has changed it.
@@ -63,47 +63,47 @@ pub enum Others {
 
 /// Reads Jules and passes on what is due.
 pub struct Poller {
-    desk: Desk,
+    backend: Backend,
     sessions: Arc<dyn SessionsRead>,
-    learned: learned::Learned,
-    known: known::Known,
-    cleared: twins::Cleared,
-    money: money::Money,
+    accounts: account_cache::AccountCache,
+    jobs: job_cache::JobCache,
+    cleared: duplicates::KnownSingles,
+    money: budget_cache::BudgetCache,
 }
 
 impl Poller {
     /// A poller.
-    pub fn new(desk: Desk, sessions: Arc<dyn SessionsRead>) -> Self {
+    pub fn new(backend: Backend, sessions: Arc<dyn SessionsRead>) -> Self {
         Self {
-            desk,
+            backend,
             sessions,
-            learned: learned::Learned::default(),
-            known: known::Known::default(),
-            cleared: twins::Cleared::default(),
-            money: money::Money::default(),
+            accounts: account_cache::AccountCache::default(),
+            jobs: job_cache::JobCache::default(),
+            cleared: duplicates::KnownSingles::default(),
+            money: budget_cache::BudgetCache::default(),
         }
     }
 
     /// Handles all due rows, in a process that works alone over its store. One bad row never stops the others.
     pub async fn tick(&self) -> Result<Tick, Error> {
-        self.desk.mind_the_clock().await;
-        self.tick_until(Timestamp::MAX, Others::Maybe).await
+        self.backend.correct_clock_rollback().await;
+        self.tick_until(Timestamp::MAX, OtherPollers::Maybe).await
     }
 
     /// Ticks beside other machines, or with a time limit: it begins nothing after `until`, and the rest stays due.
-    pub async fn tick_until(&self, until: Timestamp, others: Others) -> Result<Tick, Error> {
-        let began = self.desk.now();
+    pub async fn tick_until(&self, until: Timestamp, others: OtherPollers) -> Result<Tick, Error> {
+        let began = self.backend.now();
         // A process that ticks alone needs the next due time, and gets it with the same query.
         let ahead = match others {
-            Others::Maybe => began,
-            Others::None => began + SCHEDULE_EVERY,
+            OtherPollers::Maybe => began,
+            OtherPollers::None => began + SCHEDULE_EVERY,
         };
-        let records = self.desk.store.records();
+        let records = self.backend.store.records();
         let rows = records.due(ahead, ROWS_PER_TICK).await?;
         let is_cut = rows.len() == ROWS_PER_TICK;
         let (rows, later): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.due <= began);
         let mut tick = Tick::default();
-        let mut next = Soonest {
+        let mut next = NextDue {
             row: is_cut.then_some(began),
             poll: None,
         };
@@ -111,7 +111,7 @@ impl Poller {
             next.note(row.due, is_account(row));
         }
         for some in rows.chunks(ROWS_AT_ONCE) {
-            if self.desk.now() >= until {
+            if self.backend.now() >= until {
                 next.note(began, false);
                 break;
             }
@@ -133,14 +133,14 @@ impl Poller {
     async fn handle(
         &self,
         row: &DueRow,
-        (until, others): (Timestamp, Others),
+        (until, others): (Timestamp, OtherPollers),
     ) -> Result<Handled, Error> {
         let is_account = is_account(row);
-        let is_claimed = !is_account || others == Others::Maybe;
+        let is_claimed = !is_account || others == OtherPollers::Maybe;
         let Some(record) = self.found_due(row, is_claimed).await? else {
             return Ok(Handled::Lost);
         };
-        if let Some(until) = self.put_right(&record).await? {
+        if let Some(until) = self.correct_due(&record).await? {
             return Ok(Handled::Waits { until });
         }
         if !is_claimed && let Some(until) = self.rests(&record)? {
@@ -161,12 +161,12 @@ impl Poller {
             let work: Work = decode(&record)?.value;
             // The claim wrote it once.
             let version = record.version + 1;
-            self.desk.publish(&row.key, version, &work).await?;
+            self.backend.publish(&row.key, version, &work).await?;
             return Ok(Handled::PassedOn);
         }
         match Work::of_due(&row.key) {
             Some(work) => {
-                self.desk
+                self.backend
                     .queue
                     .send(&work.to_body(), SignedDuration::ZERO)
                     .await?
@@ -181,24 +181,24 @@ impl Poller {
     async fn poll_row(
         &self,
         record: &Record,
-        (until, others): (Timestamp, Others),
+        (until, others): (Timestamp, OtherPollers),
     ) -> Result<Option<Timestamp>, Error> {
         let mut found: Versioned<Account> = decode(record)?;
         // The claim wrote it once.
-        found.version += u64::from(others == Others::Maybe);
+        found.version += u64::from(others == OtherPollers::Maybe);
         self.poll(found, (until, others)).await
     }
 
     /// Until when an account is not polled whose row was left overdue.
     fn rests(&self, record: &Record) -> Result<Option<Timestamp>, Error> {
-        let account = self.learned.recalled(&decode(record)?);
-        Ok(Some(account.next_poll).filter(|next| *next > self.desk.now()))
+        let account = self.accounts.get(&decode(record)?);
+        Ok(Some(account.next_poll).filter(|next| *next > self.backend.now()))
     }
 
     /// The row itself, since the index may be out of date.
     async fn found_due(&self, row: &DueRow, is_claimed: bool) -> Result<Option<Record>, Error> {
-        let now = self.desk.now();
-        let records = self.desk.store.records();
+        let now = self.backend.now();
+        let records = self.backend.store.records();
         // An account that only one ticker writes may be read eventually consistent, at half the price.
         let found = match is_claimed {
             true => records.get(&row.key).await?,
@@ -216,7 +216,7 @@ impl Poller {
 
     /// Moves the row forward under a version check: of several pollers one wins.
     async fn claim(&self, record: &Record) -> Result<bool, Error> {
-        self.move_to(record, self.desk.now() + CLAIM).await
+        self.move_to(record, self.backend.now() + CLAIM).await
     }
 
     async fn move_to(&self, record: &Record, due: Timestamp) -> Result<bool, Error> {
@@ -228,7 +228,7 @@ impl Poller {
             record: moved,
             expect: Expect::Version(record.version),
         };
-        let outcome = self.desk.store.records().commit(vec![write]).await;
+        let outcome = self.backend.store.records().commit(vec![write]).await;
         match outcome.map_err(Error::from) {
             Ok(()) => Ok(true),
             Err(error) if error.is_conflict() => Ok(false),
@@ -261,12 +261,12 @@ impl Tick {
 }
 
 /// The earliest due time that a tick has seen.
-struct Soonest {
+struct NextDue {
     row: Option<Timestamp>,
     poll: Option<Timestamp>,
 }
 
-impl Soonest {
+impl NextDue {
     fn note(&mut self, due: Timestamp, is_poll: bool) {
         let soonest = if is_poll {
             &mut self.poll

@@ -1,6 +1,6 @@
 //! Results that the dispatcher read for callers of an API that holds no credential.
 
-use domain::conversation::{Cursor, Message, Page};
+use domain::conversation::{ConversationCursor, Message, MessagePage};
 use domain::failure::Failure;
 use domain::ids::SessionId;
 use domain::redact::presentable;
@@ -29,7 +29,7 @@ pub struct ReadMessages {
     pub session: Option<SessionId>,
     /// The messages, oldest first.
     pub messages: Vec<Message>,
-    /// Where to go on, as [`Cursor`] writes it.
+    /// Where to go on, as [`ConversationCursor`] writes it.
     pub next: String,
     /// Whether more messages exist already.
     pub more: bool,
@@ -40,7 +40,11 @@ pub struct ReadMessages {
 
 impl ReadMessages {
     /// Nothing: the reader keeps its cursor.
-    pub fn nothing(read_at: Timestamp, session: Option<SessionId>, cursor: &Cursor) -> Self {
+    pub fn nothing(
+        read_at: Timestamp,
+        session: Option<SessionId>,
+        cursor: &ConversationCursor,
+    ) -> Self {
         Self {
             read_at,
             session,
@@ -52,7 +56,7 @@ impl ReadMessages {
     }
 
     /// A page that was read.
-    pub fn of(read_at: Timestamp, session: SessionId, page: Page) -> Self {
+    pub fn from_page(read_at: Timestamp, session: SessionId, page: MessagePage) -> Self {
         Self {
             read_at,
             session: Some(session),
@@ -66,7 +70,7 @@ impl ReadMessages {
 
 /// A read of a job's session on request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Looked {
+pub struct SessionCheck {
     /// When it began; its result is in the job by then.
     pub read_at: Timestamp,
     /// Why the session could not be read, if so.
@@ -76,14 +80,14 @@ pub struct Looked {
 
 /// How often Jules was asked about a job for those who wait, since a moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Readings {
+pub struct ReadCounter {
     /// Since when.
     pub since: Timestamp,
     /// How often.
     pub times: u32,
 }
 
-impl Readings {
+impl ReadCounter {
     /// With one more now; `None` when there were as many as there may be.
     pub(crate) fn one_more(before: Option<&Self>, now: Timestamp) -> Option<Self> {
         let current = before.filter(|it| is_within(it.since, now, READINGS_WINDOW));
@@ -117,7 +121,7 @@ impl Dated for ReadArtifacts {
     }
 }
 
-impl Dated for Looked {
+impl Dated for SessionCheck {
     fn read_at(&self) -> Timestamp {
         self.read_at
     }

@@ -3,10 +3,10 @@
 use domain::ids::RepoName;
 use jiff::SignedDuration;
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::work::Work;
 
-impl Desk {
+impl Backend {
     /// Requests handling of everything that may have been held, for one source or all. What a crash prevents is
     /// handled when it is due.
     pub async fn go_on(&self, of: Option<&RepoName>) -> Result<(), Error> {

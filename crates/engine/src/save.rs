@@ -9,13 +9,13 @@ use std::borrow::Cow;
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::Event;
 use domain::ids::{AgentName, EffectId, JobId, PullRef, RepoName};
-use domain::job::{Job, Phase, effect_news, news};
+use domain::job::{Job, Phase, effect_log_line, log_lines};
 use domain::policy::{Policy, Source};
-use domain::step::{Look, Step};
+use domain::step::{FollowUp, Step};
 use domain::wake::Resume;
 use jiff::Timestamp;
 
-use crate::desk::{Desk, Error, OUTBOX_GRACE, Place, Unit};
+use crate::backend::{Backend, Error, IndexEntry, OUTBOX_GRACE, UnitOfWork};
 use crate::keys;
 use crate::ports::Expect;
 use crate::settings::{Agent, TrackedPull};
@@ -27,7 +27,7 @@ use places::{begins_to_be_watched, swept};
 
 /// Whose events these are.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Route {
+pub(crate) struct EventRoute {
     /// The agent to wake; without one, a person sees the events.
     pub(crate) agent: Option<Agent>,
     /// The repository, for the message.
@@ -36,7 +36,7 @@ pub(crate) struct Route {
     pub(crate) resume: Option<Resume>,
 }
 
-impl Route {
+impl EventRoute {
     /// To an agent, or to no one, about no repository.
     pub(crate) fn to(agent: Option<Agent>) -> Self {
         Self {
@@ -47,27 +47,27 @@ impl Route {
 }
 
 /// What of a step is not the aggregate itself.
-struct Rest<'a> {
+struct StepOutput<'a> {
     pk: String,
     /// Whose it is.
     job: &'a JobId,
     events: &'a [Event],
     amended: &'a [Event],
     effects: &'a [Action],
-    looks: &'a [Look],
+    looks: &'a [FollowUp],
     /// The pull request that polls ask for by themselves, should the message be lost.
     swept: Option<&'a PullRef>,
 }
 
-impl Desk {
+impl Backend {
     /// The agent of a job: its own, else its source's, if it can be woken.
-    pub(crate) async fn route(&self, job: &Job) -> Result<Route, Error> {
+    pub(crate) async fn route(&self, job: &Job) -> Result<EventRoute, Error> {
         let source = self.store.source(&job.repo).await?;
         let named = job
             .agent
             .clone()
             .or_else(|| source.and_then(|source| source.value.agent));
-        Ok(Route {
+        Ok(EventRoute {
             agent: self.awake(named).await?,
             repo: Some(job.repo.clone()),
             resume: job.resume.clone(),
@@ -95,13 +95,13 @@ impl Desk {
     /// anything changed.
     pub(crate) async fn save_job(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         found: Option<&Versioned<Job>>,
         step: &Step<Job>,
     ) -> Result<bool, Error> {
         let job = &step.aggregate;
         let looks = self.looks(unit, step).await?;
-        let rest = Rest {
+        let rest = StepOutput {
             pk: keys::job_pk(&job.id),
             job: &job.id,
             events: &step.events,
@@ -113,17 +113,17 @@ impl Desk {
         let changed = found.is_none_or(|found| found.value != *job)
             || !step.events.is_empty()
             || !step.effects.is_empty();
-        if !changed && step.amended.is_empty() && step.looks.is_empty() {
+        if !changed && step.amended.is_empty() && step.follow_ups.is_empty() {
             return Ok(false);
         }
-        let news = news(found.map(|found| &found.value), job);
+        let news = log_lines(found.map(|found| &found.value), job);
         unit.news
             .extend(news.into_iter().map(|what| (job.id.clone(), what)));
         if changed {
             // A job that is called at once need not be due at once as well.
-            let told = step.looks.contains(&Look::Job(job.id.clone()));
+            let told = step.follow_ups.contains(&FollowUp::Job(job.id.clone()));
             let soon = unit.now() + OUTBOX_GRACE;
-            let place = Place {
+            let place = IndexEntry {
                 due: step.due.map(|due| if told { due.max(soon) } else { due }),
                 list: job_list(job),
                 forget: None,
@@ -136,21 +136,21 @@ impl Desk {
             );
             // A newly watched job gets a place that it keeps for long.
             if !begins_to_be_watched(found.map(|found| &found.value), job) {
-                unit.may_stand(keys::job(&job.id), found.and_then(|found| found.due));
+                unit.keep_due_row(keys::job(&job.id), found.and_then(|found| found.due));
             }
         }
         if found.is_none() {
-            let list = keys::listed(keys::JOBS, keys::job_place(job.created_at, &job.id));
-            let place = Place {
+            let list = keys::listed(keys::JOBS, keys::list_position(job.created_at, &job.id));
+            let place = IndexEntry {
                 list,
-                ..Place::default()
+                ..IndexEntry::default()
             };
             // An adoption that is decided again has the same job.
             unit.put_ahead_again(keys::job_listed(&job.id), &job.id, place);
         }
         // Most steps have no events.
         let route = match step.events.is_empty() {
-            true => Route::default(),
+            true => EventRoute::default(),
             false => self.route(job).await?,
         };
         Box::pin(self.save_rest(unit, rest, &route, Some(&job.id))).await?;
@@ -161,31 +161,31 @@ impl Desk {
     /// may be free.
     async fn looks<'a>(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         step: &'a Step<Job>,
-    ) -> Result<Cow<'a, [Look]>, Error> {
+    ) -> Result<Cow<'a, [FollowUp]>, Error> {
         let job = &step.aggregate;
-        let own = Look::Job(job.id.clone());
+        let own = FollowUp::Job(job.id.clone());
         let is_queued = matches!(job.phase, Phase::Queued { .. });
-        if !is_queued || !step.looks.contains(&own) {
-            return Ok(Cow::Borrowed(&step.looks));
+        if !is_queued || !step.follow_ups.contains(&own) {
+            return Ok(Cow::Borrowed(&step.follow_ups));
         }
         let slots = self.store.slots(&job.account).await?;
         if slots.due.is_none_or(|due| due <= unit.now()) {
-            return Ok(Cow::Borrowed(&step.looks));
+            return Ok(Cow::Borrowed(&step.follow_ups));
         }
         unit.joins(&job.account, slots.version);
-        let others = step.looks.iter().filter(|look| **look != own).cloned();
+        let others = step.follow_ups.iter().filter(|look| **look != own).cloned();
         Ok(Cow::Owned(others.collect()))
     }
 
     /// Adds a pull request's step to a unit.
     pub(crate) async fn save_pull(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         found: Option<u64>,
         (step, read_at): (&Step<domain::pull::Pull>, Option<Timestamp>),
-        route: &Route,
+        route: &EventRoute,
     ) -> Result<(), Error> {
         let tracked = TrackedPull {
             pull: step.aggregate.clone(),
@@ -198,19 +198,19 @@ impl Desk {
             keys::pull(reference),
             &tracked,
             found,
-            Place {
+            IndexEntry {
                 due: step.due,
                 list,
                 forget: None,
             },
         );
-        let rest = Rest {
+        let rest = StepOutput {
             pk: keys::pull_pk(reference),
             job: &tracked.pull.job,
             events: &step.events,
             amended: &step.amended,
             effects: &step.effects,
-            looks: &step.looks,
+            looks: &step.follow_ups,
             swept: None,
         };
         Box::pin(self.save_rest(unit, rest, route, None)).await
@@ -219,9 +219,9 @@ impl Desk {
     /// Adds events of a whole account to a unit.
     pub(crate) async fn save_account_events(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         events: &[Event],
-        route: &Route,
+        route: &EventRoute,
     ) -> Result<(), Error> {
         for event in events {
             self.save_event(
@@ -237,9 +237,9 @@ impl Desk {
 
     async fn save_rest(
         &self,
-        unit: &mut Unit,
-        rest: Rest<'_>,
-        route: &Route,
+        unit: &mut UnitOfWork,
+        rest: StepOutput<'_>,
+        route: &EventRoute,
         job: Option<&JobId>,
     ) -> Result<(), Error> {
         self.save_numbered(unit, rest.events, route).await?;
@@ -249,18 +249,18 @@ impl Desk {
         let mut wished = false;
         for action in rest.effects {
             let is_new = self.save_effect(unit, &rest.pk, action).await?;
-            if let Some(what) = effect_news(action).filter(|_| is_new) {
+            if let Some(what) = effect_log_line(action).filter(|_| is_new) {
                 unit.news.push((rest.job.clone(), what.to_owned()));
             }
             wished |= is_new;
         }
         if let (true, Some(job)) = (wished, job) {
-            unit.tell(&rest.pk, Work::Job { id: job.clone() });
+            unit.enqueue(&rest.pk, Work::Job { id: job.clone() });
         }
         for look in rest.looks {
             match look {
-                Look::Job(id) => unit.tell(&rest.pk, Work::Job { id: id.clone() }),
-                Look::Pull(pull) => {
+                FollowUp::Job(id) => unit.enqueue(&rest.pk, Work::Job { id: id.clone() }),
+                FollowUp::Pull(pull) => {
                     let is_swept = rest.swept == Some(pull);
                     let (pull, job) = (pull.clone(), job.cloned());
                     let received_at = None;
@@ -271,12 +271,12 @@ impl Desk {
                     };
                     // The sweep of polls repeats this call, so it needs no outbox row.
                     if is_swept {
-                        unit.hint(look);
+                        unit.enqueue_hint(look);
                     } else {
-                        unit.tell(&rest.pk, look);
+                        unit.enqueue(&rest.pk, look);
                     }
                 }
-                Look::Slots(account) => unit.frees(account),
+                FollowUp::Slots(account) => unit.frees_slot(account),
             }
         }
         Ok(())
@@ -284,13 +284,18 @@ impl Desk {
 
     /// Saves an effect; the same decision is one effect. A failed one may be repeated with the next attempt number,
     /// as often as its kind allows.
-    async fn save_effect(&self, unit: &mut Unit, pk: &str, action: &Action) -> Result<bool, Error> {
+    async fn save_effect(
+        &self,
+        unit: &mut UnitOfWork,
+        pk: &str,
+        action: &Action,
+    ) -> Result<bool, Error> {
         let wished = Effect::new(action.clone(), unit.now());
         let found = self.store.effect(pk, &wished.id).await?;
         let before = found.as_ref().map(|found| &found.value);
-        let gap = self.doubted_in(before, action).await?;
+        let gap = self.restore_gap_of(before, action).await?;
         let (effect, version) = match found {
-            None => (wished.after_a_breath(), None),
+            None => (wished.with_initial_delay(), None),
             Some(found) => {
                 // An approval is safe to repeat, and only a person or an agent repeats it: it starts afresh.
                 let afresh = matches!(action, Action::ApprovePlan { .. })
@@ -298,7 +303,7 @@ impl Desk {
                 let again = if afresh {
                     wished.clone()
                 } else {
-                    found.value.wished_again(unit.now())
+                    found.value.requested_again(unit.now())
                 };
                 if again == found.value {
                     return Ok(false);
@@ -309,11 +314,11 @@ impl Desk {
             }
         };
         let effect = match gap {
-            Some(gap) => effect.doubted(&gap, unit.now()),
+            Some(gap) => effect.after_restore(&gap, unit.now()),
             None => effect,
         };
         let soon = unit.now() + OUTBOX_GRACE;
-        let place = Place::due(effect.due().map(|due| due.max(soon)));
+        let place = IndexEntry::due(effect.due().map(|due| due.max(soon)));
         unit.put(keys::effect(pk, &effect.id), &effect, version, place);
         Ok(true)
     }
@@ -321,20 +326,20 @@ impl Desk {
     /// Adds the next state of an effect to a unit.
     pub(crate) fn save_effect_state(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         pk: &str,
         found: &Versioned<Effect>,
         next: &Effect,
     ) {
-        let (key, place) = (keys::effect(pk, &next.id), Place::due(next.due()));
+        let (key, place) = (keys::effect(pk, &next.id), IndexEntry::due(next.due()));
         unit.put(key.clone(), next, Some(found.version), place);
-        unit.may_stand(key, found.due);
+        unit.keep_due_row(key, found.due);
     }
 
     /// Adds the start of an effect to a unit: of several hands, its version lets one win.
     pub(crate) fn save_effect_start(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         pk: &str,
         found: &Versioned<Effect>,
         started: &Effect,
@@ -344,14 +349,17 @@ impl Desk {
         } else {
             Expect::Version(found.version)
         };
-        let (key, place) = (keys::effect(pk, &started.id), Place::due(started.due()));
+        let (key, place) = (
+            keys::effect(pk, &started.id),
+            IndexEntry::due(started.due()),
+        );
         unit.put_if(key.clone(), started, expect, place);
-        unit.may_stand(key, found.due);
+        unit.keep_due_row(key, found.due);
     }
 
     /// The id of the effect that an action is.
     pub fn effect_id(action: &Action) -> EffectId {
-        EffectId::of(&action.to_string())
+        EffectId::from_name(&action.to_string())
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 
-use crate::desk::{Desk, Error};
-use crate::figures::Figures;
+use crate::backend::{Backend, Error};
+use crate::metrics::Metrics;
 use crate::status::Status;
 
 /// Maximum age of a shared answer: too short to notice, and it bounds the cost of any number of readers.
@@ -44,12 +44,12 @@ impl<T: Clone> Shared<T> {
 
 /// What is asked for by many at once.
 #[derive(Debug, Default)]
-pub(crate) struct Answers {
+pub(crate) struct SharedAnswers {
     status: Shared<Status>,
-    figures: Shared<Figures>,
+    figures: Shared<Metrics>,
 }
 
-impl Desk {
+impl Backend {
     /// The status of the last second: many callers at once share one answer.
     pub async fn shared_status(&self) -> Result<Status, Error> {
         let answers = Arc::clone(&self.answers);
@@ -58,9 +58,9 @@ impl Desk {
     }
 
     /// Figures of the moment, likewise.
-    pub async fn shared_figures(&self) -> Result<Figures, Error> {
+    pub async fn shared_figures(&self) -> Result<Metrics, Error> {
         let answers = Arc::clone(&self.answers);
-        let find = self.figures();
+        let find = self.metrics();
         answers.figures.get(|| self.now(), find).await
     }
 }

@@ -4,12 +4,12 @@ use domain::ids::RepoName;
 use domain::policy::Source;
 use jiff::Timestamp;
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error};
 use crate::keys;
 use crate::ports::{Expect, Key, Record, Write};
 use crate::store::Versioned;
 
-impl Desk {
+impl Backend {
     /// Saves a source, new or changed. Where its rules for pull requests changed, each is read again at once.
     pub async fn save_source(
         &self,

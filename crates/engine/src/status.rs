@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::account::{Health, OVERDUE_MAX, Tally};
-use domain::feed::{self, FeedHealth};
-use domain::hooks::{self, Log, Repair};
+use domain::account::{Health, OVERDUE_MAX, PollCounters};
 use domain::ids::{AccountName, RepoName};
-use domain::job::{self, Attention, How, Job, Phase};
+use domain::job::{self, Attention, EndReason, Job, Phase};
+use domain::redelivery::{self, Log, RedeliveryState};
 use domain::session::SessionState;
 use domain::tick::Lease;
+use domain::webhook_activity::{self, WebhookHealth};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::{Budget, Usage};
 use crate::usage::Spending;
@@ -48,7 +48,7 @@ pub struct Status {
     /// Time of the last tick.
     pub last_tick: Option<Timestamp>,
     /// How news of each source reaches us.
-    pub feeds: Vec<FeedStatus>,
+    pub feeds: Vec<WebhookFeedStatus>,
     /// Failed webhook deliveries and their redelivery.
     pub hooks: Vec<HookStatus>,
     /// How GitHub lets us work.
@@ -72,12 +72,12 @@ pub struct GitHubStatus {
 
 /// How news of one source reaches us.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FeedStatus {
+pub struct WebhookFeedStatus {
     /// The repository.
     pub repo: RepoName,
     /// How its news reaches us.
     #[serde(flatten)]
-    pub health: FeedHealth,
+    pub health: WebhookHealth,
 }
 
 /// Failed webhook deliveries and their redelivery, by GitHub's log of them.
@@ -111,7 +111,7 @@ pub struct AccountStatus {
     /// Tasks of the last 24 hours and allowed.
     pub today: (u64, u32),
     /// Counters of its polls.
-    pub tally: Tally,
+    pub tally: PollCounters,
     /// Requests to Jules of today's polls, where they are counted, and allowed.
     pub requests: Option<(u64, u32)>,
 }
@@ -153,13 +153,13 @@ pub fn state_of(job: &Job) -> &'static str {
         Phase::Queued { .. } => "queued",
         Phase::Creating { .. } => "starting",
         Phase::Ended(ending) => match ending.how {
-            How::Merged { .. } => "merged",
-            How::PullClosed => "closed",
-            How::Completed => "completed",
-            How::Failed { .. } => "failed",
-            How::Lost => "lost",
-            How::Refused { .. } => "refused",
-            How::Cancelled { .. } => "cancelled",
+            EndReason::Merged { .. } => "merged",
+            EndReason::PullClosed => "closed",
+            EndReason::Completed => "completed",
+            EndReason::Failed { .. } => "failed",
+            EndReason::Lost => "lost",
+            EndReason::Refused { .. } => "refused",
+            EndReason::Cancelled { .. } => "cancelled",
         },
         Phase::Watching(watch) if job::answered_at(watch).is_some() => "answered",
         Phase::Watching(watch) => match (&watch.attention, &watch.state) {
@@ -176,10 +176,10 @@ pub fn state_of(job: &Job) -> &'static str {
     }
 }
 
-impl From<Repair> for HookStatus {
-    fn from(repair: Repair) -> Self {
+impl From<RedeliveryState> for HookStatus {
+    fn from(repair: RedeliveryState) -> Self {
         Self {
-            trouble: hooks::trouble(&repair),
+            trouble: redelivery::problem(&repair),
             looked_at: repair.looked_at,
             failed: repair.failed.len() as u64,
             asked: repair.asked,
@@ -209,7 +209,7 @@ impl Status {
     }
 }
 
-impl Desk {
+impl Backend {
     async fn hook_status(&self) -> Result<Vec<HookStatus>, Error> {
         let repairs = self.store.repairs().await?;
         Ok(repairs.into_iter().map(|it| it.value.into()).collect())
@@ -237,7 +237,7 @@ impl Desk {
                 name: account.name,
                 health: account.health,
                 next_poll: account.next_poll.max(self.now()),
-                tally: account.tally,
+                tally: account.counters,
                 requests: account
                     .budget
                     .requests_a_day
@@ -252,8 +252,8 @@ impl Desk {
         let mut feeds = Vec::new();
         for source in &sources {
             let repo = source.value.repo.clone();
-            let health = feed::health(self.store.feed(&repo).await?, self.now());
-            feeds.push(FeedStatus { repo, health });
+            let health = webhook_activity::health(self.store.feed(&repo).await?, self.now());
+            feeds.push(WebhookFeedStatus { repo, health });
         }
         Ok(Status {
             now,

@@ -6,11 +6,10 @@ mod body;
 use std::sync::Arc;
 
 use domain::account::Account;
-use domain::effect::{Effect, Gap};
+use domain::effect::{Effect, RestoreGap};
 use domain::event::Event;
-use domain::feed::Feed;
+use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
-use domain::hooks::{Log, Repair};
 use domain::ids::{
     AccountName, AgentName, EffectId, EventId, JobId, PullRef, RepoId, RepoName, SessionId,
     TokenName,
@@ -18,9 +17,10 @@ use domain::ids::{
 use domain::job::Job;
 use domain::policy::Source;
 use domain::pull::Lane;
-use domain::reach::{Access, Reach};
+use domain::redelivery::{Log, RedeliveryState};
 use domain::token::Token;
 use domain::wake::Wake;
+use domain::webhook_activity::WebhookActivity;
 use serde::de::DeserializeOwned;
 
 pub use aggregate::{Aggregate, Initial};
@@ -250,29 +250,35 @@ impl Store {
     }
 
     /// GitHub's answers about a source's repository; empty before the first reading (version 0).
-    pub async fn reach(&self, repo: &RepoName) -> Result<Versioned<Reach>, RecordsError> {
+    pub async fn reach(
+        &self,
+        repo: &RepoName,
+    ) -> Result<Versioned<RepositoryAccess>, RecordsError> {
         self.get_or_initial(repo).await
     }
 
     /// When a source's webhooks came; none before the first.
-    pub async fn feed(&self, repo: &RepoName) -> Result<Option<Feed>, RecordsError> {
-        let found = self.read(&keys::feed(repo)).await?;
+    pub async fn feed(&self, repo: &RepoName) -> Result<Option<WebhookActivity>, RecordsError> {
+        let found = self.read(&keys::webhook_activity(repo)).await?;
         Ok(found.map(|found| found.value))
     }
 
     /// State of a log of webhook deliveries.
-    pub async fn repair(&self, log: &Log) -> Result<Option<Versioned<Repair>>, RecordsError> {
+    pub async fn repair(
+        &self,
+        log: &Log,
+    ) -> Result<Option<Versioned<RedeliveryState>>, RecordsError> {
         self.get(log).await
     }
 
     /// State of all logs of webhook deliveries.
-    pub async fn repairs(&self) -> Result<Vec<Versioned<Repair>>, RecordsError> {
+    pub async fn repairs(&self) -> Result<Vec<Versioned<RedeliveryState>>, RecordsError> {
         self.all(keys::HOOK_LOGS).await
     }
 
     /// How GitHub answers about all repositories that were read.
-    pub async fn reaches(&self) -> Result<Vec<Versioned<Reach>>, RecordsError> {
-        self.all(keys::REACHES).await
+    pub async fn reaches(&self) -> Result<Vec<Versioned<RepositoryAccess>>, RecordsError> {
+        self.all(keys::REPOSITORY_ACCESS).await
     }
 
     /// Which source a repository belongs to.
@@ -282,7 +288,7 @@ impl Store {
     }
 
     /// How GitHub takes our credential.
-    pub async fn access(&self) -> Result<Versioned<Access>, RecordsError> {
+    pub async fn access(&self) -> Result<Versioned<CredentialAccess>, RecordsError> {
         self.get_or_initial(&()).await
     }
 
@@ -325,8 +331,11 @@ impl Store {
     }
 
     /// The gap of a restored store; `None` in any other.
-    pub async fn gap(&self) -> Result<Option<Gap>, RecordsError> {
-        Ok(self.read(&keys::gap()).await?.map(|found| found.value))
+    pub async fn gap(&self) -> Result<Option<RestoreGap>, RecordsError> {
+        Ok(self
+            .read(&keys::restore_gap())
+            .await?
+            .map(|found| found.value))
     }
 
     /// The switches; all off when nothing was stored yet (version 0).

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::tick::{self, Call, Lease, Next};
+use domain::tick::{self, Lease, NextTick, TickTrigger};
 use jiff::Timestamp;
 
-use crate::desk::{Desk, Error, Place};
+use crate::backend::{Backend, Error, IndexEntry};
 use crate::keys;
-use crate::poller::{Others, Poller, Tick};
+use crate::poller::{OtherPollers, Poller, Tick};
 use crate::ports::Queue;
 use crate::store::{Versioned, decode};
 
@@ -20,9 +20,9 @@ pub struct Ticks {
 
 impl Ticks {
     /// Ticks with a poller; `queue` takes the messages that continue the chain.
-    pub fn new(desk: Desk, poller: Poller, queue: Arc<dyn Queue>) -> Self {
+    pub fn new(backend: Backend, poller: Poller, queue: Arc<dyn Queue>) -> Self {
         Self {
-            turns: Turns { desk },
+            turns: Turns { backend },
             poller,
             queue,
         }
@@ -31,11 +31,11 @@ impl Ticks {
     /// Ticks if it is this caller's turn, beginning nothing more at `until`; `None` if it is not.
     ///
     /// A call that fails need not come again: the schedule finds that the chain broke.
-    pub async fn called(&self, call: Call, until: Timestamp) -> Result<Option<Tick>, Error> {
+    pub async fn called(&self, call: TickTrigger, until: Timestamp) -> Result<Option<Tick>, Error> {
         let Some(lease) = self.turns.begin(call).await? else {
             return Ok(None);
         };
-        let tick = self.poller.tick_until(until, Others::None).await?;
+        let tick = self.poller.tick_until(until, OtherPollers::None).await?;
         self.end(&lease, tick).await?;
         Ok(Some(tick))
     }
@@ -43,9 +43,9 @@ impl Ticks {
     /// Sends the message for the next tick; if another chain has begun since, the message names a chain that is over.
     /// A crash before that breaks the chain, which the schedule repairs.
     async fn end(&self, begun: &Versioned<Lease>, done: Tick) -> Result<(), Error> {
-        let now = self.turns.desk.now();
+        let now = self.turns.backend.now();
         let next = match done.passed_on {
-            0 => Next::Due(done.next),
+            0 => NextTick::Due(done.next),
             _ => tick::after_passing_on(done.next, now),
         };
         let left = tick::end(&begun.value, next, now);
@@ -59,7 +59,7 @@ impl Ticks {
         let Some(wait) = left.wait else {
             return Ok(());
         };
-        let call = Call::Next {
+        let call = TickTrigger::Next {
             generation: begun.value.generation,
             version,
         };
@@ -71,7 +71,7 @@ impl Ticks {
 
 /// The outcome of a request to tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum TickTurn {
     /// It ticked.
     Mine(Tick),
     /// Another process ticks.
@@ -85,58 +85,61 @@ pub struct Holder {
     turns: Turns,
     poller: Poller,
     /// The call that continues its last tick, while no other tick has begun.
-    held: Mutex<Option<Call>>,
+    held: Mutex<Option<TickTrigger>>,
 }
 
 impl Holder {
-    /// Ticks with a poller of the same desk.
-    pub fn new(desk: Desk, poller: Poller) -> Self {
+    /// Ticks with a poller of the same backend.
+    pub fn new(backend: Backend, poller: Poller) -> Self {
         Self {
-            turns: Turns { desk },
+            turns: Turns { backend },
             poller,
             held: Mutex::default(),
         }
     }
 
     /// Ticks if something is due and no other process ticks.
-    pub async fn tick(&self) -> Result<Turn, Error> {
-        let desk = &self.turns.desk;
-        let due = desk.store.records().next_due().await?;
-        if due.is_none_or(|due| due > desk.now()) {
-            return Ok(Turn::Idle);
+    pub async fn tick(&self) -> Result<TickTurn, Error> {
+        let backend = &self.turns.backend;
+        let due = backend.store.records().next_due().await?;
+        if due.is_none_or(|due| due > backend.now()) {
+            return Ok(TickTurn::Idle);
         }
         let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let begun = self.turns.begin(held.unwrap_or(Call::Schedule)).await?;
-        let mine = begun.as_ref().map(|begun| Call::Next {
+        let begun = self
+            .turns
+            .begin(held.unwrap_or(TickTrigger::Schedule))
+            .await?;
+        let mine = begun.as_ref().map(|begun| TickTrigger::Next {
             generation: begun.value.generation,
             version: begun.version,
         });
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = mine;
         match begun {
             Some(_) => {
-                let tick = self.poller.tick_until(Timestamp::MAX, Others::Maybe);
-                Ok(Turn::Mine(tick.await?))
+                let tick = self.poller.tick_until(Timestamp::MAX, OtherPollers::Maybe);
+                Ok(TickTurn::Mine(tick.await?))
             }
-            None => Ok(Turn::Others),
+            None => Ok(TickTurn::Others),
         }
     }
 }
 
 /// Who may tick.
 struct Turns {
-    desk: Desk,
+    backend: Backend,
 }
 
 impl Turns {
     /// Of several callers one changes the lease. The schedule changes nothing while nothing is due before it calls again.
-    async fn begin(&self, call: Call) -> Result<Option<Versioned<Lease>>, Error> {
+    async fn begin(&self, call: TickTrigger) -> Result<Option<Versioned<Lease>>, Error> {
         let (begun, version) = match call {
             // The unchanged version proves all that a read would.
-            Call::Next {
+            TickTrigger::Next {
                 generation,
                 version,
-            } => (tick::continued(generation, self.desk.now()), version),
-            Call::Schedule => {
+            } => (tick::continued(generation, self.backend.now()), version),
+            TickTrigger::Schedule => {
                 let Some(begun) = self.begin_anew().await? else {
                     return Ok(None);
                 };
@@ -155,25 +158,25 @@ impl Turns {
     /// The lease that would be begun, and the version of the one that it replaces.
     async fn begin_anew(&self) -> Result<Option<(Lease, u64)>, Error> {
         let found = self.lease().await?;
-        let Some(begun) = tick::begin(&found.value, self.desk.now()) else {
+        let Some(begun) = tick::begin(&found.value, self.backend.now()) else {
             return Ok(None);
         };
-        let due = self.desk.store.records().next_due().await?;
-        let is_soon = tick::is_soon(due, self.desk.now());
+        let due = self.backend.store.records().next_due().await?;
+        let is_soon = tick::is_soon(due, self.backend.now());
         Ok(is_soon.then_some((begun, found.version)))
     }
 
     /// The lease as of a moment ago: a begin with a stale one loses.
     async fn lease(&self) -> Result<Versioned<Lease>, Error> {
-        let found = self.desk.store.records().glance(&[keys::tick()]).await?;
+        let found = self.backend.store.records().glance(&[keys::tick()]).await?;
         let found = found.first().map(decode).transpose()?;
         Ok(found.unwrap_or_else(|| Versioned::unstored(Lease::default())))
     }
 
     /// Whether it was this caller that changed the lease.
     async fn put(&self, lease: &Lease, version: u64) -> Result<bool, Error> {
-        let mut unit = self.desk.unit();
-        unit.put(keys::tick(), lease, Some(version), Place::default());
-        self.desk.try_commit(unit).await
+        let mut unit = self.backend.unit();
+        unit.put(keys::tick(), lease, Some(version), IndexEntry::default());
+        self.backend.try_commit(unit).await
     }
 }

@@ -5,9 +5,9 @@ use domain::job::NotNow;
 use domain::token::{Scope, Token};
 use jiff::SignedDuration;
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 
-impl Desk {
+impl Backend {
     /// Makes a token out of random bytes; answers it with its text, which is kept nowhere.
     pub async fn create_token(
         &self,

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::ports::RecordsError;
 use crate::store::{Store, Versioned};
 
@@ -130,14 +130,14 @@ impl Recorder {
 
     /// Counts an invocation with its duration in milliseconds and its megabytes. A failure to store it is no failure
     /// of the work: the next call stores it.
-    pub async fn invoked(&self, desk: &Desk, (took_ms, memory_mb): (u64, u64)) {
+    pub async fn invoked(&self, backend: &Backend, (took_ms, memory_mb): (u64, u64)) {
         let mut used = self.meter.take();
         used.invocations += 1;
         used.mb_ms += took_ms * memory_mb;
-        let Some(all) = self.ripe(used, desk.now()) else {
+        let Some(all) = self.ripe(used, backend.now()) else {
             return;
         };
-        if let Err(error) = store(desk, self.role, all).await {
+        if let Err(error) = store(backend, self.role, all).await {
             tracing::warn!(%error, "what was used could not be stored; it is tried again later");
             self.pending().0 += all;
         }
@@ -162,15 +162,15 @@ impl Recorder {
 }
 
 /// Adds to a role's usage; after a conflict the next call tries again.
-async fn store(desk: &Desk, role: &str, used: Used) -> Result<(), Error> {
-    let found = desk.store.usage(role).await?;
-    let next = found.value.with(used, desk.now());
-    let mut unit = desk.unit();
+async fn store(backend: &Backend, role: &str, used: Used) -> Result<(), Error> {
+    let found = backend.store.usage(role).await?;
+    let next = found.value.with(used, backend.now());
+    let mut unit = backend.unit();
     unit.save(role, &next, Some(found.version));
-    desk.commit(unit).await
+    backend.commit(unit).await
 }
 
-impl Desk {
+impl Backend {
     /// Today's cost so far, and its limit.
     pub async fn spending(&self) -> Result<Spending, Error> {
         let mut used = Used::default();
@@ -181,7 +181,7 @@ impl Desk {
         }
         let prices = prices::Prices::known();
         Ok(Spending {
-            dollars_today: prices.map_or(0.0, |prices| prices.of(&used)),
+            dollars_today: prices.map_or(0.0, |prices| prices.cost_of(&used)),
             dollars_a_day: self.store.allowance().await?.value.dollars_a_day,
         })
     }

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::desk::Desk;
+use crate::backend::Backend;
 
 /// Interval of the checks while waiting, since another process may have saved something.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen<T> {
+pub enum WaitState<T> {
     /// The awaited result.
     Enough(T),
     /// The state while it is not there.
     NotYet(T),
 }
 
-impl<T> Seen<T> {
+impl<T> WaitState<T> {
     /// Enough, if it is.
     pub fn if_enough(value: T, is_enough: bool) -> Self {
         if is_enough {
@@ -30,7 +30,7 @@ impl<T> Seen<T> {
     }
 }
 
-impl Desk {
+impl Backend {
     /// Checks again whenever something may have changed, until the result is enough or `waiting` ends: then it returns the present state.
     pub async fn look_while<T, E, F>(
         &self,
@@ -38,14 +38,14 @@ impl Desk {
         mut look: impl FnMut() -> F + Send,
     ) -> Result<T, E>
     where
-        F: Future<Output = Result<Seen<T>, E>> + Send,
+        F: Future<Output = Result<WaitState<T>, E>> + Send,
     {
         let mut waiting = std::pin::pin!(waiting);
         let mut interval = tokio::time::interval(LOOK_AGAIN);
         loop {
             let so_far = match look().await? {
-                Seen::Enough(value) => return Ok(value),
-                Seen::NotYet(value) => value,
+                WaitState::Enough(value) => return Ok(value),
+                WaitState::NotYet(value) => value,
             };
             tokio::select! {
                 biased;
@@ -63,7 +63,7 @@ impl Desk {
         look: impl FnMut() -> F + Send,
     ) -> Result<T, E>
     where
-        F: Future<Output = Result<Seen<T>, E>> + Send,
+        F: Future<Output = Result<WaitState<T>, E>> + Send,
     {
         let over = async move {
             drop(timeout(within, pending::<()>()).await);

@@ -6,12 +6,12 @@ use domain::ids::{AgentName, RepoName};
 use domain::job::{self, Job, Phase, WaitsFor};
 use domain::pull::Pull;
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::why::AsRead;
 
 /// Determines who several jobs wait for: shared inputs are read once.
 pub struct Waits<'a> {
-    desk: &'a Desk,
+    backend: &'a Backend,
     /// The agent that a source names.
     sources: BTreeMap<RepoName, Option<AgentName>>,
     /// Whether an agent can be woken.
@@ -20,16 +20,16 @@ pub struct Waits<'a> {
 
 impl<'a> Waits<'a> {
     /// Nothing is read yet.
-    pub fn new(desk: &'a Desk) -> Self {
+    pub fn new(backend: &'a Backend) -> Self {
         Self {
-            desk,
+            backend,
             sources: BTreeMap::new(),
             agents: BTreeMap::new(),
         }
     }
 
     /// Who must act before a job goes on.
-    pub async fn of(&mut self, job: &Job) -> Result<WaitsFor, Error> {
+    pub async fn waits_for(&mut self, job: &Job) -> Result<WaitsFor, Error> {
         Ok(self.as_read(job).await?.0)
     }
 
@@ -39,15 +39,15 @@ impl<'a> Waits<'a> {
             return Ok((job::waits_for(job, None, None), None));
         }
         let pull = match job.pull() {
-            Some(reference) => self.desk.store.pull(reference).await?,
+            Some(reference) => self.backend.store.pull(reference).await?,
             None => None,
         };
         let tracked = pull.map(|found| found.value);
         let waits = self
             .told_by(job, tracked.as_ref().map(|it| &it.pull))
             .await?;
-        let now = self.desk.now();
-        Ok((waits, tracked.and_then(|it| AsRead::of(&it, now))))
+        let now = self.backend.now();
+        Ok((waits, tracked.and_then(|it| AsRead::from_tracked(&it, now))))
     }
 
     /// The same of a job whose pull request was read before.
@@ -74,7 +74,7 @@ impl<'a> Waits<'a> {
         let is_awake = match self.agents.get(&name) {
             Some(known) => *known,
             None => {
-                let is_awake = self.desk.awake(Some(name.clone())).await?.is_some();
+                let is_awake = self.backend.awake(Some(name.clone())).await?.is_some();
                 self.agents.insert(name.clone(), is_awake);
                 is_awake
             }
@@ -86,16 +86,16 @@ impl<'a> Waits<'a> {
         if let Some(known) = self.sources.get(repo) {
             return Ok(known.clone());
         }
-        let source = self.desk.store.source(repo).await?;
+        let source = self.backend.store.source(repo).await?;
         let agent = source.and_then(|source| source.value.agent);
         self.sources.insert(repo.clone(), agent.clone());
         Ok(agent)
     }
 }
 
-impl Desk {
+impl Backend {
     /// Who must act before a job goes on.
     pub async fn waits_for(&self, job: &Job) -> Result<WaitsFor, Error> {
-        Waits::new(self).of(job).await
+        Waits::new(self).waits_for(job).await
     }
 }

@@ -5,7 +5,7 @@ use domain::job::{Job, Order, answers};
 use domain::wake::{Channel, Wake, WakeState};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::desk::{Desk, Error, Unit, decide_again, ignore_conflict};
+use crate::backend::{Backend, Error, UnitOfWork, decide_again, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -21,7 +21,7 @@ pub enum Replayed {
     UnderWay,
 }
 
-impl Desk {
+impl Backend {
     /// An agent says that it is done with an event. Saying it twice changes nothing.
     pub async fn acknowledge(&self, agent: &AgentName, event: &EventId) -> Result<(), Error> {
         decide_again(format!("event {event}"), || async move {
@@ -46,7 +46,7 @@ impl Desk {
     /// Marks wakes in their agents' hands as done, since an order about their job is what they ask for.
     pub(crate) async fn answer(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         job: &Job,
         order: Order,
     ) -> Result<Vec<Wake>, Error> {
@@ -101,7 +101,7 @@ impl Desk {
             if again.channel == Channel::Http {
                 let (agent, event) = (agent.clone(), event.clone());
                 let pk = keys::wake(&agent, &event).pk;
-                unit.tell(&pk, Work::Wake { agent, event });
+                unit.enqueue(&pk, Work::Wake { agent, event });
             }
             Ok(self.try_commit(unit).await?.then_some(Replayed::Sent))
         })
@@ -160,7 +160,7 @@ impl Desk {
     /// A wake that could not be had before is held from now on.
     async fn turn_to(&self, next: Wake) -> Result<(), Error> {
         let found = self.must_wake(&next.agent, &next.event.id).await?;
-        let Some(turned) = found.value.turned_to(self.now()) else {
+        let Some(turned) = found.value.moved_to_front(self.now()) else {
             return Ok(());
         };
         let mut unit = self.unit();

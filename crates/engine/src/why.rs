@@ -15,7 +15,7 @@ use domain::when::ago;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::Key;
 use crate::settings::TrackedPull;
@@ -57,7 +57,7 @@ pub struct AsRead {
 
 impl AsRead {
     /// For a pull request that is judged and not over; nothing else that is shown of one changes on GitHub.
-    pub fn of(tracked: &TrackedPull, now: Timestamp) -> Option<Self> {
+    pub fn from_tracked(tracked: &TrackedPull, now: Timestamp) -> Option<Self> {
         let pull = &tracked.pull;
         let at = tracked
             .read_at
@@ -87,7 +87,7 @@ pub struct Planned {
 
 /// What is found out, piece by piece.
 #[derive(Default)]
-struct Found {
+struct WhySubject {
     because: Vec<Reasoned>,
     then: Vec<Planned>,
     next: Vec<Next>,
@@ -96,7 +96,7 @@ struct Found {
     held: bool,
 }
 
-impl Found {
+impl WhySubject {
     fn because(&mut self, code: &str, sentence: impl Into<String>) {
         self.because.push(Reasoned {
             code: code.to_owned(),
@@ -138,11 +138,11 @@ impl Found {
     }
 }
 
-impl Desk {
+impl Backend {
     /// Why a job does not move.
     pub async fn why(&self, id: &JobId) -> Result<Why, Error> {
         let job = self.must_job(id).await?.value;
-        let mut found = Found::default();
+        let mut found = WhySubject::default();
         self.switches(&mut found, &job.repo).await?;
         self.why_job(&mut found, &job).await?;
         self.why_told(&mut found, &job).await?;
@@ -172,7 +172,7 @@ impl Desk {
     pub async fn pull_why(&self, reference: &PullRef) -> Result<Why, Error> {
         if let Some(tracked) = self.store.pull(reference).await? {
             let tracked = tracked.value;
-            let mut found = Found::default();
+            let mut found = WhySubject::default();
             self.switches(&mut found, &reference.repo).await?;
             self.why_pull(&mut found, &tracked).await?;
             let next_look = self.due_of(&keys::pull(reference)).await?;
@@ -187,21 +187,25 @@ impl Desk {
             let state = (pull::state_of(&tracked.pull), waits_for);
             return Ok(found.into_why(names, state, next_look));
         }
-        let mut found = Found::default();
+        let mut found = WhySubject::default();
         let next_look = self.why_not_ours(&mut found, reference).await?;
         let names = (None, Some(reference.clone()));
         Ok(found.into_why(names, ("not-ours", None), next_look))
     }
 
     /// Keeps only advice that would be accepted now.
-    fn accepted(&self, found: &mut Found, about: (&Job, Option<&Pull>)) {
+    fn accepted(&self, found: &mut WhySubject, about: (&Job, Option<&Pull>)) {
         let advised = std::mem::take(&mut found.next);
         let timing = &Timing::default();
         found.next = advice::accepted(about, advised, (self.now(), timing));
     }
 
     /// Explains pauses of everything, or of a source.
-    async fn switches(&self, found: &mut Found, repo: &domain::ids::RepoName) -> Result<(), Error> {
+    async fn switches(
+        &self,
+        found: &mut WhySubject,
+        repo: &domain::ids::RepoName,
+    ) -> Result<(), Error> {
         if self.store.switches().await?.value.paused_since.is_some() {
             found.because("paused", "Everything is paused.");
             found.next.push(Advice::Resume.about(&""));

@@ -1,8 +1,8 @@
 //! Queue messages: they name what to handle, which is read again before anything is decided.
 
-use domain::hooks::Log;
 use domain::ids::{AccountName, AgentName, CommitSha, EventId, JobId, PullRef, RepoId, RepoName};
-use domain::pull::News;
+use domain::pull::DeliveryHint;
+use domain::redelivery::Log;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub enum Work {
         received_at: Timestamp,
     },
     /// What a webhook names: which repository it is, its number says.
-    Hooked {
+    Webhook {
         /// The repository's name at the time.
         repo: RepoName,
         /// The repository's number.
@@ -49,7 +49,7 @@ pub enum Work {
         /// When the wake-up came in.
         received_at: Timestamp,
         /// Its news; a hint when to read.
-        news: News,
+        news: DeliveryHint,
     },
     /// A wake that is to be delivered.
     Wake {
@@ -94,7 +94,7 @@ pub enum Work {
         account: AccountName,
     },
     /// GitHub's logs of webhook deliveries: which there are, or what one of them says.
-    Hooks {
+    Redelivery {
         /// Which; without one, all are found.
         log: Option<Log>,
     },
@@ -110,13 +110,13 @@ impl Work {
             | Self::Look { id, .. }
             | Self::Adopt { id } => format!("job {id}"),
             Self::Pull { pull, .. } => format!("repository {}", pull.repo.key()),
-            Self::Commit { repo, .. } | Self::Hooked { repo, .. } => {
+            Self::Commit { repo, .. } | Self::Webhook { repo, .. } => {
                 format!("repository {}", repo.key())
             }
             Self::Wake { agent, .. } => format!("agent {agent}"),
             Self::Watch { account } | Self::Slots { account } => format!("account {account}"),
-            Self::Hooks { log: None } => "webhooks".to_owned(),
-            Self::Hooks { log: Some(log) } => format!("webhooks of {log}"),
+            Self::Redelivery { log: None } => "webhooks".to_owned(),
+            Self::Redelivery { log: Some(log) } => format!("webhooks of {log}"),
         }
     }
 
@@ -146,11 +146,11 @@ impl Work {
             });
         }
         if key.pk == keys::hook_logs().pk {
-            return Some(Self::Hooks { log: None });
+            return Some(Self::Redelivery { log: None });
         }
         if let Some(log) = key.pk.strip_prefix(keys::HOOK_LOG) {
             let log = Some(log.parse().ok()?);
-            return Some(Self::Hooks { log });
+            return Some(Self::Redelivery { log });
         }
         let account = key.pk.strip_prefix("RATE#slots#")?;
         Some(Self::Slots {
@@ -197,11 +197,11 @@ mod tests {
         assert_eq!(Work::of_due(&keys::account(&account)), None);
         assert_eq!(
             Work::of_due(&keys::hook_logs()),
-            Some(Work::Hooks { log: None })
+            Some(Work::Redelivery { log: None })
         );
         for log in [Log::App, Log::Repo("acme/shop".parse().unwrap())] {
             let due = Work::of_due(&keys::hook_log(&log));
-            assert_eq!(due, Some(Work::Hooks { log: Some(log) }));
+            assert_eq!(due, Some(Work::Redelivery { log: Some(log) }));
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::{
-    Base, Door, Error, Lost, Request, Settings, answered, deadline, exchange, failure, proof,
+    Base, Connection, Error, Lost, Request, Settings, answered, deadline, exchange, failure, proof,
     segment,
 };
 
@@ -60,7 +60,7 @@ pub struct Account {
 /// Exchanges codes for Apps, which makes them; only `gaffer github setup` holds one.
 #[derive(Debug, Clone)]
 pub struct AppMaker {
-    door: Door,
+    connection: Connection,
     base: Base,
 }
 
@@ -71,8 +71,8 @@ impl AppMaker {
     /// [`Error::Address`].
     pub fn new(settings: &Settings) -> Result<Self, Error> {
         let base = Base::new(&settings.base)?;
-        let door = Door::to(&base);
-        Ok(Self { door, base })
+        let connection = Connection::to(&base);
+        Ok(Self { connection, base })
     }
 
     /// Exchanges the code that GitHub's page gave. A code works once and for an hour; `NotFound` when it does not.
@@ -121,7 +121,7 @@ impl AppMaker {
             bearer,
             etag: None,
         };
-        let received = exchange(&self.door, request, deadline(CALL_TIMEOUT))
+        let received = exchange(&self.connection, request, deadline(CALL_TIMEOUT))
             .await
             .map_err(|lost| unanswered(doing, lost))?;
         answered(&received, doing)

@@ -7,11 +7,11 @@ mod app;
 mod auth;
 mod broker;
 mod call;
+mod connection;
 mod dates;
-mod door;
+mod etag_cache;
+mod inspect;
 mod log;
-mod look;
-mod memory;
 mod pages;
 mod proof;
 mod query;
@@ -32,16 +32,16 @@ use url::Url;
 
 pub(crate) use address::{Base, branch_path, segment};
 pub(crate) use call::{Answer, Call, next_page};
-pub(crate) use door::Door;
+pub(crate) use connection::Connection;
 pub(crate) use pages::{Listing, Page};
 pub(crate) use proof::proof;
 pub(crate) use refusal::{SECONDARY_WAIT, answered, failure, is_missing_permission, refused};
 pub(crate) use transport::{Lost, Request, deadline, exchange};
 
-use admission::Verdicts;
-use auth::Held;
+use admission::AdmissionCache;
+use auth::CachedCredential;
 use broker::Broker;
-use memory::{Memory, Unprotected};
+use etag_cache::{EtagCache, UnprotectedBranches};
 
 /// Where github.com's API is.
 pub(crate) const GITHUB: &str = "https://api.github.com";
@@ -87,11 +87,11 @@ const IDENTITIES_MAX: usize = 1_000;
 
 /// A client of one GitHub with one credential. Clones share everything but the manner in which they ask.
 #[derive(Debug, Clone)]
-pub struct Client(Arc<Inner>, Manner);
+pub struct Client(Arc<Inner>, RequestOptions);
 
 /// How a client asks.
 #[derive(Debug, Clone, Copy)]
-struct Manner {
+struct RequestOptions {
     /// Whether it may read on a merge's share.
     share: Share,
     /// Whether it refuses credentials that cannot do the work.
@@ -99,16 +99,16 @@ struct Manner {
 }
 
 struct Inner {
-    door: Door,
+    connection: Connection,
     base: Base,
     app_id: Option<u64>,
     call_timeout: SignedDuration,
     secrets: Arc<dyn Secrets>,
     clock: Arc<dyn Clock>,
-    held: Mutex<Held>,
-    verdicts: Mutex<Verdicts>,
-    memory: Memory,
-    unprotected: Unprotected,
+    held: Mutex<CachedCredential>,
+    verdicts: Mutex<AdmissionCache>,
+    memory: EtagCache,
+    unprotected: UnprotectedBranches,
     dates: dates::Dates,
     broker: Broker,
     /// The last read number of each repository.
@@ -135,7 +135,7 @@ impl Client {
     ) -> Result<Self, Error> {
         let base = Base::new(&settings.base)?;
         let inner = Inner {
-            door: Door::to(&base),
+            connection: Connection::to(&base),
             base,
             app_id: settings.app_id,
             call_timeout: settings.call_timeout,
@@ -143,15 +143,15 @@ impl Client {
             clock,
             held: Mutex::default(),
             verdicts: Mutex::default(),
-            memory: Memory::default(),
-            unprotected: Unprotected::default(),
+            memory: EtagCache::default(),
+            unprotected: UnprotectedBranches::default(),
             dates: dates::Dates::default(),
             broker: Broker::default(),
             identities: std::sync::Mutex::default(),
             requests: AtomicU64::new(0),
             not_modified: AtomicU64::new(0),
         };
-        let manner = Manner {
+        let manner = RequestOptions {
             share: Share::Common,
             admits: true,
         };
@@ -160,12 +160,12 @@ impl Client {
 
     /// The same client for readings that may use the share that is kept for merges.
     pub(crate) fn with_share(&self, share: Share) -> Self {
-        Self(Arc::clone(&self.0), Manner { share, ..self.1 })
+        Self(Arc::clone(&self.0), RequestOptions { share, ..self.1 })
     }
 
     /// The same client for finding out what a credential can do: none is refused beforehand.
     pub(crate) fn with_any_credential(&self) -> Self {
-        let manner = Manner {
+        let manner = RequestOptions {
             admits: false,
             ..self.1
         };
@@ -225,7 +225,7 @@ impl Client {
     }
 
     /// Branches that were seen without classic protection. Only a reason to ask differently.
-    pub(crate) fn unprotected(&self) -> &Unprotected {
+    pub(crate) fn unprotected(&self) -> &UnprotectedBranches {
         &self.0.unprotected
     }
 
@@ -237,15 +237,15 @@ impl Client {
         self.0.clock.as_ref()
     }
 
-    fn held(&self) -> &Mutex<Held> {
+    fn held(&self) -> &Mutex<CachedCredential> {
         &self.0.held
     }
 
-    fn verdicts(&self) -> &Mutex<Verdicts> {
+    fn verdicts(&self) -> &Mutex<AdmissionCache> {
         &self.0.verdicts
     }
 
-    fn memory(&self) -> &Memory {
+    fn memory(&self) -> &EtagCache {
         &self.0.memory
     }
 
@@ -253,8 +253,8 @@ impl Client {
         &self.0.broker
     }
 
-    fn door(&self) -> &Door {
-        &self.0.door
+    fn connection(&self) -> &Connection {
+        &self.0.connection
     }
 
     fn share(&self) -> Share {

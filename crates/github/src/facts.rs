@@ -6,7 +6,7 @@ mod demands;
 mod pull;
 mod reviews;
 
-use domain::facts::{CiClues, Depth, Fact, PullFacts, PullState, Review};
+use domain::facts::{CiClues, Fact, PullFacts, PullState, ReadDepth, Review};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::PullRef;
 use engine::ports::PullGlance;
@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use crate::client::{Client, Listing, failure, is_missing_permission};
 use crate::wire;
-use pull::Seen;
+use pull::PullAnswer;
 
 /// GitHub lists no more than this many files of a pull request, without a hint at the rest.
 const FILES_MAX: usize = 3_000;
@@ -31,7 +31,7 @@ const PULLS_READ: &str = "Pull requests: read";
 /// Reads a pull request to this depth. `Conflict` when it changed during the read: try again.
 pub(crate) async fn read(
     client: &Client,
-    (pull, depth): (&PullRef, Depth),
+    (pull, depth): (&PullRef, ReadDepth),
     now: Timestamp,
 ) -> Result<PullFacts, Failure> {
     let seen = pull::read(client, pull).await?;
@@ -39,7 +39,7 @@ pub(crate) async fn read(
         let parts = Parts::unread("the pull request is not open");
         return Ok(seen.into_facts(pull, now, (parts, depth)));
     }
-    if depth == Depth::Outline {
+    if depth == ReadDepth::Outline {
         let parts = Parts::unread("only the pull request itself was read");
         return Ok(seen.into_facts(pull, now, (parts, depth)));
     }
@@ -61,7 +61,7 @@ pub(crate) async fn glance(client: &Client, pull: &PullRef) -> Result<PullGlance
 }
 
 /// Whether the readings belong to one head and one base branch.
-fn still_the_same(pull: &PullRef, before: &Seen, after: &Seen) -> Result<(), Failure> {
+fn still_the_same(pull: &PullRef, before: &PullAnswer, after: &PullAnswer) -> Result<(), Failure> {
     let moved = |what: &str, from: &str, to: &str| {
         let message = format!(
             "reading {pull}: {what} moved while reading, from {from} to {to}; read it again"
@@ -93,8 +93,8 @@ struct Parts {
 impl Parts {
     async fn read(
         client: &Client,
-        (pull, depth): (&PullRef, Depth),
-        seen: &Seen,
+        (pull, depth): (&PullRef, ReadDepth),
+        seen: &PullAnswer,
     ) -> Result<Self, Failure> {
         let (checks, reviews, files, demands) = tokio::join!(
             checks::read(client, pull, &seen.head.sha),
@@ -104,7 +104,7 @@ impl Parts {
         );
         let checks = checks?;
         let ci = match &checks {
-            Fact::Known(list) if list.is_empty() && depth == Depth::WithClues => {
+            Fact::Known(list) if list.is_empty() && depth == ReadDepth::WithClues => {
                 Some(clues(client, pull, seen).await)
             }
             Fact::Known(_) | Fact::Forbidden { .. } | Fact::Unknown { .. } => None,
@@ -184,7 +184,7 @@ async fn files(client: &Client, pull: &PullRef, changed: u64) -> Result<Vec<Stri
 }
 
 /// Why there are no checks. These are only clues for people, so what cannot be read is left open.
-async fn clues(client: &Client, pull: &PullRef, seen: &Seen) -> CiClues {
+async fn clues(client: &Client, pull: &PullRef, seen: &PullAnswer) -> CiClues {
     let doing = format!("looking why {pull} has no checks");
     let runs_path = format!(
         "/repos/{}/actions/runs?head_sha={}",

@@ -4,10 +4,10 @@
 //! `Link` header.
 
 use async_trait::async_trait;
-use domain::doctor::DOOR_PATH;
+use domain::doctor::WEBHOOK_PATH;
 use domain::failure::{Failure, FailureClass};
-use domain::hooks::{Attempt, DeliveryId, HookId, Log};
 use domain::ids::RepoName;
+use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
 use engine::ports::{HooksRead, HooksWrite};
 use http::Method;
 use jiff::Timestamp;
@@ -26,7 +26,7 @@ const LOG_PAGES_MAX: usize = 30;
 
 /// A webhook of a repository.
 #[derive(Deserialize)]
-pub(crate) struct Hook {
+pub(crate) struct HookWire {
     pub(crate) id: u64,
     #[serde(default)]
     pub(crate) active: bool,
@@ -57,17 +57,17 @@ struct Line {
     event: String,
 }
 
-impl Hook {
+impl HookWire {
     /// Whether it is active and its address has the path of Gaffer's webhook. Deliveries to others do not concern us.
     fn is_ours(&self) -> bool {
         let path = self.config.url.split(['?', '#']).next().unwrap_or_default();
-        self.active && path.trim_end_matches('/').ends_with(DOOR_PATH)
+        self.active && path.trim_end_matches('/').ends_with(WEBHOOK_PATH)
     }
 }
 
 impl Line {
-    fn attempt(self, hook: Option<HookId>) -> Option<Attempt> {
-        Some(Attempt {
+    fn attempt(self, hook: Option<HookId>) -> Option<DeliveryAttempt> {
+        Some(DeliveryAttempt {
             id: DeliveryId(self.id),
             hook,
             guid: self.guid.parse().ok()?,
@@ -88,14 +88,18 @@ impl HooksRead for Reader {
         Ok(repos.iter().cloned().map(Log::Repo).collect())
     }
 
-    async fn attempts(&self, log: &Log, since: Timestamp) -> Result<Option<Vec<Attempt>>, Failure> {
+    async fn attempts(
+        &self,
+        log: &Log,
+        since: Timestamp,
+    ) -> Result<Option<Vec<DeliveryAttempt>>, Failure> {
         let client = self.client();
         let repo = match log {
             Log::App => return app_attempts(client, since).await.map(Some),
             Log::Repo(repo) => repo,
         };
         let hooks = of_repository(client, repo).await?;
-        let ours: Vec<&Hook> = hooks.iter().filter(|hook| hook.is_ours()).collect();
+        let ours: Vec<&HookWire> = hooks.iter().filter(|hook| hook.is_ours()).collect();
         let mut attempts = Vec::new();
         for hook in &ours {
             let found = of_hook(client, (repo, HookId(hook.id)), since).await?;
@@ -106,7 +110,10 @@ impl HooksRead for Reader {
 }
 
 /// The webhooks of a repository.
-pub(crate) async fn of_repository(client: &Client, repo: &RepoName) -> Result<Vec<Hook>, Failure> {
+pub(crate) async fn of_repository(
+    client: &Client,
+    repo: &RepoName,
+) -> Result<Vec<HookWire>, Failure> {
     let doing = format!("listing the webhooks of {repo}");
     let listing = Listing {
         repo,
@@ -114,13 +121,13 @@ pub(crate) async fn of_repository(client: &Client, repo: &RepoName) -> Result<Ve
         pages_max: HOOK_PAGES_MAX,
         doing: &doing,
     };
-    client.list::<Vec<Hook>>(&listing).await
+    client.list::<Vec<HookWire>>(&listing).await
 }
 
 /// The App's own webhook; none when it has none.
 pub(crate) async fn of_app(client: &Client) -> Result<Option<HookConfig>, Failure> {
     let doing = "reading the App's webhook";
-    let received = client.look("/app/hook/config", doing).await?;
+    let received = client.inspect("/app/hook/config", doing).await?;
     if received.status.as_u16() == 404 {
         return Ok(None);
     }
@@ -128,7 +135,7 @@ pub(crate) async fn of_app(client: &Client) -> Result<Option<HookConfig>, Failur
     Ok(Some(config).filter(|config| !config.url.is_empty()))
 }
 
-async fn app_attempts(client: &Client, since: Timestamp) -> Result<Vec<Attempt>, Failure> {
+async fn app_attempts(client: &Client, since: Timestamp) -> Result<Vec<DeliveryAttempt>, Failure> {
     let doing = "reading the App's webhook deliveries";
     let mut url = client.base().rest("/app/hook/deliveries?per_page=100");
     let mut attempts = Vec::new();
@@ -149,7 +156,7 @@ async fn of_hook(
     client: &Client,
     (repo, hook): (&RepoName, HookId),
     since: Timestamp,
-) -> Result<Vec<Attempt>, Failure> {
+) -> Result<Vec<DeliveryAttempt>, Failure> {
     let doing = format!("reading the webhook deliveries of {repo}");
     let path = format!("/repos/{repo}/hooks/{hook}/deliveries?per_page=100");
     let mut url = client.base().rest(&path);
@@ -172,7 +179,7 @@ fn further(
     client: &Client,
     (lines, next): (Vec<Value>, Option<String>),
     (hook, since): (Option<HookId>, Timestamp),
-    attempts: &mut Vec<Attempt>,
+    attempts: &mut Vec<DeliveryAttempt>,
 ) -> Option<String> {
     let lines = lines.into_iter();
     let read = lines.filter_map(|line| serde_json::from_value::<Line>(line).ok()?.attempt(hook));

@@ -8,7 +8,7 @@ mod wire;
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use domain::doctor::{Hook, Identity, RepositoryFacts};
+use domain::doctor::{CredentialIdentity, Hook, RepositoryFacts};
 use domain::facts::Fact;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, RepoName};
@@ -41,14 +41,14 @@ impl Probe {
         Self { client }
     }
 
-    async fn person(&self) -> Result<Identity, Failure> {
+    async fn person(&self) -> Result<CredentialIdentity, Failure> {
         let doing = "asking GitHub whose the token is";
-        let received = self.client.look("/user", doing).await?;
+        let received = self.client.inspect("/user", doing).await?;
         if received.status.as_u16() == 403 {
             let refused = refused(doing, &received);
             // Tokens of installations belong to no user.
             return if refused.class == FailureClass::Forbidden {
-                Ok(Identity::Installation)
+                Ok(CredentialIdentity::Installation)
             } else {
                 Err(refused)
             };
@@ -64,21 +64,21 @@ impl Probe {
                     .map(str::to_owned)
                     .collect()
             });
-        Ok(Identity::Person {
+        Ok(CredentialIdentity::Person {
             login: user.login,
             scopes,
         })
     }
 
-    async fn app(&self) -> Result<Identity, Failure> {
+    async fn app(&self) -> Result<CredentialIdentity, Failure> {
         let doing = "asking GitHub which App this is";
-        let received = self.client.look("/app", doing).await?;
+        let received = self.client.inspect("/app", doing).await?;
         if received.status.as_u16() == 404 {
             let why = "GitHub knows no App with this id".to_owned();
-            return Ok(Identity::Refused { why });
+            return Ok(CredentialIdentity::Refused { why });
         }
-        let app: wire::App = answered(&received, doing)?;
-        Ok(Identity::App { slug: app.slug })
+        let app: wire::ProbedApp = answered(&received, doing)?;
+        Ok(CredentialIdentity::App { slug: app.slug })
     }
 
     /// Why the App may not work in a repository, and the permissions that it lacks there.
@@ -90,7 +90,7 @@ impl Probe {
         let path = format!("/repos/{repo}/installation");
         let received = self
             .client
-            .look(&path, &doing)
+            .inspect(&path, &doing)
             .await
             .map_err(|it| trouble(&it))?;
         match received.status.as_u16() {
@@ -98,7 +98,8 @@ impl Probe {
             300..=399 => return Err(RepositoryFacts::Renamed { to: None, id: None }),
             _other => {}
         }
-        let found: wire::Installation = answered(&received, &doing).map_err(|it| trouble(&it))?;
+        let found: wire::ProbedInstallation =
+            answered(&received, &doing).map_err(|it| trouble(&it))?;
         if found.suspended_at.is_some() {
             return Err(RepositoryFacts::AppSuspended);
         }
@@ -119,20 +120,20 @@ fn lacking(granted: &BTreeMap<String, String>) -> Vec<String> {
         .collect()
 }
 
-fn not_known(failure: &Failure) -> Identity {
+fn not_known(failure: &Failure) -> CredentialIdentity {
     let why = failure.message.clone();
     match failure.class {
-        FailureClass::Unauthorized => Identity::Refused { why },
+        FailureClass::Unauthorized => CredentialIdentity::Refused { why },
         // A wrong address answers 404, or with something that is no JSON.
         FailureClass::Network | FailureClass::Garbled | FailureClass::NotFound => {
-            Identity::Unreachable { why }
+            CredentialIdentity::Unreachable { why }
         }
         FailureClass::Forbidden
         | FailureClass::Precondition
         | FailureClass::Conflict
         | FailureClass::Invalid
         | FailureClass::Throttled
-        | FailureClass::Unavailable => Identity::Trouble { why },
+        | FailureClass::Unavailable => CredentialIdentity::Trouble { why },
     }
 }
 
@@ -157,7 +158,7 @@ fn fact<T>(read: Result<T, Failure>, permission: &str, hides: bool) -> Fact<T> {
 
 #[async_trait]
 impl GithubProbe for Probe {
-    async fn identity(&self) -> Identity {
+    async fn identity(&self) -> CredentialIdentity {
         let asked = if self.client.app_id().is_some() {
             self.app().await
         } else {

@@ -7,7 +7,7 @@ mod logs;
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoId, RepoName};
+use domain::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName, RepositoryIdentity};
 use engine::ports::{BranchState, Budget, CheckLog, PullGlance, PullsRead, Reading, Share, Usage};
 use jiff::Timestamp;
 
@@ -64,7 +64,7 @@ impl PullsRead for Reader {
         facts::glance(&self.client, pull).await
     }
 
-    async fn identify(&self, repo: &RepoName) -> Result<Identity, Failure> {
+    async fn identify(&self, repo: &RepoName) -> Result<RepositoryIdentity, Failure> {
         let doing = format!("asking which repository {repo} is");
         let found: wire::Named = self
             .client
@@ -77,7 +77,7 @@ impl PullsRead for Reader {
             .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))?;
         let id = RepoId(found.id);
         self.client.note_identity(repo, id);
-        Ok(Identity { id, name })
+        Ok(RepositoryIdentity { id, name })
     }
 
     async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure> {

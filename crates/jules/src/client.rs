@@ -52,16 +52,16 @@ struct Inner {
     settings: Settings,
     keys: Keys,
     clock: Arc<dyn Clock>,
-    filter: Refused,
-    mask: Refused,
+    filter: RefusedParameters,
+    mask: RefusedParameters,
     dates: dates::Dates,
 }
 
 /// When the service last refused an optional parameter.
 #[derive(Default)]
-struct Refused(Mutex<Option<Timestamp>>);
+struct RefusedParameters(Mutex<Option<Timestamp>>);
 
-impl Refused {
+impl RefusedParameters {
     fn stands(&self, now: Timestamp) -> bool {
         let at = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         at.is_some_and(|at| is_within(at, now, REFUSED_FOR))
@@ -143,8 +143,8 @@ impl Client {
             settings,
             keys: Keys::new(secrets, clock.clone()),
             clock,
-            filter: Refused::default(),
-            mask: Refused::default(),
+            filter: RefusedParameters::default(),
+            mask: RefusedParameters::default(),
             dates: dates::Dates::default(),
         })))
     }

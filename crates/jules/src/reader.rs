@@ -227,7 +227,7 @@ impl SessionsRead for Reader {
         let body = self
             .body(account, doing, &["sessions", session.as_str()])
             .await?;
-        artifacts::of(&self.client, account, session, &body).await
+        artifacts::artifacts_of_session(&self.client, account, session, &body).await
     }
 
     async fn sources(&self, account: &AccountName) -> Result<Vec<SourceView>, Failure> {

@@ -50,7 +50,7 @@ impl fmt::Display for Warning {
 impl Default for Settings {
     #[expect(clippy::expect_used, reason = "BASE is a constant and a test reads it")]
     fn default() -> Self {
-        Self::of(BASE.parse().expect("BASE is an address"))
+        Self::new(BASE.parse().expect("BASE is an address"))
     }
 }
 
@@ -81,10 +81,10 @@ impl Settings {
         if url.scheme() == "http" && !is_here(&url) {
             warnings.push(Warning::PlainHttp);
         }
-        Ok((Self::of(url), warnings))
+        Ok((Self::new(url), warnings))
     }
 
-    fn of(base: Url) -> Self {
+    fn new(base: Url) -> Self {
         Self {
             base,
             field_mask: false,

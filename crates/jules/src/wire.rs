@@ -15,7 +15,7 @@ pub(crate) use page::Page;
 pub(crate) use request::{CreateSession, Empty, SendMessage};
 pub(crate) use session::{outputs, session};
 pub(crate) use source::{branches, source};
-pub(crate) use status::Said;
+pub(crate) use status::StatusText;
 
 /// The last segment of a resource name such as `sessions/14550388554331055113`.
 fn last_segment(name: &str) -> &str {

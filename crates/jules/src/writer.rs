@@ -47,7 +47,7 @@ impl SessionsWrite for Writer {
         let doing = format!("creating the session `{}`", session.title);
         check_said(&doing, &session.prompt)?;
         let path = vec!["sessions".to_owned()];
-        let call = Call::post(doing, path, &CreateSession::of(session))?;
+        let call = Call::post(doing, path, &CreateSession::new(session))?;
         let answer = self.client.call(account, &call).await?;
         let text = std::str::from_utf8(&answer).unwrap_or_default();
         let mut view = wire::session(text)

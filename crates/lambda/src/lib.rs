@@ -1,21 +1,21 @@
-//! Shared parts of the functions: settings from the environment, the desk over AWS, logs, figures, and the remaining
+//! Shared parts of the functions: settings from the environment, the backend over AWS, logs, figures, and the remaining
 //! time of an invocation.
 
+mod aws_environment;
+mod environment;
 #[cfg(feature = "door")]
-mod door;
-mod figures;
+mod http_trace;
 mod logs;
-mod place;
+mod metrics;
 mod settings;
-mod surroundings;
 mod time;
 mod tls;
 
+pub use environment::{FunctionEnvironment, OpenError};
 #[cfg(feature = "door")]
-pub use door::traced;
-pub use figures::{Figure, NAMESPACE, Unit, emit};
+pub use http_trace::traced;
 pub use logs::log_as_json;
-pub use place::{OpenError, Place};
+pub use metrics::{Metric, NAMESPACE, Unit, emit};
 pub use settings::{QueueAddress, Settings, SettingsError};
 pub use time::{until, used};
 pub use tls::trust_ring;

@@ -80,11 +80,11 @@ impl Settings {
         reason = "the one place where a function's environment is read, called by its main"
     )]
     pub fn from_env() -> Result<Self, SettingsError> {
-        Self::of(|name| std::env::var(name).ok())
+        Self::from_vars(|name| std::env::var(name).ok())
     }
 
     /// Out of any environment. An empty variable is one that is not set, since CloudFormation cannot leave one out.
-    pub fn of(read: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+    pub fn from_vars(read: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let read = |name| read(name).filter(|value| !value.is_empty());
         let needed = |name| read(name).ok_or(SettingsError::Missing(name));
         let [url, dead_url] = WORK;
@@ -165,7 +165,7 @@ mod tests {
 
     const QUEUE: &str = "https://sqs.eu-west-1.amazonaws.com/1/gaffer-work";
 
-    fn of(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+    fn settings_from(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
         let base = [
             (STACK, "gaffer"),
             (WORK[0], QUEUE),
@@ -176,18 +176,19 @@ mod tests {
             let mut of_name = all.filter(|(key, _)| *key == name);
             of_name.next().map(|(_, value)| (*value).to_owned())
         };
-        Settings::of(found)
+        Settings::from_vars(found)
     }
 
     #[test]
     fn what_may_be_left_out_may_be_empty_too() {
-        let settings = of(&[(TABLE, ""), (JULES_BASE, ""), (GITHUB_APP_ID, "")]).unwrap();
+        let settings =
+            settings_from(&[(TABLE, ""), (JULES_BASE, ""), (GITHUB_APP_ID, "")]).unwrap();
         assert_eq!(settings.stack, "gaffer");
         assert_eq!(settings.work.url, QUEUE);
         assert_eq!((settings.table, settings.ticks), (None, None));
         assert_eq!((settings.jules_base, settings.github_app_id), (None, None));
         assert!(!settings.observe_only && settings.allow_hosts.is_empty());
-        let settings = of(&[
+        let settings = settings_from(&[
             (TABLE, "gaffer"),
             (TICKS[0], "http://localhost/t"),
             (TICKS[1], "http://localhost/d"),
@@ -222,7 +223,7 @@ mod tests {
             (GITHUB_APP_ID, "Iv1", "GITHUB_APP_ID is `Iv1`"),
             (OBSERVE_ONLY, "yes", "GAFFER_OBSERVE_ONLY is `yes`"),
         ] {
-            let error = of(&[(name, value)]).unwrap_err().to_string();
+            let error = settings_from(&[(name, value)]).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
     }

@@ -21,7 +21,7 @@ const DROP_TABLES: &str = "DROP TABLE backup_about; DROP TABLE backup_secrets; V
 
 /// Metadata of a backup.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct BackupInfo {
     /// When it was made, by its maker's clock.
     pub made_at: Timestamp,
     /// The schema version of the database in it.
@@ -39,7 +39,7 @@ pub fn back_up(
     to: &Path,
     secrets: &[(String, SecretString)],
     made_at: Timestamp,
-) -> Result<About, Error> {
+) -> Result<BackupInfo, Error> {
     if to.exists() {
         return Err(Error::Exists {
             path: to.to_owned(),
@@ -84,7 +84,7 @@ fn describe(
     copy: &Path,
     secrets: &[(String, SecretString)],
     made_at: Timestamp,
-) -> Result<About, Error> {
+) -> Result<BackupInfo, Error> {
     let made_ns = i64::try_from(made_at.as_nanosecond()).unwrap_or(i64::MAX);
     let written = || {
         let mut connection = Connection::open(copy)?;
@@ -120,7 +120,7 @@ pub(crate) fn is_backup(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// The metadata of a database as a backup; `None` if it is no backup.
-pub(crate) fn about(connection: &Connection) -> rusqlite::Result<Option<About>> {
+pub(crate) fn about(connection: &Connection) -> rusqlite::Result<Option<BackupInfo>> {
     if !is_backup(connection)? {
         return Ok(None);
     }
@@ -131,7 +131,7 @@ pub(crate) fn about(connection: &Connection) -> rusqlite::Result<Option<About>> 
     let secrets: i64 =
         connection.query_row("SELECT count(*) FROM backup_secrets", [], |row| row.get(0))?;
     let made_at = made_ns.and_then(|ns| Timestamp::from_nanosecond(i128::from(ns)).ok());
-    Ok(made_at.map(|made_at| About {
+    Ok(made_at.map(|made_at| BackupInfo {
         made_at,
         schema,
         secrets: usize::try_from(secrets).unwrap_or_default(),

@@ -15,7 +15,7 @@ use crate::backup;
 use crate::error::Error;
 use crate::migrations::{self, Found};
 
-mod look;
+mod inspect;
 
 /// How long a statement waits for another process that is writing: far longer than any of our transactions takes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -79,7 +79,7 @@ impl Database {
             }
         })?;
         prepare(&mut connection, path)?;
-        Ok(Self::of(connection))
+        Ok(Self::new(connection))
     }
 
     /// Opens an existing database as of this moment, read-only: it writes nothing, and does not see later writes.
@@ -88,12 +88,12 @@ impl Database {
     pub fn open_as_it_is(path: &Path) -> Result<Self, Error> {
         let connection = connect_to_read(path)?;
         refuse_backup(&connection, path)?;
-        look::refuse_older(&connection, path)?;
+        inspect::refuse_older(&connection, path)?;
         // The first statement that reads fixes the moment.
         connection
             .execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema;")
             .map_err(during(path, "reading it"))?;
-        Ok(Self::of(connection))
+        Ok(Self::new(connection))
     }
 
     /// A database that vanishes with its last clone.
@@ -102,10 +102,10 @@ impl Database {
         let doing = |doing| during(&path, doing);
         let mut connection = Connection::open_in_memory().map_err(doing("opening it"))?;
         migrations::apply(&mut connection).map_err(doing("updating its schema"))?;
-        Ok(Self::of(connection))
+        Ok(Self::new(connection))
     }
 
-    fn of(connection: Connection) -> Self {
+    fn new(connection: Connection) -> Self {
         Self {
             connection: Arc::new(Mutex::new(connection)),
         }
@@ -173,7 +173,7 @@ pub(crate) fn connect_to_read(path: &Path) -> Result<Connection, Error> {
 /// Reads the header before anything is written: a foreign file, or one of a newer gaffer, stays unchanged.
 fn refuse_what_is_not_ours(connection: &Connection, path: &Path) -> Result<(), Error> {
     let known = migrations::newest();
-    match migrations::look(connection) {
+    match migrations::inspect(connection) {
         Ok(Found::Ours(found)) if found > known => Err(Error::Newer {
             path: path.to_owned(),
             found,

@@ -44,7 +44,7 @@ pub(crate) enum Found {
 ///
 /// It reads one snapshot: what another process, which is starting on the same new file, writes in between would look
 /// foreign.
-pub(crate) fn look(connection: &Connection) -> rusqlite::Result<Found> {
+pub(crate) fn inspect(connection: &Connection) -> rusqlite::Result<Found> {
     let moment = connection.unchecked_transaction()?;
     let version: i64 = moment.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i64 = moment.pragma_query_value(None, "application_id", |row| row.get(0))?;

@@ -13,7 +13,7 @@ use crate::database::Database;
 mod dead;
 mod messages;
 
-use messages::Held;
+use messages::ReceivedMessage;
 
 /// How often a message may be received before it counts as poisoned: the same as on SQS.
 pub const RECEIVES_MAX: u32 = 5;
@@ -106,7 +106,7 @@ impl Queue for LocalQueue {
 
     /// A receipt of an older receive, or of a deleted message, changes nothing and succeeds.
     async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError> {
-        let Some(held) = Held::of(receipt) else {
+        let Some(held) = ReceivedMessage::parse(receipt) else {
             return Err(foreign_receipt("acknowledging"));
         };
         self.run("acknowledging", move |connection, name| {
@@ -117,7 +117,7 @@ impl Queue for LocalQueue {
 
     /// A receipt of an older receive, or of a deleted message, changes nothing and succeeds.
     async fn release(&self, receipt: &Receipt, delay: SignedDuration) -> Result<(), QueueError> {
-        let Some(held) = Held::of(receipt) else {
+        let Some(held) = ReceivedMessage::parse(receipt) else {
             return Err(foreign_receipt("releasing"));
         };
         let now = self.clock.now();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use secrecy::SecretString;
 
-use crate::backup::{self, About, step};
+use crate::backup::{self, BackupInfo, step};
 use crate::database::{Database, FOLDER_MODE, connect_to_read};
 use crate::error::Error;
 use crate::lock::LOCK_FILE;
@@ -27,7 +27,7 @@ const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 #[derive(Debug)]
 pub struct Staged {
     folder: PathBuf,
-    about: About,
+    about: BackupInfo,
     secrets: Vec<(String, SecretString)>,
 }
 
@@ -73,7 +73,7 @@ impl Staged {
     }
 
     /// The backup's metadata.
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &BackupInfo {
         &self.about
     }
 
@@ -124,7 +124,7 @@ impl Staged {
 }
 
 /// Checks a whole backup: that it is one, has a known schema, and is undamaged.
-fn check(backup: &Path) -> Result<(About, Vec<(String, SecretString)>), Error> {
+fn check(backup: &Path) -> Result<(BackupInfo, Vec<(String, SecretString)>), Error> {
     let connection = connect_to_read(backup)?;
     let damaged = |what: String| Error::Damaged {
         path: backup.to_owned(),

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
 use crate::clock::Clock;
-use crate::counters::Tally;
+use crate::counters::RequestCounts;
 use crate::gate::pause;
 
 /// How many wakes a subscriber may lag behind before it loses the oldest.
@@ -72,7 +72,7 @@ pub struct Agents {
     inner: Arc<Mutex<Inner>>,
     news: broadcast::Sender<Received>,
     clock: Clock,
-    tally: Tally,
+    counters: RequestCounts,
 }
 
 #[derive(Default)]
@@ -82,13 +82,13 @@ struct Inner {
 }
 
 impl Agents {
-    pub(crate) fn new(setups: &[AgentSetup], clock: Clock, tally: Tally) -> Self {
+    pub(crate) fn new(setups: &[AgentSetup], clock: Clock, counters: RequestCounts) -> Self {
         let (news, _) = broadcast::channel(SUBSCRIBER_BUFFER);
         let this = Self {
             inner: Arc::default(),
             news,
             clock,
-            tally,
+            counters,
         };
         setups.iter().for_each(|setup| this.set(setup.clone()));
         this
@@ -149,7 +149,7 @@ impl Agents {
             setup
         };
         let size = u64::try_from(request.size).unwrap_or(u64::MAX);
-        self.tally.count(|it| {
+        self.counters.count(|it| {
             it.wakes_received += 1;
             it.wake_bytes = it.wake_bytes.saturating_add(size);
         });

@@ -117,11 +117,11 @@ async fn state(State(parts): State<Parts>) -> Response {
 }
 
 async fn counters(State(parts): State<Parts>) -> Response {
-    answer(&parts.tally.counters())
+    answer(&parts.counters.counters())
 }
 
 async fn log(State(parts): State<Parts>) -> Response {
-    answer(&json!({ "requests": parts.tally.requests() }))
+    answer(&json!({ "requests": parts.counters.requests() }))
 }
 
 async fn faults(State(parts): State<Parts>) -> Response {

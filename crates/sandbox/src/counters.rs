@@ -88,7 +88,7 @@ pub struct Logged {
 
 /// The shared sheet on which both servers tally; clones write to the same sheet.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct RequestCounts {
     sheet: Arc<Mutex<Sheet>>,
     in_flight: Arc<AtomicUsize>,
 }
@@ -99,8 +99,8 @@ struct Sheet {
     log: VecDeque<Logged>,
 }
 
-impl Tally {
-    /// Changes the counters, for example `tally.count(|it| it.merges += 1)`.
+impl RequestCounts {
+    /// Changes the counters, for example `counters.count(|it| it.merges += 1)`.
     pub fn count(&self, change: impl FnOnce(&mut Counters)) {
         change(&mut self.sheet().counters);
     }

@@ -14,9 +14,9 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::clock::Clock;
-use crate::counters::{Logged, Tally};
+use crate::counters::{Logged, RequestCounts};
 use crate::faults::{FaultKind, Faults, Service};
-use crate::jules::Refusal;
+use crate::jules::JulesRefusal;
 use crate::wire::Cutter;
 
 /// The gate of one service.
@@ -29,7 +29,7 @@ pub(crate) struct Gate {
     /// The switchboard.
     pub(crate) faults: Faults,
     /// Where requests are counted.
-    pub(crate) tally: Tally,
+    pub(crate) counters: RequestCounts,
     /// Performs everything that is due.
     pub(crate) advance: Arc<dyn Fn() + Send + Sync>,
 }
@@ -41,9 +41,9 @@ pub(crate) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
         .extensions()
         .get::<ConnectInfo<Cutter>>()
         .map(|it| it.0.clone());
-    gate.tally.came();
+    gate.counters.came();
     let mut line = Line {
-        tally: gate.tally.clone(),
+        counters: gate.counters.clone(),
         entry: Some(gate.arrival(&request)),
     };
     let mut body = String::new();
@@ -65,7 +65,7 @@ pub(crate) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
 
 /// A line of the log, written when it is dropped: also a request whose client gave up waiting is logged.
 struct Line {
-    tally: Tally,
+    counters: RequestCounts,
     entry: Option<Logged>,
 }
 
@@ -94,9 +94,9 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        self.tally.went();
+        self.counters.went();
         if let Some(entry) = self.entry.take() {
-            self.tally.log(entry);
+            self.counters.log(entry);
         }
     }
 }
@@ -104,7 +104,7 @@ impl Drop for Line {
 impl Gate {
     /// Counts the request and opens its line of the log.
     fn arrival(&self, request: &Request) -> Logged {
-        self.tally.count(|it| match self.service {
+        self.counters.count(|it| match self.service {
             Service::Jules => it.jules_calls += 1,
             Service::GitHub => it.github_calls += 1,
             // The receiver counts its wakes when it records them.
@@ -167,7 +167,7 @@ impl Gate {
     fn refuse(&self, code: u16, retry_after_secs: Option<u64>, body: Option<Value>) -> Response {
         let status = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = body.unwrap_or_else(|| match self.service {
-            Service::Jules => Refusal::of_status(code).to_json(),
+            Service::Jules => JulesRefusal::of_status(code).to_json(),
             Service::GitHub | Service::Agent => {
                 json!({ "message": status.canonical_reason().unwrap_or("Unknown"), "status": code.to_string() })
             }

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::counters::Tally;
+use crate::counters::RequestCounts;
 use crate::faults::Faults;
 use crate::webhook::{Courier, Delivery, WebhookFaults, WebhookTarget};
 
@@ -50,12 +50,12 @@ pub(crate) use tests::stand;
 pub use view::{CommentView, PullState, PullView};
 
 use merge::{Actor, MergeOrder};
-use world::{User, World};
+use world::{GitHubWorld, User};
 
 /// The small GitHub; clones share one state.
 #[derive(Clone, Debug)]
 pub struct GitHub {
-    world: Arc<Mutex<World>>,
+    world: Arc<Mutex<GitHubWorld>>,
     /// Held while webhooks are posted, so that they leave one after another.
     courier: Arc<tokio::sync::Mutex<Courier>>,
 }
@@ -74,14 +74,14 @@ pub enum CheckState {
 impl GitHub {
     /// A GitHub without repositories that accepts [`DEFAULT_TOKEN`].
     #[must_use]
-    pub fn new(tally: Tally, faults: Faults) -> Self {
+    pub fn new(counters: RequestCounts, faults: Faults) -> Self {
         Self {
-            world: Arc::new(Mutex::new(World::new(tally, faults))),
+            world: Arc::new(Mutex::new(GitHubWorld::new(counters, faults))),
             courier: Arc::default(),
         }
     }
 
-    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
+    pub(crate) fn world(&self) -> MutexGuard<'_, GitHubWorld> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -275,7 +275,7 @@ impl GitHub {
     /// The state of a pull request; `None` when it does not exist.
     #[must_use]
     pub fn pull(&self, repo: &str, number: u64) -> Option<PullView> {
-        view::of(&self.world(), repo, number)
+        view::load(&self.world(), repo, number)
     }
 
     /// The numbers of all pull requests of a repository.
@@ -385,7 +385,7 @@ impl GitHub {
             let sent = status.is_some_and(|status| (200..300).contains(&status));
             let mut world = self.world();
             world.outbox.note(now, waiting, status);
-            world.tally.count(|it| {
+            world.counters.count(|it| {
                 if sent {
                     it.webhooks_sent += 1
                 } else {

@@ -28,14 +28,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 
 use crate::clock::Clock;
-use crate::counters::Tally;
+use crate::counters::RequestCounts;
 use crate::faults::{Faults, Lags};
 use crate::github::GitHub;
 use crate::scenario::Scenario;
 use crate::story::Step;
 
 pub use foreign::SessionView;
-pub(crate) use refusal::Refusal;
+pub(crate) use refusal::JulesRefusal;
 pub(crate) use routes::router;
 pub use settings::AccountSetup;
 pub use switches::{
@@ -45,15 +45,15 @@ pub use switches::{
 
 use settings::Settings;
 use view::Source;
-use world::World;
+use world::JulesWorld;
 
 /// The small Jules; clones share one state.
 #[derive(Clone)]
 pub struct Jules {
-    world: Arc<Mutex<World>>,
+    world: Arc<Mutex<JulesWorld>>,
     clock: Clock,
     faults: Faults,
-    tally: Tally,
+    counters: RequestCounts,
     github: GitHub,
 }
 
@@ -61,7 +61,7 @@ impl Jules {
     pub(crate) fn new(
         scenario: &Scenario,
         clock: Clock,
-        (faults, tally): (Faults, Tally),
+        (faults, counters): (Faults, RequestCounts),
         github: GitHub,
     ) -> Self {
         let sources = scenario
@@ -73,12 +73,12 @@ impl Jules {
                 default_branch: repo.default_branch.clone(),
             })
             .collect();
-        let world = World::new(Settings::new(scenario), sources);
+        let world = JulesWorld::new(Settings::new(scenario), sources);
         Self {
             world: Arc::new(Mutex::new(world)),
             clock,
             faults,
-            tally,
+            counters,
             github,
         }
     }
@@ -145,7 +145,7 @@ impl Jules {
         world.notice(now, &self.github);
     }
 
-    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
+    pub(crate) fn world(&self) -> MutexGuard<'_, JulesWorld> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -16,7 +16,7 @@ use crate::advance::advance;
 use crate::agent::{self, Agents};
 use crate::clock::Clock;
 use crate::control;
-use crate::counters::{Counters, Logged, Tally};
+use crate::counters::{Counters, Logged, RequestCounts};
 use crate::faults::{Faults, Service};
 use crate::gate::{Gate, pass};
 use crate::github::{self, GitHub, RepoSetup};
@@ -48,7 +48,7 @@ pub struct Sandbox {
 pub(crate) struct Parts {
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
-    pub(crate) tally: Tally,
+    pub(crate) counters: RequestCounts,
     pub(crate) github: GitHub,
     pub(crate) jules: Jules,
     pub(crate) agents: Agents,
@@ -151,19 +151,19 @@ impl Sandbox {
     /// What really happened, counted.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.parts.tally.counters()
+        self.parts.counters.counters()
     }
 
     /// How many requests are being answered just now.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.parts.tally.in_flight()
+        self.parts.counters.in_flight()
     }
 
     /// Every request that came, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<Logged> {
-        self.parts.tally.requests()
+        self.parts.counters.requests()
     }
 
     /// Sets where GitHub's webhooks go from now on; earlier events are not sent.
@@ -214,25 +214,25 @@ impl Drop for Sandbox {
 impl Parts {
     fn new(options: &Options) -> Result<Self, Error> {
         let scenario = &options.scenario;
-        let (faults, tally) = (Faults::default(), Tally::default());
+        let (faults, counters) = (Faults::default(), RequestCounts::default());
         faults.set_lags(scenario.lags);
         scenario
             .faults
             .iter()
             .for_each(|fault| faults.add(fault.clone()));
-        let github = GitHub::new(tally.clone(), faults.clone());
+        let github = GitHub::new(counters.clone(), faults.clone());
         let clock = Arc::clone(&options.clock);
-        let agents = Agents::new(&scenario.agents, Arc::clone(&clock), tally.clone());
+        let agents = Agents::new(&scenario.agents, Arc::clone(&clock), counters.clone());
         let jules = Jules::new(
             scenario,
             Arc::clone(&clock),
-            (faults.clone(), tally.clone()),
+            (faults.clone(), counters.clone()),
             github.clone(),
         );
         let parts = Self {
             clock,
             faults,
-            tally,
+            counters,
             github,
             jules,
             agents,
@@ -311,7 +311,7 @@ impl Parts {
             service,
             clock: Arc::clone(&self.clock),
             faults: self.faults.clone(),
-            tally: self.tally.clone(),
+            counters: self.counters.clone(),
             advance: Arc::new(move || parts.advance()),
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, Records, Secrets};
 use engine::store::Store;
@@ -20,7 +20,7 @@ pub struct Data {
     /// The folder.
     pub folder: PathBuf,
     /// Store, queue, time and ids.
-    pub desk: Desk,
+    pub backend: Backend,
     /// The records beneath the store, for layers in between.
     pub records: Arc<dyn Records>,
     /// The queue, for tasks that wait for messages in this process.
@@ -50,10 +50,10 @@ pub async fn open_by(
     let queue = Arc::new(LocalQueue::new(&database, WORK_QUEUE, clock.clone()));
     let secrets: Arc<dyn Secrets> = Arc::new(SecretFiles::new(&folder.join("secrets"), overlay));
     let store = Store::new(records.clone());
-    let installation = engine::installation::of(&store, &RandomIds, clock.now())
+    let installation = engine::installation::load_or_create(&store, &RandomIds, clock.now())
         .await
         .context("finding out which installation this is")?;
-    let desk = Desk::new(
+    let backend = Backend::new(
         records.clone(),
         queue.clone(),
         clock.clone(),
@@ -62,7 +62,7 @@ pub async fn open_by(
     );
     Ok(Data {
         folder: folder.to_owned(),
-        desk,
+        backend,
         records,
         queue,
         secrets,
@@ -71,7 +71,7 @@ pub async fn open_by(
 }
 
 /// Everything of a copy that is not worked with yet. Its installation is the one it was made of.
-pub async fn of_copy(path: &Path) -> Result<Desk> {
+pub async fn of_copy(path: &Path) -> Result<Backend> {
     let database = Database::open(path).with_context(|| format!("opening {}", path.display()))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let records = Arc::new(local::Store::new(&database));
@@ -85,7 +85,7 @@ pub async fn of_copy(path: &Path) -> Result<Desk> {
             "the backup tells of no installation: it was made of a data folder that nobody has used"
         );
     };
-    Ok(Desk::new(
+    Ok(Backend::new(
         records,
         queue,
         clock,

@@ -1,9 +1,9 @@
 //! One Gaffer in one process: poller, dispatcher and HTTP API over one data folder or over a stack's table and queues.
 
 pub mod data;
-mod hand;
 mod loops;
 mod port;
+mod runner;
 mod serve;
 mod token;
 
@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use agents::HostRule;
 use anyhow::{Context, Result};
-use engine::desk::Desk;
-use engine::dispatcher::{Deliveries, Dispatcher, Eyes, Hands};
+use engine::backend::Backend;
+use engine::dispatcher::{Deliveries, Dispatcher, Readers, Writers};
 use engine::poller::Poller;
 use engine::ports::{Clock, Queue, SecretName, Secrets};
 use engine::ticks::Holder;
@@ -26,9 +26,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use data::Data;
-pub use hand::Hand;
-pub use loops::Rhythm;
+pub use loops::LoopIntervals;
 pub use port::{PortError, bind};
+pub use runner::Runner;
 pub use token::Token;
 
 /// Number of messages handled concurrently: one slow call must not hold up the others.
@@ -56,7 +56,7 @@ pub struct Settings {
     /// The bearer token from the environment, if any.
     pub token: Option<SecretString>,
     /// Intervals of the loops.
-    pub rhythm: Rhythm,
+    pub rhythm: LoopIntervals,
     /// How long a call to Jules or GitHub may take.
     pub call_timeout: SignedDuration,
 }
@@ -64,7 +64,7 @@ pub struct Settings {
 /// What one process works on.
 pub struct Base {
     /// Store, queue and time.
-    pub desk: Desk,
+    pub backend: Backend,
     /// Where webhooks go.
     pub queue: Arc<dyn Queue>,
     /// The queue, where this process is notified of new messages.
@@ -82,7 +82,7 @@ impl From<Data> for Base {
         let secrets = data.folder.join("secrets");
         let token = secrets.join(SecretName::ApiToken.path());
         Self {
-            desk: data.desk,
+            backend: data.backend,
             queue: data.queue.clone(),
             bell: Some(data.queue),
             secrets: data.secrets,
@@ -116,29 +116,29 @@ pub async fn start_on(
     let base = base.into();
     let addr = socket
         .local_addr()
-        .context("reading the address of the door")?;
+        .context("reading the address of the API")?;
     let token = token::find(&base, settings.token.clone()).await?;
     let listener = port::listen(socket, addr)?;
     let (eyes, hands) = adapters(&base, &settings)?;
-    let desk = base.desk.clone().observing(settings.observe_only);
+    let backend = base.backend.clone().observe_only(settings.observe_only);
     let (stop, stopped) = watch::channel(false);
 
-    let poller = Poller::new(desk.clone(), eyes.sessions.clone());
+    let poller = Poller::new(backend.clone(), eyes.sessions.clone());
     let ticker = match base.bell {
         Some(_) => loops::Ticker::Free(poller),
         // Over a table of AWS functions may tick too.
-        None => loops::Ticker::Leased(Holder::new(desk.clone(), poller)),
+        None => loops::Ticker::Leased(Holder::new(backend.clone(), poller)),
     };
-    let mut dispatcher = Dispatcher::new(desk.clone(), eyes, hands);
+    let mut dispatcher = Dispatcher::new(backend.clone(), eyes, hands);
     if settings.webhooks {
-        desk.listen().await?;
+        backend.listen().await?;
     } else {
-        dispatcher = dispatcher.deaf();
+        dispatcher = dispatcher.without_webhooks();
     }
     let dispatcher = Arc::new(dispatcher);
     let mut tasks = vec![tokio::spawn(loops::keep_ticking(
         ticker,
-        desk.clone(),
+        backend.clone(),
         (settings.rhythm, stopped.clone()),
     ))];
     let deliveries = Arc::<Deliveries>::default();
@@ -156,18 +156,18 @@ pub async fn start_on(
         tasks.push(tokio::spawn(working));
     }
     let counters = Arc::<api::WebhookCounters>::default();
-    let state = api::DoorState::new(desk, vec![token.value.clone()])
+    let state = api::ApiState::new(backend, vec![token.value.clone()])
         .counting(counters.clone())
         .holding(stopped.clone());
     let mut router = api::router(state);
     if settings.webhooks {
-        let door = api::WebhookDoor {
+        let api = api::WebhookApi {
             queue: base.queue.clone(),
             clock: base.clock.clone(),
             secrets: base.secrets.clone(),
             counters,
         };
-        router = router.merge(api::webhook_router(door));
+        router = router.merge(api::webhook_router(api));
     }
     tasks.push(tokio::spawn(serve::serve(listener, router, stopped)));
     Ok(Running {
@@ -203,7 +203,7 @@ fn show_on_desktop(title: &str, text: &str) -> Result<(), String> {
 }
 
 /// Makes the adapters. Only this place and the dispatcher function make writing ones.
-fn adapters(base: &Base, settings: &Settings) -> Result<(Eyes, Hands)> {
+fn adapters(base: &Base, settings: &Settings) -> Result<(Readers, Writers)> {
     let address = settings.jules_base.as_deref().unwrap_or(jules::BASE);
     let (mut jules_settings, warnings) =
         jules::Settings::at(address).context("reading the address of Jules")?;
@@ -224,12 +224,12 @@ fn adapters(base: &Base, settings: &Settings) -> Result<(Eyes, Hands)> {
     };
     let sender = agents::Sender::new(agent_settings, base.secrets.clone())
         .with_desktop(Arc::new(show_on_desktop));
-    let eyes = Eyes {
+    let eyes = Readers {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),
         hooks: Arc::new(github::Reader::new(github.clone())),
     };
-    let hands = Hands {
+    let hands = Writers {
         sessions: Arc::new(jules::Writer::new(jules)),
         pulls: Arc::new(github::Writer::new(github.clone())),
         hooks: Arc::new(github::Writer::new(github)),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::desk::{Desk, Error};
+use engine::backend::{Backend, Error};
 use engine::dispatcher::{Deliveries, Dispatcher};
-use engine::forget;
 use engine::poller::Poller;
-use engine::ticks::{Holder, Turn};
+use engine::retention;
+use engine::ticks::{Holder, TickTurn};
 use jiff::Timestamp;
 use local::LocalQueue;
 use tokio::sync::watch;
@@ -23,14 +23,14 @@ const BREATH: Duration = Duration::from_millis(20);
 
 /// Intervals of the loops, in real time. They affect only how soon work is noticed.
 #[derive(Debug, Clone, Copy)]
-pub struct Rhythm {
+pub struct LoopIntervals {
     /// Shortest wait for the next due row.
     pub breath: Duration,
     /// Longest wait for the next due row.
     pub at_least_every: Duration,
 }
 
-impl Default for Rhythm {
+impl Default for LoopIntervals {
     fn default() -> Self {
         Self {
             breath: BREATH,
@@ -39,7 +39,7 @@ impl Default for Rhythm {
     }
 }
 
-impl Rhythm {
+impl LoopIntervals {
     /// Over a table and queues of AWS.
     pub fn on_aws() -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Ticker {
     async fn tick(&self) -> Result<bool, Error> {
         match self {
             Self::Free(poller) => poller.tick().await.map(|_| true),
-            Self::Leased(holder) => holder.tick().await.map(|turn| turn != Turn::Others),
+            Self::Leased(holder) => holder.tick().await.map(|turn| turn != TickTurn::Others),
         }
     }
 }
@@ -70,8 +70,8 @@ impl Ticker {
 /// Ticks whenever something is due.
 pub(super) async fn keep_ticking(
     ticker: Ticker,
-    desk: Desk,
-    (rhythm, mut stopped): (Rhythm, watch::Receiver<bool>),
+    backend: Backend,
+    (rhythm, mut stopped): (LoopIntervals, watch::Receiver<bool>),
 ) {
     let mut forgot = None;
     while !*stopped.borrow() {
@@ -79,9 +79,9 @@ pub(super) async fn keep_ticking(
             tracing::error!(%error, "a tick failed; the next one tries again");
             true
         });
-        forgot = forget_now_and_then(&desk, forgot).await;
-        let due = desk.store.records().next_due().await.ok().flatten();
-        let wait = due.and_then(|due| Duration::try_from(due.duration_since(desk.now())).ok());
+        forgot = forget_now_and_then(&backend, forgot).await;
+        let due = backend.store.records().next_due().await.ok().flatten();
+        let wait = due.and_then(|due| Duration::try_from(due.duration_since(backend.now())).ok());
         let wait = wait.unwrap_or(if due.is_some() {
             rhythm.breath
         } else {
@@ -96,20 +96,25 @@ pub(super) async fn keep_ticking(
         let wait = wait.clamp(least, rhythm.at_least_every);
         tokio::select! {
             _ = stopped.changed() => {}
-            () = desk.saved() => {}
+            () = backend.saved() => {}
             _ = tokio::time::timeout(wait, std::future::pending::<()>()) => {}
         }
     }
 }
 
 /// Deletes expired records, if it is time; returns the time of the last complete pass.
-async fn forget_now_and_then(desk: &Desk, last: Option<Timestamp>) -> Option<Timestamp> {
-    let now = desk.now();
-    if last.is_some_and(|last| now.duration_since(last) < forget::EVERY) {
+async fn forget_now_and_then(backend: &Backend, last: Option<Timestamp>) -> Option<Timestamp> {
+    let now = backend.now();
+    if last.is_some_and(|last| now.duration_since(last) < retention::EVERY) {
         return last;
     }
-    match desk.store.records().forget(now, forget::AT_ONCE).await {
-        Ok(forgotten) if forgotten == forget::AT_ONCE => last,
+    match backend
+        .store
+        .records()
+        .forget(now, retention::AT_ONCE)
+        .await
+    {
+        Ok(forgotten) if forgotten == retention::AT_ONCE => last,
         Ok(_) => Some(now),
         Err(error) => {
             tracing::warn!(%error, "what may be forgotten is still there; it is tried again in an hour");
@@ -134,7 +139,7 @@ pub(super) async fn keep_delivering(
 pub(super) async fn keep_working(
     (dispatcher, deliveries): (Arc<Dispatcher>, Arc<Deliveries>),
     bell: Option<Arc<LocalQueue>>,
-    (rhythm, mut stopped): (Rhythm, watch::Receiver<bool>),
+    (rhythm, mut stopped): (LoopIntervals, watch::Receiver<bool>),
 ) {
     while !*stopped.borrow() {
         let changed = async {

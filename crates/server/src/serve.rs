@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
-use busy::{Busy, Telling};
+use busy::{Busy, FlushNotifier};
 
 /// How long the headers of a request may take, and how long a connection may lie idle between two requests.
 const HEADERS_WITHIN: Duration = Duration::from_secs(15);
@@ -54,11 +54,11 @@ struct Limits {
 impl Limits {
     /// What this process can afford.
     fn of_this_process() -> Self {
-        Self::of(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
+        Self::from_descriptors(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
     }
 
     /// What a process can afford that may have so many descriptors.
-    fn of(allowed: u64) -> Self {
+    fn from_descriptors(allowed: u64) -> Self {
         // Of very few descriptors half are still for connections.
         let left = allowed.saturating_sub(DESCRIPTORS_KEPT).max(allowed / 2);
         let all = usize::try_from(left).map_or(CONNECTIONS_MAX, |left| left.min(CONNECTIONS_MAX));
@@ -80,7 +80,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn of(peer: IpAddr) -> Self {
+    fn new(peer: IpAddr) -> Self {
         Self {
             peer,
             busy: Busy::default(),
@@ -119,12 +119,12 @@ impl Open {
 }
 
 /// The place of an open connection, released however its conversation ends: a handler that panics keeps no place.
-struct Place {
+struct ConnectionSlot {
     open: Arc<Open>,
     connection: Connection,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let left = &self.connection.busy;
         self.open.all().retain(|other| !other.busy.is(left));
@@ -157,10 +157,10 @@ async fn serve_within(
                 continue;
             }
         };
-        let connection = Connection::of(peer.ip().to_canonical());
+        let connection = Connection::new(peer.ip().to_canonical());
         if open.admit(&connection, &limits) {
             let open = open.clone();
-            let place = Place { open, connection };
+            let place = ConnectionSlot { open, connection };
             let (router, stopped) = (router.clone(), stopped.clone());
             let within = limits.headers_within;
             serving.spawn(async move {
@@ -196,7 +196,7 @@ async fn converse(
         .timer(TokioTimer::new())
         .header_read_timeout(headers_within)
         .max_buf_size(HEADERS_BYTES_MAX)
-        .serve_connection(TokioIo::new(Telling { socket, busy }), answer);
+        .serve_connection(TokioIo::new(FlushNotifier { socket, busy }), answer);
     let mut http = std::pin::pin!(http);
     tokio::select! {
         // What went wrong is the caller's.

@@ -1,23 +1,23 @@
 //! The dispatcher as a function: a batch of wake-ups is decided and performed. It is the one hand that writes to Jules, GitHub and agents.
 
-mod hands;
-mod own;
+mod deliveries;
+mod ports;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
-use engine::desk::Desk;
-use engine::dispatcher::{Attended, Dispatcher, Eyes, Hands, TRY_AGAIN};
+use deliveries::Own;
+use engine::backend::Backend;
+use engine::dispatcher::{Dispatcher, MessageOutcome, Readers, TRY_AGAIN, Writers};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, Delivery, Queue, Receipt};
 use engine::usage::Recorder;
 use engine::work::Work;
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
-use lambda::{Place, Unit};
+use lambda::{FunctionEnvironment, Unit};
 use lambda_runtime::{Error, LambdaEvent};
-use own::Own;
 use tokio::sync::OnceCell;
 use tracing::Instrument;
 
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 4;
 
 /// The dispatcher.
 pub struct Function {
-    desk: Desk,
+    backend: Backend,
     own: Arc<Own>,
     dispatcher: Dispatcher,
     /// Records that webhook deliveries are watched since this process began. The first answer does not need it, so it
@@ -50,13 +50,13 @@ enum Fate {
 }
 
 impl Function {
-    /// The dispatcher over a desk.
-    pub fn new(desk: Desk, eyes: Eyes, hands: Hands) -> Self {
-        let own = Arc::new(Own::over(Arc::clone(&desk.queue)));
-        let desk = desk.sending_by(Arc::<Own>::clone(&own));
-        let dispatcher = Dispatcher::new(desk.clone(), eyes, hands);
+    /// The dispatcher over a backend.
+    pub fn new(backend: Backend, eyes: Readers, hands: Writers) -> Self {
+        let own = Arc::new(Own::over(Arc::clone(&backend.queue)));
+        let backend = backend.with_queue(Arc::<Own>::clone(&own));
+        let dispatcher = Dispatcher::new(backend.clone(), eyes, hands);
         Self {
-            desk,
+            backend,
             own,
             dispatcher,
             listening: OnceCell::new(),
@@ -67,26 +67,26 @@ impl Function {
 
     /// The dispatcher that the environment describes, its connection to the table opened.
     pub async fn from_env() -> Result<Self, Error> {
-        Self::of(&Place::from_env()?).await
+        Self::from_environment(&FunctionEnvironment::from_env()?).await
     }
 
     /// The dispatcher of a place, its connection to the table opened.
-    pub async fn of(place: &Place) -> Result<Self, Error> {
-        let desk = place.desk().await?;
-        let upstreams = desk.store.upstreams().await?.value;
-        let (eyes, hands) = hands::of(place, upstreams)?;
-        let recorder = Some(place.recorder("dispatcher"));
+    pub async fn from_environment(environment: &FunctionEnvironment) -> Result<Self, Error> {
+        let backend = environment.backend().await?;
+        let upstreams = backend.store.upstreams().await?.value;
+        let (eyes, hands) = ports::ports(environment, upstreams)?;
+        let recorder = Some(environment.recorder("dispatcher"));
         Ok(Self {
-            stack: place.settings().stack.clone(),
+            stack: environment.settings().stack.clone(),
             recorder,
-            ..Self::new(desk, eyes, hands)
+            ..Self::new(backend, eyes, hands)
         })
     }
 
     /// Handles one batch, and says which messages have to come again. Lambda deletes the others.
     pub async fn handle(&self, event: LambdaEvent<SqsEvent>) -> SqsBatchResponse {
         let (event, context) = event.into_parts();
-        let began = self.desk.now();
+        let began = self.backend.now();
         let until = lambda::until(&context, (SystemClock.now(), began), KEPT);
         self.listen().await;
         self.own.begin();
@@ -115,16 +115,16 @@ impl Function {
         }
         self.figures((handled, answer.batch_item_failures.len()), began);
         if let Some(recorder) = &self.recorder {
-            let took = self.desk.now().duration_since(began).as_millis();
+            let took = self.backend.now().duration_since(began).as_millis();
             let used = lambda::used(&context, took);
-            recorder.invoked(&self.desk, used).await;
+            recorder.invoked(&self.backend, used).await;
         }
         answer
     }
 
     /// Has webhook deliveries watched. What fails is tried again with the next batch.
     async fn listen(&self) {
-        let listening = self.listening.get_or_try_init(|| self.desk.listen());
+        let listening = self.listening.get_or_try_init(|| self.backend.listen());
         if let Err(error) = listening.await {
             tracing::warn!(%error, "webhook deliveries are looked at no sooner than they are due");
         }
@@ -179,7 +179,7 @@ impl Function {
     }
 
     async fn one_of_ours(&self, body: &str, until: Timestamp) {
-        if self.desk.now() >= until {
+        if self.backend.now() >= until {
             return self.pass_on(body, SignedDuration::ZERO).await;
         }
         let Some(work) = Work::from_body(body) else {
@@ -216,14 +216,14 @@ impl Function {
             tracing::error!("a message came without a body or a receipt, and was dropped");
             return Fate::Handled;
         };
-        if self.desk.now() >= until {
+        if self.backend.now() >= until {
             self.show_again(&delivery.receipt, SignedDuration::ZERO)
                 .await;
             return Fate::Left { id };
         }
-        match self.dispatcher.attend(&delivery).await {
-            Attended::Done => Fate::Handled,
-            Attended::Again => {
+        match self.dispatcher.handle_message(&delivery).await {
+            MessageOutcome::Done => Fate::Handled,
+            MessageOutcome::Again => {
                 self.show_again(&delivery.receipt, TRY_AGAIN).await;
                 Fate::Left { id }
             }
@@ -232,13 +232,13 @@ impl Function {
 
     /// Without this a message that is left stays hidden for as long as a whole batch may take.
     async fn show_again(&self, receipt: &Receipt, delay: SignedDuration) {
-        if let Err(error) = self.desk.queue.release(receipt, delay).await {
+        if let Err(error) = self.backend.queue.release(receipt, delay).await {
             tracing::warn!(%error, "a message comes again only when it stops being hidden");
         }
     }
 
     fn figures(&self, (handled, left): (u64, usize), began: Timestamp) {
-        let now = self.desk.now();
+        let now = self.backend.now();
         let took = now.duration_since(began).as_millis();
         let figures = [
             ("MessagesHandled", Unit::Count, handled),
@@ -255,7 +255,7 @@ impl Function {
             (
                 "WebhooksAskedAgain",
                 Unit::Count,
-                self.dispatcher.take_asked_again(),
+                self.dispatcher.take_redelivered(),
             ),
         ];
         lambda::emit((&self.stack, "dispatcher"), now, &figures);

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use domain::tick::Call;
-use engine::desk::Desk;
+use domain::tick::TickTrigger;
+use engine::backend::Backend;
 use engine::machine::SystemClock;
 use engine::poller::{Poller, Tick};
 use engine::ports::{Clock, Queue, SessionsRead};
 use engine::ticks::Ticks;
 use engine::usage::Recorder;
 use jiff::SignedDuration;
-use lambda::{Place, Unit};
+use lambda::{FunctionEnvironment, Unit};
 use lambda_runtime::{Context, Error, LambdaEvent};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ const KEPT: SignedDuration = SignedDuration::from_secs(35);
 
 /// The poller.
 pub struct Function {
-    desk: Desk,
+    backend: Backend,
     ticks: Ticks,
     /// The name of its figures; empty where they are not recorded.
     stack: String,
@@ -29,12 +29,12 @@ pub struct Function {
 }
 
 impl Function {
-    /// The poller over a desk, its eyes on Jules, and the queue of ticks.
-    pub fn new(desk: Desk, sessions: Arc<dyn SessionsRead>, ticks: Arc<dyn Queue>) -> Self {
-        let poller = Poller::new(desk.clone(), sessions);
-        let ticks = Ticks::new(desk.clone(), poller, ticks);
+    /// The poller over a backend, its eyes on Jules, and the queue of ticks.
+    pub fn new(backend: Backend, sessions: Arc<dyn SessionsRead>, ticks: Arc<dyn Queue>) -> Self {
+        let poller = Poller::new(backend.clone(), sessions);
+        let ticks = Ticks::new(backend.clone(), poller, ticks);
         Self {
-            desk,
+            backend,
             ticks,
             stack: String::new(),
             recorder: None,
@@ -43,26 +43,26 @@ impl Function {
 
     /// The poller that the environment describes, its connections opened.
     pub async fn from_env() -> Result<Self, Error> {
-        Self::of(&Place::from_env()?).await
+        Self::from_environment(&FunctionEnvironment::from_env()?).await
     }
 
     /// The poller of a place, its connections opened.
-    pub async fn of(place: &Place) -> Result<Self, Error> {
-        let desk = place.desk().await?;
-        let upstreams = desk.store.upstreams().await?.value;
-        let base = place.settings().jules_base.clone();
+    pub async fn from_environment(environment: &FunctionEnvironment) -> Result<Self, Error> {
+        let backend = environment.backend().await?;
+        let upstreams = backend.store.upstreams().await?.value;
+        let base = environment.settings().jules_base.clone();
         let base = base.or(upstreams.jules_base);
         let base = base.as_deref().unwrap_or(jules::BASE);
         let (settings, warnings) = jules::Settings::at(base)?;
         for warning in warnings {
             tracing::warn!("{warning}");
         }
-        let client = jules::Client::new(settings, place.secrets(), place.clock())?;
+        let client = jules::Client::new(settings, environment.secrets(), environment.clock())?;
         let sessions = Arc::new(jules::Reader::new(client));
-        let function = Self::new(desk, sessions, place.ticks()?);
+        let function = Self::new(backend, sessions, environment.ticks()?);
         Ok(Self {
-            stack: place.settings().stack.clone(),
-            recorder: Some(place.recorder("poller")),
+            stack: environment.settings().stack.clone(),
+            recorder: Some(environment.recorder("poller")),
             ..function
         })
     }
@@ -75,7 +75,7 @@ impl Function {
     }
 
     async fn answer(&self, event: &Value, context: &Context) -> Result<(), Error> {
-        let began = self.desk.now();
+        let began = self.backend.now();
         let until = lambda::until(context, (SystemClock.now(), began), KEPT);
         let mut done = Tick::default();
         for call in calls(event) {
@@ -85,7 +85,7 @@ impl Function {
                 done.failed += tick.failed;
             }
         }
-        let now = self.desk.now();
+        let now = self.backend.now();
         let took = now.duration_since(began).as_millis();
         let figures = [
             ("AccountsPolled", Unit::Count, u64::from(done.polled)),
@@ -100,7 +100,7 @@ impl Function {
         lambda::emit((&self.stack, "poller"), now, &figures);
         if let Some(recorder) = &self.recorder {
             let used = lambda::used(context, took);
-            recorder.invoked(&self.desk, used).await;
+            recorder.invoked(&self.backend, used).await;
         }
         Ok(())
     }
@@ -108,9 +108,9 @@ impl Function {
 
 /// The calls of an invocation: the messages of a batch, or else the schedule, whatever it sends. A foreign message is
 /// logged and dropped.
-fn calls(event: &Value) -> Vec<Call> {
+fn calls(event: &Value) -> Vec<TickTrigger> {
     let Some(records) = event.get("Records").and_then(Value::as_array) else {
-        return vec![Call::Schedule];
+        return vec![TickTrigger::Schedule];
     };
     let call = |record: &Value| {
         let body = record.get("body").and_then(Value::as_str);
@@ -130,14 +130,17 @@ mod tests {
 
     #[test]
     fn a_batch_is_its_messages_and_all_else_the_schedule() {
-        assert_eq!(calls(&json!({"source": "aws.scheduler"})), [Call::Schedule]);
-        assert_eq!(calls(&Value::Null), [Call::Schedule]);
+        assert_eq!(
+            calls(&json!({"source": "aws.scheduler"})),
+            [TickTrigger::Schedule]
+        );
+        assert_eq!(calls(&Value::Null), [TickTrigger::Schedule]);
         let batch = json!({"Records": [
             {"messageId": "1", "body": r#"{"tick":"next","gen":7,"version":9}"#},
             {"messageId": "2", "body": "tick"},
             {"messageId": "3"},
         ]});
-        let next = Call::Next {
+        let next = TickTrigger::Next {
             generation: 7,
             version: 9,
         };

@@ -7,41 +7,41 @@ use super::rows::Rows;
 use super::*;
 
 /// Saves a job like another process, with a due time.
-async fn put(desk: &Desk, job: &Job, due: Option<Timestamp>) {
-    let found = desk.store.job(&job.id).await.expect("a store");
-    let mut unit = desk.unit();
-    let place = Place {
+async fn put(backend: &Backend, job: &Job, due: Option<Timestamp>) {
+    let found = backend.store.job(&job.id).await.expect("a store");
+    let mut unit = backend.unit();
+    let place = IndexEntry {
         due,
         list: keys::listed(keys::jobs_of("watched", &job.account), job.id.as_str()),
         forget: None,
     };
     let version = found.map(|found| found.version);
     unit.put(keys::job(&job.id), job, version, place);
-    desk.commit(unit).await.expect("a job");
+    backend.commit(unit).await.expect("a job");
 }
 
-async fn stored(desk: &Desk, at: usize) -> Versioned<Job> {
-    let id = JobId::of(ulid::Ulid(at as u128));
-    let found = desk.store.job(&id).await.expect("a store");
+async fn stored(backend: &Backend, at: usize) -> Versioned<Job> {
+    let id = JobId::from_ulid(ulid::Ulid(at as u128));
+    let found = backend.store.job(&id).await.expect("a store");
     found.expect("a job")
 }
 
 #[tokio::test]
 async fn a_row_that_stands_too_early_is_put_right_and_calls_nobody() {
     let clock = Arc::new(FakeClock::at(BEGIN));
-    let desk = watching(&clock, (0, 1)).await;
+    let backend = watching(&clock, (0, 1)).await;
     let account = "default".parse().expect("a name");
-    let found = desk.store.account(&account).await.expect("a store");
-    let mut unit = desk.unit();
+    let found = backend.store.account(&account).await.expect("a store");
+    let mut unit = backend.unit();
     unit.delete(keys::account(&account), &found.expect("an account"));
-    desk.commit(unit).await.expect("nobody polls");
-    let job = stored(&desk, 0).await.value;
+    backend.commit(unit).await.expect("nobody polls");
+    let job = stored(&backend, 0).await.value;
     let looked_at = job::looked_at(&job, &Timing::default()).expect("a time");
-    put(&desk, &job, Some(BEGIN)).await;
+    put(&backend, &job, Some(BEGIN)).await;
 
-    let poller = Poller::new(desk.clone(), Arc::new(Reader::default()));
+    let poller = Poller::new(backend.clone(), Arc::new(Reader::default()));
     assert_eq!(poller.tick().await.expect("a tick").passed_on, 0);
-    assert_eq!(stored(&desk, 0).await.due, Some(looked_at));
+    assert_eq!(stored(&backend, 0).await.due, Some(looked_at));
     clock.set(looked_at);
     assert_eq!(poller.tick().await.expect("a tick").passed_on, 1);
 }
@@ -50,14 +50,14 @@ async fn a_row_that_stands_too_early_is_put_right_and_calls_nobody() {
 async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
     let clock = Arc::new(FakeClock::at(BEGIN));
     let records = Arc::new(Rows::default());
-    let desk = watching_in(records.clone(), &clock, (0, 6)).await;
-    let poller = Poller::new(desk.clone(), Arc::new(Reader::default()));
+    let backend = watching_in(records.clone(), &clock, (0, 6)).await;
+    let poller = Poller::new(backend.clone(), Arc::new(Reader::default()));
     let tick = async || {
-        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
+        let tick = poller.tick_until(Timestamp::MAX, OtherPollers::None).await;
         assert_eq!(tick.expect("a tick").polled, 1);
         records.take()
     };
-    let silent = job::deadline(&stored(&desk, 3).await.value, &Timing::default());
+    let silent = job::deadline(&stored(&backend, 3).await.value, &Timing::default());
     let silent = silent.expect("a deadline");
     clock.set(silent - SignedDuration::from_secs(20));
     records.take();
@@ -69,22 +69,25 @@ async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
     // after it.
     let other = Job {
         title: "Another".to_owned(),
-        ..stored(&desk, 3).await.value
+        ..stored(&backend, 3).await.value
     };
-    put(&desk, &other, None).await;
+    put(&backend, &other, None).await;
     let mut told = Vec::new();
     for _ in 0..2 {
         clock.advance(SignedDuration::from_secs(10));
         tick().await;
         let mut now = 0;
         for at in 0..6 {
-            let events = desk.store.events(&stored(&desk, at).await.value.id).await;
+            let events = backend
+                .store
+                .events(&stored(&backend, at).await.value.id)
+                .await;
             now += events.expect("events").len();
         }
         told.push(now);
     }
     assert_eq!(told, [5, 6]);
-    let title = stored(&desk, 3).await.value.title;
+    let title = stored(&backend, 3).await.value.title;
     assert_eq!(title, "Another");
 
     // The cache is read again before long, whatever changed.
@@ -96,35 +99,35 @@ async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
 async fn whoever_was_spoken_to_is_read_with_the_next_tick() {
     let clock = Arc::new(FakeClock::at(BEGIN));
     let records = Arc::new(Rows::default());
-    let desk = watching_in(records.clone(), &clock, (0, 6)).await;
-    let poller = Poller::new(desk.clone(), Arc::new(Reader::default()));
+    let backend = watching_in(records.clone(), &clock, (0, 6)).await;
+    let poller = Poller::new(backend.clone(), Arc::new(Reader::default()));
     let tick = async || {
         clock.advance(SignedDuration::from_secs(10));
-        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
+        let tick = poller.tick_until(Timestamp::MAX, OtherPollers::None).await;
         assert_eq!(tick.expect("a tick").polled, 1);
         records.take()
     };
     tick().await;
     assert_eq!(tick().await, 0);
     // Recording a message moves the job in the list of watched jobs.
-    let found = stored(&desk, 3).await;
-    let mut unit = desk.unit();
-    let place = Place {
+    let found = stored(&backend, 3).await;
+    let mut unit = backend.unit();
+    let place = IndexEntry {
         due: found.due,
         list: keys::listed(keys::jobs_of("watched", &found.value.account), "elsewhere"),
         forget: None,
     };
     let key = keys::job(&found.value.id);
     unit.put(key, &found.value, Some(found.version), place);
-    desk.commit(unit).await.expect("a job");
+    backend.commit(unit).await.expect("a job");
     records.take();
     assert_eq!(tick().await, 1);
     assert_eq!(tick().await, 0);
 }
 
 /// What is stored of the only session's progress, and how often its row has been written.
-async fn progress(desk: &Desk) -> (Timestamp, u64) {
-    let found = stored(desk, 0).await;
+async fn progress(backend: &Backend) -> (Timestamp, u64) {
+    let found = stored(backend, 0).await;
     let Phase::Watching(watch) = found.value.phase else {
         panic!("it is watched");
     };
@@ -134,7 +137,7 @@ async fn progress(desk: &Desk) -> (Timestamp, u64) {
 /// A poller that ticks alone, ten seconds apart.
 struct Alone {
     clock: Arc<FakeClock>,
-    desk: Desk,
+    backend: Backend,
     reader: Arc<Reader>,
     poller: Poller,
 }
@@ -142,12 +145,12 @@ struct Alone {
 impl Alone {
     async fn over(sessions: usize) -> Self {
         let clock = Arc::new(FakeClock::at(BEGIN));
-        let desk = watching(&clock, (0, sessions)).await;
+        let backend = watching(&clock, (0, sessions)).await;
         let reader = Arc::new(Reader::default());
-        let poller = Poller::new(desk.clone(), reader.clone());
+        let poller = Poller::new(backend.clone(), reader.clone());
         Self {
             clock,
-            desk,
+            backend,
             reader,
             poller,
         }
@@ -155,7 +158,10 @@ impl Alone {
 
     async fn tick(&self) {
         self.clock.advance(SignedDuration::from_secs(10));
-        let tick = self.poller.tick_until(Timestamp::MAX, Others::None).await;
+        let tick = self
+            .poller
+            .tick_until(Timestamp::MAX, OtherPollers::None)
+            .await;
         tick.expect("a tick");
     }
 
@@ -177,15 +183,15 @@ impl Alone {
     }
 
     async fn events(&self) -> usize {
-        let job = stored(&self.desk, 0).await.value.id;
-        self.desk.store.events(&job).await.expect("events").len()
+        let job = stored(&self.backend, 0).await.value.id;
+        self.backend.store.events(&job).await.expect("events").len()
     }
 }
 
 #[tokio::test]
 async fn progress_is_remembered_and_written_after_a_while() {
     let alone = Alone::over(1).await;
-    let before = progress(&alone.desk).await;
+    let before = progress(&alone.backend).await;
     let mut seen = alone.works().await;
     let written = alone.clock.now() + PROGRESS_KEPT;
     // It makes progress, and is not silent for long.
@@ -196,47 +202,51 @@ async fn progress_is_remembered_and_written_after_a_while() {
         seen = alone.works().await;
     }
     alone.until(written - SignedDuration::from_secs(10)).await;
-    assert_eq!(progress(&alone.desk).await, before);
+    assert_eq!(progress(&alone.backend).await, before);
     // Nothing more came, and readers have to see what did.
     alone.tick().await;
-    assert_eq!(progress(&alone.desk).await, (seen, before.1 + 1));
+    assert_eq!(progress(&alone.backend).await, (seen, before.1 + 1));
 }
 
 #[tokio::test]
 async fn whoever_starts_anew_finds_progress_again_and_counts_silence_from_it() {
     let mut alone = Alone::over(1).await;
     alone.works().await;
-    let before = progress(&alone.desk).await;
+    let before = progress(&alone.backend).await;
     alone.until(BEGIN + SignedDuration::from_mins(4)).await;
     let last = alone.works().await;
-    assert_eq!(progress(&alone.desk).await.1, before.1, "it is remembered");
-    alone.poller = Poller::new(alone.desk.clone(), alone.reader.clone());
+    assert_eq!(
+        progress(&alone.backend).await.1,
+        before.1,
+        "it is remembered"
+    );
+    alone.poller = Poller::new(alone.backend.clone(), alone.reader.clone());
     let silent = last + Timing::default().stuck_after;
     alone.until(silent - SignedDuration::from_secs(10)).await;
     assert_eq!(alone.events().await, 0);
     alone.tick().await;
     alone.tick().await;
     assert_eq!(alone.events().await, 1);
-    assert_eq!(progress(&alone.desk).await.0, last);
+    assert_eq!(progress(&alone.backend).await.0, last);
 }
 
 #[tokio::test]
 async fn progress_that_is_given_up_is_read_again_at_once() {
     let alone = Alone::over(1).await;
     let change = async |title: &str| {
-        let found = stored(&alone.desk, 0).await;
-        let mut unit = alone.desk.unit();
+        let found = stored(&alone.backend, 0).await;
+        let mut unit = alone.backend.unit();
         let job = Job {
             title: title.to_owned(),
             ..found.value
         };
-        let place = Place {
+        let place = IndexEntry {
             due: found.due,
             list: keys::listed(keys::jobs_of("watched", &job.account), "elsewhere"),
             forget: None,
         };
         unit.put(keys::job(&job.id), &job, Some(found.version), place);
-        alone.desk.commit(unit).await.expect("a job");
+        alone.backend.commit(unit).await.expect("a job");
     };
     // A job with another place is read with the next tick, and logs are read at other times.
     alone.until(BEGIN + SignedDuration::from_secs(150)).await;
@@ -248,37 +258,37 @@ async fn progress_that_is_given_up_is_read_again_at_once() {
     // It stays in the cache this long.
     let again = read + SignedDuration::from_mins(10);
     alone.until(again - SignedDuration::from_secs(10)).await;
-    let (logs, changed) = (alone.reader.logs(), progress(&alone.desk).await);
+    let (logs, changed) = (alone.reader.logs(), progress(&alone.backend).await);
     assert_ne!(changed.0, seen);
     alone.tick().await;
     assert_eq!(alone.reader.logs(), logs + 1);
     alone.tick().await;
     assert_eq!(alone.reader.logs(), logs + 1, "once");
-    assert_eq!(progress(&alone.desk).await, changed);
+    assert_eq!(progress(&alone.backend).await, changed);
     // It is written with the next step, which is silence.
     alone
         .until(seen + Timing::default().stuck_after * 3 / 2)
         .await;
-    assert_eq!(progress(&alone.desk).await, (seen, changed.1 + 1));
+    assert_eq!(progress(&alone.backend).await, (seen, changed.1 + 1));
 }
 
 #[tokio::test]
 async fn whoever_comes_back_is_read() {
     let alone = Alone::over(2).await;
     alone.tick().await;
-    let job = stored(&alone.desk, 0).await.value;
+    let job = stored(&alone.backend, 0).await.value;
     let list = |name, job: &Job| keys::listed(keys::jobs_of(name, &job.account), job.id.as_str());
     for (name, session) in [("queued", session(0)), ("watched", session(7))] {
-        let found = stored(&alone.desk, 0).await;
-        let again = job::adopt(new_job(&alone.desk, (0, 0)), &working(&session), BEGIN);
-        let mut unit = alone.desk.unit();
-        let place = Place {
+        let found = stored(&alone.backend, 0).await;
+        let again = job::adopt(new_job(&alone.backend, (0, 0)), &working(&session), BEGIN);
+        let mut unit = alone.backend.unit();
+        let place = IndexEntry {
             list: list(name, &job),
-            ..Place::default()
+            ..IndexEntry::default()
         };
         let again = again.expect("a job").aggregate;
         unit.put(keys::job(&job.id), &again, Some(found.version), place);
-        alone.desk.commit(unit).await.expect("a job");
+        alone.backend.commit(unit).await.expect("a job");
         alone.reader.take_reads();
         alone.tick().await;
     }
@@ -288,31 +298,34 @@ async fn whoever_comes_back_is_read() {
 #[tokio::test]
 async fn a_row_whose_silence_was_broken_is_put_right_with_the_progress() {
     let clock = Arc::new(FakeClock::at(BEGIN));
-    let desk = watching(&clock, (0, 1)).await;
-    let (job, silent) = (stored(&desk, 0).await.value, Timing::default().stuck_after);
-    put(&desk, &job, job::deadline(&job, &Timing::default())).await;
+    let backend = watching(&clock, (0, 1)).await;
+    let (job, silent) = (
+        stored(&backend, 0).await.value,
+        Timing::default().stuck_after,
+    );
+    put(&backend, &job, job::deadline(&job, &Timing::default())).await;
     let reader = Arc::new(Reader::default());
-    let poller = Poller::new(desk.clone(), reader.clone());
-    let ends = progress(&desk).await.0 + silent;
+    let poller = Poller::new(backend.clone(), reader.clone());
+    let ends = progress(&backend).await.0 + silent;
     clock.set(ends - SignedDuration::from_secs(20));
     let last = clock.now() - SignedDuration::from_secs(5);
     reader.works(last);
     let mut passed_on = 0;
     for _ in 0..3 {
-        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
+        let tick = poller.tick_until(Timestamp::MAX, OtherPollers::None).await;
         passed_on += tick.expect("a tick").passed_on;
         clock.advance(SignedDuration::from_secs(10));
     }
     assert_eq!(passed_on, 0, "nobody is called");
-    assert_eq!(progress(&desk).await.0, last);
-    let row = stored(&desk, 0).await;
+    assert_eq!(progress(&backend).await.0, last);
+    let row = stored(&backend, 0).await;
     assert!(row.due > Some(last + silent), "polls tell of the silence");
     assert_eq!(row.due, job::looked_at(&row.value, &Timing::default()));
 }
 
 /// A store in which another process is quicker, once, to change the only job: the poller is about to.
-async fn with_a_rival(rows: &Rows, desk: &Desk) {
-    let found = stored(desk, 0).await;
+async fn with_a_rival(rows: &Rows, backend: &Backend) {
+    let found = stored(backend, 0).await;
     let mut record = rows.get(&keys::job(&found.value.id)).await;
     let row = record.as_mut().expect("a store").as_mut().expect("a row");
     row.body = row.body.replace(&found.value.title, "Another");
@@ -323,9 +336,9 @@ async fn with_a_rival(rows: &Rows, desk: &Desk) {
 async fn what_a_log_told_is_read_again_where_somebody_else_was_quicker() {
     let clock = Arc::new(FakeClock::at(BEGIN));
     let rows = Arc::new(Rows::default());
-    let desk = watching_in(rows.clone(), &clock, (0, 1)).await;
+    let backend = watching_in(rows.clone(), &clock, (0, 1)).await;
     let reader = Arc::new(Reader::default());
-    let poller = Poller::new(desk.clone(), reader.clone());
+    let poller = Poller::new(backend.clone(), reader.clone());
     let tick = async || {
         clock.advance(SignedDuration::from_secs(10));
         assert_eq!(poller.tick().await.expect("a tick").polled, 1);
@@ -333,28 +346,28 @@ async fn what_a_log_told_is_read_again_where_somebody_else_was_quicker() {
     tick().await;
     let (at, logs) = (clock.now(), reader.logs());
     reader.works(at);
-    with_a_rival(&rows, &desk).await;
+    with_a_rival(&rows, &backend).await;
     while reader.logs() == logs {
         tick().await;
     }
-    assert_eq!(stored(&desk, 0).await.value.title, "Another");
-    assert_ne!(progress(&desk).await.0, at, "it was not saved");
+    assert_eq!(stored(&backend, 0).await.value.title, "Another");
+    assert_ne!(progress(&backend).await.0, at, "it was not saved");
     tick().await;
-    assert_eq!((reader.logs(), progress(&desk).await.0), (logs + 2, at));
+    assert_eq!((reader.logs(), progress(&backend).await.0), (logs + 2, at));
 }
 
 #[tokio::test]
 async fn progress_that_was_not_written_with_its_row_is_read_again_at_once() {
     let clock = Arc::new(FakeClock::at(BEGIN));
     let rows = Arc::new(Rows::default());
-    let desk = watching_in(rows.clone(), &clock, (0, 1)).await;
-    let job = stored(&desk, 0).await.value;
+    let backend = watching_in(rows.clone(), &clock, (0, 1)).await;
+    let job = stored(&backend, 0).await.value;
     let early = BEGIN + SignedDuration::from_secs(15);
-    put(&desk, &job, Some(early)).await;
+    put(&backend, &job, Some(early)).await;
     let reader = Arc::new(Reader::default());
-    let poller = Poller::new(desk.clone(), reader.clone());
+    let poller = Poller::new(backend.clone(), reader.clone());
     let tick = async || {
-        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
+        let tick = poller.tick_until(Timestamp::MAX, OtherPollers::None).await;
         tick.expect("a tick");
         clock.advance(SignedDuration::from_secs(10));
     };
@@ -363,9 +376,9 @@ async fn progress_that_was_not_written_with_its_row_is_read_again_at_once() {
     tick().await;
     let logs = reader.logs();
     assert_eq!(logs, 1);
-    with_a_rival(&rows, &desk).await;
+    with_a_rival(&rows, &backend).await;
     tick().await;
-    assert_eq!(stored(&desk, 0).await.value.title, "Another");
+    assert_eq!(stored(&backend, 0).await.value.title, "Another");
     tick().await;
     assert_eq!(reader.logs(), logs + 1);
 }

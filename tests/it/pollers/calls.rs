@@ -1,6 +1,6 @@
 //! Who is called when a slot becomes free.
 
-use engine::jobs::Named;
+use engine::jobs::JobRef;
 use engine::ports::Queue;
 
 use super::*;
@@ -9,25 +9,28 @@ use super::*;
 async fn calls(waiting: usize) -> usize {
     let clock = Arc::new(FakeClock::at(BEGIN));
     let queue = Arc::new(MemoryQueue::new(clock.clone()));
-    let desk = desk_over(Arc::new(MemoryRecords::default()), &clock, queue.clone());
-    settle_in(&desk, (0, 1)).await;
+    let backend = backend_over(Arc::new(MemoryRecords::default()), &clock, queue.clone());
+    settle_in(&backend, (0, 1)).await;
     for at in 1..=waiting {
-        let job = job::create(new_job(&desk, (at, 0)), BEGIN).expect("a job");
+        let job = job::create(new_job(&backend, (at, 0)), BEGIN).expect("a job");
         let job = job.aggregate;
-        let mut unit = desk.unit();
-        let place = Place {
+        let mut unit = backend.unit();
+        let place = IndexEntry {
             list: keys::listed(keys::jobs_of("queued", &job.account), job.id.as_str()),
-            ..Place::default()
+            ..IndexEntry::default()
         };
         unit.put(keys::job(&job.id), &job, None, place);
-        desk.commit(unit).await.expect("a job");
+        backend.commit(unit).await.expect("a job");
     }
-    let first = Named {
-        job: JobId::of(ulid::Ulid(0)),
+    let first = JobRef {
+        job: JobId::from_ulid(ulid::Ulid(0)),
         session: None,
         by: None,
     };
-    desk.cancel_job(&first, "a person").await.expect("it ends");
+    backend
+        .cancel_job(&first, "a person")
+        .await
+        .expect("it ends");
     let sent = queue.receive(10, SignedDuration::from_secs(30)).await;
     let bodies = sent.expect("messages").into_iter().map(|sent| sent.body);
     bodies.filter(|body| body.contains("slots")).count()

@@ -23,7 +23,7 @@ use story::{Jobs, NAME, ORDER};
 const JOBS_MAX: usize = 10;
 
 async fn jobs_of(world: &World) -> Jobs {
-    let found = world.desk.store.jobs(JOBS_MAX).await.expect("a store");
+    let found = world.backend.store.jobs(JOBS_MAX).await.expect("a store");
     let jobs: Vec<Job> = found.into_iter().map(|found| found.value).collect();
     Jobs::among(&jobs)
 }
@@ -76,7 +76,7 @@ async fn jobs_in_flight_go_on_over_an_upgrade() {
         .until(hour(3), "everything is merged", async |world| {
             if world.state(&jobs.planned).await == "plan-waits" {
                 let planned = world.named(&jobs.planned);
-                drop(world.desk.approve_plan(&planned, None).await);
+                drop(world.backend.approve_plan(&planned, None).await);
             }
             world.all_merged(&jobs.all()).await
         })
@@ -107,20 +107,20 @@ async fn a_record_of_a_newer_version_is_refused_and_not_written() {
     let jobs = jobs_of(&world).await;
     world.pause(false).await;
     let key = keys::job(&jobs.asking);
-    let records = world.desk.store.records();
+    let records = world.backend.store.records();
     let mut newer = records.get(&key).await.expect("a store").expect("a job");
     // The rest of it has another meaning, or none that is known here.
     let mut body = body_of(&newer);
     body["schema"] = json!(BODY_SCHEMA + 1);
     newer.body = body.to_string();
-    newer.due = Some(world.desk.now());
+    newer.due = Some(world.backend.now());
     let put = Write::Put {
         expect: Expect::Version(newer.version),
         record: newer,
     };
     records.commit(vec![put]).await.expect("a newer record");
     let before = records.get(&key).await.expect("a store");
-    let refused = world.desk.must_job(&jobs.asking).await;
+    let refused = world.backend.must_job(&jobs.asking).await;
     let told = refused.expect_err("a refusal").to_string();
     assert!(
         told.contains("a newer gaffer wrote it") && told.contains("upgrade gaffer"),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use engine::forget;
 use engine::ports::Record;
+use engine::retention;
 use jiff::SignedDuration;
 use tests::records::{Kind, kind_of};
 use tests::world::{MINUTE, Setup, World, asking, hour, on_green, scenario};
@@ -12,7 +12,7 @@ use tests::world::{MINUTE, Setup, World, asking, hour, on_green, scenario};
 const LONG: SignedDuration = SignedDuration::from_hours(401 * 24);
 
 /// A job that asks, is answered, and is merged; its agent acknowledges everything.
-async fn told() -> World {
+async fn told_world() -> World {
     let world = World::with(Setup {
         scenario: scenario(vec![asking("ask me", "Which database?")]),
         source: on_green(),
@@ -44,7 +44,7 @@ fn kinds(records: &[Record]) -> BTreeSet<Kind> {
 
 #[tokio::test]
 async fn what_is_over_goes_and_is_missed_by_nobody() {
-    let world = told().await;
+    let world = told_world().await;
     let (going, staying) = may_go(&world).await;
     assert_eq!(kinds(&going), BTreeSet::from([Kind::Evidence, Kind::Wake]));
     let staying = kinds(&staying);
@@ -57,11 +57,11 @@ async fn what_is_over_goes_and_is_missed_by_nobody() {
     ] {
         assert!(staying.contains(&kind), "{kind:?}");
     }
-    let records = world.desk.store.records();
-    let soon = world.desk.now() + hour(29 * 24);
-    assert_eq!(records.forget(soon, forget::AT_ONCE).await, Ok(0));
+    let records = world.backend.store.records();
+    let soon = world.backend.now() + hour(29 * 24);
+    assert_eq!(records.forget(soon, retention::AT_ONCE).await, Ok(0));
     let forgotten = records
-        .forget(world.desk.now() + LONG, forget::AT_ONCE)
+        .forget(world.backend.now() + LONG, retention::AT_ONCE)
         .await;
     assert_eq!(forgotten, Ok(going.len()));
     assert_eq!(may_go(&world).await.0, []);

@@ -27,7 +27,7 @@ fn shown(samples: &Samples, kind: Kind) -> String {
         let body = json!({ "schema": BODY_SCHEMA, "it": sample["it"] });
         json!({ "pk": sample["pk"], "sk": sample["sk"], "body": body }).to_string()
     };
-    let records: Vec<String> = samples.of(kind).into_iter().map(golden).collect();
+    let records: Vec<String> = samples.of_kind(kind).into_iter().map(golden).collect();
     format!("[\n{}\n]\n", records.join(",\n"))
 }
 
@@ -40,7 +40,7 @@ fn kinds() -> impl Iterator<Item = Kind> {
 /// The values of all samples.
 fn values() -> Vec<(Kind, Value)> {
     let samples = Samples::all();
-    let of = |kind| samples.of(kind).into_iter();
+    let of = |kind| samples.of_kind(kind).into_iter();
     kinds()
         .flat_map(|kind| of(kind).map(move |sample| (kind, sample["it"].clone())))
         .collect()
@@ -55,14 +55,14 @@ fn again(kind: Kind, it: &Value) -> Value {
 #[test]
 fn there_is_a_sample_of_every_kind_and_every_variant() {
     let samples = Samples::all();
-    assert!(samples.of(Kind::Evidence).is_empty());
+    assert!(samples.of_kind(Kind::Evidence).is_empty());
     let mut seen = BTreeSet::new();
     for kind in kinds() {
-        let mine = samples.of(kind);
+        let mine = samples.of_kind(kind);
         assert!(!mine.is_empty(), "{kind:?}");
         seen.extend(
             mine.iter()
-                .flat_map(|sample| words::of(kind, &sample["it"])),
+                .flat_map(|sample| words::words_of(kind, &sample["it"])),
         );
     }
     let missing: Vec<_> = words::all().difference(&seen).copied().collect();

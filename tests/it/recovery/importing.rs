@@ -18,7 +18,7 @@ fn holding(key: Key) -> Record {
 
 fn of_nothing(world: &World) -> Importing {
     Importing {
-        from: world.desk.now(),
+        from: world.backend.now(),
         records: 0,
     }
 }
@@ -26,7 +26,7 @@ fn of_nothing(world: &World) -> Importing {
 #[tokio::test]
 async fn what_a_gaffer_writes_over_an_empty_store_by_itself_is_no_use_of_it() {
     let world = World::new().await;
-    let records = world.desk.store.records();
+    let records = world.backend.store.records();
     let by_itself = [
         keys::installation(),
         keys::tick(),
@@ -41,7 +41,7 @@ async fn what_a_gaffer_writes_over_an_empty_store_by_itself_is_no_use_of_it() {
 #[tokio::test]
 async fn a_store_with_settings_is_in_use() {
     let world = World::new().await;
-    let records = world.desk.store.records();
+    let records = world.backend.store.records();
     let some = [holding(keys::switches())];
     let begun = import::begin(records, &some, of_nothing(&world)).await;
     assert!(
@@ -53,31 +53,31 @@ async fn a_store_with_settings_is_in_use() {
 #[tokio::test]
 async fn what_was_ended_by_somebody_else_is_not_filled_once_more() {
     let world = World::new().await;
-    let records = world.desk.store.records();
-    let now = world.desk.now();
+    let records = world.backend.store.records();
+    let now = world.backend.now();
     let begun = import::begin(records, &[], of_nothing(&world)).await;
     begun.expect("a beginning");
     import::fill(records, &[], now)
         .await
         .expect("a filled store");
-    world.desk.end_import(&[], now).await.expect("an end");
-    let paused = world.desk.store.switches().await.expect("switches");
+    world.backend.end_import(&[], now).await.expect("an end");
+    let paused = world.backend.store.switches().await.expect("switches");
     assert_eq!(paused.value.paused_since, None);
     for again in [
         import::fill(records, &[], now).await,
-        world.desk.end_import(&[], now).await.map(drop),
+        world.backend.end_import(&[], now).await.map(drop),
     ] {
         assert!(matches!(again, Err(ImportError::Ended)), "{again:?}");
     }
-    let still = world.desk.store.switches().await.expect("switches");
+    let still = world.backend.store.switches().await.expect("switches");
     assert_eq!(still.version, paused.version, "nothing was written");
 }
 
 #[tokio::test]
 async fn what_is_ended_while_it_is_filled_is_filled_no_further() {
     let world = World::new().await;
-    let records = world.desk.store.records();
-    let now = world.desk.now();
+    let records = world.backend.store.records();
+    let now = world.backend.now();
     let begun = import::begin(records, &[], of_nothing(&world)).await;
     begun.expect("a beginning");
     let key = Key {
@@ -88,12 +88,12 @@ async fn what_is_ended_while_it_is_filled_is_filled_no_further() {
         body: r#"{"schema":1,"it":1}"#.to_owned(),
         ..holding(key.clone())
     };
-    let desk = world.desk.clone();
+    let backend = world.backend.clone();
     // Another process, which has filled it too, ends it between two commits of this one.
     world
         .fate
         .before_next("commit P S, CFG#import META", async move {
-            desk.end_import(&[], now).await.expect("an end");
+            backend.end_import(&[], now).await.expect("an end");
         });
     let filled = import::fill(records, &[record], now).await;
     let refused = matches!(&filled, Err(ImportError::Store(error)) if error.is_conflict());

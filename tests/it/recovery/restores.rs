@@ -22,7 +22,7 @@ struct Stage {
 }
 
 impl Stage {
-    async fn of(setup: Setup) -> Self {
+    async fn start(setup: Setup) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let data = folder.path().join("data");
         local::prepare_folder(&data).expect("a folder");
@@ -39,7 +39,7 @@ impl Stage {
     }
 
     async fn asking() -> Self {
-        Self::of(Setup {
+        Self::start(Setup {
             scenario: scenario(vec![asking("ask me", "Which database?")]),
             source: on_green(),
             ..Setup::default()
@@ -266,7 +266,7 @@ async fn the_same_words_to_a_later_question_are_said_again() {
         after: SECOND * 3,
         text: text.to_owned(),
     };
-    let mut stage = Stage::of(Setup {
+    let mut stage = Stage::start(Setup {
         scenario: scenario(vec![story(
             "ask twice",
             from_work(vec![
@@ -315,7 +315,7 @@ async fn the_same_words_to_a_later_question_are_said_again() {
 async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
     let mut source = on_green();
     source.policy.plan_approval = PlanApproval::Human;
-    let mut stage = Stage::of(Setup {
+    let mut stage = Stage::start(Setup {
         scenario: with_ci(ci(vec![CheckSetup::new("build", Outcome::FailsFirst(1))])),
         source,
         ..Setup::default()
@@ -327,7 +327,7 @@ async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
             .world
             .until(hour(2), "merged", async |world| {
                 if world.state(&job).await == "plan-waits" {
-                    drop(world.desk.approve_plan(&world.named(&job), None).await);
+                    drop(world.backend.approve_plan(&world.named(&job), None).await);
                 }
                 world.state(&job).await == "merged"
             })
@@ -341,7 +341,7 @@ async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
             drop(
                 stage
                     .world
-                    .desk
+                    .backend
                     .approve_plan(&stage.world.named(&job), None)
                     .await,
             );

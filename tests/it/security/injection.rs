@@ -177,7 +177,7 @@ async fn chatter(world: &World, number: u64, pen: &Pen) {
 }
 
 /// Runs the stories with one pen, always in the same virtual time.
-async fn told(pen: &Pen) -> (World, Vec<JobId>) {
+async fn injected_world(pen: &Pen) -> (World, Vec<JobId>) {
     let world = World::with(Setup {
         scenario: played(pen),
         source: on_green(),
@@ -225,7 +225,7 @@ async fn is_eventful(world: &World, jobs: &[JobId]) {
 
 #[tokio::test]
 async fn no_text_changes_a_decision() {
-    let (plain_world, jobs) = told(&Pen::plain()).await;
+    let (plain_world, jobs) = injected_world(&Pen::plain()).await;
     is_eventful(&plain_world, &jobs).await;
     let plain = plain_world.decisions().await;
     assert!(plain.to_string().contains(PLAIN));
@@ -235,7 +235,7 @@ async fn no_text_changes_a_decision() {
         .chain(one_by_one)
         .enumerate()
     {
-        let (world, _) = told(&pen).await;
+        let (world, _) = injected_world(&pen).await;
         let mut swapped = world.decisions().await;
         let mut wanted = plain.clone();
         without_texts(&mut wanted, &mut swapped, PLAIN);
@@ -261,8 +261,8 @@ fn passed_on_safely(world: &World) {
 
 #[tokio::test]
 async fn a_comparison_of_stories_sees_a_decision_that_differs() {
-    let (one, _) = told(&Pen::plain()).await;
-    let (other, jobs) = told(&Pen::plain()).await;
+    let (one, _) = injected_world(&Pen::plain()).await;
+    let (other, jobs) = injected_world(&Pen::plain()).await;
     other
         .say(&jobs[2], "Go on again", "nudge 2")
         .await

@@ -75,7 +75,7 @@ async fn a_story_that_is_over_hears_nothing_of_its_deliveries_a_hundred_times_ov
     let touched = world.written_since(written);
     let (feeds, touched): (Vec<_>, Vec<_>) = touched
         .into_iter()
-        .partition(|key| key.sk == engine::keys::FEED);
+        .partition(|key| key.sk == engine::keys::WEBHOOK_ACTIVITY);
     assert!(feeds.len() <= 1, "{feeds:?}");
     assert!(
         touched.iter().all(|key| key.pk.starts_with("CFG#account#")),

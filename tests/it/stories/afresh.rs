@@ -40,7 +40,7 @@ async fn in_review(count: usize) -> (World, Vec<JobId>) {
 
 /// When the pull request of a job was last read.
 async fn read_at(world: &World, job: &JobId) -> Timestamp {
-    let found = world.desk.pull_of(job).await.expect("a pull request");
+    let found = world.backend.pull_of(job).await.expect("a pull request");
     found.value.read_at.expect("a reading")
 }
 
@@ -57,11 +57,11 @@ async fn what_is_told_of_a_pull_request_says_how_old_it_is() {
     let age = world.clock.now().duration_since(read).as_mins();
     assert!(age >= 2, "{age}");
     let told = format!("As read on GitHub {age} minutes ago.");
-    let pull = world.desk.pull_of(job).await.expect("a pull request");
+    let pull = world.backend.pull_of(job).await.expect("a pull request");
     for why in [
-        world.desk.why(job).await.expect("a why"),
+        world.backend.why(job).await.expect("a why"),
         world
-            .desk
+            .backend
             .pull_why(&pull.value.pull.pull)
             .await
             .expect("a why"),
@@ -72,7 +72,7 @@ async fn what_is_told_of_a_pull_request_says_how_old_it_is() {
     world.approve_merge(job).await;
     world.until_is(MINUTE * 5, job, "merged").await;
     // A merge is final, however long ago that was seen.
-    assert_eq!(world.desk.why(job).await.expect("a why").as_read, None);
+    assert_eq!(world.backend.why(job).await.expect("a why").as_read, None);
     world.pass(MINUTE).await;
     world.finish().await;
 }
@@ -148,7 +148,7 @@ async fn an_order_about_a_job_has_its_pull_request_read() {
 
     let named = world.named(&jobs[1]);
     let at = world.clock.now();
-    let cancelled = world.desk.cancel_job(&named, "dora").await;
+    let cancelled = world.backend.cancel_job(&named, "dora").await;
     cancelled.expect("a job that is called off");
     world.pass(SECOND * 2).await;
     assert!(read_at(&world, &jobs[1]).await >= at);

@@ -3,8 +3,8 @@
 use domain::effect::Action;
 use domain::event::Audience;
 use domain::ids::JobId;
+use domain::outgoing_text;
 use domain::policy::{Answers, PlanApproval, Source};
-use domain::words;
 use engine::keys;
 use sandbox::agent::AgentSetup;
 use sandbox::story::Step;
@@ -61,7 +61,7 @@ async fn asked(world: &World) -> JobId {
 
 /// Audiences of the job's events.
 async fn audiences(world: &World, job: &JobId) -> Vec<Audience> {
-    let events = world.desk.store.events(job).await.expect("events");
+    let events = world.backend.store.events(job).await.expect("events");
     events.iter().map(|event| event.audience).collect()
 }
 
@@ -83,8 +83,8 @@ async fn what_is_said_again_under_its_old_name_answers_no_other_question() {
     assert_eq!(world.version(&job).await, version);
     world.pass(MINUTE * 15).await;
     assert_eq!(world.sandbox.counters().messages, 2);
-    let effects = world.desk.store.effects(&keys::job_pk(&job)).await;
-    let said = |effect: &Action| matches!(effect, Action::Say { text, .. } if *text == words::decide_yourself());
+    let effects = world.backend.store.effects(&keys::job_pk(&job)).await;
+    let said = |effect: &Action| matches!(effect, Action::Say { text, .. } if *text == outgoing_text::decide_yourself());
     let effects = effects.expect("effects");
     assert!(effects.iter().any(|effect| said(&effect.value.action)));
 }
@@ -98,7 +98,7 @@ async fn a_question_that_its_agent_leaves_is_answered_by_a_nudge() {
     assert!(world.gives(&job, "agents_turn").await);
     world.until_is(MINUTE * 30, &job, "merged").await;
     assert_eq!(world.sandbox.counters().messages, 1);
-    let effects = world.desk.store.effects(&keys::job_pk(&job)).await;
+    let effects = world.backend.store.effects(&keys::job_pk(&job)).await;
     let words: Vec<String> = effects
         .expect("effects")
         .into_iter()
@@ -110,7 +110,7 @@ async fn a_question_that_its_agent_leaves_is_answered_by_a_nudge() {
             }
         })
         .collect();
-    assert_eq!(words, [words::decide_yourself()]);
+    assert_eq!(words, [outgoing_text::decide_yourself()]);
     // Only the agent was asked, and once.
     let told = ["question/question", "completed/completed"];
     assert_eq!(world.events(&job).await, told);

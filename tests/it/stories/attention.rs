@@ -51,7 +51,7 @@ impl Read {
         self.calls += bytes(&call) + bytes(answer);
     }
 
-    fn told(&self, who: &str, merged: usize) -> String {
+    fn told_line(&self, who: &str, merged: usize) -> String {
         let each = self.total() / merged;
         format!(
             "{who}: {each} bytes or about {} tokens for each of {merged} merges; tools {}, orders {}, asking {}, wakes {}",
@@ -127,7 +127,7 @@ impl Asking {
             .cloned()
             .collect::<Vec<_>>()
         {
-            let stored = world.desk.must_job(&job).await.expect("a job").value;
+            let stored = world.backend.must_job(&job).await.expect("a job").value;
             let is_time = self
                 .asked
                 .get(&job)
@@ -172,7 +172,7 @@ async fn compared(demo: &Demo, every: SignedDuration) -> (Read, Read) {
         ..Read::default()
     };
     for job in &demo.jobs {
-        let stored = demo.world.desk.must_job(job).await.expect("a job").value;
+        let stored = demo.world.backend.must_job(job).await.expect("a job").value;
         let session = demo.world.session(job).await;
         let order =
             json!({ "repo": stored.repo, "branch": stored.branch, "prompt": stored.prompt });
@@ -217,8 +217,8 @@ async fn at_most(part: usize, told: &str, (demo, every): (Demo, SignedDuration))
     let (ours, theirs) = compared(&demo, every).await;
     let merged = demo.jobs.len();
     let (with, without) = (
-        ours.told("with Gaffer", merged),
-        theirs.told("asking", merged),
+        ours.told_line("with Gaffer", merged),
+        theirs.told_line("asking", merged),
     );
     assert!(ours.total() * part <= theirs.total(), "{with}\n{without}");
     demo.world.finish().await;

@@ -2,7 +2,7 @@
 
 use domain::account::{Account, Budget, Spent, day_of};
 use domain::event::Audience;
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use engine::usage::{Allowance, Consumption, Used};
 use jiff::SignedDuration;
@@ -28,7 +28,7 @@ async fn working_for(time: SignedDuration) -> (World, domain::ids::JobId) {
 }
 
 async fn allow(world: &World, (requests, spent): (u32, Option<Spent>)) {
-    let found = world.desk.store.account(&name()).await.expect("a store");
+    let found = world.backend.store.account(&name()).await.expect("a store");
     let found = found.expect("an account");
     let account = Account {
         budget: Budget {
@@ -38,8 +38,8 @@ async fn allow(world: &World, (requests, spent): (u32, Option<Spent>)) {
         },
         ..found.value
     };
-    let mut unit = world.desk.unit();
-    let place = Place {
+    let mut unit = world.backend.unit();
+    let place = IndexEntry {
         due: Some(account.next_poll),
         list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
         forget: None,
@@ -50,7 +50,7 @@ async fn allow(world: &World, (requests, spent): (u32, Option<Spent>)) {
         Some(found.version),
         place,
     );
-    world.desk.commit(unit).await.expect("an allowance");
+    world.backend.commit(unit).await.expect("an allowance");
 }
 
 fn name() -> domain::ids::AccountName {
@@ -62,8 +62,13 @@ fn asked(world: &World) -> usize {
 }
 
 /// Who received an announcement about a budget.
-async fn told(world: &World) -> Vec<Audience> {
-    let events = world.desk.store.recent_events(1_000).await.expect("events");
+async fn audiences(world: &World) -> Vec<Audience> {
+    let events = world
+        .backend
+        .store
+        .recent_events(1_000)
+        .await
+        .expect("events");
     let events = events.iter().filter(|it| it.what.kind() == "budget");
     events.map(|event| event.audience).collect()
 }
@@ -76,8 +81,8 @@ async fn requests_last_for_the_day_and_nothing_is_missed() {
     world.pass(hour(8)).await;
     let spent = asked(&world) - before;
     assert!((151..=300).contains(&spent), "{spent}");
-    assert!(told(&world).await.is_empty());
-    let status = world.desk.status().await.expect("a status");
+    assert!(audiences(&world).await.is_empty());
+    let status = world.backend.status().await.expect("a status");
     let (counted, of) = status.accounts[0].requests.expect("an allowance");
     assert_eq!(of, 300);
     assert!(counted.abs_diff(spent as u64) <= 3, "{counted} of {spent}");
@@ -101,12 +106,12 @@ async fn when_nothing_is_left_a_person_hears_of_it_once_and_the_next_day_goes_on
     };
     allow(&world, (100, Some(spent))).await;
     world.pass(MINUTE * 2).await;
-    assert_eq!(told(&world).await, [Audience::Human]);
+    assert_eq!(audiences(&world).await, [Audience::Human]);
     let before = asked(&world);
     let evening = midnight(&world).duration_since(world.clock.now()) - MINUTE;
     world.pass(evening).await;
     assert_eq!(asked(&world), before);
-    assert_eq!(told(&world).await.len(), 1);
+    assert_eq!(audiences(&world).await.len(), 1);
     world
         .until(hour(12), "merged", async |world| {
             world.state(&job).await == "merged"
@@ -130,18 +135,18 @@ async fn when_the_money_is_spent_jules_is_asked_every_quarter_of_an_hour() {
     let allowance = Allowance {
         dollars_a_day: Some(0.5),
     };
-    let mut unit = world.desk.unit();
-    unit.put(keys::usage("poller"), &today, None, Place::default());
-    unit.put(keys::allowance(), &allowance, None, Place::default());
-    world.desk.commit(unit).await.expect("an allowance");
+    let mut unit = world.backend.unit();
+    unit.put(keys::usage("poller"), &today, None, IndexEntry::default());
+    unit.put(keys::allowance(), &allowance, None, IndexEntry::default());
+    world.backend.commit(unit).await.expect("an allowance");
     // The stored costs are checked every ten minutes.
     world.pass(MINUTE * 12).await;
     let before = asked(&world);
     world.pass(hour(2)).await;
     let spent = asked(&world) - before;
     assert!((7..=24).contains(&spent), "{spent}");
-    assert_eq!(told(&world).await, [Audience::Human]);
-    let spending = world.desk.status().await.expect("a status").spending;
+    assert_eq!(audiences(&world).await, [Audience::Human]);
+    let spending = world.backend.status().await.expect("a status").spending;
     assert!(
         spending.is_over() && spending.dollars_today > 0.79,
         "{spending:?}"
@@ -157,6 +162,6 @@ async fn when_the_money_is_spent_jules_is_asked_every_quarter_of_an_hour() {
         asked(&world) - before >= 20,
         "the next day is polled as usual"
     );
-    assert_eq!(told(&world).await.len(), 1);
+    assert_eq!(audiences(&world).await.len(), 1);
     assert!(before > begun);
 }

@@ -3,7 +3,7 @@
 use domain::ids::JobId;
 use domain::policy::MergePolicy;
 use domain::pull::MergeStyle;
-use engine::desk::Error;
+use engine::backend::Error;
 use sandbox::github::PullState;
 use tests::world::{MINUTE, SECOND, Setup, World, on_green};
 
@@ -26,23 +26,23 @@ async fn in_review() -> (World, JobId) {
 async fn its_pull_request_stays_open_unless_it_is_to_be_closed() {
     let (world, job) = in_review().await;
     let named = world.named(&job);
-    let cancelled = world.desk.cancel_job(&named, "a person").await;
+    let cancelled = world.backend.cancel_job(&named, "a person").await;
     cancelled.expect("it ends");
     // Also before the pull request is judged again.
     let merged = world.approve_merge_as(&job, &MergeStyle::default()).await;
     assert!(matches!(merged, Err(Error::NotNow(it)) if it.code == "ended"));
     world.pass(MINUTE * 30).await;
     assert_eq!(world.pull(1).state, PullState::Open);
-    let again = world.desk.cancel_job(&named, "a person").await;
+    let again = world.backend.cancel_job(&named, "a person").await;
     assert!(matches!(again, Err(Error::NotNow(_))));
 
-    let closed = world.desk.cancel_and_close(&named, "a person").await;
+    let closed = world.backend.cancel_and_close(&named, "a person").await;
     closed.expect("the pull request is closed");
     world.pass(SECOND * 5).await;
     assert_eq!(world.pull(1).state, PullState::Closed);
     world.pass(MINUTE * 20).await;
     assert_eq!(world.sandbox.counters().closes, 1);
-    let over = world.desk.cancel_and_close(&named, "a person").await;
+    let over = world.backend.cancel_and_close(&named, "a person").await;
     assert!(matches!(over, Err(Error::NotNow(it)) if it.code == "settled"));
     world.finish().await;
 }
@@ -51,7 +51,7 @@ async fn its_pull_request_stays_open_unless_it_is_to_be_closed() {
 async fn who_reopens_it_keeps_it_open() {
     let (world, job) = in_review().await;
     let named = world.named(&job);
-    let closed = world.desk.cancel_and_close(&named, "a person").await;
+    let closed = world.backend.cancel_and_close(&named, "a person").await;
     closed.expect("both");
     world.pass(MINUTE).await;
     assert_eq!(world.state(&job).await, "cancelled");
@@ -76,7 +76,7 @@ async fn nothing_is_cancelled_while_a_pull_request_that_is_to_be_closed_was_not_
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 10, &job, "working").await;
     let has_pull = async || {
-        let found = world.desk.store.job(&job).await.expect("a store");
+        let found = world.backend.store.job(&job).await.expect("a store");
         found.expect("a job").value.pull().is_some()
     };
     // No dispatcher handles messages meanwhile.
@@ -88,12 +88,12 @@ async fn nothing_is_cancelled_while_a_pull_request_that_is_to_be_closed_was_not_
         world.poller.tick().await.expect("a tick");
     }
     let named = world.named(&job);
-    let unread = world.desk.cancel_and_close(&named, "a person").await;
+    let unread = world.backend.cancel_and_close(&named, "a person").await;
     assert!(matches!(unread, Err(Error::NotNow(it)) if it.code == "no_pull_request"));
     assert_ne!(world.state(&job).await, "cancelled");
 
     world.pass(MINUTE).await;
-    let closed = world.desk.cancel_and_close(&named, "a person").await;
+    let closed = world.backend.cancel_and_close(&named, "a person").await;
     closed.expect("both");
     world.pass(MINUTE).await;
     assert_eq!(world.state(&job).await, "cancelled");

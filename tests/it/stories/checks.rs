@@ -52,7 +52,7 @@ async fn never_starts(scenario: Scenario, words: &str) -> World {
         world.story().await
     );
     world.pass(hour(3)).await;
-    let why = world.desk.why(&job).await.expect("a why");
+    let why = world.backend.why(&job).await.expect("a why");
     let sentence = why
         .because
         .iter()

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use domain::effect::{Action, Effect};
 use domain::ids::JobId;
 use domain::job::Phase;
-use domain::tick::Call;
-use engine::desk::Place;
-use engine::jobs::JobsAsked;
+use domain::tick::TickTrigger;
+use engine::backend::IndexEntry;
+use engine::jobs::JobQuery;
 use engine::keys;
 use engine::ports::{Expect, Key, Record, Write};
 use engine::ticks::{Holder, Ticks};
@@ -53,7 +53,7 @@ async fn world(folder: Option<&std::path::Path>) -> World {
 }
 
 async fn has_pull(world: &World, job: &JobId) -> bool {
-    let found = world.desk.store.job(job).await.expect("a store");
+    let found = world.backend.store.job(job).await.expect("a store");
     found.is_some_and(|found| match &found.value.phase {
         Phase::Watching(watch) => watch.pull.is_some(),
         Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
@@ -142,16 +142,16 @@ async fn a_process_that_starts_after_the_clock_was_set_right_sets_its_store_righ
     world.drift.be_ahead(hour(1));
     let job = world.submit("ask me").await;
     until(&world, &job, Moment::Reviewed).await;
-    let newest = world.desk.store.newest().await.expect("a store");
+    let newest = world.backend.store.newest().await.expect("a store");
     // Nothing ran while the clock was set right.
     world.drift.be_ahead(SignedDuration::ZERO);
-    let ahead = newest.expect("a time").duration_since(world.desk.now());
+    let ahead = newest.expect("a time").duration_since(world.backend.now());
     assert!(ahead > MINUTE * 55, "{ahead:#}");
     let database = Database::open(&folder.path().join(DATABASE_FILE)).expect("a database");
     world.work_over(&database);
     world.poller.tick().await.expect("a tick");
-    let newest = world.desk.store.newest().await.expect("a store");
-    assert!(newest <= Some(world.desk.now()), "{newest:?}");
+    let newest = world.backend.store.newest().await.expect("a store");
+    assert!(newest <= Some(world.backend.now()), "{newest:?}");
     let begun = world.clock.now();
     merge(&world, &job).await;
     let taken = world.clock.now().duration_since(begun);
@@ -164,12 +164,12 @@ fn undue() -> Vec<(&'static str, Key)> {
     let repo = REPO.parse().expect("a repository");
     let account = "default".parse().expect("a name");
     vec![
-        ("trouble with a credential", keys::access()),
+        ("trouble with a credential", keys::credential_access()),
         ("budgets of GitHub", keys::budgets()),
         ("slots of an account", keys::slots(&account)),
         ("merges of a day", keys::merges(&repo)),
-        ("trouble with a repository", keys::reach(&repo)),
-        ("the last webhook", keys::feed(&repo)),
+        ("trouble with a repository", keys::repository_access(&repo)),
+        ("the last webhook", keys::webhook_activity(&repo)),
     ]
 }
 
@@ -185,17 +185,23 @@ async fn limits_that_a_clock_that_was_ahead_left_behind_are_moved_back() {
     world.drift.be_ahead(hour(1));
     let job = world.submit("ask me").await;
     until(&world, &job, Moment::Working).await;
-    let (now, mut unit) = (world.desk.now(), world.desk.unit());
+    let (now, mut unit) = (world.backend.now(), world.backend.unit());
     for (_, key) in undue() {
-        let found = world.desk.store.records().get(&key).await.expect("a store");
+        let found = world
+            .backend
+            .store
+            .records()
+            .get(&key)
+            .await
+            .expect("a store");
         let version = found.map(|found| found.version);
         let body = json!({ "begun": now, "until": now + MINUTE });
-        unit.put(key, &body, version, Place::default());
+        unit.put(key, &body, version, IndexEntry::default());
     }
-    world.desk.commit(unit).await.expect("saved");
+    world.backend.commit(unit).await.expect("saved");
     world.drift.be_ahead(SignedDuration::ZERO);
-    let now = world.desk.now();
-    world.desk.mind_the_clock().await;
+    let now = world.backend.now();
+    world.backend.correct_clock_rollback().await;
     // The last poll shows by how much, and it was a few seconds ago.
     let latest = now + MINUTE * 2;
     for (what, key) in undue() {
@@ -218,14 +224,14 @@ async fn watched_in_the_future() -> (World, JobId) {
 }
 
 async fn stored(world: &World, key: &Key) -> Record {
-    let found = world.desk.store.records().get(key).await;
+    let found = world.backend.store.records().get(key).await;
     found.expect("a store").expect("a record")
 }
 
 /// Whether any action has a future time.
 async fn is_ahead(world: &World) -> bool {
-    let newest = world.desk.store.newest().await.expect("a store");
-    newest > Some(world.desk.now())
+    let newest = world.backend.store.newest().await.expect("a store");
+    newest > Some(world.backend.now())
 }
 
 #[tokio::test]
@@ -246,7 +252,7 @@ async fn what_somebody_changes_meanwhile_is_moved_all_the_same() {
     let before = stored(&world, &key).await;
     let due = before.due.expect("a due");
     let act: &'static str = format!("commit {} {}", key.pk, key.sk).leak();
-    let records = world.desk.store.clone();
+    let records = world.backend.store.clone();
     world.fate.before_next(act, async move {
         let expect = Expect::Version(before.version);
         let put = Write::Put {
@@ -265,15 +271,15 @@ async fn what_somebody_changes_meanwhile_is_moved_all_the_same() {
 #[tokio::test]
 async fn what_was_begun_since_the_clock_was_set_right_is_held_as_long_as_it_was() {
     let (world, job) = watched_in_the_future().await;
-    let now = world.desk.now();
+    let now = world.backend.now();
     let action = Action::Archive {
         session: "14550388554331055113".parse().expect("a session"),
     };
     let effect = Effect::new(action, now).start(now).expect("a start");
     let key = keys::effect(&keys::job_pk(&job), &effect.id);
-    let mut unit = world.desk.unit();
-    unit.put(key.clone(), &effect, None, Place::due(effect.due()));
-    world.desk.commit(unit).await.expect("an effect");
+    let mut unit = world.backend.unit();
+    unit.put(key.clone(), &effect, None, IndexEntry::due(effect.due()));
+    world.backend.commit(unit).await.expect("an effect");
     let begun = stored(&world, &key).await;
     world.poller.tick().await.expect("a tick");
     assert!(!is_ahead(&world).await);
@@ -296,8 +302,8 @@ async fn the_list_of_jobs_leaves_none_out_that_was_created_while_the_clock_was_a
     assert!(!is_ahead(&world).await);
     let (mut listed, mut after) = (BTreeSet::new(), None);
     loop {
-        let asked = JobsAsked::default();
-        let page = world.desk.list_jobs(&asked, after.as_ref(), 1).await;
+        let asked = JobQuery::default();
+        let page = world.backend.list_jobs(&asked, after.as_ref(), 1).await;
         let page = page.expect("a page");
         listed.extend(page.jobs.into_iter().map(|job| job.id));
         after = page.next;
@@ -314,16 +320,20 @@ async fn machines_of_a_stack_move_nothing_while_their_clocks_differ() {
     let job = world.submit("ask me").await;
     until(&world, &job, Moment::Working).await;
     let database = Database::in_memory().expect("a database");
-    let queue = LocalQueue::new(&database, "ticks", world.desk.clock.clone());
-    let ticks = Ticks::new(world.desk.clone(), world.another_poller(), Arc::new(queue));
-    let holder = Holder::new(world.desk.clone(), world.another_poller());
+    let queue = LocalQueue::new(&database, "ticks", world.backend.clock.clone());
+    let ticks = Ticks::new(
+        world.backend.clone(),
+        world.another_poller(),
+        Arc::new(queue),
+    );
+    let holder = Holder::new(world.backend.clone(), world.another_poller());
     world.drift.be_ahead(MINUTE * 2);
-    let ticked = ticks.called(Call::Schedule, Timestamp::MAX).await;
+    let ticked = ticks.called(TickTrigger::Schedule, Timestamp::MAX).await;
     assert!(ticked.expect("a tick").is_some());
     world.drift.be_ahead(SignedDuration::ZERO);
     assert!(is_ahead(&world).await);
     let before = stored(&world, &keys::job(&job)).await;
-    let ticked = ticks.called(Call::Schedule, Timestamp::MAX).await;
+    let ticked = ticks.called(TickTrigger::Schedule, Timestamp::MAX).await;
     ticked.expect("an answer");
     holder.tick().await.expect("an answer");
     assert_eq!(stored(&world, &keys::job(&job)).await, before);

@@ -60,7 +60,7 @@ async fn submit_for_agent(world: &World, prompt: String) -> JobId {
         terms: domain::policy::Terms::default(),
         priority: None,
     };
-    world.desk.create_job(order).await.expect("a job").id
+    world.backend.create_job(order).await.expect("a job").id
 }
 
 /// Ticks and works like the loops of one process, until a condition holds; virtual time passes meanwhile.
@@ -131,10 +131,10 @@ const WAKES: usize = 1_000;
 #[tokio::test]
 async fn a_thousand_wakes_arrive_once_each() {
     let world = World::new().await;
-    let found = world.desk.store.agent(&world.agent()).await;
+    let found = world.backend.store.agent(&world.agent()).await;
     let agent = found.expect("a store").expect("an agent").value;
     for _ in 0..WAKES {
-        world.desk.test_wake(&agent).await.expect("a wake");
+        world.backend.test_wake(&agent).await.expect("a wake");
     }
     let received = || world.sandbox.agents().received(AGENT);
     let all = async |_: &World| received().len() >= WAKES;

@@ -38,14 +38,14 @@ async fn merges(world: &World, job: &JobId, within: jiff::SignedDuration) {
 }
 
 /// The number of events about GitHub.
-async fn told(world: &World) -> usize {
+async fn access_event_count(world: &World) -> usize {
     let events = world.all_events().await;
     events.iter().filter(|it| *it == "error/github").count()
 }
 
 /// Codes in the GitHub part of `gaffer status`.
 async fn status(world: &World) -> Vec<String> {
-    let status = world.desk.status().await.expect("a status");
+    let status = world.backend.status().await.expect("a status");
     let trouble = status.github.trouble.into_iter();
     trouble.map(|reason| reason.code).collect()
 }
@@ -55,7 +55,7 @@ async fn a_dead_token_is_told_once_and_a_new_one_is_enough() {
     let (world, job) = in_review(false).await;
     world.sandbox.github().revoke_token(DEFAULT_TOKEN);
     world.pass(hour(2)).await;
-    assert_eq!(told(&world).await, 1);
+    assert_eq!(access_event_count(&world).await, 1);
     assert_eq!(status(&world).await, ["github_sign_in"]);
     assert!(world.gives(&job, "github_sign_in").await);
     assert_eq!(world.sandbox.counters().merge_calls, 0);
@@ -72,7 +72,10 @@ async fn a_dead_token_is_told_once_and_a_new_one_is_enough() {
         ..TokenSetup::default()
     });
     merges(&world, &job, MINUTE * 20).await;
-    assert_eq!((told(&world).await, status(&world).await), (1, vec![]));
+    assert_eq!(
+        (access_event_count(&world).await, status(&world).await),
+        (1, vec![])
+    );
     world.finish().await;
 }
 
@@ -88,15 +91,18 @@ async fn an_organisation_that_wants_a_single_sign_on_is_told_as_such() {
     let fault = Fault::new(Service::GitHub, "/repos/acme/shop", saml);
     world.sandbox.faults().add(fault);
     world.pass(hour(1)).await;
-    assert_eq!(told(&world).await, 1);
+    assert_eq!(access_event_count(&world).await, 1);
     assert_eq!(status(&world).await, ["github_blocked"]);
-    let why = world.desk.why(&job).await.expect("a why");
+    let why = world.backend.why(&job).await.expect("a why");
     let says = |words: &str| why.because.iter().any(|it| it.sentence.contains(words));
     assert!(says("SAML") && says("single sign-on"), "{why:#?}");
 
     world.sandbox.faults().clear();
     merges(&world, &job, MINUTE * 20).await;
-    assert_eq!((told(&world).await, status(&world).await), (1, vec![]));
+    assert_eq!(
+        (access_event_count(&world).await, status(&world).await),
+        (1, vec![])
+    );
     world.finish().await;
 }
 
@@ -110,7 +116,7 @@ async fn a_repository_out_of_sight_is_told_once_and_found_again() {
     for outage in 1..=2 {
         world.sandbox.github().add_token(seeing(Some(Vec::new())));
         world.pass(MINUTE * 30).await;
-        assert_eq!(told(&world).await, outage);
+        assert_eq!(access_event_count(&world).await, outage);
         assert_eq!(status(&world).await, ["github_missing"]);
         assert!(world.gives(&job, "github_missing").await);
         world.sandbox.github().add_token(seeing(None));
@@ -137,7 +143,10 @@ async fn one_404_alone_is_told_to_nobody() {
     let fault = Fault::new(Service::GitHub, "/pulls/1", lagging.clone());
     world.sandbox.faults().add(fault.next(1));
     merges(&world, &job, MINUTE * 20).await;
-    assert_eq!((told(&world).await, status(&world).await), (0, vec![]));
+    assert_eq!(
+        (access_event_count(&world).await, status(&world).await),
+        (0, vec![])
+    );
     world.finish().await;
 }
 
@@ -152,7 +161,7 @@ async fn a_pull_request_that_is_gone_is_told_once() {
     let fault = Fault::new(Service::GitHub, "/pulls/1", gone);
     world.sandbox.faults().add(fault);
     world.pass(hour(1)).await;
-    assert_eq!(told(&world).await, 1);
+    assert_eq!(access_event_count(&world).await, 1);
     assert_eq!(status(&world).await, ["github_pull_lost"]);
     assert!(world.gives(&job, "github_pull_lost").await);
     world.sandbox.faults().clear();

@@ -2,7 +2,7 @@
 
 use domain::effect::Action;
 use domain::ids::JobId;
-use domain::wake::{Back, Channel};
+use domain::wake::{Channel, ReturnMode};
 use engine::keys;
 use jiff::Timestamp;
 use sandbox::github::{CheckSetup, Outcome};
@@ -65,15 +65,15 @@ async fn a_question_wakes_at_the_next_poll_and_again_when_its_handler_crashes() 
     let had_after = jiff::SignedDuration::try_from(had_after).expect("a duration");
     assert!(had_after <= POLLED_WITHIN, "{had_after:#}");
     let (agent, event) = (world.agent(), taken[0].event.id.clone());
-    let crashed = ("exit code 1", Back::AsPlanned);
-    let back = world.desk.give_back((&agent, &event, 1), crashed).await;
+    let crashed = ("exit code 1", ReturnMode::AsPlanned);
+    let back = world.backend.give_back((&agent, &event, 1), crashed).await;
     back.expect("a lease");
     world.pass(SECOND * 6).await;
     let again = take(&world).await;
     assert_eq!(again[0].event.id, event);
     // The second attempt answers.
     world.say(&job, "SQLite", "answer").await.expect("said");
-    let done = world.desk.acknowledge(&agent, &event).await;
+    let done = world.backend.acknowledge(&agent, &event).await;
     done.expect("an acknowledgement");
     world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(world.session(&job).await.messages, ["SQLite"]);
@@ -103,7 +103,7 @@ async fn a_merge_names_the_checks_it_waits_for_and_ends_with_the_session_put_awa
     world.pass(MINUTE * 2).await;
     world.approve_merge(&job).await;
     world.pass(MINUTE).await;
-    let why = world.desk.why(&job).await.expect("a why");
+    let why = world.backend.why(&job).await.expect("a why");
     let waits = why.because.iter().find(|it| it.code == "checks_pending");
     let waits = waits.unwrap_or_else(|| panic!("{why:#?}"));
     assert!(waits.sentence.contains("integration"), "{waits:?}");
@@ -136,7 +136,7 @@ async fn a_retry_is_the_next_attempt_and_each_event_says_of_which_it_is() {
             })
             .await;
         if attempt == 1 {
-            let again = world.desk.retry_job(&world.named(&job), None).await;
+            let again = world.backend.retry_job(&world.named(&job), None).await;
             again.expect("a retry");
         }
     }
@@ -145,7 +145,7 @@ async fn a_retry_is_the_next_attempt_and_each_event_says_of_which_it_is() {
     assert_eq!(attempts, [Some(1), Some(2)]);
     assert!(told.iter().all(|wake| wake["job_id"] == job.to_string()));
     assert_ne!(told[0]["event_id"], told[1]["event_id"]);
-    let effects = world.desk.store.effects(&keys::job_pk(&job)).await;
+    let effects = world.backend.store.effects(&keys::job_pk(&job)).await;
     let effects = effects.expect("effects");
     let created = effects
         .iter()

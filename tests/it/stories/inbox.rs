@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use domain::ids::{EventId, JobId};
 use domain::policy::PlanApproval;
-use domain::wake::{Back, Channel, INBOX_HOLD, Wake, WakeState};
-use engine::desk::Place;
+use domain::wake::{Channel, INBOX_HOLD, ReturnMode, Wake, WakeState};
+use engine::backend::IndexEntry;
 use engine::keys;
 use engine::wakes::Replayed;
 use jiff::SignedDuration;
@@ -29,22 +29,22 @@ pub(super) async fn going(ways: &[Channel], status: u16, stories: Vec<Story>) ->
         ..Setup::default()
     })
     .await;
-    let found = world.desk.store.agent(&world.agent()).await;
+    let found = world.backend.store.agent(&world.agent()).await;
     let found = found.expect("a store").expect("an agent");
     let mut agent = found.value.clone();
     agent.channels = ways.to_vec();
-    let mut unit = world.desk.unit();
-    let place = Place {
+    let mut unit = world.backend.unit();
+    let place = IndexEntry {
         list: keys::listed(keys::AGENTS, AGENT),
-        ..Place::default()
+        ..IndexEntry::default()
     };
     unit.put(keys::agent(&agent.name), &agent, Some(found.version), place);
-    world.desk.commit(unit).await.expect("an agent");
+    world.backend.commit(unit).await.expect("an agent");
     world
 }
 
 pub(super) async fn take(world: &World) -> Vec<Wake> {
-    let taken = world.desk.take(&world.agent(), 10).await;
+    let taken = world.backend.take(&world.agent(), 10).await;
     taken.expect("an inbox")
 }
 
@@ -62,7 +62,7 @@ async fn empty(world: &World) -> BTreeMap<String, Vec<String>> {
                 .or_default()
                 .push(wake.event.what.kind().to_owned());
             let agent = world.agent();
-            let done = world.desk.acknowledge(&agent, &wake.event.id).await;
+            let done = world.backend.acknowledge(&agent, &wake.event.id).await;
             done.expect("an acknowledgement");
         }
     }
@@ -124,15 +124,19 @@ async fn of_a_job_the_next_is_had_when_the_one_before_is_over() {
     assert_eq!(take(&world).await, []);
     let (agent, event) = (world.agent(), first[0].event.id.clone());
     let held = (&agent, &event, 1);
-    world.desk.extend(held).await.expect("a lease");
-    let why = ("exit code 1", Back::AsPlanned);
-    world.desk.give_back(held, why).await.expect("a lease");
+    world.backend.extend(held).await.expect("a lease");
+    let why = ("exit code 1", ReturnMode::AsPlanned);
+    world.backend.give_back(held, why).await.expect("a lease");
     assert_eq!(take(&world).await, [], "not before its next try");
     world.pass(SECOND * 6).await;
     let again = take(&world).await;
     assert_eq!(again[0].event.id, event);
-    world.desk.extend(held).await.expect_err("the first lease");
-    let done = world.desk.acknowledge(&agent, &event).await;
+    world
+        .backend
+        .extend(held)
+        .await
+        .expect_err("the first lease");
+    let done = world.backend.acknowledge(&agent, &event).await;
     done.expect("an acknowledgement");
     let next = take(&world).await;
     assert_ne!(next[0].event.id, event);
@@ -152,7 +156,7 @@ async fn two_takers_never_hold_the_same() {
     }
     world
         .until(hour(1), "six wakes", async |world| {
-            let wakes = world.desk.store.wakes(&world.agent()).await;
+            let wakes = world.backend.store.wakes(&world.agent()).await;
             wakes.expect("wakes").len() == 6
         })
         .await;
@@ -214,7 +218,12 @@ async fn what_nobody_takes_is_given_up_where_a_person_sees_it_and_costs_nothing_
         "nothing is written while it waits"
     );
     world.pass(hour(2) + SignedDuration::from_mins(5)).await;
-    let wakes = world.desk.store.wakes(&world.agent()).await.expect("wakes");
+    let wakes = world
+        .backend
+        .store
+        .wakes(&world.agent())
+        .await
+        .expect("wakes");
     let WakeState::Dead { why, .. } = &wakes[0].value.state else {
         panic!("{wakes:#?}")
     };
@@ -233,25 +242,35 @@ async fn an_agent_without_an_address_has_an_inbox_and_a_removed_one_leaves_nothi
             !world.wakes().is_empty()
         })
         .await;
-    let found = world.desk.store.agent(&world.agent()).await;
+    let found = world.backend.store.agent(&world.agent()).await;
     let found = found.expect("a store").expect("an agent");
     let mut agent = found.value.clone();
     agent.url = None;
-    let mut unit = world.desk.unit();
+    let mut unit = world.backend.unit();
     let version = Some(found.version);
-    unit.put(keys::agent(&agent.name), &agent, version, Place::default());
-    world.desk.commit(unit).await.expect("an agent");
+    unit.put(
+        keys::agent(&agent.name),
+        &agent,
+        version,
+        IndexEntry::default(),
+    );
+    world.backend.commit(unit).await.expect("an agent");
     world.pass(MINUTE * 40).await;
     let taken = take(&world).await;
     assert_eq!(taken.len(), 1);
     assert_eq!(taken[0].event.job.as_ref(), Some(&job));
-    let found = world.desk.store.agent(&world.agent()).await;
+    let found = world.backend.store.agent(&world.agent()).await;
     let found = found.expect("a store").expect("an agent");
-    let mut unit = world.desk.unit();
+    let mut unit = world.backend.unit();
     unit.delete(keys::agent(&agent.name), &found);
-    world.desk.commit(unit).await.expect("no agent");
+    world.backend.commit(unit).await.expect("no agent");
     world.pass(MINUTE * 15).await;
-    let wakes = world.desk.store.wakes(&world.agent()).await.expect("wakes");
+    let wakes = world
+        .backend
+        .store
+        .wakes(&world.agent())
+        .await
+        .expect("wakes");
     let WakeState::Dead { why, .. } = &wakes[0].value.state else {
         panic!("{wakes:#?}")
     };
@@ -283,8 +302,11 @@ async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
             let WakeState::Leased { attempt, .. } = wake.state else {
                 panic!("{wake:?}")
             };
-            let why = ("exit code 1", Back::AsPlanned);
-            let back = world.desk.give_back((&agent, &event, attempt), why).await;
+            let why = ("exit code 1", ReturnMode::AsPlanned);
+            let back = world
+                .backend
+                .give_back((&agent, &event, attempt), why)
+                .await;
             if back.expect("a lease").is_settled() {
                 // Then the others still exist.
                 assert_eq!(
@@ -313,7 +335,7 @@ async fn with_the_first_given_up() -> (World, JobId, [EventId; 2]) {
             world.events(&job).await.len() == 2
         })
         .await;
-    let events = world.desk.store.events(&job).await.expect("events");
+    let events = world.backend.store.events(&job).await.expect("events");
     let ids = [events[0].id.clone(), events[1].id.clone()];
     let agent = world.agent();
     for _ in 0..30 {
@@ -322,8 +344,11 @@ async fn with_the_first_given_up() -> (World, JobId, [EventId; 2]) {
             let WakeState::Leased { attempt, .. } = wake.state else {
                 panic!("{wake:?}")
             };
-            let why = ("exit code 1", Back::After(SECOND));
-            let back = world.desk.give_back((&agent, &ids[0], attempt), why).await;
+            let why = ("exit code 1", ReturnMode::After(SECOND));
+            let back = world
+                .backend
+                .give_back((&agent, &ids[0], attempt), why)
+                .await;
             if back.expect("a lease").is_settled() {
                 return (world, job, ids);
             }
@@ -334,7 +359,7 @@ async fn with_the_first_given_up() -> (World, JobId, [EventId; 2]) {
 }
 
 async fn wake_of(world: &World, event: &EventId) -> Wake {
-    let found = world.desk.store.wake(&world.agent(), event).await;
+    let found = world.backend.store.wake(&world.agent(), event).await;
     found.expect("a store").expect("a wake").value
 }
 
@@ -342,7 +367,7 @@ async fn wake_of(world: &World, event: &EventId) -> Wake {
 async fn a_lease_that_lapsed_behind_a_wake_that_was_sent_once_more_is_over() {
     let (world, _, [first, second]) = with_the_first_given_up().await;
     assert_eq!(take(&world).await[0].event.id, second);
-    let replayed = world.desk.replay(&world.agent(), &first).await;
+    let replayed = world.backend.replay(&world.agent(), &first).await;
     assert_eq!(replayed.expect("a replay"), Replayed::Sent);
     world.pass(MINUTE * 12).await;
     let lapsed = wake_of(&world, &second).await;
@@ -350,7 +375,10 @@ async fn a_lease_that_lapsed_behind_a_wake_that_was_sent_once_more_is_over() {
         matches!(lapsed.state, WakeState::Pending { attempt: 2, .. }),
         "{lapsed:?}"
     );
-    assert!(lapsed.due() > Some(world.desk.now()), "looked at for ever");
+    assert!(
+        lapsed.due() > Some(world.backend.now()),
+        "looked at for ever"
+    );
     assert_eq!(take(&world).await[0].event.id, first);
     world.finish().await;
 }
@@ -362,10 +390,10 @@ async fn a_list_that_lags_lets_no_wake_overtake_an_earlier_one() {
     // The list shows only the second one for a while.
     assert_eq!(take(&world).await[0].event.id, second);
     let agent = world.agent();
-    let untried = ("not now", Back::Untried);
-    let back = world.desk.give_back((&agent, &second, 1), untried).await;
+    let untried = ("not now", ReturnMode::Untried);
+    let back = world.backend.give_back((&agent, &second, 1), untried).await;
     back.expect("a lease");
-    let replayed = world.desk.replay(&agent, &first).await;
+    let replayed = world.backend.replay(&agent, &first).await;
     assert_eq!(replayed.expect("a replay"), Replayed::Sent);
     let mut taken = Vec::new();
     for _ in 0..20 {
@@ -394,13 +422,13 @@ async fn what_was_answered_while_it_was_held_is_not_handed_out_again() {
         said.expect("an answer");
         let held = (&agent, &wake.event.id, 1);
         // The agent that answers may go on with it, and the next one waits for it.
-        world.desk.extend(held).await.expect("a lease");
+        world.backend.extend(held).await.expect("a lease");
         assert_eq!(take(&world).await, []);
         if n == 1 {
-            let why = ("exit code 1", Back::AsPlanned);
-            let back = world.desk.give_back(held, why).await.expect("a lease");
+            let why = ("exit code 1", ReturnMode::AsPlanned);
+            let back = world.backend.give_back(held, why).await.expect("a lease");
             assert!(matches!(back.state, WakeState::Acknowledged { .. }));
-            let done = world.desk.acknowledge(&agent, &wake.event.id).await;
+            let done = world.backend.acknowledge(&agent, &wake.event.id).await;
             done.expect("an acknowledgement");
         } else {
             // Or die.

@@ -333,7 +333,7 @@ async fn an_approval_is_for_one_head() {
     );
     let old = head.head_sha.parse().expect("a SHA");
     let refusal = world
-        .desk
+        .backend
         .approve_merge(&world.named(&job), Some(&old), &usual())
         .await
         .expect_err("an old head");

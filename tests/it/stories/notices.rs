@@ -1,7 +1,7 @@
 //! What a person is shown: every event that waits for a person, and nothing that an agent sees to.
 
 use domain::wake::Notify;
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use engine::settings::Agent;
 use tests::world::{AGENT, MINUTE, Setup, World, asking, on_green, scenario};
@@ -29,13 +29,13 @@ async fn world_with_me(has_agent: bool) -> World {
     world
         .secrets
         .put("agents/me", &world.sandbox.agent_url("me"));
-    let mut unit = world.desk.unit();
-    let place = Place {
+    let mut unit = world.backend.unit();
+    let place = IndexEntry {
         list: keys::listed(keys::AGENTS, "me"),
-        ..Place::default()
+        ..IndexEntry::default()
     };
     unit.put(keys::agent(&me.name), &me, None, place);
-    world.desk.commit(unit).await.expect("a commit");
+    world.backend.commit(unit).await.expect("a commit");
     world
 }
 

@@ -48,7 +48,7 @@ async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
 
     world.pause(false).await;
     // A resume requests a reading at once.
-    world.desk.go_on(None).await.expect("a queue");
+    world.backend.go_on(None).await.expect("a queue");
     world.pass(SECOND * 2).await;
     assert!(writes(&world) >= before + 2, "a session and an answer");
     world

@@ -1,6 +1,6 @@
 //! Plans, approved by Gaffer, by the agent or by a person.
 
-use domain::job::{How, Phase};
+use domain::job::{EndReason, Phase};
 use domain::policy::{Automation, PlanApproval, Terms};
 use sandbox::Service;
 use sandbox::story::Step;
@@ -35,12 +35,12 @@ async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
     );
 
     world
-        .desk
+        .backend
         .approve_plan(&world.named(&job), None)
         .await
         .expect("an approval");
     world
-        .desk
+        .backend
         .approve_plan(&world.named(&job), None)
         .await
         .expect("the same approval");
@@ -105,7 +105,7 @@ async fn an_approved_plan_that_still_shows_as_waiting_is_not_approved_again() {
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 2, &job, "plan-waits").await;
     world
-        .desk
+        .backend
         .approve_plan(&world.named(&job), None)
         .await
         .expect("an approval");
@@ -141,7 +141,7 @@ async fn a_job_that_wants_its_plan_seen_waits_for_its_agent_though_its_source_do
     assert_eq!(world.wake_names(), ["question/plan_approval"]);
     assert_eq!(world.sandbox.counters().approve_calls, 0);
     world
-        .desk
+        .backend
         .approve_plan(&world.named(&job), None)
         .await
         .expect("an approval");
@@ -186,11 +186,11 @@ async fn a_job_without_a_pull_request_completes_and_ends() {
         })
         .await;
     world.pass(MINUTE * 60 * 24 * 8).await;
-    let job = world.desk.must_job(&job).await.expect("a job").value;
+    let job = world.backend.must_job(&job).await.expect("a job").value;
     let Phase::Ended(ending) = &job.phase else {
         panic!("{:?}", job.phase);
     };
-    assert_eq!((&ending.how, &ending.pull), (&How::Completed, &None));
+    assert_eq!((&ending.how, &ending.pull), (&EndReason::Completed, &None));
     world.finish().await;
 }
 
@@ -226,7 +226,7 @@ async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
     world.until_is(MINUTE * 2, &job, "plan-waits").await;
     let named = world.named(&job);
     world
-        .desk
+        .backend
         .approve_plan(&named, None)
         .await
         .expect("an approval");
@@ -248,7 +248,7 @@ async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
     );
 
     world
-        .desk
+        .backend
         .approve_plan(&named, None)
         .await
         .expect("an approval");

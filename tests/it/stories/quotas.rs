@@ -88,7 +88,7 @@ async fn a_list_that_still_shows_whoever_is_done_keeps_nobody_waiting() {
     let second = world.submit("second").await;
     world
         .until(MINUTE * 30, "done", async |world| {
-            let job = world.desk.must_job(&first).await.expect("a job");
+            let job = world.backend.must_job(&first).await.expect("a job");
             !job.value.holds_slot() && world.state(&first).await != "queued"
         })
         .await;
@@ -118,7 +118,7 @@ async fn submit_at(world: &World, prompt: &str, priority: u8) -> JobId {
         terms: domain::policy::Terms::default(),
         priority: Some(priority.try_into().expect("a priority")),
     };
-    world.desk.create_job(order).await.expect("a job").id
+    world.backend.create_job(order).await.expect("a job").id
 }
 
 /// One job holds the only slot while others come, the last of them after a wait. Returns the order in which the others started.
@@ -189,7 +189,7 @@ async fn cost_of_waiting(waiting: usize) -> (usize, u64) {
     for n in 1..waiting {
         world.submit(&format!("Job {n}")).await;
     }
-    let (messages, _) = world.desk.queue.depth().await.expect("a queue");
+    let (messages, _) = world.backend.queue.depth().await.expect("a queue");
     assert_eq!(messages, 0, "nobody need look at a job that has to wait");
     world.pass(MINUTE).await;
     let before = world.ledger.written().len();
@@ -198,7 +198,7 @@ async fn cost_of_waiting(waiting: usize) -> (usize, u64) {
     let written = world.ledger.written().len() - before;
     let calls = world.sandbox.counters().jules_calls - calls;
     let by = "a person";
-    let cancelled = world.desk.cancel_job(&world.named(&first), by).await;
+    let cancelled = world.backend.cancel_job(&world.named(&first), by).await;
     cancelled.expect("cancelled");
     world
         .until(SECOND * 5, "the next one starts", async |world| {
@@ -274,7 +274,7 @@ async fn a_lower_limit_is_kept(refusal: QuotaRefusal, calls: u64) {
     assert_eq!(world.sandbox.counters().creates, 3);
     assert_eq!(world.sandbox.counters().create_calls, calls);
     for job in &jobs {
-        let job = world.desk.must_job(job).await.expect("a job").value;
+        let job = world.backend.must_job(job).await.expect("a job").value;
         assert_eq!(job.attempt, 1, "a refusal burns no attempt");
     }
     assert!(
@@ -323,7 +323,7 @@ async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
     assert!(world.all_merged(&jobs).await, "{}", world.story().await);
     assert_eq!(
         world
-            .desk
+            .backend
             .must_job(&jobs[1])
             .await
             .expect("a job")

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use domain::conversation::{Cursor, Role};
-use engine::desk::Error;
+use domain::conversation::{ConversationCursor, Role};
+use engine::backend::Error;
 use engine::readings::{READINGS_MAX, READINGS_WINDOW, ReadMessages};
 use sandbox::Service;
 use sandbox::story::Step;
@@ -40,12 +40,16 @@ async fn read<T>(world: &World, asked: impl Future<Output = Result<Option<T>, Er
     read.expect("a store").expect("an answer in time")
 }
 
-async fn messages(world: &World, job: &domain::ids::JobId, cursor: &Cursor) -> ReadMessages {
-    let asked = world.desk.fresh_messages(job, cursor, WITHIN);
+async fn messages(
+    world: &World,
+    job: &domain::ids::JobId,
+    cursor: &ConversationCursor,
+) -> ReadMessages {
+    let asked = world.backend.fresh_messages(job, cursor, WITHIN);
     Box::pin(read(world, asked)).await
 }
 
-fn told(page: &ReadMessages) -> Vec<(Role, &str)> {
+fn messages_of(page: &ReadMessages) -> Vec<(Role, &str)> {
     let messages = page.messages.iter();
     messages.map(|it| (it.role, it.text.as_str())).collect()
 }
@@ -54,18 +58,24 @@ fn told(page: &ReadMessages) -> Vec<(Role, &str)> {
 async fn a_conversation_is_read_from_where_the_reader_stands() {
     let world = world_of(scenario(vec![asking("ask", "Which database?")])).await;
     let job = world.submit("ask").await;
-    let nothing = messages(&world, &job, &Cursor::default()).await;
-    assert_eq!((told(&nothing), nothing.next.as_str()), (vec![], "m1"));
+    let nothing = messages(&world, &job, &ConversationCursor::default()).await;
+    assert_eq!(
+        (messages_of(&nothing), nothing.next.as_str()),
+        (vec![], "m1")
+    );
     world
         .until(MINUTE * 5, "a question", async |world| {
             world.state(&job).await == "asking"
         })
         .await;
-    let first = messages(&world, &job, &Cursor::default()).await;
-    assert_eq!(told(&first), [(Role::Assistant, "Which database?")]);
-    let after: Cursor = first.next.parse().expect("a cursor");
+    let first = messages(&world, &job, &ConversationCursor::default()).await;
+    assert_eq!(messages_of(&first), [(Role::Assistant, "Which database?")]);
+    let after: ConversationCursor = first.next.parse().expect("a cursor");
     let nothing = messages(&world, &job, &after).await;
-    assert_eq!((told(&nothing), &nothing.next), (vec![], &first.next));
+    assert_eq!(
+        (messages_of(&nothing), &nothing.next),
+        (vec![], &first.next)
+    );
 
     world.say(&job, "PostgreSQL", "answer").await.expect("said");
     world
@@ -74,11 +84,11 @@ async fn a_conversation_is_read_from_where_the_reader_stands() {
         })
         .await;
     let second = messages(&world, &job, &after).await;
-    assert_eq!(told(&second), [(Role::User, "PostgreSQL")]);
+    assert_eq!(messages_of(&second), [(Role::User, "PostgreSQL")]);
     let again = messages(&world, &job, &after).await;
-    assert_eq!(told(&again), told(&second));
-    let whole = messages(&world, &job, &Cursor::default()).await;
-    assert_eq!(told(&whole).len(), 2);
+    assert_eq!(messages_of(&again), messages_of(&second));
+    let whole = messages(&world, &job, &ConversationCursor::default()).await;
+    assert_eq!(messages_of(&whole).len(), 2);
 }
 
 #[tokio::test]
@@ -97,16 +107,16 @@ async fn a_job_is_shown_as_jules_shows_it_now() {
     // Time goes by without a poll.
     world.clock.advance(MINUTE * 2);
     assert_eq!(world.state(&job).await, "working");
-    let looked = Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
+    let looked = Box::pin(read(&world, world.backend.fresh_look(&job, WITHIN))).await;
     assert_eq!(looked.failure, None);
     assert_eq!(world.state(&job).await, "asking");
 
     // A caller that asks again at once gets the same, and Jules is not asked.
     let asked = world.sandbox.requests().len();
-    let again = Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
+    let again = Box::pin(read(&world, world.backend.fresh_look(&job, WITHIN))).await;
     assert_eq!((again, world.sandbox.requests().len()), (looked, asked));
     world.clock.advance(SECOND * 5);
-    Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
+    Box::pin(read(&world, world.backend.fresh_look(&job, WITHIN))).await;
     assert!(world.sandbox.requests().len() > asked);
     assert_eq!(world.events(&job).await, ["question/question"]);
 }
@@ -126,13 +136,16 @@ async fn whoever_asks_again_and_again_has_jules_asked_no_more_often_than_the_lim
         })
         .await;
     let begun = logs_read(&world);
-    let first = messages(&world, &job, &Cursor::default()).await;
+    let first = messages(&world, &job, &ConversationCursor::default()).await;
     for _ in 0..10 {
-        assert_eq!(messages(&world, &job, &Cursor::default()).await, first);
+        assert_eq!(
+            messages(&world, &job, &ConversationCursor::default()).await,
+            first
+        );
     }
     assert_eq!(logs_read(&world) - begun, 1);
     world.clock.advance(SECOND * 5);
-    let second = messages(&world, &job, &Cursor::default()).await;
+    let second = messages(&world, &job, &ConversationCursor::default()).await;
     assert!(second.read_at > first.read_at);
     assert_eq!(logs_read(&world) - begun, 2);
 
@@ -141,8 +154,8 @@ async fn whoever_asks_again_and_again_has_jules_asked_no_more_often_than_the_lim
     let asked = async |from: u32| {
         for second in from..from + 100 {
             let cursor = format!("m1.{session}.{second}");
-            let cursor: Cursor = cursor.parse().expect("a cursor");
-            let asked = world.desk.fresh_messages(&job, &cursor, Duration::ZERO);
+            let cursor: ConversationCursor = cursor.parse().expect("a cursor");
+            let asked = world.backend.fresh_messages(&job, &cursor, Duration::ZERO);
             asked.await.expect("a store");
         }
         while world.dispatcher.drain().await.expect("a queue") > 0 {}
@@ -150,7 +163,7 @@ async fn whoever_asks_again_and_again_has_jules_asked_no_more_often_than_the_lim
     };
     let most = usize::try_from(READINGS_MAX).expect("a number");
     assert_eq!(asked(0).await, most);
-    let looked = world.desk.fresh_look(&job, Duration::ZERO).await;
+    let looked = world.backend.fresh_look(&job, Duration::ZERO).await;
     assert_eq!(looked.expect("a store"), None);
     world.clock.advance(READINGS_WINDOW);
     assert_eq!(asked(1_000).await, 2 * most);
@@ -161,10 +174,10 @@ async fn a_job_without_a_session_is_as_it_is() {
     let world = world_of(scenario(Vec::new())).await;
     let job = world.submit("queued").await;
     let before = world.sandbox.requests().len();
-    let looked = world.desk.fresh_look(&job, Duration::ZERO).await;
+    let looked = world.backend.fresh_look(&job, Duration::ZERO).await;
     assert_eq!(looked.expect("a store"), None);
     world.pause(true).await;
-    let looked = Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
+    let looked = Box::pin(read(&world, world.backend.fresh_look(&job, WITHIN))).await;
     assert_eq!(looked.failure, None);
     assert_eq!(world.sandbox.requests().len(), before);
 }
@@ -183,18 +196,18 @@ async fn a_long_patch_is_kept_in_pieces_and_read_to_its_end() {
             world.all_merged(std::slice::from_ref(&job)).await
         })
         .await;
-    let asked = world.desk.fresh_artifacts(&job, WITHIN);
+    let asked = world.backend.fresh_artifacts(&job, WITHIN);
     let first = Box::pin(read(&world, asked)).await;
     assert!(first.patch_bytes as usize >= LONG && !first.patch_cut);
     let mut whole = first.patch.expect("a patch");
     for page in 1..=first.further {
-        let kept = world.desk.kept_artifacts(&job, page).await;
+        let kept = world.backend.kept_artifacts(&job, page).await;
         let (again, piece) = kept.expect("a store").expect("a piece");
         assert_eq!(again.read_at, first.read_at);
         whole.push_str(&piece.patch);
     }
     assert_eq!(whole.len() as u64, first.patch_bytes);
-    let beyond = world.desk.kept_artifacts(&job, first.further + 1).await;
+    let beyond = world.backend.kept_artifacts(&job, first.further + 1).await;
     assert_eq!(beyond.expect("a store"), None);
     world.finish().await;
 }

@@ -39,7 +39,7 @@ async fn world_of(source: Source, faults: WebhookFaults) -> World {
 
 async fn listening(source: Source, faults: WebhookFaults) -> World {
     let world = world_of(source, faults).await;
-    world.desk.listen().await.expect("a store");
+    world.backend.listen().await.expect("a store");
     world
 }
 
@@ -121,7 +121,7 @@ async fn a_door_that_stays_shut_is_not_knocked_at_for_ever() {
     let asked = asked(&world);
     assert!(asked.values().all(|asks| *asks <= 3), "{asked:?}");
     assert!((1..=12).contains(&asks(&world)), "{}", asks(&world));
-    let status = world.desk.status().await.expect("a status");
+    let status = world.backend.status().await.expect("a status");
     let trouble = status.hooks[0].trouble.as_deref().unwrap_or_default();
     assert!(trouble.contains("has got through"), "{trouble}");
     assert_eq!(status.hooks[0].asked, asks(&world) as u64);
@@ -166,14 +166,14 @@ async fn a_credential_without_the_right_is_told_once_a_day() {
         ..TokenSetup::default()
     };
     world.sandbox.github().add_token(token(Access::None));
-    world.desk.listen().await.expect("a store");
+    world.backend.listen().await.expect("a store");
     world.pass(hour(23)).await;
     let looks = |world: &World| world.requests(Service::GitHub, "GET", "/hooks").len();
     assert_eq!(looks(&world), 1);
     let trouble = |world: &World| {
-        let desk = world.desk.clone();
+        let backend = world.backend.clone();
         async move {
-            let status = desk.status().await.expect("a status");
+            let status = backend.status().await.expect("a status");
             status.hooks[0].trouble.clone()
         }
     };

@@ -105,7 +105,7 @@ async fn question_with_lag(lag: SignedDuration) -> World {
     world.pass(MINUTE * 10).await;
     assert_eq!(world.events(&job).await, ["question/question"]);
     assert_eq!(world.wakes().len(), 1);
-    let why = world.desk.why(&job).await.expect("a why");
+    let why = world.backend.why(&job).await.expect("a why");
     assert!(
         why.because
             .iter()
@@ -250,11 +250,11 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
     let first = world.session(&job).await.id;
 
     let named = world.named(&job);
-    let long = "x".repeat(domain::job::AGAIN_CHARS_MAX + 1);
-    let refused = world.desk.retry_job(&named, Some(&long)).await;
+    let long = "x".repeat(domain::job::RETRY_REASON_CHARS_MAX + 1);
+    let refused = world.backend.retry_job(&named, Some(&long)).await;
     refused.expect_err("a reason that is too long");
     let reason = Some("Use the large machine.");
-    let retried = world.desk.retry_job(&named, reason).await;
+    let retried = world.backend.retry_job(&named, reason).await;
     retried.expect("a retry");
     world
         .until(MINUTE * 3, "failed again", async |world| {
@@ -271,10 +271,10 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
     ] {
         assert!(second.prompt.contains(told), "{}", second.prompt);
     }
-    let old = world.desk.find(&first).await.expect("the old session");
+    let old = world.backend.find(&first).await.expect("the old session");
     assert_eq!(old.job, job);
     let refusal = world
-        .desk
+        .backend
         .say(&old, "hello", "hello")
         .await
         .expect_err("an old session takes no orders");
@@ -577,7 +577,7 @@ async fn a_job_that_is_called_off_is_put_away_and_left_alone() {
         .await;
     let job_named = world.named(&job);
     world
-        .desk
+        .backend
         .cancel_job(&job_named, "a person")
         .await
         .expect("a cancellation");

@@ -3,7 +3,7 @@
 use domain::ids::JobId;
 use domain::policy::MergePolicy;
 use domain::pull::{LANE_HOLD, Lane};
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use jiff::SignedDuration;
 use sandbox::github::RepoSetup;
@@ -144,11 +144,16 @@ async fn who_waits_for_a_turn_stays_unread_when_settings_change() {
         waiting: Vec::new(),
     };
     let repo = REPO.parse().expect("a repository");
-    let mut unit = world.desk.unit();
-    unit.put(keys::lane(&repo, "main"), &turn, None, Place::default());
-    world.desk.commit(unit).await.expect("a turn");
+    let mut unit = world.backend.unit();
+    unit.put(
+        keys::lane(&repo, "main"),
+        &turn,
+        None,
+        IndexEntry::default(),
+    );
+    world.backend.commit(unit).await.expect("a turn");
     let queue = async |world: &World| {
-        let lane = world.desk.store.lane(&repo, "main").await;
+        let lane = world.backend.store.lane(&repo, "main").await;
         lane.expect("a store").expect("a lane").value.waiting.len() == 6
     };
     world.until(LANE_HOLD, "a queue", queue).await;

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::ids::JobId;
-use domain::job::{What, Who};
+use domain::job::{WaitParty, WaitReason};
 use hmac::{Hmac, KeyInit, Mac};
 use sandbox::agent::{AgentSetup, Received};
 use sandbox::story::Story;
@@ -139,7 +139,12 @@ async fn a_wake_that_never_arrives_is_given_up_where_a_person_sees_it() {
     let job = completed(&world).await;
     world.pass(hour(24 * 6)).await;
     assert_eq!(received(&world).len(), 10);
-    let wakes = world.desk.store.wakes(&world.agent()).await.expect("wakes");
+    let wakes = world
+        .backend
+        .store
+        .wakes(&world.agent())
+        .await
+        .expect("wakes");
     assert!(
         wakes
             .iter()
@@ -159,7 +164,7 @@ async fn a_receiver_that_is_gone_is_not_asked_again() {
     assert_eq!(received(&world).len(), 1);
     assert!(
         world
-            .desk
+            .backend
             .store
             .agent(&world.agent())
             .await
@@ -177,13 +182,17 @@ async fn a_receiver_that_is_gone_is_not_asked_again() {
 
 #[tokio::test]
 async fn where_the_agent_takes_no_wakes_a_person_is_waited_for() {
-    for (status, who) in [(202, Who::Agent), (410, Who::Person)] {
+    for (status, who) in [(202, WaitParty::Agent), (410, WaitParty::Person)] {
         let world = playing(vec![stalling("stall")], receiver(&[status])).await;
         let job = world.submit("stall").await;
         world.pass(MINUTE * 25).await;
-        let job = world.desk.must_job(&job).await.expect("a job").value;
-        let waits = world.desk.waits_for(&job).await.expect("somebody");
-        assert_eq!((waits.who, waits.what), (who, What::Silence), "{status}");
+        let job = world.backend.must_job(&job).await.expect("a job").value;
+        let waits = world.backend.waits_for(&job).await.expect("somebody");
+        assert_eq!(
+            (waits.who, waits.what),
+            (who, WaitReason::Silence),
+            "{status}"
+        );
     }
 }
 
@@ -361,9 +370,9 @@ async fn late_words_reach_whoever_has_the_wake() {
 #[tokio::test]
 async fn nothing_is_sent_for_a_test_but_the_test() {
     let world = answering(&[500, 204]).await;
-    let found = world.desk.store.agent(&world.agent()).await;
+    let found = world.backend.store.agent(&world.agent()).await;
     let agent = found.expect("a store").expect("an agent").value;
-    world.desk.test_wake(&agent).await.expect("a test");
+    world.backend.test_wake(&agent).await.expect("a test");
     // A person waits for its outcome, so it is not retried.
     world.pass(hour(1)).await;
     assert_eq!(received(&world).len(), 1);
@@ -394,7 +403,7 @@ async fn the_events_of_a_job_are_numbered_in_their_order() {
         })
         .await;
     for (job, count) in [(&asks, 2), (&other, 1)] {
-        let events = world.desk.store.events(job).await.expect("a store");
+        let events = world.backend.store.events(job).await.expect("a store");
         let told = events.iter().map(|event| event.seq);
         assert!(told.eq((1..=count).map(Some)), "{events:?}");
     }

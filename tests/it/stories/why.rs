@@ -15,7 +15,7 @@ use tests::world::{
 };
 
 /// An explanation as text; times count from the beginning of the story.
-fn told(why: &Why) -> String {
+fn sentences(why: &Why) -> String {
     let since = |at: jiff::Timestamp| {
         let seconds = at.duration_since(BEGIN).as_secs();
         format!("{:#}", SignedDuration::from_secs(seconds))
@@ -59,12 +59,14 @@ fn blanked(text: &str) -> String {
 }
 
 async fn job_says(world: &World, job: &JobId, expected: Expect) {
-    expected.assert_eq(&told(&world.desk.why(job).await.expect("a why")));
+    expected.assert_eq(&sentences(&world.backend.why(job).await.expect("a why")));
 }
 
 async fn pull_says(world: &World, pull: &str, expected: Expect) {
     let pull = pull.parse().expect("a pull request");
-    expected.assert_eq(&told(&world.desk.pull_why(&pull).await.expect("a why")));
+    expected.assert_eq(&sentences(
+        &world.backend.pull_why(&pull).await.expect("a why"),
+    ));
 }
 
 async fn started(setup: Setup, prompt: &str, time: SignedDuration) -> (World, JobId) {
@@ -144,7 +146,7 @@ async fn a_job_that_is_held_and_one_that_may_go() {
         "#]],
     )
     .await;
-    world.desk.go_on(None).await.expect("a queue");
+    world.backend.go_on(None).await.expect("a queue");
     world.pass(SECOND * 2).await;
     assert_eq!(world.sandbox.counters().creates, 1);
     world.pause(true).await;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use engine::dead::{self, Kind, Redriven};
+use engine::dead_letters::{self, DeadLetterQueue, DeadLetterView, Redriven};
 use engine::ports::{DeadLetters, Queue};
 use engine::work::Work;
 use jiff::SignedDuration;
@@ -32,7 +32,7 @@ pub async fn dead_letters_are_put_back_to_work_once(
         queue.send(body, SignedDuration::ZERO).await.unwrap();
     }
     give_up(&*queue).await;
-    let found = dead::letters(&*dead, Kind::Work).await.unwrap();
+    let found = letters(&*dead).await;
     let told: BTreeSet<&String> = found.iter().map(|letter| &letter.body).collect();
     assert_eq!(told, bodies.iter().collect());
     assert!(
@@ -41,9 +41,11 @@ pub async fn dead_letters_are_put_back_to_work_once(
             .all(|letter| letter.malformed == (letter.body == bodies[2]))
     );
     // Looking at them takes nothing away, and a wake-up is no tick.
-    let ticks = dead::letters(&*dead, Kind::Ticks).await.unwrap();
+    let ticks = dead_letters::letters(&*dead, DeadLetterQueue::Ticks)
+        .await
+        .unwrap();
     assert!(ticks.len() == 3 && ticks.iter().all(|letter| letter.malformed));
-    assert_eq!(dead::letters(&*dead, Kind::Work).await.unwrap(), found);
+    assert_eq!(letters(&*dead).await, found);
     let id = |body: &String| {
         let letter = found.iter().find(|letter| letter.body == *body);
         letter.unwrap().id.clone()
@@ -55,14 +57,16 @@ pub async fn dead_letters_are_put_back_to_work_once(
     queue.acknowledge(&received[0].receipt).await.unwrap();
 
     // All that can be read goes back, and what cannot stays where it is seen.
-    let came = dead::redrive(&*dead, Kind::Work, None).await.unwrap();
+    let came = dead_letters::redrive(&*dead, DeadLetterQueue::Work, None)
+        .await
+        .unwrap();
     let expected = Redriven {
         redriven: [id(&bodies[1])].into(),
         malformed: [id(&bodies[2])].into(),
         gone: BTreeSet::new(),
     };
     assert_eq!(came, expected);
-    let came = dead::redrive(&*dead, Kind::Work, Some(&id(&bodies[2])))
+    let came = dead_letters::redrive(&*dead, DeadLetterQueue::Work, Some(&id(&bodies[2])))
         .await
         .unwrap();
     assert!(
@@ -74,7 +78,7 @@ pub async fn dead_letters_are_put_back_to_work_once(
     assert_eq!(dead.redrive(&unknown).await.unwrap(), BTreeSet::new());
     let last: BTreeSet<String> = [id(&bodies[2])].into();
     assert_eq!(dead.remove(&last).await.unwrap(), last);
-    assert_eq!(dead::letters(&*dead, Kind::Work).await.unwrap(), []);
+    assert_eq!(letters(&*dead).await, []);
     assert_eq!(queue.depth().await.unwrap(), (1, 0));
 }
 
@@ -93,4 +97,10 @@ async fn give_up(queue: &dyn Queue) {
             queue.release(&delivery.receipt, at_once).await.unwrap();
         }
     }
+}
+
+/// The dead letters of the queue of work.
+async fn letters(dead: &dyn DeadLetters) -> Vec<DeadLetterView> {
+    let found = dead_letters::letters(dead, DeadLetterQueue::Work).await;
+    found.unwrap()
 }

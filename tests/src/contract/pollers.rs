@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use domain::account::{Account, Health, ListWeight, NOTHING_GAP, Pace};
 use domain::governor::Limits;
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::machine::RandomIds;
 use engine::poller::Poller;
@@ -41,10 +41,10 @@ pub async fn no_account_is_polled_twice_in_an_interval(
             meeting: meeting.clone(),
             meets: Mutex::default(),
         });
-        Poller::new(desk(records, &clock), reader.clone())
+        Poller::new(backend(records, &clock), reader.clone())
     };
     let (first, second) = (poller(one.clone()), poller(other));
-    add_accounts(&desk(one, &clock)).await;
+    add_accounts(&backend(one, &clock)).await;
     for interval in 0..INTERVALS {
         let (one, other) = tokio::join!(first.tick(), second.tick());
         let (one, other) = (one.unwrap(), other.unwrap());
@@ -64,10 +64,10 @@ pub async fn no_account_is_polled_twice_in_an_interval(
     }
 }
 
-fn desk(records: Arc<dyn Records>, clock: &Arc<FakeClock>) -> Desk {
+fn backend(records: Arc<dyn Records>, clock: &Arc<FakeClock>) -> Backend {
     let queue = Arc::new(MemoryQueue::new(clock.clone()));
     let installation = "tests".parse().unwrap();
-    Desk::new(
+    Backend::new(
         records,
         queue,
         clock.clone(),
@@ -76,8 +76,8 @@ fn desk(records: Arc<dyn Records>, clock: &Arc<FakeClock>) -> Desk {
     )
 }
 
-async fn add_accounts(desk: &Desk) {
-    let now = desk.now();
+async fn add_accounts(backend: &Backend) {
+    let now = backend.now();
     for name in ACCOUNTS {
         let account = Account {
             name: name.parse().unwrap(),
@@ -89,17 +89,17 @@ async fn add_accounts(desk: &Desk) {
             list: ListWeight::default(),
             activity_reads: BTreeMap::new(),
             passed_over: BTreeMap::new(),
-            tally: domain::account::Tally::default(),
+            counters: domain::account::PollCounters::default(),
             budget: domain::account::Budget::default(),
         };
-        let mut unit = desk.unit();
-        let place = Place {
+        let mut unit = backend.unit();
+        let place = IndexEntry {
             due: Some(now),
             list: keys::listed(keys::ACCOUNTS, name),
             forget: None,
         };
         unit.put(keys::account(&account.name), &account, None, place);
-        desk.commit(unit).await.unwrap();
+        backend.commit(unit).await.unwrap();
     }
 }
 

@@ -1,9 +1,9 @@
-//! Creation of a world's processes: a desk for each, and adapters with the secrets that it may read.
+//! Creation of a world's processes: a backend for each, and adapters with the secrets that it may read.
 
 use std::sync::{Arc, Mutex};
 
 use domain::ids::InstallationId;
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::ports::{Clock, Queue, Secrets};
 use local::{Database, LocalQueue};
 use rand::SeedableRng;
@@ -30,16 +30,16 @@ pub(super) struct Birth<'a> {
 }
 
 impl Birth<'_> {
-    /// The desk of a process over its store.
-    pub(super) fn desk(&self, ground: Ground, fate: &Fate, ledger: Arc<Ledger>) -> Desk {
+    /// The backend of a process over its store.
+    pub(super) fn backend(&self, ground: Ground, fate: &Fate, ledger: Arc<Ledger>) -> Backend {
         let queue = MortalQueue {
             queue: ground.queue,
             fate: fate.clone(),
         };
         let installation: InstallationId = "tests".parse().expect("an id");
         let (clock, ids) = (self.clock.clone(), self.ids.clone());
-        Desk::new(ledger, Arc::new(queue), clock, ids, installation)
-            .observing(self.setup.observe_only)
+        Backend::new(ledger, Arc::new(queue), clock, ids, installation)
+            .observe_only(self.setup.observe_only)
     }
 
     /// The functions over AWS; the first crew has the world's own fate.
@@ -62,7 +62,7 @@ impl Birth<'_> {
     }
 
     /// The webhook endpoint, and its server; `None` in a world without webhooks.
-    pub(super) async fn door(
+    pub(super) async fn api(
         &self,
         cloud: Option<&Cloud>,
         (ground, fate): (Ground, Fate),
@@ -85,17 +85,17 @@ impl Birth<'_> {
     }
 
     fn crew(&self, (cloud, ticks): (&Cloud, Arc<dyn Queue>), fate: Fate) -> Crew {
-        let desk = |who: &str| {
+        let backend = |who: &str| {
             let ground = cloud.seen_by(who);
             let ledger = self.ledger.shared(ground.records.clone(), fate.clone());
-            self.desk(ground, &fate, Arc::new(ledger))
+            self.backend(ground, &fate, Arc::new(ledger))
         };
         let sandbox = (self.sandbox, self.setup.github_app);
         let (eyes, _) = adapters(sandbox, cloud.secrets("poller"), &self.clock);
-        let poller = poller::Function::new(desk("poller"), eyes.sessions, ticks);
+        let poller = poller::Function::new(backend("poller"), eyes.sessions, ticks);
         let (eyes, hands) = adapters(sandbox, cloud.secrets("dispatcher"), &self.clock);
         let hands = mortal::mortal(hands, &fate);
-        let dispatcher = dispatcher::Function::new(desk("dispatcher"), eyes, hands);
+        let dispatcher = dispatcher::Function::new(backend("dispatcher"), eyes, hands);
         let queue = cloud.seen_by(LAMBDA).queue;
         Crew {
             poller,

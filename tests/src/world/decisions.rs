@@ -12,7 +12,7 @@ const LOOKS: [&str; 6] = [
     "list",
     "activity_reads",
     "passed_over",
-    "tally",
+    "counters",
     "next_poll",
 ];
 
@@ -28,7 +28,7 @@ impl World {
             // GitHub's budgets depend on the number of requests.
             .filter(|record| record.key != keys::budgets())
             // The times of webhooks are no decisions.
-            .filter(|record| record.key.sk != keys::FEED)
+            .filter(|record| record.key.sk != keys::WEBHOOK_ACTIVITY)
             .map(|record| {
                 // Every world has another port.
                 let body = record.body.replace(&here, "the sandbox");

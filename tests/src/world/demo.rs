@@ -106,7 +106,7 @@ impl Demo {
                     .expect("a word"),
                 Some("plan_approval") => drop(
                     world
-                        .desk
+                        .backend
                         .approve_plan(&world.named(&job), None)
                         .await
                         .expect("an approval"),

@@ -54,7 +54,7 @@ impl World {
             &[] as &[Key],
             "deciding again changed something"
         );
-        let (_, dead) = self.desk.queue.depth().await.expect("a queue");
+        let (_, dead) = self.backend.queue.depth().await.expect("a queue");
         assert_eq!(dead, 0, "dead letters\n{}", self.story().await);
         for record in self.ledger.everything().await {
             // Panics at a kind that has no golden.
@@ -71,20 +71,20 @@ impl World {
 
     /// A finished job's slot is freed when another job wants one.
     async fn nobody_waits_for_the_dead(&self) {
-        for found in self.desk.store.accounts().await.expect("accounts") {
-            let queued = self.desk.store.queued(&found.value.name).await;
+        for found in self.backend.store.accounts().await.expect("accounts") {
+            let queued = self.backend.store.queued(&found.value.name).await;
             if queued.expect("queued jobs").is_empty() {
                 continue;
             }
             let slots = self
-                .desk
+                .backend
                 .store
                 .slots(&found.value.name)
                 .await
                 .expect("slots")
                 .value;
             for id in slots.taken.keys() {
-                let job = self.desk.must_job(id).await.expect("a job").value;
+                let job = self.backend.must_job(id).await.expect("a job").value;
                 let gone = matches!(job.phase, Phase::Ended(_));
                 assert!(
                     !gone,

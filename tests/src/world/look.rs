@@ -2,10 +2,10 @@
 
 use domain::ids::{AgentName, CommitSha, EventId, JobId};
 use domain::policy::Terms;
-use domain::pull::{MergeStyle, Word};
-use engine::jobs::{Named, Order};
+use domain::pull::{MergeApproval, MergeStyle};
+use engine::jobs::{JobRef, Order};
 use engine::ports::Key;
-use engine::{desk, keys};
+use engine::{backend, keys};
 use sandbox::github::PullView;
 use sandbox::jules::SessionView;
 use sandbox::{Logged, Service};
@@ -21,7 +21,7 @@ impl World {
     /// Hands over a piece of work.
     pub async fn submit_to(&self, repo: &str, prompt: &str) -> JobId {
         let order = order(repo, prompt, Terms::default());
-        self.desk.create_job(order).await.expect("a job").id
+        self.backend.create_job(order).await.expect("a job").id
     }
 
     /// Hands over a piece of work in [`REPO`] under terms.
@@ -30,14 +30,14 @@ impl World {
     }
 
     /// Tries to create a job in [`REPO`] under terms.
-    pub async fn try_submit(&self, prompt: &str, terms: Terms) -> Result<JobId, desk::Error> {
-        let job = self.desk.create_job(order(REPO, prompt, terms)).await?;
+    pub async fn try_submit(&self, prompt: &str, terms: Terms) -> Result<JobId, backend::Error> {
+        let job = self.backend.create_job(order(REPO, prompt, terms)).await?;
         Ok(job.id)
     }
 
     /// A job as an order names it.
-    pub fn named(&self, job: &JobId) -> Named {
-        Named {
+    pub fn named(&self, job: &JobId) -> JobRef {
+        JobRef {
             job: job.clone(),
             session: None,
             by: None,
@@ -45,13 +45,16 @@ impl World {
     }
 
     /// Sends a message to a job's session.
-    pub async fn say(&self, job: &JobId, text: &str, cause: &str) -> Result<(), desk::Error> {
-        self.desk.say(&self.named(job), text, cause).await.map(drop)
+    pub async fn say(&self, job: &JobId, text: &str, cause: &str) -> Result<(), backend::Error> {
+        self.backend
+            .say(&self.named(job), text, cause)
+            .await
+            .map(drop)
     }
 
     /// Says that a job's pull request may be merged at its present head.
     pub async fn approve_merge(&self, job: &JobId) {
-        self.desk
+        self.backend
             .approve_merge(&self.named(job), None, &usual())
             .await
             .expect("an approval");
@@ -62,15 +65,18 @@ impl World {
         &self,
         job: &JobId,
         style: &MergeStyle,
-    ) -> Result<(), desk::Error> {
-        let word = Word { style, ..usual() };
-        let approved = self.desk.approve_merge(&self.named(job), None, &word).await;
+    ) -> Result<(), backend::Error> {
+        let word = MergeApproval { style, ..usual() };
+        let approved = self
+            .backend
+            .approve_merge(&self.named(job), None, &word)
+            .await;
         approved.map(drop)
     }
 
     /// A job's state in one word.
     pub async fn state(&self, job: &JobId) -> &'static str {
-        engine::status::state_of(&self.desk.must_job(job).await.expect("a job").value)
+        engine::status::state_of(&self.backend.must_job(job).await.expect("a job").value)
     }
 
     /// Whether all of these jobs are merged.
@@ -85,12 +91,12 @@ impl World {
 
     /// The version of a job's record: it grows with every write.
     pub async fn version(&self, job: &JobId) -> u64 {
-        self.desk.must_job(job).await.expect("a job").version
+        self.backend.must_job(job).await.expect("a job").version
     }
 
     /// A job's events as `name/kind`, in order.
     pub async fn events(&self, job: &JobId) -> Vec<String> {
-        let events = self.desk.store.events(job).await.expect("events");
+        let events = self.backend.store.events(job).await.expect("events");
         events
             .iter()
             .map(|event| format!("{}/{}", event.what.name(), event.what.kind()))
@@ -99,7 +105,12 @@ impl World {
 
     /// All events, of jobs and accounts, as `name/kind`, oldest first.
     pub async fn all_events(&self) -> Vec<String> {
-        let mut events = self.desk.store.recent_events(1_000).await.expect("events");
+        let mut events = self
+            .backend
+            .store
+            .recent_events(1_000)
+            .await
+            .expect("events");
         events.reverse();
         events
             .iter()
@@ -109,7 +120,7 @@ impl World {
 
     /// Codes of the reasons why a job does not move.
     pub async fn why(&self, job: &JobId) -> Vec<String> {
-        let why = self.desk.why(job).await.expect("a why");
+        let why = self.backend.why(job).await.expect("a why");
         why.because.into_iter().map(|reason| reason.code).collect()
     }
 
@@ -145,7 +156,7 @@ impl World {
 
     /// The current session of a job, as it really is.
     pub async fn session(&self, job: &JobId) -> SessionView {
-        let job = self.desk.must_job(job).await.expect("a job").value;
+        let job = self.backend.must_job(job).await.expect("a job").value;
         let id = job.session().expect("a session");
         self.sandbox
             .jules()
@@ -155,7 +166,7 @@ impl World {
 
     /// How many activities the current session of a job has; none before there is a session.
     pub async fn session_activities(&self, job: &JobId) -> usize {
-        let job = self.desk.must_job(job).await.expect("a job").value;
+        let job = self.backend.must_job(job).await.expect("a job").value;
         let session = job
             .session()
             .and_then(|id| self.sandbox.jules().session(id.as_str()));
@@ -230,7 +241,7 @@ impl World {
         let pull = format!("{REPO}#{number}").parse().expect("a pull request");
         let sha: CommitSha = sha.parse().expect("a SHA");
         let record = self
-            .desk
+            .backend
             .store
             .records()
             .get(&keys::evidence(&pull, &sha))
@@ -243,9 +254,9 @@ impl World {
     pub async fn story(&self) -> String {
         use std::fmt::Write as _;
         let mut story = format!("at {}\n", self.clock.now());
-        for found in self.desk.store.jobs(20).await.expect("jobs") {
+        for found in self.backend.store.jobs(20).await.expect("jobs") {
             let id = found.value.id.clone();
-            let why = self.desk.why(&id).await.expect("a why");
+            let why = self.backend.why(&id).await.expect("a why");
             let _ = writeln!(
                 story,
                 "{id} {} {:?} next look {:?}",
@@ -272,7 +283,7 @@ impl World {
             .as_str()
             .and_then(|id| id.parse().ok())
             .expect("an event id");
-        self.desk
+        self.backend
             .acknowledge(&self.agent(), &event)
             .await
             .expect("an acknowledgement");
@@ -293,13 +304,13 @@ fn order(repo: &str, prompt: &str, terms: Terms) -> Order {
 }
 
 /// A person's word that a pull request may be merged as its source merges.
-pub fn usual() -> Word<'static> {
+pub fn usual() -> MergeApproval<'static> {
     const USUAL: &MergeStyle = &MergeStyle {
         method: None,
         title: None,
         delete_branch: None,
     };
-    Word {
+    MergeApproval {
         by: "a person",
         style: USUAL,
     }

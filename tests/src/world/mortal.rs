@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
-use domain::hooks::{DeliveryId, HookId, Log};
 use domain::ids::{AccountName, AgentName, BranchName, CommitSha, PullRef, RepoName, SessionId};
 use domain::policy::MergeMethod;
+use domain::redelivery::{DeliveryId, HookId, Log};
 use domain::session::SessionView;
 use domain::wake::{Notice, Notify};
-use engine::dispatcher::Hands;
+use engine::dispatcher::Writers;
 use engine::ports::{
     AgentsWrite, Delivered, Envelope, HooksWrite, NewSession, PullsWrite, SessionsWrite,
 };
@@ -25,8 +25,8 @@ pub(super) struct Mortal<T: ?Sized> {
 }
 
 /// The same hands, held by a process that may die.
-pub(super) fn mortal(hands: Hands, fate: &Fate) -> Hands {
-    Hands {
+pub(super) fn mortal(hands: Writers, fate: &Fate) -> Writers {
+    Writers {
         sessions: Arc::new(Mortal {
             real: hands.sessions,
             fate: fate.clone(),

@@ -37,7 +37,7 @@ impl World {
     /// Fills another store with everything that is in this one.
     async fn exported(&self, to: Arc<dyn Records>) -> Vec<Record> {
         let all = self.ledger.everything().await;
-        let now = self.desk.now();
+        let now = self.backend.now();
         let importing = Importing {
             from: now,
             records: all.len() as u64,
@@ -50,14 +50,14 @@ impl World {
     }
 
     async fn imported(&self, all: &[Record]) -> u64 {
-        let ended = self.desk.end_import(all, self.desk.now()).await;
+        let ended = self.backend.end_import(all, self.backend.now()).await;
         ended.expect("the end of an import")
     }
 
     fn work_by_functions(&mut self, cloud: &Cloud) {
         let ground = cloud.seen_by_tests();
         let setup = Setup {
-            observe_only: self.desk.observe_only,
+            observe_only: self.backend.observe_only,
             ..Setup::default()
         };
         let birth = Birth {
@@ -68,11 +68,11 @@ impl World {
             ledger: Arc::new(Ledger::new(ground.records.clone(), self.fate.clone())),
         };
         self.work = Work::Functions(Box::new(birth.functions(cloud, &self.fate)));
-        self.desk = birth.desk(ground.clone(), &self.fate, birth.ledger.clone());
+        self.backend = birth.backend(ground.clone(), &self.fate, birth.ledger.clone());
         self.ledger = birth.ledger;
         self.messages = ground.queue;
         let (eyes, hands) = (self.eyes.clone(), self.hands.clone());
-        self.poller = Poller::new(self.desk.clone(), eyes.sessions.clone());
-        self.dispatcher = Dispatcher::new(self.desk.clone(), eyes, hands);
+        self.poller = Poller::new(self.backend.clone(), eyes.sessions.clone());
+        self.dispatcher = Dispatcher::new(self.backend.clone(), eyes, hands);
     }
 }

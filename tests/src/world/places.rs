@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use lambda::Place;
+use lambda::FunctionEnvironment;
 
 use super::World;
 use crate::cloud::{Asked, Gate};
 
 impl World {
     /// Where a function of this world works that goes by the machine's time; only in a world with a gate.
-    pub async fn place(&self, who: &str) -> Place {
+    pub async fn place(&self, who: &str) -> FunctionEnvironment {
         let cloud = self.cloud.as_ref().expect("a world over AWS");
         let (jules, github) = (self.sandbox.jules_base(), self.sandbox.github_base());
         cloud.place(who, (&jules, &github)).await

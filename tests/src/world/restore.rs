@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::dispatcher::Dispatcher;
 use engine::poller::Poller;
 use engine::ports::Clock;
@@ -17,20 +17,20 @@ impl World {
     /// Writes a backup like `gaffer backup`, while everything keeps running.
     pub fn back_up(&self, to: &Path) {
         let folder = self.folder.as_ref().expect("a world on disk");
-        let now = self.desk.now();
+        let now = self.backend.now();
         local::back_up(&folder.join(DATABASE_FILE), to, &[], now).expect("a backup");
     }
 
     /// Goes on with a backup in a new folder, as after `gaffer restore`; the previous store is dropped. Returns how
     /// many effects are in doubt.
     pub async fn restore(&mut self, backup: &Path, folder: &Path) -> u64 {
-        assert!(self.door.is_none(), "the door holds the queue of before");
+        assert!(self.api.is_none(), "the API holds the queue of before");
         local::prepare_folder(folder).expect("a folder");
         let staged = Staged::new(backup, folder).expect("a sound backup");
         self.work_over(&Database::open(&staged.database()).expect("a copy"));
         let doubted = self
-            .desk
-            .put_back(staged.about().made_at)
+            .backend
+            .mark_restored(staged.about().made_at)
             .await
             .expect("a marked copy");
         self.work_over(&Database::in_memory().expect("a database"));
@@ -54,19 +54,20 @@ impl World {
             queue: Arc::new(queue.clone()),
             fate: self.fate.clone(),
         });
-        let installation = self.desk.installation.clone();
-        let observe_only = self.desk.observe_only;
-        self.desk = Desk::new(
+        let installation = self.backend.installation.clone();
+        let observe_only = self.backend.observe_only;
+        self.backend = Backend::new(
             self.ledger.clone(),
             mortal_queue,
             clock,
             self.ids.clone(),
             installation,
         )
-        .observing(observe_only);
+        .observe_only(observe_only);
         self.work = Work::Loops;
         self.messages = Arc::new(queue);
-        self.poller = Poller::new(self.desk.clone(), self.eyes.sessions.clone());
-        self.dispatcher = Dispatcher::new(self.desk.clone(), self.eyes.clone(), self.hands.clone());
+        self.poller = Poller::new(self.backend.clone(), self.eyes.sessions.clone());
+        self.dispatcher =
+            Dispatcher::new(self.backend.clone(), self.eyes.clone(), self.hands.clone());
     }
 }

@@ -32,7 +32,13 @@ impl World {
             return soon;
         }
         let due = match &self.work {
-            Work::Loops => self.desk.store.records().next_due().await.expect("a store"),
+            Work::Loops => self
+                .backend
+                .store
+                .records()
+                .next_due()
+                .await
+                .expect("a store"),
             Work::Functions(functions) => Some(functions.next_call().await),
         };
         let visible = self.messages.next_visible().await;
@@ -132,7 +138,7 @@ impl World {
         Ok(())
     }
 
-    async fn live(&self) -> Result<(), engine::desk::Error> {
+    async fn live(&self) -> Result<(), engine::backend::Error> {
         self.poller.tick().await?;
         while self.dispatcher.drain().await? > 0 {
             self.sandbox.advance();

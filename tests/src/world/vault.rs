@@ -19,7 +19,7 @@ pub struct Vault {
 
 impl Vault {
     /// What the sandbox accepts.
-    pub(super) fn of(scenario: &Scenario) -> Self {
+    pub(super) fn from_scenario(scenario: &Scenario) -> Self {
         let mut kept = BTreeMap::new();
         for account in &scenario.accounts {
             kept.insert(format!("jules/{}", account.name), account.key.clone());

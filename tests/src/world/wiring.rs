@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agents::{HostRule, Sender, Settings as AgentSettings};
-use engine::dispatcher::{Eyes, Hands};
+use engine::dispatcher::{Readers, Writers};
 use engine::ports::{Clock, Queue, Secrets};
 use sandbox::Sandbox;
 
@@ -14,7 +14,7 @@ pub(super) fn adapters(
     (sandbox, github_app): (&Sandbox, Option<u64>),
     secrets: Arc<dyn Secrets>,
     clock: &Arc<dyn Clock>,
-) -> (Eyes, Hands) {
+) -> (Readers, Writers) {
     let (settings, _) = jules::Settings::at(&sandbox.jules_base()).expect("an address");
     let jules = jules::Client::new(settings, secrets.clone(), clock.clone()).expect("a client");
     let github_base = sandbox.github_base();
@@ -22,12 +22,12 @@ pub(super) fn adapters(
     let github = github::Client::new(&settings, secrets.clone(), clock.clone()).expect("a client");
     let allow: HostRule = sandbox.addr().to_string().parse().expect("a host rule");
     let sender = Sender::new(AgentSettings { allow: vec![allow] }, secrets);
-    let eyes = Eyes {
+    let eyes = Readers {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),
         hooks: Arc::new(github::Reader::new(github.clone())),
     };
-    let hands = Hands {
+    let hands = Writers {
         sessions: Arc::new(jules::Writer::new(jules)),
         pulls: Arc::new(github::Writer::new(github.clone())),
         hooks: Arc::new(github::Writer::new(github)),
@@ -51,7 +51,7 @@ pub(super) async fn open_door(
         "http://{}/github/webhook",
         listener.local_addr().expect("an address")
     );
-    let door = api::WebhookDoor {
+    let api = api::WebhookApi {
         queue,
         clock: clock.clone(),
         secrets,
@@ -61,7 +61,7 @@ pub(super) async fn open_door(
         url: url.clone(),
         secret: WEBHOOK_SECRET.to_owned(),
     });
-    let mut router = api::webhook_router(door);
+    let mut router = api::webhook_router(api);
     if is_function {
         router = function_url(router);
     }

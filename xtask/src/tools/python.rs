@@ -23,7 +23,7 @@ const CFN_LINT: &str = "cfn-lint==1.58.0";
 /// The official client of the Model Context Protocol, which calls our tools in tests.
 const MCP: &str = "mcp==2.3.0";
 
-/// What tries our HTTP door with everything that its description allows, and much that it does not.
+/// What tries our HTTP API with everything that its description allows, and much that it does not.
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 
 /// The Standard Webhooks project's own library, which verifies what we sign.

@@ -10,7 +10,7 @@ fn rules(allow: &[&str]) -> Vec<HostRule> {
     allow.iter().map(|rule| rule.parse().unwrap()).collect()
 }
 
-fn checked(url: &str, allow: &[&str]) -> Result<Trust, Refusal> {
+fn checked(url: &str, allow: &[&str]) -> Result<AddressPolicy, Refusal> {
     check(&Url::parse(url).unwrap(), &rules(allow))
 }
 
@@ -148,7 +148,7 @@ fn public_addresses_are_reached_up_to_the_borders() {
     for host in outside {
         assert_eq!(
             checked(&format!("https://{host}/wake"), &[]),
-            Ok(Trust::Stranger),
+            Ok(AddressPolicy::Stranger),
             "{host}"
         );
     }
@@ -157,8 +157,14 @@ fn public_addresses_are_reached_up_to_the_borders() {
 #[test]
 fn strangers_speak_https_on_its_port_without_a_password() {
     let cases = [
-        ("https://hooks.example.org/wake", Ok(Trust::Stranger)),
-        ("https://hooks.example.org:443/wake", Ok(Trust::Stranger)),
+        (
+            "https://hooks.example.org/wake",
+            Ok(AddressPolicy::Stranger),
+        ),
+        (
+            "https://hooks.example.org:443/wake",
+            Ok(AddressPolicy::Stranger),
+        ),
         (
             "http://hooks.example.org/wake",
             Err(Refusal::Scheme("http".to_owned())),
@@ -225,7 +231,7 @@ fn a_rule_allows_its_host_and_port_and_no_other() {
     for (url, rule, allowed) in cases {
         let outcome = checked(url, &[rule]);
         assert_eq!(
-            outcome.is_ok_and(|trust| trust == Trust::Allowed),
+            outcome.is_ok_and(|trust| trust == AddressPolicy::Allowed),
             allowed,
             "{url} under {rule}"
         );
@@ -338,7 +344,7 @@ impl Lookup for Changing {
     }
 }
 
-async fn resolved(lookup: &Arc<Changing>, trust: Trust) -> Result<Vec<String>, Refusal> {
+async fn resolved(lookup: &Arc<Changing>, trust: AddressPolicy) -> Result<Vec<String>, Refusal> {
     let resolver = CheckedResolver {
         lookup: Arc::<Changing>::clone(lookup),
         trust,
@@ -356,7 +362,7 @@ async fn a_name_that_changes_its_address_is_checked_at_every_lookup() {
         &["127.0.0.1"],
         &["8.8.4.4"],
     ]);
-    let first = resolved(&lookup, Trust::Stranger).await;
+    let first = resolved(&lookup, AddressPolicy::Stranger).await;
     assert_eq!(
         first,
         Ok(vec![
@@ -365,11 +371,11 @@ async fn a_name_that_changes_its_address_is_checked_at_every_lookup() {
         ])
     );
     assert!(matches!(
-        resolved(&lookup, Trust::Stranger).await,
+        resolved(&lookup, AddressPolicy::Stranger).await,
         Err(Refusal::Address { .. })
     ));
     assert_eq!(
-        resolved(&lookup, Trust::Stranger).await,
+        resolved(&lookup, AddressPolicy::Stranger).await,
         Ok(vec!["8.8.4.4:0".to_owned()])
     );
 }
@@ -387,7 +393,7 @@ async fn no_name_leads_to_an_inside_address() {
         let lookup =
             Changing::answers(&[&[&address], &["8.8.8.8", &address], &[&address, "8.8.8.8"]]);
         for _ in 0..3 {
-            let outcome = resolved(&lookup, Trust::Stranger).await;
+            let outcome = resolved(&lookup, AddressPolicy::Stranger).await;
             assert!(
                 matches!(outcome, Err(Refusal::Address { .. })),
                 "{host}: {outcome:?}"
@@ -406,23 +412,23 @@ async fn an_allowed_name_may_be_private_but_no_metadata_service() {
         &[],
     ]);
     assert_eq!(
-        resolved(&lookup, Trust::Allowed).await,
+        resolved(&lookup, AddressPolicy::Allowed).await,
         Ok(vec!["10.0.0.7:0".to_owned()])
     );
     assert_eq!(
-        resolved(&lookup, Trust::Allowed).await,
+        resolved(&lookup, AddressPolicy::Allowed).await,
         Ok(vec!["8.8.8.8:0".to_owned()])
     );
     assert!(matches!(
-        resolved(&lookup, Trust::Allowed).await,
+        resolved(&lookup, AddressPolicy::Allowed).await,
         Err(Refusal::Address { .. })
     ));
     assert!(matches!(
-        resolved(&lookup, Trust::Allowed).await,
+        resolved(&lookup, AddressPolicy::Allowed).await,
         Err(Refusal::Address { .. })
     ));
     assert_eq!(
-        resolved(&lookup, Trust::Allowed).await,
+        resolved(&lookup, AddressPolicy::Allowed).await,
         Err(Refusal::NoAddress)
     );
 }

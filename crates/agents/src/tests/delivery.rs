@@ -22,7 +22,7 @@ async fn a_wake_arrives_signed_and_unchanged() {
     assert_eq!(got[0].header("content-type"), "application/json");
     assert_eq!(
         got[0].header("webhook-id"),
-        EventId::of("question 1").as_str()
+        EventId::from_name("question 1").as_str()
     );
     assert_eq!(got[0].header("webhook-timestamp"), "1772366400");
     // Computed once with Python's hmac module from the same secret, id, timestamp and body.

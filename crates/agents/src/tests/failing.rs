@@ -2,11 +2,11 @@
 
 use std::net::TcpListener;
 
-use domain::failure::{Failure, FailureClass, Happened};
+use domain::failure::{CallEffect, Failure, FailureClass};
 use engine::ports::AgentsWrite;
 
 use super::*;
-use crate::destination::Trust;
+use crate::destination::AddressPolicy;
 use crate::sender::client;
 
 async fn failed(sender: &Sender, url: &str) -> Failure {
@@ -29,7 +29,7 @@ async fn no_connection_is_opened_to_a_name_that_leads_inside() {
     let trap = trap();
     let port = trap.local_addr().unwrap().port();
     let names = Names::one("rebind.example", &[LOCALHOST]);
-    let strict = client(names, Trust::Stranger).unwrap();
+    let strict = client(names, AddressPolicy::Stranger).unwrap();
     assert!(
         strict
             .post(format!("http://rebind.example:{port}/"))
@@ -50,7 +50,7 @@ async fn a_name_that_leads_inside_is_told_as_certainly_not_sent() {
     .await;
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Invalid, Happened::No)
+        (FailureClass::Invalid, CallEffect::No)
     );
     assert!(
         failure.message.contains("127.0.0.1 is a loopback address"),
@@ -74,7 +74,7 @@ async fn an_allowed_name_that_leads_to_metadata_is_refused() {
     .await;
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Invalid, Happened::No)
+        (FailureClass::Invalid, CallEffect::No)
     );
     assert!(failure.message.contains("metadata"), "{}", failure.message);
 }
@@ -98,7 +98,7 @@ async fn what_the_address_itself_forbids_is_not_even_looked_up() {
         let failure = failed(&sender, &url).await;
         assert_eq!(
             (failure.class, failure.happened),
-            (FailureClass::Invalid, Happened::No),
+            (FailureClass::Invalid, CallEffect::No),
             "{url}"
         );
     }
@@ -114,14 +114,14 @@ async fn nobody_there_is_certainly_not_sent() {
     let failure = failed(&sender(), &format!("http://{closed}/")).await;
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Network, Happened::No),
+        (FailureClass::Network, CallEffect::No),
         "{}",
         failure.message
     );
     let failure = failed(&sender(), "https://unknown.example/").await;
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Network, Happened::No)
+        (FailureClass::Network, CallEffect::No)
     );
     assert!(
         failure.message.contains("no such name"),
@@ -141,7 +141,7 @@ async fn a_connection_cut_before_the_answer_may_have_been_sent() {
     let failure = failed(&sender(), &format!("http://{address}/")).await;
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Network, Happened::Maybe),
+        (FailureClass::Network, CallEffect::Maybe),
         "{}",
         failure.message
     );
@@ -180,7 +180,7 @@ async fn without_a_good_secret_nothing_is_sent_and_nothing_of_it_is_shown() {
         let failure = failed(&sender, &format!("http://{address}/")).await;
         assert_eq!(
             (failure.class, failure.happened),
-            (FailureClass::Unauthorized, Happened::No)
+            (FailureClass::Unauthorized, CallEffect::No)
         );
         assert!(
             failure.message.contains("`agents/claude`"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::StatusCode;
-use domain::failure::{Failure, FailureClass, Happened};
+use domain::failure::{CallEffect, Failure, FailureClass};
 use engine::ports::{AgentsWrite, Delivered};
 use futures::stream::{self, StreamExt};
 use tokio::sync::mpsc;
@@ -28,7 +28,7 @@ async fn a_body_stays_below_its_limit() {
     let failure = sender().deliver(&envelope).await.unwrap_err();
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Invalid, Happened::No)
+        (FailureClass::Invalid, CallEffect::No)
     );
     assert_eq!(got.lock().unwrap().len(), 1);
 }
@@ -129,7 +129,7 @@ async fn an_answer_that_never_begins_is_given_up() {
     let failure = after_its_time(trial).await.unwrap_err();
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Network, Happened::Maybe),
+        (FailureClass::Network, CallEffect::Maybe),
         "{}",
         failure.message
     );

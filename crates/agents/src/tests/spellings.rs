@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::TcpListener;
 
 use axum::http::StatusCode;
-use domain::failure::{FailureClass, Happened};
+use domain::failure::{CallEffect, FailureClass};
 use engine::ports::{AgentsWrite, Delivered};
 
 use super::*;
@@ -103,7 +103,7 @@ async fn certainly_not_sent(sender: &Sender, url: &str) {
     let refused = |failure: &domain::failure::Failure| (failure.class, failure.happened);
     assert_eq!(
         outcome.as_ref().map_err(refused),
-        Err((FailureClass::Invalid, Happened::No)),
+        Err((FailureClass::Invalid, CallEffect::No)),
         "{url}: {outcome:?}"
     );
 }

@@ -7,7 +7,7 @@ use client::wire::{
 
 /// What a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum ParameterType {
     /// A number from one to another, and what is meant without it.
     Number {
         /// The smallest.
@@ -44,12 +44,12 @@ pub struct Parameter {
     /// Whether it is a header.
     pub in_header: bool,
     /// The type of its value.
-    pub takes: Takes,
+    pub takes: ParameterType,
     /// Its meaning, in a sentence.
     pub means: &'static str,
 }
 
-const fn query(name: &'static str, takes: Takes, means: &'static str) -> Parameter {
+const fn query(name: &'static str, takes: ParameterType, means: &'static str) -> Parameter {
     Parameter {
         name,
         in_header: false,
@@ -60,14 +60,14 @@ const fn query(name: &'static str, takes: Takes, means: &'static str) -> Paramet
 
 const fn number(name: &'static str, range: (u32, u32, u32), means: &'static str) -> Parameter {
     let (min, max, default) = range;
-    query(name, Takes::Number { min, max, default }, means)
+    query(name, ParameterType::Number { min, max, default }, means)
 }
 
 /// The name of an order.
 pub(super) const KEY: Parameter = Parameter {
     name: IDEMPOTENCY_KEY,
     in_header: true,
-    takes: Takes::Name {
+    takes: ParameterType::Name {
         longest: IDEMPOTENCY_KEY_BYTES_MAX,
     },
     means: "Names the order: the same name with the same body is carried out once.",
@@ -76,21 +76,21 @@ pub(super) const KEY: Parameter = Parameter {
 /// Whether to read Jules first.
 pub(super) const FRESH: Parameter = query(
     "fresh",
-    Takes::Switch,
+    ParameterType::Switch,
     "Whether Jules is looked at first: what the job then is, is answered.",
 );
 
 /// Additional tools to list.
 pub(super) const TOOLSETS: Parameter = query(
     "toolsets",
-    Takes::Toolsets,
+    ParameterType::Toolsets,
     "Which tools are shown besides those that always are.",
 );
 
 /// The cursor of a conversation.
 pub(super) const SAID: Parameter = query(
     "cursor",
-    Takes::Cursor,
+    ParameterType::Cursor,
     "Goes on where an earlier answer ended: its `next_cursor`.",
 );
 
@@ -104,7 +104,7 @@ pub(super) const PIECE: Parameter = number(
 /// What `GET /pulls` takes.
 pub(super) const PULLS: [Parameter; 1] = [query(
     "repo",
-    Takes::Form("RepoName"),
+    ParameterType::Form("RepoName"),
     "Only pull requests of this repository.",
 )];
 
@@ -112,12 +112,12 @@ pub(super) const PULLS: [Parameter; 1] = [query(
 pub(super) const JOBS: [Parameter; 4] = [
     query(
         "repo",
-        Takes::Form("RepoName"),
+        ParameterType::Form("RepoName"),
         "Only jobs of this repository.",
     ),
     query(
         "state",
-        Takes::States,
+        ParameterType::States,
         "Only jobs in one of these states, with commas between them.",
     ),
     number(
@@ -127,7 +127,7 @@ pub(super) const JOBS: [Parameter; 4] = [
     ),
     query(
         "cursor",
-        Takes::Cursor,
+        ParameterType::Cursor,
         "Goes on where an earlier answer ended: its `next_cursor`.",
     ),
 ];
@@ -136,13 +136,13 @@ pub(super) const JOBS: [Parameter; 4] = [
 pub(super) const EVENTS: [Parameter; 5] = [
     query(
         "after",
-        Takes::Cursor,
+        ParameterType::Cursor,
         "Where the asker stands: the `cursor` of an earlier answer; without it the newest are told.",
     ),
-    query("job", Takes::Job, "Only events of this job."),
+    query("job", ParameterType::Job, "Only events of this job."),
     query(
         "open",
-        Takes::Switch,
+        ParameterType::Switch,
         "Only what still waits for somebody: what nobody acknowledged, and no question that was answered; without `after` the oldest of the last 100 events first.",
     ),
     number(

@@ -7,22 +7,22 @@ use axum::routing::{get, post};
 use domain::token::Scope;
 
 use super::parameter::{EVENTS, FRESH, JOBS, KEY, PIECE, PULLS, SAID, TOOLSETS};
-use super::{Body, Caller, Method, Route, Row, Sends};
-use crate::door::Inner;
+use super::{Caller, Method, RequestBody, ResponseBody, Route, Row};
+use crate::http_api::ApiInner;
 use crate::orders::{Verb, order};
 use crate::{
     adopt, document, events, inbox, jobs, metrics, outcome, pushes, readings, report, webhook,
 };
 
-use Body::{Figures, Json, Message, Nothing, OpenApi};
+use ResponseBody::{Figures, Json, Message, Nothing, OpenApi};
 
-type DoorRow = Row<Arc<Inner>>;
+type ApiRow = Row<Arc<ApiInner>>;
 
 /// What an order answers that waits a little for its effect.
-const EFFECT: &[(u16, Body)] = &[(200, Json("EffectView")), (202, Json("Later"))];
+const EFFECT: &[(u16, ResponseBody)] = &[(200, Json("EffectView")), (202, Json("Later"))];
 
 /// Routes for callers with a token, in the order of the document.
-pub(crate) static CLOSED: &[DoorRow] = &[
+pub(crate) static CLOSED: &[ApiRow] = &[
     Row::get("/jobs", ("list_jobs", "Lists jobs, the newest first"), || {
         get(jobs::list)
     })
@@ -32,7 +32,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         post(jobs::create)
     })
     .takes(&[KEY])
-    .sends(Sends::Json("CreateJob"))
+    .sends(RequestBody::Json("CreateJob"))
     .answers(&[(201, Json("JobView"))])
     .refuses(&[409]),
     Row::post(
@@ -40,7 +40,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         ("adopt_session", "Has a session that somebody else began watched as a job; `take_over` needs the scope `admin`"),
         || post(adopt::adopt),
     )
-    .sends(Sends::Json("AdoptRequest"))
+    .sends(RequestBody::Json("AdoptRequest"))
     .answers(&[(200, Json("JobView")), (202, Json("Later"))])
     .refuses(&[409]),
     Row::get("/jobs/{job}", ("show_job", "Shows a job, and with `fresh=1` as Jules shows it now"), || get(readings::show))
@@ -88,7 +88,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         || order(Verb::Say),
     )
     .takes(&[KEY])
-    .sends(Sends::Json("Message"))
+    .sends(RequestBody::Json("Message"))
     .answers(EFFECT)
     .refuses(&[404, 409]),
     Row::order(
@@ -97,7 +97,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         || order(Verb::Approve),
     )
     .takes(&[KEY])
-    .sends(Sends::MaybeJson("ApproveRequest"))
+    .sends(RequestBody::MaybeJson("ApproveRequest"))
     .answers(EFFECT)
     .refuses(&[404, 409]),
     Row::order(
@@ -106,14 +106,14 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         || order(Verb::Merge),
     )
     .takes(&[KEY])
-    .sends(Sends::MaybeJson("MergeRequest"))
+    .sends(RequestBody::MaybeJson("MergeRequest"))
     .answers(&[(200, Json("Merged")), (202, Json("Later"))])
     .refuses(&[404, 409]),
     Row::order(Verb::Cancel, ("cancel_job", "Calls a job off"), || {
         order(Verb::Cancel)
     })
     .takes(&[KEY])
-    .sends(Sends::MaybeJson("CancelRequest"))
+    .sends(RequestBody::MaybeJson("CancelRequest"))
     .answers(&[(200, Json("JobView"))])
     .refuses(&[404, 409]),
     Row::order(
@@ -122,7 +122,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         || order(Verb::Retry),
     )
     .takes(&[KEY])
-    .sends(Sends::MaybeJson("RetryRequest"))
+    .sends(RequestBody::MaybeJson("RetryRequest"))
     .answers(&[(200, Json("JobView"))])
     .refuses(&[404, 409]),
     Row::order(
@@ -131,7 +131,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         || order(Verb::Register),
     )
     .takes(&[KEY])
-    .sends(Sends::MaybeJson("RegisterRequest"))
+    .sends(RequestBody::MaybeJson("RegisterRequest"))
     .answers(&[(200, Json("Registered")), (202, Json("Later"))])
     .refuses(&[404, 409]),
     Row::get("/pulls", ("list_pulls", "Lists pull requests of jobs that are neither merged nor closed, the oldest first"), || {
@@ -159,7 +159,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         ("take_wakes", "Takes wakes out of an agent's inbox, on a lease"),
         || post(inbox::take),
     )
-    .sends(Sends::MaybeJson("TakeRequest"))
+    .sends(RequestBody::MaybeJson("TakeRequest"))
     .answers(&[(200, Json("Taken"))])
     .refuses(&[404, 409]),
     Row::post(
@@ -167,7 +167,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         ("acknowledge", "Says that an agent is done with an event"),
         || post(inbox::acknowledge),
     )
-    .sends(Sends::Json("Acknowledge"))
+    .sends(RequestBody::Json("Acknowledge"))
     .answers(&[(200, Json("Acknowledged"))])
     .refuses(&[404, 409]),
     Row::post(
@@ -175,7 +175,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         ("extend", "Holds a wake that was taken for another lease"),
         || post(inbox::extend),
     )
-    .sends(Sends::Json("Extend"))
+    .sends(RequestBody::Json("Extend"))
     .answers(&[(200, Json("Extended"))])
     .refuses(&[404, 409]),
     Row::post(
@@ -183,7 +183,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         ("give_back", "Gives a wake that was taken back undone"),
         || post(inbox::give_back),
     )
-    .sends(Sends::Json("GiveBack"))
+    .sends(RequestBody::Json("GiveBack"))
     .answers(&[(200, Json("GivenBack"))])
     .refuses(&[404, 409]),
     Row::post(
@@ -194,7 +194,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         ),
         || post(pushes::pushed),
     )
-    .sends(Sends::Json("PushedSession"))
+    .sends(RequestBody::Json("PushedSession"))
     .answers(&[(202, Json("PushTaken"))])
     .refuses(&[404, 409]),
     Row::get("/status", ("status", "Tells what is going on"), || {
@@ -212,7 +212,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
 ];
 
 /// Routes for anyone.
-pub(crate) static OPEN: &[DoorRow] = &[Row::get(
+pub(crate) static OPEN: &[ApiRow] = &[Row::get(
     "/healthz",
     ("health", "Tells that the process answers"),
     || get(report::health),
@@ -224,7 +224,7 @@ pub(crate) static OPEN: &[DoorRow] = &[Row::get(
 pub(crate) static TOOLS: Route = Route {
     caller: Caller::Token(Scope::Read),
     parameters: &[TOOLSETS],
-    sends: Sends::Message,
+    sends: RequestBody::Message,
     answers: &[(200, Message), (202, Nothing)],
     refuses: &[406],
     ..Route::new(
@@ -246,5 +246,5 @@ pub(crate) static HOOKS: &[Row<webhook::Hooks>] = &[Row::post(
     || post(webhook::deliver),
 )
 .called_by(Caller::GitHub)
-.sends(Sends::Delivery)
+.sends(RequestBody::Delivery)
 .answers(&[(202, Nothing)])];

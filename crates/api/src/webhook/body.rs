@@ -28,7 +28,7 @@ pub(super) struct Bodies {
 
 /// A raw body, with its turn if it needed one.
 #[derive(Debug)]
-pub(super) struct Whole<'a> {
+pub(super) struct CompleteBody<'a> {
     pub(super) raw: Vec<u8>,
     turn: Option<SemaphorePermit<'a>>,
 }
@@ -47,7 +47,7 @@ impl Bodies {
         &self,
         headers: &HeaderMap,
         body: Body,
-    ) -> Result<Whole<'_>, StatusCode> {
+    ) -> Result<CompleteBody<'_>, StatusCode> {
         let length = length(headers);
         if length > WEBHOOK_BODY_BYTES_MAX {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
@@ -56,8 +56,8 @@ impl Bodies {
         reading.await.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT))
     }
 
-    async fn whole(&self, length: usize, mut body: Body) -> Result<Whole<'_>, StatusCode> {
-        let mut whole = Whole {
+    async fn whole(&self, length: usize, mut body: Body) -> Result<CompleteBody<'_>, StatusCode> {
+        let mut whole = CompleteBody {
             raw: Vec::new(),
             turn: None,
         };

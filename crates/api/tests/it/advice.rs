@@ -1,8 +1,8 @@
-//! What is advised at this door and over MCP: it is accepted as things are, and names a route or a tool, never a shell command.
+//! What is advised at this API and over MCP: it is accepted as things are, and names a route or a tool, never a shell command.
 
 use client::mcp::Server;
 use domain::ids::{EventId, JobId};
-use domain::job::{ATTEMPTS_MAX, Attention, Ending, How, Origin, Phase};
+use domain::job::{ATTEMPTS_MAX, Attention, EndReason, Ending, Origin, Phase};
 use domain::session::{Plan, SessionState};
 use engine::ports::Clock;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ const STATES: [State; 10] = [
 async fn world(state: State) -> (World, JobId) {
     let world = World::new().await;
     let since = world.clock.now();
-    let event = EventId::of("asked");
+    let event = EventId::from_name("asked");
     let id = match state {
         State::Queued => world.job("acme/shop").await,
         State::Working | State::Merged | State::Cancelled | State::Adopted | State::Exhausted => {
@@ -71,7 +71,7 @@ async fn world(state: State) -> (World, JobId) {
                 .watched(|watch| {
                     watch.state = SessionState::Paused;
                     watch.announced.stuck_at = Some(since);
-                    watch.announced.stuck_told = 1;
+                    watch.announced.stuck_announcements = 1;
                 })
                 .await
         }
@@ -101,7 +101,7 @@ async fn world(state: State) -> (World, JobId) {
 }
 
 /// How a job in a state has ended, if it has.
-fn end(state: State) -> Option<How> {
+fn end(state: State) -> Option<EndReason> {
     match state {
         State::Queued
         | State::Working
@@ -109,10 +109,10 @@ fn end(state: State) -> Option<How> {
         | State::Planning
         | State::Paused
         | State::InReview => None,
-        State::Merged => Some(How::Merged {
+        State::Merged => Some(EndReason::Merged {
             sha: SHA.parse().unwrap(),
         }),
-        State::Cancelled | State::Adopted | State::Exhausted => Some(How::Cancelled {
+        State::Cancelled | State::Adopted | State::Exhausted => Some(EndReason::Cancelled {
             by: "me".to_owned(),
         }),
     }

@@ -1,16 +1,16 @@
-//! How long the door waits, and what it says when it has.
+//! How long the API waits, and what it says when it has.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::DoorState;
+use api::ApiState;
 use async_trait::async_trait;
 use axum::body::Body;
 use axum::http::Request;
 use domain::effect::EffectState;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::EventId;
-use domain::job::{Attention, Told, Watch};
+use domain::job::{Announcement, Attention, Watch};
 use domain::session::SessionState;
 use engine::keys;
 use engine::ports::{
@@ -95,22 +95,22 @@ async fn the_same_answer_under_the_same_name_is_the_same_wish() {
 fn ask(watch: &mut Watch) {
     watch.state = SessionState::AwaitingUserFeedback;
     watch.attention = Attention::Question {
-        event: EventId::of("q"),
+        event: EventId::from_name("q"),
         since: watch.since,
         text: Some("Which colour?".to_owned()),
     };
-    watch.announced.question = Some(Told {
+    watch.announced.question = Some(Announcement {
         key: "a1".to_owned(),
-        event: EventId::of("q"),
+        event: EventId::from_name("q"),
         at: watch.since,
-        wordless: false,
+        without_text: false,
         shown: true,
         after: None,
         through: None,
         to: None,
         later: Vec::new(),
         turn: None,
-        hushed: false,
+        suppressed: false,
         sent: Vec::new(),
     });
 }
@@ -119,9 +119,9 @@ fn ask(watch: &mut Watch) {
 async fn the_wait_is_a_setting() {
     let world = World::new().await;
     let id = world.watched(|_| {}).await;
-    let state = DoorState {
+    let state = ApiState {
         answer_within: Duration::from_millis(1),
-        ..DoorState::new(world.desk.clone(), vec![TOKEN.into()])
+        ..ApiState::new(world.backend.clone(), vec![TOKEN.into()])
     };
     let request = Request::post(format!("/jobs/{id}:say"))
         .header("authorization", format!("Bearer {TOKEN}"))
@@ -162,7 +162,7 @@ async fn an_effect_of_unknown_outcome_is_for_later_at_once() {
         let mut again = tokio::time::interval(Duration::from_millis(10));
         loop {
             again.tick().await;
-            if let Some(found) = world.desk.store.effects(&pk).await.unwrap().pop() {
+            if let Some(found) = world.backend.store.effects(&pk).await.unwrap().pop() {
                 let state = EffectState::Unknown {
                     attempt: 1,
                     look_at: "2026-03-01T12:01:00Z".parse().unwrap(),
@@ -172,10 +172,10 @@ async fn an_effect_of_unknown_outcome_is_for_later_at_once() {
                     state,
                     ..found.value
                 };
-                let mut unit = world.desk.unit();
+                let mut unit = world.backend.unit();
                 let key = keys::effect(&pk, &effect.id);
                 unit.put(key, &effect, Some(found.version), Default::default());
-                return world.desk.commit(unit).await.unwrap();
+                return world.backend.commit(unit).await.unwrap();
             }
         }
     };
@@ -264,14 +264,14 @@ impl Queue for Broken {
 #[tokio::test]
 async fn a_store_that_cannot_be_used_is_503_and_tells_nothing_of_itself() {
     let whole = World::new().await;
-    let desk = engine::desk::Desk::new(
+    let backend = engine::backend::Backend::new(
         Arc::new(Broken),
         whole.queue.clone(),
         whole.clock.clone(),
-        whole.desk.ids.clone(),
+        whole.backend.ids.clone(),
         "gtest".parse().unwrap(),
     );
-    let router = api::router(DoorState::new(desk, vec![TOKEN.into()]));
+    let router = api::router(ApiState::new(backend, vec![TOKEN.into()]));
     let id = "01j00000000000000000000000";
     for (method, path, body) in [
         ("GET", "/jobs".to_owned(), ""),

@@ -74,7 +74,7 @@ async fn without_a_token_not_even_the_routes_are_told() {
 async fn a_door_without_tokens_opens_for_nobody() {
     let world = World::new().await;
     for tokens in [vec![], vec!["".into()], vec!["  ".into()]] {
-        let router = api::router(api::DoorState::new(world.desk.clone(), tokens));
+        let router = api::router(api::ApiState::new(world.backend.clone(), tokens));
         for given in ["Bearer ", "Bearer  ", "Bearer x"] {
             let request = Request::builder()
                 .uri("/jobs")
@@ -127,11 +127,11 @@ impl Secrets for Kept {
     }
 
     async fn write(&self, _: &SecretName, _: &SecretString) -> Result<(), SecretsError> {
-        panic!("a door writes no secret")
+        panic!("an API writes no secret")
     }
 
     async fn remove(&self, _: &SecretName) -> Result<(), SecretsError> {
-        panic!("a door removes no secret")
+        panic!("an API removes no secret")
     }
 }
 
@@ -148,7 +148,10 @@ async fn opens(router: &Router, token: &str) -> bool {
 async fn a_token_that_is_replaced_is_learned_and_the_one_before_ends_when_it_is_taken_away() {
     let world = World::new().await;
     let kept = Arc::new(Kept(Mutex::new(Some("gaf_old"))));
-    let router = api::router(api::DoorState::kept(world.desk.clone(), kept.clone()));
+    let router = api::router(api::ApiState::with_stored_token(
+        world.backend.clone(),
+        kept.clone(),
+    ));
     let is = |token| *kept.0.lock().unwrap() = token;
     assert!(opens(&router, "gaf_old").await && !opens(&router, "gaf_new").await);
     is(Some("gaf_new, gaf_old"));

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use api::DoorState;
-use domain::event::{Aid, Audience, Event, Occurrence};
+use api::ApiState;
+use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::ids::{EventId, JobId};
-use domain::job::{Attention, Job, Phase, Reply, Sent, Told, Turn, Watch};
+use domain::job::{Announcement, Attention, Job, Phase, Reply, SentAnswer, Turn, Watch};
 use domain::policy::Answerer;
 use domain::wake::Wake;
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use jiff::SignedDuration;
 use serde_json::Value;
@@ -25,40 +25,40 @@ async fn seen(world: &World, job: &JobId, name: &str, seconds: i64) -> String {
 
 fn event(world: &World, job: &JobId, name: &str, seconds: i64) -> Event {
     Event {
-        id: EventId::of(name),
+        id: EventId::from_name(name),
         job: Some(job.clone()),
         account: "default".parse().unwrap(),
         attempt: 1,
-        observed_at: world.desk.now() + SignedDuration::from_secs(seconds),
+        observed_at: world.backend.now() + SignedDuration::from_secs(seconds),
         status: "COMPLETED".to_owned(),
         last_activity: None,
         what: Occurrence::Completed { pulls: Vec::new() },
         audience: Audience::Agent,
         seq: None,
-        aid: Aid::default(),
+        aid: EventContext::default(),
     }
 }
 
 async fn put(world: &World, event: &Event) {
     let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);
-    let place = Place {
+    let place = IndexEntry {
         list: keys::listed(keys::EVENTS, sort),
-        ..Place::default()
+        ..IndexEntry::default()
     };
-    let mut unit = world.desk.unit();
+    let mut unit = world.backend.unit();
     let job = event.job.as_ref().unwrap();
     unit.put(keys::event(job, &event.id), event, None, place);
-    world.desk.commit(unit).await.unwrap();
+    world.backend.commit(unit).await.unwrap();
 }
 
 /// Puts a wake of an agent, in place of the one that there is.
 async fn wake_of(world: &World, wake: &Wake) {
     let key = keys::wake(&wake.agent, &wake.event.id);
-    let found = world.desk.store.wake(&wake.agent, &wake.event.id).await;
+    let found = world.backend.store.wake(&wake.agent, &wake.event.id).await;
     let version = found.unwrap().map(|found| found.version);
-    let mut unit = world.desk.unit();
-    unit.put(key, wake, version, Place::default());
-    world.desk.commit(unit).await.unwrap();
+    let mut unit = world.backend.unit();
+    unit.put(key, wake, version, IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
 }
 
 async fn ask(world: &World, query: &str) -> (Vec<String>, String) {
@@ -162,7 +162,7 @@ async fn events_of_a_job_are_told_by_its_session_too() {
 #[tokio::test]
 async fn open_events_are_what_nobody_acknowledged_or_answered() {
     let world = World::new().await;
-    let asked = EventId::of("asked");
+    let asked = EventId::from_name("asked");
     let question = asked.clone();
     let job = world.watched(|watch| ask_in(watch, &question)).await;
     let old = event(&world, &job, "old", -9);
@@ -181,9 +181,9 @@ async fn open_events_are_what_nobody_acknowledged_or_answered() {
     for n in 1..=3 {
         let event = event(&world, &job, &n.to_string(), n);
         put(&world, &event).await;
-        let wake = Wake::new(event, "zai".parse().unwrap(), None, world.desk.now());
+        let wake = Wake::new(event, "zai".parse().unwrap(), None, world.backend.now());
         woken.push(wake.event.id.to_string());
-        wake_of(&world, &wake.acknowledged(world.desk.now())).await;
+        wake_of(&world, &wake.acknowledged(world.backend.now())).await;
         done.push(wake);
     }
     let asked = asked.to_string();
@@ -212,11 +212,11 @@ fn ask_in(watch: &mut Watch, event: &EventId) {
         since: at,
         text: None,
     };
-    watch.announced.question = Some(Told {
+    watch.announced.question = Some(Announcement {
         key: String::new(),
         event: event.clone(),
         at,
-        wordless: true,
+        without_text: true,
         shown: true,
         after: None,
         through: None,
@@ -227,7 +227,7 @@ fn ask_in(watch: &mut Watch, event: &EventId) {
             place: 0,
             until: None,
         }),
-        hushed: false,
+        suppressed: false,
         sent: Vec::new(),
     });
 }
@@ -235,7 +235,7 @@ fn ask_in(watch: &mut Watch, event: &EventId) {
 fn answered_in(job: &mut Job) {
     if let Phase::Watching(watch) = &mut job.phase {
         let told = watch.announced.question.as_mut().unwrap();
-        told.sent.push(Sent {
+        told.sent.push(SentAnswer {
             at: watch.since,
             reply: Reply::Approval,
         });
@@ -275,7 +275,7 @@ async fn an_empty_answer_is_held_open_for_a_while() {
         "a function answers at once"
     );
     let (_stop, stopped) = watch::channel(false);
-    let state = DoorState::new(world.desk.clone(), vec![TOKEN.into()]);
+    let state = ApiState::new(world.backend.clone(), vec![TOKEN.into()]);
     world.router = api::router(state.holding(stopped));
     ask(&world, &query).await;
     assert!(began.elapsed() >= Duration::from_secs(20));

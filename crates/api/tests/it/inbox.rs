@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use api::DoorState;
-use domain::event::{Aid, Audience, Event, Occurrence};
+use api::ApiState;
+use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::ids::{AgentName, EventId, JobId};
 use domain::wake::{Channel, Wake};
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -21,11 +21,11 @@ fn zai() -> AgentName {
 /// A question of a job lies in the inbox.
 async fn asked(world: &World, job: &JobId, text: &str) -> EventId {
     let event = Event {
-        id: EventId::of(text),
+        id: EventId::from_name(text),
         job: Some(job.clone()),
         account: "default".parse().unwrap(),
         attempt: 1,
-        observed_at: world.desk.now(),
+        observed_at: world.backend.now(),
         status: "AWAITING_USER_FEEDBACK".to_owned(),
         last_activity: None,
         what: Occurrence::Question {
@@ -33,19 +33,19 @@ async fn asked(world: &World, job: &JobId, text: &str) -> EventId {
         },
         audience: Audience::Agent,
         seq: None,
-        aid: Aid::default(),
+        aid: EventContext::default(),
     };
-    let (id, now) = (event.id.clone(), world.desk.now());
+    let (id, now) = (event.id.clone(), world.backend.now());
     let repo = Some("acme/shop".to_owned());
     let wake = Wake::new(event.clone(), zai(), repo, now).by(&[Channel::Inbox]);
-    let mut unit = world.desk.unit();
-    unit.put(keys::event(job, &id), &event, None, Place::default());
-    let place = Place {
+    let mut unit = world.backend.unit();
+    unit.put(keys::event(job, &id), &event, None, IndexEntry::default());
+    let place = IndexEntry {
         list: keys::listed(keys::inbox(&zai()), format!("{}:{id}", now.as_nanosecond())),
-        ..Place::default()
+        ..IndexEntry::default()
     };
     unit.put(keys::wake(&zai(), &id), &wake, None, place);
-    world.desk.commit(unit).await.unwrap();
+    world.backend.commit(unit).await.unwrap();
     id
 }
 
@@ -124,7 +124,7 @@ async fn an_empty_answer_is_held_open_until_something_comes_or_the_process_stops
     );
 
     let (stop, stopped) = watch::channel(false);
-    let state = DoorState::new(world.desk.clone(), vec![TOKEN.into()]);
+    let state = ApiState::new(world.backend.clone(), vec![TOKEN.into()]);
     world.router = api::router(state.holding(stopped));
     let none = take(&world, json!({"wait_seconds": 20})).await;
     assert_eq!(none, json!({"wakes": []}));

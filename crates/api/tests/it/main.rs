@@ -1,4 +1,4 @@
-//! The door from outside: the real router over an in-memory store, with no dispatcher but where a test plays one.
+//! The API from outside: the real router over an in-memory store, with no dispatcher but where a test plays one.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -8,7 +8,7 @@ mod tried;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use api::{Caller, Method, Route, Sends, routes};
+use api::{Caller, Method, RequestBody, Route, routes};
 use axum::body::Body;
 use axum::http::{self, Request};
 use engine::ports::Record;
@@ -42,7 +42,7 @@ fn sound(id: &str) -> Option<Value> {
     })
 }
 
-/// The door over a store that can be read whole.
+/// The API over a store that can be read whole.
 struct Watched {
     world: World,
     store: Store,
@@ -135,7 +135,7 @@ fn every_route_has_its_row() {
         .collect();
     assert_eq!(missing, BTreeSet::new(), "give it its row in `sound`");
     for route in routes() {
-        let takes = !matches!(route.sends, Sends::Nothing | Sends::Delivery);
+        let takes = !matches!(route.sends, RequestBody::Nothing | RequestBody::Delivery);
         assert_eq!(sound(route.id).unwrap().is_object(), takes, "{}", route.id);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::DoorState;
+use api::ApiState;
 use axum::body::Body;
 use axum::http::{Method, Request};
 use domain::token::Scope;
@@ -41,7 +41,7 @@ async fn post(world: &World, path: &str, message: &Value) -> Answer {
 }
 
 /// What a message that is answered came to.
-async fn told(world: &World, message: &Value) -> Value {
+async fn answer_to(world: &World, message: &Value) -> Value {
     let answer = post(world, "/mcp", message).await;
     assert_eq!(answer.header("content-type"), "application/json");
     assert!(!answer.headers.contains_key("mcp-session-id"), "{answer:?}");
@@ -52,7 +52,7 @@ async fn told(world: &World, message: &Value) -> Value {
 
 /// What a tool answers for programs.
 pub(crate) async fn tool(world: &World, name: &str, arguments: Value) -> Value {
-    let told = told(world, &call(name, arguments)).await;
+    let told = answer_to(world, &call(name, arguments)).await;
     told["result"]["structuredContent"].clone()
 }
 
@@ -85,7 +85,7 @@ async fn every_version_is_spoken_without_a_session() {
         ("2099-01-01", "2025-11-25"),
         ("latest", "2025-11-25"),
     ] {
-        let told = told(&world, &hello(asked)).await;
+        let told = answer_to(&world, &hello(asked)).await;
         assert_eq!(told["result"]["protocolVersion"], answered, "{told}");
         assert_eq!(told["result"]["serverInfo"]["name"], "zai-jules-mcp");
     }
@@ -121,13 +121,13 @@ async fn tools_do_what_the_routes_do() {
     let world = World::new().await;
     let wanted =
         json!({ "repo": "acme/shop", "prompt": "Tidy the shop.", "idempotency_key": "once" });
-    let made = told(&world, &call("jules_create_job", wanted.clone())).await;
+    let made = answer_to(&world, &call("jules_create_job", wanted.clone())).await;
     let job = made["result"]["structuredContent"]["job_id"].clone();
-    let again = told(&world, &call("jules_create_job", wanted)).await;
+    let again = answer_to(&world, &call("jules_create_job", wanted)).await;
     assert_eq!(again["result"]["structuredContent"]["job_id"], job);
     let path = format!("/jobs/{}", job.as_str().unwrap());
     assert_eq!(world.get(&path).await.ok(200)["state"], "queued");
-    let told = told(
+    let told = answer_to(
         &world,
         &call("jules_get_job", json!({ "job_id": "nobody" })),
     )
@@ -148,7 +148,10 @@ async fn a_token_does_over_mcp_what_it_does_elsewhere() {
     let mut tokens = Vec::new();
     for (name, scope) in [("looks", Scope::Read), ("orders", Scope::Write)] {
         let name = name.parse().unwrap();
-        let made = world.desk.create_token(&name, scope, None, [7; 32]).await;
+        let made = world
+            .backend
+            .create_token(&name, scope, None, [7; 32])
+            .await;
         tokens.push(made.unwrap().1);
     }
     let looks = call("jules_get_job", json!({ "job_id": SESSION }));
@@ -174,7 +177,7 @@ async fn a_token_does_over_mcp_what_it_does_elsewhere() {
         assert!(refused.header("www-authenticate").starts_with("Bearer"));
     }
     world
-        .desk
+        .backend
         .revoke_token(&"orders".parse().unwrap())
         .await
         .unwrap();
@@ -194,7 +197,7 @@ async fn nothing_is_merged_by_force() {
         json!({ "sha": SHA, "force": true }),
     ] {
         let wanted = json!({ "job_id": id.as_str(), "payload": payload });
-        let told = told(&world, &call("jules_merge_pr", wanted)).await;
+        let told = answer_to(&world, &call("jules_merge_pr", wanted)).await;
         let text = told["result"]["content"][0]["text"].as_str().unwrap();
         assert!(
             text.contains("`payload.force`: nothing can be forced"),
@@ -287,7 +290,7 @@ async fn what_is_no_request_of_a_tool_has_the_codes_of_json_rpc() {
         ),
         (call("jules_get_job", json!("x")), -32_602, "`arguments`"),
     ] {
-        let told = told(&world, &message).await;
+        let told = answer_to(&world, &message).await;
         assert_eq!(told["error"]["code"], code, "{message}: {told}");
         let said = told["error"]["message"].as_str().unwrap();
         assert!(said.contains(named), "{said}");
@@ -360,10 +363,10 @@ async fn where_no_answer_is_held_open_waiting_only_looks() {
     let world = World::new().await;
     let wait = call("jules_wait_event", json!({ "seconds": 45 }));
     let began = Instant::now();
-    let first = told(&world, &wait).await["result"]["structuredContent"].clone();
+    let first = answer_to(&world, &wait).await["result"]["structuredContent"].clone();
     assert_eq!(first["events"], json!([]));
     let on = json!({ "seconds": 45, "cursor": first["cursor"] });
-    told(&world, &call("jules_wait_event", on)).await;
+    answer_to(&world, &call("jules_wait_event", on)).await;
     assert_eq!(began.elapsed().as_secs(), 0);
 }
 
@@ -371,14 +374,14 @@ async fn where_no_answer_is_held_open_waiting_only_looks() {
 async fn where_answers_are_held_open_waiting_ends_with_the_process() {
     let world = World::new().await;
     let (stop, stopped) = watch::channel(false);
-    let state = DoorState::new(world.desk.clone(), vec![TOKEN.into()]).holding(stopped);
+    let state = ApiState::new(world.backend.clone(), vec![TOKEN.into()]).holding(stopped);
     let held = World {
         router: api::router(state),
         ..world
     };
     let wait = call("jules_wait_event", json!({ "seconds": 45 }));
     let began = Instant::now();
-    let mut waiting = Box::pin(told(&held, &wait));
+    let mut waiting = Box::pin(answer_to(&held, &wait));
     assert!(
         timeout(Duration::from_secs(30), &mut waiting)
             .await
@@ -388,7 +391,7 @@ async fn where_answers_are_held_open_waiting_ends_with_the_process() {
     let waited = waiting.await;
     assert_eq!(began.elapsed().as_secs(), 30);
     assert_eq!(waited["result"]["isError"], false, "{waited}");
-    let late = told(&held, &call("jules_get_job", json!({ "job_id": "1" }))).await;
+    let late = answer_to(&held, &call("jules_get_job", json!({ "job_id": "1" }))).await;
     let text = late["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("503 stopping"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Approving a merge, and what the door waits for afterwards.
+//! Approving a merge, and what the API waits for afterwards.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId};
 use domain::merge::{Judgement, Reason};
 use domain::policy::MergeMethod;
-use domain::pull::{self, MergeStyle, PullPhase, Seen, Verdict};
-use engine::desk::Place;
+use domain::pull::{self, MergeStyle, PullPhase, SeenHead, Verdict};
+use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::Clock;
 use engine::settings::TrackedPull;
@@ -29,7 +29,7 @@ pub(crate) async fn in_review(world: &World) -> JobId {
     let id = world.watched(|watch| watch.pull = Some(shop_pull())).await;
     let now = world.clock.now();
     let mut pull = pull::track(shop_pull(), id.clone(), SESSION.parse().unwrap(), now);
-    pull.head = Some(Seen {
+    pull.head = Some(SeenHead {
         sha: sha(),
         since: now,
     });
@@ -44,13 +44,13 @@ pub(crate) async fn in_review(world: &World) -> JobId {
         pull,
         read_at: Some(now),
     };
-    let mut unit = world.desk.unit();
-    let place = Place {
+    let mut unit = world.backend.unit();
+    let place = IndexEntry {
         list: keys::listed(keys::OPEN_PULLS, keys::pull_pk(&shop_pull())),
-        ..Place::default()
+        ..IndexEntry::default()
     };
     unit.put(keys::pull(&shop_pull()), &tracked, None, place);
-    world.desk.commit(unit).await.unwrap();
+    world.backend.commit(unit).await.unwrap();
     world.messages().await;
     world.clock.advance(SignedDuration::from_mins(1));
     id
@@ -61,17 +61,23 @@ async fn judge(world: &World, edit: impl FnOnce(&mut pull::Pull)) {
     let mut again = tokio::time::interval(Duration::from_millis(10));
     loop {
         again.tick().await;
-        let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+        let found = world
+            .backend
+            .store
+            .pull(&shop_pull())
+            .await
+            .unwrap()
+            .unwrap();
         let mut tracked = found.value;
         if tracked.pull.approval.is_none() {
             continue;
         }
         tracked.read_at = Some(world.clock.now());
         edit(&mut tracked.pull);
-        let mut unit = world.desk.unit();
+        let mut unit = world.backend.unit();
         let key = keys::pull(&shop_pull());
-        unit.put(key, &tracked, Some(found.version), Place::default());
-        return world.desk.commit(unit).await.unwrap();
+        unit.put(key, &tracked, Some(found.version), IndexEntry::default());
+        return world.backend.commit(unit).await.unwrap();
     }
 }
 
@@ -135,7 +141,13 @@ async fn it_is_merged_in_both_spellings_and_asking_again_says_so_again() {
         &json!({"sha": "2".repeat(40)}),
     );
     assert_eq!(other.await.code(409), "settled");
-    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    let found = world
+        .backend
+        .store
+        .pull(&shop_pull())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(found.value.pull.approval.unwrap().by, "dora over HTTP");
 }
 
@@ -219,10 +231,10 @@ async fn a_merge_that_failed_tells_why() {
         attempt: 1,
         failure,
     };
-    let mut unit = world.desk.unit();
+    let mut unit = world.backend.unit();
     let key = keys::effect(&keys::pull_pk(&shop_pull()), &effect.id);
-    unit.put(key, &effect, None, Place::default());
-    world.desk.commit(unit).await.unwrap();
+    unit.put(key, &effect, None, IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
     let answer = world.post(&format!("/jobs/{id}/merge"), &json!({})).await;
     assert_eq!(answer.code(409), "effect_failed");
     assert!(answer.text.contains("GitHub says 403"), "{answer:?}");
@@ -261,7 +273,13 @@ async fn without_a_dispatcher_the_approval_is_noted() {
         .call(post, &format!("/jobs/{id}:merge"), (&[], ""))
         .await;
     assert_eq!(answer.ok(202)["reasons"][0]["code"], "not_judged_yet");
-    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    let found = world
+        .backend
+        .store
+        .pull(&shop_pull())
+        .await
+        .unwrap()
+        .unwrap();
     let approval = found.value.pull.approval.unwrap();
     let by = "a caller over HTTP";
     assert_eq!((approval.sha, approval.by.as_str()), (sha(), by));
@@ -282,7 +300,13 @@ async fn another_head_than_the_one_looked_at_is_not_approved() {
     let path = format!("/jobs/{id}:merge");
     let answer = world.post(&path, &json!({"sha": "2".repeat(40)})).await;
     assert_eq!(answer.code(409), "head_moved");
-    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    let found = world
+        .backend
+        .store
+        .pull(&shop_pull())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(found.value.pull.approval, None);
     assert_eq!(answer.json()["reasons"], Value::Null);
 }
@@ -294,7 +318,13 @@ async fn how_it_is_to_be_merged_is_kept_with_the_approval() {
     let style = json!({"merge_method": "squash", "commit_title": " Tidy the shop ", "delete_branch": false});
     let path = format!("/jobs/{id}/merge");
     assert_eq!(world.post(&path, &style).await.status, 202);
-    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    let found = world
+        .backend
+        .store
+        .pull(&shop_pull())
+        .await
+        .unwrap()
+        .unwrap();
     let kept = found.value.pull.approval.unwrap().style;
     let expected = MergeStyle {
         method: Some(MergeMethod::Squash),
@@ -335,6 +365,12 @@ async fn what_a_merge_may_not_be_like_is_refused_by_name() {
         assert_eq!(answer.code(422), code, "{body}");
         assert_eq!(answer.json()["field"], field);
     }
-    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    let found = world
+        .backend
+        .store
+        .pull(&shop_pull())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(found.value.pull.approval, None);
 }

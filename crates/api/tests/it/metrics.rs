@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::account::{Account, Budget, Health, ListWeight, Pace, Tally};
-use domain::event::{Aid, Audience, Event, Occurrence};
+use domain::account::{Account, Budget, Health, ListWeight, Pace, PollCounters};
+use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::failure::FailureClass;
 use domain::governor::Limits;
 use domain::ids::{EventId, JobId};
 use domain::job::Attention;
 use domain::session::SessionState;
 use domain::wake::{Wake, WakeState};
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::Expect;
 use engine::settings::Agent;
@@ -106,7 +106,7 @@ fn quoted(text: &str) -> (String, &str) {
 }
 
 async fn add_account(world: &World) {
-    let now = world.desk.now();
+    let now = world.backend.now();
     let account = Account {
         name: "default".parse().unwrap(),
         limits: Limits::default(),
@@ -117,29 +117,29 @@ async fn add_account(world: &World) {
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
-        tally: Tally {
+        counters: PollCounters {
             polls: 7,
             failed: vec![(FailureClass::Throttled, 2)],
             backoff_secs: 30,
-            ..Tally::default()
+            ..PollCounters::default()
         },
         budget: Budget::default(),
     };
-    let place = Place {
+    let place = IndexEntry {
         due: Some(now),
         list: keys::listed(keys::ACCOUNTS, "default"),
         forget: None,
     };
-    let mut unit = world.desk.unit();
+    let mut unit = world.backend.unit();
     unit.put(keys::account(&account.name), &account, None, place);
-    world.desk.commit(unit).await.unwrap();
+    world.backend.commit(unit).await.unwrap();
 }
 
 /// A question that was acknowledged so many seconds after it was seen.
 async fn acknowledge_after(world: &World, job: &JobId, seconds: i64) {
-    let now = world.desk.now();
+    let now = world.backend.now();
     let event = Event {
-        id: EventId::of(&seconds.to_string()),
+        id: EventId::from_name(&seconds.to_string()),
         job: Some(job.clone()),
         account: "default".parse().unwrap(),
         attempt: 1,
@@ -149,7 +149,7 @@ async fn acknowledge_after(world: &World, job: &JobId, seconds: i64) {
         last_activity: None,
         what: Occurrence::Question { text: None },
         audience: Audience::Agent,
-        aid: Aid::default(),
+        aid: EventContext::default(),
     };
     let agent = Agent {
         name: "zai".parse().unwrap(),
@@ -165,18 +165,18 @@ async fn acknowledge_after(world: &World, job: &JobId, seconds: i64) {
         ..wake
     };
     let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);
-    let mut unit = world.desk.unit();
-    let place = |list| Place {
+    let mut unit = world.backend.unit();
+    let place = |list| IndexEntry {
         list,
-        ..Place::default()
+        ..IndexEntry::default()
     };
     let listed = place(keys::listed(keys::EVENTS, sort));
     unit.put(keys::event(job, &event.id), &event, None, listed);
     let of_wake = keys::wake(&agent.name, &event.id);
-    unit.put(of_wake, &wake, None, Place::default());
+    unit.put(of_wake, &wake, None, IndexEntry::default());
     let listed = place(keys::listed(keys::AGENTS, "zai"));
     unit.put_if(keys::agent(&agent.name), &agent, Expect::Any, listed);
-    world.desk.commit(unit).await.unwrap();
+    world.backend.commit(unit).await.unwrap();
 }
 
 #[tokio::test]

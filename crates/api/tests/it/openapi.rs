@@ -111,8 +111,8 @@ fn only_the_table_makes_routes() {
     assert_eq!(
         made,
         [
-            r#"src/door.rs: .route("/jobs/{job}", post(orders::by_colon))"#,
-            "src/door.rs: .route(routes::TOOLS.path, tools)",
+            r#"src/http_api.rs: .route("/jobs/{job}", post(orders::by_colon))"#,
+            "src/http_api.rs: .route(routes::TOOLS.path, tools)",
             "src/routes.rs: router.route(row.route.path, (row.serve)())",
         ]
     );

@@ -87,7 +87,11 @@ async fn words_are_said_in_every_spelling_and_form() {
         assert_eq!(said["job_id"], id.to_string());
         assert_eq!(said["effect_id"], effect.id.to_string());
     }
-    let effects = world.desk.store.effects(&engine::keys::job_pk(&id)).await;
+    let effects = world
+        .backend
+        .store
+        .effects(&engine::keys::job_pk(&id))
+        .await;
     assert_eq!(effects.unwrap().len(), paths.len());
 }
 
@@ -105,7 +109,11 @@ async fn words_under_one_name_are_said_once() {
         .post_named(&path, &json!({"message": "Stop."}), "m1")
         .await;
     assert_eq!(other.code(422), "idempotency_key_reused");
-    let effects = world.desk.store.effects(&engine::keys::job_pk(&id)).await;
+    let effects = world
+        .backend
+        .store
+        .effects(&engine::keys::job_pk(&id))
+        .await;
     assert_eq!(effects.unwrap().len(), 1);
 }
 
@@ -116,7 +124,7 @@ async fn a_plan_is_approved_in_both_spellings_with_and_without_a_body() {
         .watched(|watch| {
             watch.state = SessionState::AwaitingPlanApproval;
             watch.attention = Attention::Plan {
-                event: EventId::of("p"),
+                event: EventId::from_name("p"),
                 since: watch.since,
                 plan: None,
             };
@@ -215,7 +223,7 @@ async fn a_session_of_an_earlier_attempt_reads_fine_and_takes_no_orders() {
         assert_eq!(answer.code(409), "superseded", "{verb}");
     }
     let session: SessionId = SESSION.parse().unwrap();
-    let job = world.desk.store.job(&id).await.unwrap().unwrap().value;
+    let job = world.backend.store.job(&id).await.unwrap().unwrap().value;
     assert_eq!(job.earlier, [session]);
 }
 
@@ -235,7 +243,7 @@ async fn constraints_are_obeyed_or_stand_below_the_prompt() {
     assert_eq!(job["require_plan_approval"], true);
     assert_eq!(job["automation_mode"], "AUTOMATION_MODE_UNSPECIFIED");
     let id = job["job_id"].as_str().unwrap().parse().unwrap();
-    let kept = world.desk.must_job(&id).await.unwrap().value;
+    let kept = world.backend.must_job(&id).await.unwrap().value;
     assert!(
         kept.prompt
             .ends_with("Constraints:\n- style: keep it plain")

@@ -1,9 +1,9 @@
-//! The typed client and the door, over a real socket.
+//! The typed client and the API, over a real socket.
 
 use std::sync::Once;
 
 use client::wire::{ApproveRequest, CancelRequest, CreateJob, MergeRequest, RetryRequest, Waiting};
-use client::{Answer, Client, Error, JobsAsked};
+use client::{Answer, Client, Error, JobQuery};
 use domain::ids::EventId;
 use domain::job::Attention;
 use domain::session::SessionState;
@@ -83,10 +83,10 @@ async fn a_job_from_its_creation_to_its_end() {
     let other = client.create_job(&order(), None).await.unwrap();
     let first = client.jobs(None, Some(1)).await.unwrap();
     assert_eq!((first.jobs, first.more), (vec![other], true));
-    let asked = JobsAsked {
+    let asked = JobQuery {
         limit: Some(1),
         cursor: first.next_cursor,
-        ..JobsAsked::default()
+        ..JobQuery::default()
     };
     let second = client.jobs_of(&asked).await.unwrap();
     assert_eq!(second.jobs[0].job_id, job.job_id);
@@ -107,7 +107,7 @@ async fn effects_are_waited_for_and_plans_are_shown() {
         .watched(|watch| {
             watch.state = SessionState::AwaitingPlanApproval;
             watch.attention = Attention::Plan {
-                event: EventId::of("p"),
+                event: EventId::from_name("p"),
                 since: watch.since,
                 plan: None,
             };
@@ -160,9 +160,9 @@ async fn refusals_are_problems() {
 async fn what_takes_longer_is_for_later() {
     let world = World::new().await;
     let id = world.watched(|_| {}).await;
-    let state = api::DoorState {
+    let state = api::ApiState {
         answer_within: std::time::Duration::ZERO,
-        ..api::DoorState::new(world.desk.clone(), vec![TOKEN.into()])
+        ..api::ApiState::new(world.backend.clone(), vec![TOKEN.into()])
     };
     let hasty = World {
         router: api::router(state),

@@ -1,4 +1,4 @@
-//! Sessions that are pushed to the door: a hint to look, and nothing else.
+//! Sessions that are pushed to the API: a hint to look, and nothing else.
 
 use engine::work::Work;
 use jiff::SignedDuration;
@@ -30,14 +30,14 @@ async fn a_pushed_session_is_looked_at_however_it_is_named() {
     });
     for body in [json!({ "name": name }), json!({ "id": SESSION }), whole] {
         world.clock.advance(SignedDuration::from_secs(1));
-        let before = world.desk.must_job(&id).await.unwrap().value;
+        let before = world.backend.must_job(&id).await.unwrap().value;
         let answer = world.post(PATH, &body).await;
         let address = format!("/jobs/{id}");
         assert_eq!(answer.header("location"), address);
         let taken = json!({ "job_id": id.to_string(), "ask_again": address });
         assert_eq!(answer.ok(202), taken);
         assert_eq!(world.messages().await, [look(&world, &id)]);
-        let after = world.desk.must_job(&id).await.unwrap().value;
+        let after = world.backend.must_job(&id).await.unwrap().value;
         assert_eq!((after.pull(), after.session()), (None, before.session()));
     }
 }
@@ -58,11 +58,11 @@ async fn a_session_that_is_watched_no_longer_is_taken_and_left_alone() {
         })
         .await;
     world.messages().await;
-    let version = world.desk.must_job(&id).await.unwrap().version;
+    let version = world.backend.must_job(&id).await.unwrap().version;
     let taken = world.post(PATH, &push).await.ok(202);
     assert_eq!(taken["job_id"], id.to_string());
     assert_eq!(world.messages().await, []);
-    assert_eq!(world.desk.must_job(&id).await.unwrap().version, version);
+    assert_eq!(world.backend.must_job(&id).await.unwrap().version, version);
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
-//! What the door shows.
+//! What the API shows.
 
-use domain::event::{Aid, Audience, Event, Occurrence};
+use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::ids::{AgentName, EventId, JobId};
 use domain::job::{Attention, Phase};
 use domain::session::{Plan, PlanStep, SessionState};
 use domain::wake::Wake;
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::{Clock, Expect};
 use engine::settings::{PatchPage, ReadArtifacts};
@@ -26,7 +26,7 @@ async fn a_job_is_shown_by_its_id_and_by_its_session() {
             watch.state = SessionState::AwaitingUserFeedback;
             watch.pull = Some(shop_pull());
             watch.attention = Attention::Question {
-                event: EventId::of("q"),
+                event: EventId::from_name("q"),
                 since: watch.since,
                 text: Some(format!("May I use {LEAKED}?")),
             };
@@ -68,7 +68,7 @@ async fn a_waiting_plan_is_shown_with_its_steps() {
         .watched(|watch| {
             watch.state = SessionState::AwaitingPlanApproval;
             watch.attention = Attention::Plan {
-                event: EventId::of("p"),
+                event: EventId::from_name("p"),
                 since: watch.since,
                 plan: Some(plan),
             };
@@ -134,7 +134,7 @@ async fn why_tells_reasons_and_the_next_look() {
 
 fn question(world: &World, job: &JobId) -> Event {
     Event {
-        id: EventId::of("question"),
+        id: EventId::from_name("question"),
         job: Some(job.clone()),
         account: "default".parse().unwrap(),
         attempt: 1,
@@ -146,7 +146,7 @@ fn question(world: &World, job: &JobId) -> Event {
         },
         audience: Audience::Agent,
         seq: None,
-        aid: Aid::default(),
+        aid: EventContext::default(),
     }
 }
 
@@ -157,9 +157,14 @@ async fn events_are_shown_as_agents_get_them() {
     let none = world.get(&format!("/jobs/{id}/events")).await.ok(200);
     assert_eq!(none["events"], json!([]));
     let event = question(&world, &id);
-    let mut unit = world.desk.unit();
-    unit.put(keys::event(&id, &event.id), &event, None, Place::default());
-    world.desk.commit(unit).await.unwrap();
+    let mut unit = world.backend.unit();
+    unit.put(
+        keys::event(&id, &event.id),
+        &event,
+        None,
+        IndexEntry::default(),
+    );
+    world.backend.commit(unit).await.unwrap();
     let shown = world.get(&format!("/jobs/{id}/events")).await.ok(200);
     assert_eq!(shown["events"][0]["event"], "question");
     assert_eq!(shown["events"][0]["event_id"], event.id.to_string());
@@ -177,14 +182,19 @@ async fn an_agent_acknowledges_its_event() {
     let said = world.post(&path, &json!({"agent": "zai"})).await;
     assert_eq!(said.code(404), "no_such_wake");
     let wake = Wake::new(event.clone(), agent.clone(), None, world.clock.now());
-    let mut unit = world.desk.unit();
-    unit.put(keys::wake(&agent, &event.id), &wake, None, Place::default());
-    world.desk.commit(unit).await.unwrap();
+    let mut unit = world.backend.unit();
+    unit.put(
+        keys::wake(&agent, &event.id),
+        &wake,
+        None,
+        IndexEntry::default(),
+    );
+    world.backend.commit(unit).await.unwrap();
     for _ in 0..2 {
         let said = world.post(&path, &json!({"agent": "zai"})).await.ok(200);
         assert_eq!(said["event_id"], event.id.to_string());
     }
-    let kept = world.desk.store.wake(&agent, &event.id).await.unwrap();
+    let kept = world.backend.store.wake(&agent, &event.id).await.unwrap();
     assert!(kept.unwrap().value.is_settled());
     let other = world.post(&path, &json!({"agent": "other"})).await;
     assert_eq!(other.code(404), "no_such_wake");
@@ -231,9 +241,14 @@ async fn fresh_artifacts_are_shown_and_a_failed_reading_is_told() {
         failure: None,
     };
     let keep = async |read: &ReadArtifacts| {
-        let mut unit = world.desk.unit();
-        unit.put_if(keys::artifacts(&id), read, Expect::Any, Place::default());
-        world.desk.commit(unit).await.unwrap();
+        let mut unit = world.backend.unit();
+        unit.put_if(
+            keys::artifacts(&id),
+            read,
+            Expect::Any,
+            IndexEntry::default(),
+        );
+        world.backend.commit(unit).await.unwrap();
     };
     keep(&read).await;
     let shown = world.get(&format!("/jobs/{id}/artifacts")).await.ok(200);
@@ -269,11 +284,11 @@ async fn in_two_pieces(world: &World) -> (JobId, String) {
         read_at: read.read_at,
         patch: second.clone(),
     };
-    let mut unit = world.desk.unit();
-    let place = Place::default;
+    let mut unit = world.backend.unit();
+    let place = IndexEntry::default;
     unit.put_if(keys::artifacts(&id), &read, Expect::Any, place());
     unit.put_if(keys::artifacts_page(&id, 1), &piece, Expect::Any, place());
-    world.desk.commit(unit).await.unwrap();
+    world.backend.commit(unit).await.unwrap();
     (id, second)
 }
 
@@ -312,10 +327,10 @@ async fn a_patch_is_read_on_page_by_page() {
         read_at: world.clock.now() - SignedDuration::from_secs(1),
         patch: second,
     };
-    let mut unit = world.desk.unit();
-    let place = Place::default();
+    let mut unit = world.backend.unit();
+    let place = IndexEntry::default();
     unit.put_if(keys::artifacts_page(&id, 1), &piece, Expect::Any, place);
-    world.desk.commit(unit).await.unwrap();
+    world.backend.commit(unit).await.unwrap();
     let answer = world.get(&format!("/jobs/{id}/artifacts?page=1")).await;
     assert_eq!(answer.code(404), "no_such_page");
 }
@@ -352,7 +367,7 @@ async fn an_ended_job_tells_how() {
     assert_eq!(shown["state"], "cancelled");
     assert_eq!(shown["ended"]["how"], "cancelled");
     assert_eq!(shown["ended"]["by"], "dora over HTTP");
-    let job = world.desk.store.job(&id).await.unwrap().unwrap().value;
+    let job = world.backend.store.job(&id).await.unwrap().unwrap().value;
     assert!(matches!(job.phase, Phase::Ended(_)));
 }
 

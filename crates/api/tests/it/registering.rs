@@ -1,11 +1,11 @@
 //! Registering jobs, notes about them, and reads from Jules while the caller waits.
 
-use domain::conversation::{Cursor, Message, Role};
+use domain::conversation::{ConversationCursor, Message, Role};
 use domain::session::SessionState;
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::{Clock, Expect, Key};
-use engine::readings::{Looked, ReadMessages};
+use engine::readings::{ReadMessages, SessionCheck};
 use engine::work::Work;
 use serde::Serialize;
 use serde_json::json;
@@ -16,9 +16,9 @@ const LEAKED: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 
 /// What the dispatcher would have read.
 async fn keep(world: &World, key: Key, read: &impl Serialize) {
-    let mut unit = world.desk.unit();
-    unit.put_if(key, read, Expect::Any, Place::default());
-    world.desk.commit(unit).await.unwrap();
+    let mut unit = world.backend.unit();
+    unit.put_if(key, read, Expect::Any, IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
 }
 
 #[tokio::test]
@@ -96,18 +96,18 @@ async fn messages_are_shown_from_a_cursor_with_the_question_marked() {
     let id = world
         .watched(|watch| {
             watch.state = SessionState::AwaitingUserFeedback;
-            watch.announced.question = Some(domain::job::Told {
+            watch.announced.question = Some(domain::job::Announcement {
                 key: "a2".to_owned(),
-                event: domain::ids::EventId::of("q"),
+                event: domain::ids::EventId::from_name("q"),
                 at: watch.since,
-                wordless: false,
+                without_text: false,
                 shown: true,
                 after: None,
                 through: None,
                 to: None,
                 later: Vec::new(),
                 turn: None,
-                hushed: false,
+                suppressed: false,
                 sent: Vec::new(),
             });
         })
@@ -129,7 +129,7 @@ async fn messages_are_shown_from_a_cursor_with_the_question_marked() {
         more: false,
         failure: None,
     };
-    let key = keys::messages(&id, &Cursor::default().digest());
+    let key = keys::messages(&id, &ConversationCursor::default().digest());
     keep(&world, key.clone(), &read).await;
     let path = format!("/jobs/{id}/messages");
     let shown = world.get(&path).await.ok(200);
@@ -183,14 +183,14 @@ async fn what_nobody_has_read_in_time_is_for_later() {
         pushed_at: None,
     };
     assert_eq!(world.messages().await, [look]);
-    let looked = |failure: Option<&str>| Looked {
+    let looked = |failure: Option<&str>| SessionCheck {
         read_at: world.clock.now(),
         failure: failure.map(str::to_owned),
     };
-    keep(&world, keys::looked(&id), &looked(None)).await;
+    keep(&world, keys::session_check(&id), &looked(None)).await;
     let shown = world.get(&format!("/jobs/{id}?fresh=true")).await.ok(200);
     assert_eq!(shown["job_id"], id.to_string());
-    keep(&world, keys::looked(&id), &looked(Some("503"))).await;
+    keep(&world, keys::session_check(&id), &looked(Some("503"))).await;
     let failed = world.get(&format!("/jobs/{id}?fresh=1")).await;
     assert_eq!(failed.code(502), "jules_unread");
     assert_eq!(

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use domain::ids::TokenName;
 use domain::token::Scope;
-use engine::desk::Desk;
+use engine::backend::Backend;
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -12,9 +12,14 @@ use crate::world::{Answer, World, send};
 
 const SCOPES: [Scope; 3] = [Scope::Read, Scope::Write, Scope::Admin];
 
-async fn made(desk: &Desk, name: &str, scope: Scope, lasts: Option<SignedDuration>) -> String {
+async fn made(
+    backend: &Backend,
+    name: &str,
+    scope: Scope,
+    lasts: Option<SignedDuration>,
+) -> String {
     let name: TokenName = name.parse().unwrap();
-    let made = desk.create_token(&name, scope, lasts, [7; 32]).await;
+    let made = backend.create_token(&name, scope, lasts, [7; 32]).await;
     made.unwrap().1
 }
 
@@ -30,7 +35,7 @@ async fn shown(world: &World, token: &str, (method, path, body): (Method, &str, 
     .await
 }
 
-/// Every route behind the door, and which scope it needs.
+/// Every route behind the API, and which scope it needs.
 const ROUTES: [(&str, &str, Scope); 26] = [
     ("GET", "/status", Scope::Read),
     ("GET", "/metrics", Scope::Read),
@@ -64,7 +69,7 @@ const ROUTES: [(&str, &str, Scope); 26] = [
 async fn a_token_does_what_its_scope_allows_and_nothing_more() {
     let world = World::new().await;
     for has in SCOPES {
-        let token = made(&world.desk, has.word(), has, None).await;
+        let token = made(&world.backend, has.word(), has, None).await;
         for (method, path, needs) in ROUTES {
             let asked = (method.parse().unwrap(), path, "{}");
             let answer = shown(&world, &token, asked).await;
@@ -90,7 +95,7 @@ async fn taking_a_session_over_is_for_admins() {
     let world = World::new().await;
     let order = json!({"session_id": "1", "repo": "acme/shop", "take_over": true}).to_string();
     let adopt = || (Method::POST, "/jobs/adopt", order.as_str());
-    let token = made(&world.desk, "write", Scope::Write, None).await;
+    let token = made(&world.backend, "write", Scope::Write, None).await;
     let refused = shown(&world, &token, adopt()).await;
     assert_eq!(refused.code(403), "scope_too_small");
     assert!(world.messages().await.is_empty());
@@ -101,7 +106,7 @@ async fn a_token_that_is_over_opens_nothing() {
     let world = World::new().await;
     let look = || (Method::GET, "/jobs", "");
     let hour = SignedDuration::from_hours(1);
-    let token = made(&world.desk, "ci", Scope::Read, Some(hour)).await;
+    let token = made(&world.backend, "ci", Scope::Read, Some(hour)).await;
     shown(&world, &token, look()).await.ok(200);
     // Knowing the name of a token is of no use.
     for other in [token.replace("07", "08"), token.replace("ci", "cd")] {
@@ -113,9 +118,9 @@ async fn a_token_that_is_over_opens_nothing() {
         "token_expired"
     );
     let name: TokenName = "other".parse().unwrap();
-    let token = made(&world.desk, "other", Scope::Admin, None).await;
+    let token = made(&world.backend, "other", Scope::Admin, None).await;
     shown(&world, &token, look()).await.ok(200);
-    world.desk.revoke_token(&name).await.unwrap();
+    world.backend.revoke_token(&name).await.unwrap();
     assert_eq!(
         shown(&world, &token, look()).await.code(401),
         "token_revoked"
@@ -128,7 +133,7 @@ async fn an_order_says_which_token_gave_it() {
     let id = world
         .watched(|watch| watch.unconfirmed_since = Some(watch.since))
         .await;
-    let token = made(&world.desk, "zai", Scope::Write, None).await;
+    let token = made(&world.backend, "zai", Scope::Write, None).await;
     let say = format!("/jobs/{id}:say");
     let named = async |key: &str| {
         let request = Request::builder().method(Method::POST).uri(&say);

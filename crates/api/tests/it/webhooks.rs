@@ -1,18 +1,18 @@
-//! The webhook's door: what is believed goes to the queue, and nothing else does anything.
+//! The webhook endpoint: what is believed goes to the queue, and nothing else does anything.
 
 mod forged;
 mod rotation;
 
 use std::sync::{Arc, Mutex};
 
-use api::{SECRET_KEPT, SECRET_READ_AGAIN, WEBHOOK_BODY_BYTES_MAX, WebhookCounters, WebhookDoor};
+use api::{SECRET_KEPT, SECRET_READ_AGAIN, WEBHOOK_BODY_BYTES_MAX, WebhookApi, WebhookCounters};
 use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use client::wire::WebhookCounts;
 use domain::ids::RepoId;
-use domain::pull::News;
+use domain::pull::DeliveryHint;
 use engine::ports::{
     Clock, Delivery, Queue, QueueError, Receipt, SecretName, Secrets, SecretsError,
 };
@@ -105,7 +105,7 @@ impl Hook {
         let secrets = Arc::<Told>::default();
         secrets.set(Some(Ok(secret)));
         let counters = Arc::<WebhookCounters>::default();
-        let router = api::webhook_router(WebhookDoor {
+        let router = api::webhook_router(WebhookApi {
             queue: behind,
             clock: clock.clone(),
             secrets: secrets.clone(),
@@ -185,21 +185,21 @@ async fn what_is_signed_and_followed_goes_to_the_queue() {
     assert_eq!(
         hook.queued().await,
         [
-            Work::Hooked {
+            Work::Webhook {
                 repo: "acme/shop".parse().unwrap(),
                 repo_id: RepoId(1),
                 number: Some(7),
                 sha: Some(SHA.parse().unwrap()),
                 received_at,
-                news: News::Changed,
+                news: DeliveryHint::Changed,
             },
-            Work::Hooked {
+            Work::Webhook {
                 repo: "acme/shop".parse().unwrap(),
                 repo_id: RepoId(1),
                 number: None,
                 sha: Some(SHA.parse().unwrap()),
                 received_at,
-                news: News::CheckEnded,
+                news: DeliveryHint::CheckEnded,
             },
         ]
     );
@@ -393,7 +393,7 @@ async fn a_queue_that_takes_nothing_is_503() {
 async fn both_doors_share_a_house_and_their_counters() {
     let hook = Hook::new("right");
     let world = crate::world::World::new().await;
-    let state = api::DoorState::new(world.desk.clone(), Vec::new());
+    let state = api::ApiState::new(world.backend.clone(), Vec::new());
     let house = api::router(state.counting(hook.counters.clone())).merge(hook.router.clone());
     assert_eq!(hook.signed(&pull_request(), "wrong").await, 401);
     let health = Request::get("/healthz").body(Body::empty()).unwrap();

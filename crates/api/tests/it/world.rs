@@ -1,9 +1,9 @@
-//! A small world: a store, a queue, a clock that is set, one source, one agent, one account, and the door to it.
+//! A small world: a store, a queue, a clock that is set, one source, one agent, one account, and the API to it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use api::{DoorState, WebhookCounters};
+use api::{ApiState, WebhookCounters};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
@@ -13,7 +13,7 @@ use domain::ids::{AgentName, JobId, PullRef, RepoName, SessionId};
 use domain::job::{self, Job, Phase, Watch};
 use domain::policy::{Policy, Source, Timing};
 use domain::session::{SessionState, SessionView};
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::jobs::{Order, job_list};
 use engine::keys;
 use engine::ports::{Clock, Ids, Queue, Records};
@@ -60,7 +60,7 @@ impl Ids for Counted {
     }
 }
 
-/// One answer of the door.
+/// One answer of the API.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -117,7 +117,7 @@ pub(crate) async fn send(router: &Router, request: Request<Body>) -> Answer {
 
 pub(crate) struct World {
     pub(crate) clock: Arc<SetClock>,
-    pub(crate) desk: Desk,
+    pub(crate) backend: Backend,
     pub(crate) queue: Arc<LocalQueue>,
     pub(crate) router: Router,
 }
@@ -137,7 +137,7 @@ impl World {
         behind: Arc<dyn Queue>,
         (clock, queue): (Arc<SetClock>, Arc<LocalQueue>),
     ) -> Self {
-        let desk = Desk::new(
+        let backend = Backend::new(
             records,
             behind,
             clock.clone(),
@@ -146,10 +146,10 @@ impl World {
         );
         let tokens = vec![SecretString::from(TOKEN), SecretString::from("gaf_second")];
         let counters = Arc::<WebhookCounters>::default();
-        let router = api::router(DoorState::new(desk.clone(), tokens).counting(counters));
+        let router = api::router(ApiState::new(backend.clone(), tokens).counting(counters));
         let world = Self {
             clock,
-            desk,
+            backend,
             queue,
             router,
         };
@@ -158,7 +158,7 @@ impl World {
     }
 
     async fn settings(&self) {
-        let mut unit = self.desk.unit();
+        let mut unit = self.backend.unit();
         for repo in ["acme/shop", "acme/other"] {
             let repo: RepoName = repo.parse().unwrap();
             let source = Source {
@@ -175,9 +175,9 @@ impl World {
                 keys::source(&repo),
                 &source,
                 None,
-                Place {
+                IndexEntry {
                     list,
-                    ..Place::default()
+                    ..IndexEntry::default()
                 },
             );
         }
@@ -190,12 +190,12 @@ impl World {
             resume: None,
             notify: None,
         };
-        let place = Place {
+        let place = IndexEntry {
             list: keys::listed(keys::AGENTS, name.to_string()),
-            ..Place::default()
+            ..IndexEntry::default()
         };
         unit.put(keys::agent(&name), &agent, None, place);
-        self.desk.commit(unit).await.unwrap();
+        self.backend.commit(unit).await.unwrap();
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -256,7 +256,7 @@ impl World {
             priority: None,
             terms: domain::policy::Terms::default(),
         };
-        self.desk.create_job(order).await.unwrap().id
+        self.backend.create_job(order).await.unwrap().id
     }
 
     /// A job whose session is watched, after `edit`.
@@ -284,24 +284,24 @@ impl World {
             }
         })
         .await;
-        let mut unit = self.desk.unit();
-        unit.put(keys::session(&session), &id, None, Place::default());
-        self.desk.commit(unit).await.unwrap();
+        let mut unit = self.backend.unit();
+        unit.put(keys::session(&session), &id, None, IndexEntry::default());
+        self.backend.commit(unit).await.unwrap();
         id
     }
 
     /// Changes a job behind the API's back.
     pub(crate) async fn change(&self, id: &JobId, edit: impl FnOnce(&mut Job)) {
-        let found = self.desk.store.job(id).await.unwrap().unwrap();
+        let found = self.backend.store.job(id).await.unwrap().unwrap();
         let mut job = found.value;
         edit(&mut job);
-        let mut unit = self.desk.unit();
-        let place = Place {
+        let mut unit = self.backend.unit();
+        let place = IndexEntry {
             list: job_list(&job),
-            ..Place::default()
+            ..IndexEntry::default()
         };
         unit.put(keys::job(id), &job, Some(found.version), place);
-        self.desk.commit(unit).await.unwrap();
+        self.backend.commit(unit).await.unwrap();
     }
 
     /// Plays the dispatcher for one effect of a job: waits for it, then settles it.
@@ -310,7 +310,7 @@ impl World {
         let mut again = tokio::time::interval(std::time::Duration::from_millis(10));
         loop {
             again.tick().await;
-            let effects = self.desk.store.effects(&pk).await.unwrap();
+            let effects = self.backend.store.effects(&pk).await.unwrap();
             let Some(found) = effects.into_iter().find(|found| !found.value.is_settled()) else {
                 continue;
             };
@@ -327,10 +327,10 @@ impl World {
                 state,
                 ..found.value
             };
-            let mut unit = self.desk.unit();
+            let mut unit = self.backend.unit();
             let key = keys::effect(&pk, &effect.id);
-            unit.put(key, &effect, Some(found.version), Place::default());
-            self.desk.commit(unit).await.unwrap();
+            unit.put(key, &effect, Some(found.version), IndexEntry::default());
+            self.backend.commit(unit).await.unwrap();
             return effect;
         }
     }

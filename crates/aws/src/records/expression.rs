@@ -5,9 +5,9 @@ use engine::ports::{Expect, ListKey, Record};
 use jiff::Timestamp;
 use ulid::Ulid;
 
-use super::home::Home;
 use super::item::{self, number, text};
 use super::packed;
+use super::shared_item::SharedItem;
 use crate::setup::{
     ALL, APART, BEFORE, BODY, DUE_AT, DUE_IN, FORGET_AT, KIN, LIST, OWN_AT, PK, PLACE, VERSION,
     WORD, WRITER,
@@ -56,7 +56,7 @@ impl Expression {
     }
 
     /// Everything that the item of an aggregate has, and nothing else.
-    pub(super) fn of_home(home: &Home, writer: Ulid) -> Self {
+    pub(super) fn of_home(home: &SharedItem, writer: Ulid) -> Self {
         let mut expression = Self::default();
         for (attribute, value) in home.attributes() {
             expression.assign(attribute, value);
@@ -167,7 +167,7 @@ mod tests {
         };
         for expression in [
             Expression::of_record(&record, 0, Ulid::nil()),
-            Expression::of_home(&Home::new(key), Ulid::nil()),
+            Expression::of_home(&SharedItem::new(key), Ulid::nil()),
         ] {
             let all = expression.set.len() + expression.remove.len();
             let is_home = expression.names.contains(&("#kin", KIN));

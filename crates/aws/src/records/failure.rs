@@ -7,7 +7,7 @@ use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::retries::classifiers::{ClassifyRetry, RetryAction};
 use engine::ports::{CommitError, Key, RecordsError};
 
-use super::doubt::Doubt;
+use super::ambiguity::AmbiguousOutcome;
 
 /// The code of an item whose condition did not hold.
 const CONDITION: &str = "ConditionalCheckFailed";
@@ -22,7 +22,7 @@ where
 {
     RecordsError::Unavailable {
         doing: doing.to_owned(),
-        message: told(error),
+        message: describe(error),
     }
 }
 
@@ -30,7 +30,7 @@ where
 pub(super) fn of_write<E>(
     key: &Key,
     error: &SdkError<E, HttpResponse>,
-    doubt: &Doubt,
+    doubt: &AmbiguousOutcome,
 ) -> CommitError
 where
     E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
@@ -43,7 +43,7 @@ where
         Some("ConditionalCheckFailedException" | "TransactionConflictException") => {
             CommitError::Conflict { key: key.clone() }
         }
-        Some(_) | None => outcome(told(error), doubt),
+        Some(_) | None => outcome(describe(error), doubt),
     }
 }
 
@@ -51,7 +51,7 @@ where
 pub(super) fn of_transaction(
     keys: &[&Key],
     error: &SdkError<TransactWriteItemsError, HttpResponse>,
-    doubt: &Doubt,
+    doubt: &AmbiguousOutcome,
 ) -> CommitError {
     let codes = reasons(error.as_service_error());
     let first = |code: &str| {
@@ -62,11 +62,11 @@ pub(super) fn of_transaction(
     // writer's doing.
     match first(CONDITION).or_else(|| first(CONTENTION)) {
         Some(key) => CommitError::Conflict { key },
-        None => outcome(told(error), doubt),
+        None => outcome(describe(error), doubt),
     }
 }
 
-fn outcome(told: String, doubt: &Doubt) -> CommitError {
+fn outcome(told: String, doubt: &AmbiguousOutcome) -> CommitError {
     if doubt.is_there() {
         CommitError::Unknown(told)
     } else {
@@ -84,7 +84,7 @@ fn reasons(error: Option<&TransactWriteItemsError>) -> Vec<String> {
         .collect()
 }
 
-fn told<E>(error: &SdkError<E, HttpResponse>) -> String
+fn describe<E>(error: &SdkError<E, HttpResponse>) -> String
 where
     E: std::error::Error + Send + Sync + 'static,
 {

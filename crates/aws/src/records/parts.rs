@@ -8,10 +8,10 @@ use aws_sdk_dynamodb::types::{
 use engine::ports::{COMMIT_ITEMS_MAX, CommitError, Expect, Key, Write};
 use ulid::Ulid;
 
-use super::doubt::Doubt;
+use super::ambiguity::AmbiguousOutcome;
 use super::expression::{Expression, explained};
-use super::home::{self, Home};
 use super::item;
+use super::shared_item::{self, SharedItem};
 use super::{Table, failure};
 
 /// The write of one item of the table.
@@ -24,9 +24,9 @@ pub(super) enum Part<'a> {
         base: u64,
     },
     /// The new item of an aggregate.
-    Home(Home),
+    Home(SharedItem),
     /// The item of an aggregate that must not have changed.
-    Unchanged(Home),
+    Unchanged(SharedItem),
 }
 
 impl Part<'_> {
@@ -106,7 +106,7 @@ async fn update(
     (expression, condition): (Expression, Option<&'static str>),
     writer: Ulid,
 ) -> Result<(), CommitError> {
-    let doubt = Doubt::default();
+    let doubt = AmbiguousOutcome::default();
     let request = table
         .client
         .update_item()
@@ -127,7 +127,7 @@ async fn update(
         Some(UpdateItemError::ConditionalCheckFailedException(refused)) => refused.item(),
         Some(_) | None => None,
     };
-    if found.is_some_and(|found| home::is_by(found, writer)) {
+    if found.is_some_and(|found| shared_item::is_by(found, writer)) {
         return Ok(());
     }
     Err(failure::of_write(key, &error, &doubt))
@@ -138,7 +138,7 @@ async fn delete(
     key: &Key,
     (expression, condition): (Expression, Option<&'static str>),
 ) -> Result<(), CommitError> {
-    let doubt = Doubt::default();
+    let doubt = AmbiguousOutcome::default();
     let request = table
         .client
         .delete_item()
@@ -166,9 +166,12 @@ async fn transact(table: &Table, parts: &[Part<'_>], writer: Ulid) -> Result<(),
         return Err(CommitError::TooLarge { what });
     }
     let keys: Vec<&Key> = parts.iter().map(Part::key).collect();
-    let asked: Result<Vec<_>, _> = parts.iter().map(|part| of(table, part, writer)).collect();
+    let asked: Result<Vec<_>, _> = parts
+        .iter()
+        .map(|part| transact_item(table, part, writer))
+        .collect();
     let asked = asked.map_err(|error| CommitError::Unavailable(error.to_string()))?;
-    let doubt = Doubt::default();
+    let doubt = AmbiguousOutcome::default();
     let answer = table
         .client
         .transact_write_items()
@@ -182,7 +185,11 @@ async fn transact(table: &Table, parts: &[Part<'_>], writer: Ulid) -> Result<(),
         .map_err(|error| failure::of_transaction(&keys, &error, &doubt))
 }
 
-fn of(table: &Table, part: &Part<'_>, writer: Ulid) -> Result<TransactWriteItem, BuildError> {
+fn transact_item(
+    table: &Table,
+    part: &Part<'_>,
+    writer: Ulid,
+) -> Result<TransactWriteItem, BuildError> {
     let mut nothing = Expression::default();
     match part {
         Part::Record {

@@ -9,8 +9,8 @@ use engine::keys;
 use engine::ports::{DueRow, Key, Member, Page, PageToken, Record, RecordsError};
 use jiff::Timestamp;
 
-use super::home::Home;
 use super::item::{self, Item, text};
+use super::shared_item::SharedItem;
 use super::token::{self, ListPlace};
 use super::{Table, batch, failure};
 use crate::setup::{ALL, DUE_AT, DUE_IN, DUE_INDEX, LIST, LIST_INDEX, PK, PLACE, SK};
@@ -19,7 +19,7 @@ use crate::setup::{ALL, DUE_AT, DUE_IN, DUE_INDEX, LIST, LIST_INDEX, PK, PLACE, 
 const LIMIT_MAX: usize = 1_000;
 
 /// What is asked of the table or of an index.
-pub(super) struct Question {
+pub(super) struct ReadRequest {
     doing: &'static str,
     index: Option<&'static str>,
     newest: bool,
@@ -29,7 +29,7 @@ pub(super) struct Question {
     after: Option<Item>,
 }
 
-impl Question {
+impl ReadRequest {
     /// The records of a partition, as of the last commit.
     pub(super) fn partition(pk: &str, prefix: &str, after: Option<String>) -> Self {
         let after = after.map(|sk| {
@@ -180,9 +180,9 @@ pub(super) async fn item(table: &Table, key: &Key) -> Result<Option<Item>, Recor
 }
 
 /// The item of an aggregate as of its last commit; `None` where there is none.
-async fn home_at(table: &Table, key: &Key) -> Result<Option<Home>, RecordsError> {
+async fn home_at(table: &Table, key: &Key) -> Result<Option<SharedItem>, RecordsError> {
     let item = item(table, key).await?;
-    let home = item.as_ref().map(Home::of).transpose()?;
+    let home = item.as_ref().map(SharedItem::from_item).transpose()?;
     if let Some(home) = &home {
         table.homes.keep(home.clone());
     }
@@ -204,7 +204,7 @@ pub(super) async fn partition(
     let mut found = BTreeMap::new();
     let all_here = home.as_ref().is_none_or(|home| !home.is_apart);
     if !(all_here && shares(pk, prefix) == Shares::All) {
-        let question = Question::partition(pk, prefix, after.clone());
+        let question = ReadRequest::partition(pk, prefix, after.clone());
         // One more than the page holds shows whether there is another page; an item may contribute only small records.
         let items = question.items(table, limit.saturating_add(2)).await?;
         for item in items.iter().filter(|item| item::is_record(item)) {
@@ -255,7 +255,7 @@ fn home_key(pk: &str) -> Key {
 /// The index has the members of the list, and the table their contents: members that have left since are omitted.
 pub(super) async fn list(
     table: &Table,
-    (name, question): (&str, &Question),
+    (name, question): (&str, &ReadRequest),
     limit: usize,
 ) -> Result<Page, RecordsError> {
     let (items, more) = first(question, table, limit).await?;
@@ -275,7 +275,7 @@ pub(super) async fn members(
     name: &str,
     limit: usize,
 ) -> Result<Vec<Member>, RecordsError> {
-    let items = Question::list(name, false, None)
+    let items = ReadRequest::list(name, false, None)
         .items(table, limit)
         .await?;
     let places = items.iter().take(limit).map(item::place);
@@ -284,7 +284,7 @@ pub(super) async fn members(
 
 /// How many records are in a list, by the index alone: a request counts a megabyte of it, some thousands of rows.
 pub(super) async fn count_of(table: &Table, name: &str) -> Result<u64, RecordsError> {
-    let question = Question::list(name, false, None);
+    let question = ReadRequest::list(name, false, None);
     let (mut counted, mut after) = (0, None);
     loop {
         let query = question.query(table, after).select(Select::Count);
@@ -300,7 +300,7 @@ pub(super) async fn count_of(table: &Table, name: &str) -> Result<u64, RecordsEr
 
 /// What a page holds at most, and whether there is more.
 async fn first(
-    question: &Question,
+    question: &ReadRequest,
     table: &Table,
     limit: usize,
 ) -> Result<(Vec<Item>, bool), RecordsError> {
@@ -319,7 +319,7 @@ pub(super) async fn due(
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let items = Question::due(until).items(table, limit).await?;
+    let items = ReadRequest::due(until).items(table, limit).await?;
     let rows: Vec<DueRow> = items
         .iter()
         .take(limit)
@@ -347,7 +347,7 @@ pub(super) async fn due(
 /// The row counts as it is where its item is no aggregate, is missing, unreadable or older than the index: its
 /// handler reads it again anyway.
 fn of_row(item: Option<&Item>, row: DueRow, until: Timestamp) -> Vec<DueRow> {
-    let Some(Ok(home)) = item.map(Home::of) else {
+    let Some(Ok(home)) = item.map(SharedItem::from_item) else {
         return vec![row];
     };
     let all = home.records().into_iter();
@@ -379,7 +379,7 @@ pub(super) async fn scan(
     let mut records = Vec::with_capacity(items.len());
     for item in &items {
         if keys::is_home(&item::key_of(item)) {
-            records.extend(Home::of(item)?.records());
+            records.extend(SharedItem::from_item(item)?.records());
         } else {
             records.push(item::record(item)?);
         }

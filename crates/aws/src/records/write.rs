@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 use engine::ports::{CommitError, Expect, Key, RecordsError, Write};
 use ulid::Ulid;
 
-use super::home::{Home, Verdict};
 use super::parts::{Part, send};
+use super::shared_item::{SharedItem, WriteVerdict};
 use super::{Table, read};
 
 /// Maximum re-reads of an item that others keep writing, before the write fails as contended: each time another
@@ -70,15 +70,15 @@ fn is_idle(item: &Write) -> bool {
 }
 
 /// The home of an aggregate as it becomes.
-struct Becoming {
-    home: Home,
+struct PendingItem {
+    home: SharedItem,
     is_remembered: bool,
     is_changed: bool,
 }
 
-impl Becoming {
+impl PendingItem {
     /// One that may be stale, or never existed: if the write fails because of that, the table is read.
-    fn guessed(home: Home) -> Self {
+    fn guessed(home: SharedItem) -> Self {
         Self {
             home,
             is_remembered: true,
@@ -100,7 +100,7 @@ fn begins(write: &Write, home: &Key) -> bool {
 }
 
 async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan<'a>, CommitError> {
-    let mut homes: BTreeMap<Key, Becoming> = BTreeMap::new();
+    let mut homes: BTreeMap<Key, PendingItem> = BTreeMap::new();
     let mut parts = Vec::new();
     for item in items {
         let alone = |expect, base| Part::Record {
@@ -121,8 +121,8 @@ async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan
             }
         };
         match becoming.home.apply(item) {
-            Verdict::Done { changed } => becoming.is_changed |= changed,
-            Verdict::Apart { base, changed } => {
+            WriteVerdict::Done { changed } => becoming.is_changed |= changed,
+            WriteVerdict::Apart { base, changed } => {
                 becoming.is_changed |= changed;
                 // The record moves out of this item, so its own item does not exist yet.
                 let expect = if changed {
@@ -132,7 +132,7 @@ async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan
                 };
                 parts.push(alone(expect, base));
             }
-            Verdict::Refused => {
+            WriteVerdict::Refused => {
                 let remembered = homes.iter().filter(|(_, home)| home.is_remembered);
                 let remembered: Vec<&Key> = remembered.map(|(key, _)| key).collect();
                 remembered.iter().for_each(|key| table.homes.forget(key));
@@ -155,20 +155,20 @@ async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan
 }
 
 /// The item of an aggregate, from the cache, assumed new, or read.
-async fn load(table: &Table, key: &Key, is_new: bool) -> Result<Becoming, CommitError> {
+async fn load(table: &Table, key: &Key, is_new: bool) -> Result<PendingItem, CommitError> {
     let unavailable = |error: RecordsError| CommitError::Unavailable(error.to_string());
     if let Some(home) = table.homes.get(key) {
-        return Ok(Becoming::guessed(home));
+        return Ok(PendingItem::guessed(home));
     }
     let item = match is_new {
         true => None,
         false => read::item(table, key).await.map_err(unavailable)?,
     };
     let home = match item {
-        Some(item) => Home::of(&item).map_err(unavailable)?,
-        None => Home::new(key.clone()),
+        Some(item) => SharedItem::from_item(&item).map_err(unavailable)?,
+        None => SharedItem::new(key.clone()),
     };
-    Ok(Becoming {
+    Ok(PendingItem {
         home,
         is_remembered: is_new,
         is_changed: false,

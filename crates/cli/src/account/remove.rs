@@ -2,30 +2,30 @@
 
 use anyhow::Result;
 use domain::ids::AccountName;
-use engine::desk::{Desk, decide_again};
+use engine::backend::{Backend, decide_again};
 use engine::keys;
 use engine::ports::SecretName;
 use serde_json::json;
 
 use crate::error::Error;
 use crate::render::Answer;
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 
 /// Removes an account, then its key. Sessions at Jules stay unchanged.
-pub(super) async fn run(name: &AccountName, data: &Keeping) -> Result<Answer> {
-    let desk = &data.desk;
+pub(super) async fn run(name: &AccountName, data: &StoreAccess) -> Result<Answer> {
+    let backend = &data.backend;
     decide_again(format!("account `{name}`"), async || {
-        let Some(found) = desk.store.account(name).await? else {
+        let Some(found) = backend.store.account(name).await? else {
             return Err(Error::no_such("account", name, "").into());
         };
-        refuse_used(name, desk).await?;
-        let mut unit = desk.unit();
+        refuse_used(name, backend).await?;
+        let mut unit = backend.unit();
         unit.delete(keys::account(name), &found);
-        let slots = desk.store.slots(name).await?;
+        let slots = backend.store.slots(name).await?;
         if slots.version > 0 {
             unit.delete(keys::slots(name), &slots);
         }
-        if !desk.try_commit(unit).await? {
+        if !backend.try_commit(unit).await? {
             return Ok(None);
         }
         data.secrets
@@ -40,8 +40,8 @@ pub(super) async fn run(name: &AccountName, data: &Keeping) -> Result<Answer> {
 }
 
 /// Refuses to remove an account in use: its sources and jobs would wait for ever.
-async fn refuse_used(name: &AccountName, desk: &Desk) -> Result<()> {
-    for source in desk.store.sources().await? {
+async fn refuse_used(name: &AccountName, backend: &Backend) -> Result<()> {
+    for source in backend.store.sources().await? {
         if source.value.account == *name {
             let repo = source.value.repo;
             let next = format!(
@@ -52,8 +52,8 @@ async fn refuse_used(name: &AccountName, desk: &Desk) -> Result<()> {
             );
         }
     }
-    let mut jobs = desk.store.queued(name).await?;
-    jobs.extend(desk.store.watched(name).await?);
+    let mut jobs = backend.store.queued(name).await?;
+    jobs.extend(backend.store.watched(name).await?);
     let Some(job) = jobs.first() else {
         return Ok(());
     };

@@ -14,15 +14,15 @@ use crate::args::agent::NotifyTo;
 use crate::args::value::agent_url;
 use crate::error::Error;
 use crate::render::{Answer, value};
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::stdin;
 
 /// Longest address that is read, in bytes.
 const ADDRESS_BYTES_MAX: u64 = 4_096;
 
 /// Adds a person. The address of a chat is kept as a secret, since it allows writing there.
-pub(super) async fn add(name: &AgentName, to: NotifyTo, data: &Keeping) -> Result<Answer> {
-    if data.desk.store.agent(name).await?.is_some() {
+pub(super) async fn add(name: &AgentName, to: NotifyTo, data: &StoreAccess) -> Result<Answer> {
+    if data.backend.store.agent(name).await?.is_some() {
         return Err(exists(name).into());
     }
     let url = match to {
@@ -47,7 +47,7 @@ pub(super) async fn add(name: &AgentName, to: NotifyTo, data: &Keeping) -> Resul
         resume: None,
         notify: Some(notify),
     };
-    if !data.desk.insert(name, &agent).await? {
+    if !data.backend.insert(name, &agent).await? {
         return Err(exists(name).into());
     }
     let answer = Answer::new(json!({ "agent": value(&agent) }))

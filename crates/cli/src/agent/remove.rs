@@ -3,7 +3,7 @@
 use anyhow::Result;
 use domain::ids::AgentName;
 use domain::wake::Wake;
-use engine::desk::{Desk, decide_again};
+use engine::backend::{Backend, decide_again};
 use engine::keys;
 use engine::ports::{COMMIT_ITEMS_MAX, SecretName};
 use engine::store::Versioned;
@@ -12,17 +12,17 @@ use serde_json::json;
 use super::must_find;
 use crate::error::Error;
 use crate::render::Answer;
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 
 /// Removes an agent, then its secret.
-pub(super) async fn run(name: &AgentName, data: &Keeping) -> Result<Answer> {
-    refuse_named(name, &data.desk).await?;
+pub(super) async fn run(name: &AgentName, data: &StoreAccess) -> Result<Answer> {
+    refuse_named(name, &data.backend).await?;
     decide_again(format!("agent `{name}`"), async || {
-        let found = must_find(&data.desk, name).await?;
-        end_wakes(name, &data.desk).await?;
-        let mut unit = data.desk.unit();
+        let found = must_find(&data.backend, name).await?;
+        end_wakes(name, &data.backend).await?;
+        let mut unit = data.backend.unit();
         unit.delete(keys::agent(name), &found);
-        if !data.desk.try_commit(unit).await? {
+        if !data.backend.try_commit(unit).await? {
             return Ok(None);
         }
         data.secrets
@@ -37,8 +37,8 @@ pub(super) async fn run(name: &AgentName, data: &Keeping) -> Result<Answer> {
 }
 
 /// Refuses to remove an agent that sources or jobs still name: their events would silently wake no one.
-async fn refuse_named(name: &AgentName, desk: &Desk) -> Result<()> {
-    for source in desk.store.sources().await? {
+async fn refuse_named(name: &AgentName, backend: &Backend) -> Result<()> {
+    for source in backend.store.sources().await? {
         if source.value.agent.as_ref() == Some(name) {
             let repo = source.value.repo;
             let next = format!(
@@ -51,8 +51,8 @@ async fn refuse_named(name: &AgentName, desk: &Desk) -> Result<()> {
 }
 
 /// Wakes that are not over would come due for ever.
-async fn end_wakes(name: &AgentName, desk: &Desk) -> Result<()> {
-    let open: Vec<Versioned<Wake>> = desk
+async fn end_wakes(name: &AgentName, backend: &Backend) -> Result<()> {
+    let open: Vec<Versioned<Wake>> = backend
         .store
         .wakes(name)
         .await?
@@ -60,12 +60,12 @@ async fn end_wakes(name: &AgentName, desk: &Desk) -> Result<()> {
         .filter(|wake| !wake.value.is_settled())
         .collect();
     for wakes in open.chunks(COMMIT_ITEMS_MAX) {
-        let mut unit = desk.unit();
+        let mut unit = backend.unit();
         for found in wakes {
-            let over = found.value.given_up("its agent was removed", desk.now());
+            let over = found.value.given_up("its agent was removed", backend.now());
             unit.put_wake(found, &over);
         }
-        desk.commit(unit).await?;
+        backend.commit(unit).await?;
     }
     Ok(())
 }

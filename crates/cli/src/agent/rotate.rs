@@ -9,10 +9,10 @@ use super::{HEADERS, must_find, with_secret};
 use crate::args::agent::RotateArgs;
 use crate::error::Error;
 use crate::render::Answer;
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 
 /// What is live.
-enum Live {
+enum LiveSecrets {
     /// Nothing: the secret was lost.
     None,
     /// One secret.
@@ -25,12 +25,12 @@ enum Live {
 }
 
 /// Runs one step of a rotation.
-pub(super) async fn run(args: &RotateArgs, data: &Keeping) -> Result<Answer> {
-    must_find(&data.desk, &args.name).await?;
+pub(super) async fn run(args: &RotateArgs, data: &StoreAccess) -> Result<Answer> {
+    must_find(&data.backend, &args.name).await?;
     let secret = SecretName::Agent(args.name.clone());
     let live = match data.secrets.read(&secret).await {
         Ok(stored) => parse(&stored),
-        Err(SecretsError::Missing(_)) => Live::None,
+        Err(SecretsError::Missing(_)) => LiveSecrets::None,
         Err(error) => return Err(error).context("reading its secret"),
     };
     if args.finish || args.undo {
@@ -38,11 +38,11 @@ pub(super) async fn run(args: &RotateArgs, data: &Keeping) -> Result<Answer> {
     }
     let fresh = agents::new_secret(rand::random());
     let stored = match live {
-        Live::None => fresh.clone(),
-        Live::One(old) => {
+        LiveSecrets::None => fresh.clone(),
+        LiveSecrets::One(old) => {
             SecretString::from(format!("{},{}", fresh.expose_secret(), old.expose_secret()))
         }
-        Live::Two { .. } => return Err(under_way(args).into()),
+        LiveSecrets::Two { .. } => return Err(under_way(args).into()),
     };
     data.secrets.write(&secret, &stored).await?;
     let name = &args.name;
@@ -56,9 +56,9 @@ pub(super) async fn run(args: &RotateArgs, data: &Keeping) -> Result<Answer> {
     Ok(with_secret(answer, fresh.expose_secret()).line(next))
 }
 
-async fn end(args: &RotateArgs, live: Live, data: &Keeping) -> Result<Answer> {
+async fn end(args: &RotateArgs, live: LiveSecrets, data: &StoreAccess) -> Result<Answer> {
     let name = &args.name;
-    let Live::Two { new, old } = live else {
+    let LiveSecrets::Two { new, old } = live else {
         let next = format!("begin one with `gaffer agent rotate {name}`");
         return Err(Error::refused("no_rotation", "no rotation is under way", next).into());
     };
@@ -75,14 +75,14 @@ async fn end(args: &RotateArgs, live: Live, data: &Keeping) -> Result<Answer> {
 }
 
 /// The stored form: the current secret, then the previous after a comma.
-fn parse(stored: &SecretString) -> Live {
+fn parse(stored: &SecretString) -> LiveSecrets {
     let part = |text: &str| SecretString::from(text.trim().to_owned());
     match stored.expose_secret().split_once(',') {
-        Some((new, old)) => Live::Two {
+        Some((new, old)) => LiveSecrets::Two {
             new: part(new),
             old: part(old),
         },
-        None => Live::One(part(stored.expose_secret())),
+        None => LiveSecrets::One(part(stored.expose_secret())),
     }
 }
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use domain::ids::AgentName;
 use domain::wake::Channel;
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::settings::Agent;
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ struct Shown {
 }
 
 impl Shown {
-    async fn of(agent: Agent, desk: &Desk) -> Result<Self> {
-        let wakes = desk.store.wakes(&agent.name).await?;
+    async fn load(agent: Agent, backend: &Backend) -> Result<Self> {
+        let wakes = backend.store.wakes(&agent.name).await?;
         Ok(Self {
             waiting: wakes.iter().filter(|wake| !wake.value.is_settled()).count(),
             given_up: wakes.iter().filter(|wake| wake.value.is_lost()).count(),
@@ -65,10 +65,10 @@ impl Shown {
 }
 
 /// All agents.
-pub(super) async fn all(desk: &Desk) -> Result<Answer> {
+pub(super) async fn all(backend: &Backend) -> Result<Answer> {
     let (mut all, mut rows) = (Vec::new(), Vec::new());
-    for found in desk.store.agents().await? {
-        let shown = Shown::of(found.value, desk).await?;
+    for found in backend.store.agents().await? {
+        let shown = Shown::load(found.value, backend).await?;
         all.push(shown.json());
         rows.push(shown.row());
     }
@@ -81,15 +81,15 @@ pub(super) async fn all(desk: &Desk) -> Result<Answer> {
 }
 
 /// One agent, and who names it.
-pub(super) async fn one(name: &AgentName, desk: &Desk) -> Result<Answer> {
-    let agent = must_find(desk, name).await?.value;
+pub(super) async fn one(name: &AgentName, backend: &Backend) -> Result<Answer> {
+    let agent = must_find(backend, name).await?.value;
     let mut sources = Vec::new();
-    for found in desk.store.sources().await? {
+    for found in backend.store.sources().await? {
         if found.value.agent.as_ref() == Some(name) {
             sources.push(found.value.repo.to_string());
         }
     }
-    let shown = Shown::of(agent, desk).await?;
+    let shown = Shown::load(agent, backend).await?;
     let mut json = shown.json();
     json["sources"] = json!(sources);
     let url = shown.agent.url.as_ref().map(ToString::to_string);

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use agents::{HostRule, Probe};
 use anyhow::Result;
-use domain::doctor::Reach;
+use domain::doctor::Reachability;
 use domain::ids::AgentName;
 use domain::wake::{Channel, Notify, Wake, WakeState};
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::ports::{AgentsProbe, SecretName};
 use engine::settings::Agent;
 use engine::store::Versioned;
@@ -20,17 +20,17 @@ use super::{host, must_find};
 use crate::args::value::short;
 use crate::error::Error;
 use crate::render::Answer;
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::switch::moment;
 
 /// Sends a test message and waits for its outcome.
 pub(super) async fn run(
     (name, within): (&AgentName, SignedDuration),
     allowed: Option<Vec<HostRule>>,
-    data: &Keeping,
+    data: &StoreAccess,
 ) -> Result<Answer> {
-    let desk = &data.desk;
-    let agent = must_find(desk, name).await?.value;
+    let backend = &data.backend;
+    let agent = must_find(backend, name).await?.value;
     if let Some(disabled) = &agent.disabled {
         let what = format!(
             "it takes no wakes since {}: {}",
@@ -44,10 +44,10 @@ pub(super) async fn run(
         )
         .into());
     }
-    let receiver = Receiver::of(&agent, data).await?;
+    let receiver = Receiver::new(&agent, data).await?;
     if let (Some(allowed), Receiver::Address { url, .. }) = (allowed, &receiver)
         && agent.ways().contains(&Channel::Http)
-        && let Reach::Refused { why } = Probe::new(allowed).reach(url).await
+        && let Reachability::Refused { why } = Probe::new(allowed).reach(url).await
     {
         let what = format!("its address may not be woken: {why}");
         let next = format!(
@@ -56,11 +56,11 @@ pub(super) async fn run(
         );
         return Err(Error::refused("address_refused", what, next).into());
     }
-    let event = desk.test_wake(&agent).await?;
-    let found = desk
+    let event = backend.test_wake(&agent).await?;
+    let found = backend
         .wake_settled(name, &event, Duration::try_from(within).unwrap_or_default())
         .await?;
-    withdraw(desk, &found).await?;
+    withdraw(backend, &found).await?;
     outcome(&found.value, &receiver, within)
 }
 
@@ -80,7 +80,7 @@ enum Receiver {
 }
 
 impl Receiver {
-    async fn of(agent: &Agent, data: &Keeping) -> Result<Self> {
+    async fn new(agent: &Agent, data: &StoreAccess) -> Result<Self> {
         let (url, shown) = match (agent.notify, &agent.url) {
             (Some(Notify::Desktop), _) => return Ok(Self::Desktop),
             (Some(Notify::Slack | Notify::Discord | Notify::Ntfy), _) => {
@@ -107,14 +107,14 @@ fn unusable(agent: &Agent) -> Error {
 }
 
 /// A test that did not get through is over: it must not be tried for days like a real wake.
-async fn withdraw(desk: &Desk, found: &Versioned<Wake>) -> Result<()> {
+async fn withdraw(backend: &Backend, found: &Versioned<Wake>) -> Result<()> {
     let WakeState::Pending { .. } = found.value.state else {
         return Ok(());
     };
     let why = "a test that was not acknowledged in time";
-    let mut unit = desk.unit();
-    unit.put_wake(found, &found.value.given_up(why, desk.now()));
-    match desk.commit(unit).await {
+    let mut unit = backend.unit();
+    unit.put_wake(found, &found.value.given_up(why, backend.now()));
+    match backend.commit(unit).await {
         // It is being sent at this very moment, and goes on as a wake without a waiting command.
         Err(error) if error.is_conflict() => Ok(()),
         Err(error) => Err(error.into()),
@@ -142,7 +142,7 @@ fn outcome(wake: &Wake, receiver: &Receiver, within: SignedDuration) -> Result<A
         WakeState::Pending { .. } | WakeState::Sending { .. } | WakeState::Dead { .. } => {
             let refused = match (wake.channel, receiver) {
                 (Channel::Http, Receiver::Address { url, shown }) => {
-                    not_delivered(wake, (shown, &look(url)), within)
+                    not_delivered(wake, (shown, &hint(url)), within)
                 }
                 (Channel::Http, Receiver::Desktop) => {
                     not_delivered(wake, ("the desktop", LOOK_AT_DESKTOP), within)
@@ -159,7 +159,7 @@ const LOOK_AT_DESKTOP: &str =
     "look at what `gaffer up` prints; it has to run in the desktop session that shows the notices";
 
 /// What to check when nothing arrives at an address.
-fn look(url: &Url) -> String {
+fn hint(url: &Url) -> String {
     let host = host(url);
     format!(
         "look at what the receiver and `gaffer up` print; a private host has to be allowed with `gaffer up --allow-host {host}`"

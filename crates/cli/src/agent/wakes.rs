@@ -5,36 +5,36 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use domain::ids::{AgentName, EventId};
 use domain::wake::{Notify, Wake, WakeState};
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::wakes::Replayed;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::args::wake::{ListArgs, ReplayArgs, Standing, WakeCommand};
+use crate::args::wake::{ListWakesArgs, ReplayArgs, WakeCommand, WakeFilter};
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::{Answer, value};
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::switch::moment;
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: WakeCommand, here: &Here) -> Result<Answer> {
-    let desk = Keeping::found(here).await?.desk;
+pub(crate) async fn run(command: WakeCommand, here: &CommandContext) -> Result<Answer> {
+    let backend = StoreAccess::found(here).await?.backend;
     match command {
-        WakeCommand::List(args) => list(&args, &desk).await.context("listing wakes"),
-        WakeCommand::Show { event } => show(&event, &desk)
+        WakeCommand::List(args) => list(&args, &backend).await.context("listing wakes"),
+        WakeCommand::Show { event } => show(&event, &backend)
             .await
             .with_context(|| format!("showing the wake of {event}")),
-        WakeCommand::Replay(args) => replay(&args, &desk)
+        WakeCommand::Replay(args) => replay(&args, &backend)
             .await
             .context("putting wakes on their way once more"),
     }
 }
 
-async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
-    let from = args.since.map(|since| before(desk, since));
+async fn list(args: &ListWakesArgs, backend: &Backend) -> Result<Answer> {
+    let from = args.since.map(|since| before(backend, since));
     let job = match &args.job {
-        Some(name) => Some(desk.find(name.as_str()).await?.job),
+        Some(name) => Some(backend.find(name.as_str()).await?.job),
         None => None,
     };
     let meant = |wake: &Wake| {
@@ -43,12 +43,12 @@ async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
             && args.state.is_none_or(|state| state == standing(wake))
             && from.is_none_or(|from| wake.event.observed_at >= from)
     };
-    let mut wakes = of_agents(args.agent.as_ref(), desk).await?;
+    let mut wakes = of_agents(args.agent.as_ref(), backend).await?;
     wakes.retain(meant);
     wakes.reverse();
     let more = wakes.len() > usize::from(args.limit);
     wakes.truncate(args.limit.into());
-    let ways = Ways::of(desk).await?;
+    let ways = Ways::load(backend).await?;
     let row = |wake: &Wake| {
         vec![
             wake.event.id.to_string(),
@@ -62,22 +62,22 @@ async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
     };
     let head = ["event", "seen", "kind", "job", "agent", "way", "state"];
     let rows = wakes.iter().map(row).collect();
-    let all: Vec<Value> = wakes.iter().map(told).collect();
+    let all: Vec<Value> = wakes.iter().map(wake_json).collect();
     let answer = Answer::new(json!({ "wakes": all, "more": more }));
     Ok(answer.table(&head, rows, "No wake matches."))
 }
 
-async fn show(name: &str, desk: &Desk) -> Result<Answer> {
-    let event = desk.find_event(name).await?;
-    let wakes = of_event(&event, None, desk).await?;
+async fn show(name: &str, backend: &Backend) -> Result<Answer> {
+    let event = backend.find_event(name).await?;
+    let wakes = of_event(&event, None, backend).await?;
     let sent = |wake: &Wake| wake.message(None);
     let shown = |wake: &Wake| {
-        let mut shown = told(wake);
+        let mut shown = wake_json(wake);
         shown["message"] = value(&sent(wake));
         shown
     };
     let all: Vec<Value> = wakes.iter().map(shown).collect();
-    let ways = Ways::of(desk).await?;
+    let ways = Ways::load(backend).await?;
     let mut answer = Answer::new(json!({ "wakes": all }));
     for wake in &wakes {
         answer = answer.pairs(vec![
@@ -91,19 +91,26 @@ async fn show(name: &str, desk: &Desk) -> Result<Answer> {
     Ok(answer)
 }
 
-async fn replay(args: &ReplayArgs, desk: &Desk) -> Result<Answer> {
+async fn replay(args: &ReplayArgs, backend: &Backend) -> Result<Answer> {
     let mut wakes = match &args.event {
-        Some(name) => of_event(&desk.find_event(name).await?, args.agent.as_ref(), desk).await?,
-        None => of_agents(args.agent.as_ref(), desk).await?,
+        Some(name) => {
+            of_event(
+                &backend.find_event(name).await?,
+                args.agent.as_ref(),
+                backend,
+            )
+            .await?
+        }
+        None => of_agents(args.agent.as_ref(), backend).await?,
     };
     if let Some(since) = args.since {
-        let from = before(desk, since);
+        let from = before(backend, since);
         wakes.retain(|wake| wake.event.observed_at >= from && wake.is_lost());
     }
     let mut sent = Vec::new();
     for wake in &wakes {
         let event = &wake.event.id;
-        match (desk.replay(&wake.agent, event).await?, &args.event) {
+        match (backend.replay(&wake.agent, event).await?, &args.event) {
             (Replayed::Sent, _) => sent.push(event),
             (Replayed::Acknowledged, Some(_)) => {
                 let what = format!("{event} was acknowledged");
@@ -127,17 +134,17 @@ async fn replay(args: &ReplayArgs, desk: &Desk) -> Result<Answer> {
 }
 
 /// Wakes of one agent or of all, in order of their events.
-async fn of_agents(name: Option<&AgentName>, desk: &Desk) -> Result<Vec<Wake>> {
+async fn of_agents(name: Option<&AgentName>, backend: &Backend) -> Result<Vec<Wake>> {
     let names = match name {
-        Some(name) => vec![super::must_find(desk, name).await?.value.name],
+        Some(name) => vec![super::must_find(backend, name).await?.value.name],
         None => {
-            let all = desk.store.agents().await?.into_iter();
+            let all = backend.store.agents().await?.into_iter();
             all.map(|agent| agent.value.name).collect()
         }
     };
     let mut wakes = Vec::new();
     for name in names {
-        let found = desk.store.wakes(&name).await?;
+        let found = backend.store.wakes(&name).await?;
         wakes.extend(found.into_iter().map(|wake| wake.value));
     }
     wakes.sort_by(|a, b| {
@@ -148,12 +155,16 @@ async fn of_agents(name: Option<&AgentName>, desk: &Desk) -> Result<Vec<Wake>> {
 }
 
 /// Wakes of one event: usually one.
-async fn of_event(event: &EventId, name: Option<&AgentName>, desk: &Desk) -> Result<Vec<Wake>> {
+async fn of_event(
+    event: &EventId,
+    name: Option<&AgentName>,
+    backend: &Backend,
+) -> Result<Vec<Wake>> {
     let mut wakes = Vec::new();
-    for agent in desk.store.agents().await? {
+    for agent in backend.store.agents().await? {
         let agent = agent.value.name;
         if name.is_none_or(|name| *name == agent) {
-            let found = desk.store.wake(&agent, event).await?;
+            let found = backend.store.wake(&agent, event).await?;
             wakes.extend(found.map(|wake| wake.value));
         }
     }
@@ -169,8 +180,8 @@ async fn of_event(event: &EventId, name: Option<&AgentName>, desk: &Desk) -> Res
 struct Ways(BTreeMap<AgentName, Notify>);
 
 impl Ways {
-    async fn of(desk: &Desk) -> Result<Self> {
-        let agents = desk.store.agents().await?.into_iter();
+    async fn load(backend: &Backend) -> Result<Self> {
+        let agents = backend.store.agents().await?.into_iter();
         let people = agents.filter_map(|it| Some((it.value.name, it.value.notify?)));
         Ok(Self(people.collect()))
     }
@@ -184,12 +195,12 @@ impl Ways {
     }
 }
 
-fn before(desk: &Desk, since: SignedDuration) -> Timestamp {
-    let from = desk.now().checked_sub(since);
+fn before(backend: &Backend, since: SignedDuration) -> Timestamp {
+    let from = backend.now().checked_sub(since);
     from.unwrap_or(Timestamp::MIN)
 }
 
-fn told(wake: &Wake) -> Value {
+fn wake_json(wake: &Wake) -> Value {
     json!({
         "event_id": wake.event.id, "event": wake.event.what.name(),
         "kind": wake.event.what.kind(), "job_id": wake.event.job,
@@ -204,13 +215,13 @@ fn job_of(wake: &Wake) -> String {
     job.map_or_else(|| "-".to_owned(), ToString::to_string)
 }
 
-fn standing(wake: &Wake) -> Standing {
+fn standing(wake: &Wake) -> WakeFilter {
     match wake.state {
-        WakeState::Pending { .. } => Standing::Waiting,
-        WakeState::Sending { .. } => Standing::Sending,
-        WakeState::Leased { .. } => Standing::Taken,
-        WakeState::Acknowledged { .. } => Standing::Acknowledged,
-        WakeState::Dead { .. } => Standing::GivenUp,
+        WakeState::Pending { .. } => WakeFilter::Waiting,
+        WakeState::Sending { .. } => WakeFilter::Sending,
+        WakeState::Leased { .. } => WakeFilter::Taken,
+        WakeState::Acknowledged { .. } => WakeFilter::Acknowledged,
+        WakeState::Dead { .. } => WakeFilter::GivenUp,
     }
 }
 

@@ -16,9 +16,9 @@ pub(crate) enum AccountCommand {
     /// The key is read from standard input, or asked for at a terminal; it is never an argument, since others on this
     /// machine can read those.
     /// For the account `default`, JULES_API_KEY in the environment takes precedence over a stored key.
-    Add(AddArgs),
+    Add(AddAccountArgs),
     /// Change an account's limits and agent; its key stays, and so does every option that is not given.
-    Set(SetArgs),
+    Set(SetAccountArgs),
     /// Remove an account that no source and no job uses any more, and its key.
     #[command(after_help = "Example:\n  gaffer account remove work")]
     Remove {
@@ -35,7 +35,7 @@ pub(crate) enum AccountCommand {
 #[command(
     after_help = "Examples:\n  gaffer account add default\n  gaffer account add work --key-file key.txt --plan pro\n  cat key.txt | gaffer account add default --replace-key"
 )]
-pub(crate) struct AddArgs {
+pub(crate) struct AddAccountArgs {
     /// Its name: a-z, 0-9 and `-`, a letter first.
     pub(crate) name: AccountName,
 
@@ -64,7 +64,7 @@ pub(crate) struct AddArgs {
 #[command(
     after_help = "Examples:\n  gaffer account set default --plan pro\n  gaffer account set work --concurrent 2 --per-day 50\n  gaffer account set work --requests-a-day 20000"
 )]
-pub(crate) struct SetArgs {
+pub(crate) struct SetAccountArgs {
     /// Its name.
     pub(crate) name: AccountName,
 
@@ -103,7 +103,7 @@ impl std::str::FromStr for RequestsADay {
 pub(crate) struct LimitArgs {
     /// What the account's plan allows: free is 3 tasks at a time and 15 in 24 hours, pro 15 and 100, ultra 60 and 300.
     #[arg(long, value_enum)]
-    pub(crate) plan: Option<Plan>,
+    pub(crate) plan: Option<JulesPlan>,
 
     /// Tasks at a time, 1 to 60; goes before the plan's 3, 15 or 60.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=60))]
@@ -116,7 +116,7 @@ pub(crate) struct LimitArgs {
 
 /// Google's plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Plan {
+pub(crate) enum JulesPlan {
     /// 3 tasks at a time, 15 in 24 hours.
     Free,
     /// 15 tasks at a time, 100 in 24 hours.
@@ -125,7 +125,7 @@ pub(crate) enum Plan {
     Ultra,
 }
 
-impl Plan {
+impl JulesPlan {
     /// Its limits.
     pub(crate) fn limits(self) -> Limits {
         match self {

@@ -23,14 +23,14 @@ pub(crate) enum AgentCommand {
         #[arg(long, value_name = "URL", value_parser = value::agent_url)]
         url: Option<Url>,
         #[command(flatten)]
-        ways: Ways,
+        ways: DeliveryWays,
         /// Show it every event that waits for a person: `desktop`, the address of a Slack or Discord webhook or of an
         /// ntfy topic, or `-` to read that address from stdin, so that no list of processes shows it.
         #[arg(long, value_name = "desktop|URL|-", value_parser = NotifyTo::parse, conflicts_with_all = ["url", "channel"])]
         notify: Option<NotifyTo>,
     },
     /// Change where an agent's wakes go, or let one that was disabled take wakes again.
-    Set(SetArgs),
+    Set(SetAgentArgs),
     /// Send an agent a signed test message through the running `gaffer up`.
     #[command(after_help = "Example:\n  gaffer agent test bot")]
     Test {
@@ -82,13 +82,13 @@ impl NotifyTo {
 
 /// Which ways wakes go, one after the other.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Ways {
+pub(crate) struct DeliveryWays {
     /// A channel of its wakes; given several times, a wake takes the next one when the previous one fails.
     #[arg(long, value_name = "WAY", value_enum)]
     channel: Vec<Way>,
 }
 
-impl Ways {
+impl DeliveryWays {
     /// The channels in their order; empty when none was given.
     pub(crate) fn channels(&self) -> Vec<Channel> {
         let channel = |way: &Way| match way {
@@ -113,7 +113,7 @@ enum Way {
 #[command(
     after_help = "Examples:\n  gaffer agent set bot --url https://bot.example.com/wake\n  gaffer agent set bot --channel http --channel inbox\n  gaffer agent set bot --resume 7f3a2b\n  gaffer agent set bot --enable"
 )]
-pub(crate) struct SetArgs {
+pub(crate) struct SetAgentArgs {
     /// Which agent.
     pub(crate) name: AgentName,
 
@@ -122,7 +122,7 @@ pub(crate) struct SetArgs {
     pub(crate) url: Option<Url>,
 
     #[command(flatten)]
-    pub(crate) ways: Ways,
+    pub(crate) ways: DeliveryWays,
 
     /// A value for each of its wakes, for example the id of the agent's own session: 1 to 200 characters.
     #[arg(long, value_name = "ID", conflicts_with = "no_resume")]

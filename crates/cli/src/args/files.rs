@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use domain::event::Cursor;
+use domain::event::EventCursor;
 use domain::ids::{AgentName, RepoName};
 
 use super::outside::OutsideArgs;
@@ -83,7 +83,7 @@ pub(crate) enum EventsCommand {
 pub(crate) struct EventsExportArgs {
     /// Only events after this place.
     #[arg(long, value_name = "CURSOR")]
-    pub(crate) after: Option<Cursor>,
+    pub(crate) after: Option<EventCursor>,
 
     /// Append missing ones to `events_path` instead.
     #[arg(long, conflicts_with = "after")]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use domain::conversation::Cursor;
+use domain::conversation::ConversationCursor;
 use domain::ids::{AgentName, BranchName, CommitSha, JobName, PlanId, RepoName, SessionId};
 use domain::priority::Priority;
 use domain::wake::Resume;
@@ -36,7 +36,7 @@ pub(crate) enum JobCommand {
     /// Give Jules a piece of work.
     Create(CreateArgs),
     /// List jobs, repository by repository, the newest first.
-    List(ListArgs),
+    List(ListJobsArgs),
     /// Show a job.
     #[command(
         after_help = "Examples:\n  gaffer job show 01j00000000000000000000000\n  gaffer job show 01j00000000000000000000000 --fresh"
@@ -62,7 +62,7 @@ pub(crate) enum JobCommand {
         id: JobOrSession,
         /// Go on from here; it is printed with each page.
         #[arg(long, value_name = "CURSOR")]
-        cursor: Option<Cursor>,
+        cursor: Option<ConversationCursor>,
     },
     /// Store notes about a job; a session that no job watches yet is watched from then on.
     Register(RegisterArgs),
@@ -137,7 +137,7 @@ pub(crate) enum JobCommand {
 #[command(
     after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10\n  gaffer job list --state asking --state plan-waits\n  gaffer job list --all --json"
 )]
-pub(crate) struct ListArgs {
+pub(crate) struct ListJobsArgs {
     /// Only this repository's.
     #[arg(long, value_name = "OWNER/REPO")]
     pub(crate) repo: Option<RepoName>,

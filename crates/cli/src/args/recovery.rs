@@ -50,8 +50,8 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) all: bool,
     /// How the lines are written.
-    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    pub(crate) format: ExportFormat,
 }
 
 /// What is imported, and where to.
@@ -67,7 +67,7 @@ pub(crate) struct ImportArgs {
 
 /// How an export is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ExportFormat {
     /// One JSON object on each line.
     Jsonl,
 }

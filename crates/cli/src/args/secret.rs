@@ -7,7 +7,7 @@ use engine::ports::SecretName;
 #[derive(Debug, Subcommand)]
 pub(crate) enum SecretCommand {
     /// Store or replace a secret: it comes from standard input or is asked for, and is never shown.
-    Set(SetArgs),
+    Set(SetSecretArgs),
     /// List the secrets that this Gaffer uses, and whether they exist; never their values.
     #[command(after_help = "Example:\n  gaffer secret list")]
     List,
@@ -18,7 +18,7 @@ pub(crate) enum SecretCommand {
 #[command(
     after_help = "Examples:\n  gaffer secret set jules/default\n  gaffer secret set github --stack gaffer < app.pem"
 )]
-pub(crate) struct SetArgs {
+pub(crate) struct SetSecretArgs {
     /// `github`, `webhook`, `token`, `jules/ACCOUNT` or `agents/AGENT`.
     #[arg(value_name = "NAME", value_parser = name)]
     pub(crate) name: SecretName,

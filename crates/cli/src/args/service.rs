@@ -11,7 +11,7 @@ pub(crate) const USUAL: &str = if cfg!(target_os = "macos") {
 
 /// Who keeps services running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
+pub(crate) enum ServiceKind {
     /// A unit for `systemctl --user`.
     Systemd,
     /// A property list for `launchctl`.

@@ -11,9 +11,9 @@ use super::value;
 #[derive(Debug, Subcommand)]
 pub(crate) enum SourceCommand {
     /// Work on a repository. By default people merge and people approve plans.
-    Add(AddArgs),
+    Add(AddSourceArgs),
     /// Change a source; options that are not given stay unchanged.
-    Set(SetArgs),
+    Set(SetSourceArgs),
     /// List sources.
     #[command(after_help = "Example:\n  gaffer source list --json")]
     List,
@@ -52,7 +52,7 @@ pub(crate) enum SourceCommand {
 #[command(
     after_help = "Examples:\n  gaffer source add acme/shop\n  gaffer source add acme/shop --branch develop --agent bot --plan-approval agent\n  gaffer source add acme/shop --merge on-green --required-check build --protected-path infra/"
 )]
-pub(crate) struct AddArgs {
+pub(crate) struct AddSourceArgs {
     /// The repository.
     #[arg(value_name = "OWNER/REPO")]
     pub(crate) repo: RepoName,
@@ -81,7 +81,7 @@ pub(crate) struct AddArgs {
 #[command(
     after_help = "Examples:\n  gaffer source set acme/shop --merge on-green --stuck-after 30m\n  gaffer source set acme/shop --answer agent:2h --answer nudge:20m --answer human\n  gaffer source set acme/shop --no-agent --adopted-may-merge=false"
 )]
-pub(crate) struct SetArgs {
+pub(crate) struct SetSourceArgs {
     /// The repository.
     #[arg(value_name = "OWNER/REPO")]
     pub(crate) repo: RepoName,
@@ -113,7 +113,7 @@ pub(crate) struct SetArgs {
     pub(crate) timing: TimingArgs,
 }
 
-impl SetArgs {
+impl SetSourceArgs {
     /// Whether only the repository is given.
     pub(crate) fn is_empty(&self) -> bool {
         let Self {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use agents::HostRule;
-use domain::ids::BEGINNING_CHARS_MIN;
+use domain::ids::ID_PREFIX_CHARS_MIN;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use url::Url;
 
@@ -203,7 +203,7 @@ pub(crate) fn path(text: &str) -> Result<String, String> {
 /// An event's id or the beginning of it; which one that is, is found out where events are.
 pub(crate) fn event(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix("evt_").unwrap_or(text);
-    let fits = (BEGINNING_CHARS_MIN..=EVENT_DIGITS).contains(&digits.len())
+    let fits = (ID_PREFIX_CHARS_MIN..=EVENT_DIGITS).contains(&digits.len())
         && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     fits.then(|| text.to_owned()).ok_or_else(|| {
         "an event's id is `evt_` and 32 hex digits, of which the first 4 may be enough: `gaffer wake list` shows them".to_owned()

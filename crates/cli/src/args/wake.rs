@@ -14,7 +14,7 @@ pub(crate) enum WakeCommand {
     #[command(
         after_help = "Examples:\n  gaffer wake list\n  gaffer wake list --state given-up --since 2d\n  gaffer wake list --agent me --json"
     )]
-    List(ListArgs),
+    List(ListWakesArgs),
     /// Show a wake as it is sent, and its progress.
     #[command(after_help = "Example:\n  gaffer wake show evt_6f1c0a2b3c4d5e6f708192a3b4c5d6e7")]
     Show {
@@ -31,7 +31,7 @@ pub(crate) enum WakeCommand {
 
 /// Which wakes.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct ListArgs {
+pub(crate) struct ListWakesArgs {
     /// Only wakes of this agent.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
@@ -42,7 +42,7 @@ pub(crate) struct ListArgs {
 
     /// Only wakes that are so far.
     #[arg(long, value_enum, value_name = "STATE")]
-    pub(crate) state: Option<Standing>,
+    pub(crate) state: Option<WakeFilter>,
 
     /// Only wakes of events that were seen at most this long ago.
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
@@ -71,7 +71,7 @@ pub(crate) struct ReplayArgs {
 
 /// How far a wake is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Standing {
+pub(crate) enum WakeFilter {
     /// It waits for its next attempt, or in an inbox.
     Waiting,
     /// It is being sent.
@@ -84,7 +84,7 @@ pub(crate) enum Standing {
     GivenUp,
 }
 
-impl Standing {
+impl WakeFilter {
     /// The word used in input and output.
     pub(crate) fn word(self) -> &'static str {
         match self {

@@ -60,12 +60,12 @@ impl Run {
         let key = SecretString::from(text);
         let seen = self
             .maker
-            .installations((made.id, &key), self.data.desk.now())
+            .installations((made.id, &key), self.data.backend.now())
             .await;
         seen.map_err(|failure| not_signed_in(&failure))?;
         let name = SecretName::App(made.id);
         self.data.secrets.write(&name, &key).await?;
-        progress::made(&self.data.desk, &made).await?;
+        progress::made(&self.data.backend, &made).await?;
         Ok(made)
     }
 }

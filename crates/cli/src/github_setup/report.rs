@@ -75,7 +75,7 @@ pub(super) fn not_signed_in(failure: &Failure) -> Error {
 }
 
 /// The result of a run.
-pub(super) fn told(made: &MadeApp, installed: &[Installed], end: &End) -> Answer {
+pub(super) fn setup_answer(made: &MadeApp, installed: &[Installed], end: &End) -> Answer {
     let accounts: Vec<&str> = installed
         .iter()
         .map(|it| it.account.login.as_str())

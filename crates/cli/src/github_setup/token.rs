@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::progress;
 use crate::args::github::TokenArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::init::outside::Outside;
 use crate::init::secrets::{TOKEN, checked};
 use crate::render::Answer;
@@ -19,10 +19,10 @@ use crate::upstreams;
 use server::data::Data;
 
 /// Takes the token, lets it read every source, and keeps it.
-pub(super) async fn replace(args: TokenArgs, here: &Here) -> Result<Answer> {
+pub(super) async fn replace(args: TokenArgs, here: &CommandContext) -> Result<Answer> {
     let overlaid = here.is_overlaid(&SecretName::GitHub);
     let data = here.stored_only().found().await?;
-    let sources = data.desk.store.sources().await?;
+    let sources = data.backend.store.sources().await?;
     if sources.is_empty() {
         let what = "there is no source that the token could be checked with";
         let next = "type `gaffer init --repo OWNER/REPO`, which takes the token too";
@@ -33,7 +33,7 @@ pub(super) async fn replace(args: TokenArgs, here: &Here) -> Result<Answer> {
         github_base: args.github_base,
         ..Upstreams::default()
     };
-    let places = upstreams::in_force(&data.desk, typed, |_| false).await?;
+    let places = upstreams::in_force(&data.backend, typed, |_| false).await?;
     let asked = Upstreams {
         github_app_id: None,
         ..places.clone()
@@ -47,7 +47,7 @@ pub(super) async fn replace(args: TokenArgs, here: &Here) -> Result<Answer> {
         keep_app(&data, app).await?;
     }
     data.secrets.write(&SecretName::GitHub, &token).await?;
-    upstreams::remember(&data.desk, |known| Upstreams {
+    upstreams::remember(&data.backend, |known| Upstreams {
         github_app_id: None,
         ..known.clone()
     })
@@ -83,9 +83,13 @@ async fn keep_app(data: &Data, app: u64) -> Result<()> {
         .write(&SecretName::App(app), &key)
         .await
         .context("keeping the App's key")?;
-    let found = progress::read(&data.desk).await?.map(|found| found.value);
+    let found = progress::read(&data.backend)
+        .await?
+        .map(|found| found.value);
     match found {
-        Some(AppSetup::Stored(made)) if made.id == app => progress::made(&data.desk, &made).await,
+        Some(AppSetup::Stored(made)) if made.id == app => {
+            progress::made(&data.backend, &made).await
+        }
         Some(AppSetup::Stored(_) | AppSetup::Made(_) | AppSetup::Asked { .. }) | None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use crate::render::Answer;
 
 /// What one run did, kept and found to differ.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Notes {
+pub(super) struct InitNotes {
     done: Vec<String>,
     kept: Vec<String>,
     differs: Vec<Difference>,
@@ -24,7 +24,7 @@ struct Difference {
     next: String,
 }
 
-impl Notes {
+impl InitNotes {
     /// Records a step.
     pub(super) fn done(&mut self, what: impl Into<String>) {
         self.done.push(what.into());
@@ -76,7 +76,7 @@ impl Notes {
     }
 
     /// Everything as lines for people.
-    pub(super) fn tell(&self, answer: Answer) -> Answer {
+    pub(super) fn append_notes(&self, answer: Answer) -> Answer {
         let plain = |word: &str, all: &[String]| {
             all.iter()
                 .map(|line| format!("{word:<8} {line}"))

@@ -16,7 +16,7 @@ pub(crate) trait Person {
     fn hidden(&mut self, question: &str) -> Result<SecretString>;
 
     /// Reports what was wrong with an answer.
-    fn told(&mut self, wrong: &Error);
+    fn show_error(&mut self, wrong: &Error);
 }
 
 /// Maximum number of times a question is asked: a closed terminal answers nothing for ever.
@@ -31,7 +31,7 @@ pub(crate) fn ask<T>(
     let mut asked = 1;
     loop {
         match read(&person.line(question)?) {
-            Err(wrong) if asked < ASKED_MAX => person.told(&wrong),
+            Err(wrong) if asked < ASKED_MAX => person.show_error(&wrong),
             read => return Ok(read?),
         }
         asked += 1;
@@ -47,7 +47,7 @@ pub(crate) fn ask_hidden<T>(
     let mut asked = 1;
     loop {
         match read(person.hidden(question)?) {
-            Err(wrong) if asked < ASKED_MAX => person.told(&wrong),
+            Err(wrong) if asked < ASKED_MAX => person.show_error(&wrong),
             read => return Ok(read?),
         }
         asked += 1;
@@ -80,7 +80,7 @@ impl Person for Terminal {
             .context("asking at the terminal")
     }
 
-    fn told(&mut self, wrong: &Error) {
+    fn show_error(&mut self, wrong: &Error) {
         let (what, next) = match wrong {
             Error::Usage { what, next } | Error::Refused { what, next, .. } => (what, next),
         };
@@ -112,7 +112,7 @@ impl Person for Scripted {
         self.line(question).map(SecretString::from)
     }
 
-    fn told(&mut self, wrong: &Error) {
+    fn show_error(&mut self, wrong: &Error) {
         self.asked.push(wrong.to_string());
     }
 }

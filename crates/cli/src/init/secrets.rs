@@ -4,18 +4,18 @@ use anyhow::{Context, Result};
 use engine::ports::{SecretName, Secrets, SecretsError};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::notes::Notes;
+use super::notes::InitNotes;
 use super::person::{self, Person};
 use crate::args::init::InitArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::stdin::{self, KeyFrom};
 
 /// Longest standard input with secrets, in bytes: an `.env` file is much smaller.
 const STDIN_BYTES_MAX: u64 = 64 * 1024;
 
 /// One of the two secrets, as text.
-pub(crate) struct Kind {
+pub(crate) struct RequiredSecret {
     /// Its name in the environment and on standard input.
     pub(super) variable: &'static str,
     /// Its name.
@@ -29,7 +29,7 @@ pub(crate) struct Kind {
 }
 
 /// The Jules key.
-pub(super) const KEY: Kind = Kind {
+pub(super) const KEY: RequiredSecret = RequiredSecret {
     variable: "JULES_API_KEY",
     what: "the Jules key",
     option: "--key-file",
@@ -39,14 +39,14 @@ pub(super) const KEY: Kind = Kind {
         ("gho_", "a GitHub token"),
         ("ghs_", "a GitHub token"),
         ("github_pat_", "a GitHub token"),
-        ("gaf_", "the token of Gaffer's own door"),
+        ("gaf_", "the token of Gaffer's own API"),
         ("whsec_", "a signing secret"),
         ("-----BEGIN", "a private key"),
     ],
 };
 
 /// The GitHub token.
-pub(crate) const TOKEN: Kind = Kind {
+pub(crate) const TOKEN: RequiredSecret = RequiredSecret {
     variable: "GITHUB_TOKEN",
     what: "the GitHub token",
     option: "--github-token-file",
@@ -54,7 +54,7 @@ pub(crate) const TOKEN: Kind = Kind {
     foreign: &[
         ("AIza", "a Google key"),
         ("AQ.", "a Google key"),
-        ("gaf_", "the token of Gaffer's own door"),
+        ("gaf_", "the token of Gaffer's own API"),
         ("whsec_", "a signing secret"),
         (
             "-----BEGIN",
@@ -65,14 +65,14 @@ pub(crate) const TOKEN: Kind = Kind {
 
 /// The secrets given with the command.
 #[derive(Default)]
-pub(super) struct Given {
+pub(super) struct GivenSecrets {
     pub(super) key: Option<SecretString>,
     pub(super) token: Option<SecretString>,
 }
 
-impl Given {
+impl GivenSecrets {
     /// From standard input, a file or the environment, in this order.
-    pub(super) fn read(args: &InitArgs, here: &Here) -> Result<Self> {
+    pub(super) fn read(args: &InitArgs, here: &CommandContext) -> Result<Self> {
         let lines = if args.secrets_stdin {
             stdin::of_stdin(STDIN_BYTES_MAX).context("reading secrets from standard input")?
         } else {
@@ -80,7 +80,9 @@ impl Given {
         };
         let overlay = &here.environment.overlay;
         let laid = |name: SecretName| overlay.get(&name.path()).cloned();
-        let of = |kind: &Kind, file: &Option<std::path::PathBuf>, laid: Option<SecretString>| {
+        let of = |kind: &RequiredSecret,
+                  file: &Option<std::path::PathBuf>,
+                  laid: Option<SecretString>| {
             let from_file = file
                 .as_ref()
                 .map(|file| stdin::key(KeyFrom::File(file), kind.what))
@@ -114,7 +116,7 @@ fn line_of(lines: &str, name: &str) -> Option<SecretString> {
 }
 
 /// Refuses the wrong kind of secret before it is sent anywhere; never prints the secret itself.
-pub(crate) fn checked(secret: SecretString, kind: &Kind) -> Result<SecretString, Error> {
+pub(crate) fn checked(secret: SecretString, kind: &RequiredSecret) -> Result<SecretString, Error> {
     let text = secret.expose_secret();
     let next = format!("make one at {}", kind.made_at);
     if let Some((_, other)) = kind
@@ -136,7 +138,7 @@ pub(crate) fn checked(secret: SecretString, kind: &Kind) -> Result<SecretString,
 }
 
 /// A secret to use, and whether it is not stored yet.
-pub(super) struct Chosen {
+pub(super) struct ChosenSecret {
     pub(super) secret: SecretString,
     pub(super) is_new: bool,
 }
@@ -144,9 +146,9 @@ pub(super) struct Chosen {
 /// Prefers the stored secret, then the given one, then the person's answer. `None` when there is none.
 pub(super) async fn choose(
     stored: (&dyn Secrets, &SecretName),
-    (given, kind): (Option<&SecretString>, &Kind),
-    (person, notes): (&mut Option<Box<dyn Person>>, &mut Notes),
-) -> Result<Option<Chosen>> {
+    (given, kind): (Option<&SecretString>, &RequiredSecret),
+    (person, notes): (&mut Option<Box<dyn Person>>, &mut InitNotes),
+) -> Result<Option<ChosenSecret>> {
     let (secrets, name) = stored;
     match secrets.read(name).await {
         Ok(secret) => {
@@ -159,7 +161,7 @@ pub(super) async fn choose(
             } else {
                 notes.kept(format!("{} is stored already", kind.what));
             }
-            Ok(Some(Chosen {
+            Ok(Some(ChosenSecret {
                 secret,
                 is_new: false,
             }))
@@ -170,7 +172,7 @@ pub(super) async fn choose(
                 (None, Some(person)) => asked(person.as_mut(), kind)?,
                 (None, None) => None,
             };
-            Ok(secret.map(|secret| Chosen {
+            Ok(secret.map(|secret| ChosenSecret {
                 secret,
                 is_new: true,
             }))
@@ -182,7 +184,7 @@ pub(super) async fn choose(
 }
 
 /// What a person types; `None` where they type nothing.
-fn asked(person: &mut dyn Person, kind: &Kind) -> Result<Option<SecretString>> {
+fn asked(person: &mut dyn Person, kind: &RequiredSecret) -> Result<Option<SecretString>> {
     let question = format!("{}, which is made at {}", kind.what, kind.made_at);
     person::ask_hidden(person, &question, |typed| {
         let is_empty = typed.expose_secret().is_empty();
@@ -197,15 +199,15 @@ fn asked(person: &mut dyn Person, kind: &Kind) -> Result<Option<SecretString>> {
 /// Asks for another secret after a refused one; an empty answer gives up.
 pub(super) fn asked_again(
     person: &mut Option<Box<dyn Person>>,
-    kind: &Kind,
-) -> Result<Chosen, anyhow::Error> {
+    kind: &RequiredSecret,
+) -> Result<ChosenSecret, anyhow::Error> {
     let typed = match person {
         Some(person) => asked(person.as_mut(), kind)?,
         None => None,
     };
     let secret = typed.ok_or_else(|| missing(kind))?;
     let is_new = true;
-    Ok(Chosen { secret, is_new })
+    Ok(ChosenSecret { secret, is_new })
 }
 
 fn replacement(name: &SecretName) -> String {
@@ -219,7 +221,7 @@ fn replacement(name: &SecretName) -> String {
 }
 
 /// It was not given, and there is no person to ask.
-pub(super) fn missing(kind: &Kind) -> Error {
+pub(super) fn missing(kind: &RequiredSecret) -> Error {
     let next = format!(
         "make one at {} and give it with `{} FILE`, in {} or at a terminal",
         kind.made_at, kind.option, kind.variable

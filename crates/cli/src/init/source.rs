@@ -6,10 +6,10 @@ use domain::policy::Source;
 use serde_json::Value;
 use url::Url;
 
-use super::FirstHour;
-use super::notes::Notes;
+use super::InitRun;
+use super::notes::InitNotes;
 use super::person::{self, Person};
-use crate::args::source::{AddArgs, Merge, SourceCommand};
+use crate::args::source::{AddSourceArgs, Merge, SourceCommand};
 use crate::args::value::agent_url;
 use crate::error::Error;
 use crate::render::value;
@@ -20,11 +20,11 @@ const BRANCH: &str = "main";
 
 /// Adds the source, or reports how the existing one differs from the request.
 pub(super) async fn ensure(
-    run: &mut FirstHour,
+    run: &mut InitRun,
     repo: RepoName,
     (agent, branch): (Option<AgentName>, Option<BranchName>),
 ) -> Result<Source> {
-    if let Some(known) = run.data.desk.store.source(&repo).await? {
+    if let Some(known) = run.data.backend.store.source(&repo).await? {
         compare(&known.value, run, agent)?;
         return Ok(known.value);
     }
@@ -36,7 +36,7 @@ pub(super) async fn ensure(
         Some(branch) => branch,
         None => BRANCH.parse().context("naming the branch")?,
     };
-    let add = AddArgs {
+    let add = AddSourceArgs {
         repo: repo.clone(),
         account: run.args.account.clone(),
         branch,
@@ -46,14 +46,14 @@ pub(super) async fn ensure(
     };
     source::run(SourceCommand::Add(add), &run.here).await?;
     run.notes.stored_now(format!("source {repo} is added"));
-    let added = run.data.desk.store.source(&repo).await?;
+    let added = run.data.backend.store.source(&repo).await?;
     added
         .map(|it| it.value)
         .ok_or_else(|| Error::no_such("source", &repo, "").into())
 }
 
 /// Says what differs and how to change it.
-fn compare(known: &Source, run: &mut FirstHour, agent: Option<AgentName>) -> Result<()> {
+fn compare(known: &Source, run: &mut InitRun, agent: Option<AgentName>) -> Result<()> {
     let args = &run.args;
     let wanted = Source {
         account: args.account.clone(),
@@ -73,7 +73,7 @@ fn compare(known: &Source, run: &mut FirstHour, agent: Option<AgentName>) -> Res
 }
 
 /// One note for each field that differs, by its name.
-fn differing((name, is, asked): (&str, &Value, &Value), repo: &RepoName, notes: &mut Notes) {
+fn differing((name, is, asked): (&str, &Value, &Value), repo: &RepoName, notes: &mut InitNotes) {
     match (is, asked) {
         (Value::Object(is), Value::Object(asked)) => {
             for (field, is) in is {

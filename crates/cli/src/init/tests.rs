@@ -30,7 +30,7 @@ async fn answered(
         "--github-base",
         &sandbox.github_base(),
     ]);
-    let here = Here {
+    let here = CommandContext {
         stack: None,
         folder: folder.join("data"),
         environment: Environment::default(),
@@ -39,7 +39,7 @@ async fn answered(
         answers: VecDeque::from(answers.to_vec()),
         asked: Vec::new(),
     };
-    let mut first_hour = FirstHour::new(args, &here, Some(Box::new(person))).await?;
+    let mut first_hour = InitRun::new(args, &here, Some(Box::new(person))).await?;
     Box::pin(first_hour.run()).await
 }
 
@@ -117,7 +117,7 @@ async fn a_key_that_jules_refuses_is_not_stored() {
     let error = answered(folder.path(), &sandbox, &["AIzaWrong", ""])
         .await
         .unwrap_err();
-    let told = crate::error::tell(&error);
+    let told = crate::error::describe(&error);
     assert!(told.what.contains("the Jules key is not given"), "{told:?}");
     assert!(!format!("{told:?}").contains("AIzaWrong"), "{told:?}");
     assert!(!folder.path().join("data/secrets/jules").exists());

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use domain::page::Page;
+use domain::web_page::WebPage;
 
 /// What opens addresses on this platform.
 const OPENER: &str = if cfg!(target_os = "macos") {
@@ -12,7 +12,7 @@ const OPENER: &str = if cfg!(target_os = "macos") {
 };
 
 /// Opens a page, and returns whether a program for it was started. Its outcome is not checked.
-pub(crate) fn open(page: &Page) -> bool {
+pub(crate) fn open(page: &WebPage) -> bool {
     let mut opener = Command::new(OPENER);
     opener
         .arg(page.as_str())

@@ -2,7 +2,7 @@
 
 use client::Answer as Came;
 use client::wire::{
-    Artifacts, EffectView, Ended, Events, JobView, Jobs, Later, Merged, Messages, OrderView,
+    Artifacts, EffectView, Ended, Events, JobView, Jobs, Merged, Messages, OrderView, Pending,
     Registered, Waiting,
 };
 use domain::ids::JobId;
@@ -286,7 +286,7 @@ pub(super) fn artifacts(came: &Came<Artifacts>) -> Answer {
 /// It will be done, but was not within the time limit of the API.
 ///
 /// The status address in the answer names the job.
-fn noted(later: &Later) -> Answer {
+fn noted(later: &Pending) -> Answer {
     let answer = Answer::new(json!({ "outcome": "later", "later": value(later) }))
         .line(format!("Not done yet: {}", later.sentence));
     let addition = later.effect.as_ref().and_then(EffectView::addition);

@@ -28,7 +28,7 @@ const UNREAD: &str = "unread";
 const AWAY: &str = "`gaffer up` does not answer; waiting for it to come back";
 
 /// Whether a read of a job ends the wait.
-enum Seen {
+enum WaitStep {
     /// It has come far enough.
     There,
     /// It will never come so far.
@@ -97,15 +97,19 @@ async fn until(
         // What a name such as `latest` means must not change while one waits.
         name = job.job_id.to_string();
         match reached {
-            Seen::There => return Ok(job),
-            Seen::Never => return Err(ended(&job).into()),
-            Seen::NotYet if Instant::now() >= end => return Err(too_long(&job, within).into()),
-            Seen::NotYet => progress.job(&job),
+            WaitStep::There => return Ok(job),
+            WaitStep::Never => return Err(ended(&job).into()),
+            WaitStep::NotYet if Instant::now() >= end => return Err(too_long(&job, within).into()),
+            WaitStep::NotYet => progress.job(&job),
         }
     }
 }
 
-async fn look(client: &Client, id: &str, until: Until) -> Result<(JobView, Seen), client::Error> {
+async fn look(
+    client: &Client,
+    id: &str,
+    until: Until,
+) -> Result<(JobView, WaitStep), client::Error> {
     let job = client.job(id).await?;
     let reached = match until {
         Until::InReview => in_review(client, &job).await?,
@@ -130,27 +134,29 @@ fn is_away(error: &client::Error) -> bool {
     }
 }
 
-fn seen(job: &JobView, until: Until) -> Seen {
+fn seen(job: &JobView, until: Until) -> WaitStep {
     let merged = job.state == "merged";
     match (until, job.ended.is_some()) {
-        (Until::Merged | Until::InReview, _) if merged => Seen::There,
-        (Until::Merged | Until::InReview, true) => Seen::Never,
-        (Until::Ended | Until::Waiting, true) => Seen::There,
-        (Until::Waiting, false) if job.waits_for.is_decision() => Seen::There,
-        (Until::Merged | Until::InReview | Until::Ended | Until::Waiting, false) => Seen::NotYet,
+        (Until::Merged | Until::InReview, _) if merged => WaitStep::There,
+        (Until::Merged | Until::InReview, true) => WaitStep::Never,
+        (Until::Ended | Until::Waiting, true) => WaitStep::There,
+        (Until::Waiting, false) if job.waits_for.is_decision() => WaitStep::There,
+        (Until::Merged | Until::InReview | Until::Ended | Until::Waiting, false) => {
+            WaitStep::NotYet
+        }
     }
 }
 
 /// Whether its pull request waits for an approval: one that was never read takes none.
-async fn in_review(client: &Client, job: &JobView) -> Result<Seen, client::Error> {
+async fn in_review(client: &Client, job: &JobView) -> Result<WaitStep, client::Error> {
     let Some(pull) = job.pull_request.as_ref().filter(|_| job.state == IN_REVIEW) else {
         return Ok(seen(job, Until::InReview));
     };
     match client.pull_why(pull).await {
-        Ok(why) if why.state == UNREAD => Ok(Seen::NotYet),
-        Ok(_) => Ok(Seen::There),
+        Ok(why) if why.state == UNREAD => Ok(WaitStep::NotYet),
+        Ok(_) => Ok(WaitStep::There),
         // Only its name is known yet.
-        Err(client::Error::Problem(_)) => Ok(Seen::NotYet),
+        Err(client::Error::Problem(_)) => Ok(WaitStep::NotYet),
         Err(error) => Err(error),
     }
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::args::mcp::InstallArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::Answer;
 
 mod clients;
@@ -17,14 +17,14 @@ mod file;
 mod json;
 mod toml;
 
-use clients::{Format, Place};
+use clients::{SettingsFile, SettingsFormat};
 
 /// The name of the entry.
 const NAME: &str = "gaffer";
 
 /// What the entry starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Started {
+struct EntryCommand {
     command: String,
     args: Vec<String>,
 }
@@ -46,24 +46,24 @@ struct Unreadable(String);
 pub(super) fn run(
     args: &InstallArgs,
     (url, toolsets): (Option<&Url>, &[Toolset]),
-    here: &Here,
+    here: &CommandContext,
 ) -> Result<Answer> {
     let place = clients::place(args.client, args.project, &here.environment.person)?;
     let started = started(url, toolsets, here)?;
     let entry = match &place.format {
-        Format::Json { list, typed } => json::shown(list, &started, *typed),
-        Format::Toml { list } => toml::shown(list, &started),
+        SettingsFormat::Json { list, typed } => json::shown(list, &started, *typed),
+        SettingsFormat::Toml { list } => toml::shown(list, &started),
     };
     let outcome = if args.print {
         "shown"
     } else {
         write(&place, (&started, &entry), args.replace)?
     };
-    Ok(told(&place, (&started, &entry), outcome))
+    Ok(install_answer(&place, (&started, &entry), outcome))
 }
 
 /// The command as the client is to start it: it knows neither our folder nor our environment.
-fn started(url: Option<&Url>, toolsets: &[Toolset], here: &Here) -> Result<Started> {
+fn started(url: Option<&Url>, toolsets: &[Toolset], here: &CommandContext) -> Result<EntryCommand> {
     let command = std::env::current_exe().context("finding out where this program is")?;
     let mut args = Vec::new();
     if let Some(stack) = &here.stack {
@@ -80,7 +80,7 @@ fn started(url: Option<&Url>, toolsets: &[Toolset], here: &Here) -> Result<Start
         args.extend(["--url".to_owned(), url.to_string()]);
     }
     let command = utf8(&command)?;
-    Ok(Started { command, args })
+    Ok(EntryCommand { command, args })
 }
 
 fn utf8(path: &Path) -> Result<String, Error> {
@@ -91,12 +91,16 @@ fn utf8(path: &Path) -> Result<String, Error> {
     })
 }
 
-fn write(place: &Place, (started, entry): (&Started, &str), replace: bool) -> Result<&'static str> {
+fn write(
+    place: &SettingsFile,
+    (started, entry): (&EntryCommand, &str),
+    replace: bool,
+) -> Result<&'static str> {
     let found = file::read(&place.file)?;
     let text = found.as_deref().unwrap_or_default();
     let edited = match &place.format {
-        Format::Json { list, typed } => json::edit(text, list, (started, *typed), replace),
-        Format::Toml { list } => toml::edit(text, list, started, replace),
+        SettingsFormat::Json { list, typed } => json::edit(text, list, (started, *typed), replace),
+        SettingsFormat::Toml { list } => toml::edit(text, list, started, replace),
     };
     let edit = edited.map_err(|Unreadable(why)| left_alone(&place.file, &why, entry))?;
     match edit {
@@ -124,7 +128,11 @@ fn taken(file: &Path) -> Error {
     Error::refused("name_taken", what, next)
 }
 
-fn told(place: &Place, (started, entry): (&Started, &str), outcome: &str) -> Answer {
+fn install_answer(
+    place: &SettingsFile,
+    (started, entry): (&EntryCommand, &str),
+    outcome: &str,
+) -> Answer {
     let file = place.file.display().to_string();
     let line = match outcome {
         "shown" => format!("{} reads {file}; this would be written:", place.client),
@@ -149,7 +157,7 @@ fn told(place: &Place, (started, entry): (&Started, &str), outcome: &str) -> Ans
     answer
 }
 
-impl Started {
+impl EntryCommand {
     /// What the entry has to hold; whatever else is in it is the person's.
     fn fields(&self, typed: bool) -> Vec<(&'static str, Value)> {
         let mut fields = Vec::new();
@@ -164,7 +172,7 @@ impl Started {
 
 /// Places of settings on this machine, from the environment.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Person {
+pub(crate) struct ClientHomes {
     /// The home folder.
     pub(crate) home: Option<PathBuf>,
     /// XDG_CONFIG_HOME.

@@ -56,7 +56,7 @@ pub(super) async fn serve(
 }
 
 /// One line, or its replacement.
-enum Line {
+enum InputLine {
     /// It is in the buffer.
     Whole,
     /// It was longer than any message may be.
@@ -74,18 +74,18 @@ async fn pass_on(
     let mut line = Vec::new();
     loop {
         let refusal = match next_line(&mut input, &mut line).await? {
-            Line::End => {
+            InputLine::End => {
                 // Accepted calls are done, and a client that still listens gets their answers.
                 let mut owed = owed.subscribe();
                 let _ = timeout(CALL_TIMEOUT, owed.wait_for(|owed| *owed <= 0)).await;
                 return to_server.shutdown().await;
             }
-            Line::TooLong => Err(refusal(
+            InputLine::TooLong => Err(refusal(
                 NO_REQUEST,
                 &format!("a message has at most {LINE_BYTES_MAX} bytes"),
             )),
-            Line::Whole if line.trim_ascii().is_empty() => continue,
-            Line::Whole => read(&line),
+            InputLine::Whole if line.trim_ascii().is_empty() => continue,
+            InputLine::Whole => read(&line),
         };
         match refusal {
             // A client that reads no more answers needs no refusal either.
@@ -103,14 +103,14 @@ async fn pass_on(
 async fn next_line(
     input: &mut (impl AsyncBufRead + Unpin),
     line: &mut Vec<u8>,
-) -> std::io::Result<Line> {
+) -> std::io::Result<InputLine> {
     line.clear();
     let mut is_long = false;
     loop {
         let some = input.fill_buf().await?;
         if some.is_empty() {
             // A last line without an end is no message: its writer was cut off.
-            return Ok(Line::End);
+            return Ok(InputLine::End);
         }
         let end = some.iter().position(|byte| *byte == b'\n');
         let used = end.map_or(some.len(), |end| end + 1);
@@ -120,7 +120,11 @@ async fn next_line(
         }
         input.consume(used);
         if end.is_some() {
-            return Ok(if is_long { Line::TooLong } else { Line::Whole });
+            return Ok(if is_long {
+                InputLine::TooLong
+            } else {
+                InputLine::Whole
+            });
         }
     }
 }

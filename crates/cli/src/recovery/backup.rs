@@ -8,18 +8,18 @@ use anyhow::{Context, Result};
 use engine::machine::SystemClock;
 use engine::ports::Clock;
 use jiff::Timestamp;
-use local::{About, FolderLock, SecretFiles, Staged};
+use local::{BackupInfo, FolderLock, SecretFiles, Staged};
 use serde_json::json;
 use server::data;
 
 use crate::args::recovery::{BackupArgs, RestoreArgs};
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::Answer;
 use crate::switch::moment;
 
 /// Writes everything stored into one file.
-pub(crate) fn backup(args: BackupArgs, here: &Here) -> Result<Answer> {
+pub(crate) fn backup(args: BackupArgs, here: &CommandContext) -> Result<Answer> {
     let database = here.database()?;
     let secrets = if args.with_secrets {
         SecretFiles::new(&here.folder.join("secrets"), BTreeMap::new())
@@ -47,7 +47,7 @@ pub(crate) fn backup(args: BackupArgs, here: &Here) -> Result<Answer> {
 }
 
 /// Puts a backup into the data folder.
-pub(crate) async fn restore(args: RestoreArgs, here: &Here) -> Result<Answer> {
+pub(crate) async fn restore(args: RestoreArgs, here: &CommandContext) -> Result<Answer> {
     let folder = &here.folder;
     refuse_unreadable(&args.file)?;
     let _lock = FolderLock::take(folder)?;
@@ -62,7 +62,7 @@ pub(crate) async fn restore(args: RestoreArgs, here: &Here) -> Result<Answer> {
     let kept = staged
         .put_in_place(&aside)
         .with_context(|| format!("restoring {}", args.file.display()))?;
-    Ok(told(
+    Ok(backup_error(
         &args.file,
         folder,
         (&about, doubted),
@@ -82,8 +82,9 @@ fn aside(folder: &Path, now: Timestamp) -> PathBuf {
 
 /// Marks the copy before anybody works with it: what is not over in it may have been done since.
 async fn mark(staged: &Staged, made_at: Timestamp) -> Result<u64> {
-    let desk = data::of_copy(&staged.database()).await?;
-    desk.put_back(made_at)
+    let backend = data::of_copy(&staged.database()).await?;
+    backend
+        .mark_restored(made_at)
         .await
         .context("marking what may have been done since the backup")
 }
@@ -114,10 +115,10 @@ fn refuse_occupied(folder: &Path) -> Result<()> {
     .into())
 }
 
-fn told(
+fn backup_error(
     file: &Path,
     folder: &Path,
-    (about, doubted): (&About, u64),
+    (about, doubted): (&BackupInfo, u64),
     aside: Option<PathBuf>,
 ) -> Answer {
     let json = json!({

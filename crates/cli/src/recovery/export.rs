@@ -5,15 +5,15 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use domain::redact::redact;
-use engine::dossier::Dossier;
+use engine::job_export::JobExport;
 use engine::machine::SystemClock;
 use engine::ports::{Clock, Key, Record, Records, RecordsError};
 use engine::store::{BODY_SCHEMA, Store};
 use local::Database;
 use serde_json::{Value, json};
 
-use crate::args::recovery::{ExportArgs, Format};
-use crate::here::Here;
+use crate::args::recovery::{ExportArgs, ExportFormat};
+use crate::context::CommandContext;
 use crate::render;
 
 /// The version of the lines' own form: it grows when a field changes its meaning or goes away.
@@ -23,7 +23,7 @@ pub(crate) const EXPORT_SCHEMA: u32 = 1;
 const PAGE: usize = 100;
 
 /// Prints everything that was asked for.
-pub(crate) async fn run(args: ExportArgs, here: &Here) -> Result<()> {
+pub(crate) async fn run(args: ExportArgs, here: &CommandContext) -> Result<()> {
     let now = SystemClock.now();
     let whole: Arc<dyn Whole> = match &here.stack {
         Some(name) => on_aws(name).await?,
@@ -36,7 +36,7 @@ pub(crate) async fn run(args: ExportArgs, here: &Here) -> Result<()> {
     };
     let what = if args.all { "records" } else { "jobs" };
     match args.format {
-        Format::Jsonl => line(json!({
+        ExportFormat::Jsonl => line(json!({
             "line": "export", "of": what, "schema": EXPORT_SCHEMA, "bodies": BODY_SCHEMA,
             "at": now, "gaffer": env!("CARGO_PKG_VERSION"),
         }))?,
@@ -150,7 +150,7 @@ async fn export_jobs(store: &Store) -> Result<u64> {
     let (mut after, mut lines) = (None, 0);
     loop {
         let (page, next) = store
-            .dossiers(after, PAGE)
+            .job_exports(after, PAGE)
             .await
             .context("reading the jobs")?;
         for dossier in &page {
@@ -164,7 +164,7 @@ async fn export_jobs(store: &Store) -> Result<u64> {
     }
 }
 
-fn of_job(dossier: &Dossier) -> Value {
+fn of_job(dossier: &JobExport) -> Value {
     let job = &dossier.job;
     let mut told = json!({
         "line": "job", "id": job.id, "state": engine::status::state_of(job), "repo": job.repo, "title": job.title,

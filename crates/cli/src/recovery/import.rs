@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::import::{self, ImportError, Importing};
 use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, Key, ListKey, Queue, Record, Records};
@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use server::data::WORK_QUEUE;
 
 use crate::args::recovery::ImportArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::recovery::export::EXPORT_SCHEMA;
 use crate::render::Answer;
 use crate::stdin;
@@ -31,7 +31,7 @@ pub(crate) const LOOK_AT: usize = 5;
 /// One line of an export.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
-enum Line {
+enum ImportLine {
     Export {
         of: String,
         schema: u32,
@@ -42,7 +42,7 @@ enum Line {
         pk: String,
         sk: String,
         due: Option<Timestamp>,
-        list: Option<Place>,
+        list: Option<ImportPosition>,
         forget: Option<Timestamp>,
         body: Value,
     },
@@ -53,7 +53,7 @@ enum Line {
 }
 
 #[derive(Debug, Deserialize)]
-struct Place {
+struct ImportPosition {
     name: String,
     sort: String,
     word: Option<String>,
@@ -78,7 +78,7 @@ pub(crate) struct Target {
 }
 
 /// Fills an empty store.
-pub(crate) async fn run(args: ImportArgs, here: &Here) -> Result<Answer> {
+pub(crate) async fn run(args: ImportArgs, here: &CommandContext) -> Result<Answer> {
     let text = read(&args)?;
     let export = parsed(&text)?;
     let Some(stack) = &here.stack else {
@@ -107,7 +107,7 @@ fn refused(what: impl Into<String>) -> Error {
 fn parsed(text: &str) -> Result<Export, Error> {
     let mut lines = (1_usize..).zip(text.lines());
     let first = lines.next().map_or("", |(_, line)| line);
-    let Ok(Line::Export {
+    let Ok(ImportLine::Export {
         of,
         schema,
         bodies,
@@ -129,10 +129,10 @@ fn parsed(text: &str) -> Result<Export, Error> {
     }
     let mut records = Vec::new();
     for (number, line) in lines {
-        let read: Line = serde_json::from_str(line)
+        let read: ImportLine = serde_json::from_str(line)
             .map_err(|error| refused(format!("line {number} of the export: {error}")))?;
         match read {
-            Line::Record {
+            ImportLine::Record {
                 pk,
                 sk,
                 due,
@@ -140,17 +140,17 @@ fn parsed(text: &str) -> Result<Export, Error> {
                 forget,
                 body,
             } => records.push(record(Key { pk, sk }, (due, list, forget), &body)),
-            Line::End { lines } if lines == records.len() as u64 => {
+            ImportLine::End { lines } if lines == records.len() as u64 => {
                 return Ok(Export { at, records });
             }
-            Line::End { lines } => {
+            ImportLine::End { lines } => {
                 let what = format!(
                     "the export says that it has {lines} records, and has {}",
                     records.len()
                 );
                 return Err(refused(what));
             }
-            Line::Export { .. } | Line::Job {} => {
+            ImportLine::Export { .. } | ImportLine::Job {} => {
                 return Err(refused(format!("line {number} of the export is no record")));
             }
         }
@@ -159,7 +159,7 @@ fn parsed(text: &str) -> Result<Export, Error> {
 }
 
 /// When it is due, where it stands, and after when it may be forgotten.
-type Indexed = (Option<Timestamp>, Option<Place>, Option<Timestamp>);
+type Indexed = (Option<Timestamp>, Option<ImportPosition>, Option<Timestamp>);
 
 fn record(key: Key, (due, list, forget): Indexed, body: &Value) -> Record {
     Record {
@@ -176,7 +176,7 @@ fn record(key: Key, (due, list, forget): Indexed, body: &Value) -> Record {
     }
 }
 
-async fn folder(here: &Here) -> Result<Target> {
+async fn folder(here: &CommandContext) -> Result<Target> {
     let path = here.folder.join(local::DATABASE_FILE);
     let database = Database::open(&path).with_context(|| format!("opening {}", path.display()))?;
     let records = local::Store::new(&database);
@@ -209,29 +209,29 @@ async fn fill(export: &Export, target: &Target) -> Result<Answer> {
         records: export.records.len() as u64,
     };
     let begun = import::begin(records, &target.some, importing).await;
-    begun.map_err(|error| told(error, &target.place))?;
+    begun.map_err(|error| import_error(error, &target.place))?;
     let now = SystemClock.now();
     let filled = import::fill(records, &export.records, now).await;
-    filled.map_err(|error| told(error, &target.place))?;
+    filled.map_err(|error| import_error(error, &target.place))?;
     let known = Store::new(target.records.clone()).installation().await?;
     let Some(known) = known else {
         return Err(
             refused("the export tells of no installation: nobody has used that Gaffer").into(),
         );
     };
-    let desk = Desk::new(
+    let backend = Backend::new(
         target.records.clone(),
         target.queue.clone(),
         Arc::new(SystemClock),
         Arc::new(RandomIds),
         known.id,
     );
-    let doubted = desk.end_import(&export.records, export.at).await;
-    let doubted = doubted.map_err(|error| told(error, &target.place))?;
+    let doubted = backend.end_import(&export.records, export.at).await;
+    let doubted = doubted.map_err(|error| import_error(error, &target.place))?;
     Ok(answer(export, target, doubted))
 }
 
-fn told(error: ImportError, place: &str) -> anyhow::Error {
+fn import_error(error: ImportError, place: &str) -> anyhow::Error {
     match &error {
         ImportError::Occupied { .. } => Error::refused(
             "occupied",

@@ -14,12 +14,12 @@ mod taken;
 use anyhow::{Context, Result};
 
 use crate::args::files::ConfigArgs;
-use crate::here::Here;
+use crate::context::CommandContext;
 use crate::render;
 use config::Config;
 
 /// Reads the chosen settings, and prints their warnings.
-pub(crate) fn settings(args: &ConfigArgs, here: &Here) -> Result<Config> {
+pub(crate) fn settings(args: &ConfigArgs, here: &CommandContext) -> Result<Config> {
     let (config, warnings) = Config::find(args.config.as_deref(), &here.folder)
         .context("reading the settings of the files")?;
     for warning in warnings {

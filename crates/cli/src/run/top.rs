@@ -1,7 +1,7 @@
 //! `gaffer top`: the present state, refreshed whenever something happens and every few seconds.
 
+mod actions;
 mod cursor;
-mod deeds;
 mod frame;
 mod keys;
 
@@ -9,18 +9,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use client::wire::EventPage;
-use client::{Client, Error as CallError, EventsAsked};
+use client::{Client, Error as CallError, EventQuery};
 use console::Term;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use crate::args::top::TopArgs;
-use crate::here::Here;
+use crate::context::CommandContext;
 use crate::render::{self, Answer};
 use crate::site;
 use crate::up::told_to_stop;
 use cursor::{Cursor, Pressed};
-use frame::Seen;
+use frame::TopView;
 use keys::Keys;
 
 /// Longest time between two refreshes, and the time of a long poll: what is no event, such as a budget, changes too.
@@ -36,8 +36,8 @@ const JOBS_MAX: u32 = 200;
 const EVENTS_SHOWN: u32 = 8;
 
 /// Shows it once, or until stopped.
-pub(crate) async fn run(args: TopArgs, here: &Here, as_json: bool) -> Result<()> {
-    let client = site::door(args.url, here).await?;
+pub(crate) async fn run(args: TopArgs, here: &CommandContext, as_json: bool) -> Result<()> {
+    let client = site::api_client(args.url, here).await?;
     let term = Term::stdout();
     let first = look(&client).await.context("asking what is going on")?;
     if args.once || as_json || !term.is_term() {
@@ -47,7 +47,7 @@ pub(crate) async fn run(args: TopArgs, here: &Here, as_json: bool) -> Result<()>
 }
 
 /// Shows it again after each event or key, until stopped.
-async fn watch(client: &Client, term: &Term, first: Seen) -> Result<()> {
+async fn watch(client: &Client, term: &Term, first: TopView) -> Result<()> {
     let mut keys = Keys::listen();
     let mut stop = std::pin::pin!(told_to_stop());
     let mut cursor = Cursor::default();
@@ -60,19 +60,19 @@ async fn watch(client: &Client, term: &Term, first: Seen) -> Result<()> {
         let is_news = tokio::select! {
             told = &mut stop => return told,
             key = keys.next() => {
-                let jobs = seen.as_ref().map(Seen::open).unwrap_or_default();
+                let jobs = seen.as_ref().map(TopView::open).unwrap_or_default();
                 match cursor.press(key, &jobs) {
                     Pressed::Quit => return Ok(()),
                     Pressed::Seen => {}
-                    Pressed::Do(job, wish) => {
-                        cursor.tell("It is being done.".to_owned());
-                        deeds.spawn(deeds::carry_out(client.clone(), job, wish));
+                    Pressed::Do(job, action) => {
+                        cursor.set_note("It is being done.".to_owned());
+                        deeds.spawn(actions::carry_out(client.clone(), job, action));
                     }
                 }
                 false
             }
             Some(done) = deeds.join_next() => {
-                cursor.tell(done.context("doing it")?);
+                cursor.set_note(done.context("doing it")?);
                 true
             }
             next = &mut waiting => {
@@ -88,7 +88,7 @@ async fn watch(client: &Client, term: &Term, first: Seen) -> Result<()> {
 }
 
 /// Everything that is shown: the jobs with the cursor first, so that a small terminal shows these.
-fn frame(seen: &Result<Seen, CallError>, cursor: &Cursor) -> Answer {
+fn frame(seen: &Result<TopView, CallError>, cursor: &Cursor) -> Answer {
     let empty = Answer::new(serde_json::Value::Null);
     let shown = match seen {
         Ok(seen) => {
@@ -100,15 +100,15 @@ fn frame(seen: &Result<Seen, CallError>, cursor: &Cursor) -> Answer {
     shown.line("").line("`q` ends this.")
 }
 
-async fn look(client: &Client) -> Result<Seen, CallError> {
-    let asked = EventsAsked {
+async fn look(client: &Client) -> Result<TopView, CallError> {
+    let asked = EventQuery {
         after: None,
         job: None,
         open: false,
         limit: EVENTS_SHOWN,
         wait_seconds: 0,
     };
-    Ok(Seen {
+    Ok(TopView {
         status: client.status().await?,
         jobs: client.jobs(None, Some(JOBS_MAX)).await?,
         events: client.events_after(&asked).await?.events,
@@ -138,7 +138,7 @@ async fn news(client: &Client, mut cursor: Option<String>) -> Option<String> {
 /// The first cursor, and then new events.
 async fn asked(client: &Client, after: Option<String>, held: u32) -> Result<EventPage, CallError> {
     let is_first = after.is_none();
-    let asked = EventsAsked {
+    let asked = EventQuery {
         after,
         job: None,
         open: false,

@@ -2,39 +2,39 @@
 
 use anyhow::{Context, Result};
 use domain::ids::TokenName;
-use domain::token::{Closed, Scope, Token};
-use engine::desk::Desk;
+use domain::token::{Scope, Token, TokenRejection};
+use engine::backend::Backend;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::args::token::{ScopeName, TokenCommand};
-use crate::here::Here;
+use crate::context::CommandContext;
 use crate::render::Answer;
-use crate::site::Keeping;
+use crate::site::StoreAccess;
 use crate::switch::moment;
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: TokenCommand, here: &Here) -> Result<Answer> {
+pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         TokenCommand::Create {
             name,
             scope,
             expires,
         } => {
-            let desk = Keeping::of(here).await?.desk;
-            create(&name, (scope, expires), &desk)
+            let backend = StoreAccess::load(here).await?.backend;
+            create(&name, (scope, expires), &backend)
                 .await
                 .with_context(|| format!("making the token `{name}`"))
         }
         TokenCommand::List => {
-            let desk = Keeping::found(here).await?.desk;
-            list(&desk).await.context("listing tokens")
+            let backend = StoreAccess::found(here).await?.backend;
+            list(&backend).await.context("listing tokens")
         }
         TokenCommand::Revoke { name } => {
-            let desk = Keeping::found(here).await?.desk;
+            let backend = StoreAccess::found(here).await?.backend;
             let revoking = || format!("revoking the token `{name}`");
-            let token = desk.revoke_token(&name).await.with_context(revoking)?;
-            let answer = Answer::new(json!({ "token": told(&token, &desk) }));
+            let token = backend.revoke_token(&name).await.with_context(revoking)?;
+            let answer = Answer::new(json!({ "token": token_json(&token, &backend) }));
             Ok(answer.line(format!("Token `{name}` opens nothing any more.")))
         }
     }
@@ -43,7 +43,7 @@ pub(crate) async fn run(command: TokenCommand, here: &Here) -> Result<Answer> {
 async fn create(
     name: &TokenName,
     (scope, expires): (ScopeName, Option<SignedDuration>),
-    desk: &Desk,
+    backend: &Backend,
 ) -> Result<Answer> {
     let scope = match scope {
         ScopeName::Read => Scope::Read,
@@ -51,11 +51,11 @@ async fn create(
         ScopeName::Admin => Scope::Admin,
     };
     let random: [u8; 32] = rand::random();
-    let (token, text) = desk.create_token(name, scope, expires, random).await?;
+    let (token, text) = backend.create_token(name, scope, expires, random).await?;
     let until = token.expires_at.map(moment);
     let until = until.map_or_else(String::new, |until| format!(" until {until}"));
     Ok(
-        Answer::new(json!({ "token": told(&token, desk), "value": text }))
+        Answer::new(json!({ "token": token_json(&token, backend), "value": text }))
             .line(format!(
                 "Token `{name}` allows `{}`{until}. It is shown only now:",
                 scope.word()
@@ -65,19 +65,22 @@ async fn create(
     )
 }
 
-async fn list(desk: &Desk) -> Result<Answer> {
-    let tokens = desk.store.tokens().await?;
+async fn list(backend: &Backend) -> Result<Answer> {
+    let tokens = backend.store.tokens().await?;
     let row = |token: &Token| {
         vec![
             token.name.to_string(),
             token.scope.word().to_owned(),
             moment(token.created_at),
             token.expires_at.map_or_else(|| "-".to_owned(), moment),
-            state(token, desk).to_owned(),
+            state(token, backend).to_owned(),
         ]
     };
     let rows = tokens.iter().map(|token| row(&token.value)).collect();
-    let all: Vec<Value> = tokens.iter().map(|it| told(&it.value, desk)).collect();
+    let all: Vec<Value> = tokens
+        .iter()
+        .map(|it| token_json(&it.value, backend))
+        .collect();
     let head = ["token", "allows", "made", "until", "state"];
     Ok(Answer::new(json!({ "tokens": all })).table(
         &head,
@@ -86,18 +89,18 @@ async fn list(desk: &Desk) -> Result<Answer> {
     ))
 }
 
-fn state(token: &Token, desk: &Desk) -> &'static str {
-    match token.scope_at(desk.now()) {
+fn state(token: &Token, backend: &Backend) -> &'static str {
+    match token.scope_at(backend.now()) {
         Ok(_) => "open",
-        Err(Closed::Revoked) => "revoked",
-        Err(Closed::Expired) => "expired",
+        Err(TokenRejection::Revoked) => "revoked",
+        Err(TokenRejection::Expired) => "expired",
     }
 }
 
 /// Never with its digest: it is of no use to people.
-fn told(token: &Token, desk: &Desk) -> Value {
+fn token_json(token: &Token, backend: &Backend) -> Value {
     json!({
-        "name": token.name, "scope": token.scope, "state": state(token, desk),
+        "name": token.name, "scope": token.scope, "state": state(token, backend),
         "created_at": token.created_at, "expires_at": token.expires_at,
         "revoked_at": token.revoked_at,
     })

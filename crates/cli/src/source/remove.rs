@@ -1,9 +1,9 @@
 //! `gaffer source remove`: only a source that no job works in any more.
 
 use anyhow::Result;
-use domain::hooks::Log;
 use domain::ids::RepoName;
-use engine::desk::{Desk, decide_again};
+use domain::redelivery::Log;
+use engine::backend::{Backend, decide_again};
 use engine::keys;
 use serde_json::json;
 
@@ -11,23 +11,23 @@ use crate::error::Error;
 use crate::render::Answer;
 
 /// Removes a source and the state of its repository; its ended jobs and their events stay.
-pub(super) async fn run(repo: &RepoName, desk: &Desk) -> Result<Answer> {
+pub(super) async fn run(repo: &RepoName, backend: &Backend) -> Result<Answer> {
     decide_again(format!("source {repo}"), async || {
-        let Some(found) = desk.store.source(repo).await? else {
+        let Some(found) = backend.store.source(repo).await? else {
             return Err(Error::no_such("source", repo, "").into());
         };
-        refuse_used(repo, desk).await?;
-        let mut unit = desk.unit();
+        refuse_used(repo, backend).await?;
+        let mut unit = backend.unit();
         unit.delete(keys::source(repo), &found);
-        let reach = desk.store.reach(repo).await?;
+        let reach = backend.store.reach(repo).await?;
         if reach.version > 0 {
-            unit.delete(keys::reach(repo), &reach);
+            unit.delete(keys::repository_access(repo), &reach);
         }
         let log = Log::Repo(repo.clone());
-        if let Some(repair) = desk.store.repair(&log).await? {
+        if let Some(repair) = backend.store.repair(&log).await? {
             unit.delete(keys::hook_log(&log), &repair);
         }
-        if !desk.try_commit(unit).await? {
+        if !backend.try_commit(unit).await? {
             return Ok(None);
         }
         let repo = &found.value.repo;
@@ -41,11 +41,11 @@ pub(super) async fn run(repo: &RepoName, desk: &Desk) -> Result<Answer> {
 }
 
 /// Refuses to remove a source in use: its jobs would silently be neither answered nor merged.
-async fn refuse_used(repo: &RepoName, desk: &Desk) -> Result<()> {
-    for account in desk.store.accounts().await? {
+async fn refuse_used(repo: &RepoName, backend: &Backend) -> Result<()> {
+    for account in backend.store.accounts().await? {
         let name = &account.value.name;
-        let mut jobs = desk.store.queued(name).await?;
-        jobs.extend(desk.store.watched(name).await?);
+        let mut jobs = backend.store.queued(name).await?;
+        jobs.extend(backend.store.watched(name).await?);
         if let Some(job) = jobs.iter().find(|job| job.value.repo == *repo) {
             let id = &job.value.id;
             let what = format!("job {id} still works in it");
@@ -55,7 +55,7 @@ async fn refuse_used(repo: &RepoName, desk: &Desk) -> Result<()> {
             return Err(Error::refused("in_use", what, next).into());
         }
     }
-    let pulls = desk.store.open_pulls().await?;
+    let pulls = backend.store.open_pulls().await?;
     if let Some(found) = pulls
         .iter()
         .find(|found| found.value.pull.pull.repo == *repo)

@@ -67,25 +67,25 @@ pub(crate) fn log_to_stderr(loudness: Loudness) {
 #[derive(Default)]
 struct Counting {
     line: format::Format,
-    said: Mutex<Said>,
+    said: Mutex<SeenLines>,
 }
 
 /// Logged lines, by their digest.
 #[derive(Default)]
-struct Said(HashMap<u64, Trouble>);
+struct SeenLines(HashMap<u64, SeenLine>);
 
 /// A warning or an error that was logged.
-struct Trouble {
+struct SeenLine {
     at: Instant,
     what: String,
     /// How often it came since.
     more: u64,
 }
 
-impl Said {
+impl SeenLines {
     /// Records a line; returns whether it is new, and what to print of earlier counted ones.
     fn note(&mut self, trouble: Option<(u64, String)>, now: Instant) -> (bool, Vec<String>) {
-        let is_over = |it: &Trouble| now.duration_since(it.at) >= ONCE_IN;
+        let is_over = |it: &SeenLine| now.duration_since(it.at) >= ONCE_IN;
         let over = self.0.extract_if(|_, it| is_over(it));
         let counted = over.filter(|(_, it)| it.more > 0);
         let counted = counted.map(|(_, it)| format!("{} more times: {}", it.more, it.what));
@@ -99,7 +99,7 @@ impl Said {
         }
         if self.0.len() < COUNTED_MAX {
             let (at, more) = (now, 0);
-            self.0.insert(digest, Trouble { at, what, more });
+            self.0.insert(digest, SeenLine { at, what, more });
         }
         (true, counted)
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use crate::args::service::Kind;
-use crate::here::Here;
+use crate::args::service::ServiceKind;
+use crate::context::CommandContext;
 use crate::render::Answer;
 use server::STOP_WITHIN;
 
@@ -21,14 +21,14 @@ const RESTART_SECONDS: u32 = 5;
 const STOP_SECONDS_MORE: u64 = 15;
 
 /// Prints the service.
-pub(crate) fn print(kind: Kind, here: &Here) -> Result<Answer> {
+pub(crate) fn print(kind: ServiceKind, here: &CommandContext) -> Result<Answer> {
     let program = std::env::current_exe().context("finding this program")?;
     let folder = std::path::absolute(&here.folder).context("finding the data folder")?;
     let mut words = vec![program.display().to_string()];
     words.extend(command(std::env::args_os().skip(1), here, &folder));
     let (text, place) = match kind {
-        Kind::Systemd => (unit(&words), "~/.config/systemd/user/gaffer.service"),
-        Kind::Launchd => (
+        ServiceKind::Systemd => (unit(&words), "~/.config/systemd/user/gaffer.service"),
+        ServiceKind::Launchd => (
             property_list(&words, &folder),
             "~/Library/LaunchAgents/dev.gaffer.up.plist",
         ),
@@ -38,7 +38,11 @@ pub(crate) fn print(kind: Kind, here: &Here) -> Result<Answer> {
 }
 
 /// The typed command, for the same Gaffer from any folder.
-fn command(typed: impl Iterator<Item = OsString>, here: &Here, folder: &Path) -> Vec<String> {
+fn command(
+    typed: impl Iterator<Item = OsString>,
+    here: &CommandContext,
+    folder: &Path,
+) -> Vec<String> {
     let typed = typed.map(|word| word.to_string_lossy().into_owned());
     let mut words = Vec::new();
     let mut is_folder = false;
@@ -151,8 +155,8 @@ mod tests {
     use super::*;
     use crate::settings::Environment;
 
-    fn of(typed: &[&str], stack: Option<&str>) -> Vec<String> {
-        let here = Here {
+    fn command_line(typed: &[&str], stack: Option<&str>) -> Vec<String> {
+        let here = CommandContext {
             folder: "data".into(),
             environment: Environment::default(),
             stack: stack.map(str::to_owned),
@@ -171,14 +175,14 @@ mod tests {
             "--no-webhooks",
             "--service=launchd",
         ];
-        let words = of(&typed, None);
+        let words = command_line(&typed, None);
         assert_eq!(words, ["up", "--no-webhooks", "--data", "/srv/gaffer"]);
-        let words = of(&["up", "--service", "--data=data"], None);
+        let words = command_line(&["up", "--service", "--data=data"], None);
         assert_eq!(words, ["up", "--data", "/srv/gaffer"]);
-        let words = of(&["up", "--service"], Some("gaffer"));
+        let words = command_line(&["up", "--service"], Some("gaffer"));
         assert_eq!(words, ["up", "--stack", "gaffer"]);
         assert_eq!(
-            of(&["up", "--aws", "--service"], Some("gaffer")),
+            command_line(&["up", "--aws", "--service"], Some("gaffer")),
             ["up", "--aws"]
         );
     }

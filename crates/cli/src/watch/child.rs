@@ -59,7 +59,7 @@ pub(super) enum Ended<O> {
     /// It took too long.
     TimedOut,
     /// It was cancelled.
-    CalledOff(O),
+    Cancelled(O),
 }
 
 impl Handler {
@@ -103,7 +103,7 @@ impl Handler {
             // A command that has just ended is done.
             biased;
             ended = tokio::time::timeout(self.timeout, waited) => ended.map_err(|_| Ended::TimedOut),
-            off = off => Err(Ended::CalledOff(off)),
+            off = off => Err(Ended::Cancelled(off)),
         };
         match ended {
             Ok(status) => {

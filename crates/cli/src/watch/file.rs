@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::child::{Ended, Handler};
-use super::trouble::{Waits, paused, told_off};
-use super::{Outcome, handle, handler, judged, told_to_end};
+use super::problem::{Waits, paused, told_off};
+use super::{WatchOutcome, handle, handler, judged};
 use crate::args::watch::WatchArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render;
 use crate::run::files::{self, state};
 
@@ -34,7 +34,7 @@ const STATE_KEY: &str = "watcher_state_path";
 
 /// How far a file was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Standing {
+struct FileState {
     /// Up to here, in bytes.
     offset: u64,
     /// Lines that were no events.
@@ -46,7 +46,7 @@ struct Standing {
 }
 
 /// Handles the events of the file, and later ones unless it runs once.
-pub(super) async fn run(args: WatchArgs, events: PathBuf, here: &Here) -> Result<()> {
+pub(super) async fn run(args: WatchArgs, events: PathBuf, here: &CommandContext) -> Result<()> {
     let config = files::settings(&args.config, here)?;
     let mut reader = Reader {
         standing: state::read(&config.watcher_state_path, STATE_KEY)?.unwrap_or_default(),
@@ -61,7 +61,7 @@ pub(super) async fn run(args: WatchArgs, events: PathBuf, here: &Here) -> Result
     let mut work = std::pin::pin!(reader.go_on((args.once, config.watcher_poll), stopped));
     tokio::select! {
         done = &mut work => return done,
-        told = told_to_end() => told?,
+        told = crate::up::told_to_end() => told?,
     }
     stop.send_replace(true);
     work.await
@@ -70,7 +70,7 @@ pub(super) async fn run(args: WatchArgs, events: PathBuf, here: &Here) -> Result
 struct Reader {
     events: PathBuf,
     state: PathBuf,
-    standing: Standing,
+    standing: FileState,
     handler: Handler,
     as_json: bool,
     /// Given-up events of this run.
@@ -140,14 +140,14 @@ impl Reader {
         let mut waits = Waits::default();
         for attempt in 1..=TRIES_MAX {
             let why = match self.run_once(&text, stopped).await? {
-                Outcome::Done => {
-                    self.untold = self.tell(event, (attempt, "done")).err();
+                WatchOutcome::Done => {
+                    self.untold = self.report_attempt(event, (attempt, "done")).err();
                     return Ok(true);
                 }
-                Outcome::Back { why } => why,
-                Outcome::Untried { .. } | Outcome::Lost => return Ok(false),
+                WatchOutcome::Back { why } => why,
+                WatchOutcome::Untried { .. } | WatchOutcome::Lost => return Ok(false),
             };
-            self.untold = self.tell(event, (attempt, &why)).err();
+            self.untold = self.report_attempt(event, (attempt, &why)).err();
             if attempt < TRIES_MAX {
                 if self.untold.is_some() {
                     return Ok(false);
@@ -160,26 +160,30 @@ impl Reader {
         Ok(true)
     }
 
-    async fn run_once(&self, event: &str, stopped: &mut watch::Receiver<bool>) -> Result<Outcome> {
+    async fn run_once(
+        &self,
+        event: &str,
+        stopped: &mut watch::Receiver<bool>,
+    ) -> Result<WatchOutcome> {
         if *stopped.borrow() {
-            return Ok(Outcome::Lost);
+            return Ok(WatchOutcome::Lost);
         }
         let running = self.handler.start(event)?;
         let off = async {
             told_off(stopped).await;
-            Outcome::Lost
+            WatchOutcome::Lost
         };
         Ok(match self.handler.finish(running, event, off).await? {
             Ended::Exited(status) => judged(status),
             Ended::TimedOut => {
                 let why = format!("it took longer than {:?}", self.handler.timeout);
-                Outcome::Back { why }
+                WatchOutcome::Back { why }
             }
-            Ended::CalledOff(outcome) => outcome,
+            Ended::Cancelled(outcome) => outcome,
         })
     }
 
-    fn tell(&self, event: &Value, (attempt, outcome): (u32, &str)) -> Result<()> {
+    fn report_attempt(&self, event: &Value, (attempt, outcome): (u32, &str)) -> Result<()> {
         if self.as_json {
             let told = json!({
                 "event_id": event["event_id"], "event": event["event"], "kind": event["kind"],

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::child::JULES_EVENT;
 use crate::args::watch::HandleArgs;
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::{self, Answer};
 use crate::{mcp, stdin};
 
@@ -34,7 +34,7 @@ const APPROVE: &str = "jules_approve_plan";
 
 /// An event in the seed's schema, with what of ours is of use. What else there is does not matter.
 #[derive(Debug, Deserialize)]
-struct Given {
+struct HandlerSettings {
     event: String,
     #[serde(default)]
     kind: Option<String>,
@@ -53,7 +53,7 @@ type Call = (&'static str, Value);
 
 /// What an event asks for.
 #[derive(Debug, PartialEq, Eq)]
-struct Plan {
+struct HandlePlan {
     /// The event, in a sentence.
     happened: String,
     /// The tools that are called for it, with their arguments.
@@ -63,7 +63,7 @@ struct Plan {
 }
 
 /// Handles one event and reports it.
-pub(crate) async fn run(args: HandleArgs, here: Here) -> Result<Answer> {
+pub(crate) async fn run(args: HandleArgs, here: CommandContext) -> Result<Answer> {
     let event = read(args.event)?;
     if !is_known(&event.event) {
         let shown = clip(&event.event, NAME_CHARS_MAX);
@@ -77,7 +77,11 @@ pub(crate) async fn run(args: HandleArgs, here: Here) -> Result<Answer> {
     for (tool, arguments) in plan.calls {
         called.push((tool, call(&server, tool, arguments).await?));
     }
-    Ok(told(&event, (&plan.happened, &plan.next), &called))
+    Ok(event_environment(
+        &event,
+        (&plan.happened, &plan.next),
+        &called,
+    ))
 }
 
 /// Whether this version knows such an event.
@@ -107,7 +111,7 @@ async fn call(server: &Server, tool: &'static str, arguments: Value) -> Result<V
     Ok(json!({ "failed": what }))
 }
 
-fn read(given: Option<String>) -> Result<Given> {
+fn read(given: Option<String>) -> Result<HandlerSettings> {
     let text = match given.filter(|text| !text.trim().is_empty()) {
         Some(text) => text,
         None if std::io::stdin().is_terminal() => return Err(no_event().into()),
@@ -137,7 +141,7 @@ fn no_event() -> Error {
 }
 
 /// The action that an event asks for. Text that others wrote never chooses what is called.
-fn plan(event: &Given, approves: bool) -> Plan {
+fn plan(event: &HandlerSettings, approves: bool) -> HandlePlan {
     let job = event.job_id.as_deref();
     let named = job.unwrap_or("the whole account");
     let one = |tool: &'static str| job.map(|job| (tool, json!({ "job_id": job })));
@@ -174,7 +178,7 @@ fn plan(event: &Given, approves: bool) -> Plan {
             Vec::new(),
         ),
     };
-    Plan {
+    HandlePlan {
         happened,
         calls: call.into_iter().collect(),
         next: if job.is_some() { next } else { Vec::new() },
@@ -251,8 +255,8 @@ fn question(
     }
 }
 
-fn told(
-    event: &Given,
+fn event_environment(
+    event: &HandlerSettings,
     (happened, next): (&str, &[String]),
     called: &[(&'static str, Value)],
 ) -> Answer {

@@ -62,7 +62,7 @@ fn a_key_is_replaced_only_when_that_is_said() {
     let world = World::with_account();
     let again = world
         .feed(&["account", "add", "default", "--json"], "other")
-        .told();
+        .failure();
     assert_eq!((again.exit, again.code.as_str()), (1, "exists"));
     assert!(
         again
@@ -95,7 +95,7 @@ fn a_key_is_replaced_only_when_that_is_said() {
             &["account", "add", "work", "--replace-key", "--json"],
             "other",
         )
-        .told();
+        .failure();
     assert_eq!((unknown.exit, unknown.code.as_str()), (1, "no_such"));
 }
 
@@ -106,7 +106,7 @@ fn a_bad_key_is_bad_usage_and_is_not_told() {
         let ran = world.feed(&["account", "add", "default", "--json"], bad);
         assert!(!ran.says("hunter2"), "{ran:?}");
         assert_eq!(
-            (ran.told().exit, ran.told().code.as_str()),
+            (ran.failure().exit, ran.failure().code.as_str()),
             (2, "usage"),
             "{bad:?}"
         );
@@ -141,7 +141,7 @@ fn an_agent_has_to_be_there() {
             &["account", "add", "default", "--agent", "bot", "--json"],
             KEY,
         )
-        .told();
+        .failure();
     assert_eq!((told.exit, told.code.as_str()), (1, "no_such"));
     assert!(
         told.error.contains("agent `bot`") && told.next.contains("gaffer agent add bot"),

@@ -19,7 +19,7 @@ use clinic::Clinic;
 #[test]
 fn a_healthy_installation_is_told_so_and_nothing_was_written() {
     let clinic = Clinic::new();
-    let (told, code) = clinic.told(&[]);
+    let (told, code) = clinic.report(&[]);
     expect_test::expect![[r#"
         ok       data  data folder DATA: it can be read, and its disk has room
         ok       clock  this machine's clock: it agrees with the clocks of Jules and GitHub
@@ -84,8 +84,8 @@ fn programs_get_every_finding_with_its_code_and_people_get_three_lines_each() {
 fn it_works_beside_a_writer_and_leaves_the_store_as_it_was() {
     let clinic = Clinic::new();
     let before = clinic.records();
-    clinic.with_desk(async |_| {
-        let (told, code) = clinic.told(&[]);
+    clinic.with_backend(async |_| {
+        let (told, code) = clinic.report(&[]);
         assert_eq!((told.lines().count() > 3, code), (true, 0), "{told}");
     });
     assert_eq!(clinic.records(), before);
@@ -100,6 +100,6 @@ fn one_source_is_looked_at_alone() {
     assert_eq!(clinic.run(&["doctor", "--source", "acme/none"]).code, 1);
     let unknown = clinic
         .run(&["doctor", "--source", "acme/other", "--json"])
-        .told();
+        .failure();
     assert_eq!((unknown.exit, unknown.code.as_str()), (1, "no_such"));
 }

@@ -68,7 +68,7 @@ fn a_list_that_cannot_be_read_is_bad_usage_and_names_its_limit() {
         world.run(&["--json", "jobs", "import", &file]),
         world.feed(&["--json", "jobs", "import", "-"], &long),
     ] {
-        let told = ran.told();
+        let told = ran.failure();
         assert_eq!(told.exit, 2, "{told:?}");
         assert!(told.error.contains("longer than 4194304 bytes"), "{told:?}");
     }

@@ -92,8 +92,8 @@ impl Typist {
     fn goes_up(&mut self, line: &str) -> Running {
         let mut replace = |from: &str, to: String| self.replaced.push((from.to_owned(), to));
         replace("gaffer up", "gaffer up --listen 127.0.0.1:0".to_owned());
-        let (up, door) = self.starts(line);
-        let job = format!("gaffer job --url http://{door}");
+        let (up, api) = self.starts(line);
+        let job = format!("gaffer job --url http://{api}");
         self.replaced.push(("gaffer job".to_owned(), job));
         up
     }

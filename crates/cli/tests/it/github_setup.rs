@@ -180,7 +180,7 @@ fn a_code_can_be_pasted_and_works_once() {
         .split('&')
         .next()
         .unwrap();
-    let told = pasted(&[], code).told();
+    let told = pasted(&[], code).failure();
     assert_eq!(
         (told.exit, told.code.as_str()),
         (1, "code_used"),
@@ -188,13 +188,13 @@ fn a_code_can_be_pasted_and_works_once() {
     );
     assert!(!told.error.contains(code), "{told:?}");
     let foreign = back.replace("state=", "state=f");
-    let told = pasted(&[], &foreign).told();
+    let told = pasted(&[], &foreign).failure();
     assert_eq!(
         (told.exit, told.code.as_str()),
         (1, "wrong_state"),
         "{told:?}"
     );
-    let odd = pasted(&[], "a b").told();
+    let odd = pasted(&[], "a b").failure();
     assert_eq!(odd.exit, 2, "{odd:?}");
     // All users of the machine can read arguments.
     let argument = world.refused(&["github", "setup", "--code", code]);
@@ -263,7 +263,7 @@ fn an_app_made_by_hand_is_taken_with_its_key() {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         world.run(&[&arguments[..], &["--json"]].concat())
     };
-    let wrong = run("7", &file).told();
+    let wrong = run("7", &file).failure();
     assert_eq!(
         (wrong.exit, wrong.code.as_str()),
         (1, "key_refused"),
@@ -297,7 +297,7 @@ fn a_lost_key_is_told_with_the_way_out() {
         "--code-stdin",
         "--json",
     ];
-    let failed = world.feed(&code, &back).told();
+    let failed = world.feed(&code, &back).failure();
     assert_eq!(failed.exit, 1, "{failed:?}");
     std::fs::remove_file(secrets).unwrap();
     let told = world.refused(&["github", "setup", "--within", "0s"]);

@@ -117,11 +117,11 @@ fn what_is_missing_or_wrong_is_told_with_the_way_out() {
     let told = world.refused(&["init", "--repo", "acme/shop"]);
     assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
     assert!(told.next.contains("JULES_API_KEY"), "{told:?}");
-    let bad = world.feed(&INIT, &env_file(KEY, DEFAULT_TOKEN)).told();
+    let bad = world.feed(&INIT, &env_file(KEY, DEFAULT_TOKEN)).failure();
     assert_eq!((bad.exit, bad.code.as_str()), (1, "bad_key"), "{bad:?}");
     let kind = world
         .feed(&INIT, &env_file("ghp_01234567890123456789", ""))
-        .told();
+        .failure();
     assert!(
         kind.exit == 2 && kind.error.contains("is a GitHub token"),
         "{kind:?}"
@@ -129,7 +129,7 @@ fn what_is_missing_or_wrong_is_told_with_the_way_out() {
     let absent = ["init", "--repo", "acme/shpo", "--secrets-stdin", "--json"];
     let absent = world
         .feed(&absent, &env_file(DEFAULT_KEY, DEFAULT_TOKEN))
-        .told();
+        .failure();
     // What was stored before the failure is reported, since it stays.
     assert!(
         absent.error.contains("account `default` is added"),
@@ -159,7 +159,7 @@ fn what_is_missing_or_wrong_is_told_with_the_way_out() {
     assert!(rows.stderr.lines().all(|line| line.len() < 300), "{rows:?}");
     let token = world
         .feed(&INIT, &env_file(DEFAULT_KEY, "ghp_wrong"))
-        .told();
+        .failure();
     assert_eq!(
         (token.exit, token.code.as_str()),
         (1, "bad_token"),

@@ -1,4 +1,4 @@
-//! `gaffer job` against the real door over the same data folder, with no dispatcher behind it.
+//! `gaffer job` against the real API over the same data folder, with no dispatcher behind it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use api::DoorState;
-use engine::desk::Desk;
+use api::ApiState;
+use engine::backend::Backend;
 use engine::machine::{RandomIds, SystemClock};
 use local::{Database, LocalQueue};
 use secrecy::SecretString;
@@ -20,13 +20,13 @@ pub(crate) const TOKEN: &str = "gaf_0123456789abcdef0123456789abcdef";
 /// Every prompt has its own words, so that it is found again.
 const PROMPT: &str = "Add a search box";
 
-/// What the door of a data folder works on.
-pub(crate) fn desk(world: &World) -> Desk {
+/// What the API of a data folder works on.
+pub(crate) fn backend(world: &World) -> Backend {
     let database = Database::open(&world.data().join("gaffer.db")).unwrap();
     let clock = Arc::new(SystemClock);
     let queue = Arc::new(LocalQueue::new(&database, "work", clock.clone()));
     let installation = "gtest".parse().unwrap();
-    Desk::new(
+    Backend::new(
         Arc::new(local::Store::new(&database)),
         queue,
         clock,
@@ -35,12 +35,12 @@ pub(crate) fn desk(world: &World) -> Desk {
     )
 }
 
-/// Serves the door on a free port until the test process ends.
+/// Serves the API on a free port until the test process ends.
 pub(crate) fn serve(world: &World) -> SocketAddr {
-    let desk = desk(world);
-    let state = DoorState {
+    let backend = backend(world);
+    let state = ApiState {
         answer_within: Duration::from_millis(100),
-        ..DoorState::new(desk, vec![SecretString::from(TOKEN)])
+        ..ApiState::new(backend, vec![SecretString::from(TOKEN)])
     };
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
@@ -59,7 +59,7 @@ pub(crate) fn serve(world: &World) -> SocketAddr {
     told.recv().unwrap()
 }
 
-/// A data folder with a source, and the door to it.
+/// A data folder with a source, and the API to it.
 pub(crate) fn world() -> World {
     let world = World::with_account();
     world.run(&["source", "add", "acme/shop"]).ok();
@@ -157,7 +157,7 @@ fn a_prompt_comes_from_a_file_or_standard_input() {
                     &["--json", "job", "create", "--repo", "acme/shop", "-"],
                     empty
                 )
-                .told()
+                .failure()
                 .exit,
             2
         );
@@ -169,7 +169,7 @@ fn a_prompt_comes_from_a_file_or_standard_input() {
                 &["--json", "job", "create", "--repo", "acme/shop", "-"],
                 &long
             )
-            .told()
+            .failure()
             .exit,
         2
     );
@@ -432,7 +432,7 @@ fn a_door_that_is_closed_says_how_to_open_it() {
     let told = world.refused(&["job", "list"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
     assert!(told.next.contains("start it with `gaffer up`"), "{told:?}");
-    assert!(!world.data().exists(), "asking a door made a data folder");
+    assert!(!world.data().exists(), "asking an API made a data folder");
 }
 
 #[test]
@@ -505,7 +505,7 @@ fn a_watch_that_could_never_do_anything_is_refused_at_once() {
     world.run(&["watch", "--agent", "me", "--once"]).ok();
     for command in ["/nonexistent", "no-such-command"] {
         let watch = ["--json", "watch", "--agent", "me", "--once", "--", command];
-        let told = world.run(&watch).told();
+        let told = world.run(&watch).failure();
         assert!(told.exit == 2 && told.error.contains(command), "{told:?}");
     }
 }

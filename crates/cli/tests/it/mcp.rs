@@ -1,4 +1,4 @@
-//! `gaffer mcp` as a client starts it: the built binary, lines of JSON on its pipes, and the real door behind it.
+//! `gaffer mcp` as a client starts it: the built binary, lines of JSON on its pipes, and the real API behind it.
 
 mod bad_input;
 mod install;
@@ -20,7 +20,7 @@ pub(crate) struct Speaker {
 }
 
 impl Speaker {
-    fn of(world: &World) -> Self {
+    fn new(world: &World) -> Self {
         Self::started(world.command(&["mcp"]))
     }
 
@@ -125,7 +125,7 @@ fn versions_are_agreed_on() {
         ("2099-01-01", "2025-11-25"),
         ("latest", "2025-11-25"),
     ] {
-        let mut speaker = Speaker::of(&world);
+        let mut speaker = Speaker::new(&world);
         let told = speaker.greet(asked);
         assert_eq!(told["protocolVersion"], answered, "{told}");
         let server = json!({ "name": "zai-jules-mcp", "version": "1.0.0" });
@@ -196,7 +196,7 @@ fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
 #[test]
 fn whoever_does_not_greet_is_left_although_the_line_is_open() {
     let world = World::new();
-    let mut speaker = Speaker::of(&world);
+    let mut speaker = Speaker::new(&world);
     speaker.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     // Its stdin is open still.
     assert_eq!(speaker.child.wait().unwrap().code(), Some(1));

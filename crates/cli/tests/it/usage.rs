@@ -185,7 +185,7 @@ fn a_data_folder_is_found_or_asked_for() {
     let world = World::new();
     let mut nowhere = world.command(&["status", "--json"]);
     nowhere.env_remove("GAFFER_DATA");
-    let told = ran(nowhere, "").told();
+    let told = ran(nowhere, "").failure();
     assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
     let agent = ["agent", "add", "bot", "--url", "https://bot.example.com/x"];
     let mut home = world.command(&agent);

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use domain::event::{Audience, ErrorCause};
 use domain::ids::{AgentName, EventId, JobId, PullRef, SessionId};
 use domain::job::{
-    self, Announced, Attention, Ending, How, Job, Phase, Reply, Sent, Told, Turn, Watch,
+    self, Announced, Announcement, Attention, EndReason, Ending, Job, Phase, Reply, SentAnswer,
+    Turn, Watch,
 };
 use domain::merge::{Judgement, Reason};
 use domain::policy::{Answerer, MergeMethod, Timing};
 use domain::pull::{self, Alarm, Pull, PullPhase, Verdict};
 use domain::session::{SessionState, SessionView};
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::jobs::{Order, job_list};
 use engine::keys;
 use engine::settings::{Agent, TrackedPull};
@@ -123,12 +124,12 @@ fn session(job: &JobId) -> SessionId {
     format!("s-{job}").parse().unwrap()
 }
 
-fn told(at: Timestamp, who: Option<Answerer>) -> Told {
-    Told {
+fn announcement(at: Timestamp, who: Option<Answerer>) -> Announcement {
+    Announcement {
         key: "a1".to_owned(),
-        event: EventId::of("asked"),
+        event: EventId::from_name("asked"),
         at,
-        wordless: false,
+        without_text: false,
         shown: true,
         after: None,
         through: None,
@@ -139,7 +140,7 @@ fn told(at: Timestamp, who: Option<Answerer>) -> Told {
             place: 0,
             until: None,
         }),
-        hushed: false,
+        suppressed: false,
         sent: Vec::new(),
     }
 }
@@ -148,9 +149,9 @@ fn asking(who: Answerer) -> impl Fn(&mut Watch) {
     move |watch| {
         let since = watch.since;
         watch.state = SessionState::AwaitingUserFeedback;
-        watch.announced.question = Some(told(since, Some(who)));
+        watch.announced.question = Some(announcement(since, Some(who)));
         watch.attention = Attention::Question {
-            event: EventId::of("asked"),
+            event: EventId::from_name("asked"),
             since,
             text: Some("Which?".to_owned()),
         };
@@ -161,9 +162,9 @@ fn planning(who: Answerer) -> impl Fn(&mut Watch) {
     move |watch| {
         let since = watch.since;
         watch.state = SessionState::AwaitingPlanApproval;
-        watch.announced.plan = Some(told(since, Some(who)));
+        watch.announced.plan = Some(announcement(since, Some(who)));
         watch.attention = Attention::Plan {
-            event: EventId::of("asked"),
+            event: EventId::from_name("asked"),
             since,
             plan: None,
         };
@@ -179,7 +180,7 @@ fn answered(watch: &mut Watch) {
         start: "Red.".to_owned(),
     };
     let told = watch.announced.question.as_mut().unwrap();
-    told.sent.push(Sent { at, reply });
+    told.sent.push(SentAnswer { at, reply });
 }
 
 /// A session that does nothing and was announced so often.
@@ -189,7 +190,7 @@ fn still(state: &str, times: u32) -> impl Fn(&mut Watch) + use<> {
         watch.state = SessionState::from(state.clone());
         watch.announced = Announced {
             stuck_at: (times > 0).then_some(watch.progress_at),
-            stuck_told: times,
+            stuck_announcements: times,
             ..Announced::default()
         };
     }
@@ -216,7 +217,7 @@ fn cases_of_sessions() -> Vec<Case> {
             at: job.created_at,
             session: None,
             pull: None,
-            how: How::Completed,
+            how: EndReason::Completed,
             plan_unreviewed: false,
         });
     };
@@ -308,7 +309,7 @@ fn cases_of_pulls() -> Vec<Case> {
     };
     let told_of_checks = move |pull: &mut Pull| {
         reasons(vec![failed()])(pull);
-        pull.repairs.ci_told.push(SHA.parse().unwrap());
+        pull.repairs.ci_sent.push(SHA.parse().unwrap());
     };
     let given_up = move |pull: &mut Pull| {
         told_of_checks(pull);
@@ -363,7 +364,7 @@ fn pull_of(text: &str) -> PullRef {
 }
 
 /// Writes a job in this state, and answers its id.
-async fn write(desk: &Desk, number: u64, case: &Case) -> JobId {
+async fn write(backend: &Backend, number: u64, case: &Case) -> JobId {
     let order = Order {
         repo: "acme/shop".parse().unwrap(),
         branch: Some("main".parse().unwrap()),
@@ -374,11 +375,11 @@ async fn write(desk: &Desk, number: u64, case: &Case) -> JobId {
         priority: None,
         terms: domain::policy::Terms::default(),
     };
-    let id = desk.create_job(order).await.unwrap().id;
-    let found = desk.store.job(&id).await.unwrap().unwrap();
+    let id = backend.create_job(order).await.unwrap().id;
+    let found = backend.store.job(&id).await.unwrap().unwrap();
     let mut job = found.value;
     (case.job)(&mut job);
-    let mut unit = desk.unit();
+    let mut unit = backend.unit();
     if let Some(edit) = &case.pull {
         let reference = pull_of(&format!("acme/shop#{number}"));
         watched(&mut job).pull = Some(reference.clone());
@@ -389,22 +390,22 @@ async fn write(desk: &Desk, number: u64, case: &Case) -> JobId {
             read_at: Some(job.created_at),
         };
         let open = keys::listed(keys::OPEN_PULLS, keys::pull_pk(&reference));
-        let place = Place {
+        let place = IndexEntry {
             list: open.filter(|_| !tracked.pull.is_settled()),
-            ..Place::default()
+            ..IndexEntry::default()
         };
         unit.put(keys::pull(&reference), &tracked, None, place);
     }
-    let place = Place {
+    let place = IndexEntry {
         list: job_list(&job),
-        ..Place::default()
+        ..IndexEntry::default()
     };
     unit.put(keys::job(&id), &job, Some(found.version), place);
-    desk.commit(unit).await.unwrap();
+    backend.commit(unit).await.unwrap();
     id
 }
 
-async fn agent(desk: &Desk) {
+async fn agent(backend: &Backend) {
     let name: AgentName = "zai".parse().unwrap();
     let agent = Agent {
         name: name.clone(),
@@ -414,24 +415,24 @@ async fn agent(desk: &Desk) {
         resume: None,
         notify: None,
     };
-    let mut unit = desk.unit();
-    unit.put(keys::agent(&name), &agent, None, Place::default());
-    desk.commit(unit).await.unwrap();
+    let mut unit = backend.unit();
+    unit.put(keys::agent(&name), &agent, None, IndexEntry::default());
+    backend.commit(unit).await.unwrap();
 }
 
 /// A world with a job in each state.
 fn world() -> (World, Vec<(Case, String)>) {
     let world = jobs::world();
-    let desk = jobs::desk(&world);
+    let backend = jobs::backend(&world);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
     let written = runtime.block_on(async {
-        agent(&desk).await;
+        agent(&backend).await;
         let mut written = Vec::new();
         for (number, case) in (1..).zip(cases()) {
-            let id = write(&desk, number, &case).await.to_string();
+            let id = write(&backend, number, &case).await.to_string();
             written.push((case, id));
         }
         written
@@ -451,7 +452,7 @@ fn waited(world: &World, id: &str) -> (bool, String) {
             job["waits_for"]["sentence"].as_str().unwrap().to_owned(),
         );
     }
-    (false, ran.told().error)
+    (false, ran.failure().error)
 }
 
 #[test]

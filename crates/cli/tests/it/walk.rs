@@ -129,7 +129,7 @@ fn every_command_answers_in_json_and_refuses_in_json() {
         let what = name.join(" ");
         let flags = |more: &str| ["--json", more].map(str::to_owned).to_vec();
         let odd = run(&[name.clone(), flags("--no-such-option")].concat());
-        assert_eq!(odd.told().code, "usage", "{what}: {odd:?}");
+        assert_eq!(odd.failure().code, "usage", "{what}: {odd:?}");
         assert_eq!(odd.code, 2, "{what}: {odd:?}");
         if ELSEWHERE.contains(&what.as_str()) {
             continue;

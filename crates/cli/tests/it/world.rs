@@ -96,8 +96,8 @@ impl World {
     }
 
     /// Runs a command that has to fail and returns its error for programs.
-    pub(crate) fn refused(&self, arguments: &[&str]) -> Told {
-        self.run(&[arguments, &["--json"]].concat()).told()
+    pub(crate) fn refused(&self, arguments: &[&str]) -> FailureText {
+        self.run(&[arguments, &["--json"]].concat()).failure()
     }
 
     /// A stored secret and the mode of its file.
@@ -148,7 +148,7 @@ fn holds(folder: &Path, text: &str) -> bool {
 
 /// An error for programs.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct FailureText {
     pub(crate) exit: i32,
     pub(crate) code: String,
     pub(crate) error: String,
@@ -172,7 +172,7 @@ impl Ran {
 
     /// How it failed.
     #[track_caller]
-    pub(crate) fn told(&self) -> Told {
+    pub(crate) fn failure(&self) -> FailureText {
         assert_eq!(
             (self.stdout.as_str(), self.stderr.lines().count()),
             ("", 1),
@@ -180,7 +180,7 @@ impl Ran {
         );
         let told: Value = serde_json::from_str(&self.stderr).unwrap();
         let text = |name: &str| told[name].as_str().unwrap_or_default().to_owned();
-        Told {
+        FailureText {
             exit: self.code,
             code: text("code"),
             error: text("error"),

@@ -34,12 +34,12 @@ const WITHIN: &str = "http://localhost/";
 
 /// Carries requests to the API: over a network, or by a function call where the API is in the same process.
 #[async_trait]
-pub trait Carrier: Send + Sync + 'static {
+pub trait Transport: Send + Sync + 'static {
     /// The answer to a request, read whole.
     ///
     /// # Errors
     /// [`Error::Unreachable`], [`Error::NoAnswer`] and [`Error::Foreign`].
-    async fn carry(&self, request: Request) -> Result<Carried, Error>;
+    async fn carry(&self, request: Request) -> Result<TransportResponse, Error>;
 }
 
 /// A request on its way to the API.
@@ -57,7 +57,7 @@ pub struct Request {
 
 /// An answer that has come.
 #[derive(Debug)]
-pub struct Carried {
+pub struct TransportResponse {
     /// Its status.
     pub status: StatusCode,
     /// Its body.
@@ -67,7 +67,7 @@ pub struct Carried {
 /// A client of one Gaffer; cloning it is cheap.
 #[derive(Clone)]
 pub struct Client {
-    carrier: Arc<dyn Carrier>,
+    carrier: Arc<dyn Transport>,
     base: Url,
     authorization: HeaderValue,
     through: Through,
@@ -82,7 +82,8 @@ impl fmt::Debug for Client {
 }
 
 /// A call on its way.
-type Sent<'a> = Pin<Box<dyn Future<Output = Result<(StatusCode, Vec<u8>), Error>> + Send + 'a>>;
+type ResponseFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<(StatusCode, Vec<u8>), Error>> + Send + 'a>>;
 
 /// One call without its token.
 pub(super) struct Call {
@@ -158,7 +159,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::GoogleKey`] and [`Error::Token`].
-    pub fn within(door: Arc<dyn Carrier>, token: &SecretString) -> Result<Self, Error> {
+    pub fn within(door: Arc<dyn Transport>, token: &SecretString) -> Result<Self, Error> {
         let why = "it is no address";
         let base = WITHIN.parse().map_err(|_| Error::Base {
             base: WITHIN.to_owned(),
@@ -194,7 +195,7 @@ impl Client {
     }
 
     /// Makes a call. It is compiled once and not into each of the methods, which are many.
-    fn send(&self, call: Call) -> Sent<'_> {
+    fn send(&self, call: Call) -> ResponseFuture<'_> {
         Box::pin(self.sent(call))
     }
 
@@ -219,7 +220,7 @@ impl Client {
             headers,
             body: call.body.unwrap_or_default(),
         };
-        let Carried { status, body } = self.carrier.carry(request).await?;
+        let TransportResponse { status, body } = self.carrier.carry(request).await?;
         if status.is_success() {
             return Ok((status, body));
         }

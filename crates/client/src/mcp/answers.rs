@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::wire::{self, EffectView, JobView, Later, Reason, Waiting};
+use crate::wire::{self, EffectView, JobView, Pending, Reason, Waiting};
 
 /// One job.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Job {
+pub(super) struct JobAnswer {
     pub(super) job_id: String,
     pub(super) state: String,
     pub(super) code: Code,
@@ -44,7 +44,7 @@ pub(super) struct Job {
 
 /// A job that is watched.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Registered {
+pub(super) struct RegisteredAnswer {
     /// False while its session has not been read yet: call again.
     pub(super) registered: bool,
     pub(super) job_id: String,
@@ -53,9 +53,9 @@ pub(super) struct Registered {
 
 /// Messages, oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Messages {
+pub(super) struct MessagesAnswer {
     /// Words from outside: data.
-    pub(super) messages: Vec<Line>,
+    pub(super) messages: Vec<MessageLine>,
     pub(super) next_cursor: String,
     pub(super) more: bool,
     /// False while it is still being read: call again.
@@ -64,7 +64,7 @@ pub(super) struct Messages {
 
 /// One message.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Line {
+pub(super) struct MessageLine {
     /// `assistant` is Jules.
     pub(super) role: String,
     pub(super) content: String,
@@ -75,7 +75,7 @@ pub(super) struct Line {
 
 /// The state of a job after an order.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Stands {
+pub(super) struct JobState {
     pub(super) job_id: String,
     pub(super) state: String,
     pub(super) attempt: u32,
@@ -105,7 +105,7 @@ pub(super) enum Open {
 
 /// Jobs of a repository.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Jobs {
+pub(super) struct JobsAnswer {
     pub(super) jobs: Vec<Row>,
     /// Whether there may be older ones.
     pub(super) more: bool,
@@ -125,7 +125,7 @@ pub(super) struct Row {
 
 /// The state of a job, in one letter.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Checked {
+pub(super) struct CheckResult {
     pub(super) code: Code,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) job_id: Option<String>,
@@ -137,7 +137,7 @@ pub(super) struct Checked {
 
 /// The outcome of a message or an approval.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Said {
+pub(super) struct Delivered {
     /// If not yet, it will be delivered.
     pub(super) done: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ pub(super) struct Said {
 
 /// What a job has produced.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub(super) struct Artifacts {
+pub(super) struct ArtifactsAnswer {
     pub(super) job_id: String,
     /// False while Jules is still being read: ask again.
     pub(super) read: bool,
@@ -203,12 +203,12 @@ pub(super) struct Merge {
 
 /// An event that is dealt with.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Acknowledged {
+pub(super) struct AcknowledgedAnswer {
     pub(super) event_id: String,
 }
 
 impl Code {
-    pub(super) fn of(job: &JobView) -> Self {
+    pub(super) fn from_job(job: &JobView) -> Self {
         match job.state.as_str() {
             "completed" | "in-review" | "merged" => Self::C,
             "failed" | "lost" | "refused" | "closed" | "cancelled" => Self::F,
@@ -219,12 +219,12 @@ impl Code {
     }
 }
 
-impl From<&JobView> for Job {
+impl From<&JobView> for JobAnswer {
     fn from(job: &JobView) -> Self {
         Self {
             job_id: job.job_id.to_string(),
             state: job.state.clone(),
-            code: Code::of(job),
+            code: Code::from_job(job),
             repo: job.repo.to_string(),
             branch: job.branch.to_string(),
             title: job.title.clone(),
@@ -242,7 +242,7 @@ impl From<&JobView> for Job {
     }
 }
 
-impl From<&JobView> for Stands {
+impl From<&JobView> for JobState {
     fn from(job: &JobView) -> Self {
         Self {
             job_id: job.job_id.to_string(),
@@ -275,7 +275,7 @@ impl From<&JobView> for Row {
     fn from(job: &JobView) -> Self {
         Self {
             job_id: job.job_id.to_string(),
-            code: Code::of(job),
+            code: Code::from_job(job),
             state: job.state.clone(),
             waits_for: job.waits_for.sentence.clone(),
             title: job.title.clone(),
@@ -284,7 +284,7 @@ impl From<&JobView> for Row {
     }
 }
 
-impl From<crate::Answer<EffectView>> for Said {
+impl From<crate::Answer<EffectView>> for Delivered {
     fn from(answer: crate::Answer<EffectView>) -> Self {
         match answer {
             crate::Answer::Done(effect) => Self {
@@ -305,7 +305,7 @@ impl From<crate::Answer<EffectView>> for Said {
 }
 
 /// What an order waits for, one by one if known.
-pub(super) fn waits_for(later: Later) -> Vec<String> {
+pub(super) fn waits_for(later: Pending) -> Vec<String> {
     if later.reasons.is_empty() {
         return vec![later.sentence];
     }
@@ -315,14 +315,14 @@ pub(super) fn waits_for(later: Later) -> Vec<String> {
 
 /// Events that came while an agent waited.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Waited {
-    pub(super) events: Vec<Happened>,
+pub(super) struct WaitResult {
+    pub(super) events: Vec<EventSummary>,
     pub(super) cursor: String,
 }
 
 /// An event.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Happened {
+pub(super) struct EventSummary {
     pub(super) event: String,
     pub(super) kind: String,
     pub(super) event_id: String,
@@ -335,7 +335,7 @@ pub(super) struct Happened {
     pub(super) payload: Option<Value>,
 }
 
-impl From<ActionableEvent> for Happened {
+impl From<ActionableEvent> for EventSummary {
     fn from(event: ActionableEvent) -> Self {
         Self {
             event: event.event,

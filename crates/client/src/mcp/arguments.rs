@@ -15,7 +15,7 @@ use crate::wire::Constraints;
 /// `jules_create_job`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CreateJob {
+pub(super) struct CreateJobArgs {
     /// `owner/name`.
     #[schemars(with = "String")]
     pub(super) repo: RepoName,
@@ -132,7 +132,7 @@ pub(super) struct Check {
 pub(super) struct SendMessage {
     pub(super) job_id: String,
     /// The words.
-    pub(super) message: Words,
+    pub(super) message: WordsArg,
     /// The same key is said once.
     #[serde(default)]
     pub(super) idempotency_key: Option<String>,
@@ -144,14 +144,14 @@ pub(super) struct SendMessage {
     untagged,
     expecting = "it has to be a text, or an object with the text in `content`"
 )]
-pub(super) enum Words {
+pub(super) enum WordsArg {
     /// As they are.
     Plain(String),
     /// In an object.
     Content { content: String },
 }
 
-impl Words {
+impl WordsArg {
     pub(super) fn into_text(self) -> String {
         match self {
             Self::Plain(text) | Self::Content { content: text } => text,

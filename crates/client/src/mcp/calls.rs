@@ -7,14 +7,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::answers::{
-    Acknowledged, Artifacts, Checked, Code, Jobs, Merge, PullRequest, Row, Said, Stands, waits_for,
+    AcknowledgedAnswer, ArtifactsAnswer, CheckResult, Code, Delivered, JobState, JobsAnswer, Merge,
+    PullRequest, Row, waits_for,
 };
 use super::arguments::{self, ApprovePlan, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
 use super::{inbox, insight, next, talk, waiting};
 use crate::wire::{
-    self, ApproveRequest, CancelRequest, JOBS_LIMIT, JobView, MergeRequest, OddConstraint,
+    self, ApproveRequest, CancelRequest, InvalidConstraint, JOBS_LIMIT, JobView, MergeRequest,
     RetryRequest,
 };
 use crate::{Answer, Client, Error};
@@ -37,7 +38,7 @@ const SHOWN_MAX: usize = 200;
 
 /// Why a call of a tool failed.
 #[derive(Debug)]
-pub(super) enum Failed {
+pub(super) enum ToolError {
     /// The API cannot be called.
     NoDoor(String),
     /// An argument is wrong.
@@ -51,7 +52,7 @@ pub(super) enum Failed {
     Door(Error),
 }
 
-impl Failed {
+impl ToolError {
     pub(super) fn argument(field: &str, wrong: impl Into<String>) -> Self {
         Self::Argument {
             field: field.to_owned(),
@@ -94,7 +95,7 @@ impl Failed {
     }
 }
 
-impl From<Error> for Failed {
+impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
         match error {
             // Nothing was sent: it is the name of a job that is wrong.
@@ -117,77 +118,80 @@ impl From<Error> for Failed {
 pub(super) async fn call(
     tool: Tool,
     given: Value,
-    (door, waits): (&Client, bool),
-) -> Result<Value, Failed> {
+    (client, waits): (&Client, bool),
+) -> Result<Value, ToolError> {
     match tool {
-        Tool::CreateJob => told(create(door, read(given)?).await?),
-        Tool::RegisterJob => told(talk::register(door, read(given)?).await?),
-        Tool::GetJob => told(talk::job(door, read(given)?).await?),
-        Tool::GetMessages => told(talk::messages(door, read(given)?).await?),
-        Tool::ListJobs => told(list(door, read(given)?).await?),
-        Tool::Check => told(check(door, read(given)?).await?),
-        Tool::SendMessage => told(send(door, read(given)?).await?),
+        Tool::CreateJob => to_value(create(client, read(given)?).await?),
+        Tool::RegisterJob => to_value(talk::register(client, read(given)?).await?),
+        Tool::GetJob => to_value(talk::job(client, read(given)?).await?),
+        Tool::GetMessages => to_value(talk::messages(client, read(given)?).await?),
+        Tool::ListJobs => to_value(list(client, read(given)?).await?),
+        Tool::Check => to_value(check(client, read(given)?).await?),
+        Tool::SendMessage => to_value(send(client, read(given)?).await?),
         Tool::ApprovePlan => {
             let ApprovePlan { job_id, plan_id } = read(given)?;
             let approve = ApproveRequest { plan_id };
-            told(Said::from(door.approve(&job_id, &approve).await?))
+            to_value(Delivered::from(client.approve(&job_id, &approve).await?))
         }
-        Tool::GetArtifacts => told(artifacts(door, read(given)?).await?),
-        Tool::ExtractPr => told(extract(&one(door, &read::<OneJob>(given)?).await?)),
-        Tool::MergePr => told(merge(door, read(given)?).await?),
+        Tool::GetArtifacts => to_value(artifacts(client, read(given)?).await?),
+        Tool::ExtractPr => to_value(extract(&one(client, &read::<OneJob>(given)?).await?)),
+        Tool::MergePr => to_value(merge(client, read(given)?).await?),
         Tool::RequestRetry => {
             let OneJob { job_id } = read(given)?;
-            told(Stands::from(
-                &door.retry(&job_id, &RetryRequest::default()).await?,
+            to_value(JobState::from(
+                &client.retry(&job_id, &RetryRequest::default()).await?,
             ))
         }
         Tool::CancelJob => {
             let OneJob { job_id } = read(given)?;
             let cancel = CancelRequest::default();
-            told(Stands::from(&door.cancel(&job_id, &cancel).await?))
+            to_value(JobState::from(&client.cancel(&job_id, &cancel).await?))
         }
-        Tool::WaitEvent => told(waiting::wait(door, read(given)?, waits).await?),
+        Tool::WaitEvent => to_value(waiting::wait(client, read(given)?, waits).await?),
         Tool::AckEvent => {
             let arguments::AckEvent { event_id, agent } = read(given)?;
-            let done = door.acknowledge(&agent, &event_id).await?;
-            told(Acknowledged {
+            let done = client.acknowledge(&agent, &event_id).await?;
+            to_value(AcknowledgedAnswer {
                 event_id: done.event_id.to_string(),
             })
         }
-        Tool::Status => insight::status(door, given).await,
-        Tool::Why => insight::why(door, given).await,
-        Tool::ListEvents => insight::events(door, given).await,
-        Tool::TakeWakes => inbox::take(door, given, waits).await,
-        Tool::ExtendWake => inbox::extend(door, given).await,
-        Tool::ReturnWake => inbox::give_back(door, given).await,
+        Tool::Status => insight::status(client, given).await,
+        Tool::Why => insight::why(client, given).await,
+        Tool::ListEvents => insight::events(client, given).await,
+        Tool::TakeWakes => inbox::take(client, given, waits).await,
+        Tool::ExtendWake => inbox::extend(client, given).await,
+        Tool::ReturnWake => inbox::give_back(client, given).await,
     }
 }
 
-pub(super) fn told(answer: impl Serialize) -> Result<Value, Failed> {
+pub(super) fn to_value(answer: impl Serialize) -> Result<Value, ToolError> {
     // Plain fields with text keys always serialize.
     Ok(serde_json::to_value(answer).unwrap_or_default())
 }
 
 /// Reads arguments, and names the one that is wrong.
-pub(super) fn read<T: DeserializeOwned>(given: Value) -> Result<T, Failed> {
+pub(super) fn read<T: DeserializeOwned>(given: Value) -> Result<T, ToolError> {
     if !given.is_object() {
-        return Err(Failed::argument("arguments", "they have to be an object"));
+        return Err(ToolError::argument(
+            "arguments",
+            "they have to be an object",
+        ));
     }
     serde_path_to_error::deserialize(given).map_err(|error| {
         let path = error.path().to_string();
         let wrong = error.into_inner().to_string();
         let field = if path == "." { "arguments" } else { &path };
-        Failed::argument(&presentable(field, SHOWN_MAX), wrong)
+        ToolError::argument(&presentable(field, SHOWN_MAX), wrong)
     })
 }
 
-async fn one(door: &Client, OneJob { job_id }: &OneJob) -> Result<JobView, Failed> {
-    Ok(door.job(job_id).await?)
+async fn one(client: &Client, OneJob { job_id }: &OneJob) -> Result<JobView, ToolError> {
+    Ok(client.job(job_id).await?)
 }
 
-async fn create(door: &Client, wanted: arguments::CreateJob) -> Result<Stands, Failed> {
+async fn create(client: &Client, wanted: arguments::CreateJobArgs) -> Result<JobState, ToolError> {
     if let Some(constraints) = &wanted.constraints {
-        let odd = |odd: OddConstraint| Failed::argument(&odd.field, odd.wrong);
+        let odd = |odd: InvalidConstraint| ToolError::argument(&odd.field, odd.wrong);
         constraints.understood().map_err(odd)?;
     }
     let order = wire::CreateJob {
@@ -201,42 +205,44 @@ async fn create(door: &Client, wanted: arguments::CreateJob) -> Result<Stands, F
         constraints: wanted.constraints,
     };
     let key = wanted.idempotency_key.as_deref();
-    Ok(Stands::from(&door.create_job(&order, key).await?))
+    Ok(JobState::from(&client.create_job(&order, key).await?))
 }
 
-async fn list(door: &Client, wanted: arguments::ListJobs) -> Result<Jobs, Failed> {
-    let found = door.jobs(wanted.repo.as_ref(), wanted.limit).await?;
-    Ok(Jobs {
+async fn list(client: &Client, wanted: arguments::ListJobs) -> Result<JobsAnswer, ToolError> {
+    let found = client.jobs(wanted.repo.as_ref(), wanted.limit).await?;
+    Ok(JobsAnswer {
         jobs: found.jobs.iter().map(Row::from).collect(),
         more: found.more,
     })
 }
 
-async fn check(door: &Client, wanted: arguments::Check) -> Result<Checked, Failed> {
+async fn check(client: &Client, wanted: arguments::Check) -> Result<CheckResult, ToolError> {
     let found = match (wanted.job_id, wanted.repo) {
-        (Some(job_id), _) => Some(door.job(&job_id).await?),
+        (Some(job_id), _) => Some(client.job(&job_id).await?),
         (None, Some(repo)) => {
-            let newest = door.jobs(Some(&repo), Some(JOBS_LIMIT)).await?.jobs;
+            let newest = client.jobs(Some(&repo), Some(JOBS_LIMIT)).await?.jobs;
             let branch = wanted.branch;
             let is_meant = |job: &JobView| branch.as_ref().is_none_or(|it| *it == job.branch);
             newest.into_iter().find(is_meant)
         }
         (None, None) => {
-            return Err(Failed::argument("job_id", "give it, or `repo`"));
+            return Err(ToolError::argument("job_id", "give it, or `repo`"));
         }
     };
-    Ok(Checked {
-        code: found.as_ref().map_or(Code::N, Code::of),
+    Ok(CheckResult {
+        code: found.as_ref().map_or(Code::N, Code::from_job),
         job_id: found.as_ref().map(|job| job.job_id.to_string()),
         waits_for: found.as_ref().map(|job| job.waits_for.sentence.clone()),
         state: found.map(|job| job.state),
     })
 }
 
-async fn send(door: &Client, wanted: arguments::SendMessage) -> Result<Said, Failed> {
+async fn send(client: &Client, wanted: arguments::SendMessage) -> Result<Delivered, ToolError> {
     let key = wanted.idempotency_key.as_deref();
     let words = wanted.message.into_text();
-    Ok(Said::from(door.say(&wanted.job_id, &words, key).await?))
+    Ok(Delivered::from(
+        client.say(&wanted.job_id, &words, key).await?,
+    ))
 }
 
 fn extract(job: &JobView) -> PullRequest {
@@ -248,11 +254,11 @@ fn extract(job: &JobView) -> PullRequest {
     }
 }
 
-async fn merge(door: &Client, wanted: arguments::MergePr) -> Result<Merge, Failed> {
+async fn merge(client: &Client, wanted: arguments::MergePr) -> Result<Merge, ToolError> {
     let payload = wanted.payload.unwrap_or_default();
     if payload.force {
         let wrong = "nothing can be forced: it is merged once its checks have passed";
-        return Err(Failed::argument("payload.force", wrong));
+        return Err(ToolError::argument("payload.force", wrong));
     }
     let order = MergeRequest {
         sha: payload.sha,
@@ -262,7 +268,7 @@ async fn merge(door: &Client, wanted: arguments::MergePr) -> Result<Merge, Faile
         force: false,
         by: None,
     };
-    Ok(match door.merge(&wanted.job_id, &order).await? {
+    Ok(match client.merge(&wanted.job_id, &order).await? {
         Answer::Done(merged) => Merge {
             merged: true,
             pull_request: Some(merged.pull_request.to_string()),
@@ -278,27 +284,30 @@ async fn merge(door: &Client, wanted: arguments::MergePr) -> Result<Merge, Faile
     })
 }
 
-async fn artifacts(door: &Client, wanted: arguments::GetArtifacts) -> Result<Artifacts, Failed> {
+async fn artifacts(
+    client: &Client,
+    wanted: arguments::GetArtifacts,
+) -> Result<ArtifactsAnswer, ToolError> {
     let budget = budget(wanted.max_bytes)?;
     let path = match (wanted.show, wanted.path) {
         (Show::File, None) => {
             let wrong = "`show` is `file`, so say which; `tree` lists them";
-            return Err(Failed::argument("path", wrong));
+            return Err(ToolError::argument("path", wrong));
         }
         (_, path) => path,
     };
-    let found = match door.whole_artifacts(&wanted.job_id).await? {
+    let found = match client.whole_artifacts(&wanted.job_id).await? {
         Answer::Done(found) => found,
         Answer::Later(_) => {
-            return Ok(Artifacts {
+            return Ok(ArtifactsAnswer {
                 job_id: wanted.job_id,
-                ..Artifacts::default()
+                ..ArtifactsAnswer::default()
             });
         }
     };
     let patch = found.patch.as_deref().unwrap_or_default();
     let changes = patch::changes(patch);
-    let mut answer = Artifacts {
+    let mut answer = ArtifactsAnswer {
         job_id: found.job_id.to_string(),
         read: true,
         pull_urls: found.pull_urls,
@@ -307,7 +316,7 @@ async fn artifacts(door: &Client, wanted: arguments::GetArtifacts) -> Result<Art
         files_changed: changes.len(),
         patch_bytes: patch.len(),
         patch_cut: found.patch_cut,
-        ..Artifacts::default()
+        ..ArtifactsAnswer::default()
     };
     match wanted.show {
         Show::Summary => answer.files = largest(&changes),
@@ -325,11 +334,11 @@ async fn artifacts(door: &Client, wanted: arguments::GetArtifacts) -> Result<Art
     Ok(answer)
 }
 
-fn budget(wanted: Option<u32>) -> Result<usize, Failed> {
+fn budget(wanted: Option<u32>) -> Result<usize, ToolError> {
     let bytes = wanted.unwrap_or(FILE_BYTES);
     if !(1..=FILE_BYTES_MAX).contains(&bytes) {
         let wrong = format!("is {bytes}, but has to be from 1 to {FILE_BYTES_MAX}");
-        return Err(Failed::argument("max_bytes", wrong));
+        return Err(ToolError::argument("max_bytes", wrong));
     }
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
 }
@@ -343,10 +352,10 @@ fn largest(changes: &[Change<'_>]) -> Vec<super::answers::File> {
 }
 
 fn of_file(
-    answer: &mut Artifacts,
+    answer: &mut ArtifactsAnswer,
     changes: &[Change<'_>],
     (path, (offset, budget)): (Option<&str>, (usize, usize)),
-) -> Result<(), Failed> {
+) -> Result<(), ToolError> {
     let wanted = path.unwrap_or_default();
     let Some(change) = changes.iter().find(|it| it.file.path == wanted) else {
         let shown = presentable(wanted, SHOWN_MAX);
@@ -358,12 +367,12 @@ fn of_file(
         } else {
             format!("`{shown}` did not change; `show: tree` lists what did")
         };
-        return Err(Failed::argument("path", wrong));
+        return Err(ToolError::argument("path", wrong));
     };
     let bytes = change.text.len();
     if offset > 0 && offset >= bytes {
         let wrong = format!("is {offset}, but the change of that file has {bytes} bytes");
-        return Err(Failed::argument("offset", wrong));
+        return Err(ToolError::argument("offset", wrong));
     }
     let start = change.text.floor_char_boundary(offset);
     let end = match change

@@ -40,7 +40,7 @@ const NO_REQUEST: i32 = -32_600;
 
 /// The outcome of a message.
 #[derive(Debug)]
-pub enum Posted {
+pub enum PostOutcome {
     /// An answer of the protocol.
     Answer(Response<BoxBody<Bytes, Infallible>>),
     /// It was refused before it was read.
@@ -53,7 +53,7 @@ pub enum Posted {
 }
 
 /// Answers one message that was sent with these headers.
-pub async fn posted(server: Server, headers: &HeaderMap, body: Bytes) -> Posted {
+pub async fn posted(server: Server, headers: &HeaderMap, body: Bytes) -> PostOutcome {
     let Some(takes_json) = takes_json(headers) else {
         let why = format!("`Accept` has to allow `{JSON}` or `{EVENTS}`");
         return refused(StatusCode::NOT_ACCEPTABLE, why);
@@ -63,7 +63,7 @@ pub async fn posted(server: Server, headers: &HeaderMap, body: Bytes) -> Posted 
         return refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
     }
     if let Some(answer) = unreadable(&body) {
-        return Posted::Answer(answer);
+        return PostOutcome::Answer(answer);
     }
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
@@ -76,7 +76,7 @@ pub async fn posted(server: Server, headers: &HeaderMap, body: Bytes) -> Posted 
     let answer = service.handle(request(headers, body)).await;
     let is_message = |kind: &str| kind.starts_with(JSON) || kind.starts_with(EVENTS);
     if answer.status().is_success() || content_type(answer.headers()).is_some_and(is_message) {
-        return Posted::Answer(answer);
+        return PostOutcome::Answer(answer);
     }
     let status = answer.status();
     let Ok(text) = answer.into_body().collect().await;
@@ -84,8 +84,8 @@ pub async fn posted(server: Server, headers: &HeaderMap, body: Bytes) -> Posted 
     refused(status, why)
 }
 
-fn refused(status: StatusCode, why: String) -> Posted {
-    Posted::Refused { status, why }
+fn refused(status: StatusCode, why: String) -> PostOutcome {
+    PostOutcome::Refused { status, why }
 }
 
 /// Whether the caller accepts JSON; `None` when it accepts neither that nor events.

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answers::Happened;
-use super::calls::{Failed, read, told};
+use super::answers::EventSummary;
+use super::calls::{ToolError, read, to_value};
 use crate::Client;
 use crate::wire::{self, GiveBack, TakeRequest, TakenWake, WAIT_SECONDS_MAX};
 
@@ -29,7 +29,7 @@ pub(super) struct Take {
 /// `jules_extend_wake`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Extend {
+pub(super) struct ExtendArgs {
     #[schemars(with = "String")]
     event_id: EventId,
     #[schemars(with = "String")]
@@ -58,7 +58,7 @@ pub(super) struct Return {
 
 /// Wakes that were taken.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Taken {
+pub(super) struct TakenAnswer {
     wakes: Vec<Wake>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Taken {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Wake {
     #[serde(flatten)]
-    happened: Happened,
+    happened: EventSummary,
     attempt: u32,
     /// Until when it has to be acknowledged, extended or returned.
     #[schemars(with = "String")]
@@ -75,7 +75,7 @@ struct Wake {
 
 /// A lease that was made longer.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Held {
+pub(super) struct ExtendedLease {
     event_id: String,
     #[schemars(with = "String")]
     until: Timestamp,
@@ -92,39 +92,39 @@ pub(super) struct Returned {
 }
 
 /// `jules_take_wakes`.
-pub(super) async fn take(door: &Client, given: Value, waits: bool) -> Result<Value, Failed> {
+pub(super) async fn take(client: &Client, given: Value, waits: bool) -> Result<Value, ToolError> {
     let wanted: Take = read(given)?;
     let seconds = wanted.seconds.unwrap_or(0);
     if seconds > WAIT_SECONDS_MAX {
         let wrong = format!("is {seconds}, but has to be from 0 to {WAIT_SECONDS_MAX}");
-        return Err(Failed::argument("seconds", wrong));
+        return Err(ToolError::argument("seconds", wrong));
     }
     let take = TakeRequest {
         limit: wanted.limit,
         wait_seconds: Some(seconds).filter(|_| waits),
     };
-    let taken = door.take(&wanted.agent, &take).await?;
-    told(Taken {
+    let taken = client.take(&wanted.agent, &take).await?;
+    to_value(TakenAnswer {
         wakes: taken.wakes.into_iter().map(Wake::from).collect(),
     })
 }
 
 /// `jules_extend_wake`.
-pub(super) async fn extend(door: &Client, given: Value) -> Result<Value, Failed> {
-    let wanted: Extend = read(given)?;
+pub(super) async fn extend(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let wanted: ExtendArgs = read(given)?;
     let extend = wire::Extend {
         agent: wanted.agent,
         attempt: wanted.attempt,
     };
-    let held = door.extend(&wanted.event_id, &extend).await?;
-    told(Held {
+    let held = client.extend(&wanted.event_id, &extend).await?;
+    to_value(ExtendedLease {
         event_id: held.event_id.to_string(),
         until: held.until,
     })
 }
 
 /// `jules_return_wake`.
-pub(super) async fn give_back(door: &Client, given: Value) -> Result<Value, Failed> {
+pub(super) async fn give_back(client: &Client, given: Value) -> Result<Value, ToolError> {
     let wanted: Return = read(given)?;
     let back = GiveBack {
         agent: wanted.agent,
@@ -133,8 +133,8 @@ pub(super) async fn give_back(door: &Client, given: Value) -> Result<Value, Fail
         retry_after_seconds: wanted.retry_after_seconds,
         untried: false,
     };
-    let given = door.give_back(&wanted.event_id, &back).await?;
-    told(Returned {
+    let given = client.give_back(&wanted.event_id, &back).await?;
+    to_value(Returned {
         event_id: given.event_id.to_string(),
         comes_again: given.comes_again,
     })

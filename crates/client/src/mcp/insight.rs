@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answers::Happened;
+use super::answers::EventSummary;
 use super::arguments::OneJob;
-use super::calls::{Failed, read, told};
+use super::calls::{ToolError, read, to_value};
 use super::next;
 use crate::Client;
 use crate::wire::{AccountView, Reason, Status, Used, Why};
@@ -18,7 +18,7 @@ use crate::wire::{AccountView, Reason, Status, Used, Why};
 /// `jules_status`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub(super) struct NoArguments {}
 
 /// `jules_why`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -35,7 +35,7 @@ pub(super) struct AskWhy {
 
 /// What is going on.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Standing {
+pub(super) struct StatusSummary {
     /// How many jobs are in each state.
     jobs: BTreeMap<String, u64>,
     /// How many of them wait for whom.
@@ -77,7 +77,7 @@ struct Share {
 
 /// An explanation.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Because {
+pub(super) struct WhyAnswer {
     state: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     waits_for: Option<String>,
@@ -114,45 +114,45 @@ struct Step {
 pub(super) struct Journal {
     job_id: String,
     /// The oldest first.
-    events: Vec<Happened>,
+    events: Vec<EventSummary>,
 }
 
 /// `jules_status`.
-pub(super) async fn status(door: &Client, given: Value) -> Result<Value, Failed> {
-    let Nothing {} = read(given)?;
-    told(Standing::from(door.status().await?))
+pub(super) async fn status(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let NoArguments {} = read(given)?;
+    to_value(StatusSummary::from(client.status().await?))
 }
 
 /// `jules_why`.
-pub(super) async fn why(door: &Client, given: Value) -> Result<Value, Failed> {
+pub(super) async fn why(client: &Client, given: Value) -> Result<Value, ToolError> {
     let found = match read(given)? {
         AskWhy {
             job_id: Some(job),
             pull_request: None,
-        } => door.why(&job).await?,
+        } => client.why(&job).await?,
         AskWhy {
             job_id: None,
             pull_request: Some(pull),
-        } => door.pull_why(&pull).await?,
+        } => client.pull_why(&pull).await?,
         AskWhy { .. } => {
             let wrong = "give it, or `pull_request`, and not both";
-            return Err(Failed::argument("job_id", wrong));
+            return Err(ToolError::argument("job_id", wrong));
         }
     };
-    told(Because::from(found))
+    to_value(WhyAnswer::from(found))
 }
 
 /// `jules_list_events`.
-pub(super) async fn events(door: &Client, given: Value) -> Result<Value, Failed> {
+pub(super) async fn events(client: &Client, given: Value) -> Result<Value, ToolError> {
     let OneJob { job_id } = read(given)?;
-    let found = door.events(&job_id).await?;
-    told(Journal {
+    let found = client.events(&job_id).await?;
+    to_value(Journal {
         job_id: found.job_id.to_string(),
-        events: found.events.into_iter().map(Happened::from).collect(),
+        events: found.events.into_iter().map(EventSummary::from).collect(),
     })
 }
 
-impl From<Status> for Standing {
+impl From<Status> for StatusSummary {
     fn from(status: Status) -> Self {
         let sentence = |reason: Reason| reason.sentence;
         Self {
@@ -192,9 +192,9 @@ impl From<Used> for Share {
     }
 }
 
-impl From<Why> for Because {
+impl From<Why> for WhyAnswer {
     fn from(why: Why) -> Self {
-        let step = |planned: crate::wire::Planned| Step {
+        let step = |planned: crate::wire::PlannedStep| Step {
             at: planned.at,
             sentence: planned.sentence,
         };

@@ -2,9 +2,9 @@
 
 use domain::fence::is_invisible;
 
-use super::answers::{Job, Line, Messages, Registered};
+use super::answers::{JobAnswer, MessageLine, MessagesAnswer, RegisteredAnswer};
 use super::arguments;
-use super::calls::Failed;
+use super::calls::ToolError;
 use super::waiting;
 use crate::wire::{MessageView, RegisterRequest};
 use crate::{Answer, Client};
@@ -14,9 +14,9 @@ const REGISTRY: &str = "gaffer";
 
 /// `jules_register_job`.
 pub(super) async fn register(
-    door: &Client,
+    client: &Client,
     wanted: arguments::RegisterJob,
-) -> Result<Registered, Failed> {
+) -> Result<RegisteredAnswer, ToolError> {
     let arguments::RegisterJob {
         job_id,
         jobs_path,
@@ -25,18 +25,18 @@ pub(super) async fn register(
     } = wanted;
     if jobs_path.is_some_and(|path| path.chars().any(is_invisible)) {
         let wrong = "it holds characters that cannot be seen; leave it out, it is not needed";
-        return Err(Failed::argument("jobs_path", wrong));
+        return Err(ToolError::argument("jobs_path", wrong));
     }
     let request = RegisterRequest {
         metadata,
         repo,
         agent: None,
     };
-    let (registered, job_id) = match door.register(&job_id, &request).await? {
+    let (registered, job_id) = match client.register(&job_id, &request).await? {
         Answer::Done(done) => (done.registered, done.job_id.to_string()),
         Answer::Later(_) => (false, job_id),
     };
-    Ok(Registered {
+    Ok(RegisteredAnswer {
         registered,
         job_id,
         registry: REGISTRY.to_owned(),
@@ -44,30 +44,33 @@ pub(super) async fn register(
 }
 
 /// `jules_get_job`. While Jules is still being read, it shows the stored job.
-pub(super) async fn job(door: &Client, wanted: arguments::GetJob) -> Result<Job, Failed> {
+pub(super) async fn job(
+    client: &Client,
+    wanted: arguments::GetJob,
+) -> Result<JobAnswer, ToolError> {
     if wanted.fresh
-        && let Answer::Done(job) = door.fresh_job(&wanted.job_id).await?
+        && let Answer::Done(job) = client.fresh_job(&wanted.job_id).await?
     {
-        return Ok(Job::from(&job));
+        return Ok(JobAnswer::from(&job));
     }
-    Ok(Job::from(&door.job(&wanted.job_id).await?))
+    Ok(JobAnswer::from(&client.job(&wanted.job_id).await?))
 }
 
 /// `jules_get_messages`.
 pub(super) async fn messages(
-    door: &Client,
+    client: &Client,
     wanted: arguments::GetMessages,
-) -> Result<Messages, Failed> {
+) -> Result<MessagesAnswer, ToolError> {
     let cursor = waiting::cursor(wanted.cursor)?;
-    let page = door.messages(&wanted.job_id, cursor.as_deref()).await?;
+    let page = client.messages(&wanted.job_id, cursor.as_deref()).await?;
     Ok(match page {
-        Answer::Done(page) => Messages {
-            messages: page.messages.into_iter().map(Line::from).collect(),
+        Answer::Done(page) => MessagesAnswer {
+            messages: page.messages.into_iter().map(MessageLine::from).collect(),
             next_cursor: page.next_cursor,
             more: page.more,
             read: true,
         },
-        Answer::Later(_) => Messages {
+        Answer::Later(_) => MessagesAnswer {
             messages: Vec::new(),
             next_cursor: cursor.unwrap_or_default(),
             more: true,
@@ -76,7 +79,7 @@ pub(super) async fn messages(
     })
 }
 
-impl From<MessageView> for Line {
+impl From<MessageView> for MessageLine {
     fn from(message: MessageView) -> Self {
         Self {
             role: message.role,

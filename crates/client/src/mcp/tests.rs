@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
 use super::*;
-use crate::client::{Carried, Carrier, Request};
+use crate::client::{Request, Transport, TransportResponse};
 use crate::error::Error;
 
 /// How much room the usual list and each further set may take, in bytes of JSON.
@@ -19,11 +19,11 @@ const SET_BYTES_MAX: usize = 4 * 1024;
 /// Far less than an event is waited for, and far more than a pipe takes.
 const SOON: Duration = Duration::from_secs(10);
 
-/// No door anywhere.
+/// No API anywhere.
 struct Nowhere;
 
 #[async_trait]
-impl Doorway for Nowhere {
+impl ClientSource for Nowhere {
     async fn open(&self) -> Result<Client, String> {
         Err("there is no token; set GAFFER_TOKEN".to_owned())
     }
@@ -44,10 +44,10 @@ struct Mute {
 struct Waiter<'a>(&'a Mute);
 
 impl<'a> Waiter<'a> {
-    fn at(door: &'a Mute) -> Self {
-        door.waiting.fetch_add(1, Ordering::SeqCst);
-        door.changed.notify_one();
-        Self(door)
+    fn at(client: &'a Mute) -> Self {
+        client.waiting.fetch_add(1, Ordering::SeqCst);
+        client.changed.notify_one();
+        Self(client)
     }
 }
 
@@ -59,8 +59,8 @@ impl Drop for Waiter<'_> {
 }
 
 #[async_trait]
-impl Carrier for Mute {
-    async fn carry(&self, _: Request) -> Result<Carried, Error> {
+impl Transport for Mute {
+    async fn carry(&self, _: Request) -> Result<TransportResponse, Error> {
         let _waiter = Waiter::at(self);
         std::future::pending().await
     }
@@ -70,7 +70,7 @@ impl Carrier for Mute {
 struct To(Arc<Mute>);
 
 #[async_trait]
-impl Doorway for To {
+impl ClientSource for To {
     async fn open(&self) -> Result<Client, String> {
         let opened = Client::within(self.0.clone(), &SecretString::from("gaf_token"));
         opened.map_err(|error| error.to_string())
@@ -86,11 +86,11 @@ impl Mute {
     }
 }
 
-/// A server that calls this door, and the client's end of its pipes after the first words.
-async fn piped(door: &Arc<Mute>) -> DuplexStream {
+/// A server that calls this API, and the client's end of its pipes after the first words.
+async fn piped(client: &Arc<Mute>) -> DuplexStream {
     let (mut ours, theirs) = tokio::io::duplex(64 * 1024);
     let (reader, writer) = tokio::io::split(theirs);
-    let server = Server::new(Arc::new(To(door.clone())));
+    let server = Server::new(Arc::new(To(client.clone())));
     tokio::spawn(server.over(reader, writer));
     let hello = json!({
         "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
@@ -103,8 +103,8 @@ async fn piped(door: &Arc<Mute>) -> DuplexStream {
     ] {
         say(&mut ours, &message).await;
     }
-    let waits = tokio::time::timeout(SOON, door.until(1)).await;
-    waits.expect("nobody waits at the door");
+    let waits = tokio::time::timeout(SOON, client.until(1)).await;
+    waits.expect("nobody waits at the API");
     ours
 }
 
@@ -115,25 +115,25 @@ async fn say(pipe: &mut DuplexStream, message: &Value) {
 
 #[tokio::test]
 async fn nobody_waits_for_a_caller_who_has_had_enough() {
-    let door = Arc::new(Mute::default());
-    let mut pipe = piped(&door).await;
+    let client = Arc::new(Mute::default());
+    let mut pipe = piped(&client).await;
     let enough = json!({ "requestId": 2, "reason": "enough" });
     let enough = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": enough });
     say(&mut pipe, &enough).await;
-    let gone = tokio::time::timeout(SOON, door.until(0)).await;
-    gone.expect("the door is still waited at");
+    let gone = tokio::time::timeout(SOON, client.until(0)).await;
+    gone.expect("the API is still waited at");
 
-    let pipe = piped(&door).await;
+    let pipe = piped(&client).await;
     drop(pipe);
-    let gone = tokio::time::timeout(SOON, door.until(0)).await;
-    gone.expect("the door is still waited at");
+    let gone = tokio::time::timeout(SOON, client.until(0)).await;
+    gone.expect("the API is still waited at");
 }
 
 /// A server whose API is at an address where nothing listens.
 struct Deserted;
 
 #[async_trait]
-impl Doorway for Deserted {
+impl ClientSource for Deserted {
     async fn open(&self) -> Result<Client, String> {
         // Only fails when one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -284,14 +284,14 @@ fn a_toolset_is_named_or_the_names_are_told() {
     assert_eq!(unknown.to_string(), told);
 }
 
-/// A door where nothing comes, which holds its answers open or not.
+/// An API where nothing comes, which holds its answers open or not.
 struct Quiet {
     holds: bool,
 }
 
 #[async_trait]
-impl Carrier for Quiet {
-    async fn carry(&self, request: Request) -> Result<Carried, Error> {
+impl Transport for Quiet {
+    async fn carry(&self, request: Request) -> Result<TransportResponse, Error> {
         let asked = request.url.query_pairs().into_owned();
         let asked: std::collections::BTreeMap<String, String> = asked.collect();
         assert_eq!(asked["open"], "1");
@@ -302,7 +302,7 @@ impl Carrier for Quiet {
         }
         let page = json!({ "events": [], "cursor": "e1.0.", "more": false });
         let body = page.to_string().into_bytes();
-        Ok(Carried {
+        Ok(TransportResponse {
             status: ::http::StatusCode::OK,
             body,
         })
@@ -312,7 +312,7 @@ impl Carrier for Quiet {
 struct Quietly(Arc<Quiet>);
 
 #[async_trait]
-impl Doorway for Quietly {
+impl ClientSource for Quietly {
     async fn open(&self) -> Result<Client, String> {
         let opened = Client::within(self.0.clone(), &SecretString::from("gaf_token"));
         opened.map_err(|error| error.to_string())

@@ -224,7 +224,7 @@ impl Tool {
 
     fn takes(self) -> JsonObject {
         match self {
-            Self::CreateJob => schema::<arguments::CreateJob>(),
+            Self::CreateJob => schema::<arguments::CreateJobArgs>(),
             Self::RegisterJob => schema::<arguments::RegisterJob>(),
             Self::GetJob => schema::<arguments::GetJob>(),
             Self::GetMessages => schema::<arguments::GetMessages>(),
@@ -239,33 +239,33 @@ impl Tool {
             Self::MergePr => schema::<arguments::MergePr>(),
             Self::WaitEvent => schema::<arguments::WaitEvent>(),
             Self::AckEvent => schema::<arguments::AckEvent>(),
-            Self::Status => schema::<insight::Nothing>(),
+            Self::Status => schema::<insight::NoArguments>(),
             Self::Why => schema::<insight::AskWhy>(),
             Self::TakeWakes => schema::<inbox::Take>(),
-            Self::ExtendWake => schema::<inbox::Extend>(),
+            Self::ExtendWake => schema::<inbox::ExtendArgs>(),
             Self::ReturnWake => schema::<inbox::Return>(),
         }
     }
 
     fn answers(self) -> JsonObject {
         match self {
-            Self::RegisterJob => schema::<answers::Registered>(),
-            Self::GetJob => schema::<answers::Job>(),
-            Self::GetMessages => schema::<answers::Messages>(),
-            Self::CreateJob | Self::RequestRetry | Self::CancelJob => schema::<answers::Stands>(),
-            Self::ListJobs => schema::<answers::Jobs>(),
-            Self::Check => schema::<answers::Checked>(),
-            Self::SendMessage | Self::ApprovePlan => schema::<answers::Said>(),
-            Self::GetArtifacts => schema::<answers::Artifacts>(),
+            Self::RegisterJob => schema::<answers::RegisteredAnswer>(),
+            Self::GetJob => schema::<answers::JobAnswer>(),
+            Self::GetMessages => schema::<answers::MessagesAnswer>(),
+            Self::CreateJob | Self::RequestRetry | Self::CancelJob => schema::<answers::JobState>(),
+            Self::ListJobs => schema::<answers::JobsAnswer>(),
+            Self::Check => schema::<answers::CheckResult>(),
+            Self::SendMessage | Self::ApprovePlan => schema::<answers::Delivered>(),
+            Self::GetArtifacts => schema::<answers::ArtifactsAnswer>(),
             Self::ExtractPr => schema::<answers::PullRequest>(),
             Self::MergePr => schema::<answers::Merge>(),
-            Self::WaitEvent => schema::<answers::Waited>(),
-            Self::AckEvent => schema::<answers::Acknowledged>(),
-            Self::Status => schema::<insight::Standing>(),
-            Self::Why => schema::<insight::Because>(),
+            Self::WaitEvent => schema::<answers::WaitResult>(),
+            Self::AckEvent => schema::<answers::AcknowledgedAnswer>(),
+            Self::Status => schema::<insight::StatusSummary>(),
+            Self::Why => schema::<insight::WhyAnswer>(),
             Self::ListEvents => schema::<insight::Journal>(),
-            Self::TakeWakes => schema::<inbox::Taken>(),
-            Self::ExtendWake => schema::<inbox::Held>(),
+            Self::TakeWakes => schema::<inbox::TakenAnswer>(),
+            Self::ExtendWake => schema::<inbox::ExtendedLease>(),
             Self::ReturnWake => schema::<inbox::Returned>(),
         }
     }

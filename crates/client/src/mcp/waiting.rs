@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::answers::{Happened, Waited};
+use super::answers::{EventSummary, WaitResult};
 use super::arguments::WaitEvent;
-use super::calls::Failed;
+use super::calls::ToolError;
 use crate::Client;
-use crate::client::EventsAsked;
+use crate::client::EventQuery;
 use crate::wire::{EventPage, WAIT_SECONDS_MAX};
 
 /// How long is waited at most, and when nothing else is asked for, in seconds: clients give up a call after a minute.
@@ -27,25 +27,29 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const CURSOR_BYTES_MAX: usize = 1024;
 
 /// A cursor that can be one of ours.
-pub(super) fn cursor(given: Option<String>) -> Result<Option<String>, Failed> {
+pub(super) fn cursor(given: Option<String>) -> Result<Option<String>, ToolError> {
     if given.as_ref().is_some_and(|it| it.len() > CURSOR_BYTES_MAX) {
         let wrong = "it is longer than any cursor: give the one of the last call, or none";
-        return Err(Failed::argument("cursor", wrong));
+        return Err(ToolError::argument("cursor", wrong));
     }
     Ok(given)
 }
 
 /// Waits for open events, and returns the next cursor whether any came or not. A caller that does not `wait` gets an
 /// answer at once.
-pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Result<Waited, Failed> {
+pub(super) async fn wait(
+    client: &Client,
+    wanted: WaitEvent,
+    waits: bool,
+) -> Result<WaitResult, ToolError> {
     let seconds = wanted.seconds.unwrap_or(SECONDS_MAX);
     if !(SECONDS_MIN..=SECONDS_MAX).contains(&seconds) {
         let wrong = format!("is {seconds}, but has to be from {SECONDS_MIN} to {SECONDS_MAX}");
-        return Err(Failed::argument("seconds", wrong));
+        return Err(ToolError::argument("seconds", wrong));
     }
     let seconds = if waits { seconds } else { 0 };
     let until = Instant::now() + Duration::from_secs(seconds.into());
-    let mut asked = EventsAsked {
+    let mut asked = EventQuery {
         after: cursor(wanted.cursor)?,
         job: wanted.job_id,
         open: true,
@@ -57,19 +61,19 @@ pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Resul
         let began = Instant::now();
         asked.wait_seconds =
             seconds_of(until.saturating_duration_since(began)).min(WAIT_SECONDS_MAX);
-        let page = match door.events_after(&asked).await {
+        let page = match client.events_after(&asked).await {
             Ok(page) => page,
             // One failed call must not make a waiting client begin anew.
             Err(_) if asked_before => {
                 let cursor = asked.after.unwrap_or_default();
                 let events = Vec::new();
-                return Ok(Waited { events, cursor });
+                return Ok(WaitResult { events, cursor });
             }
             Err(error) => return Err(error.into()),
         };
         asked_before = true;
         if !page.events.is_empty() || Instant::now() >= until {
-            return Ok(told(page));
+            return Ok(wait_result(page));
         }
         asked.after = Some(page.cursor);
         // An API without long polling is asked now and then.
@@ -86,9 +90,9 @@ fn seconds_of(left: Duration) -> u32 {
     u32::try_from((left + Duration::from_millis(500)).as_secs()).unwrap_or(u32::MAX)
 }
 
-fn told(page: EventPage) -> Waited {
-    Waited {
-        events: page.events.into_iter().map(Happened::from).collect(),
+fn wait_result(page: EventPage) -> WaitResult {
+    WaitResult {
+        events: page.events.into_iter().map(EventSummary::from).collect(),
         cursor: page.cursor,
     }
 }

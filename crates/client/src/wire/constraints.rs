@@ -31,7 +31,7 @@ pub enum Constraints {
 
 /// Constraints, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Understood {
+pub struct ParsedConstraints {
     /// A short name for the job.
     pub title: Option<String>,
     /// How much it matters.
@@ -44,7 +44,7 @@ pub struct Understood {
 
 /// A constraint that cannot be one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OddConstraint {
+pub struct InvalidConstraint {
     /// Which, with its path.
     pub field: String,
     /// What is wrong, and what would be right.
@@ -53,14 +53,14 @@ pub struct OddConstraint {
 
 impl Constraints {
     /// Takes them apart.
-    pub fn understood(&self) -> Result<Understood, OddConstraint> {
-        let mut found = Understood::default();
+    pub fn understood(&self) -> Result<ParsedConstraints, InvalidConstraint> {
+        let mut found = ParsedConstraints::default();
         match self {
             Self::One(text) => found.lines.push(text.clone()),
             Self::Several(texts) => found.lines.clone_from(texts),
             Self::Named(named) => {
                 for (name, value) in named {
-                    found.take(name, value).map_err(|wrong| OddConstraint {
+                    found.take(name, value).map_err(|wrong| InvalidConstraint {
                         field: format!("constraints.{}", presentable(name, NAME_CHARS_MAX)),
                         wrong,
                     })?;
@@ -71,7 +71,7 @@ impl Constraints {
     }
 }
 
-impl Understood {
+impl ParsedConstraints {
     fn take(&mut self, name: &str, value: &Value) -> Result<(), String> {
         match (name, value) {
             ("title", value) => self.title = Some(read(value)?),
@@ -118,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    fn understood(given: Value) -> Result<Understood, OddConstraint> {
+    fn understood(given: Value) -> Result<ParsedConstraints, InvalidConstraint> {
         serde_json::from_value::<Constraints>(given)
             .expect("constraints")
             .understood()
@@ -132,7 +132,7 @@ mod tests {
             "style": "keep it plain", "max_files": 3, "new_crates": false,
         }));
         let lines = ["max_files: 3", "new_crates: false", "style: keep it plain"];
-        let expected = Understood {
+        let expected = ParsedConstraints {
             title: Some("Search".to_owned()),
             priority: Some(9.try_into().expect("a priority")),
             terms: Terms {

@@ -117,9 +117,9 @@ impl JsonSchema for Never {
 }
 
 /// Further terms of a job.
-pub(super) struct Constraints;
+pub(super) struct ConstraintsSchema;
 
-impl JsonSchema for Constraints {
+impl JsonSchema for ConstraintsSchema {
     fn schema_name() -> Cow<'static, str> {
         "Constraints".into()
     }
@@ -147,9 +147,9 @@ impl JsonSchema for Constraints {
 }
 
 /// A message's words: a text, or an object with the text in `content`.
-pub(super) struct Words;
+pub(super) struct WordsSchema;
 
-impl JsonSchema for Words {
+impl JsonSchema for WordsSchema {
     fn inline_schema() -> bool {
         true
     }
@@ -203,7 +203,7 @@ impl JsonSchema for ActionableEvent {
                 "status": { "type": "string", "description": "The session's state in Jules's spelling." },
                 "message": { "type": "string", "description": "The question, the reason or the last words." },
                 "payload": { "description": "More of it: plan steps, pull requests, or what the failing check said." },
-                "payload_ref": { "type": "string", "description": "Where that can be read whole at the door, if it was cut." },
+                "payload_ref": { "type": "string", "description": "Where that can be read whole at the API, if it was cut." },
                 "last_activity": at,
                 "links": {
                     "type": "object",
@@ -247,9 +247,9 @@ impl JsonSchema for AccountHealth {
 }
 
 /// How news of a repository reaches us.
-pub(super) struct FeedHealth;
+pub(super) struct WebhookHealth;
 
-impl JsonSchema for FeedHealth {
+impl JsonSchema for WebhookHealth {
     fn schema_name() -> Cow<'static, str> {
         "FeedHealth".into()
     }

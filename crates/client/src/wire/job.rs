@@ -44,7 +44,7 @@ pub struct CreateJob {
     /// Further terms: a text, a list of texts, or named ones. `title`, `priority`, `require_plan_approval` and
     /// `automation_mode` are obeyed; the others are appended to the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Constraints>")]
+    #[schemars(with = "Option<form::ConstraintsSchema>")]
     pub constraints: Option<Constraints>,
 }
 

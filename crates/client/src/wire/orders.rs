@@ -17,7 +17,7 @@ use super::form;
 pub struct Message {
     /// The words; `{"content": words}` is read as well. Their length is limited by `domain::job::MESSAGE_BYTES_MAX`.
     #[serde(deserialize_with = "words_or_content")]
-    #[schemars(with = "form::Words")]
+    #[schemars(with = "form::WordsSchema")]
     pub message: String,
 }
 
@@ -85,9 +85,9 @@ pub struct AdoptRequest {
 #[serde(deny_unknown_fields)]
 pub struct RetryRequest {
     /// A message for the new session in addition to how the previous one ended, at most
-    /// `domain::job::AGAIN_CHARS_MAX` characters.
+    /// `domain::job::RETRY_REASON_CHARS_MAX` characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = domain::job::AGAIN_CHARS_MAX))]
+    #[schemars(length(max = domain::job::RETRY_REASON_CHARS_MAX))]
     pub reason: Option<String>,
 }
 
@@ -129,12 +129,12 @@ pub struct Acknowledge {
 
 /// Reads `"words"` and `{"content": "words"}`, and says what is wrong with anything else.
 fn words_or_content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    deserializer.deserialize_any(Words)
+    deserializer.deserialize_any(MessageText)
 }
 
-struct Words;
+struct MessageText;
 
-impl<'de> Visitor<'de> for Words {
+impl<'de> Visitor<'de> for MessageText {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

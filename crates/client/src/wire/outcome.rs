@@ -12,7 +12,7 @@ use super::problem::Reason;
 
 /// 202: it is noted and will be done; this is how far it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Later {
+pub struct Pending {
     /// The path to ask again, the same as the `Location` header.
     pub ask_again: String,
     /// For people: what is being waited for.

@@ -40,7 +40,7 @@ pub struct Next {
     pub advice: String,
     /// The job, repository, account, agent or scope that it is about; empty where there is nothing to name.
     pub about: String,
-    /// For people, in the words of this door.
+    /// For people, in the words of this API.
     pub sentence: String,
     /// The method and path that do it; none for what only the operator of Gaffer can do.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,7 +29,7 @@ pub struct SessionName(pub SessionId);
 
 /// A text is no name of a session.
 #[derive(Debug, thiserror::Error)]
-pub enum NoSessionName {
+pub enum InvalidSessionName {
     /// It does not say that it is one.
     #[error("it does not begin with `{SESSIONS}`")]
     Start,
@@ -39,10 +39,12 @@ pub enum NoSessionName {
 }
 
 impl TryFrom<String> for SessionName {
-    type Error = NoSessionName;
+    type Error = InvalidSessionName;
 
-    fn try_from(text: String) -> Result<Self, NoSessionName> {
-        let id = text.strip_prefix(SESSIONS).ok_or(NoSessionName::Start)?;
+    fn try_from(text: String) -> Result<Self, InvalidSessionName> {
+        let id = text
+            .strip_prefix(SESSIONS)
+            .ok_or(InvalidSessionName::Start)?;
         Ok(Self(id.parse()?))
     }
 }

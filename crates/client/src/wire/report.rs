@@ -1,11 +1,11 @@
-//! What is going on: in one job, in all of them, and at the door itself.
+//! What is going on: in one job, in all of them, and at the API itself.
 
 use std::collections::BTreeMap;
 
 use domain::account;
-use domain::feed::FeedHealth;
-use domain::hooks::Log;
 use domain::ids::{AccountName, JobId, PullRef, RepoName};
+use domain::redelivery::Log;
+use domain::webhook_activity::WebhookHealth;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct Why {
     /// What is the case.
     pub because: Vec<Reason>,
     /// What will be done, the soonest first.
-    pub then: Vec<Planned>,
+    pub then: Vec<PlannedStep>,
     /// Advice: orders that would be accepted now.
     #[serde(default)]
     pub next: Vec<Next>,
@@ -45,7 +45,7 @@ pub struct Why {
 
 /// A planned action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Planned {
+pub struct PlannedStep {
     /// When; absent if that depends on others.
     #[schemars(with = "Option<form::Moment>")]
     pub at: Option<Timestamp>,
@@ -87,10 +87,10 @@ pub struct Status {
     pub last_tick: Option<Timestamp>,
     /// How news of each source reaches us.
     #[serde(default)]
-    pub feeds: Vec<FeedView>,
+    pub feeds: Vec<WebhookFeedView>,
     /// Failed webhook deliveries and their redelivery.
     #[serde(default)]
-    pub hooks: Vec<HookView>,
+    pub hooks: Vec<DeliveryLogView>,
     /// How GitHub lets us work.
     #[serde(default)]
     pub github: GitHubView,
@@ -101,7 +101,7 @@ pub struct Status {
 
 /// Failed webhook deliveries and their redelivery, by GitHub's log of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HookView {
+pub struct DeliveryLogView {
     /// The log: `app` or a repository.
     #[schemars(with = "form::Log")]
     pub log: Log,
@@ -120,14 +120,14 @@ pub struct HookView {
 
 /// How news of one source reaches us.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FeedView {
+pub struct WebhookFeedView {
     /// The repository.
     #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// How its news reaches us: `polled`, `webhooks` or `silent`.
     #[serde(flatten)]
-    #[schemars(with = "form::FeedHealth")]
-    pub health: FeedHealth,
+    #[schemars(with = "form::WebhookHealth")]
+    pub health: WebhookHealth,
 }
 
 /// How GitHub lets us work.

@@ -42,7 +42,7 @@ pub struct Spent {
 
 /// What is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Short {
+pub enum ExhaustedBudget {
     /// The requests of the day.
     Requests,
     /// The money of the day.
@@ -129,20 +129,20 @@ impl Budget {
     }
 
     /// Budgets that are used up and not announced today. Returns all of them, since the next poll may be tomorrow's.
-    pub(super) fn untold(&self, now: Timestamp) -> Vec<Short> {
+    pub(super) fn unannounced(&self, now: Timestamp) -> Vec<ExhaustedBudget> {
         let spent = self.spent_on(day_of(now));
         let dear = self.dear_until.is_some_and(|until| until > now);
         let left = self
             .requests_a_day
             .map(|allowed| u64::from(allowed).saturating_sub(spent.requests));
         let scarce = left.is_some_and(|left| left < spent.last.max(1));
-        let money = (dear && !spent.told_money).then_some(Short::Money);
-        let requests = (scarce && !spent.told).then_some(Short::Requests);
+        let money = (dear && !spent.told_money).then_some(ExhaustedBudget::Money);
+        let requests = (scarce && !spent.told).then_some(ExhaustedBudget::Requests);
         money.into_iter().chain(requests).collect()
     }
 
     /// Whether a budget is used up.
-    pub fn is_short(&self, now: Timestamp) -> bool {
+    pub fn is_exhausted(&self, now: Timestamp) -> bool {
         let nobody_told = Spent {
             told: false,
             told_money: false,
@@ -152,15 +152,15 @@ impl Budget {
             spent: Some(nobody_told),
             ..self.clone()
         };
-        !untold.untold(now).is_empty()
+        !untold.unannounced(now).is_empty()
     }
 
     /// Marks the shortage as announced today.
-    pub(super) fn told(&self, short: Short, now: Timestamp) -> Self {
+    pub(super) fn announced(&self, short: ExhaustedBudget, now: Timestamp) -> Self {
         let mut spent = self.spent_on(day_of(now));
         match short {
-            Short::Requests => spent.told = true,
-            Short::Money => spent.told_money = true,
+            ExhaustedBudget::Requests => spent.told = true,
+            ExhaustedBudget::Money => spent.told_money = true,
         }
         Self {
             spent: Some(spent),
@@ -179,7 +179,7 @@ mod tests {
         Timestamp::constant(1_772_323_200, 0) + SignedDuration::from_secs(second)
     }
 
-    fn of(requests: u32) -> Budget {
+    fn budget_of(requests: u32) -> Budget {
         Budget {
             requests_a_day: Some(requests),
             ..Budget::default()
@@ -191,28 +191,28 @@ mod tests {
         let budget = Budget::default().with(7, at(0));
         assert!(budget.is_empty());
         assert_eq!(budget.gap(at(0)), SignedDuration::ZERO);
-        assert_eq!(budget.untold(at(0)), []);
+        assert_eq!(budget.unannounced(at(0)), []);
     }
 
     #[test]
     fn the_second_half_is_spread_over_the_rest_of_the_day() {
         let noon = at(12 * 3_600);
-        let half = of(1_000).with(500, noon);
+        let half = budget_of(1_000).with(500, noon);
         assert_eq!(half.gap(noon), SignedDuration::ZERO);
         let more = half.with(2, noon);
         // 498 left for 12 hours, two at a time.
         assert_eq!(more.gap(noon), SignedDuration::from_secs(43_200 * 2 / 498));
-        assert_eq!(more.untold(noon), []);
+        assert_eq!(more.unannounced(noon), []);
     }
 
     #[test]
     fn when_nothing_is_left_polls_wait_for_the_next_day_and_that_is_told_once() {
         let evening = at(20 * 3_600);
-        let spent = of(100).with(99, evening).with(2, evening);
+        let spent = budget_of(100).with(99, evening).with(2, evening);
         assert_eq!(spent.gap(evening), SignedDuration::from_hours(4));
-        assert_eq!(spent.untold(evening), [Short::Requests]);
-        let told = spent.told(Short::Requests, evening);
-        assert_eq!(told.untold(evening), []);
+        assert_eq!(spent.unannounced(evening), [ExhaustedBudget::Requests]);
+        let told = spent.announced(ExhaustedBudget::Requests, evening);
+        assert_eq!(told.unannounced(evening), []);
         let tomorrow = at(24 * 3_600);
         assert_eq!(spent.requests(tomorrow), 0);
         assert_eq!(told.with(2, tomorrow).gap(tomorrow), SignedDuration::ZERO);
@@ -225,11 +225,11 @@ mod tests {
             ..Budget::default()
         };
         assert_eq!(
-            (dear.gap(at(0)), dear.untold(at(0))),
-            (GAP_MAX, vec![Short::Money])
+            (dear.gap(at(0)), dear.unannounced(at(0))),
+            (GAP_MAX, vec![ExhaustedBudget::Money])
         );
         assert_eq!(
-            (dear.gap(at(60)), dear.untold(at(60))),
+            (dear.gap(at(60)), dear.unannounced(at(60))),
             (SignedDuration::ZERO, vec![])
         );
         assert!(dear.with(1, at(60)).dear_until.is_none());
@@ -240,21 +240,30 @@ mod tests {
         let evening = at(20 * 3_600);
         let both = Budget {
             dear_until: Some(at(24 * 3_600)),
-            ..of(100).with(99, evening).with(2, evening)
+            ..budget_of(100).with(99, evening).with(2, evening)
         };
-        assert_eq!(both.untold(evening), [Short::Money, Short::Requests]);
-        let (money, requests) = (Short::Money, Short::Requests);
-        assert_eq!(both.told(money, evening).untold(evening), [requests]);
-        assert_eq!(both.told(requests, evening).untold(evening), [money]);
-        let told = both.told(money, evening).told(requests, evening);
-        assert_eq!(told.with(1, evening).untold(evening), []);
+        assert_eq!(
+            both.unannounced(evening),
+            [ExhaustedBudget::Money, ExhaustedBudget::Requests]
+        );
+        let (money, requests) = (ExhaustedBudget::Money, ExhaustedBudget::Requests);
+        assert_eq!(
+            both.announced(money, evening).unannounced(evening),
+            [requests]
+        );
+        assert_eq!(
+            both.announced(requests, evening).unannounced(evening),
+            [money]
+        );
+        let told = both.announced(money, evening).announced(requests, evening);
+        assert_eq!(told.with(1, evening).unannounced(evening), []);
     }
 
     proptest! {
         /// An account that keeps to the gaps never overspends by more than one poll.
         #[test]
         fn a_day_keeps_to_its_allowance(allowed in 10_u32..5_000, cost in 1_u64..9, tick in 5_i64..60) {
-            let (mut budget, mut now) = (of(allowed), at(0));
+            let (mut budget, mut now) = (budget_of(allowed), at(0));
             while now < at(24 * 3_600) {
                 budget = budget.with(cost, now);
                 now += budget.gap(now).max(SignedDuration::from_secs(tick));

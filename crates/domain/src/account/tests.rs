@@ -13,7 +13,7 @@ fn account() -> Account {
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
-        tally: Tally::default(),
+        counters: PollCounters::default(),
         budget: Budget::default(),
     }
 }
@@ -67,9 +67,9 @@ fn the_tally_counts_polls_failures_and_what_was_waited_for_them() {
     let answered = Poll::Answered {
         list: ListWeight::default(),
         reads: BTreeMap::new(),
-        bustle: Bustle::Active,
+        activity: AccountActivity::Active,
     };
-    let tally = polled(&account, &answered, at(7)).aggregate.tally;
+    let tally = polled(&account, &answered, at(7)).aggregate.counters;
     let failed = [(FailureClass::Throttled, 2), (FailureClass::Network, 1)];
     assert_eq!((tally.polls, tally.last), (4, Some(at(7))));
     assert_eq!(tally.failed, failed);
@@ -97,7 +97,7 @@ fn a_dead_key_is_announced_once_and_again_only_after_it_worked() {
     let answered = Poll::Answered {
         list: ListWeight::default(),
         reads: BTreeMap::new(),
-        bustle: Bustle::Active,
+        activity: AccountActivity::Active,
     };
     let alive = polled(&dead, &answered, at(60)).aggregate;
     assert_eq!(alive.health, Health::Working);
@@ -112,48 +112,57 @@ fn a_dead_key_is_announced_once_and_again_only_after_it_worked() {
 
 #[test]
 fn working_polls_come_within_the_tick_and_never_in_step() {
-    let answered = |bustle| Poll::Answered {
+    let answered = |activity| Poll::Answered {
         list: ListWeight::default(),
         reads: BTreeMap::new(),
-        bustle,
+        activity,
     };
-    let gap = |bustle, second| {
-        let step = polled(&account(), &answered(bustle), at(second));
+    let gap = |activity, second| {
+        let step = polled(&account(), &answered(activity), at(second));
         step.aggregate.next_poll.duration_since(at(second))
     };
-    let gaps: Vec<SignedDuration> = (0..200).map(|second| gap(Bustle::Active, second)).collect();
+    let gaps: Vec<SignedDuration> = (0..200)
+        .map(|second| gap(AccountActivity::Active, second))
+        .collect();
     let tick = SignedDuration::from_secs(10);
     let least = SignedDuration::from_secs(9);
     assert!(gaps.iter().all(|gap| (least..=tick).contains(gap)));
     let mean = gaps.iter().map(SignedDuration::as_millis).sum::<i128>() / 200;
     assert!((9_400..9_600).contains(&mean), "{mean} ms");
-    assert_eq!(gap(Bustle::Resting, 0), SignedDuration::from_secs(60));
+    assert_eq!(
+        gap(AccountActivity::Resting, 0),
+        SignedDuration::from_secs(60)
+    );
     // Only the second poll in a row that finds nothing lets it rest.
-    let first = polled(&account(), &answered(Bustle::Nothing), at(0));
+    let first = polled(&account(), &answered(AccountActivity::NoJobs), at(0));
     assert_eq!(first.due, Some(at(60)));
-    let second = polled(&first.aggregate, &answered(Bustle::Nothing), at(60));
+    let second = polled(&first.aggregate, &answered(AccountActivity::NoJobs), at(60));
     assert_eq!(second.due, Some(at(60 + 15 * 60)));
-    let third = polled(&second.aggregate, &answered(Bustle::Nothing), at(960));
+    let third = polled(
+        &second.aggregate,
+        &answered(AccountActivity::NoJobs),
+        at(960),
+    );
     assert_eq!(third.due, Some(at(960 + 15 * 60)));
     // A wait after trouble was no rest.
     let dead = Failure::new(FailureClass::Unauthorized, "no");
     let failed = polled(&first.aggregate, &Poll::Failed(dead), at(60)).aggregate;
-    let back = polled(&failed, &answered(Bustle::Nothing), at(120));
+    let back = polled(&failed, &answered(AccountActivity::NoJobs), at(120));
     assert_eq!(back.due, Some(at(180)));
 }
 
 #[test]
 fn an_account_is_busy_from_a_poll_that_saw_work_until_its_row_is_old() {
-    let answered = |bustle| Poll::Answered {
+    let answered = |activity| Poll::Answered {
         list: ListWeight::default(),
         reads: BTreeMap::new(),
-        bustle,
+        activity,
     };
-    let busy = polled(&account(), &answered(Bustle::Active), at(0)).aggregate;
+    let busy = polled(&account(), &answered(AccountActivity::Active), at(0)).aggregate;
     assert!(busy.is_busy(at(0)) && busy.is_busy(at(720)));
     assert!(!busy.is_busy(at(731)));
-    for bustle in [Bustle::Resting, Bustle::Nothing] {
-        let rests = polled(&account(), &answered(bustle), at(0)).aggregate;
+    for activity in [AccountActivity::Resting, AccountActivity::NoJobs] {
+        let rests = polled(&account(), &answered(activity), at(0)).aggregate;
         assert!(!rests.is_busy(at(0)) && !rests.is_busy(at(59)));
     }
     assert!(!account().is_busy(at(0)), "it was never polled");

@@ -5,18 +5,18 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 
-use super::{NoCursor, TOLD_MAX};
+use super::{InvalidConversationCursor, SEEN_IDS_MAX};
 use crate::ids::ActivityId;
 
 /// A message's place in the order of pages.
-pub(super) type Place = (Timestamp, ActivityId);
+pub(super) type MessagePosition = (Timestamp, ActivityId);
 
 /// The reader has everything from a moment to a message.
-/// A message that appears late within the span is skipped; that needs more than [`TOLD_MAX`] messages in one second.
+/// A message that appears late within the span is skipped; that needs more than [`SEEN_IDS_MAX`] messages in one second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
     from: Timestamp,
-    to: Place,
+    to: MessagePosition,
 }
 
 impl Span {
@@ -29,9 +29,9 @@ impl Span {
 /// Reduces delivered messages to what the cursor keeps: the last ones by name, and a span for the rest if there are
 /// many.
 /// No span covers a message that is visible and was not delivered.
-pub(super) fn remembered(
-    mut told: Vec<Place>,
-    untold: &[Place],
+pub(super) fn compact(
+    mut told: Vec<MessagePosition>,
+    untold: &[MessagePosition],
 ) -> (Option<Span>, Vec<ActivityId>) {
     told.sort();
     told.dedup();
@@ -39,14 +39,14 @@ pub(super) fn remembered(
         return (None, Vec::new());
     };
     let next = untold.iter().filter(|place| place.0 >= from).min();
-    let before = |place: &&Place| next.is_none_or(|next| *place < next);
+    let before = |place: &&MessagePosition| next.is_none_or(|next| *place < next);
     let sure = told.iter().take_while(before).count();
-    let many = told.len().saturating_sub(TOLD_MAX).min(sure);
+    let many = told.len().saturating_sub(SEEN_IDS_MAX).min(sure);
     let span = many.checked_sub(1).and_then(|last| told.get(last)).cloned();
     let rest = told.split_off(many).into_iter().map(|(_, id)| id);
     (
         span.map(|to| Span { from, to }),
-        rest.take(TOLD_MAX).collect(),
+        rest.take(SEEN_IDS_MAX).collect(),
     )
 }
 
@@ -62,17 +62,22 @@ impl fmt::Display for Span {
 }
 
 impl FromStr for Span {
-    type Err = NoCursor;
+    type Err = InvalidConversationCursor;
 
-    fn from_str(text: &str) -> Result<Self, NoCursor> {
+    fn from_str(text: &str) -> Result<Self, InvalidConversationCursor> {
         let moment = |part: Option<&str>| {
-            let nanoseconds: i128 = part.and_then(|part| part.parse().ok()).ok_or(NoCursor)?;
-            Timestamp::from_nanosecond(nanoseconds).map_err(|_| NoCursor)
+            let nanoseconds: i128 = part
+                .and_then(|part| part.parse().ok())
+                .ok_or(InvalidConversationCursor)?;
+            Timestamp::from_nanosecond(nanoseconds).map_err(|_| InvalidConversationCursor)
         };
-        let mut parts = text.strip_prefix(SPAN).ok_or(NoCursor)?.splitn(3, SPAN);
+        let mut parts = text
+            .strip_prefix(SPAN)
+            .ok_or(InvalidConversationCursor)?
+            .splitn(3, SPAN);
         let (from, at) = (moment(parts.next())?, moment(parts.next())?);
         let id = parts.next().and_then(|id| id.parse().ok());
-        let to = (at, id.ok_or(NoCursor)?);
+        let to = (at, id.ok_or(InvalidConversationCursor)?);
         Ok(Self { from, to })
     }
 }

@@ -20,11 +20,11 @@ fn message(n: u32, second: i64, text: &str) -> Activity {
     }
 }
 
-fn texts(page: &Page) -> Vec<&str> {
+fn texts(page: &MessagePage) -> Vec<&str> {
     page.messages.iter().map(|it| it.text.as_str()).collect()
 }
 
-fn read(activities: &[Activity], cursor: &Cursor) -> Page {
+fn read(activities: &[Activity], cursor: &ConversationCursor) -> MessagePage {
     page(&session(), activities, cursor, at(1_000))
 }
 
@@ -45,7 +45,7 @@ fn messages_come_oldest_first_and_nothing_but_messages() {
         message(1, 10, "first"),
         message(1, 10, "first"),
     ];
-    let page = read(&log, &Cursor::default());
+    let page = read(&log, &ConversationCursor::default());
     assert_eq!(texts(&page), ["first", "second", "third"]);
     let roles: Vec<_> = page.messages.iter().map(|it| it.role.as_str()).collect();
     assert_eq!(roles, ["assistant", "assistant", "user"]);
@@ -55,13 +55,13 @@ fn messages_come_oldest_first_and_nothing_but_messages() {
 #[test]
 fn the_same_cursor_tells_the_same_page_and_nothing_new_leaves_it_as_it_was() {
     let log = [message(1, 10, "first"), message(2, 20, "second")];
-    let first = read(&log[..1], &Cursor::default());
+    let first = read(&log[..1], &ConversationCursor::default());
     assert_eq!(read(&log, &first.next), read(&log, &first.next));
     let second = read(&log, &first.next);
     assert_eq!(texts(&second), ["second"]);
     let nothing = read(&log, &second.next);
     assert_eq!((texts(&nothing), &nothing.next), (vec![], &second.next));
-    let silent = read(&[], &Cursor::default());
+    let silent = read(&[], &ConversationCursor::default());
     assert_eq!(
         (silent.next.to_string().as_str(), silent.more),
         ("m1", false)
@@ -70,7 +70,7 @@ fn the_same_cursor_tells_the_same_page_and_nothing_new_leaves_it_as_it_was() {
 
 #[test]
 fn a_twin_of_the_same_moment_that_shows_late_is_told() {
-    let early = read(&[message(2, 10, "b")], &Cursor::default());
+    let early = read(&[message(2, 10, "b")], &ConversationCursor::default());
     let both = [message(1, 10, "a"), message(2, 10, "b")];
     let late = read(&both, &early.next);
     assert_eq!(texts(&late), ["a"]);
@@ -79,7 +79,10 @@ fn a_twin_of_the_same_moment_that_shows_late_is_told() {
 
 #[test]
 fn another_session_is_told_from_its_beginning() {
-    let first = read(&[message(1, 500, "of the first")], &Cursor::default());
+    let first = read(
+        &[message(1, 500, "of the first")],
+        &ConversationCursor::default(),
+    );
     let other: SessionId = "456".parse().unwrap();
     assert_eq!(first.next.from(&other), None);
     let log = [message(9, 10, "of the other")];
@@ -91,7 +94,10 @@ fn another_session_is_told_from_its_beginning() {
 
 #[test]
 fn a_clock_that_runs_ahead_hides_nothing() {
-    let ahead = read(&[message(1, 90_000, "from tomorrow")], &Cursor::default());
+    let ahead = read(
+        &[message(1, 90_000, "from tomorrow")],
+        &ConversationCursor::default(),
+    );
     let log = [
         message(1, 90_000, "from tomorrow"),
         message(2, 1_100, "now"),
@@ -106,11 +112,11 @@ fn a_page_has_bounds_and_the_first_message_always_fits() {
     let log: Vec<_> = (0..40)
         .map(|n| message(n, i64::from(n) * 5, &long))
         .collect();
-    let page = read(&log, &Cursor::default());
+    let page = read(&log, &ConversationCursor::default());
     assert_eq!((page.messages.len(), page.more), (3, true));
     let short: Vec<_> = (0..40).map(|n| message(n, i64::from(n), "x")).collect();
     assert_eq!(
-        read(&short, &Cursor::default()).messages.len(),
+        read(&short, &ConversationCursor::default()).messages.len(),
         MESSAGES_MAX
     );
 }
@@ -118,7 +124,10 @@ fn a_page_has_bounds_and_the_first_message_always_fits() {
 #[test]
 fn secrets_are_taken_out() {
     let log = [message(1, 1, "ghp_0123456789abcdefghijABCDEFGHIJ012345")];
-    assert_eq!(texts(&read(&log, &Cursor::default())), ["[secret]"]);
+    assert_eq!(
+        texts(&read(&log, &ConversationCursor::default())),
+        ["[secret]"]
+    );
 }
 
 #[test]
@@ -138,19 +147,26 @@ fn other_texts_are_no_cursors() {
         "m1.1.99.~1~2~a~b",
         "m1.1.99.~1~2~a.~1~2~a.~1~2~a",
     ] {
-        assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
+        assert_eq!(
+            text.parse::<ConversationCursor>(),
+            Err(InvalidConversationCursor),
+            "{text}"
+        );
     }
     let many = format!(
         "m1.1.5{}",
         (0..33).map(|n| format!(".a{n}")).collect::<String>()
     );
-    assert_eq!(many.parse::<Cursor>(), Err(NoCursor));
+    assert_eq!(
+        many.parse::<ConversationCursor>(),
+        Err(InvalidConversationCursor)
+    );
 }
 
 #[test]
 fn a_crowd_of_one_moment_is_told_once_and_what_is_little_is_named() {
     let crowd: Vec<_> = (0..70).map(|n| message(n, 10, &n.to_string())).collect();
-    let (mut cursor, mut told) = (Cursor::default(), Vec::new());
+    let (mut cursor, mut told) = (ConversationCursor::default(), Vec::new());
     for _ in 0..6 {
         let page = read(&crowd, &cursor);
         assert_eq!(page.next.to_string().parse(), Ok(page.next.clone()));
@@ -179,7 +195,7 @@ proptest! {
         let log: Vec<_> = (0_u32..).zip(&moments)
             .map(|(n, second)| message(n, *second, "x"))
             .collect();
-        let (mut cursor, mut told, mut there) = (Cursor::default(), Vec::new(), 0);
+        let (mut cursor, mut told, mut there) = (ConversationCursor::default(), Vec::new(), 0);
         for step in steps.into_iter().chain([log.len()]).chain([0; 20]) {
             there = (there + step).min(log.len());
             let since = cursor.from(&session());
@@ -189,7 +205,7 @@ proptest! {
                 .cloned()
                 .collect();
             let page = read(&shown, &cursor);
-            prop_assert_eq!(page.next.to_string().parse::<Cursor>(), Ok(page.next.clone()));
+            prop_assert_eq!(page.next.to_string().parse::<ConversationCursor>(), Ok(page.next.clone()));
             told.extend(page.messages.into_iter().map(|it| it.id));
             cursor = page.next;
         }
@@ -203,7 +219,7 @@ proptest! {
         let log: Vec<_> = (0_u32..).zip(&seconds)
             .map(|(n, second)| message(n, *second, "x"))
             .collect();
-        let (mut cursor, mut told) = (Cursor::default(), Vec::new());
+        let (mut cursor, mut told) = (ConversationCursor::default(), Vec::new());
         for _ in 0..=log.len() {
             let since = cursor.from(&session());
             let shown: Vec<_> = log.iter()
@@ -211,7 +227,7 @@ proptest! {
                 .cloned()
                 .collect();
             let page = read(&shown, &cursor);
-            prop_assert_eq!(page.next.to_string().parse::<Cursor>(), Ok(page.next.clone()));
+            prop_assert_eq!(page.next.to_string().parse::<ConversationCursor>(), Ok(page.next.clone()));
             told.extend(page.messages.into_iter().map(|it| it.id));
             cursor = page.next;
         }

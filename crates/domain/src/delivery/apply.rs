@@ -70,7 +70,7 @@ pub fn apply(
 }
 
 fn stay(delivery: &Delivery, now: Timestamp) -> Step<Delivery> {
-    let mut step = Step::stay(delivery.clone());
+    let mut step = Step::unchanged(delivery.clone());
     step.due = due(delivery, now);
     step
 }
@@ -83,7 +83,7 @@ fn step(before: &Delivery, mut after: Delivery, now: Timestamp) -> Step<Delivery
     let due = due(&after, now);
     Step {
         due,
-        ..Step::stay(after)
+        ..Step::unchanged(after)
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
     RunStatus, Verdict, Work,
 };
 use crate::ids::{CommitSha, DeliveryId, JobId, RunId};
-use crate::job::AGAIN_CHARS_MAX;
+use crate::job::RETRY_REASON_CHARS_MAX;
 use crate::redact::presentable;
 
 /// Does what a command says.
@@ -311,5 +311,5 @@ fn analyse(
 
 /// A reason as another session is told it.
 pub(super) fn as_reason(text: &str) -> String {
-    presentable(text, FEEDBACK_CHARS_MAX.min(AGAIN_CHARS_MAX) - 1)
+    presentable(text, FEEDBACK_CHARS_MAX.min(RETRY_REASON_CHARS_MAX) - 1)
 }

@@ -43,7 +43,7 @@ pub fn create(
     progress(&mut moving);
     let mut delivery = moving.delivery;
     delivery.version = 1;
-    let mut step = Step::stay(delivery);
+    let mut step = Step::unchanged(delivery);
     step.due = due(&step.aggregate, now);
     Ok(step)
 }

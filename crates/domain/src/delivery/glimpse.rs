@@ -7,8 +7,8 @@ use super::Plan;
 use crate::event::ErrorCause;
 use crate::facts::PullState;
 use crate::ids::{CommitSha, JobId, PlanId, PullRef, SessionId};
-use crate::job::{self, Attention, How, Job, Order, Phase, Watch, What};
-use crate::merge::{Judgement, Reason, SessionRest, Thing};
+use crate::job::{self, Attention, EndReason, Job, Order, Phase, WaitReason, Watch};
+use crate::merge::{Judgement, MergeInput, Reason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
 
@@ -159,7 +159,7 @@ impl Checks {
 impl JobGlimpse {
     /// What can be seen of a job.
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
-        let given = job.last_given(Order::Say).map(|given| given.at);
+        let given = job.last_order(Order::Say).map(|given| given.at);
         let (work, approved_elsewhere) = match &job.phase {
             Phase::Queued { .. } | Phase::Creating { .. } => (Work::Waiting, false),
             Phase::Watching(watch) => (watched(job, watch, (timing, now)), elsewhere(watch)),
@@ -180,7 +180,7 @@ impl JobSight {
     /// What was seen of a job, with the plan that waits.
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let waiting = match &job.phase {
-            Phase::Watching(watch) => watch.talk.plan.as_ref(),
+            Phase::Watching(watch) => watch.log.plan.as_ref(),
             Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
         };
         Self {
@@ -196,25 +196,25 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
     }
     let since = watch.announced.completed_at;
     match job::waits_for(job, None, None).what {
-        What::Question => Work::Asking,
-        What::Result => Work::Resting(since),
+        WaitReason::Question => Work::Asking,
+        WaitReason::Result => Work::Resting(since),
         // An answer or an approval is on its way: the session goes on.
-        What::Answered | What::Nudged => Work::Working,
-        What::Plan
-        | What::Slot
-        | What::Session
-        | What::Work
-        | What::Silence
-        | What::Paused
-        | What::UnknownState
-        | What::Reading
-        | What::Checks
-        | What::Repair
-        | What::Review
-        | What::Approval
-        | What::Blocked
-        | What::Merge
-        | What::Ended => rest(job, &watch.session, (timing, now), since),
+        WaitReason::Answered | WaitReason::Nudged => Work::Working,
+        WaitReason::Plan
+        | WaitReason::Slot
+        | WaitReason::Session
+        | WaitReason::Work
+        | WaitReason::Silence
+        | WaitReason::Paused
+        | WaitReason::UnknownState
+        | WaitReason::Reading
+        | WaitReason::Checks
+        | WaitReason::Repair
+        | WaitReason::Review
+        | WaitReason::Approval
+        | WaitReason::Blocked
+        | WaitReason::Merge
+        | WaitReason::Ended => rest(job, &watch.session, (timing, now), since),
     }
 }
 
@@ -224,9 +224,9 @@ fn rest(
     (timing, now): (&Timing, Timestamp),
     since: Option<Timestamp>,
 ) -> Work {
-    match job::rest(job, session, timing, now) {
-        SessionRest::Resting => Work::Resting(since),
-        SessionRest::Working | SessionRest::Failed | SessionRest::CalledOff => Work::Working,
+    match job::session_status(job, session, timing, now) {
+        SessionStatus::Resting => Work::Resting(since),
+        SessionStatus::Working | SessionStatus::Failed | SessionStatus::Cancelled => Work::Working,
     }
 }
 
@@ -239,8 +239,8 @@ fn plan_that_waits(watch: &Watch) -> Option<&PlanId> {
         | Attention::Question { .. }
         | Attention::Answered { .. } => None,
     };
-    let waiting = watch.talk.plan.as_ref().filter(|plan| !plan.worked_on);
-    let done = watch.talk.completed.as_ref().map(|done| done.at);
+    let waiting = watch.log.plan.as_ref().filter(|plan| !plan.worked_on);
+    let done = watch.log.completed.as_ref().map(|done| done.at);
     let waiting = waiting.filter(|plan| done.is_none_or(|done| done < plan.at));
     let plan = shown.or(waiting.map(|waiting| &waiting.plan.id))?;
     (watch.pull.is_none() && watch.announced.approved_plan.as_ref() != Some(plan)).then_some(plan)
@@ -248,20 +248,20 @@ fn plan_that_waits(watch: &Watch) -> Option<&PlanId> {
 
 /// Whether a plan was approved that we did not approve.
 fn elsewhere(watch: &Watch) -> bool {
-    watch.talk.plan_approved_at.is_some()
-        && watch.talk.plan.is_none()
+    watch.log.plan_approved_at.is_some()
+        && watch.log.plan.is_none()
         && watch.announced.approved_plan.is_none()
 }
 
-fn ended(how: &How) -> JobEnd {
+fn ended(how: &EndReason) -> JobEnd {
     match how {
-        How::Merged { .. } => JobEnd::Merged,
-        How::PullClosed => JobEnd::PullClosed,
-        How::Completed => JobEnd::Completed,
-        How::Failed { reason } => JobEnd::Failed(super::text::short(reason, 200)),
-        How::Lost => JobEnd::Lost,
-        How::Refused { reason } => JobEnd::Refused(super::text::short(reason, 200)),
-        How::Cancelled { by } => JobEnd::Canceled(by.clone()),
+        EndReason::Merged { .. } => JobEnd::Merged,
+        EndReason::PullClosed => JobEnd::PullClosed,
+        EndReason::Completed => JobEnd::Completed,
+        EndReason::Failed { reason } => JobEnd::Failed(super::text::short(reason, 200)),
+        EndReason::Lost => JobEnd::Lost,
+        EndReason::Refused { reason } => JobEnd::Refused(super::text::short(reason, 200)),
+        EndReason::Cancelled { by } => JobEnd::Canceled(by.clone()),
     }
 }
 
@@ -342,7 +342,7 @@ fn checks(pull: &Pull) -> Checks {
 
 /// Whether a judgement was made without the checks.
 fn is_unread(reason: &Reason) -> bool {
-    let is_checks = |what: &Thing| *what == Thing::Checks;
+    let is_checks = |what: &MergeInput| *what == MergeInput::Checks;
     matches!(reason, Reason::NotOurs)
         || matches!(reason, Reason::Unknown { what, .. } | Reason::Forbidden { what, .. } if is_checks(what))
 }

@@ -5,7 +5,7 @@ use super::due::awaits_person;
 use super::{
     ChildState, Closed, Delivery, Deploy, IssueTrouble, Phase, PlanBy, ReviewBy, RunStatus, Work,
 };
-use crate::job::Who;
+use crate::job::WaitParty;
 
 /// One reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,31 +24,31 @@ fn reason(code: &'static str, sentence: impl Into<String>) -> Reason {
 }
 
 /// Who is waited for.
-pub fn waits_for(delivery: &Delivery) -> Who {
+pub fn waits_for(delivery: &Delivery) -> WaitParty {
     if delivery.is_terminal() {
-        return Who::Nobody;
+        return WaitParty::Nobody;
     }
     if awaits_person(delivery) {
-        return Who::Person;
+        return WaitParty::Person;
     }
     if delivery.run_status == RunStatus::Blocked {
-        return Who::Agent;
+        return WaitParty::Agent;
     }
     match delivery.phase {
         Phase::Plan => match delivery.rules.plan_by {
-            PlanBy::Jules => Who::Jules,
-            PlanBy::Agent => Who::Agent,
-            PlanBy::Human => Who::Person,
+            PlanBy::Jules => WaitParty::Jules,
+            PlanBy::Agent => WaitParty::Agent,
+            PlanBy::Human => WaitParty::Person,
         },
-        Phase::Implement => Who::Jules,
+        Phase::Implement => WaitParty::Jules,
         Phase::Review => match delivery.review.asked.as_ref().map(|asked| asked.by) {
-            Some(ReviewBy::Agent) => Who::Agent,
-            Some(ReviewBy::Human) => Who::Person,
-            Some(ReviewBy::Jules) => Who::Jules,
-            Some(ReviewBy::Nobody) | None => Who::GitHub,
+            Some(ReviewBy::Agent) => WaitParty::Agent,
+            Some(ReviewBy::Human) => WaitParty::Person,
+            Some(ReviewBy::Jules) => WaitParty::Jules,
+            Some(ReviewBy::Nobody) | None => WaitParty::GitHub,
         },
-        Phase::Verify | Phase::Deploy => Who::GitHub,
-        Phase::Intake | Phase::Observe | Phase::Close => Who::Gaffer,
+        Phase::Verify | Phase::Deploy => WaitParty::GitHub,
+        Phase::Intake | Phase::Observe | Phase::Close => WaitParty::Gaffer,
     }
 }
 

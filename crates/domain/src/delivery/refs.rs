@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{InvalidId, PullRef, RepoName};
-use crate::page::Page;
+use crate::web_page::WebPage;
 
 /// Most references of one delivery.
 pub const REFS_MAX: usize = 20;
@@ -26,7 +26,7 @@ pub struct Ref {
     pub label: String,
     /// Its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub url: Option<Page>,
+    pub url: Option<WebPage>,
 }
 
 /// What something is to a delivery. Later names are read as well.
@@ -96,7 +96,7 @@ impl IssueRef {
             role: RefRole::Trigger,
             kind: RefType::GithubIssue,
             label: format!("#{}", self.number),
-            url: Page::told(&self.url()),
+            url: WebPage::from_service(&self.url()),
         }
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn output(pull: &PullRef) -> Ref {
         role: RefRole::Output,
         kind: RefType::Pr,
         label: format!("#{}", pull.number),
-        url: Page::told(&pull.url()),
+        url: WebPage::from_service(&pull.url()),
     }
 }
 

@@ -73,7 +73,10 @@ pub(crate) fn verdict(verdict: Verdict, head: char) -> Act {
 pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Input {
     let task = &delivery.task;
     let glimpse = JobGlimpse {
-        job: task.job.clone().unwrap_or_else(|| JobId::of(ulid::Ulid(1))),
+        job: task
+            .job
+            .clone()
+            .unwrap_or_else(|| JobId::from_ulid(ulid::Ulid(1))),
         attempt: task.attempt,
         work,
         pull,

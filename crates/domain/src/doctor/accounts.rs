@@ -1,10 +1,10 @@
 //! Jules accounts: keys, limits, and who else works with them.
 
 use super::code::Code;
-use super::facts::{AccountFacts, InstallationFacts, Kept};
+use super::facts::{AccountFacts, InstallationFacts, SecretStatus};
 use super::finding::{Area, Finding, outside};
 use super::machine::unusable;
-use super::unseen::not_seen;
+use super::unknown::unknown_fact;
 use crate::failure::{Failure, FailureClass};
 use crate::governor::Limits;
 
@@ -32,11 +32,11 @@ pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Fin
     installation
         .accounts
         .iter()
-        .flat_map(|account| of(account, folder))
+        .flat_map(|account| examine_account(account, folder))
         .collect()
 }
 
-fn of(account: &AccountFacts, folder: &str) -> Vec<Finding> {
+fn examine_account(account: &AccountFacts, folder: &str) -> Vec<Finding> {
     let about = format!("account `{}`", account.name);
     let mut findings: Vec<Finding> = key(account, &about, folder).into_iter().collect();
     findings.extend(limits(account, &about));
@@ -58,21 +58,21 @@ fn of(account: &AccountFacts, folder: &str) -> Vec<Finding> {
 
 fn key(account: &AccountFacts, about: &str, folder: &str) -> Option<Finding> {
     match &account.key {
-        Kept::Missing => {
+        SecretStatus::Missing => {
             return Some(Finding::new(
                 Code::JulesKeyMissing,
                 about,
                 "its key is not kept and JULES_API_KEY is not set",
             ));
         }
-        Kept::Unusable { .. } => {
+        SecretStatus::Unusable { .. } => {
             return unusable(&format!("jules/{}", account.name), &account.key, folder);
         }
-        Kept::Here(shape) if !shape.may_be_jules() => {
+        SecretStatus::Here(shape) if !shape.may_be_jules() => {
             let what = format!("what is kept as its key is {}", shape.words());
             return Some(Finding::new(Code::JulesKeyKind, about, what));
         }
-        Kept::Here(_) => {}
+        SecretStatus::Here(_) => {}
     }
     match &account.connected {
         Some(Err(failure)) => Some(refused(failure, about)),
@@ -120,7 +120,7 @@ fn limits(account: &AccountFacts, about: &str) -> Option<Finding> {
 
 fn others(account: &AccountFacts, about: &str) -> Option<Finding> {
     let Some(others) = account.others.known() else {
-        return not_seen(about, "whether others work with it", &account.others);
+        return unknown_fact(about, "whether others work with it", &account.others);
     };
     let (first, sessions) = others.first()?;
     let more = others.len().saturating_sub(1);

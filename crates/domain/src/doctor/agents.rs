@@ -1,20 +1,20 @@
 //! Agents: whether they can be woken.
 
 use super::code::Code;
-use super::facts::{AgentFacts, InstallationFacts, Kept, Reach};
+use super::credential_kind::CredentialKind;
+use super::facts::{AgentFacts, InstallationFacts, Reachability, SecretStatus};
 use super::finding::{Area, Finding, outside};
 use super::machine::unusable;
-use super::shape::Shape;
 
 pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
     installation
         .agents
         .iter()
-        .flat_map(|agent| of(agent, folder))
+        .flat_map(|agent| examine_agent(agent, folder))
         .collect()
 }
 
-fn of(agent: &AgentFacts, folder: &str) -> Vec<Finding> {
+fn examine_agent(agent: &AgentFacts, folder: &str) -> Vec<Finding> {
     let about = format!("agent `{}`", agent.name);
     let mut findings = Vec::new();
     if let Some(why) = &agent.disabled {
@@ -32,7 +32,7 @@ fn of(agent: &AgentFacts, folder: &str) -> Vec<Finding> {
     }
     if findings.is_empty() {
         let what = match (&agent.host, &agent.reach, agent.notify) {
-            (Some(host), Some(Reach::Open), _) => format!("{host} takes connections"),
+            (Some(host), Some(Reachability::Open), _) => format!("{host} takes connections"),
             (Some(_) | None, _, Some(notify)) => format!("its notices go to {}", notify.word()),
             (Some(_) | None, _, None) => "its wakes wait in its inbox".to_owned(),
         };
@@ -46,14 +46,16 @@ fn of(agent: &AgentFacts, folder: &str) -> Vec<Finding> {
 
 fn secret(agent: &AgentFacts, about: &str, folder: &str) -> Option<Finding> {
     match &agent.secret {
-        Kept::Missing => Some(Finding::new(
+        SecretStatus::Missing => Some(Finding::new(
             Code::AgentSecret,
             about,
             "its secret is not kept",
         )),
-        Kept::Unusable { .. } => unusable(&format!("agents/{}", agent.name), &agent.secret, folder),
-        Kept::Here(Shape::Signing) => None,
-        Kept::Here(shape) => {
+        SecretStatus::Unusable { .. } => {
+            unusable(&format!("agents/{}", agent.name), &agent.secret, folder)
+        }
+        SecretStatus::Here(CredentialKind::Signing) => None,
+        SecretStatus::Here(shape) => {
             let what = format!("what is kept as its secret is {}", shape.words());
             Some(Finding::new(Code::AgentSecret, about, what))
         }
@@ -63,9 +65,9 @@ fn secret(agent: &AgentFacts, about: &str, folder: &str) -> Option<Finding> {
 fn reach(agent: &AgentFacts, about: &str) -> Option<Finding> {
     let host = agent.host.as_deref().unwrap_or_default();
     let (code, why) = match agent.reach.as_ref()? {
-        Reach::Open => return None,
-        Reach::Refused { why } => (Code::AgentAddress, why),
-        Reach::Unreachable { why } => (Code::AgentUnreachable, why),
+        Reachability::Open => return None,
+        Reachability::Refused { why } => (Code::AgentAddress, why),
+        Reachability::Unreachable { why } => (Code::AgentUnreachable, why),
     };
     let what = format!("{host}: {}", outside(why));
     Some(Finding::new(code, about, what).with("HOST", host))

@@ -6,7 +6,7 @@ use super::finding::Severity;
 
 /// Static description of a code, independent of any installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct CodeInfo {
     /// The code, for programs.
     pub code: &'static str,
     /// How bad it is.
@@ -30,9 +30,9 @@ macro_rules! codes {
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
             /// Its static description.
-            pub fn row(self) -> Row {
+            pub fn row(self) -> CodeInfo {
                 match self {
-                    $(Self::$name => Row {
+                    $(Self::$name => CodeInfo {
                         code: $code,
                         severity: Severity::$severity,
                         cause: $cause,
@@ -79,7 +79,7 @@ codes! {
         "a secret that others can read, or that we cannot, is not used",
         "run `chmod 600 FILE`, check that it is yours and not empty, and replace the secret if others may have read it";
     GafferTokenKind, "gaffer_token_kind", Error,
-        "Gaffer's own door would ask its callers for a credential of another service and so spread it",
+        "Gaffer's own API would ask its callers for a credential of another service and so spread it",
         "give GAFFER_TOKEN (or the secret `token`) a random text of its own, and replace the credential that stood there";
     ClockSkew, "clock_skew", Error,
         "signatures and waiting times depend on the clock: wakes are refused as too old or too new, and GitHub refuses an App's tokens",
@@ -254,9 +254,9 @@ codes! {
 
     WebhookNone, "webhook_none", Warning,
         "a webhook secret is kept and the repository has no webhook: changes are seen only when they are looked for",
-        "add a webhook in the settings of REPO: content type `application/json`, the secret, and the address of Gaffer's door with /github/webhook; or forget the secret";
+        "add a webhook in the settings of REPO: content type `application/json`, the secret, and the address of Gaffer's webhook endpoint with /github/webhook; or forget the secret";
     WebhookElsewhere, "webhook_elsewhere", Error,
-        "no webhook of the repository points at Gaffer's door, so changes are seen only when they are looked for",
+        "no webhook of the repository points at Gaffer's webhook endpoint, so changes are seen only when they are looked for",
         "open the webhooks in the settings of REPO and set the payload address to HOOK";
     WebhookInactive, "webhook_inactive", Error,
         "the webhook is switched off, so nothing arrives",
@@ -271,10 +271,10 @@ codes! {
         "webhooks arrive and Gaffer keeps no secret to verify them with, so all are refused",
         "set GAFFER_WEBHOOK_SECRET to the webhook's secret and start `gaffer up` again";
     WebhookSecretMismatch, "webhook_secret_mismatch", Error,
-        "Gaffer's door answers deliveries with 401: the webhook signs with another secret",
+        "Gaffer's webhook endpoint answers deliveries with 401: the webhook signs with another secret",
         "set the webhook's secret in the settings of REPO to the one of GAFFER_WEBHOOK_SECRET, and redeliver what failed";
     WebhookFails, "webhook_fails", Warning,
-        "recent deliveries of the webhook failed: GitHub does not reach Gaffer's door, or it answers with an error",
+        "recent deliveries of the webhook failed: GitHub does not reach Gaffer's webhook endpoint, or it answers with an error",
         "look at `Recent Deliveries` of the webhook in the settings of REPO, and check that `gaffer up` runs and is reachable there";
 
     AgentDisabled, "agent_disabled", Error,

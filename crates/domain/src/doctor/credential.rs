@@ -1,10 +1,10 @@
 //! The credential for GitHub: whether it is kept, of the right kind, and what GitHub says of it.
 
 use super::code::Code;
-use super::facts::{CredentialFacts, Identity, InstallationFacts, Kept};
+use super::credential_kind::CredentialKind;
+use super::facts::{CredentialFacts, CredentialIdentity, InstallationFacts, SecretStatus};
 use super::finding::{Area, Finding, names, outside};
 use super::machine::unusable;
-use super::shape::Shape;
 
 const ABOUT: &str = "GitHub credential";
 
@@ -25,7 +25,7 @@ pub(super) fn is_fine(installation: &InstallationFacts, folder: &str) -> bool {
 
 fn kept(credential: &CredentialFacts, folder: &str) -> Option<Finding> {
     match &credential.kept {
-        Kept::Missing => {
+        SecretStatus::Missing => {
             let what = if credential.app_id.is_some() {
                 "an App's id is set, and its private key is not kept and GITHUB_APP_KEY is not set"
             } else {
@@ -33,12 +33,12 @@ fn kept(credential: &CredentialFacts, folder: &str) -> Option<Finding> {
             };
             Some(Finding::new(Code::GithubMissing, ABOUT, what))
         }
-        Kept::Unusable { .. } => unusable("github", &credential.kept, folder),
-        Kept::Here(Shape::GithubInstallation) if credential.app_id.is_none() => {
+        SecretStatus::Unusable { .. } => unusable("github", &credential.kept, folder),
+        SecretStatus::Here(CredentialKind::GithubInstallation) if credential.app_id.is_none() => {
             let what = "it is a token of an installation, as workflow runs get it";
             Some(Finding::new(Code::GithubActionsToken, ABOUT, what))
         }
-        Kept::Here(shape) if !shape.may_be_github(credential.app_id.is_some()) => {
+        SecretStatus::Here(shape) if !shape.may_be_github(credential.app_id.is_some()) => {
             let what = match credential.app_id {
                 Some(id) => format!(
                     "App {id} is to sign in, and what is kept is {}",
@@ -48,13 +48,13 @@ fn kept(credential: &CredentialFacts, folder: &str) -> Option<Finding> {
             };
             Some(Finding::new(Code::GithubKind, ABOUT, what))
         }
-        Kept::Here(_) => None,
+        SecretStatus::Here(_) => None,
     }
 }
 
 fn answered(credential: &CredentialFacts) -> Option<Finding> {
     let (code, what) = match credential.identity.as_ref()? {
-        Identity::Person { scopes, .. } => {
+        CredentialIdentity::Person { scopes, .. } => {
             let scopes = scopes
                 .as_ref()
                 .filter(|scopes| !scopes.iter().any(|scope| SCOPES.contains(&scope.as_str())))?;
@@ -65,34 +65,34 @@ fn answered(credential: &CredentialFacts) -> Option<Finding> {
             };
             (Code::GithubScope, has)
         }
-        Identity::App { .. } => return None,
-        Identity::Installation => (
+        CredentialIdentity::App { .. } => return None,
+        CredentialIdentity::Installation => (
             Code::GithubActionsToken,
             "GitHub knows it as an installation's, not as a person's".to_owned(),
         ),
-        Identity::Refused { why } if credential.app_id.is_some() => {
+        CredentialIdentity::Refused { why } if credential.app_id.is_some() => {
             (Code::AppKeyMismatch, outside(why))
         }
-        Identity::Refused { why } => (Code::GithubRefused, outside(why)),
-        Identity::Unreachable { why } => (Code::GithubUnreachable, outside(why)),
-        Identity::Trouble { why } => (Code::GithubTrouble, outside(why)),
+        CredentialIdentity::Refused { why } => (Code::GithubRefused, outside(why)),
+        CredentialIdentity::Unreachable { why } => (Code::GithubUnreachable, outside(why)),
+        CredentialIdentity::Trouble { why } => (Code::GithubTrouble, outside(why)),
     };
     Some(Finding::new(code, ABOUT, what))
 }
 
 fn whose(credential: &CredentialFacts) -> String {
     match &credential.identity {
-        Some(Identity::Person { login, .. }) => {
+        Some(CredentialIdentity::Person { login, .. }) => {
             format!("GitHub accepts it; it is of `{}`", outside(login))
         }
-        Some(Identity::App { slug }) => {
+        Some(CredentialIdentity::App { slug }) => {
             format!("GitHub accepts it; it is the App `{}`", outside(slug))
         }
         Some(
-            Identity::Installation
-            | Identity::Refused { .. }
-            | Identity::Unreachable { .. }
-            | Identity::Trouble { .. },
+            CredentialIdentity::Installation
+            | CredentialIdentity::Refused { .. }
+            | CredentialIdentity::Unreachable { .. }
+            | CredentialIdentity::Trouble { .. },
         )
         | None => "it is kept".to_owned(),
     }

@@ -3,8 +3,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::credential_kind::CredentialKind;
 use super::repository::RepositoryFacts;
-use super::shape::Shape;
 use crate::facts::Fact;
 use crate::failure::Failure;
 use crate::governor::Limits;
@@ -35,7 +35,7 @@ pub struct MachineFacts {
     /// Whether a process works over the folder.
     pub is_worked_over: bool,
     /// The bearer token of Gaffer's own HTTP API.
-    pub api_token: Kept,
+    pub api_token: SecretStatus,
 }
 
 /// What the data folder holds.
@@ -74,7 +74,7 @@ pub enum DataFacts {
 
 /// Whether a secret is kept, and of which shape it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum SecretStatus {
     /// There is none.
     Missing,
     /// It exists but cannot be used.
@@ -83,12 +83,12 @@ pub enum Kept {
         why: String,
     },
     /// It exists.
-    Here(Shape),
+    Here(CredentialKind),
 }
 
-impl Kept {
+impl SecretStatus {
     /// Its shape, if it exists.
-    pub fn shape(&self) -> Option<Shape> {
+    pub fn kind(&self) -> Option<CredentialKind> {
         match self {
             Self::Here(shape) => Some(*shape),
             Self::Missing | Self::Unusable { .. } => None,
@@ -110,7 +110,7 @@ pub struct InstallationFacts {
     /// Messages that were set aside.
     pub dead_letters: u64,
     /// What GitHub signs webhooks with.
-    pub webhook_secret: Kept,
+    pub webhook_secret: SecretStatus,
     /// Where webhooks should go, if a person said so.
     pub webhook_url: Option<String>,
     /// The credential for GitHub.
@@ -142,7 +142,7 @@ pub struct AccountFacts {
     /// The lower limit that refusals have taught, while it holds.
     pub learned: Option<u32>,
     /// Its key.
-    pub key: Kept,
+    pub key: SecretStatus,
     /// The repositories that are connected to it, or why they could not be listed; `None` when Jules was not asked.
     pub connected: Option<Result<Vec<RepoName>, Failure>>,
     /// Other installations whose marker is in the titles of the newest sessions, with the number of sessions.
@@ -153,18 +153,18 @@ pub struct AccountFacts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CredentialFacts {
     /// Whether it is kept.
-    pub kept: Kept,
+    pub kept: SecretStatus,
     /// The App's id, when an App signs in.
     pub app_id: Option<u64>,
     /// The identity that GitHub reports; `None` when GitHub was not asked.
-    pub identity: Option<Identity>,
+    pub identity: Option<CredentialIdentity>,
     /// The App's own webhook, if it has one.
     pub hook: Fact<Option<super::repository::Hook>>,
 }
 
 /// Who GitHub says that a credential is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Identity {
+pub enum CredentialIdentity {
     /// A person's token.
     Person {
         /// Whose.
@@ -208,16 +208,16 @@ pub struct AgentFacts {
     /// Why it takes no more wakes.
     pub disabled: Option<String>,
     /// What its wakes are signed with.
-    pub secret: Kept,
+    pub secret: SecretStatus,
     /// Whether a connection came about; `None` when none was tried.
-    pub reach: Option<Reach>,
+    pub reach: Option<Reachability>,
     /// Number of wakes that were given up.
     pub dead_wakes: u64,
 }
 
 /// Whether a connection to an agent comes about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reach {
+pub enum Reachability {
     /// It does.
     Open,
     /// The address filter refuses it.

@@ -3,9 +3,9 @@
 use jiff::SignedDuration;
 
 use super::code::Code;
-use super::facts::{DataFacts, InstallationFacts, Kept, MachineFacts};
+use super::facts::{DataFacts, InstallationFacts, MachineFacts, SecretStatus};
 use super::finding::{Area, Finding, outside};
-use crate::ahead::ahead_by;
+use crate::clock_rollback::ahead_by;
 
 /// Less room than this is none, in bytes: one commit of records and SQLite's log need a few megabytes.
 pub const DISK_FULL_BYTES: u64 = 16 * 1024 * 1024;
@@ -57,7 +57,7 @@ pub(super) fn data(machine: &MachineFacts) -> Vec<Finding> {
     findings.extend(open_folder(machine, &about));
     findings.extend(disk(machine, &about));
     findings.extend(unusable("token", &machine.api_token, folder));
-    if let Some(shape) = machine.api_token.shape().filter(|it| !it.may_be_door()) {
+    if let Some(shape) = machine.api_token.kind().filter(|it| !it.may_be_api_token()) {
         let what = format!("it is {}", shape.words());
         findings.push(Finding::new(Code::GafferTokenKind, "GAFFER_TOKEN", what));
     }
@@ -89,8 +89,8 @@ fn disk(machine: &MachineFacts, about: &str) -> Option<Finding> {
 }
 
 /// Reports a secret that exists but cannot be used.
-pub(super) fn unusable(path: &str, kept: &Kept, folder: &str) -> Option<Finding> {
-    let Kept::Unusable { why } = kept else {
+pub(super) fn unusable(path: &str, kept: &SecretStatus, folder: &str) -> Option<Finding> {
+    let SecretStatus::Unusable { why } = kept else {
         return None;
     };
     let file = format!("{folder}/secrets/{path}");

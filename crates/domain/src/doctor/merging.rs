@@ -2,9 +2,9 @@
 
 use super::code::Code;
 use super::finding::{Finding, names, outside};
-use super::repository::{Repository, SeenChecks};
+use super::repository::{ReportedChecks, Repository};
 use crate::facts::{Demands, Fact, RequiredCheck};
-use crate::merge::stands_in;
+use crate::merge::source_checks_suffice;
 use crate::policy::{MergeMethod, MergePolicy, Source};
 
 /// What the source's own settings allow by themselves.
@@ -57,7 +57,8 @@ fn unknown(source: &Source, repository: &Repository) -> Option<Finding> {
         return None;
     };
     let what = format!("`{}` is missing", outside(permission));
-    (!stands_in(&source.policy)).then(|| Finding::new(Code::ProtectionUnknown, &source.repo, what))
+    (!source_checks_suffice(&source.policy))
+        .then(|| Finding::new(Code::ProtectionUnknown, &source.repo, what))
 }
 
 fn bypass(source: &Source, repository: &Repository) -> Vec<Finding> {
@@ -120,7 +121,7 @@ fn checks(source: &Source, repository: &Repository) -> Vec<Finding> {
 }
 
 /// A required check that nothing, or only another App, reported.
-fn never(source: &Source, seen: &SeenChecks, check: &RequiredCheck) -> Option<Finding> {
+fn never(source: &Source, seen: &ReportedChecks, check: &RequiredCheck) -> Option<Finding> {
     let named: Vec<&Option<u64>> = seen
         .seen
         .iter()

@@ -42,7 +42,7 @@ pub struct Repository {
     /// Whether it is archived or disabled.
     pub archived: bool,
     /// Permissions of the credential, if GitHub returned them.
-    pub may: Option<May>,
+    pub may: Option<Permissions>,
     /// Missing permissions of the App, in GitHub's words.
     pub missing: Vec<String>,
     /// Merge methods that the repository allows, if GitHub returned them.
@@ -50,7 +50,7 @@ pub struct Repository {
     /// Whether the base branch exists.
     pub base: Fact<bool>,
     /// What reported checks on recent commits.
-    pub checks: Fact<SeenChecks>,
+    pub checks: Fact<ReportedChecks>,
     /// Whether pull requests may be read.
     pub pulls: Fact<()>,
     /// Its workflows.
@@ -71,7 +71,7 @@ pub struct Repository {
 
 /// What a credential may do in a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct May {
+pub struct Permissions {
     /// Everything.
     pub admin: bool,
     /// Write, and so merge.
@@ -80,7 +80,7 @@ pub struct May {
 
 /// What reported checks on recent commits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SeenChecks {
+pub struct ReportedChecks {
     /// Number of pull request heads that were read; the base's newest commit comes on top.
     pub heads: usize,
     /// Each check with the App that reported it; `None` for a commit status.

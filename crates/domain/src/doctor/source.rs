@@ -1,14 +1,14 @@
 //! Findings about a source: its references, Jules's view of it, and GitHub's view of its repository.
 
 use super::code::Code;
+use super::credential_kind::CredentialKind;
 use super::facts::{AccountFacts, InstallationFacts, SourceFacts};
 use super::finding::{Area, Finding, names, outside};
 use super::repository::{Repository, RepositoryFacts};
-use super::shape::Shape;
-use super::{credential, merging, people, unseen, webhooks};
+use super::{credential, merging, people, unknown, webhooks};
 use crate::facts::Fact;
 use crate::ids::{BranchName, RepoId, RepoName};
-use crate::merge::stands_in;
+use crate::merge::source_checks_suffice;
 use crate::policy::Source;
 
 pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
@@ -19,20 +19,24 @@ pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Fin
     installation
         .sources
         .iter()
-        .flat_map(|facts| of(facts, installation, folder))
+        .flat_map(|facts| examine_source(facts, installation, folder))
         .collect()
 }
 
 /// Reports what is fine only where everything was read and nothing is wrong.
-fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
+fn examine_source(
+    facts: &SourceFacts,
+    installation: &InstallationFacts,
+    folder: &str,
+) -> Vec<Finding> {
     let source = &facts.source;
     let mut findings = settings(facts);
     findings.extend(in_jules(facts, installation));
     findings.extend(merging::policy(source));
-    findings.extend(unseen::examine(facts, installation));
+    findings.extend(unknown::examine(facts, installation));
     match &facts.repository {
         Some(RepositoryFacts::Found(repository)) => {
-            let kind = installation.github.kept.shape();
+            let kind = installation.github.kept.kind();
             if let (Some(was), Some(by)) = (facts.number, repository.id)
                 && was != by
             {
@@ -42,7 +46,7 @@ fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Ve
             findings.extend(webhooks::examine(source, repository, installation, folder));
         }
         Some(other) => {
-            let kind = installation.github.kept.shape();
+            let kind = installation.github.kept.kind();
             findings.extend(no_repository((source, facts.number), other, kind));
         }
         None => {}
@@ -160,7 +164,7 @@ fn replaced(source: &Source, (was, by): (RepoId, RepoId)) -> Finding {
 fn no_repository(
     (source, number): (&Source, Option<RepoId>),
     facts: &RepositoryFacts,
-    kind: Option<Shape>,
+    kind: Option<CredentialKind>,
 ) -> Option<Finding> {
     let about = &source.repo;
     Some(match facts {
@@ -178,7 +182,7 @@ fn no_repository(
             "the installation there is suspended",
         ),
         // Those tokens have no permission for check runs, and are refused for that alone.
-        RepositoryFacts::Forbidden { why } if kind == Some(Shape::GithubFineGrained) => {
+        RepositoryFacts::Forbidden { why } if kind == Some(CredentialKind::GithubFineGrained) => {
             Finding::new(Code::ChecksForbidden, about, outside(why))
         }
         RepositoryFacts::Forbidden { why } => {
@@ -188,9 +192,13 @@ fn no_repository(
     })
 }
 
-fn in_github(source: &Source, repository: &Repository, kind: Option<Shape>) -> Vec<Finding> {
+fn in_github(
+    source: &Source,
+    repository: &Repository,
+    kind: Option<CredentialKind>,
+) -> Vec<Finding> {
     let about = &source.repo;
-    if let (Some(Shape::GithubFineGrained), Fact::Forbidden { permission }) =
+    if let (Some(CredentialKind::GithubFineGrained), Fact::Forbidden { permission }) =
         (kind, &repository.checks)
     {
         // Such a token is refused for this alone, so nothing else was asked with it.
@@ -237,7 +245,7 @@ fn rights(source: &Source, repository: &Repository) -> Vec<Finding> {
         let what = format!("`{}` is missing", outside(permission));
         findings.push(Finding::new(Code::ChecksForbidden, about, what));
     }
-    let rules = forbidden(&repository.rules).filter(|_| !stands_in(&source.policy));
+    let rules = forbidden(&repository.rules).filter(|_| !source_checks_suffice(&source.policy));
     let reads = [
         forbidden(&repository.base),
         forbidden(&repository.pulls),

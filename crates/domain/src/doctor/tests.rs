@@ -25,14 +25,14 @@ fn repository() -> Repository {
     Repository {
         id: Some(RepoId(7)),
         archived: false,
-        may: Some(May {
+        may: Some(Permissions {
             admin: false,
             push: true,
         }),
         missing: Vec::new(),
         methods: Some(vec![MergeMethod::Squash]),
         base: Fact::Known(true),
-        checks: Fact::Known(SeenChecks {
+        checks: Fact::Known(ReportedChecks {
             heads: 1,
             seen: vec![("build".to_owned(), Some(15_368))],
         }),
@@ -60,7 +60,7 @@ fn healthy() -> Facts {
             mode: Some(0o700),
             disk_free: Some(1 << 40),
             is_worked_over: true,
-            api_token: Kept::Missing,
+            api_token: SecretStatus::Missing,
         },
         installation: Some(InstallationFacts {
             now: Timestamp::constant(1_800_000_000, 0),
@@ -71,12 +71,12 @@ fn healthy() -> Facts {
             newest: None,
             paused_since: None,
             dead_letters: 0,
-            webhook_secret: Kept::Missing,
+            webhook_secret: SecretStatus::Missing,
             webhook_url: None,
             github: CredentialFacts {
-                kept: Kept::Here(Shape::GithubClassic),
+                kept: SecretStatus::Here(CredentialKind::GithubClassic),
                 app_id: None,
-                identity: Some(Identity::Person {
+                identity: Some(CredentialIdentity::Person {
                     login: "ann".to_owned(),
                     scopes: Some(vec!["repo".to_owned()]),
                 }),
@@ -86,7 +86,7 @@ fn healthy() -> Facts {
                 name: "default".parse().unwrap(),
                 limits: Limits::default(),
                 learned: None,
-                key: Kept::Here(Shape::Google),
+                key: SecretStatus::Here(CredentialKind::Google),
                 connected: Some(Ok(vec![repo])),
                 others: Fact::Known(Vec::new()),
             }],
@@ -320,7 +320,7 @@ fn webhooks_that_may_not_be_seen_are_told_where_they_are_meant() {
 fn nobody_says_what_is_fine_with_a_credential_that_is_not() {
     let mut facts = healthy();
     let installation = facts.installation.as_mut().unwrap();
-    installation.github.identity = Some(Identity::Person {
+    installation.github.identity = Some(CredentialIdentity::Person {
         login: "ann".to_owned(),
         scopes: Some(Vec::new()),
     });
@@ -355,7 +355,7 @@ fn a_repository_is_known_by_its_number() {
 fn a_new_repository_is_not_blamed() {
     // A new repository, in which nothing has run yet.
     let found = in_repo(|it, source| {
-        it.checks = Fact::Known(SeenChecks::default());
+        it.checks = Fact::Known(ReportedChecks::default());
         source.policy.required_checks = vec!["build".to_owned()];
     });
     assert_eq!(found, Vec::<&str>::new());
@@ -369,7 +369,7 @@ fn a_status_serves_whatever_app_the_rule_names() {
         (Some(7), vec![]),
     ] {
         let found = in_repo(|it, _| {
-            it.checks = Fact::Known(SeenChecks {
+            it.checks = Fact::Known(ReportedChecks {
                 heads: 1,
                 seen: vec![("build".to_owned(), app)],
             });
@@ -430,7 +430,7 @@ fn only_checks_of_the_source_stand_in_for_protection_that_may_not_be_read() {
 fn a_fine_grained_token_is_told_once() {
     let hidden = || "Checks: read".to_owned();
     let found = codes(|_, it| {
-        it.github.kept = Kept::Here(Shape::GithubFineGrained);
+        it.github.kept = SecretStatus::Here(CredentialKind::GithubFineGrained);
         let mut found = repository();
         found.checks = Fact::Forbidden {
             permission: hidden(),
@@ -445,7 +445,7 @@ fn a_fine_grained_token_is_told_once() {
     });
     assert_eq!(found, ["checks_forbidden"]);
     let refused = codes(|_, it| {
-        it.github.kept = Kept::Here(Shape::GithubFineGrained);
+        it.github.kept = SecretStatus::Here(CredentialKind::GithubFineGrained);
         it.sources[0].repository = Some(RepositoryFacts::Forbidden { why: hidden() });
     });
     assert_eq!(refused, ["checks_forbidden"]);
@@ -473,7 +473,7 @@ fn texts_from_outside_hide_no_secret_and_move_no_cursor() {
     let login = "ghp_0123456789012345678901234567890123456\u{1b}[2J\nok  everything";
     let mut facts = healthy();
     let installation = facts.installation.as_mut().unwrap();
-    installation.github.identity = Some(Identity::Refused {
+    installation.github.identity = Some(CredentialIdentity::Refused {
         why: login.to_owned(),
     });
     let SourceFacts { repository, .. } = &mut installation.sources[0];

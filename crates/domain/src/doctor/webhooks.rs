@@ -1,16 +1,16 @@
 //! Webhooks: whether GitHub sends them, to which address, for which events, and with which secret.
 
 use super::code::Code;
-use super::facts::{InstallationFacts, Kept};
+use super::facts::{InstallationFacts, SecretStatus};
 use super::finding::{Area, Finding, names, outside};
 use super::machine::unusable;
 use super::repository::{Hook, Repository};
-use super::unseen::not_seen;
+use super::unknown::unknown_fact;
 use crate::facts::Fact;
 use crate::policy::Source;
 
 /// Suffix of the address of Gaffer's webhook endpoint.
-pub const DOOR_PATH: &str = "/github/webhook";
+pub const WEBHOOK_PATH: &str = "/github/webhook";
 
 /// The events that cover everything a pull request waits for.
 pub const EVENTS_WANTED: [&str; 5] = [
@@ -50,8 +50,8 @@ pub(super) fn examine(
     if hooks.is_empty() {
         let code = match (wanted, secret) {
             (Some(_), _) => Code::WebhookElsewhere,
-            (None, Kept::Here(_)) => Code::WebhookNone,
-            (None, Kept::Missing | Kept::Unusable { .. }) => {
+            (None, SecretStatus::Here(_)) => Code::WebhookNone,
+            (None, SecretStatus::Missing | SecretStatus::Unusable { .. }) => {
                 let what = "there is none; changes are seen when they are looked for";
                 return vec![Finding::ok(Area::Webhook, about, what)];
             }
@@ -67,14 +67,14 @@ pub(super) fn examine(
     // One that works is enough.
     let mut findings = ours
         .iter()
-        .map(|hook| of(source, hook, secret))
+        .map(|hook| examine_webhook(source, hook, secret))
         .min_by_key(Vec::len)
         .unwrap_or_default();
     if findings.is_empty() {
         findings.push(Finding::ok(
             Area::Webhook,
             about,
-            "it points at Gaffer's door",
+            "it points at Gaffer's webhook endpoint",
         ));
     }
     findings
@@ -96,9 +96,14 @@ fn hidden(
     let (own, of_app) = (&repository.hooks, &installation.github.hook);
     let told = |finding: Option<Finding>| finding.into_iter().collect::<Vec<_>>();
     if let Fact::Unknown { .. } = of_app {
-        return Some(told(not_seen(&source.repo, "the App's webhook", of_app)));
+        return Some(told(unknown_fact(
+            &source.repo,
+            "the App's webhook",
+            of_app,
+        )));
     }
-    let meant = installation.webhook_url.is_some() || installation.webhook_secret != Kept::Missing;
+    let meant =
+        installation.webhook_url.is_some() || installation.webhook_secret != SecretStatus::Missing;
     match own {
         Fact::Known(_) => None,
         Fact::Forbidden { .. } if of_app.known().is_some_and(Option::is_some) => None,
@@ -106,7 +111,7 @@ fn hidden(
         // intervals.
         Fact::Forbidden { .. } if !meant => Some(Vec::new()),
         Fact::Forbidden { .. } | Fact::Unknown { .. } => {
-            Some(told(not_seen(&source.repo, "its webhooks", own)))
+            Some(told(unknown_fact(&source.repo, "its webhooks", own)))
         }
     }
 }
@@ -114,7 +119,7 @@ fn hidden(
 fn is_ours(hook: &Hook, wanted: Option<&str>) -> bool {
     match wanted {
         Some(wanted) => hook.url.trim_end_matches('/') == wanted.trim_end_matches('/'),
-        None => hook.url.trim_end_matches('/').ends_with(DOOR_PATH),
+        None => hook.url.trim_end_matches('/').ends_with(WEBHOOK_PATH),
     }
 }
 
@@ -125,12 +130,12 @@ fn elsewhere(
     installation: &InstallationFacts,
 ) -> Option<Finding> {
     let wanted = installation.webhook_url.as_deref();
-    if wanted.is_none() && installation.webhook_secret == Kept::Missing {
+    if wanted.is_none() && installation.webhook_secret == SecretStatus::Missing {
         return None;
     }
     let urls: Vec<String> = hooks.iter().map(|hook| host_of(&hook.url)).collect();
     let what = format!("its webhooks point at {}", names(&urls));
-    let url = wanted.unwrap_or("that of Gaffer's door with /github/webhook");
+    let url = wanted.unwrap_or("that of Gaffer's webhook endpoint with /github/webhook");
     Some(Finding::new(Code::WebhookElsewhere, &source.repo, what).with("HOOK", url))
 }
 
@@ -139,7 +144,7 @@ fn host_of(url: &str) -> String {
     url.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
-fn of(source: &Source, hook: &Hook, secret: &Kept) -> Vec<Finding> {
+fn examine_webhook(source: &Source, hook: &Hook, secret: &SecretStatus) -> Vec<Finding> {
     let about = &source.repo;
     let found = |code: Code, what: String| Finding::new(code, about, what);
     let at = outside(&host_of(&hook.url));
@@ -147,7 +152,7 @@ fn of(source: &Source, hook: &Hook, secret: &Kept) -> Vec<Finding> {
         return vec![found(Code::WebhookInactive, format!("{at} is not active"))];
     }
     let mut findings = Vec::new();
-    if *secret == Kept::Missing {
+    if *secret == SecretStatus::Missing {
         let what = format!("{at} gets deliveries, and no secret is kept");
         findings.push(found(Code::WebhookSecretMissing, what));
     }
@@ -170,13 +175,13 @@ fn of(source: &Source, hook: &Hook, secret: &Kept) -> Vec<Finding> {
 }
 
 /// What the newest deliveries were answered with. Those before the newest success are history.
-fn answers(source: &Source, hook: &Hook, at: &str, secret: &Kept) -> Option<Finding> {
+fn answers(source: &Source, hook: &Hook, at: &str, secret: &SecretStatus) -> Option<Finding> {
     let answers = match &hook.answers {
         Fact::Known(answers) => answers,
         Fact::Forbidden { .. } => return None,
         Fact::Unknown { .. } => {
             let what = "what its webhook's deliveries were answered with";
-            return not_seen(&source.repo, what, &hook.answers);
+            return unknown_fact(&source.repo, what, &hook.answers);
         }
     };
     let is_success =
@@ -190,7 +195,7 @@ fn answers(source: &Source, hook: &Hook, at: &str, secret: &Kept) -> Option<Find
     if **newest == Some(UNAUTHORIZED) {
         // Without a secret every delivery is refused, and another finding says so.
         let what = format!("{at} answered 401 to the {count} newest of {of} deliveries");
-        return (*secret != Kept::Missing)
+        return (*secret != SecretStatus::Missing)
             .then(|| Finding::new(Code::WebhookSecretMismatch, &source.repo, what));
     }
     let how = match newest {

@@ -135,7 +135,7 @@ const AFTER_MERGE: SignedDuration = SignedDuration::from_secs(2);
 
 impl Action {
     /// Delay of the first attempt.
-    pub(super) fn breath(&self) -> SignedDuration {
+    pub(super) fn initial_delay(&self) -> SignedDuration {
         match self {
             Self::DeleteBranch { .. } => AFTER_MERGE,
             Self::CreateSession { .. }

@@ -10,7 +10,7 @@ use crate::policy::MergeMethod;
 const SESSION: &str = "14550388554331055113";
 
 fn job() -> JobId {
-    JobId::of(ulid::Ulid(7))
+    JobId::from_ulid(ulid::Ulid(7))
 }
 
 fn say() -> Action {
@@ -161,9 +161,9 @@ fn every_step_from_every_state() {
         states(|e| e.failed(&later, at(95))),
         ["intent", "intent", "intent", "done", "failed"]
     );
-    let happened = states(|e| e.settled(Finding::Happened, at(200)));
+    let happened = states(|e| e.settled(EffectFinding::Happened, at(200)));
     assert_eq!(happened, ["intent", "started", "done", "done", "failed"]);
-    let again = states(|e| e.wished_again(at(200)));
+    let again = states(|e| e.requested_again(at(200)));
     assert_eq!(again, ["intent", "started", "unknown", "done", "intent"]);
 }
 
@@ -200,7 +200,7 @@ fn whatever_is_not_settled_has_a_due_beyond_the_call() {
 fn done_is_final() {
     let done = Effect::new(say(), at(0)).start(at(0)).unwrap().done(at(5));
     assert_eq!(done.done(at(9)), done);
-    assert_eq!(done.wished_again(at(9)), done);
+    assert_eq!(done.requested_again(at(9)), done);
     assert_eq!(
         done.failed(&Failure::new(FailureClass::Network, "late"), at(9)),
         done
@@ -226,7 +226,7 @@ fn two_readings_without_a_trace_allow_the_next_attempt() {
         .start(at(0))
         .unwrap()
         .expire(at(90));
-    let unread = unknown.settled(Finding::CannotTell, at(150));
+    let unread = unknown.settled(EffectFinding::CannotTell, at(150));
     assert_eq!(
         unread.state,
         EffectState::Unknown {
@@ -235,7 +235,7 @@ fn two_readings_without_a_trace_allow_the_next_attempt() {
             negatives: 0
         }
     );
-    let once = unread.settled(Finding::NoTrace, at(210));
+    let once = unread.settled(EffectFinding::NoTrace, at(210));
     assert_eq!(
         once.state,
         EffectState::Unknown {
@@ -244,8 +244,8 @@ fn two_readings_without_a_trace_allow_the_next_attempt() {
             negatives: 1
         }
     );
-    let blind = once.settled(Finding::CannotTell, at(270));
-    let twice = blind.settled(Finding::NoTrace, at(330));
+    let blind = once.settled(EffectFinding::CannotTell, at(270));
+    let twice = blind.settled(EffectFinding::NoTrace, at(330));
     assert_eq!(
         twice.state,
         EffectState::Intent {
@@ -263,7 +263,7 @@ fn what_leaves_no_trace_is_given_up_in_the_end() {
         effect = started.expire(plus(now, START_HOLD));
         while state(&effect) == "unknown" {
             now = effect.due().unwrap();
-            effect = effect.settled(Finding::NoTrace, now);
+            effect = effect.settled(EffectFinding::NoTrace, now);
         }
     }
     assert_eq!((attempts, state(&effect)), (ATTEMPTS_MAX, "failed"));
@@ -353,7 +353,7 @@ fn a_failed_wish_may_be_wished_again_with_the_next_number() {
         let never = Failure::new(FailureClass::Invalid, "no");
         let mut effect = Effect::new(action.clone(), at(0));
         for _ in 0..times {
-            effect = effect.wished_again(at(0));
+            effect = effect.requested_again(at(0));
             let now = effect.due().unwrap_or(at(0));
             effect = effect
                 .start(now)
@@ -361,7 +361,7 @@ fn a_failed_wish_may_be_wished_again_with_the_next_number() {
         }
         effect
     };
-    let again = fail(&say(), 1).wished_again(at(0));
+    let again = fail(&say(), 1).requested_again(at(0));
     assert_eq!(
         again.state,
         EffectState::Intent {
@@ -371,7 +371,7 @@ fn a_failed_wish_may_be_wished_again_with_the_next_number() {
     );
     let used_up = fail(&say(), 50);
     assert_eq!(
-        (used_up.attempt(), state(&used_up.wished_again(at(0)))),
+        (used_up.attempt(), state(&used_up.requested_again(at(0)))),
         (ATTEMPTS_MAX, "failed")
     );
     // Jobs count refusals and pull requests refused merges themselves.
@@ -382,7 +382,7 @@ fn a_failed_wish_may_be_wished_again_with_the_next_number() {
         },
         merge(),
     ] {
-        let again = fail(&action, 50).wished_again(at(7));
+        let again = fail(&action, 50).requested_again(at(7));
         assert_eq!(
             again.state,
             EffectState::Intent {
@@ -402,14 +402,14 @@ fn waits_double_up_to_a_longest() {
 
 #[test]
 fn after_a_gap_only_the_world_tells_what_became_of_whatever_was_not_over() {
-    let gap = Gap {
+    let gap = RestoreGap {
         from: at(1_000),
         until: at(5_000),
     };
     let doubt = |now| {
         let doubted = all_states(&say())
             .iter()
-            .map(|effect| effect.doubted(&gap, at(now)).state)
+            .map(|effect| effect.after_restore(&gap, at(now)).state)
             .collect::<Vec<_>>();
         assert!(matches!(doubted[3], EffectState::Done { .. }));
         assert!(matches!(doubted[4], EffectState::Failed { .. }));
@@ -425,9 +425,9 @@ fn after_a_gap_only_the_world_tells_what_became_of_whatever_was_not_over() {
         let expected = [0, 1, 1].map(|attempt| unknown(attempt, look_at, negatives));
         assert_eq!(doubt(now), expected, "at {now}");
     }
-    let wished_later = Effect::new(say(), at(6_000)).doubted(&gap, at(6_000));
+    let wished_later = Effect::new(say(), at(6_000)).after_restore(&gap, at(6_000));
     assert_eq!(wished_later.created_at, at(1_000));
-    let begun = wished_later.settled(Finding::NoTrace, at(6_000));
+    let begun = wished_later.settled(EffectFinding::NoTrace, at(6_000));
     assert_eq!(
         begun.state,
         EffectState::Intent {

@@ -14,7 +14,7 @@ pub const OVERLAP: SignedDuration = SignedDuration::from_mins(2);
 
 /// Maximum number of delivered events that the cursor lists. In a larger burst within the overlap, late events are
 /// skipped.
-const TOLD_MAX: usize = 64;
+const SEEN_EVENTS_MAX: usize = 64;
 
 /// How a cursor begins: another form gets another number.
 const FORM: &str = "e1";
@@ -24,22 +24,22 @@ const DIGITS: usize = 8;
 
 /// The reader has everything up to a moment, and these events of the time just before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cursor {
+pub struct EventCursor {
     at: Timestamp,
     /// Everything up to here counts as delivered, even what arrives late.
-    floor: Option<Place>,
-    told: BTreeSet<Place>,
+    floor: Option<EventPosition>,
+    told: BTreeSet<EventPosition>,
 }
 
 /// An event's place among the others: its time, and the beginning of its id.
-type Place = (Timestamp, String);
+type EventPosition = (Timestamp, String);
 
 /// A text is no cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is not a cursor of ours: leave it out to begin anew")]
-pub struct NoCursor;
+pub struct InvalidEventCursor;
 
-impl Cursor {
+impl EventCursor {
     /// A cursor at a moment before which nothing was delivered.
     pub fn at(at: Timestamp) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl Cursor {
         }
         let from = self.from();
         self.told.retain(|(at, _)| *at >= from);
-        while self.told.len() > TOLD_MAX {
+        while self.told.len() > SEEN_EVENTS_MAX {
             let dropped = self.told.pop_first();
             self.floor = dropped.max(self.floor);
         }
@@ -80,18 +80,18 @@ impl Cursor {
     }
 }
 
-fn place(event: &Event) -> Place {
+fn place(event: &Event) -> EventPosition {
     let digits = event.id.as_str().trim_start_matches("evt_").chars();
     (event.observed_at, digits.take(DIGITS).collect())
 }
 
 /// A place as text: how its id begins, and how far it is from a moment, in nanoseconds.
-fn written((at, digits): &Place, from: Timestamp) -> String {
+fn written((at, digits): &EventPosition, from: Timestamp) -> String {
     let offset = at.as_nanosecond() - from.as_nanosecond();
     format!("{digits}_{offset}")
 }
 
-fn read(text: &str, from: Timestamp) -> Option<Place> {
+fn read(text: &str, from: Timestamp) -> Option<EventPosition> {
     let (digits, offset) = text.split_once('_')?;
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let offset: i64 = offset.parse().ok()?;
@@ -100,7 +100,7 @@ fn read(text: &str, from: Timestamp) -> Option<Place> {
     (is_hex && digits.len() == DIGITS).then(|| (at, digits.to_owned()))
 }
 
-impl fmt::Display for Cursor {
+impl fmt::Display for EventCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{FORM}.{}", self.at.as_nanosecond())?;
         let floor = self.floor.as_ref().map(|floor| written(floor, self.at));
@@ -110,26 +110,28 @@ impl fmt::Display for Cursor {
     }
 }
 
-impl FromStr for Cursor {
-    type Err = NoCursor;
+impl FromStr for EventCursor {
+    type Err = InvalidEventCursor;
 
-    fn from_str(text: &str) -> Result<Self, NoCursor> {
+    fn from_str(text: &str) -> Result<Self, InvalidEventCursor> {
         let mut parts = text.split('.');
         if parts.next() != Some(FORM) {
-            return Err(NoCursor);
+            return Err(InvalidEventCursor);
         }
         let at: i128 = parts
             .next()
             .and_then(|at| at.parse().ok())
-            .ok_or(NoCursor)?;
-        let at = Timestamp::from_nanosecond(at).map_err(|_| NoCursor)?;
+            .ok_or(InvalidEventCursor)?;
+        let at = Timestamp::from_nanosecond(at).map_err(|_| InvalidEventCursor)?;
         let floor = match parts.next() {
-            None => return Err(NoCursor),
+            None => return Err(InvalidEventCursor),
             Some("") => None,
-            Some(floor) => Some(read(floor, at).ok_or(NoCursor)?),
+            Some(floor) => Some(read(floor, at).ok_or(InvalidEventCursor)?),
         };
-        let told: Option<BTreeSet<Place>> = parts.map(|part| read(part, at)).collect();
-        let told = told.filter(|told| told.len() <= TOLD_MAX).ok_or(NoCursor)?;
+        let told: Option<BTreeSet<EventPosition>> = parts.map(|part| read(part, at)).collect();
+        let told = told
+            .filter(|told| told.len() <= SEEN_EVENTS_MAX)
+            .ok_or(InvalidEventCursor)?;
         Ok(Self { at, floor, told })
     }
 }
@@ -137,13 +139,13 @@ impl FromStr for Cursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Aid, Audience, Occurrence};
+    use crate::event::{Audience, EventContext, Occurrence};
     use crate::facts::fixture::at;
     use crate::ids::EventId;
 
     fn event(n: u32, second: i64) -> Event {
         Event {
-            id: EventId::of(&n.to_string()),
+            id: EventId::from_name(&n.to_string()),
             job: None,
             account: "default".parse().unwrap(),
             attempt: 1,
@@ -153,20 +155,20 @@ mod tests {
             what: Occurrence::Completed { pulls: Vec::new() },
             audience: Audience::Agent,
             seq: None,
-            aid: Aid::default(),
+            aid: EventContext::default(),
         }
     }
 
     #[test]
     fn each_event_is_told_once_also_one_that_comes_late() {
         let now = at(1_000);
-        let cursor = Cursor::at(at(0)).after(&[event(1, 10), event(2, 20)], now);
+        let cursor = EventCursor::at(at(0)).after(&[event(1, 10), event(2, 20)], now);
         assert!(!cursor.is_new(&event(1, 10)) && !cursor.is_new(&event(2, 20)));
         // It was seen before the others and written after them.
         assert!(cursor.is_new(&event(3, 15)));
         assert!(cursor.is_new(&event(4, 20 - OVERLAP.as_secs())));
         assert!(!cursor.is_new(&event(5, 19 - OVERLAP.as_secs())));
-        let again: Cursor = cursor.to_string().parse().unwrap();
+        let again: EventCursor = cursor.to_string().parse().unwrap();
         assert_eq!(again, cursor);
         let next = cursor.after(&[event(3, 15)], now);
         assert!(!next.is_new(&event(3, 15)));
@@ -181,7 +183,7 @@ mod tests {
         let mut burst: Vec<Event> = (0..500).map(|n| event(n, i64::from(n) / 100)).collect();
         burst.sort_by(|a, b| (a.observed_at, &a.id).cmp(&(b.observed_at, &b.id)));
         for limit in [1, 5, 20, 100] {
-            let (mut cursor, mut told) = (Cursor::at(at(0)), Vec::new());
+            let (mut cursor, mut told) = (EventCursor::at(at(0)), Vec::new());
             loop {
                 let new = burst.iter().filter(|event| cursor.is_new(event));
                 let page: Vec<Event> = new.take(limit).cloned().collect();
@@ -199,10 +201,10 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_ahead_hides_nothing() {
-        let cursor = Cursor::at(at(0)).after(&[event(1, 9_000)], at(10));
+        let cursor = EventCursor::at(at(0)).after(&[event(1, 9_000)], at(10));
         assert!(!cursor.is_new(&event(1, 9_000)));
         assert!(cursor.is_new(&event(2, 11)));
-        let again: Cursor = cursor.to_string().parse().unwrap();
+        let again: EventCursor = cursor.to_string().parse().unwrap();
         assert_eq!(again, cursor);
     }
 
@@ -225,10 +227,14 @@ mod tests {
             "E1.1.",
         ];
         for text in wrong {
-            assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
+            assert_eq!(
+                text.parse::<EventCursor>(),
+                Err(InvalidEventCursor),
+                "{text}"
+            );
         }
         let places: Vec<String> = (0..65).map(|n| format!(".01234567_{n}")).collect();
         let many = format!("e1.1.{}", places.concat());
-        assert_eq!(many.parse::<Cursor>(), Err(NoCursor));
+        assert_eq!(many.parse::<EventCursor>(), Err(InvalidEventCursor));
     }
 }

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::{
-    Author, Base, Check, CheckOutcome, Demands, Depth, Fact, Head, Pass, PullFacts, PullState,
+    Author, Base, Check, CheckOutcome, Demands, Fact, Head, Pass, PullFacts, PullState, ReadDepth,
 };
-use crate::ids::{CommitSha, Identity, RepoId};
+use crate::ids::{CommitSha, RepoId, RepositoryIdentity};
 
 /// GitHub's id of its own Actions App.
 pub(crate) const ACTIONS_APP: u64 = 15_368;
@@ -38,7 +38,7 @@ pub(crate) fn passed(name: &str) -> Check {
 pub(crate) fn green_facts() -> PullFacts {
     PullFacts {
         pull: "acme/shop#7".parse().unwrap(),
-        repo: Identity {
+        repo: RepositoryIdentity {
             id: RepoId(5),
             name: "acme/shop".parse().unwrap(),
         },
@@ -70,6 +70,6 @@ pub(crate) fn green_facts() -> PullFacts {
         files: Fact::Known(vec!["src/cart.rs".to_owned()]),
         demands: Fact::Known(Demands::default()),
         ci: None,
-        depth: Depth::Whole,
+        depth: ReadDepth::Whole,
     }
 }

@@ -8,7 +8,7 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn id(n: u128) -> JobId {
-    JobId::of(ulid::Ulid(n))
+    JobId::from_ulid(ulid::Ulid(n))
 }
 
 fn slots() -> Slots {
@@ -107,7 +107,7 @@ fn a_refusal_teaches_a_lower_limit_for_a_while() {
         "granted"
     );
     assert_eq!(
-        code(&admit(&taught, &id(3), limits, at(21) + LEARNED_FOR)),
+        code(&admit(&taught, &id(3), limits, at(21) + LEARNED_LIMIT_TTL)),
         "granted"
     );
 }

@@ -30,7 +30,7 @@ impl DeliveryId {
 
     /// A new id, for a delivery that no issue triggers.
     pub fn of(ulid: ulid::Ulid) -> Self {
-        Self::of_job(&JobId::of(ulid))
+        Self::of_job(&JobId::from_ulid(ulid))
     }
 }
 
@@ -47,7 +47,7 @@ impl JobId {
         let hash = short(&format!("{delivery}:job:{purpose}"), RANDOM_DIGITS);
         let random = u128::from_str_radix(&hash, 16).unwrap_or_default();
         let millis = u64::try_from(at.as_millisecond()).unwrap_or_default();
-        Self::of(ulid::Ulid::from_parts(millis, random))
+        Self::from_ulid(ulid::Ulid::from_parts(millis, random))
     }
 }
 

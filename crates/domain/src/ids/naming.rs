@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::{InvalidId, JobId, PullRef, SessionId};
 
 /// Minimum length of an abbreviated id.
-pub const BEGINNING_CHARS_MIN: usize = 4;
+pub const ID_PREFIX_CHARS_MIN: usize = 4;
 
 /// Alias of the newest job.
 const LATEST: &str = "latest";
@@ -61,7 +61,7 @@ impl fmt::Display for JobName {
 
 /// The beginning of a job's id, which says when that job was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beginning {
+pub struct JobIdPrefix {
     /// In lower case.
     text: String,
     /// The first id that begins so.
@@ -70,11 +70,11 @@ pub struct Beginning {
     pub last: JobId,
 }
 
-impl Beginning {
+impl JobIdPrefix {
     /// Parses an abbreviated id; `None` where no job id begins like this, or too many would.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
-        if !text.is_ascii() || !(BEGINNING_CHARS_MIN..JOB_CHARS).contains(&text.len()) {
+        if !text.is_ascii() || !(ID_PREFIX_CHARS_MIN..JOB_CHARS).contains(&text.len()) {
             return None;
         }
         let missing = JOB_CHARS - text.len();
@@ -84,7 +84,7 @@ impl Beginning {
     }
 
     /// Whether a job's id begins so.
-    pub fn begins(&self, id: &JobId) -> bool {
+    pub fn matches(&self, id: &JobId) -> bool {
         id.as_str().starts_with(&self.text)
     }
 }
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_beginning_spans_the_ids_that_begin_so() {
-        let beginning = Beginning::of("01K0A").unwrap();
+        let beginning = JobIdPrefix::parse("01K0A").unwrap();
         for (id, is_meant) in [
             ("01k0a000000000000000000000", true),
             ("01k0azzzzzzzzzzzzzzzzzzzzz", true),
@@ -132,14 +132,14 @@ mod tests {
             ("01k09zzzzzzzzzzzzzzzzzzzzz", false),
         ] {
             let id: JobId = id.parse().unwrap();
-            assert_eq!(beginning.begins(&id), is_meant, "{id}");
+            assert_eq!(beginning.matches(&id), is_meant, "{id}");
             let within = (&beginning.first..=&beginning.last).contains(&&id);
             assert_eq!(within, is_meant, "{id}");
         }
         assert!(beginning.first.drawn_at() < beginning.last.drawn_at());
         let whole = "01k0000000000000000000000a";
         for none in ["01k", "", "9999", "01ku", whole, "01k0-", "ünïcode"] {
-            assert_eq!(Beginning::of(none), None, "{none}");
+            assert_eq!(JobIdPrefix::parse(none), None, "{none}");
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
     fn an_id_tells_when_it_was_drawn() {
         let at = Timestamp::from_millisecond(1_772_366_400_123).unwrap();
         let ulid = ulid::Ulid::from_parts(1_772_366_400_123, 7);
-        assert_eq!(JobId::of(ulid).drawn_at(), at);
+        assert_eq!(JobId::from_ulid(ulid).drawn_at(), at);
         let last: JobId = "7zzzzzzzzzzzzzzzzzzzzzzzzz".parse().unwrap();
         assert_eq!(last.drawn_at(), Timestamp::MAX);
     }

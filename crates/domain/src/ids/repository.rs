@@ -22,7 +22,7 @@ impl fmt::Display for RepoId {
 
 /// A repository as GitHub shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub struct RepositoryIdentity {
     /// Its number.
     pub id: RepoId,
     /// Its present name.

@@ -36,16 +36,16 @@ fn text_ids() {
         "81jv0000000000000000000007",
         "01jv000000000000000000000u",
     ]);
-    ok::<EventId>(&[EventId::of("x").as_str()]);
+    ok::<EventId>(&[EventId::from_name("x").as_str()]);
     refused::<EventId>(&["evt_", "evt_zz", &"0".repeat(32)]);
 }
 
 #[test]
 fn what_we_make_is_valid() {
     let ulid = ulid::Ulid::from_parts(1_800_000_000_000, 1 << 79);
-    ok::<JobId>(&[JobId::of(ulid).as_str()]);
-    ok::<InstallationId>(&[InstallationId::of(ulid).as_str()]);
-    ok::<EffectId>(&[EffectId::of("merge:acme/shop#7@a").as_str()]);
+    ok::<JobId>(&[JobId::from_ulid(ulid).as_str()]);
+    ok::<InstallationId>(&[InstallationId::from_ulid(ulid).as_str()]);
+    ok::<EffectId>(&[EffectId::from_name("merge:acme/shop#7@a").as_str()]);
     for since in [
         jiff::Timestamp::MIN,
         jiff::Timestamp::UNIX_EPOCH,
@@ -57,10 +57,10 @@ fn what_we_make_is_valid() {
 
 #[test]
 fn the_same_name_is_the_same_id_and_other_names_are_others() {
-    assert_eq!(EffectId::of("a"), EffectId::of("a"));
-    assert_ne!(EffectId::of("a"), EffectId::of("b"));
+    assert_eq!(EffectId::from_name("a"), EffectId::from_name("a"));
+    assert_ne!(EffectId::from_name("a"), EffectId::from_name("b"));
     assert_eq!(
-        EventId::of("a").as_str(),
+        EventId::from_name("a").as_str(),
         "evt_ca978112ca1bbdcafac231b39a23dc4d"
     );
 }

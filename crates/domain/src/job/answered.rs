@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Job, Phase, asked};
+use super::{Job, Phase, pending_answer};
 use crate::event::{ErrorCause, Event, Occurrence};
 
 /// An order about a job.
@@ -56,7 +56,7 @@ impl Order {
 /// Whether an order about a job, given its earlier state, is what one of its events asks for. The order then
 /// acknowledges the event.
 pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
-    let asked = asked(job);
+    let asked = pending_answer(job);
     let is_open = asked
         .as_ref()
         .is_some_and(|asked| asked.events.contains(&&event.id));
@@ -107,7 +107,7 @@ fn is_present_plan(job: &Job, what: &Occurrence) -> bool {
     let (Phase::Watching(watch), Occurrence::UnreviewedPlan { plan }) = (&job.phase, what) else {
         return false;
     };
-    let present = watch.talk.plan.as_ref();
+    let present = watch.log.plan.as_ref();
     present.is_some_and(|present| present.plan.id == plan.id)
 }
 
@@ -129,9 +129,8 @@ fn is_halt(what: &Occurrence) -> bool {
 /// show that yet, or its session is over.
 pub fn is_answered(job: &Job, event: &Event) -> bool {
     match event.what {
-        Occurrence::Question { .. } | Occurrence::PlanApproval { .. } => {
-            !asked(job).is_some_and(|asked| asked.events.contains(&&event.id) && !asked.is_answered)
-        }
+        Occurrence::Question { .. } | Occurrence::PlanApproval { .. } => !pending_answer(job)
+            .is_some_and(|asked| asked.events.contains(&&event.id) && !asked.is_answered),
         Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }

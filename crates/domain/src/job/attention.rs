@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::log::TEXT_BYTES_MAX;
 use super::observe::{Snapshot, event};
-use super::watch::{Attention, Said, Telling, Told, Watch};
+use super::watch::{AgentMessage, Announcement, Attention, RepeatedAnnouncement, Watch};
 use super::{Job, turns};
 use crate::effect::Action;
 use crate::event::{Audience, Occurrence};
@@ -44,7 +44,7 @@ impl Context<'_> {
 }
 
 /// What a new occurrence is announced as.
-struct News {
+struct NewAnnouncement {
     key: String,
     what: Occurrence,
     wordless: bool,
@@ -53,28 +53,28 @@ struct News {
 }
 
 /// Announces something new to the first in the answer chain.
-fn tell(
+fn announce(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (kind, news): (&str, News),
+    (kind, news): (&str, NewAnnouncement),
     context: &Context<'_>,
-) -> Told {
+) -> Announcement {
     let name = format!(
         "{}:{kind}:{}:{}",
         step.aggregate.id, watch.session, news.key
     );
-    let mut told = Told {
+    let mut told = Announcement {
         key: news.key,
-        event: EventId::of(&name),
+        event: EventId::from_name(&name),
         at: context.now,
-        wordless: news.wordless,
+        without_text: news.wordless,
         shown: false,
         after: news.answer.max(context.snapshot.view.updated_at),
-        through: watch.talk.through,
+        through: watch.log.through,
         to: None,
         later: Vec::new(),
         turn: None,
-        hushed: false,
+        suppressed: false,
         sent: Vec::new(),
     };
     turns::begin(step, watch, (&mut told, &news.what), context);
@@ -82,8 +82,8 @@ fn tell(
 }
 
 /// Adds text to an announced occurrence, in all its events.
-pub(super) fn amend(step: &mut Step<Job>, watch: &Watch, told: &Told, what: &Occurrence) {
-    let first = told.to.map(|to| Telling {
+pub(super) fn amend(step: &mut Step<Job>, watch: &Watch, told: &Announcement, what: &Occurrence) {
+    let first = told.to.map(|to| RepeatedAnnouncement {
         event: told.event.clone(),
         to,
         at: told.at,
@@ -96,7 +96,7 @@ pub(super) fn amend(step: &mut Step<Job>, watch: &Watch, told: &Told, what: &Occ
     }
 }
 
-impl Told {
+impl Announcement {
     /// An answer came after the announcement.
     fn answered(&self, answer: Option<Timestamp>) -> bool {
         answer > self.after
@@ -109,12 +109,12 @@ impl Told {
 
     /// An occurrence that was announced without text appears again, and nothing has happened in between.
     fn untouched(&self, watch: &Watch, answer: Option<Timestamp>) -> bool {
-        self.wordless && watch.talk.through <= self.through && !self.answered(answer)
+        self.without_text && watch.log.through <= self.through && !self.answered(answer)
     }
 
     /// A text written before the announcement, with no answer in between, is the one that it lacked.
     fn lacked(&self, written: Timestamp, answer: Option<Timestamp>) -> bool {
-        self.wordless && written <= self.at && !self.answered(answer)
+        self.without_text && written <= self.at && !self.answered(answer)
     }
 }
 
@@ -122,7 +122,7 @@ impl Told {
 pub(super) fn question(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
     let said = unanswered(watch);
     let told = watch.announced.question.clone();
-    let answer = watch.talk.user_at;
+    let answer = watch.log.user_at;
     let open = matches!(watch.attention, Attention::Question { .. });
     watch.attention = match (told, said) {
         (Some(told), Some(said)) if told.key == said.id.as_str() => {
@@ -133,7 +133,7 @@ pub(super) fn question(step: &mut Step<Job>, watch: &mut Watch, context: &Contex
         }
         (Some(told), Some(said)) if told.lacked(said.at, answer) => joined(step, watch, told, said),
         (_, Some(said)) => ask(step, watch, Some(said), context),
-        (Some(told), None) if open && told.wordless && !told.answered(answer) => {
+        (Some(told), None) if open && told.without_text && !told.answered(answer) => {
             watch.attention.clone()
         }
         (_, None) if open => Attention::Answered { since: context.now },
@@ -162,14 +162,14 @@ fn awaited(watch: &Watch, answer: Option<Timestamp>, context: &Context<'_>) -> O
 }
 
 /// The newest message of Jules without an answer.
-fn unanswered(watch: &Watch) -> Option<Said> {
-    let said = watch.talk.agent.as_ref()?;
-    let answered = watch.talk.user_at.is_some_and(|at| at >= said.at);
+fn unanswered(watch: &Watch) -> Option<AgentMessage> {
+    let said = watch.log.agent.as_ref()?;
+    let answered = watch.log.user_at.is_some_and(|at| at >= said.at);
     (!answered).then(|| said.clone())
 }
 
 /// A question that is open, or open again after the state flapped. It was announced.
-fn reopened(watch: &Watch, told: &Told, text: Option<String>) -> Attention {
+fn reopened(watch: &Watch, told: &Announcement, text: Option<String>) -> Attention {
     match &watch.attention {
         open @ Attention::Question { .. } => open.clone(),
         Attention::None
@@ -184,7 +184,12 @@ fn reopened(watch: &Watch, told: &Told, text: Option<String>) -> Attention {
 }
 
 /// Adds text to its question: late text, and messages sent together with it.
-fn joined(step: &mut Step<Job>, watch: &mut Watch, told: Told, said: Said) -> Attention {
+fn joined(
+    step: &mut Step<Job>,
+    watch: &mut Watch,
+    told: Announcement,
+    said: AgentMessage,
+) -> Attention {
     let text = match &watch.attention {
         Attention::Question {
             text: Some(first), ..
@@ -204,9 +209,9 @@ fn joined(step: &mut Step<Job>, watch: &mut Watch, told: Told, said: Said) -> At
         since: told.at,
         text: Some(text),
     };
-    watch.announced.question = Some(Told {
+    watch.announced.question = Some(Announcement {
         key: said.id.to_string(),
-        wordless: false,
+        without_text: false,
         ..told
     });
     open
@@ -216,7 +221,7 @@ fn joined(step: &mut Step<Job>, watch: &mut Watch, told: Told, said: Said) -> At
 fn ask(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    said: Option<Said>,
+    said: Option<AgentMessage>,
     context: &Context<'_>,
 ) -> Attention {
     let key = said
@@ -224,13 +229,13 @@ fn ask(
         .map_or_else(|| context.state_key(watch), |said| said.id.to_string());
     let wordless = said.is_none();
     let text = said.map(|said| said.text);
-    let news = News {
+    let news = NewAnnouncement {
         key,
         what: Occurrence::Question { text: text.clone() },
         wordless,
-        answer: watch.talk.user_at,
+        answer: watch.log.user_at,
     };
-    let told = tell(step, watch, ("question", news), context);
+    let told = announce(step, watch, ("question", news), context);
     let event = told.event.clone();
     watch.announced.question = Some(told);
     Attention::Question {
@@ -242,9 +247,9 @@ fn ask(
 
 /// The session waits for its plan to be approved.
 pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
-    let waiting = watch.talk.plan.clone();
+    let waiting = watch.log.plan.clone();
     let told = watch.announced.plan.clone();
-    let answer = watch.talk.plan_approved_at;
+    let answer = watch.log.plan_approved_at;
     let open = matches!(watch.attention, Attention::Plan { .. });
     watch.attention = match (told, waiting) {
         (Some(told), Some(waiting)) if told.key == waiting.plan.id.as_str() => {
@@ -252,12 +257,12 @@ pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_
         }
         (Some(told), Some(waiting))
             if told.lacked(waiting.at, answer)
-                || open && told.wordless && !told.answered(answer) =>
+                || open && told.without_text && !told.answered(answer) =>
         {
             completed_plan(step, watch, told, waiting.plan)
         }
         (_, Some(waiting)) => present(step, watch, Some(waiting.plan), context),
-        (Some(told), None) if open && told.wordless && !told.answered(answer) => {
+        (Some(told), None) if open && told.without_text && !told.answered(answer) => {
             watch.attention.clone()
         }
         (_, None) if open => Attention::Answered { since: context.now },
@@ -277,10 +282,10 @@ pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_
 fn shown_again(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (told, plan): (Told, Plan),
+    (told, plan): (Announcement, Plan),
     context: &Context<'_>,
 ) -> Attention {
-    if !told.shown && !told.hushed && context.policy.plan_approval != PlanApproval::Auto {
+    if !told.shown && !told.suppressed && context.policy.plan_approval != PlanApproval::Auto {
         return present(step, watch, Some(plan), context);
     }
     match &watch.attention {
@@ -298,7 +303,12 @@ fn shown_again(
 }
 
 /// A plan whose steps came late joins the occurrence that was announced without them.
-fn completed_plan(step: &mut Step<Job>, watch: &mut Watch, told: Told, plan: Plan) -> Attention {
+fn completed_plan(
+    step: &mut Step<Job>,
+    watch: &mut Watch,
+    told: Announcement,
+    plan: Plan,
+) -> Attention {
     let what = Occurrence::PlanApproval {
         plan: Some(plan.clone()),
     };
@@ -308,9 +318,9 @@ fn completed_plan(step: &mut Step<Job>, watch: &mut Watch, told: Told, plan: Pla
         since: told.at,
         plan: Some(plan.clone()),
     };
-    watch.announced.plan = Some(Told {
+    watch.announced.plan = Some(Announcement {
         key: plan.id.to_string(),
-        wordless: false,
+        without_text: false,
         ..told
     });
     open
@@ -331,13 +341,13 @@ fn present(
     if is_auto {
         watch.announced.approved_plan = plan.as_ref().map(|plan| plan.id.clone());
     }
-    let news = News {
+    let news = NewAnnouncement {
         key,
         what: Occurrence::PlanApproval { plan: plan.clone() },
         wordless: plan.is_none(),
-        answer: watch.talk.plan_approved_at,
+        answer: watch.log.plan_approved_at,
     };
-    let told = tell(step, watch, ("plan", news), context);
+    let told = announce(step, watch, ("plan", news), context);
     let event = told.event.clone();
     watch.announced.plan = Some(told);
     watch.attention = Attention::Plan {

@@ -3,14 +3,14 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::announcement_counters::AnnouncementCounters;
 use super::observe::{end, event, newest_pull};
 use super::orders::{NotNow, not_now};
 use super::silence::looked_at;
-use super::tally::Tally;
-use super::watch::{Announced, Attention, Talk, Watch};
-use super::{Ending, How, Job, Origin, Phase};
-use crate::effect::{Action, doubling};
-use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
+use super::watch::{Announced, Attention, SessionLog, Watch};
+use super::{EndReason, Ending, Job, Origin, Phase};
+use crate::effect::{Action, exponential_backoff};
+use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
 use crate::fence::{clip, encoded_len};
@@ -23,7 +23,7 @@ use crate::policy::{Terms, Timing};
 use crate::priority::Priority;
 use crate::redact::holds_secret;
 use crate::session::SessionView;
-use crate::step::{Look, Step};
+use crate::step::{FollowUp, Step};
 use crate::wake::Resume;
 use crate::when::plus;
 
@@ -113,7 +113,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         earlier: Vec::new(),
         again: None,
         nudges: 0,
-        given: Vec::new(),
+        order_log: Vec::new(),
         phase: Phase::Queued {
             since: now,
             not_before: now,
@@ -121,11 +121,11 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         },
     };
     // Its turn comes with the slots of its account.
-    let looks = vec![Look::Job(job.id.clone())];
+    let looks = vec![FollowUp::Job(job.id.clone())];
     Ok(Step {
-        looks,
+        follow_ups: looks,
         due: Some(now),
-        ..Step::stay(job)
+        ..Step::unchanged(job)
     })
 }
 
@@ -152,7 +152,7 @@ pub fn start(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
             format!("job {} does not wait for a slot", job.id),
         );
     };
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     step.aggregate.phase = Phase::Creating {
         since: now,
         refusals,
@@ -167,7 +167,7 @@ pub fn start(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
 
 /// Records the created session. If the job does not want it any more, the session is archived.
 pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     // Of an attempt that was cancelled and tried again meanwhile.
     let outdated = Marker::find(&view.title).is_some_and(|marker| marker != job.marker());
     match &job.phase {
@@ -194,19 +194,19 @@ fn watch(view: &SessionView, now: Timestamp) -> Watch {
         state: view.state.clone(),
         state_since: now,
         progress_at: now,
-        talk: Talk::default(),
+        log: SessionLog::default(),
         attention: Attention::None,
         announced: Announced::default(),
         pull: None,
         unconfirmed_since: None,
-        tally: Tally::default(),
+        announcements: AnnouncementCounters::default(),
         pushed_at: None,
     }
 }
 
 /// Its session was certainly not created: later, or never.
 pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     let Phase::Creating { refusals, .. } = job.phase else {
         step.due = looked_at(job, &Timing::default());
         return step;
@@ -219,10 +219,10 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         | FailureClass::Conflict
         | FailureClass::Invalid => false,
     };
-    step.looks.push(Look::Slots(job.account.clone()));
+    step.follow_ups.push(FollowUp::Slots(job.account.clone()));
     // The wait grows with each refusal, unless the failure names one.
     if later && refusals < REFUSALS_MAX {
-        let growing = doubling(refusals.saturating_add(4), REFUSAL_WAIT_MAX);
+        let growing = exponential_backoff(refusals.saturating_add(4), REFUSAL_WAIT_MAX);
         let not_before = plus(now, failure.asked_wait().unwrap_or(growing));
         step.aggregate.phase = Phase::Queued {
             since: now,
@@ -238,7 +238,7 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         reason: reason.clone(),
     };
     step.events.push(Event {
-        id: EventId::of(&format!("{}:refused:{}", job.id, job.attempt)),
+        id: EventId::from_name(&format!("{}:refused:{}", job.id, job.attempt)),
         job: Some(job.id.clone()),
         account: job.account.clone(),
         attempt: job.attempt,
@@ -248,13 +248,13 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         what,
         audience: Audience::Agent,
         seq: None,
-        aid: Aid::default(),
+        aid: EventContext::default(),
     });
     step.aggregate.phase = Phase::Ended(Ending {
         at: now,
         session: None,
         pull: None,
-        how: How::Refused { reason },
+        how: EndReason::Refused { reason },
         plan_unreviewed: false,
     });
     step
@@ -262,8 +262,8 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
 
 /// Cancels the job. Jules has no cancel call: Gaffer archives the session and stops watching it.
 pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> {
-    let mut step = Step::stay(job.clone());
-    let how = How::Cancelled { by: clip(by, 80) };
+    let mut step = Step::unchanged(job.clone());
+    let how = EndReason::Cancelled { by: clip(by, 80) };
     match &job.phase {
         Phase::Ended(_) => return not_now("ended", format!("job {} is over already", job.id)),
         Phase::Queued { .. } | Phase::Creating { .. } => {
@@ -274,7 +274,7 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
                 how,
                 plan_unreviewed: false,
             });
-            step.looks.push(Look::Slots(job.account.clone()));
+            step.follow_ups.push(FollowUp::Slots(job.account.clone()));
         }
         Phase::Watching(watch) => {
             step.effects.push(Action::Archive {
@@ -288,13 +288,13 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
 
 /// GitHub's side shows, by enough evidence, that a pull request belongs to the watched session; Jules may list it late or never.
 pub fn linked(job: &Job, session: &SessionId, pull: &PullRef, timing: &Timing) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     if let Phase::Watching(watch) = &mut step.aggregate.phase {
         let shown = std::slice::from_ref(pull);
         let newest = newest_pull(watch.pull.as_ref(), shown, &job.repo).cloned();
         if watch.session == *session && newest != watch.pull {
             watch.pull = newest;
-            step.looks.push(Look::Pull(pull.clone()));
+            step.follow_ups.push(FollowUp::Pull(pull.clone()));
         }
     }
     step.due = looked_at(&step.aggregate, timing);
@@ -308,7 +308,7 @@ pub fn pull_settled(
     (state, sha): (&PullState, &CommitSha),
     now: Timestamp,
 ) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
     let Phase::Watching(watch) = &job.phase else {
         return step;
@@ -322,10 +322,10 @@ pub fn pull_settled(
     };
     let how = match state {
         PullState::Open => return step,
-        PullState::Merged { .. } => How::Merged { sha: sha.clone() },
-        PullState::Closed => How::PullClosed,
+        PullState::Merged { .. } => EndReason::Merged { sha: sha.clone() },
+        PullState::Closed => EndReason::PullClosed,
     };
-    if how == How::PullClosed {
+    if how == EndReason::PullClosed {
         let reason = format!("pull request {pull} was closed without a merge");
         let what = Occurrence::Error {
             cause: ErrorCause::PullClosed,
@@ -339,7 +339,7 @@ pub fn pull_settled(
         ));
     }
     let is_untold = watch.announced.completed_at.is_none();
-    if matches!(how, How::Merged { .. }) && is_untold {
+    if matches!(how, EndReason::Merged { .. }) && is_untold {
         // It was merged before a poll saw that the session is done, and no later poll reads the session.
         let what = Occurrence::Completed {
             pulls: vec![pull.clone()],

@@ -2,15 +2,15 @@
 
 use jiff::Timestamp;
 
+use super::announcement_counters::{self, AnnouncementTopic};
 use super::attention::{self, Context};
 use super::observe::event;
-use super::tally::{self, Topic};
-use super::watch::{Attention, Mark, Watch};
+use super::watch::{ActivityMark, Attention, Watch};
 use super::{Job, observe};
 use crate::event::{Audience, Occurrence};
 use crate::policy::Timing;
 use crate::session::SessionState;
-use crate::step::{Look, Step};
+use crate::step::{FollowUp, Step};
 use crate::when::plus;
 
 /// Jules can report COMPLETED while a plan still waits. The log is more reliable, unless a pull request or a later
@@ -18,13 +18,13 @@ use crate::when::plus;
 pub(super) fn plan_waits(watch: &Watch) -> bool {
     let finished_later = |planned| {
         watch
-            .talk
+            .log
             .completed
             .as_ref()
             .is_some_and(|mark| mark.at >= planned)
     };
     let waits = watch
-        .talk
+        .log
         .plan
         .as_ref()
         .is_some_and(|waiting| !finished_later(waiting.at));
@@ -78,7 +78,12 @@ fn goes_on_after_approval(watch: &mut Watch, context: &Context<'_>) -> bool {
     goes_on
 }
 
-fn announce(step: &mut Step<Job>, watch: &mut Watch, word: Option<Mark>, context: &Context<'_>) {
+fn announce(
+    step: &mut Step<Job>,
+    watch: &mut Watch,
+    word: Option<ActivityMark>,
+    context: &Context<'_>,
+) {
     let what = Occurrence::Completed {
         pulls: watch.pull.iter().cloned().collect(),
     };
@@ -93,13 +98,14 @@ fn announce(step: &mut Step<Job>, watch: &mut Watch, word: Option<Mark>, context
         context.now,
     );
     let id = completed.id.clone();
-    let told = tally::announce(step, watch, (Topic::Completed, completed));
+    let told =
+        announcement_counters::announce(step, watch, (AnnouncementTopic::Completed, completed));
     watch.announced.completed_event = told.then_some(id);
     watch.announced.completed_at = Some(context.now);
-    watch.announced.completed_wordless = word.is_none();
-    watch.announced.completed.clone_from(&watch.talk.completed);
+    watch.announced.completed_without_text = word.is_none();
+    watch.announced.completed.clone_from(&watch.log.completed);
     watch.announced.completed_pull.clone_from(&watch.pull);
-    watch.announced.completed_after = watch.talk.user_at.max(context.snapshot.view.updated_at);
+    watch.announced.completed_after = watch.log.user_at.max(context.snapshot.view.updated_at);
 }
 
 /// Handles a session that works by its state. The state may lag behind the log for ever, so a completion message
@@ -113,7 +119,8 @@ pub(super) fn under_work(step: &mut Step<Job>, watch: &mut Watch, context: &Cont
     if due && context.snapshot.activities.is_some() {
         let word = new_word(watch).cloned();
         announce(step, watch, word, context);
-        step.looks.extend(watch.pull.clone().map(Look::Pull));
+        step.follow_ups
+            .extend(watch.pull.clone().map(FollowUp::Pull));
     }
 }
 
@@ -141,19 +148,19 @@ pub(super) fn stands(watch: &Watch) -> bool {
 
 /// Whether it said that it is done and no message went to it since.
 fn said_it_is_done(watch: &Watch) -> bool {
-    let done = watch.talk.completed.as_ref().map(|done| done.at);
-    done.is_some() && done >= watch.talk.user_at && watch.unconfirmed_since.is_none()
+    let done = watch.log.completed.as_ref().map(|done| done.at);
+    done.is_some() && done >= watch.log.user_at && watch.unconfirmed_since.is_none()
 }
 
 /// A word of completion that no announcement was about. One that comes late belongs to the announcement that could not wait for it.
-pub(super) fn new_word(watch: &Watch) -> Option<&Mark> {
-    let word = watch.talk.completed.as_ref()?;
+pub(super) fn new_word(watch: &Watch) -> Option<&ActivityMark> {
+    let word = watch.log.completed.as_ref()?;
     let Some(announced_at) = watch.announced.completed_at else {
         return Some(word);
     };
     let known = watch.announced.completed.as_ref();
     let newer = known.is_none_or(|known| word.id != known.id && word.at >= known.at);
-    let late = watch.announced.completed_wordless && word.at <= announced_at;
+    let late = watch.announced.completed_without_text && word.at <= announced_at;
     (newer && !late).then_some(word)
 }
 
@@ -161,7 +168,7 @@ pub(super) fn new_word(watch: &Watch) -> Option<&Mark> {
 fn is_restarted(watch: &Watch) -> bool {
     watch.announced.completed_at.is_none_or(|announced_at| {
         let entered = Some(watch.state_since);
-        let message = watch.talk.user_at;
+        let message = watch.log.user_at;
         message > watch.announced.completed_after
             && entered > message
             && watch.state_since > announced_at

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::watch::{Mark, PendingPlan, Said, Talk, Watch};
+use super::watch::{ActivityMark, AgentMessage, PendingPlan, SessionLog, Watch};
 use crate::fence::{encoded_len, is_clipped};
 use crate::redact::{presentable, storable};
 use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep};
@@ -41,10 +41,10 @@ const RECENT_MAX: usize = 30;
 /// Reads new activities, in whatever order they came; repetitions within the overlap change nothing.
 pub(super) fn read(watch: &mut Watch, activities: &[Activity], now: Timestamp) {
     let from = watch
-        .talk
+        .log
         .through
         .map(|through| plus(through, -ACTIVITY_OVERLAP));
-    let known = &watch.talk.recent;
+    let known = &watch.log.recent;
     let mut fresh: Vec<&Activity> = activities
         .iter()
         .filter(|activity| from.is_none_or(|from| activity.at >= from))
@@ -54,26 +54,26 @@ pub(super) fn read(watch: &mut Watch, activities: &[Activity], now: Timestamp) {
     fresh.dedup_by(|a, b| a.id == b.id);
     for activity in &fresh {
         if activity.at <= plus(now, CLOCK_AHEAD_MAX) {
-            note(&mut watch.talk, activity, activity.at);
-            watch.talk.through = watch.talk.through.max(Some(activity.at));
+            note(&mut watch.log, activity, activity.at);
+            watch.log.through = watch.log.through.max(Some(activity.at));
             if activity.originator == Originator::Agent {
                 // A clock that runs ahead of ours must not postpone `stuck`.
                 watch.progress_at = watch.progress_at.max(activity.at.min(now));
             }
         } else {
-            note(&mut watch.talk, activity, now);
+            note(&mut watch.log, activity, now);
         }
         let (id, at) = (activity.id.clone(), activity.at);
-        watch.talk.recent.push(Mark { id, at });
+        watch.log.recent.push(ActivityMark { id, at });
     }
     if !fresh.is_empty() {
-        forget(&mut watch.talk);
+        forget(&mut watch.log);
     }
     confirm(watch, &fresh);
 }
 
 /// What lies before the overlap is never asked for again.
-fn forget(talk: &mut Talk) {
+fn forget(talk: &mut SessionLog) {
     let from = talk.through.map(|through| plus(through, -ACTIVITY_OVERLAP));
     talk.recent
         .retain(|mark| from.is_none_or(|from| mark.at >= from));
@@ -98,7 +98,7 @@ fn confirm(watch: &mut Watch, fresh: &[&Activity]) {
 }
 
 /// Notes one activity. Within the overlap an older one may come after a newer one; the newer one wins.
-fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
+fn note(talk: &mut SessionLog, activity: &Activity, at: Timestamp) {
     let newest = is_newest(talk, activity);
     if is_work(&activity.kind) {
         talk.worked_at = talk.worked_at.max(Some(at));
@@ -116,7 +116,7 @@ fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
                 .is_none_or(|said| (at, &activity.id) > (said.at, &said.id))
             {
                 let text = storable(text, TEXT_BYTES_MAX);
-                talk.agent = Some(Said {
+                talk.agent = Some(AgentMessage {
                     id: activity.id.clone(),
                     at,
                     text,
@@ -146,7 +146,7 @@ fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
                 .as_ref()
                 .is_none_or(|mark| (at, &activity.id) > (mark.at, &mark.id))
             {
-                talk.completed = Some(Mark {
+                talk.completed = Some(ActivityMark {
                     id: activity.id.clone(),
                     at,
                 });
@@ -199,14 +199,14 @@ fn goes_on(kind: &ActivityKind) -> bool {
 
 /// Whether no newer activity is known. More activities than the record keeps may share the overlap; a repeated one
 /// must not become the newest.
-fn is_newest(talk: &Talk, activity: &Activity) -> bool {
-    let credible = |mark: &&Mark| Some(mark.at) <= talk.through;
-    let older = |mark: &Mark| (mark.at, &mark.id) < (activity.at, &activity.id);
+fn is_newest(talk: &SessionLog, activity: &Activity) -> bool {
+    let credible = |mark: &&ActivityMark| Some(mark.at) <= talk.through;
+    let older = |mark: &ActivityMark| (mark.at, &mark.id) < (activity.at, &activity.id);
     talk.recent.iter().filter(credible).all(older)
 }
 
 /// A plan waits until it is approved, replaced, or turns out to have been approved already.
-fn generated(talk: &mut Talk, plan: &Plan, at: Timestamp) {
+fn generated(talk: &mut SessionLog, plan: &Plan, at: Timestamp) {
     let approved = talk.plan_approved_at.is_some_and(|approved| approved >= at);
     let newer = |waiting: &PendingPlan| (waiting.at, &waiting.plan.id) > (at, &plan.id);
     let outdated = talk.plan.as_ref().is_some_and(newer);

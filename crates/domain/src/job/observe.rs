@@ -3,23 +3,23 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::attention::{self, Context};
+use super::full_text::full_text_url;
 use super::silence::{looked_at, reminded, stuck};
 use super::watch::{Attention, Watch};
-use super::whole::whole;
-use super::{Ending, How, Job, Phase, completion, log, turns, unreviewed};
-use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
+use super::{EndReason, Ending, Job, Phase, completion, log, turns, unreviewed};
+use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::ids::{EventId, PullRef, RepoName};
-use crate::page::Page;
 use crate::policy::{PlanApproval, Policy, Timing};
 use crate::session::{Activity, SessionState, SessionView};
-use crate::step::{Look, Step};
+use crate::step::{FollowUp, Step};
+use crate::web_page::WebPage;
 
 /// A message of ours that the log never showed is not waited for any longer: its echo may have been read before the sending was recorded.
 pub(super) const CONFIRM_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// An observation of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sight {
+pub enum Observation {
     /// It answered.
     Seen(Box<Snapshot>),
     /// 404.
@@ -40,16 +40,16 @@ pub struct Snapshot {
 /// session stay unchanged.
 pub fn observe(
     job: &Job,
-    sight: &Sight,
+    sight: &Observation,
     now: Timestamp,
     policy: &Policy,
     timing: &Timing,
 ) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     if let Phase::Watching(watch) = &job.phase {
         match sight {
-            Sight::NotFound => missing(&mut step, watch, now, timing),
-            Sight::Seen(snapshot) if snapshot.view.id == watch.session => {
+            Observation::NotFound => missing(&mut step, watch, now, timing),
+            Observation::Seen(snapshot) if snapshot.view.id == watch.session => {
                 let context = Context {
                     snapshot,
                     now,
@@ -58,7 +58,7 @@ pub fn observe(
                 };
                 seen(&mut step, watch, &context);
             }
-            Sight::Seen(_) => {}
+            Observation::Seen(_) => {}
         }
     }
     step.due = looked_at(&step.aggregate, timing);
@@ -90,7 +90,7 @@ fn missing(step: &mut Step<Job>, watch: &Watch, now: Timestamp, timing: &Timing)
         (&key, what, Audience::Agent),
         now,
     ));
-    end(step, &watch, How::Lost, now);
+    end(step, &watch, EndReason::Lost, now);
 }
 
 fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
@@ -141,11 +141,13 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
     }
     // A completed session frees its slot, and its pull request may be merged now.
     if watch.state == SessionState::Completed && before.state != SessionState::Completed {
-        step.looks.push(Look::Slots(step.aggregate.account.clone()));
-        step.looks.extend(watch.pull.clone().map(Look::Pull));
+        step.follow_ups
+            .push(FollowUp::Slots(step.aggregate.account.clone()));
+        step.follow_ups
+            .extend(watch.pull.clone().map(FollowUp::Pull));
     }
     if completion::is_left_alone(&watch, context) {
-        return end(step, &watch, How::Completed, now);
+        return end(step, &watch, EndReason::Completed, now);
     }
     reminded(&mut watch, context);
     step.aggregate.phase = Phase::Watching(Box::new(watch));
@@ -195,21 +197,21 @@ fn link_pull(step: &mut Step<Job>, watch: &mut Watch, view: &SessionView) {
         .filter(|pull| watch.pull.as_ref() != Some(pull))
         .cloned()
     {
-        step.looks.push(Look::Pull(pull.clone()));
+        step.follow_ups.push(FollowUp::Pull(pull.clone()));
         watch.pull = Some(pull);
     }
 }
 
 /// A failure is announced with its reason, for which it waits a little.
 fn failed(step: &mut Step<Job>, mut watch: Watch, context: &Context<'_>) {
-    if watch.talk.failed_at.is_none() && !context.waited(watch.state_since) {
+    if watch.log.failed_at.is_none() && !context.waited(watch.state_since) {
         watch.attention = Attention::Expecting {
             since: watch.state_since,
         };
         step.aggregate.phase = Phase::Watching(Box::new(watch));
         return;
     }
-    let reason = watch.talk.failed.clone();
+    let reason = watch.log.failed.clone();
     let reason = reason.unwrap_or_else(|| without_reason(&watch));
     let what = Occurrence::Error {
         cause: ErrorCause::SessionFailed,
@@ -222,12 +224,12 @@ fn failed(step: &mut Step<Job>, mut watch: Watch, context: &Context<'_>) {
         (&key, what, Audience::Agent),
         context.now,
     ));
-    end(step, &watch, How::Failed { reason }, context.now);
+    end(step, &watch, EndReason::Failed { reason }, context.now);
 }
 
 /// The text for a failure without a reason from Jules: the last activity, and what to do.
 fn without_reason(watch: &Watch) -> String {
-    let last = watch.talk.last_words.as_deref();
+    let last = watch.log.last_words.as_deref();
     let did = last.map_or("nothing was done before it".to_owned(), |words| {
         format!("the last thing in its log: {words}")
     });
@@ -237,7 +239,7 @@ fn without_reason(watch: &Watch) -> String {
 }
 
 /// Ends the job and frees its slot.
-pub(super) fn end(step: &mut Step<Job>, watch: &Watch, how: How, now: Timestamp) {
+pub(super) fn end(step: &mut Step<Job>, watch: &Watch, how: EndReason, now: Timestamp) {
     let session = Some(watch.session.clone());
     let ending = Ending {
         at: now,
@@ -247,8 +249,10 @@ pub(super) fn end(step: &mut Step<Job>, watch: &Watch, how: How, now: Timestamp)
         plan_unreviewed: unreviewed::is_unreviewed(watch),
     };
     step.aggregate.phase = Phase::Ended(ending);
-    step.looks.push(Look::Slots(step.aggregate.account.clone()));
-    step.looks.extend(watch.pull.clone().map(Look::Pull));
+    step.follow_ups
+        .push(FollowUp::Slots(step.aggregate.account.clone()));
+    step.follow_ups
+        .extend(watch.pull.clone().map(FollowUp::Pull));
 }
 
 /// An event about the watched session; `key` names the occurrence within the job.
@@ -258,20 +262,20 @@ pub(super) fn event(
     (key, what, audience): (&str, Occurrence, Audience),
     now: Timestamp,
 ) -> Event {
-    let whole = whole(job, watch, &what);
+    let whole = full_text_url(job, watch, &what);
     Event {
-        id: EventId::of(&format!("{}:{key}", job.id)),
+        id: EventId::from_name(&format!("{}:{key}", job.id)),
         job: Some(job.id.clone()),
         account: job.account.clone(),
         attempt: job.attempt,
         observed_at: now,
         status: watch.state.as_str().to_owned(),
-        last_activity: watch.talk.through,
+        last_activity: watch.log.through,
         what,
         audience,
         seq: None,
-        aid: Aid {
-            session: watch.url.as_deref().and_then(Page::told),
+        aid: EventContext {
+            session: watch.url.as_deref().and_then(WebPage::from_service),
             pull: watch.pull.clone(),
             check: None,
             whole,

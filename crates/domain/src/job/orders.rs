@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 
+use super::announcement_counters::{self, AnnouncementTopic};
 use super::attention::approval;
 use super::observe::event;
 use super::silence::looked_at;
-use super::tally::{self, Topic};
-use super::watch::{Attention, Reply, Sent, Watch};
-use super::{Ending, How, Job, Phase, again, turns};
+use super::watch::{Attention, Reply, SentAnswer, Watch};
+use super::{EndReason, Ending, Job, Phase, retry, turns};
 use crate::advice::{Advice, Next};
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
@@ -16,7 +16,7 @@ use crate::ids::{PlanId, SessionId, digest};
 use crate::policy::Timing;
 use crate::redact::{holds_secret, presentable};
 use crate::session::SessionState;
-use crate::step::{Look, Step};
+use crate::step::{FollowUp, Step};
 use crate::when::plus;
 
 /// Longest reason in an event about an order that failed, in characters.
@@ -86,7 +86,7 @@ fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, N
 /// The refusal of an order about an ended job; it advises only acceptable orders.
 fn over(job: &Job, ending: &Ending) -> NotNow {
     let id = &job.id;
-    match again::retry(job, None, ending.at) {
+    match retry::retry(job, None, ending.at) {
         Ok(_) => {
             let over = NotNow::new("ended", format!("job {id} is over"));
             over.advising(Advice::Retry.about(id))
@@ -106,8 +106,13 @@ fn over(job: &Job, ending: &Ending) -> NotNow {
 pub fn may_merge(job: &Job) -> Result<(), NotNow> {
     match &job.phase {
         Phase::Ended(ending) => match &ending.how {
-            How::Cancelled { .. } | How::Lost | How::Refused { .. } => Err(over(job, ending)),
-            How::Merged { .. } | How::PullClosed | How::Completed | How::Failed { .. } => Ok(()),
+            EndReason::Cancelled { .. } | EndReason::Lost | EndReason::Refused { .. } => {
+                Err(over(job, ending))
+            }
+            EndReason::Merged { .. }
+            | EndReason::PullClosed
+            | EndReason::Completed
+            | EndReason::Failed { .. } => Ok(()),
         },
         Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) => Ok(()),
     }
@@ -169,7 +174,7 @@ fn refuse_repeated(job: &Job, watch: &Watch, (text, cause): (&str, &str)) -> Res
     let Some((at, start)) = same else {
         return Ok(());
     };
-    let by = job.given.iter().find(|given| given.at == at);
+    let by = job.order_log.iter().find(|given| given.at == at);
     let by = by.map_or(String::new(), |given| format!(" by {}", given.by));
     not_now(
         "answered_already",
@@ -186,14 +191,14 @@ pub fn adds_to(job: &Job, cause: &str) -> Option<Timestamp> {
         return None;
     };
     let is_other =
-        |sent: &&Sent| !matches!(&sent.reply, Reply::Words { cause: of, .. } if of == cause);
+        |sent: &&SentAnswer| !matches!(&sent.reply, Reply::Words { cause: of, .. } if of == cause);
     let earlier = turns::sent(watch).iter().rev().find(is_other);
     earlier.map(|sent| sent.at)
 }
 
 /// An order is on its way: the next turn in the answer chain waits for its outcome.
 fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     if let Phase::Watching(watch) = &mut step.aggregate.phase {
         turns::answered(watch, &action, now);
     }
@@ -204,13 +209,13 @@ fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<J
 
 /// A message was sent: its echo in the log is awaited.
 pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     if let Phase::Watching(watch) = &mut step.aggregate.phase
         && watch.session == *session
     {
         // Its echo may have been read before the sending was recorded.
         let sent_at = plus(now, -CALL_TIMEOUT);
-        let echoed = watch.talk.user_at.is_some_and(|at| at >= sent_at);
+        let echoed = watch.log.user_at.is_some_and(|at| at >= sent_at);
         watch.unconfirmed_since = (!echoed).then_some(now);
     }
     step.due = looked_at(&step.aggregate, timing);
@@ -230,7 +235,7 @@ pub fn approve(
         Attention::None
         | Attention::Expecting { .. }
         | Attention::Question { .. }
-        | Attention::Answered { .. } => match &watch.talk.plan {
+        | Attention::Answered { .. } => match &watch.log.plan {
             Some(waiting) => Some(&waiting.plan),
             None if watch.state == SessionState::AwaitingPlanApproval => None,
             None => {
@@ -256,14 +261,15 @@ pub fn approve(
     if let (Phase::Watching(watch), Some(_)) = (&mut step.aggregate.phase, &approved) {
         watch.announced.approved_plan = approved;
         // A merge may have waited for it.
-        step.looks.extend(watch.pull.clone().map(Look::Pull));
+        step.follow_ups
+            .extend(watch.pull.clone().map(FollowUp::Pull));
     }
     Ok(step)
 }
 
 /// A message or an approval failed for good: announces it to the sender, once for each series of attempts.
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
     let Phase::Watching(watch) = &job.phase else {
         return step;
@@ -284,7 +290,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     let mut watch = watch.clone();
     if !turns::unanswered(&mut watch, &effect.action, now) {
         let failed = failed(job, &watch, (cause, effect, failure), now);
-        tally::announce(&mut step, &mut watch, (Topic::Order, failed));
+        announcement_counters::announce(&mut step, &mut watch, (AnnouncementTopic::Order, failed));
     }
     step.aggregate.phase = Phase::Watching(watch);
     step.due = looked_at(&step.aggregate, &Timing::default());

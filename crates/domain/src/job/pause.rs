@@ -9,10 +9,10 @@ use super::turns::{NUDGE, NUDGES_MAX};
 use super::watch::Watch;
 use crate::effect::Action;
 use crate::event::{ErrorCause, Occurrence};
+use crate::outgoing_text;
 use crate::policy::{Answerer, Timing};
 use crate::session::SessionState;
 use crate::step::Step;
-use crate::words;
 
 /// How long a paused session has to resume after the message: half of them do within 70 s, and the slowest seen took
 /// 8 min.
@@ -36,15 +36,15 @@ pub(super) fn is_halting(state: &SessionState) -> bool {
 }
 
 /// When the message to go on was sent in the present pause.
-pub(super) fn told_at(watch: &Watch) -> Option<Timestamp> {
-    let told = watch.announced.gone_on_at;
+pub(super) fn resume_sent_at(watch: &Watch) -> Option<Timestamp> {
+    let told = watch.announced.resumed_at;
     let is_paused = watch.state == SessionState::Paused;
     told.filter(|at| is_paused && *at >= watch.state_since)
 }
 
 /// How long a pause lasts before Gaffer acts: two polls see it, and a message has time to wake the session.
 pub(super) fn wait(watch: &Watch, timing: &Timing) -> SignedDuration {
-    match told_at(watch) {
+    match resume_sent_at(watch) {
         Some(_) => GO_ON_WAIT,
         None => timing.text_wait,
     }
@@ -56,14 +56,14 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     let answers = context.policy.answers.steps();
     let may = answers.iter().any(|answer| answer.who == Answerer::Nudge)
         && step.aggregate.nudges < NUDGES_MAX;
-    if watch.state != SessionState::Paused || told_at(watch).is_some() || !may {
+    if watch.state != SessionState::Paused || resume_sent_at(watch).is_some() || !may {
         return false;
     }
     step.aggregate.nudges += 1;
-    watch.announced.gone_on_at = Some(context.now);
+    watch.announced.resumed_at = Some(context.now);
     step.effects.push(Action::Say {
         session: watch.session.clone(),
-        text: words::go_on().to_owned(),
+        text: outgoing_text::go_on().to_owned(),
         cause: format!("{NUDGE}{PAUSED}{}", watch.state_since),
     });
     true
@@ -78,7 +78,7 @@ pub(super) fn is_wanted(watch: &Watch, about: &str) -> Option<bool> {
 
 /// The occurrence to announce for a session that does nothing.
 pub(super) fn occurrence(watch: &Watch) -> Occurrence {
-    let last = watch.talk.last_words.clone();
+    let last = watch.log.last_words.clone();
     let did = last.as_deref().filter(|words| !words.is_empty());
     let did = did.map_or(String::new(), |words| {
         format!(" The last thing in its log: {words}")
@@ -86,7 +86,7 @@ pub(super) fn occurrence(watch: &Watch) -> Occurrence {
     let since = watch.state_since;
     match &watch.state {
         SessionState::Paused => {
-            let tried = told_at(watch).map_or(String::new(), |at| {
+            let tried = resume_sent_at(watch).map_or(String::new(), |at| {
                 format!(" It was told to go on at {at} and did not.")
             });
             Occurrence::Error {

@@ -2,7 +2,7 @@
 //! counted.
 
 use super::Job;
-use super::watch::{Attention, Talk, Watch};
+use super::watch::{Attention, SessionLog, Watch};
 use super::{Phase, silence};
 use crate::session::SessionState;
 use crate::step::Step;
@@ -13,7 +13,7 @@ use crate::step::Step;
 /// Not so while the session counts as silent, nor once it said that it is done: then its next activity matters.
 pub fn is_progress(before: &Job, step: &Step<Job>) -> bool {
     let told = step.events.is_empty() && step.amended.is_empty();
-    let asked = step.effects.is_empty() && step.looks.is_empty();
+    let asked = step.effects.is_empty() && step.follow_ups.is_empty();
     let (Phase::Watching(was), Phase::Watching(is)) = (&before.phase, &step.aggregate.phase) else {
         return false;
     };
@@ -30,7 +30,7 @@ pub fn is_progress(before: &Job, step: &Step<Job>) -> bool {
 fn is_at_work(watch: &Watch) -> bool {
     watch.state == SessionState::InProgress
         && watch.attention == Attention::None
-        && watch.talk.completed.is_none()
+        && watch.log.completed.is_none()
         && watch.unconfirmed_since.is_none()
         && !silence::is_silent(watch)
 }
@@ -39,12 +39,12 @@ fn is_at_work(watch: &Watch) -> bool {
 fn without(was: &Watch, is: &Watch) -> Watch {
     Watch {
         progress_at: was.progress_at,
-        talk: Talk {
-            through: was.talk.through,
-            recent: was.talk.recent.clone(),
-            last_words: was.talk.last_words.clone(),
-            worked_at: was.talk.worked_at,
-            ..is.talk.clone()
+        log: SessionLog {
+            through: was.log.through,
+            recent: was.log.recent.clone(),
+            last_words: was.log.last_words.clone(),
+            worked_at: was.log.worked_at,
+            ..is.log.clone()
         },
         ..is.clone()
     }

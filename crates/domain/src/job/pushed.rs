@@ -30,7 +30,7 @@ pub fn pushed(
     session: &SessionId,
     (now, timing): (Timestamp, &Timing),
 ) -> Option<Step<Job>> {
-    let mut step = Step::stay(job.clone());
+    let mut step = Step::unchanged(job.clone());
     match &mut step.aggregate.phase {
         Phase::Watching(watch) if watch.session == *session => {
             let noted = |at: Timestamp| now.duration_since(at) < NOTED_EVERY;

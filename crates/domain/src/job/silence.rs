@@ -2,22 +2,22 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::announcement_counters::{self, AnnouncementTopic};
 use super::attention::Context;
 use super::observe::event;
-use super::tally::{self, Topic};
 use super::watch::{Attention, Watch};
 use super::{Job, Phase, completion, pause, turns};
 use crate::event::Audience;
 use crate::policy::Timing;
 use crate::session::SessionState;
-use crate::step::{Look, Step};
+use crate::step::{FollowUp, Step};
 use crate::when::plus;
 
 /// The create effect has deadlines of its own; this one only catches its loss.
 const CREATING_LOOK: SignedDuration = SignedDuration::from_mins(10);
 
 /// How often the agent hears of one silence; then a person does, once, and then no one until the session moves.
-pub const STUCK_TOLD_MAX: u32 = 3;
+pub const STUCK_ANNOUNCEMENTS_MAX: u32 = 3;
 
 /// Longest wait from one announcement of a silence to the next, unless the first took longer.
 const STUCK_WAIT_MAX: SignedDuration = SignedDuration::from_hours(24);
@@ -44,20 +44,21 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     }
     let what = pause::occurrence(watch);
     let key = format!("stuck:{}:{}", watch.session, silent_since(watch));
-    let told = told_of_it(watch);
-    let audience = if told < STUCK_TOLD_MAX {
+    let told = announcement_count(watch);
+    let audience = if told < STUCK_ANNOUNCEMENTS_MAX {
         Audience::Agent
     } else {
         Audience::Human
     };
     let stuck = event(&step.aggregate, watch, (&key, what, audience), context.now);
-    tally::announce(step, watch, (Topic::Stuck, stuck));
+    announcement_counters::announce(step, watch, (AnnouncementTopic::Stuck, stuck));
     // Also when the announcements are used up: the session rests, and merging depends on that.
     watch.announced.stuck_at = Some(context.now);
-    watch.announced.stuck_told = told + 1;
+    watch.announced.stuck_announcements = told + 1;
     watch.announced.stuck_sent.clear();
     if is_halted(watch) {
-        step.looks.push(Look::Slots(step.aggregate.account.clone()));
+        step.follow_ups
+            .push(FollowUp::Slots(step.aggregate.account.clone()));
     }
 }
 
@@ -67,8 +68,8 @@ pub fn is_halted(watch: &Watch) -> bool {
 }
 
 /// Who received the last announcement of the present silence.
-pub(super) fn silence_told_to(watch: &Watch) -> Audience {
-    if told_of_it(watch) <= STUCK_TOLD_MAX {
+pub(super) fn silence_audience(watch: &Watch) -> Audience {
+    if announcement_count(watch) <= STUCK_ANNOUNCEMENTS_MAX {
         Audience::Agent
     } else {
         Audience::Human
@@ -90,7 +91,7 @@ fn silent_since(watch: &Watch) -> Timestamp {
         watch.announced.stuck_at,
         answered,
         said,
-        pause::told_at(watch),
+        pause::resume_sent_at(watch),
     ];
     let latest = since.into_iter().flatten().max();
     watch.progress_at.max(latest.unwrap_or(watch.progress_at))
@@ -98,13 +99,13 @@ fn silent_since(watch: &Watch) -> Timestamp {
 
 /// Whether it is thought silent: that was noted, and nothing was seen since.
 pub fn is_silent(watch: &Watch) -> bool {
-    told_of_it(watch) > 0
+    announcement_count(watch) > 0
 }
 
 /// How often the present silence was announced.
-fn told_of_it(watch: &Watch) -> u32 {
+fn announcement_count(watch: &Watch) -> u32 {
     match watch.announced.stuck_at {
-        Some(at) if at >= watch.progress_at => watch.announced.stuck_told,
+        Some(at) if at >= watch.progress_at => watch.announced.stuck_announcements,
         Some(_) | None => 0,
     }
 }
@@ -112,9 +113,9 @@ fn told_of_it(watch: &Watch) -> u32 {
 /// How long the silence has to last, or to go on, before it is announced: twice a window, then each time twice as
 /// long as before. `None` once the announcements are used up.
 fn wait(watch: &Watch, timing: &Timing) -> Option<SignedDuration> {
-    let told = told_of_it(watch);
-    let hushed = told > 0 && watch.tally.is_used_up(Topic::Stuck);
-    if hushed || told > STUCK_TOLD_MAX {
+    let told = announcement_count(watch);
+    let hushed = told > 0 && watch.announcements.is_used_up(AnnouncementTopic::Stuck);
+    if hushed || told > STUCK_ANNOUNCEMENTS_MAX {
         return None;
     }
     if told == 0 && watch.state == SessionState::Paused {

@@ -4,19 +4,19 @@ mod advised;
 mod alone;
 mod commands;
 mod completions;
+mod counters;
 mod creation;
-mod kin;
+mod full_text;
 mod lagging;
 mod lines;
 mod plans;
+mod problems;
 mod progress;
 mod questions;
 mod records;
+mod relation;
 mod resting;
-mod tallies;
-mod trouble;
 mod turns;
-mod whole;
 
 use jiff::Timestamp;
 
@@ -25,7 +25,7 @@ use crate::effect::Action;
 use crate::event::{Event, Occurrence};
 use crate::policy::{PlanApproval, Policy, Timing};
 use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep, SessionView};
-use crate::step::{Look, Step};
+use crate::step::{FollowUp, Step};
 
 pub(super) const SESSION: &str = "14550388554331055113";
 
@@ -36,7 +36,7 @@ pub(super) fn at(second: i64) -> Timestamp {
 
 pub(super) fn new_job() -> NewJob {
     NewJob {
-        id: JobId::of(ulid::Ulid(7)),
+        id: JobId::from_ulid(ulid::Ulid(7)),
         installation: "home".parse().unwrap(),
         account: "default".parse().unwrap(),
         repo: "acme/shop".parse().unwrap(),
@@ -198,7 +198,7 @@ pub(super) struct Story {
     pub(super) amended: Vec<Event>,
     /// All effects so far.
     pub(super) effects: Vec<Action>,
-    pub(super) looks: Vec<Look>,
+    pub(super) looks: Vec<FollowUp>,
     pub(super) due: Option<Timestamp>,
 }
 
@@ -234,7 +234,7 @@ impl Story {
     }
 
     pub(super) fn not_found(&mut self, second: i64) -> Vec<String> {
-        self.decide(second, &Sight::NotFound)
+        self.decide(second, &Observation::NotFound)
     }
 
     fn see(&mut self, second: i64, state: &str, activities: Option<Vec<Activity>>) -> Vec<String> {
@@ -243,11 +243,11 @@ impl Story {
         view.updated_at = self.updated.map(at);
         self.decide(
             second,
-            &Sight::Seen(Box::new(Snapshot { view, activities })),
+            &Observation::Seen(Box::new(Snapshot { view, activities })),
         )
     }
 
-    fn decide(&mut self, second: i64, sight: &Sight) -> Vec<String> {
+    fn decide(&mut self, second: i64, sight: &Observation) -> Vec<String> {
         let step = observe(&self.job, sight, at(second), &self.policy, &self.timing);
         let again = observe(
             &step.aggregate,
@@ -260,7 +260,7 @@ impl Story {
             again,
             Step {
                 due: step.due,
-                ..Step::stay(step.aggregate.clone())
+                ..Step::unchanged(step.aggregate.clone())
             }
         );
         assert_eq!(step.due.is_none(), step.aggregate.is_ended());
@@ -278,7 +278,7 @@ impl Story {
         self.events.extend(step.events);
         self.amended.extend(step.amended);
         self.effects.extend(step.effects);
-        self.looks.extend(step.looks);
+        self.looks.extend(step.follow_ups);
         self.due = step.due;
         news
     }
@@ -291,7 +291,7 @@ impl Story {
     }
 
     /// Everything announced so far.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(super) fn announced(&self) -> Vec<String> {
         self.events.iter().map(label).collect()
     }
 }

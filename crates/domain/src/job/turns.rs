@@ -2,20 +2,22 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::announcement_counters::{AnnouncementTopic, may_announce};
 use super::attention::Context;
 use super::observe::{CONFIRM_WAIT, event};
 use super::silence::is_silent;
-use super::tally::{Topic, may_tell};
-use super::watch::{Attention, Nudged, Reply, Sent, Telling, Told, Turn, Watch};
+use super::watch::{
+    Announcement, Attention, Nudged, RepeatedAnnouncement, Reply, SentAnswer, Turn, Watch,
+};
 use super::{Job, Phase, completion, pause};
 use crate::effect::Action;
 use crate::event::{Audience, Occurrence};
 use crate::ids::{EventId, digest};
+use crate::outgoing_text;
 use crate::policy::{Answer, Answerer, PlanApproval, Policy};
 use crate::redact::presentable;
 use crate::step::Step;
 use crate::when::plus;
-use crate::words;
 
 /// How often Gaffer itself asks the sessions of one job to go on, over all attempts: a session that needs more needs
 /// a person or an agent.
@@ -35,7 +37,7 @@ pub(super) const NUDGE: &str = "nudge:";
 
 /// What of a job waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct PendingAnswer<'a> {
     /// Whether it is a plan; else a question.
     pub is_plan: bool,
     /// Whose turn it is; `None` for what asks no one.
@@ -49,14 +51,14 @@ pub struct Asked<'a> {
 }
 
 /// The question or plan that is open.
-pub fn asked(job: &Job) -> Option<Asked<'_>> {
+pub fn pending_answer(job: &Job) -> Option<PendingAnswer<'_>> {
     let Phase::Watching(watch) = &job.phase else {
         return None;
     };
     let told = open(watch)?;
     let first = told.shown.then_some(&told.event);
     let later = told.later.iter().map(|telling| &telling.event);
-    Some(Asked {
+    Some(PendingAnswer {
         is_plan: matches!(watch.attention, Attention::Plan { .. }),
         turn: told.turn.as_ref(),
         until: turn_deadline(watch),
@@ -66,7 +68,7 @@ pub fn asked(job: &Job) -> Option<Asked<'_>> {
 }
 
 /// The announcement of the open question or plan.
-fn open(watch: &Watch) -> Option<&Told> {
+fn open(watch: &Watch) -> Option<&Announcement> {
     match &watch.attention {
         Attention::Question { .. } => watch.announced.question.as_ref(),
         Attention::Plan { .. } => watch.announced.plan.as_ref(),
@@ -74,7 +76,7 @@ fn open(watch: &Watch) -> Option<&Told> {
     }
 }
 
-fn open_mut(watch: &mut Watch) -> Option<&mut Told> {
+fn open_mut(watch: &mut Watch) -> Option<&mut Announcement> {
     match &watch.attention {
         Attention::Question { .. } => watch.announced.question.as_mut(),
         Attention::Plan { .. } => watch.announced.plan.as_mut(),
@@ -126,27 +128,27 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
 pub(super) fn begin(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (told, what): (&mut Told, &Occurrence),
+    (told, what): (&mut Announcement, &Occurrence),
     context: &Context<'_>,
 ) {
     let (topic, words) = match what {
-        Occurrence::Question { text } => (Topic::Question, text.as_deref()),
+        Occurrence::Question { text } => (AnnouncementTopic::Question, text.as_deref()),
         Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Error { .. }
         | Occurrence::Stuck { .. }
-        | Occurrence::Test => (Topic::Plan, None),
+        | Occurrence::Test => (AnnouncementTopic::Plan, None),
     };
     let steps = chain(what, context.policy);
     if steps.is_empty() {
         return;
     }
-    if may_tell(step, watch, (topic, words), context.now) {
+    if may_announce(step, watch, (topic, words), context.now) {
         pass_on(step, watch, (told, what, 0), context);
     } else {
-        told.hushed = true;
+        told.suppressed = true;
     }
 }
 
@@ -205,7 +207,7 @@ fn take_from_agent(watch: &mut Watch, steps: &[Answer], context: &Context<'_>) {
 fn pass_on(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (told, what, from): (&mut Told, &Occurrence, u32),
+    (told, what, from): (&mut Announcement, &Occurrence, u32),
     context: &Context<'_>,
 ) {
     let steps = chain(what, context.policy);
@@ -236,7 +238,7 @@ fn pass_on(
 fn show(
     step: &mut Step<Job>,
     watch: &Watch,
-    (told, what, to): (&mut Told, &Occurrence, Audience),
+    (told, what, to): (&mut Announcement, &Occurrence, Audience),
     context: &Context<'_>,
 ) -> bool {
     let at = context.now;
@@ -253,28 +255,28 @@ fn show(
             Audience::Agent => "agent",
             Audience::Human => "human",
         };
-        shown.id = EventId::of(&format!("{}:{to_whom}", told.event));
+        shown.id = EventId::from_name(&format!("{}:{to_whom}", told.event));
         let event = shown.id.clone();
-        told.later.push(Telling { event, to, at });
+        told.later.push(RepeatedAnnouncement { event, to, at });
     }
     step.events.push(shown);
     true
 }
 
 /// Asks the session to decide by itself: a few times a job, and not again when its only reaction is to ask again.
-fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Told) -> bool {
-    let same = |last: &Nudged| last.event == told.event || watch.talk.worked_at <= last.through;
+fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Announcement) -> bool {
+    let same = |last: &Nudged| last.event == told.event || watch.log.worked_at <= last.through;
     if step.aggregate.nudges >= NUDGES_MAX || watch.announced.nudged.as_ref().is_some_and(same) {
         return false;
     }
     step.aggregate.nudges += 1;
     watch.announced.nudged = Some(Nudged {
         event: told.event.clone(),
-        through: watch.talk.through,
+        through: watch.log.through,
     });
     step.effects.push(Action::Say {
         session: watch.session.clone(),
-        text: words::decide_yourself().to_owned(),
+        text: outgoing_text::decide_yourself().to_owned(),
         cause: format!("{NUDGE}{}", told.event),
     });
     true
@@ -292,7 +294,7 @@ pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
         }
         None => return,
     };
-    sent.push(Sent { at: now, reply });
+    sent.push(SentAnswer { at: now, reply });
     let surplus = sent.len().saturating_sub(SENT_MAX);
     sent.drain(..surplus);
 }
@@ -319,7 +321,7 @@ fn reply(action: &Action) -> Option<Reply> {
 }
 
 /// The answers to what is open, or was until its answer was seen, that the session has not taken up.
-pub(super) fn sent(watch: &Watch) -> &[Sent] {
+pub(super) fn sent(watch: &Watch) -> &[SentAnswer] {
     let told = match &watch.attention {
         Attention::Answered { .. } => newest_answered(watch),
         Attention::None
@@ -335,7 +337,7 @@ pub(super) fn sent(watch: &Watch) -> &[Sent] {
 }
 
 /// The last answered of the last question and the last plan.
-fn newest_answered(watch: &Watch) -> Option<&Told> {
+fn newest_answered(watch: &Watch) -> Option<&Announcement> {
     let announced = [&watch.announced.question, &watch.announced.plan];
     let told = announced.into_iter().flatten();
     told.max_by_key(|told| told.sent.last().map(|sent| sent.at))
@@ -361,7 +363,7 @@ pub fn answered_at(watch: &Watch) -> Option<Timestamp> {
 pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> bool {
     let nudge = matches!(action, Action::Say { cause, .. } if cause.starts_with(NUDGE));
     let failed = reply(action);
-    let is_other = |sent: &Sent| Some(&sent.reply) != failed.as_ref();
+    let is_other = |sent: &SentAnswer| Some(&sent.reply) != failed.as_ref();
     watch.announced.stuck_sent.retain(is_other);
     let Some(told) = open_mut(watch) else {
         return nudge;
@@ -383,7 +385,7 @@ pub fn is_wanted(watch: &Watch, cause: &str) -> bool {
         if let Some(wanted) = pause::is_wanted(watch, event) {
             return wanted;
         }
-        let is_open = |told: &Told| told.event.as_str() == event && told.sent.is_empty();
+        let is_open = |told: &Announcement| told.event.as_str() == event && told.sent.is_empty();
         watch.unconfirmed_since.is_none() && open(watch).is_some_and(is_open)
     })
 }

@@ -3,9 +3,9 @@
 //! Jules asks for the approval of its first plan; a later message can make it write another one and work on that
 //! without asking.
 
+use super::announcement_counters::{self, AnnouncementTopic};
 use super::attention::{Context, audience};
 use super::observe::event;
-use super::tally::{self, Topic};
 use super::watch::{PendingPlan, Watch};
 use super::{Job, Phase, completion};
 use crate::event::Occurrence;
@@ -19,7 +19,7 @@ fn worked_on(watch: &Watch) -> Option<&PendingPlan> {
     let unapproved = |pending: &&PendingPlan| {
         pending.worked_on && watch.announced.approved_plan.as_ref() != Some(&pending.plan.id)
     };
-    watch.talk.plan.as_ref().filter(unapproved)
+    watch.log.plan.as_ref().filter(unapproved)
 }
 
 /// The same while the session does not wait for its approval.
@@ -36,7 +36,7 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
         return;
     };
     let plan = pending.plan.clone();
-    let is_first = watch.talk.plan_approved_at.is_none();
+    let is_first = watch.log.plan_approved_at.is_none();
     let free = context.policy.plan_approval == PlanApproval::Auto && is_first;
     if free || watch.announced.unreviewed_plan.as_ref() == Some(&plan.id) {
         return;
@@ -49,7 +49,7 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
         audience(context.policy),
     );
     let told = event(&step.aggregate, watch, about, context.now);
-    tally::announce(step, watch, (Topic::Plan, told));
+    announcement_counters::announce(step, watch, (AnnouncementTopic::Plan, told));
 }
 
 /// Whether the pull request of a job comes from work on a plan without an approval. It may not be linked to the job
@@ -72,5 +72,5 @@ pub fn is_worked_on(watch: &Watch, plan: &PlanId) -> bool {
     let same = |pending: &&PendingPlan| pending.plan.id == *plan && pending.worked_on;
     let waits = watch.state == SessionState::AwaitingPlanApproval
         || watch.state == SessionState::Completed && completion::plan_waits(watch);
-    !waits && watch.talk.plan.as_ref().filter(same).is_some()
+    !waits && watch.log.plan.as_ref().filter(same).is_some()
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::silence::{is_halted, is_silent, silence_told_to};
+use super::silence::{is_halted, is_silent, silence_audience};
 use super::watch::{Attention, Watch};
 use super::{Job, Phase, completion, turns};
 use crate::event::Audience;
@@ -17,7 +17,7 @@ use crate::session::SessionState;
 /// Who must act before a job goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Who {
+pub enum WaitParty {
     /// A person.
     Person,
     /// The job's agent.
@@ -35,7 +35,7 @@ pub enum Who {
 /// What a job waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum WaitReason {
     /// A question is open.
     Question,
     /// A plan waits for approval.
@@ -80,19 +80,19 @@ pub enum What {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitsFor {
     /// Who.
-    pub who: Who,
+    pub who: WaitParty,
     /// Which agent, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
     /// With what.
     #[serde(rename = "for")]
-    pub what: What,
+    pub what: WaitReason,
     /// Since when, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
 }
 
-impl Who {
+impl WaitParty {
     /// All of them.
     pub const ALL: [Self; 6] = [
         Self::Person,
@@ -116,7 +116,7 @@ impl Who {
     }
 }
 
-impl What {
+impl WaitReason {
     /// In one word, as it travels.
     pub fn word(self) -> &'static str {
         match self {
@@ -169,7 +169,11 @@ impl What {
 }
 
 impl WaitsFor {
-    pub(crate) fn new(who: Who, what: What, since: impl Into<Option<Timestamp>>) -> Self {
+    pub(crate) fn new(
+        who: WaitParty,
+        what: WaitReason,
+        since: impl Into<Option<Timestamp>>,
+    ) -> Self {
         Self {
             who,
             agent: None,
@@ -181,13 +185,13 @@ impl WaitsFor {
     /// Waits for the agent, or where none can be woken for a person.
     pub(crate) fn woken(
         agent: Option<&AgentName>,
-        what: What,
+        what: WaitReason,
         since: impl Into<Option<Timestamp>>,
     ) -> Self {
         let who = if agent.is_some() {
-            Who::Agent
+            WaitParty::Agent
         } else {
-            Who::Person
+            WaitParty::Person
         };
         Self {
             agent: agent.cloned(),
@@ -202,20 +206,20 @@ impl WaitsFor {
 
     /// Whether an outside decision is pending: a person's or the agent's.
     pub fn is_decision(&self) -> bool {
-        matches!(self.who, Who::Person | Who::Agent)
+        matches!(self.who, WaitParty::Person | WaitParty::Agent)
     }
 }
 
 impl fmt::Display for WaitsFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.who, &self.agent) {
-            (Who::Person, _) => f.write_str("a person"),
-            (Who::Agent, Some(agent)) => write!(f, "agent {agent}"),
-            (Who::Agent, None) => f.write_str("its agent"),
-            (Who::Jules, _) => f.write_str("Jules"),
-            (Who::GitHub, _) => f.write_str("GitHub"),
-            (Who::Gaffer, _) => f.write_str("Gaffer"),
-            (Who::Nobody, _) => f.write_str("nobody"),
+            (WaitParty::Person, _) => f.write_str("a person"),
+            (WaitParty::Agent, Some(agent)) => write!(f, "agent {agent}"),
+            (WaitParty::Agent, None) => f.write_str("its agent"),
+            (WaitParty::Jules, _) => f.write_str("Jules"),
+            (WaitParty::GitHub, _) => f.write_str("GitHub"),
+            (WaitParty::Gaffer, _) => f.write_str("Gaffer"),
+            (WaitParty::Nobody, _) => f.write_str("nobody"),
         }
     }
 }
@@ -223,18 +227,20 @@ impl fmt::Display for WaitsFor {
 /// Who is waited for. `woken` is the agent that would be woken: the job's or its source's, if it exists and takes wakes.
 pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
     match &job.phase {
-        Phase::Queued { since, .. } => WaitsFor::new(Who::Gaffer, What::Slot, *since),
-        Phase::Creating { since, .. } => WaitsFor::new(Who::Jules, What::Session, *since),
-        Phase::Ended(ending) => WaitsFor::new(Who::Nobody, What::Ended, ending.at),
+        Phase::Queued { since, .. } => WaitsFor::new(WaitParty::Gaffer, WaitReason::Slot, *since),
+        Phase::Creating { since, .. } => {
+            WaitsFor::new(WaitParty::Jules, WaitReason::Session, *since)
+        }
+        Phase::Ended(ending) => WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, ending.at),
         Phase::Watching(watch) => watched(watch, pull, woken),
     }
 }
 
 /// Who a job waits for, as far as the job's own record shows: lists count many jobs by it without other reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Alone {
+pub enum JobWait {
     /// These.
-    Is(Who),
+    Is(WaitParty),
     /// The agent if it can be woken, else a person.
     Woken,
     /// Its pull request decides.
@@ -242,17 +248,17 @@ pub enum Alone {
 }
 
 /// Who a job waits for, as far as its own record shows.
-pub fn waits_alone(job: &Job) -> Alone {
+pub fn job_wait(job: &Job) -> JobWait {
     if let Phase::Watching(watch) = &job.phase
         && is_told_by_pull(watch)
     {
-        return Alone::Pull;
+        return JobWait::Pull;
     }
     let who = waits_for(job, None, any_agent().as_ref()).who;
-    if who == Who::Agent {
-        Alone::Woken
+    if who == WaitParty::Agent {
+        JobWait::Woken
     } else {
-        Alone::Is(who)
+        JobWait::Is(who)
     }
 }
 
@@ -275,24 +281,28 @@ fn is_told_by_pull(watch: &Watch) -> bool {
 
 fn watched(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
     if let Some(at) = turns::answered_at(watch) {
-        return WaitsFor::new(Who::Jules, What::Answered, at);
+        return WaitsFor::new(WaitParty::Jules, WaitReason::Answered, at);
     }
     match &watch.attention {
-        Attention::Question { since, .. } => asked(watch, (What::Question, *since), woken),
-        Attention::Plan { since, .. } => asked(watch, (What::Plan, *since), woken),
+        Attention::Question { since, .. } => asked(watch, (WaitReason::Question, *since), woken),
+        Attention::Plan { since, .. } => asked(watch, (WaitReason::Plan, *since), woken),
         Attention::Expecting { since } | Attention::Answered { since } => {
-            WaitsFor::new(Who::Jules, What::Work, *since)
+            WaitsFor::new(WaitParty::Jules, WaitReason::Work, *since)
         }
         Attention::None => unasked(watch, pull, woken),
     }
 }
 
 /// Whose turn it is to answer.
-fn asked(watch: &Watch, (what, since): (What, Timestamp), woken: Option<&AgentName>) -> WaitsFor {
-    let person = WaitsFor::new(Who::Person, what, since);
+fn asked(
+    watch: &Watch,
+    (what, since): (WaitReason, Timestamp),
+    woken: Option<&AgentName>,
+) -> WaitsFor {
+    let person = WaitsFor::new(WaitParty::Person, what, since);
     match turns::whose(watch) {
         Some(Answerer::Agent) => WaitsFor::woken(woken, what, since),
-        Some(Answerer::Nudge) => WaitsFor::new(Who::Jules, What::Nudged, since),
+        Some(Answerer::Nudge) => WaitsFor::new(WaitParty::Jules, WaitReason::Nudged, since),
         // The announcement was suppressed by its limit; a person may still look.
         Some(Answerer::Human) | None => person,
     }
@@ -305,29 +315,31 @@ fn unasked(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> Wai
     match (&watch.pull, pull) {
         _ if is_halted(watch) => silent(watch, woken),
         (Some(_), Some(pull)) if is_over || is_silent(watch) => pull::waits_for(pull, woken),
-        (Some(_), None) if is_over => WaitsFor::new(Who::Gaffer, What::Reading, rests_since),
-        (None, _) if is_over => WaitsFor::new(Who::Nobody, What::Result, rests_since),
+        (Some(_), None) if is_over => {
+            WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, rests_since)
+        }
+        (None, _) if is_over => WaitsFor::new(WaitParty::Nobody, WaitReason::Result, rests_since),
         _ if is_silent(watch) => silent(watch, woken),
-        _ => WaitsFor::new(Who::Jules, What::Work, watch.state_since),
+        _ => WaitsFor::new(WaitParty::Jules, WaitReason::Work, watch.state_since),
     }
 }
 
 /// The session does nothing, and the receiver of the announcement has to look.
 fn silent(watch: &Watch, woken: Option<&AgentName>) -> WaitsFor {
     let what = match watch.state {
-        SessionState::Paused => What::Paused,
-        SessionState::Unspecified | SessionState::Other(_) => What::UnknownState,
+        SessionState::Paused => WaitReason::Paused,
+        SessionState::Unspecified | SessionState::Other(_) => WaitReason::UnknownState,
         SessionState::Queued
         | SessionState::Planning
         | SessionState::AwaitingPlanApproval
         | SessionState::AwaitingUserFeedback
         | SessionState::InProgress
         | SessionState::Failed
-        | SessionState::Completed => What::Silence,
+        | SessionState::Completed => WaitReason::Silence,
     };
     let since = watch.announced.stuck_at;
-    match silence_told_to(watch) {
+    match silence_audience(watch) {
         Audience::Agent => WaitsFor::woken(woken, what, since),
-        Audience::Human => WaitsFor::new(Who::Person, what, since),
+        Audience::Human => WaitsFor::new(WaitParty::Person, what, since),
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::tally::Tally;
+use super::announcement_counters::AnnouncementCounters;
 use crate::event::Audience;
 use crate::ids::{ActivityId, EventId, PlanId, PullRef, SessionId};
 use crate::policy::{Answerer, Timing};
@@ -27,7 +27,7 @@ pub struct Watch {
     /// The last status change or new activity of the agent.
     pub progress_at: Timestamp,
     /// Its folded log.
-    pub talk: Talk,
+    pub log: SessionLog,
     /// Its open question or plan.
     pub attention: Attention,
     /// The occurrence last announced of each kind, so that flapping announces nothing twice.
@@ -37,8 +37,8 @@ pub struct Watch {
     /// When we last sent it a message that its log has not shown yet.
     pub unconfirmed_since: Option<Timestamp>,
     /// Announcements so far: stored, so that flapping wakes no one for ever.
-    #[serde(default, skip_serializing_if = "Tally::is_nothing")]
-    pub tally: Tally,
+    #[serde(default, skip_serializing_if = "AnnouncementCounters::is_nothing")]
+    pub announcements: AnnouncementCounters,
     /// When it was last noted that Jules pushes its news; `None` while no pushes come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pushed_at: Option<Timestamp>,
@@ -57,9 +57,9 @@ impl Watch {
     /// Whether a finished session got a message since it said that it is done: it wakes up and says so again. After a
     /// while it will not.
     pub fn awaits_return(&self, now: Timestamp, timing: &Timing) -> bool {
-        let done = self.talk.completed.as_ref().map(|done| done.at);
+        let done = self.log.completed.as_ref().map(|done| done.at);
         let spoken = self
-            .talk
+            .log
             .user_at
             .filter(|at| done.is_some_and(|done| done < *at));
         let recently = |at: Timestamp| now.duration_since(at) < timing.quiet;
@@ -69,13 +69,13 @@ impl Watch {
 
 /// A session's folded log. The log itself stays with Jules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Talk {
+pub struct SessionLog {
     /// Time of the newest activity.
     pub through: Option<Timestamp>,
     /// Activities within the overlap before `through`, to recognise repetitions; oldest first.
-    pub recent: Vec<Mark>,
+    pub recent: Vec<ActivityMark>,
     /// The newest thing Jules said.
-    pub agent: Option<Said>,
+    pub agent: Option<AgentMessage>,
     /// Time of the last message from a person or from us.
     pub user_at: Option<Timestamp>,
     /// The newest plan that has not been approved.
@@ -83,7 +83,7 @@ pub struct Talk {
     /// When a plan was last approved, by a person, an agent or itself.
     pub plan_approved_at: Option<Timestamp>,
     /// The newest word of completion.
-    pub completed: Option<Mark>,
+    pub completed: Option<ActivityMark>,
     /// The newest reason of failure.
     pub failed: Option<String>,
     /// When that was given.
@@ -98,7 +98,7 @@ pub struct Talk {
 
 /// A message of Jules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct AgentMessage {
     /// Which activity.
     pub id: ActivityId,
     /// When.
@@ -124,7 +124,7 @@ pub struct PendingPlan {
 
 /// One activity by id and time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct ActivityMark {
     /// Which activity.
     pub id: ActivityId,
     /// When.
@@ -171,9 +171,9 @@ pub enum Attention {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announced {
     /// The last question.
-    pub question: Option<Told>,
+    pub question: Option<Announcement>,
     /// The last plan.
-    pub plan: Option<Told>,
+    pub plan: Option<Announcement>,
     /// The last plan that was found to be worked on without an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreviewed_plan: Option<PlanId>,
@@ -185,9 +185,9 @@ pub struct Announced {
     /// The last completion: when we saw it.
     pub completed_at: Option<Timestamp>,
     /// The newest completion message known then.
-    pub completed: Option<Mark>,
+    pub completed: Option<ActivityMark>,
     /// Whether it was announced before its own word came.
-    pub completed_wordless: bool,
+    pub completed_without_text: bool,
     /// The pull request it was announced with.
     pub completed_pull: Option<PullRef>,
     /// The newest message to Jules, or the time of the state, at the announcement: a later message begins something new.
@@ -196,13 +196,13 @@ pub struct Announced {
     pub stuck_at: Option<Timestamp>,
     /// How often in the same silence.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub stuck_told: u32,
+    pub stuck_announcements: u32,
     /// Messages to the session since then that it has not confirmed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stuck_sent: Vec<Sent>,
+    pub stuck_sent: Vec<SentAnswer>,
     /// When a paused session last got the message to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gone_on_at: Option<Timestamp>,
+    pub resumed_at: Option<Timestamp>,
     /// The last time that Gaffer itself asked the session to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nudged: Option<Nudged>,
@@ -226,7 +226,7 @@ pub struct Nudged {
 
 /// A question or a plan that was announced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct Announcement {
     /// Its subject: the newest activity or plan that belongs to it, else the state and its time.
     pub key: String,
     /// The event.
@@ -234,7 +234,7 @@ pub struct Told {
     /// When we announced it.
     pub at: Timestamp,
     /// Whether its text is still missing.
-    pub wordless: bool,
+    pub without_text: bool,
     /// Whether it was announced; plans approved by policy are not shown.
     pub shown: bool,
     /// The newest answer, or the time of the state, that it came after: a later answer is the answer to it.
@@ -245,21 +245,21 @@ pub struct Told {
     pub to: Option<Audience>,
     /// Later receivers, each with an event of its own, at most once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub later: Vec<Telling>,
+    pub later: Vec<RepeatedAnnouncement>,
     /// Whose turn it is to answer; `None` for plans that are approved by policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
     /// Whether the announcement was suppressed because the attempt's limit was reached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub hushed: bool,
+    pub suppressed: bool,
     /// The newest answers that were accepted and that the session has not been seen to take up, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sent: Vec<Sent>,
+    pub sent: Vec<SentAnswer>,
 }
 
 /// An answer on its way to the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sent {
+pub struct SentAnswer {
     /// When it was accepted.
     pub at: Timestamp,
     /// The sent message.
@@ -286,7 +286,7 @@ pub enum Reply {
 
 /// An event that shows an announced question or plan to a further receiver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Telling {
+pub struct RepeatedAnnouncement {
     /// The event.
     pub event: EventId,
     /// The receiver.

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{NeverStarted, Reason, Standing, Thing, outside, unreadable};
+use super::{MergeContext, MergeInput, MissingChecksCause, Reason, outside, unreadable};
 use crate::facts::{
-    ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Demands, Fact, Pass, PullFacts, Unread,
+    ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Demands, Fact, Pass, PullFacts, UnreadReason,
 };
 use crate::policy::{Policy, Timing};
 use crate::when::plus;
@@ -16,12 +16,12 @@ const NAMES_MAX: usize = 20;
 pub(super) fn ran(
     reasons: &mut Vec<Reason>,
     facts: &PullFacts,
-    standing: &Standing,
+    standing: &MergeContext,
     (policy, timing): (&Policy, &Timing),
     now: Timestamp,
 ) {
     let Some(checks) = facts.checks.known() else {
-        return reasons.extend(unreadable(Thing::Checks, &facts.checks));
+        return reasons.extend(unreadable(MergeInput::Checks, &facts.checks));
     };
     if checks.is_empty() {
         // A head without checks is only suspicious once its CI had time to start.
@@ -74,32 +74,32 @@ fn names<'a>(all: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// Why no check has appeared, from what GitHub shows.
-fn never_started(facts: &PullFacts) -> NeverStarted {
+fn never_started(facts: &PullFacts) -> MissingChecksCause {
     let clues = facts.ci.clone().unwrap_or_default();
     match (&facts.mergeable, clues) {
-        (Fact::Known(false), _) => NeverStarted::Conflict,
+        (Fact::Known(false), _) => MissingChecksCause::Conflict,
         (
             _,
             CiClues {
                 approval_pending: true,
                 ..
             },
-        ) => NeverStarted::ApprovalPending,
+        ) => MissingChecksCause::ApprovalPending,
         (
             _,
             CiClues {
                 workflows: Some(0), ..
             },
-        ) => NeverStarted::NoWorkflow,
-        _ if facts.author.id == ACTIONS_BOT_ID => NeverStarted::ActionsToken,
-        _ => NeverStarted::Unknown,
+        ) => MissingChecksCause::NoWorkflow,
+        _ if facts.author.id == ACTIONS_BOT_ID => MissingChecksCause::ActionsToken,
+        _ => MissingChecksCause::Unknown,
     }
 }
 
 /// Whether the checks that a source lists replace unreadable rules of the base branch.
 ///
 /// Readable rules do not: the unreadable ones may require more.
-pub(crate) fn stands_in(policy: &Policy) -> bool {
+pub(crate) fn source_checks_suffice(policy: &Policy) -> bool {
     !policy.required_checks.is_empty()
 }
 
@@ -108,13 +108,13 @@ pub(super) fn demanded(reasons: &mut Vec<Reason>, facts: &PullFacts, policy: &Po
     let ruled = match facts.demands.known() {
         Some(demands) => {
             distance(reasons, demands);
-            if !stands_in(policy) {
+            if !source_checks_suffice(policy) {
                 reasons.extend(demands.unread.as_ref().map(hidden));
             }
             demands.checks.as_slice()
         }
-        None if stands_in(policy) => &[],
-        None => return reasons.extend(unreadable(Thing::BranchRules, &facts.demands)),
+        None if source_checks_suffice(policy) => &[],
+        None => return reasons.extend(unreadable(MergeInput::BranchRules, &facts.demands)),
     };
     let Some(checks) = facts.checks.known() else {
         // The unread rules are a reason of their own; which checks are missing is unknown.
@@ -137,14 +137,14 @@ pub(super) fn demanded(reasons: &mut Vec<Reason>, facts: &PullFacts, policy: &Po
 }
 
 /// Rules that could not be read may demand more than those that could.
-fn hidden(unread: &Unread) -> Reason {
-    let what = Thing::BranchRules;
+fn hidden(unread: &UnreadReason) -> Reason {
+    let what = MergeInput::BranchRules;
     match unread {
-        Unread::Forbidden { permission } => Reason::Forbidden {
+        UnreadReason::Forbidden { permission } => Reason::Forbidden {
             what,
             permission: outside(permission),
         },
-        Unread::Unknown { why } => Reason::Unknown {
+        UnreadReason::Unknown { why } => Reason::Unknown {
             what,
             why: outside(why),
         },
@@ -160,7 +160,7 @@ fn distance(reasons: &mut Vec<Reason>, demands: &Demands) {
         None if demands.up_to_date => {
             let why = "GitHub did not compare them".to_owned();
             reasons.push(Reason::Unknown {
-                what: Thing::Distance,
+                what: MergeInput::Distance,
                 why,
             });
         }

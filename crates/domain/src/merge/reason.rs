@@ -37,7 +37,7 @@ pub enum Reason {
     /// Its session failed.
     SessionFailed,
     /// Its job was cancelled.
-    CalledOff,
+    JobCancelled,
     /// It is a draft.
     Draft,
     /// It goes to another branch than its job asked for.
@@ -90,7 +90,7 @@ pub enum Reason {
     /// No check has appeared, and it is late.
     CiNeverStarted {
         /// Why, as far as GitHub shows.
-        cause: NeverStarted,
+        cause: MissingChecksCause,
     },
     /// Checks are running.
     ChecksPending {
@@ -131,14 +131,14 @@ pub enum Reason {
     /// The credential may not read a fact that a merge depends on.
     Forbidden {
         /// What.
-        what: Thing,
+        what: MergeInput,
         /// The missing permission, in GitHub's words.
         permission: String,
     },
     /// A fact that a merge depends on could not be read completely.
     Unknown {
         /// What.
-        what: Thing,
+        what: MergeInput,
         /// Why.
         why: String,
     },
@@ -168,7 +168,7 @@ pub enum Reason {
 /// Why no check has appeared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NeverStarted {
+pub enum MissingChecksCause {
     /// GitHub starts no `pull_request` workflow for a head that conflicts.
     Conflict,
     /// It was opened with the Actions token, whose pull requests start no workflows.
@@ -184,7 +184,7 @@ pub enum NeverStarted {
 /// A kind of fact that a merge depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Thing {
+pub enum MergeInput {
     /// Which paths it changes.
     ChangedFiles,
     /// Whether it conflicts.
@@ -199,7 +199,7 @@ pub enum Thing {
     Distance,
 }
 
-impl Thing {
+impl MergeInput {
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::ChangedFiles => "changed files",
@@ -236,7 +236,7 @@ impl Reason {
             Self::DailyCap { .. } => "daily_cap",
             Self::SessionWorking => "session_working",
             Self::SessionFailed => "session_failed",
-            Self::CalledOff => "called_off",
+            Self::JobCancelled => "job_cancelled",
             Self::Draft => "draft",
             Self::WrongBase { .. } => "wrong_base",
             Self::Stacked { .. } => "stacked",
@@ -294,7 +294,7 @@ impl Reason {
             | Self::Paused
             | Self::ObserveOnly
             | Self::SessionFailed
-            | Self::CalledOff
+            | Self::JobCancelled
             | Self::WrongBase { .. }
             | Self::Stacked { .. }
             | Self::BlockingLabel { .. }
@@ -332,7 +332,7 @@ impl Reason {
             | Self::AlreadyMerged
             | Self::SessionWorking
             | Self::SessionFailed
-            | Self::CalledOff
+            | Self::JobCancelled
             | Self::Draft
             | Self::WrongBase { .. }
             | Self::Stacked { .. }

@@ -1,7 +1,7 @@
 //! The sentence that belongs to each reason: what is the case, and what to do.
 
-use super::TRIES_MAX;
-use super::reason::{NeverStarted, Reason, Thing};
+use super::MAX_ATTEMPTS;
+use super::reason::{MergeInput, MissingChecksCause, Reason};
 use crate::advice::Advice;
 
 impl Reason {
@@ -16,7 +16,7 @@ impl Reason {
             Self::SessionFailed => Some(Advice::Retry),
             Self::Paused => Some(Advice::Resume),
             Self::Forbidden {
-                what: Thing::BranchRules,
+                what: MergeInput::BranchRules,
                 ..
             } => Some(Advice::RequireCheck),
             Self::NotOurs
@@ -27,7 +27,7 @@ impl Reason {
             | Self::ObserveOnly
             | Self::DailyCap { .. }
             | Self::SessionWorking
-            | Self::CalledOff
+            | Self::JobCancelled
             | Self::Draft
             | Self::WrongBase { .. }
             | Self::Stacked { .. }
@@ -79,7 +79,7 @@ impl Reason {
             }
             Self::SessionWorking => "Its session is still at work and may push again.".to_owned(),
             Self::SessionFailed => "Its session failed; look at the change, then give the job another session or merge it yourself.".to_owned(),
-            Self::CalledOff => "Its job was called off; merge or close it yourself.".to_owned(),
+            Self::JobCancelled => "Its job was cancelled; merge or close it yourself.".to_owned(),
             Self::Draft => "It is a draft; Gaffer marks it ready once its session has finished.".to_owned(),
             Self::WrongBase { is, wanted } => format!("It goes to `{is}`, but its job asked for `{wanted}`; change its base."),
             Self::Stacked { position } => {
@@ -109,7 +109,7 @@ impl Reason {
             Self::RequiredMissing { names } => format!("Required checks have not passed: {}. If one never starts, see that a workflow reports it on pull requests, or change the rules that name it.", list(names)),
             Self::Behind { by } => format!("It lacks {by} commits of its base; Gaffer updates its branch."),
             Self::MergeQueue => "The base merges through GitHub's merge queue, which this version does not use yet; add it there.".to_owned(),
-            Self::Forbidden { what: Thing::BranchRules, permission } => {
+            Self::Forbidden { what: MergeInput::BranchRules, permission } => {
                 format!("The GitHub credential may not read all branch rules. Use one that may (an App with the permission `{permission}`, or a token whose owner has the role Admin), or name each check that must pass as a `required_check` of the source. Until then nothing is merged.")
             }
             Self::Forbidden { what, permission } => {
@@ -119,7 +119,7 @@ impl Reason {
             Self::FactsStale => "What was read is too old to act on; it is read again.".to_owned(),
             Self::MergeRefused { why, until: Some(until) } => format!("GitHub refused to merge it ({why}); Gaffer tries again at {until}."),
             Self::MergeRefused { why, until: None } => {
-                format!("GitHub refused to merge it {TRIES_MAX} times ({why}); mend that, then approve this head again.")
+                format!("GitHub refused to merge it {MAX_ATTEMPTS} times ({why}); mend that, then approve this head again.")
             }
             Self::MergeThrottled { why, until } => format!("It is ready, but {why}; Gaffer merges it from {until} on."),
             Self::Settling { until } => format!("Everything is green; Gaffer waits until {until} in case another check starts on this new head."),
@@ -127,7 +127,7 @@ impl Reason {
     }
 }
 
-impl NeverStarted {
+impl MissingChecksCause {
     /// For people: what is the case, and what to do.
     pub fn sentence(self) -> &'static str {
         match self {

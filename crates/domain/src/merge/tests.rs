@@ -10,7 +10,7 @@ use crate::facts::Demands;
 use crate::facts::fixture::{at, green_facts, passed, sha};
 use crate::ids::RepoId;
 
-fn review(reviewer: u64, verdict: Verdict) -> Review {
+fn review(reviewer: u64, verdict: ReviewVerdict) -> Review {
     Review { reviewer, verdict }
 }
 
@@ -24,7 +24,7 @@ fn known_demands(facts: &mut PullFacts) -> &mut Demands {
 /// A pull request that is merged at second 0, and whatever a case changes about it.
 struct Case {
     facts: PullFacts,
-    standing: Standing,
+    standing: MergeContext,
     policy: Policy,
     timing: Timing,
     now: Timestamp,
@@ -33,9 +33,9 @@ struct Case {
 impl Case {
     fn green() -> Self {
         let facts = green_facts();
-        let standing = Standing {
+        let standing = MergeContext {
             owner: Owner::Created,
-            session: SessionRest::Resting,
+            session: SessionStatus::Resting,
             wanted_base: "main".parse().unwrap(),
             approved: None,
             plan_unreviewed: false,
@@ -199,9 +199,9 @@ fn switches_and_caps() {
 #[test]
 fn the_session_must_rest() {
     let session = |rest| verdict(|case| case.standing.session = rest);
-    assert_eq!(session(SessionRest::Working), "wait session_working");
-    assert_eq!(session(SessionRest::Failed), "refuse session_failed");
-    assert_eq!(session(SessionRest::CalledOff), "refuse called_off");
+    assert_eq!(session(SessionStatus::Working), "wait session_working");
+    assert_eq!(session(SessionStatus::Failed), "refuse session_failed");
+    assert_eq!(session(SessionStatus::Cancelled), "refuse job_cancelled");
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn conflicts() {
 
 #[test]
 fn reviews() {
-    use Verdict::{Approved, ChangesRequested, Comment, Dismissed};
+    use ReviewVerdict::{Approved, ChangesRequested, Comment, Dismissed};
     let reviews = |need, reviews: &[Review]| {
         verdict(|case| {
             known_demands(&mut case.facts).approvals = need;
@@ -361,19 +361,19 @@ fn a_head_settles_for_as_long_as_another_check_may_appear() {
 
 #[test]
 fn what_github_refused_is_tried_again_later_and_not_for_ever() {
-    let refused = |tries, again_at| {
+    let refused = |attempts, again_at| {
         let why = "405 Base branch was modified".to_owned();
         verdict(|case| {
-            case.standing.refused = Some(Refused {
+            case.standing.refused = Some(MergeRefusals {
                 why,
-                tries,
+                attempts,
                 again_at: at(again_at),
             })
         })
     };
     assert_eq!(refused(1, 1), "wait merge_refused");
     assert_eq!(refused(1, 0), "merge aaaa squash");
-    assert_eq!(refused(TRIES_MAX, 0), "refuse merge_refused");
+    assert_eq!(refused(MAX_ATTEMPTS, 0), "refuse merge_refused");
 }
 
 #[test]
@@ -381,9 +381,9 @@ fn what_the_budget_did_not_allow_waits_until_it_does() {
     let throttled = |again_at| {
         let why = "writes to GitHub are a second apart".to_owned();
         verdict(|case| {
-            case.standing.refused = Some(Refused {
+            case.standing.refused = Some(MergeRefusals {
                 why,
-                tries: 0,
+                attempts: 0,
                 again_at: at(again_at),
             })
         })

@@ -52,7 +52,7 @@ pub struct Answer {
 /// Why a chain cannot be one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct OddAnswers(String);
+pub struct InvalidAnswers(String);
 
 /// A source's chain: the first has their turn at once, each next one when the deadline of the one before has passed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,8 +61,8 @@ pub struct Answers(Vec<Answer>);
 
 impl Answers {
     /// A chain of these steps.
-    pub fn new(steps: Vec<Answer>) -> Result<Self, OddAnswers> {
-        let odd = |text: String| Err(OddAnswers(text));
+    pub fn new(steps: Vec<Answer>) -> Result<Self, InvalidAnswers> {
+        let odd = |text: String| Err(InvalidAnswers(text));
         let Some((_, before)) = steps.split_last() else {
             return odd("nobody answers: name `agent`, `nudge` or `human`".to_owned());
         };
@@ -133,9 +133,9 @@ impl fmt::Display for Answers {
 }
 
 impl TryFrom<Vec<Answer>> for Answers {
-    type Error = OddAnswers;
+    type Error = InvalidAnswers;
 
-    fn try_from(steps: Vec<Answer>) -> Result<Self, OddAnswers> {
+    fn try_from(steps: Vec<Answer>) -> Result<Self, InvalidAnswers> {
         Self::new(steps)
     }
 }
@@ -156,9 +156,9 @@ impl fmt::Display for Answer {
 }
 
 impl FromStr for Answer {
-    type Err = OddAnswers;
+    type Err = InvalidAnswers;
 
-    fn from_str(text: &str) -> Result<Self, OddAnswers> {
+    fn from_str(text: &str) -> Result<Self, InvalidAnswers> {
         let (who, within) = match text.split_once(':') {
             Some((who, within)) => (who, Some(within)),
             None => (text, None),
@@ -166,24 +166,26 @@ impl FromStr for Answer {
         let all = [Answerer::Agent, Answerer::Nudge, Answerer::Human];
         let who = all.into_iter().find(|it| it.word() == who.trim());
         let who = who.ok_or_else(|| {
-            OddAnswers("`agent`, `nudge` or `human` answers, as in `agent:2h`".to_owned())
+            InvalidAnswers("`agent`, `nudge` or `human` answers, as in `agent:2h`".to_owned())
         })?;
         let within = within.map(deadline).transpose()?;
         Ok(Self { who, within })
     }
 }
 
-fn deadline(text: &str) -> Result<SignedDuration, OddAnswers> {
+fn deadline(text: &str) -> Result<SignedDuration, InvalidAnswers> {
     let span: Option<Span> = text.trim().parse().ok();
     let read = span.and_then(|it| it.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
     read.filter(|within| WITHIN.contains(within))
-        .ok_or_else(|| OddAnswers("a deadline is a time from `1m` to `7d`, as `2h` is".to_owned()))
+        .ok_or_else(|| {
+            InvalidAnswers("a deadline is a time from `1m` to `7d`, as `2h` is".to_owned())
+        })
 }
 
 impl TryFrom<String> for Answer {
-    type Error = OddAnswers;
+    type Error = InvalidAnswers;
 
-    fn try_from(text: String) -> Result<Self, OddAnswers> {
+    fn try_from(text: String) -> Result<Self, InvalidAnswers> {
         text.parse()
     }
 }
@@ -198,8 +200,9 @@ impl From<Answer> for String {
 mod tests {
     use super::*;
 
-    fn chain(steps: &[&str]) -> Result<Answers, OddAnswers> {
-        let steps: Result<Vec<Answer>, OddAnswers> = steps.iter().map(|it| it.parse()).collect();
+    fn chain(steps: &[&str]) -> Result<Answers, InvalidAnswers> {
+        let steps: Result<Vec<Answer>, InvalidAnswers> =
+            steps.iter().map(|it| it.parse()).collect();
         Answers::new(steps?)
     }
 

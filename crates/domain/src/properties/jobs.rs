@@ -4,9 +4,9 @@ use super::*;
 use crate::effect::Action;
 use crate::event::{Audience, Event};
 use crate::job::{
-    ATTEMPTS_MAX, Attention, Job, NUDGES_MAX, NewJob, Phase, REFUSALS_MAX, Sight, Snapshot, Topic,
-    approve, cancel, create, created, creation_failed, linked, observe, order_failed, pull_settled,
-    retry, said, say, start, turned_up,
+    ATTEMPTS_MAX, AnnouncementTopic, Attention, Job, NUDGES_MAX, NewJob, Observation, Phase,
+    REFUSALS_MAX, Snapshot, approve, cancel, create, created, creation_failed, linked, observe,
+    order_failed, pull_settled, retry, said, say, session_found, start,
 };
 use crate::session::{
     Activity, ActivityKind, Originator, Plan, PlanStep, SessionState, SessionView,
@@ -20,7 +20,7 @@ const SESSIONS: [&str; 3] = ["14550388554331055113", "222222222222", "3333333333
 
 /// What happens to a job.
 #[derive(Debug, Clone)]
-enum Happening {
+enum JobHappening {
     Seen(Box<SessionView>, Option<Vec<usize>>),
     NotFound,
     Start,
@@ -90,23 +90,24 @@ fn log() -> impl Strategy<Value = Vec<Activity>> {
 }
 
 /// A reading of the session, with the places of the activities it shows.
-fn sight() -> impl Strategy<Value = Happening> {
+fn sight() -> impl Strategy<Value = JobHappening> {
     let places = proptest::option::weighted(0.8, proptest::collection::vec(0..LOG_MAX, 0..5));
-    let seen = (view(), places).prop_map(|(view, places)| Happening::Seen(Box::new(view), places));
-    prop_oneof![12 => seen, 1 => Just(Happening::NotFound)]
+    let seen =
+        (view(), places).prop_map(|(view, places)| JobHappening::Seen(Box::new(view), places));
+    prop_oneof![12 => seen, 1 => Just(JobHappening::NotFound)]
 }
 
 /// The reading itself, for happenings that are one.
-fn reading(happening: &Happening, log: &[Activity]) -> Option<Sight> {
-    if let Happening::Seen(view, places) = happening {
+fn reading(happening: &JobHappening, log: &[Activity]) -> Option<Observation> {
+    if let JobHappening::Seen(view, places) = happening {
         let show = |places: &Vec<usize>| places.iter().map(|place| log[*place].clone()).collect();
         let activities = places.as_ref().map(show);
-        return Some(Sight::Seen(Box::new(Snapshot {
+        return Some(Observation::Seen(Box::new(Snapshot {
             view: (**view).clone(),
             activities,
         })));
     }
-    matches!(happening, Happening::NotFound).then_some(Sight::NotFound)
+    matches!(happening, JobHappening::NotFound).then_some(Observation::NotFound)
 }
 
 fn bare_view(session: &str) -> SessionView {
@@ -137,7 +138,7 @@ fn view() -> impl Strategy<Value = SessionView> {
     )
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn happening() -> impl Strategy<Value = JobHappening> {
     let settled = vec![
         PullState::Open,
         PullState::Closed,
@@ -145,23 +146,23 @@ fn happening() -> impl Strategy<Value = Happening> {
     ];
     prop_oneof![
         40 => sight(),
-        4 => Just(Happening::Start),
-        4 => view().prop_map(|view| Happening::Created(Box::new(view))),
-        2 => failure().prop_map(Happening::CreationFailed),
-        1 => (0usize..3, 1..=ATTEMPTS_MAX + 1).prop_map(|(n, attempt)| Happening::Twin(n, attempt)),
-        1 => Just(Happening::Say),
-        2 => Just(Happening::Said),
-        1 => Just(Happening::Approve),
-        1 => Just(Happening::Cancel),
-        2 => Just(Happening::Retry),
-        1 => pull_ref().prop_map(Happening::Linked),
-        1 => (pull_ref(), proptest::sample::select(settled)).prop_map(|(pull, state)| Happening::PullSettled(pull, state)),
+        4 => Just(JobHappening::Start),
+        4 => view().prop_map(|view| JobHappening::Created(Box::new(view))),
+        2 => failure().prop_map(JobHappening::CreationFailed),
+        1 => (0usize..3, 1..=ATTEMPTS_MAX + 1).prop_map(|(n, attempt)| JobHappening::Twin(n, attempt)),
+        1 => Just(JobHappening::Say),
+        2 => Just(JobHappening::Said),
+        1 => Just(JobHappening::Approve),
+        1 => Just(JobHappening::Cancel),
+        2 => Just(JobHappening::Retry),
+        1 => pull_ref().prop_map(JobHappening::Linked),
+        1 => (pull_ref(), proptest::sample::select(settled)).prop_map(|(pull, state)| JobHappening::PullSettled(pull, state)),
     ]
 }
 
 fn new_job() -> Job {
     let new = NewJob {
-        id: crate::ids::JobId::of(ulid::Ulid(7)),
+        id: crate::ids::JobId::from_ulid(ulid::Ulid(7)),
         installation: "home".parse().unwrap(),
         account: "default".parse().unwrap(),
         repo: "acme/shop".parse().unwrap(),
@@ -178,39 +179,44 @@ fn new_job() -> Job {
 }
 
 /// Carries out what happens; `None` where a command is refused.
-fn happen(job: &Job, happening: &Happening, now: Timestamp, timing: &Timing) -> Option<Step<Job>> {
+fn happen(
+    job: &Job,
+    happening: &JobHappening,
+    now: Timestamp,
+    timing: &Timing,
+) -> Option<Step<Job>> {
     let session = job
         .session()
         .cloned()
         .unwrap_or_else(|| SESSIONS[0].parse().unwrap());
     Some(match happening {
-        Happening::Seen(..) | Happening::NotFound => return None,
-        Happening::Start => start(job, now).ok()?,
-        Happening::Created(view) => created(job, view, now, timing),
-        Happening::CreationFailed(failure) => creation_failed(job, failure, now),
-        Happening::Twin(n, attempt) => {
+        JobHappening::Seen(..) | JobHappening::NotFound => return None,
+        JobHappening::Start => start(job, now).ok()?,
+        JobHappening::Created(view) => created(job, view, now, timing),
+        JobHappening::CreationFailed(failure) => creation_failed(job, failure, now),
+        JobHappening::Twin(n, attempt) => {
             let session = SESSIONS[*n].parse().unwrap();
-            turned_up(job, (&session, *attempt), None, timing)
+            session_found(job, (&session, *attempt), None, timing)
         }
-        Happening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
-        Happening::Said => said(job, &session, now, timing),
-        Happening::Approve => approve(job, None, None, (now, timing)).ok()?,
-        Happening::Cancel => cancel(job, "me", now).ok()?,
-        Happening::Retry => retry(job, None, now).ok()?,
-        Happening::Linked(pull) => linked(job, &session, pull, timing),
-        Happening::PullSettled(pull, state) => pull_settled(job, pull, (state, &sha('a')), now),
+        JobHappening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
+        JobHappening::Said => said(job, &session, now, timing),
+        JobHappening::Approve => approve(job, None, None, (now, timing)).ok()?,
+        JobHappening::Cancel => cancel(job, "me", now).ok()?,
+        JobHappening::Retry => retry(job, None, now).ok()?,
+        JobHappening::Linked(pull) => linked(job, &session, pull, timing),
+        JobHappening::PullSettled(pull, state) => pull_settled(job, pull, (state, &sha('a')), now),
     })
 }
 
 /// What must hold of any decision.
-fn check(before: &Job, step: &Step<Job>, happening: &Happening) {
+fn check(before: &Job, step: &Step<Job>, happening: &JobHappening) {
     let after = &step.aggregate;
     assert_eq!(step.due.is_none(), after.is_ended());
     assert!(after.attempt <= ATTEMPTS_MAX);
     if let Phase::Queued { refusals, .. } = after.phase {
         assert!(refusals <= REFUSALS_MAX);
     }
-    if before.is_ended() && !matches!(happening, Happening::Retry) {
+    if before.is_ended() && !matches!(happening, JobHappening::Retry) {
         assert_eq!(after, before);
         assert!(step.events.is_empty());
         assert!(
@@ -226,7 +232,8 @@ fn check(before: &Job, step: &Step<Job>, happening: &Happening) {
             .is_some_and(|pull| pull.repo == known.repo && pull.number >= known.number);
         assert!(kept, "{known} was forgotten");
     }
-    if let (Happening::Twin(..), [Action::Archive { session }]) = (happening, &step.effects[..]) {
+    if let (JobHappening::Twin(..), [Action::Archive { session }]) = (happening, &step.effects[..])
+    {
         assert!(before.session() != Some(session) && !before.earlier.contains(session));
     }
     for event in step.events.iter().chain(&step.amended) {
@@ -235,9 +242,9 @@ fn check(before: &Job, step: &Step<Job>, happening: &Happening) {
 }
 
 /// While an answer is pending, or the log was not read, no silence is announced.
-fn check_stuck(step: &Step<Job>, sight: &Sight, policy: &Policy) {
+fn check_stuck(step: &Step<Job>, sight: &Observation, policy: &Policy) {
     let told = step.events.iter().any(|event| event.what.name() == "stuck");
-    let read = matches!(sight, Sight::Seen(snapshot) if snapshot.activities.is_some());
+    let read = matches!(sight, Observation::Seen(snapshot) if snapshot.activities.is_some());
     assert!(!told || read);
     if let (true, Phase::Watching(watch)) = (told, &step.aggregate.phase) {
         match &watch.attention {
@@ -273,7 +280,7 @@ proptest! {
             if let Some(sight) = &sight {
                 check_stuck(&step, sight, &policy);
                 let again = observe(&step.aggregate, sight, now, &policy, &timing);
-                let nothing = Step { due: again.due, ..Step::stay(step.aggregate.clone()) };
+                let nothing = Step { due: again.due, ..Step::unchanged(step.aggregate.clone()) };
                 prop_assert_eq!(again, nothing);
             }
             job = step.aggregate;
@@ -322,7 +329,7 @@ proptest! {
             let activity = Activity { id, at: now, originator: Originator::System, kind };
             let (mut view, activities) = (bare_view(session.as_str()), Some(vec![activity]));
             (view.state, view.updated_at) = (state, Some(watch.state_since));
-            let mut step = observe(&job, &Sight::Seen(Box::new(Snapshot { view, activities })), now, &policy, &timing);
+            let mut step = observe(&job, &Observation::Seen(Box::new(Snapshot { view, activities })), now, &policy, &timing);
             if order == 0 {
                 events.append(&mut step.events);
                 nudges += step.effects.iter().filter(|it| matches!(it, Action::Say { .. })).count();
@@ -336,19 +343,19 @@ proptest! {
             events.append(&mut step.events);
             job = step.aggregate;
         }
-        for topic in Topic::ALL {
+        for topic in AnnouncementTopic::ALL {
             let kind = match topic {
-                Topic::Question => "question",
-                Topic::Plan => "plan_approval",
-                Topic::Completed => "completed",
-                Topic::Stuck => "stuck",
-                Topic::Order => "message_failed",
+                AnnouncementTopic::Question => "question",
+                AnnouncementTopic::Plan => "plan_approval",
+                AnnouncementTopic::Completed => "completed",
+                AnnouncementTopic::Stuck => "stuck",
+                AnnouncementTopic::Order => "message_failed",
             };
             prop_assert!(wakes_of(&events, kind) <= topic.most(), "{kind}");
         }
         prop_assert!(nudges <= usize::try_from(NUDGES_MAX).unwrap());
         let too_often = events.iter().filter(|event| event.what.kind() == "too_often").count();
-        prop_assert!(too_often <= Topic::ALL.len());
+        prop_assert!(too_often <= AnnouncementTopic::ALL.len());
         // The plans of this world come back under their ids; those are recorded once, where they are saved.
         let is_plan = |event: &&Event| ["plan_approval", "unreviewed_plan"].contains(&event.what.kind());
         let others = events.iter().filter(|event| !is_plan(event));

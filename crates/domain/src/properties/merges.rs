@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::merge::{
-    FACTS_AGE_MAX, Hold, Judgement, Owner, Refused, SessionRest, Standing, TRIES_MAX, judge,
+    FACTS_AGE_MAX, Hold, Judgement, MAX_ATTEMPTS, MergeContext, MergeRefusals, Owner,
+    SessionStatus, judge,
 };
 
-fn refused() -> impl Strategy<Value = Refused> {
-    (0u32..8, time()).prop_map(|(tries, again_at)| Refused {
+fn refused() -> impl Strategy<Value = MergeRefusals> {
+    (0u32..8, time()).prop_map(|(attempts, again_at)| MergeRefusals {
         why: "405".to_owned(),
-        tries,
+        attempts,
         again_at,
     })
 }
@@ -17,12 +18,12 @@ pub(super) fn owner() -> impl Strategy<Value = Owner> {
     prop_oneof![8 => Just(Owner::Created), 1 => Just(Owner::Adopted), 1 => Just(Owner::Foreign)]
 }
 
-pub(super) fn session() -> impl Strategy<Value = SessionRest> {
+pub(super) fn session() -> impl Strategy<Value = SessionStatus> {
     prop_oneof![
-        8 => Just(SessionRest::Resting),
-        1 => Just(SessionRest::Working),
-        1 => Just(SessionRest::Failed),
-        1 => Just(SessionRest::CalledOff),
+        8 => Just(SessionStatus::Resting),
+        1 => Just(SessionStatus::Working),
+        1 => Just(SessionStatus::Failed),
+        1 => Just(SessionStatus::Cancelled),
     ]
 }
 
@@ -30,7 +31,7 @@ pub(super) fn hold() -> impl Strategy<Value = Option<Hold>> {
     prop_oneof![8 => Just(None), 1 => Just(Some(Hold::Paused)), 1 => Just(Some(Hold::ObserveOnly))]
 }
 
-fn standing() -> impl Strategy<Value = Standing> {
+fn standing() -> impl Strategy<Value = MergeContext> {
     (
         owner(),
         session(),
@@ -46,7 +47,7 @@ fn standing() -> impl Strategy<Value = Standing> {
     )
         .prop_map(
             |(owner, session, approved, head_since, refused, merges_today, hold, strange)| {
-                Standing {
+                MergeContext {
                     owner,
                     session,
                     wanted_base: "main".parse().unwrap(),
@@ -94,13 +95,13 @@ pub(super) fn is_green(facts: &PullFacts, policy: &Policy, approved: bool, now: 
     let mut last_words = std::collections::BTreeMap::new();
     for review in reviews
         .iter()
-        .filter(|review| review.verdict != Verdict::Comment)
+        .filter(|review| review.verdict != ReviewVerdict::Comment)
     {
         last_words.insert(review.reviewer, review.verdict);
     }
     let approvals = last_words
         .values()
-        .filter(|verdict| **verdict == Verdict::Approved)
+        .filter(|verdict| **verdict == ReviewVerdict::Approved)
         .count();
     let age = now.duration_since(facts.read_at);
     facts.state == PullState::Open
@@ -119,7 +120,7 @@ pub(super) fn is_green(facts: &PullFacts, policy: &Policy, approved: bool, now: 
         && approvals >= demands.approvals as usize
         && !last_words
             .values()
-            .any(|verdict| *verdict == Verdict::ChangesRequested)
+            .any(|verdict| *verdict == ReviewVerdict::ChangesRequested)
         && !files.is_empty()
         && (approved || !files.iter().any(|file| file.starts_with(".github/")))
         && !facts.labels.iter().any(|label| label == "DO-NOT-MERGE")
@@ -130,7 +131,7 @@ pub(super) fn is_green(facts: &PullFacts, policy: &Policy, approved: bool, now: 
 
 fn may_merge(
     facts: &PullFacts,
-    standing: &Standing,
+    standing: &MergeContext,
     (policy, timing): (&Policy, &Timing),
     now: Timestamp,
 ) -> bool {
@@ -142,14 +143,14 @@ fn may_merge(
     let refused = standing
         .refused
         .as_ref()
-        .is_some_and(|refused| refused.tries >= TRIES_MAX || refused.again_at > now);
+        .is_some_and(|refused| refused.attempts >= MAX_ATTEMPTS || refused.again_at > now);
     let settled = now.duration_since(standing.head_since.min(now)) >= timing.settle;
     owned
         && !refused
         && settled
         && !standing.plan_unreviewed
         && (standing.unexpected.is_none() || standing.approved.as_ref() == Some(&facts.head.sha))
-        && standing.session == SessionRest::Resting
+        && standing.session == SessionStatus::Resting
         && standing.hold.is_none()
         && standing.merges_today < policy.merges_per_day
         && is_green(

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::account::{Account, Bustle, Health, ListWeight, Pace, Poll, polled};
-use crate::effect::{Action, Effect, EffectState, Finding};
+use crate::account::{Account, AccountActivity, Health, ListWeight, Pace, Poll, polled};
+use crate::effect::{Action, Effect, EffectFinding, EffectState};
 use crate::fence::{clip_encoded, encoded_len, fence};
-use crate::governor::{Admission, Learned, Limits, Slots, admit};
+use crate::governor::{Admission, LearnedLimit, Limits, Slots, admit};
 use crate::ids::JobId;
 use crate::redact::{holds_secret, presentable, redact, storable};
 
@@ -16,12 +16,16 @@ enum Happening {
     Expire,
     Done,
     Failed(Failure),
-    Settled(Finding),
+    Settled(EffectFinding),
     WishedAgain,
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
-    let findings = vec![Finding::Happened, Finding::NoTrace, Finding::CannotTell];
+    let findings = vec![
+        EffectFinding::Happened,
+        EffectFinding::NoTrace,
+        EffectFinding::CannotTell,
+    ];
     prop_oneof![
         6 => Just(Happening::Start),
         2 => Just(Happening::Expire),
@@ -40,7 +44,7 @@ fn action() -> impl Strategy<Value = Action> {
         cause: "c".to_owned(),
     };
     let create = Action::CreateSession {
-        job: JobId::of(ulid::Ulid(7)),
+        job: JobId::from_ulid(ulid::Ulid(7)),
         attempt: 1,
     };
     let archive = Action::Archive {
@@ -60,7 +64,7 @@ fn account(tick: SignedDuration, health: Health) -> Account {
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
-        tally: crate::account::Tally::default(),
+        counters: crate::account::PollCounters::default(),
         budget: crate::account::Budget::default(),
     }
 }
@@ -78,7 +82,7 @@ proptest! {
                 Happening::Done => effect.done(now),
                 Happening::Failed(failure) => effect.failed(failure, now),
                 Happening::Settled(finding) => effect.settled(*finding, now),
-                Happening::WishedAgain => effect.wished_again(now),
+                Happening::WishedAgain => effect.requested_again(now),
             };
             prop_assert_eq!((&next.id, &next.action), (&effect.id, &effect.action));
             prop_assert_eq!(next.due().is_none(), next.is_settled());
@@ -102,7 +106,7 @@ proptest! {
         let mut account = account(tick, Health::Working);
         for (failure, answered, now) in polls {
             let poll = if answered {
-                Poll::Answered { list: ListWeight::default(), reads: BTreeMap::new(), bustle: Bustle::Active }
+                Poll::Answered { list: ListWeight::default(), reads: BTreeMap::new(), activity: AccountActivity::Active }
             } else {
                 Poll::Failed(failure)
             };
@@ -127,9 +131,9 @@ proptest! {
     ) {
         let limits = Limits { concurrent, per_day };
         let mut slots = Slots::free("default".parse().unwrap());
-        slots.learned = learned.map(|(concurrent, until)| Learned { concurrent, until });
+        slots.learned = learned.map(|(concurrent, until)| LearnedLimit { concurrent, until });
         for (n, step, now) in story {
-            let job = JobId::of(ulid::Ulid(n));
+            let job = JobId::from_ulid(ulid::Ulid(n));
             slots = match step {
                 0 => match admit(&slots, &job, limits, now) {
                     Admission::Granted(granted) => {

@@ -5,18 +5,20 @@ use super::*;
 use crate::effect::Action;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
-use crate::merge::{Owner, TRIES_MAX};
-use crate::pull::{Input, MergeStyle, Outside, Pull, PullPhase, Word, apply, approve, track};
+use crate::merge::{MAX_ATTEMPTS, Owner};
+use crate::pull::{
+    Input, MergeApproval, MergeStyle, Pull, PullContext, PullPhase, apply, approve, track,
+};
 use crate::step::Step;
 
 /// What happens to a pull request.
 #[derive(Debug, Clone)]
-enum Happening {
+enum PullHappening {
     In(Box<Input>),
     Approve(Option<CommitSha>),
 }
 
-fn outside() -> impl Strategy<Value = Outside> {
+fn outside() -> impl Strategy<Value = PullContext> {
     let rare = prop_oneof![9 => Just(false), 1 => Just(true)];
     let merges = prop_oneof![8 => Just(0u32), 1 => 0u32..30];
     let unexpected = prop_oneof![
@@ -37,7 +39,7 @@ fn outside() -> impl Strategy<Value = Outside> {
     )
         .prop_map(
             |(owner, session, merges_today, hold, merge_unsettled, plan_unreviewed, unexpected)| {
-                Outside {
+                PullContext {
                     owner,
                     session,
                     account: "default".parse().unwrap(),
@@ -56,13 +58,13 @@ fn outside() -> impl Strategy<Value = Outside> {
         )
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
-    let input = |input| Happening::In(Box::new(input));
+fn happening() -> impl Strategy<Value = PullHappening> {
+    let input = |input| PullHappening::In(Box::new(input));
     prop_oneof![
         10 => (facts(), outside()).prop_map(move |(facts, outside)| input(Input::Facts(Box::new(facts), Box::new(outside)))),
         1 => commit().prop_map(move |commit| input(Input::Merged { commit })),
         2 => failure().prop_map(move |failure| input(Input::MergeFailed(failure))),
-        1 => proptest::option::of(commit()).prop_map(Happening::Approve),
+        1 => proptest::option::of(commit()).prop_map(PullHappening::Approve),
     ]
 }
 
@@ -78,7 +80,7 @@ fn new_pull() -> Pull {
     let session: SessionId = "14550388554331055113".parse().unwrap();
     track(
         "acme/shop#7".parse().unwrap(),
-        JobId::of(ulid::Ulid(7)),
+        JobId::from_ulid(ulid::Ulid(7)),
         session,
         at(0),
     )
@@ -88,7 +90,7 @@ fn new_pull() -> Pull {
 fn check_facts(
     before: &Pull,
     step: &Step<Pull>,
-    (facts, outside): (&PullFacts, &Outside),
+    (facts, outside): (&PullFacts, &PullContext),
     policy: &Policy,
     now: Timestamp,
 ) {
@@ -109,10 +111,9 @@ fn check_facts(
         );
         assert!(!outside.merge_unsettled && outside.merges_today < policy.merges_per_day);
         assert!(
-            before
-                .refused
-                .as_ref()
-                .is_none_or(|refused| refused.sha != *sha || refused.refused.tries < TRIES_MAX)
+            before.refused.as_ref().is_none_or(
+                |refused| refused.sha != *sha || refused.refused.attempts < MAX_ATTEMPTS
+            )
         );
     } else {
         assert!(merges.is_empty());
@@ -141,7 +142,7 @@ fn check_any(before: &Pull, step: &Step<Pull>, policy_cap: u32) {
     assert!(asked <= 1);
     if before.is_settled() {
         assert_eq!(
-            (after, &step.effects, &step.events, &step.looks),
+            (after, &step.effects, &step.events, &step.follow_ups),
             (before, &vec![], &vec![], &vec![])
         );
     }
@@ -162,15 +163,15 @@ proptest! {
             title: Some("Add search".to_owned()),
             delete_branch: Some(false),
         };
-        let word = Word { by: "me", style: &style };
+        let word = MergeApproval { by: "me", style: &style };
         for (happening, (jump, seconds)) in story {
             now = jump.unwrap_or_else(|| crate::when::plus(now, SignedDuration::from_secs(seconds)));
             let step = match &happening {
-                Happening::Approve(sha) => match approve(&pull, sha.as_ref(), &word, now) {
+                PullHappening::Approve(sha) => match approve(&pull, sha.as_ref(), &word, now) {
                     Ok(step) => step,
                     Err(_) => continue,
                 },
-                Happening::In(input) => {
+                PullHappening::In(input) => {
                     let mut input = (**input).clone();
                     if let Input::Facts(facts, _) = &mut input {
                         facts.read_at = now;
@@ -182,7 +183,7 @@ proptest! {
                         }
                         let again = apply(&step.aggregate, &input, now, &policy, &timing);
                         prop_assert_eq!(&again.aggregate, &step.aggregate);
-                        prop_assert!(again.events.is_empty() && again.looks.is_empty());
+                        prop_assert!(again.events.is_empty() && again.follow_ups.is_empty());
                         prop_assert!(again.effects.iter().all(|effect| step.effects.contains(effect)));
                     }
                     step

@@ -1,11 +1,11 @@
 //! What is sent with a wake stays small, whatever others wrote.
 
 use super::*;
-use crate::event::{Aid, Audience, ErrorCause, Event, FailedCheck, Occurrence};
+use crate::event::{Audience, ErrorCause, Event, EventContext, FailedCheck, Occurrence};
 use crate::ids::{EventId, JobId};
-use crate::page::Page;
 use crate::session::{Plan, PlanStep};
 use crate::wake::{MESSAGE_BYTES_MAX, Wake};
+use crate::web_page::WebPage;
 
 const SECRET: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 
@@ -67,28 +67,28 @@ fn occurrence() -> impl Strategy<Value = Occurrence> {
 }
 
 /// The longest page there is.
-fn page() -> Option<Page> {
-    Page::told(&format!("https://github.com/{}", "x".repeat(181)))
+fn page() -> Option<WebPage> {
+    WebPage::from_service(&format!("https://github.com/{}", "x".repeat(181)))
 }
 
 /// The longest address of a whole there is.
 fn longest_address() -> String {
     let session = "9".repeat(64).parse().unwrap();
-    let cursor = crate::conversation::Cursor::whole(&session, jiff::Timestamp::MAX);
+    let cursor = crate::conversation::ConversationCursor::whole(&session, jiff::Timestamp::MAX);
     format!(
         "/jobs/{}/messages?cursor={cursor}",
-        JobId::of(ulid::Ulid(7))
+        JobId::from_ulid(ulid::Ulid(7))
     )
 }
 
-fn aid() -> impl Strategy<Value = Aid> {
+fn aid() -> impl Strategy<Value = EventContext> {
     let check = (hostile(), hostile()).prop_map(|(name, output)| FailedCheck {
         name,
         output,
         page: page(),
     });
     let check = proptest::option::weighted(0.7, check);
-    (proptest::option::of(pull_ref()), check).prop_map(|(pull, check)| Aid {
+    (proptest::option::of(pull_ref()), check).prop_map(|(pull, check)| EventContext {
         session: page(),
         pull,
         check,
@@ -107,8 +107,8 @@ proptest! {
     ) {
         prop_assert!(page().is_some());
         let event = Event {
-            id: EventId::of("one"),
-            job: Some(JobId::of(ulid::Ulid(7))),
+            id: EventId::from_name("one"),
+            job: Some(JobId::from_ulid(ulid::Ulid(7))),
             account: "default".parse().unwrap(),
             attempt: 1,
             seq: Some(u64::MAX),

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::{Alarm, Outside, Pull};
-use crate::event::{Aid, Audience, ErrorCause, Event, FailedCheck, Occurrence};
+use super::{Alarm, Pull, PullContext};
+use crate::event::{Audience, ErrorCause, Event, EventContext, FailedCheck, Occurrence};
 use crate::fence::{clip, tail};
 use crate::ids::{CommitSha, EventId};
 use crate::redact::{presentable, redact};
@@ -23,7 +23,7 @@ const CHECK_OUTPUT_BYTES_MAX: usize = 2_400;
 /// Raises an alarm, unless it was raised about this head or often enough already. Returns whether it did.
 pub(super) fn raise(
     step: &mut Step<Pull>,
-    outside: &Outside,
+    outside: &PullContext,
     (cause, reason, sha): (ErrorCause, String, &CommitSha),
     now: Timestamp,
 ) -> bool {
@@ -42,7 +42,7 @@ pub(super) fn raise(
         cause: cause.clone(),
         sha: sha.clone(),
     });
-    let id = EventId::of(&format!(
+    let id = EventId::from_name(&format!(
         "{}:{}:{}@{sha}",
         pull.job,
         cause.as_str(),
@@ -58,7 +58,7 @@ pub(super) fn raise(
 /// An event about a pull request.
 pub(super) fn about(
     pull: &Pull,
-    outside: &Outside,
+    outside: &PullContext,
     (id, what): (EventId, Occurrence),
     now: Timestamp,
 ) -> Event {
@@ -73,7 +73,7 @@ pub(super) fn about(
         what,
         audience: Audience::Agent,
         seq: None,
-        aid: Aid {
+        aid: EventContext {
             session: outside.session_page.clone(),
             pull: Some(pull.pull.clone()),
             check: None,

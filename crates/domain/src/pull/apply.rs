@@ -5,20 +5,22 @@ use jiff::{SignedDuration, Timestamp};
 use super::approval::as_wished;
 use super::closing;
 use super::ending;
-use super::news;
+use super::hint;
 use super::repair;
 use super::unexpected;
-use super::{Pull, PullPhase, Ready, RefusedMerge, Seen, Verdict};
-use crate::effect::{Action, doubling};
+use super::{Pull, PullPhase, Ready, RefusedMerge, SeenHead, Verdict};
+use crate::effect::{Action, exponential_backoff};
 use crate::event::FailedCheck;
-use crate::facts::{Depth, PullFacts, PullState};
+use crate::facts::{PullFacts, PullState, ReadDepth};
 use crate::failure::{Failure, FailureClass};
 use crate::ids::{AccountName, BranchName, CommitSha};
-use crate::merge::{self, Hold, Judgement, Owner, Reason, Refused, SessionRest, Standing, Weight};
-use crate::page::Page;
+use crate::merge::{
+    self, Hold, Judgement, MergeContext, MergeRefusals, Owner, Reason, SessionStatus, Weight,
+};
 use crate::policy::{MergeMethod, Policy, Timing};
 use crate::redact::presentable;
 use crate::step::Step;
+use crate::web_page::WebPage;
 use crate::when::plus;
 
 /// After a merge call, the pull request is read back this soon.
@@ -38,11 +40,11 @@ const REFUSAL_CHARS_MAX: usize = 200;
 
 /// Inputs apart from the facts about a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outside {
+pub struct PullContext {
     /// Whose it is.
     pub owner: Owner,
     /// What its session does.
-    pub session: SessionRest,
+    pub session: SessionStatus,
     /// The account of its job, for events.
     pub account: AccountName,
     /// The attempt of its job, for events.
@@ -65,14 +67,14 @@ pub struct Outside {
     /// inside where they could not be determined.
     pub unexpected: Option<Option<Vec<String>>>,
     /// The page of its session, for events.
-    pub session_page: Option<Page>,
+    pub session_page: Option<WebPage>,
 }
 
 /// An input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// GitHub was read.
-    Facts(Box<PullFacts>, Box<Outside>),
+    Facts(Box<PullFacts>, Box<PullContext>),
     /// The merge call succeeded.
     Merged {
         /// The commit on the base branch.
@@ -90,7 +92,7 @@ pub fn apply(
     policy: &Policy,
     timing: &Timing,
 ) -> Step<Pull> {
-    let mut step = Step::stay(pull.clone());
+    let mut step = Step::unchanged(pull.clone());
     if pull.is_settled() {
         return step;
     }
@@ -106,8 +108,8 @@ pub fn apply(
             keep_verdict(&mut step.aggregate, facts, judgement, now);
         }
         Input::Facts(facts, outside) => match facts.state {
-            PullState::Open if facts.depth == Depth::Outline => {
-                news::see_new_head(&mut step.aggregate, facts);
+            PullState::Open if facts.depth == ReadDepth::Outline => {
+                hint::see_new_head(&mut step.aggregate, facts);
                 see_head(&mut step.aggregate, facts, now);
                 step.due = Some(plus(now, timing.pull_poll));
             }
@@ -141,12 +143,12 @@ fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     };
     if let Some(sha) = tried {
         let before = pull.refused.take().filter(|before| before.sha == sha);
-        let before = before.map_or(0, |before| before.refused.tries);
-        let tries = before.saturating_add(u32::from(throttled.is_none()));
-        let growing = doubling(tries.saturating_add(2), REFUSED_WAIT_MAX);
-        let refused = Refused {
+        let before = before.map_or(0, |before| before.refused.attempts);
+        let attempts = before.saturating_add(u32::from(throttled.is_none()));
+        let growing = exponential_backoff(attempts.saturating_add(2), REFUSED_WAIT_MAX);
+        let refused = MergeRefusals {
             why: presentable(&failure.message, REFUSAL_CHARS_MAX),
-            tries,
+            attempts,
             again_at: plus(now, failure.asked_wait().unwrap_or(growing)),
         };
         pull.refused = Some(RefusedMerge { sha, refused });
@@ -161,14 +163,14 @@ fn is_the_same(pull: &Pull, facts: &PullFacts) -> bool {
 }
 
 /// Whether Gaffer may write: never to pull requests of others or of forks, and not while writing is switched off.
-pub(super) fn may_write(facts: &PullFacts, outside: &Outside) -> bool {
-    facts.is_from_here() && outside.owner != Owner::Foreign && outside.hold.is_none()
+pub(super) fn may_write(facts: &PullFacts, outside: &PullContext) -> bool {
+    facts.is_from_base_repository() && outside.owner != Owner::Foreign && outside.hold.is_none()
 }
 
 fn open(
     step: &mut Step<Pull>,
     facts: &PullFacts,
-    outside: &Outside,
+    outside: &PullContext,
     (policy, timing): (&Policy, &Timing),
     now: Timestamp,
 ) {
@@ -178,7 +180,7 @@ fn open(
         return;
     }
     see_head(&mut step.aggregate, facts, now);
-    news::count_checks(&mut step.aggregate, facts);
+    hint::count_checks(&mut step.aggregate, facts);
     unexpected::see(step, facts, outside, now);
     let standing = standing(&step.aggregate, facts, outside, now);
     let judged = merge::judge(facts, &standing, (policy, timing), now);
@@ -194,7 +196,7 @@ fn open(
         merge_now(step, facts, (sha.clone(), *method), now);
     } else if may_write(facts, outside) && !is_stale(&judgement) {
         help_along(step, facts, outside, reasons(&judgement));
-        let matter = repair::Matter {
+        let matter = repair::RepairContext {
             facts,
             outside,
             policy,
@@ -232,12 +234,12 @@ fn patience(
     judgement: &Judgement,
     (timing, now): (&Timing, Timestamp),
 ) -> SignedDuration {
-    let usual = news::patience(pull, judgement, (timing, now));
+    let usual = hint::patience(pull, judgement, (timing, now));
     if *reasons(judgement) != [Reason::MergeableUnknown] {
         return usual;
     }
     let last = pull.verdict.as_ref();
-    let same = last.filter(|last| last.judgement == *judgement && news::is_at(pull, &last.sha));
+    let same = last.filter(|last| last.judgement == *judgement && hint::is_at(pull, &last.sha));
     let lasts = same.map_or(SignedDuration::ZERO, |last| now.duration_since(last.at));
     lasts.max(MERGEABLE_AGAIN).min(usual)
 }
@@ -289,7 +291,7 @@ fn see_head(pull: &mut Pull, facts: &PullFacts, now: Timestamp) {
     let was_closed = matches!(pull.phase, PullPhase::Closed { .. });
     let starts_again = was_closed || (was_draft && !facts.draft);
     if starts_again || pull.head.as_ref().is_none_or(|seen| seen.sha != *sha) {
-        pull.head = Some(Seen {
+        pull.head = Some(SeenHead {
             sha: sha.clone(),
             since: now,
         });
@@ -299,8 +301,8 @@ fn see_head(pull: &mut Pull, facts: &PullFacts, now: Timestamp) {
     pull.green = pull.green.take().filter(|seen| seen.sha == *sha);
 }
 
-fn standing(pull: &Pull, facts: &PullFacts, outside: &Outside, now: Timestamp) -> Standing {
-    Standing {
+fn standing(pull: &Pull, facts: &PullFacts, outside: &PullContext, now: Timestamp) -> MergeContext {
+    MergeContext {
         owner: outside.owner,
         session: outside.session,
         wanted_base: outside.wanted_base.clone(),
@@ -321,7 +323,7 @@ fn keep_green(pull: &mut Pull, facts: &PullFacts, judgement: &Judgement, now: Ti
     if conflicts || !reasons(judgement).iter().all(Reason::leaves_green) {
         pull.green = None;
     } else if pull.green.is_none() && !is_stale(judgement) {
-        pull.green = Some(Seen {
+        pull.green = Some(SeenHead {
             sha: facts.head.sha.clone(),
             since: now,
         });
@@ -371,11 +373,11 @@ fn merge_now(
 }
 
 /// Removes two obstacles by itself: a draft whose session rests, and a branch that lacks nothing but its base.
-fn help_along(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, reasons: &[Reason]) {
+fn help_along(step: &mut Step<Pull>, facts: &PullFacts, outside: &PullContext, reasons: &[Reason]) {
     let asks_approval =
         |reason: &Reason| matches!(reason, Reason::NeedsApproval | Reason::ProtectedPath { .. });
     let passes = |reason: &Reason| reason.weight() == Weight::Wait || asks_approval(reason);
-    if facts.draft && outside.session == SessionRest::Resting && reasons.iter().all(passes) {
+    if facts.draft && outside.session == SessionStatus::Resting && reasons.iter().all(passes) {
         step.effects.push(Action::MarkReady {
             pull: facts.pull.clone(),
             node_id: facts.node_id.clone(),

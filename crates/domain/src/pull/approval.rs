@@ -15,7 +15,7 @@ const NAME_CHARS_MAX: usize = 80;
 
 /// The approver's name and merge style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word<'a> {
+pub struct MergeApproval<'a> {
     /// Whose.
     pub by: &'a str,
     /// How they want it merged, within what its source allows.
@@ -27,7 +27,7 @@ pub struct Word<'a> {
 pub fn approve(
     pull: &Pull,
     sha: Option<&CommitSha>,
-    word: &Word<'_>,
+    word: &MergeApproval<'_>,
     now: Timestamp,
 ) -> Result<Step<Pull>, NotNow> {
     let not_now = |code, sentence| Err(NotNow::new(code, sentence));
@@ -51,7 +51,7 @@ pub fn approve(
         );
         return not_now("head_moved", sentence);
     }
-    let mut step = Step::stay(pull.clone());
+    let mut step = Step::unchanged(pull.clone());
     step.aggregate.approval = Some(Approval {
         sha: head.sha.clone(),
         by: clip(word.by, NAME_CHARS_MAX),

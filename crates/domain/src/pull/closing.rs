@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::apply::may_write;
-use super::{Outside, Pull};
+use super::{Pull, PullContext};
 use crate::effect::Action;
 use crate::facts::PullFacts;
 use crate::fence::clip;
@@ -31,7 +31,7 @@ pub fn close(pull: &Pull, by: &str, now: Timestamp) -> Result<Step<Pull>, NotNow
             format!("pull request {} is merged or closed already", pull.pull),
         ));
     }
-    let mut step = Step::stay(pull.clone());
+    let mut step = Step::unchanged(pull.clone());
     step.aggregate.closing.get_or_insert_with(|| Closing {
         by: clip(by, NAME_CHARS_MAX),
         at: now,
@@ -41,7 +41,7 @@ pub fn close(pull: &Pull, by: &str, now: Timestamp) -> Result<Step<Pull>, NotNow
 }
 
 /// Closes an open pull request that is ordered to be closed.
-pub(super) fn carry_out(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside) {
+pub(super) fn carry_out(step: &mut Step<Pull>, facts: &PullFacts, outside: &PullContext) {
     if step.aggregate.closing.is_some() && may_write(facts, outside) {
         step.effects.push(Action::ClosePull {
             pull: facts.pull.clone(),

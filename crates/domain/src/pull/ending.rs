@@ -4,13 +4,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::raise;
 use super::apply::{keep_verdict, may_write};
-use super::{Outside, Pull, PullPhase};
+use super::{Pull, PullContext, PullPhase};
 use crate::effect::Action;
 use crate::event::ErrorCause;
 use crate::facts::{PullFacts, PullState};
 use crate::merge::{Judgement, Reason};
 use crate::policy::Policy;
-use crate::step::{Look, Step};
+use crate::step::{FollowUp, Step};
 use crate::when::plus;
 
 /// A closed pull request counts as given up after this: closing and reopening is how people restart its checks.
@@ -48,7 +48,7 @@ pub(super) fn closed(step: &mut Step<Pull>, facts: &PullFacts, now: Timestamp) {
 pub(super) fn settled(
     step: &mut Step<Pull>,
     facts: &PullFacts,
-    outside: &Outside,
+    outside: &PullContext,
     policy: &Policy,
     now: Timestamp,
 ) {
@@ -78,7 +78,7 @@ pub(super) fn settled(
     };
     pull.green = None;
     pull.ready = None;
-    step.looks.push(Look::Job(pull.job.clone()));
+    step.follow_ups.push(FollowUp::Job(pull.job.clone()));
     let wished = pull.style_of(&facts.head.sha).delete_branch;
     let goes = policy.delete_branch && wished != Some(false);
     if merged && !astray && goes && may_write(facts, outside) {

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::ahead;
+use crate::clock_rollback;
 use crate::ids::PullRef;
 use crate::when::plus;
 
@@ -73,7 +73,7 @@ impl Lane {
         // A turn that ends later than any begun now was taken by a clock that ran ahead; the clocks of two machines may differ a little.
         self.holder == *pull
             || now >= self.until
-            || plus(now, LANE_HOLD + ahead::TOLERANCE) < self.until
+            || plus(now, LANE_HOLD + clock_rollback::TOLERANCE) < self.until
     }
 
     /// How many are merged before a pull request; `None` when it does not queue.

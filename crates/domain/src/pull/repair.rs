@@ -4,16 +4,16 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::raise;
 use super::apply::reasons;
-use super::{Outside, Pull, Seen, TOLD_MAX, Verdict};
+use super::{ANNOUNCED_HEADS_MAX, Pull, PullContext, SeenHead, Verdict};
 use crate::effect::Action;
 use crate::event::ErrorCause;
 use crate::facts::{CheckOutcome, PullFacts};
 use crate::ids::CommitSha;
-use crate::merge::{Judgement, NeverStarted, Reason, SessionRest, Telling};
+use crate::merge::{AnnounceWhen, Judgement, MissingChecksCause, Reason, SessionStatus};
+use crate::outgoing_text;
 use crate::policy::{Policy, Timing};
 use crate::step::Step;
 use crate::when::plus;
-use crate::words;
 
 /// How often the base is merged into one pull request: each time its checks run again.
 pub(super) const UPDATES_MAX: u32 = 10;
@@ -22,20 +22,20 @@ pub(super) const UPDATES_MAX: u32 = 10;
 const LOGS_AHEAD: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a repair is decided from.
-pub(super) struct Matter<'a> {
+pub(super) struct RepairContext<'a> {
     pub(super) facts: &'a PullFacts,
-    pub(super) outside: &'a Outside,
+    pub(super) outside: &'a PullContext,
     pub(super) policy: &'a Policy,
     pub(super) timing: &'a Timing,
     pub(super) now: Timestamp,
 }
 
-impl Matter<'_> {
+impl RepairContext<'_> {
     /// Whether the session takes messages: one that failed or was cancelled does not.
     fn session_listens(&self) -> bool {
         match self.outside.session {
-            SessionRest::Resting | SessionRest::Working => true,
-            SessionRest::Failed | SessionRest::CalledOff => false,
+            SessionStatus::Resting | SessionStatus::Working => true,
+            SessionStatus::Failed | SessionStatus::Cancelled => false,
         }
     }
 
@@ -45,10 +45,10 @@ impl Matter<'_> {
         let sha = &self.facts.head.sha;
         let is_failure = |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. });
         if *reason == Reason::Conflict {
-            return pull.repairs.conflict_told.contains(sha);
+            return pull.repairs.conflict_sent.contains(sha);
         }
         if is_failure(reason) {
-            return pull.repairs.ci_told.contains(sha);
+            return pull.repairs.ci_sent.contains(sha);
         }
         let missing = matches!(
             reason,
@@ -72,7 +72,7 @@ impl Matter<'_> {
         if self.policy.comment_when_blocked {
             step.effects.push(Action::Comment {
                 pull: pull.clone(),
-                text: words::needs_somebody(&reason),
+                text: outgoing_text::needs_somebody(&reason),
                 cause: format!("{}@{sha}", cause.as_str()),
             });
         }
@@ -86,7 +86,7 @@ impl Matter<'_> {
 }
 
 /// Sends failed checks and conflicts to the session, and announces what no session can repair.
-pub(super) fn repair(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
+pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgement) {
     if matches!(judgement, Judgement::Conflict { .. }) {
         conflict(step, matter);
         return blocked(step, matter, judgement);
@@ -117,7 +117,7 @@ pub(super) fn repair(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Jud
 
 /// Announces what blocks the merge and passes neither by itself nor through the session: at once, or once it has
 /// lasted.
-fn blocked(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
+fn blocked(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgement) {
     let conflict = [Reason::Conflict];
     let reasons = match judgement {
         Judgement::Conflict { .. } => &conflict,
@@ -130,17 +130,17 @@ fn blocked(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
     let lasts = since.map_or(SignedDuration::ZERO, |last| {
         matter.now.duration_since(last.at)
     });
-    let telling = |reason: &Reason| reason.telling(lasts, matter.timing);
+    let telling = |reason: &Reason| reason.announce_when(lasts, matter.timing);
     if reasons
         .iter()
-        .any(|reason| telling(reason) == Telling::Moves)
+        .any(|reason| telling(reason) == AnnounceWhen::Moves)
     {
         return;
     }
     let open = |reason: &&Reason| matter.is_open(&step.aggregate, reasons, reason);
     let tell = reasons
         .iter()
-        .filter(|reason| telling(reason) == Telling::Now);
+        .filter(|reason| telling(reason) == AnnounceWhen::Now);
     let sentences: Vec<String> = tell.filter(open).map(Reason::sentence).collect();
     if !sentences.is_empty() {
         let reason = format!("{}: {}", matter.facts.pull, sentences.join(" "));
@@ -152,7 +152,7 @@ fn blocked(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
 /// conflict.
 fn beyond_sessions(reason: &Reason) -> Option<ErrorCause> {
     if let Reason::CiNeverStarted { cause } = reason {
-        return (*cause != NeverStarted::Conflict).then_some(ErrorCause::CiNeverStarted);
+        return (*cause != MissingChecksCause::Conflict).then_some(ErrorCause::CiNeverStarted);
     }
     let given_up = matches!(reason, Reason::MergeRefused { until: None, .. });
     given_up.then_some(ErrorCause::MergeRefused)
@@ -161,7 +161,7 @@ fn beyond_sessions(reason: &Reason) -> Option<ErrorCause> {
 /// Whether failed checks may be sent to the session now: only then are their logs worth reading.
 pub fn wants_logs(
     pull: &Pull,
-    (facts, session): (&PullFacts, SessionRest),
+    (facts, session): (&PullFacts, SessionStatus),
     (timing, now): (&Timing, Timestamp),
 ) -> bool {
     let sha = &facts.head.sha;
@@ -173,7 +173,7 @@ pub fn wants_logs(
         plus(now, LOGS_AHEAD).duration_since(seen.since)
     });
     let ripe = lasts >= timing.ci_repair_after;
-    red && ripe && session == SessionRest::Resting && !pull.repairs.ci_told.contains(sha)
+    red && ripe && session == SessionStatus::Resting && !pull.repairs.ci_sent.contains(sha)
 }
 
 /// The earliest time to send failed checks to the session; `None` when nothing failed or they were sent.
@@ -182,21 +182,21 @@ pub fn tells_of_checks_at(pull: &Pull, timing: &Timing) -> Option<Timestamp> {
     let seen = pull.failing.as_ref().filter(|it| it.sha == verdict.sha)?;
     let is_failure = |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. });
     let fails = reasons(&verdict.judgement).iter().any(is_failure);
-    let waits = fails && !pull.repairs.ci_told.contains(&seen.sha);
+    let waits = fails && !pull.repairs.ci_sent.contains(&seen.sha);
     waits.then(|| plus(seen.since, timing.ci_repair_after))
 }
 
 /// Sends failed checks to the session that made them: once a head, a few times a pull request, and not before Jules
 /// had a chance to see them itself.
-fn failed_checks(step: &mut Step<Pull>, matter: &Matter<'_>, names: &[String]) {
+fn failed_checks(step: &mut Step<Pull>, matter: &RepairContext<'_>, names: &[String]) {
     let sha = &matter.facts.head.sha;
-    let begin = || Seen {
+    let begin = || SeenHead {
         sha: sha.clone(),
         since: matter.now,
     };
     let pull = &mut step.aggregate;
     let since = pull.failing.get_or_insert_with(begin).since;
-    if !matter.session_listens() || pull.repairs.ci_told.contains(sha) {
+    if !matter.session_listens() || pull.repairs.ci_sent.contains(sha) {
         return;
     }
     if matter.now.duration_since(since) < matter.timing.ci_repair_after {
@@ -205,11 +205,11 @@ fn failed_checks(step: &mut Step<Pull>, matter: &Matter<'_>, names: &[String]) {
         return;
     }
     // A working session may still push a fix by itself.
-    if matter.outside.session == SessionRest::Working {
+    if matter.outside.session == SessionStatus::Working {
         return;
     }
     // Recorded even when the cap is reached, so that this head raises one alarm only.
-    remember(&mut pull.repairs.ci_told, sha);
+    remember(&mut pull.repairs.ci_sent, sha);
     if pull.repairs.count >= matter.policy.ci_repairs {
         let reason = format!(
             "checks of {} fail ({}) and its session was told {} times",
@@ -219,19 +219,19 @@ fn failed_checks(step: &mut Step<Pull>, matter: &Matter<'_>, names: &[String]) {
         );
         return matter.alarm(step, ErrorCause::CiFailed, reason);
     }
-    let text = words::ci_failed(&matter.facts.pull, sha, names, &matter.outside.logs);
+    let text = outgoing_text::ci_failed(&matter.facts.pull, sha, names, &matter.outside.logs);
     tell(step, text, format!("ci:{sha}"));
 }
 
 /// Sends a conflict to the session in the same way; GitHub's report of it needs no second reading.
-fn conflict(step: &mut Step<Pull>, matter: &Matter<'_>) {
+fn conflict(step: &mut Step<Pull>, matter: &RepairContext<'_>) {
     let sha = &matter.facts.head.sha;
     let pull = &mut step.aggregate;
-    let resting = matter.outside.session == SessionRest::Resting;
-    if !resting || pull.repairs.conflict_told.contains(sha) {
+    let resting = matter.outside.session == SessionStatus::Resting;
+    if !resting || pull.repairs.conflict_sent.contains(sha) {
         return;
     }
-    remember(&mut pull.repairs.conflict_told, sha);
+    remember(&mut pull.repairs.conflict_sent, sha);
     if pull.repairs.count >= matter.policy.ci_repairs {
         let reason = format!(
             "{} conflicts with its base and its session was told {} times",
@@ -239,7 +239,7 @@ fn conflict(step: &mut Step<Pull>, matter: &Matter<'_>) {
         );
         return matter.alarm(step, ErrorCause::Conflict, reason);
     }
-    let text = words::conflict(&pull.pull, &matter.facts.base.branch);
+    let text = outgoing_text::conflict(&pull.pull, &matter.facts.base.branch);
     tell(step, text, format!("conflict:{sha}"));
 }
 
@@ -258,13 +258,13 @@ fn tell(step: &mut Step<Pull>, text: String, cause: String) {
 
 fn remember(told: &mut Vec<CommitSha>, sha: &CommitSha) {
     told.push(sha.clone());
-    let surplus = told.len().saturating_sub(TOLD_MAX);
+    let surplus = told.len().saturating_sub(ANNOUNCED_HEADS_MAX);
     told.drain(..surplus);
 }
 
 /// Merges the base into a head that lacks nothing else. A fast-moving base would make this a race: it runs a few
 /// times, then Gaffer announces it.
-pub(super) fn catch_up(step: &mut Step<Pull>, matter: &Matter<'_>, reasons: &[Reason]) {
+pub(super) fn catch_up(step: &mut Step<Pull>, matter: &RepairContext<'_>, reasons: &[Reason]) {
     let [Reason::Behind { .. }] = reasons else {
         return;
     };

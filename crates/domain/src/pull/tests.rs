@@ -2,8 +2,8 @@
 //! nothing new to do.
 
 mod blocked;
+mod hint;
 mod merging;
-mod news;
 mod repairs;
 mod unexpected;
 
@@ -13,7 +13,7 @@ use crate::event::{Event, Occurrence};
 use crate::facts::fixture::{at, check, green_facts, passed, sha};
 use crate::facts::{CheckOutcome, Fact, PullFacts};
 use crate::failure::{Failure, FailureClass};
-use crate::merge::{Hold, Owner, SessionRest};
+use crate::merge::{Hold, Owner, SessionStatus};
 use crate::policy::{MergePolicy, Policy, Timing};
 use crate::step::Step;
 
@@ -48,7 +48,7 @@ pub(super) fn event_label(event: &Event) -> String {
 pub(super) struct World {
     pub(super) pull: Pull,
     pub(super) facts: PullFacts,
-    pub(super) outside: Outside,
+    pub(super) outside: PullContext,
     pub(super) policy: Policy,
     pub(super) timing: Timing,
     pub(super) events: Vec<Event>,
@@ -59,7 +59,7 @@ pub(super) struct World {
 impl World {
     /// A green pull request of a job that Gaffer created, in a source that merges on green.
     pub(super) fn green() -> Self {
-        let job = crate::ids::JobId::of(ulid::Ulid(7));
+        let job = crate::ids::JobId::from_ulid(ulid::Ulid(7));
         let pull = track(
             "acme/shop#7".parse().unwrap(),
             job,
@@ -67,12 +67,12 @@ impl World {
             at(0),
         );
         Self {
-            step: Step::stay(pull.clone()),
+            step: Step::unchanged(pull.clone()),
             pull,
             facts: green_facts(),
-            outside: Outside {
+            outside: PullContext {
                 owner: Owner::Created,
-                session: SessionRest::Resting,
+                session: SessionStatus::Resting,
                 account: "default".parse().unwrap(),
                 attempt: 1,
                 wanted_base: "main".parse().unwrap(),
@@ -110,7 +110,7 @@ impl World {
         let news = self.take(second, &input);
         let again = apply(&self.pull, &input, at(second), &self.policy, &self.timing);
         assert_eq!(again.aggregate, self.pull);
-        assert!(again.events.is_empty() && again.looks.is_empty());
+        assert!(again.events.is_empty() && again.follow_ups.is_empty());
         assert!(
             again
                 .effects

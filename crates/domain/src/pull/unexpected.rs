@@ -8,11 +8,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::alarm::about;
-use super::{Outside, Pull};
+use super::{Pull, PullContext};
 use crate::event::Occurrence;
 use crate::facts::PullFacts;
 use crate::ids::{CommitSha, EventId, digest};
-use crate::merge::SessionRest;
+use crate::merge::SessionStatus;
 use crate::redact::presentable;
 use crate::step::Step;
 
@@ -24,11 +24,11 @@ const PATH_CHARS_MAX: usize = 200;
 
 /// For how many heads this is announced. The count is stored, so that a session that goes on pushing wakes no one for
 /// ever.
-const TOLD_MAX: u32 = 10;
+const UNEXPECTED_HEADS_MAX: u32 = 10;
 
 /// The last head that was taken as expected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accepted {
+pub struct AcceptedHead {
     /// The head.
     pub sha: CommitSha,
     /// A digest of the paths that the pull request changed at that head.
@@ -37,7 +37,7 @@ pub struct Accepted {
 
 /// The last head with unexpected changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unexpected {
+pub struct UnexpectedHead {
     /// The head.
     pub sha: CommitSha,
     /// Its changed paths, at most 20; empty where too many changed to compare them.
@@ -50,7 +50,7 @@ pub struct Unexpected {
 
 /// The comparison that must precede the acceptance of a head.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doubt {
+pub struct HeadComparison {
     /// The head that was accepted before.
     pub before: CommitSha,
     /// Whether the pull request changes other paths than at that head.
@@ -61,7 +61,11 @@ pub struct Doubt {
 
 /// Whether the head of a pull request must be compared, and with what. While a session works, its pushes are
 /// expected, unless Gaffer has updated the branch since.
-pub fn doubt(pull: &Pull, facts: &PullFacts, session: SessionRest) -> Option<Doubt> {
+pub fn needed_comparison(
+    pull: &Pull,
+    facts: &PullFacts,
+    session: SessionStatus,
+) -> Option<HeadComparison> {
     let files = facts.files.known()?;
     let head = &facts.head.sha;
     let is_known = |seen: Option<&CommitSha>| seen == Some(head);
@@ -69,13 +73,13 @@ pub fn doubt(pull: &Pull, facts: &PullFacts, session: SessionRest) -> Option<Dou
         || is_known(pull.unexpected.as_ref().map(|it| &it.sha))
         || is_known(pull.approval.as_ref().map(|it| &it.sha));
     let accepted = pull.accepted.as_ref().filter(|_| !settled)?;
-    let doubt = Doubt {
+    let doubt = HeadComparison {
         before: accepted.sha.clone(),
         differs: accepted.paths != digest_of(files),
         own: pull.repairs.updated.first().cloned(),
     };
     let is_open = doubt.differs || doubt.own.is_some();
-    (is_open && session == SessionRest::Resting).then_some(doubt)
+    (is_open && session == SessionStatus::Resting).then_some(doubt)
 }
 
 /// Of these paths, those that are not among the others.
@@ -86,7 +90,7 @@ pub fn beyond(paths: &[String], known: &[String]) -> Vec<String> {
 
 /// Paths that a head reverts: others changed them in the base since the branch began, the head still differs from the
 /// base in them, and they are as they were before the base was merged in.
-pub fn taken_back(
+pub fn reverted_paths(
     paths: &[String],
     in_base: &[String],
     since_own: Option<&[String]>,
@@ -109,17 +113,21 @@ pub fn paths_of_patch(patch: &str) -> Vec<String> {
 }
 
 /// Unexpected changes of the present head. A head that needed a comparison and got none counts as unexpected.
-pub(super) fn of_head(pull: &Pull, facts: &PullFacts, outside: &Outside) -> Option<Vec<String>> {
+pub(super) fn of_head(
+    pull: &Pull,
+    facts: &PullFacts,
+    outside: &PullContext,
+) -> Option<Vec<String>> {
     let found = pull.unexpected.as_ref();
     let found = found.filter(|found| found.sha == facts.head.sha);
-    let uncompared = || doubt(pull, facts, outside.session).map(|_| Vec::new());
+    let uncompared = || needed_comparison(pull, facts, outside.session).map(|_| Vec::new());
     found.map(|found| found.paths.clone()).or_else(uncompared)
 }
 
 /// Records the result of a comparison, announces an unexpected head, and accepts any other.
-pub(super) fn see(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, now: Timestamp) {
+pub(super) fn see(step: &mut Step<Pull>, facts: &PullFacts, outside: &PullContext, now: Timestamp) {
     let sha = &facts.head.sha;
-    let open = doubt(&step.aggregate, facts, outside.session).is_some();
+    let open = needed_comparison(&step.aggregate, facts, outside.session).is_some();
     if let (true, Some(paths)) = (open, outside.unexpected.as_ref())
         && *paths != Some(Vec::new())
     {
@@ -129,16 +137,16 @@ pub(super) fn see(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, n
     // What a session pushes at work is expected, unless the base was merged in, which it may not know, or it builds
     // on a head that is still unexpected.
     let is_open = pull.unexpected.as_ref().is_some_and(|it| it.is_open);
-    if outside.session == SessionRest::Working && pull.repairs.updated.is_empty() && !is_open {
+    if outside.session == SessionStatus::Working && pull.repairs.updated.is_empty() && !is_open {
         pull.accepted = None;
     }
     let approved = pull.approval.as_ref().is_some_and(|it| it.sha == *sha);
     let known = pull.unexpected.as_ref().is_some_and(|it| it.sha == *sha);
     let as_expected = !known && (!open || outside.unexpected.is_some());
-    let rests = outside.session == SessionRest::Resting;
+    let rests = outside.session == SessionStatus::Resting;
     let accepted = rests && (as_expected || approved);
     if let Some(files) = facts.files.known().filter(|_| accepted) {
-        pull.accepted = Some(Accepted {
+        pull.accepted = Some(AcceptedHead {
             sha: sha.clone(),
             paths: digest_of(files),
         });
@@ -151,7 +159,7 @@ pub(super) fn see(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, n
 fn note(
     step: &mut Step<Pull>,
     facts: &PullFacts,
-    outside: &Outside,
+    outside: &PullContext,
     (paths, now): (Option<&[String]>, Timestamp),
 ) {
     let sha = facts.head.sha.clone();
@@ -161,16 +169,16 @@ fn note(
         .collect();
     let pull = &mut step.aggregate;
     let before = pull.unexpected.as_ref().map_or(0, |it| it.count);
-    pull.unexpected = Some(Unexpected {
+    pull.unexpected = Some(UnexpectedHead {
         sha: sha.clone(),
         paths: paths.clone(),
         count: before.saturating_add(1),
         is_open: true,
     });
-    if before < TOLD_MAX {
+    if before < UNEXPECTED_HEADS_MAX {
         let name = format!("{}:unexpected_push:{}@{sha}", pull.job, pull.pull);
         let what = Occurrence::UnexpectedPush { sha, paths };
-        let event = about(pull, outside, (EventId::of(&name), what), now);
+        let event = about(pull, outside, (EventId::from_name(&name), what), now);
         step.events.push(event);
     }
 }

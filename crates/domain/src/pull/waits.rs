@@ -3,31 +3,36 @@
 use super::{Pull, PullPhase};
 use crate::event::ErrorCause;
 use crate::ids::{AgentName, CommitSha};
-use crate::job::{WaitsFor, What, Who};
+use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::merge::{Judgement, Reason};
 
 /// Who must act before it is merged.
 pub(crate) fn waits_for(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
     match &pull.phase {
-        PullPhase::Merging { since, .. } => WaitsFor::new(Who::Gaffer, What::Merge, *since),
-        PullPhase::Closed { since, .. } => WaitsFor::new(Who::Person, What::Blocked, *since),
-        PullPhase::Settled { at, .. } => WaitsFor::new(Who::Gaffer, What::Reading, *at),
+        PullPhase::Merging { since, .. } => {
+            WaitsFor::new(WaitParty::Gaffer, WaitReason::Merge, *since)
+        }
+        PullPhase::Closed { since, .. } => {
+            WaitsFor::new(WaitParty::Person, WaitReason::Blocked, *since)
+        }
+        PullPhase::Settled { at, .. } => WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, *at),
         PullPhase::Open => open(pull, woken),
     }
 }
 
 fn open(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
     let Some(verdict) = &pull.verdict else {
-        return WaitsFor::new(Who::Gaffer, What::Reading, pull.since);
+        return WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, pull.since);
     };
     let (who, what) = match &verdict.judgement {
-        Judgement::Merge { .. } => (Whom::Is(Who::Gaffer), What::Merge),
+        Judgement::Merge { .. } => (Whom::Is(WaitParty::Gaffer), WaitReason::Merge),
         Judgement::Conflict { .. } => of_reason(pull, &verdict.sha, &Reason::Conflict),
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
             let first = decisive(pull, &verdict.sha, reasons);
-            first.map_or((Whom::Is(Who::Gaffer), What::Reading), |reason| {
-                of_reason(pull, &verdict.sha, reason)
-            })
+            first.map_or(
+                (Whom::Is(WaitParty::Gaffer), WaitReason::Reading),
+                |reason| of_reason(pull, &verdict.sha, reason),
+            )
         }
     };
     match who {
@@ -38,7 +43,7 @@ fn open(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
 
 /// Who is waited for, before the agent is determined.
 enum Whom {
-    Is(Who),
+    Is(WaitParty),
     /// The agent, else a person.
     Woken,
 }
@@ -63,32 +68,34 @@ fn is_told(pull: &Pull, sha: &CommitSha, causes: &[ErrorCause]) -> bool {
         .any(|alarm| causes.contains(&alarm.cause))
 }
 
-fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, What) {
+fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason) {
     let repair = |told: &[CommitSha], cause| {
         if is_told(pull, sha, &[cause, ErrorCause::MergeBlocked]) {
-            (Whom::Woken, What::Blocked)
+            (Whom::Woken, WaitReason::Blocked)
         } else if told.contains(sha) {
-            (Whom::Is(Who::Jules), What::Repair)
+            (Whom::Is(WaitParty::Jules), WaitReason::Repair)
         } else {
             // The session is about to be informed, unless it repairs that by itself.
-            (Whom::Is(Who::Gaffer), What::Reading)
+            (Whom::Is(WaitParty::Gaffer), WaitReason::Reading)
         }
     };
     // What should have passed by itself and did not was announced.
     let unless_told = |who, what| {
         if is_told(pull, sha, &[ErrorCause::MergeBlocked]) {
-            (Whom::Woken, What::Blocked)
+            (Whom::Woken, WaitReason::Blocked)
         } else {
             (Whom::Is(who), what)
         }
     };
     match reason {
         Reason::NeedsApproval | Reason::ProtectedPath { .. } => {
-            (Whom::Is(Who::Person), What::Approval)
+            (Whom::Is(WaitParty::Person), WaitReason::Approval)
         }
-        Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => (Whom::Woken, What::Approval),
+        Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => {
+            (Whom::Woken, WaitReason::Approval)
+        }
         Reason::ChangesRequested | Reason::ApprovalsMissing { .. } => {
-            (Whom::Is(Who::Person), What::Review)
+            (Whom::Is(WaitParty::Person), WaitReason::Review)
         }
         Reason::NotOurs
         | Reason::AdoptedMayNotMerge
@@ -100,34 +107,36 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, What) {
         | Reason::ActionRequired { .. }
         | Reason::MergeQueue
         | Reason::Stacked { .. }
-        | Reason::Forbidden { .. } => (Whom::Is(Who::Person), What::Blocked),
+        | Reason::Forbidden { .. } => (Whom::Is(WaitParty::Person), WaitReason::Blocked),
         Reason::SessionFailed
-        | Reason::CalledOff
+        | Reason::JobCancelled
         | Reason::WrongBase { .. }
         | Reason::CiNeverStarted { .. }
-        | Reason::MergeRefused { until: None, .. } => (Whom::Woken, What::Blocked),
-        Reason::Conflict => repair(&pull.repairs.conflict_told, ErrorCause::Conflict),
+        | Reason::MergeRefused { until: None, .. } => (Whom::Woken, WaitReason::Blocked),
+        Reason::Conflict => repair(&pull.repairs.conflict_sent, ErrorCause::Conflict),
         Reason::ChecksFailed {
             others_pending: false,
             ..
-        } => repair(&pull.repairs.ci_told, ErrorCause::CiFailed),
-        Reason::SessionWorking => (Whom::Is(Who::Jules), What::Work),
+        } => repair(&pull.repairs.ci_sent, ErrorCause::CiFailed),
+        Reason::SessionWorking => (Whom::Is(WaitParty::Jules), WaitReason::Work),
         Reason::ChecksPending { .. }
         | Reason::TooFewChecks { .. }
         | Reason::RequiredMissing { .. }
-        | Reason::MergeableUnknown => unless_told(Who::GitHub, What::Checks),
+        | Reason::MergeableUnknown => unless_told(WaitParty::GitHub, WaitReason::Checks),
         Reason::NoChecksYet { .. }
         | Reason::ChecksFailed {
             others_pending: true,
             ..
-        } => (Whom::Is(Who::GitHub), What::Checks),
-        Reason::Draft | Reason::Unknown { .. } => unless_told(Who::Gaffer, What::Reading),
-        Reason::FactsStale => (Whom::Is(Who::Gaffer), What::Reading),
+        } => (Whom::Is(WaitParty::GitHub), WaitReason::Checks),
+        Reason::Draft | Reason::Unknown { .. } => {
+            unless_told(WaitParty::Gaffer, WaitReason::Reading)
+        }
+        Reason::FactsStale => (Whom::Is(WaitParty::Gaffer), WaitReason::Reading),
         Reason::AlreadyMerged
         | Reason::DailyCap { .. }
         | Reason::MergeThrottled { .. }
         | Reason::Behind { .. }
         | Reason::MergeRefused { until: Some(_), .. }
-        | Reason::Settling { .. } => (Whom::Is(Who::Gaffer), What::Merge),
+        | Reason::Settling { .. } => (Whom::Is(WaitParty::Gaffer), WaitReason::Merge),
     }
 }

@@ -32,7 +32,7 @@ impl LeaseLost {
 
 /// How an unhandled wake is given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Back {
+pub enum ReturnMode {
     /// It was tried, and comes again as the schedule says.
     AsPlanned,
     /// It was tried, and comes again after this wait, at most [`RETRY_AFTER_MAX`].
@@ -51,7 +51,7 @@ impl Wake {
     /// `None` if it cannot be taken now.
     pub fn taken(&self, now: Timestamp) -> Option<Self> {
         // The previous taker died: the wake comes again as if it had been given back.
-        let free = self.lapsed(now).unwrap_or_else(|| self.clone());
+        let free = self.expired(now).unwrap_or_else(|| self.clone());
         match free.state {
             WakeState::Pending {
                 attempt,
@@ -81,7 +81,7 @@ impl Wake {
     pub fn given_back(
         &self,
         held: u32,
-        (why, back): (&str, Back),
+        (why, back): (&str, ReturnMode),
         now: Timestamp,
     ) -> Result<Self, LeaseLost> {
         let attempt = self.held(held, now)?;
@@ -91,9 +91,9 @@ impl Wake {
         }
         let again = self.again_after(attempt, (why, None), now);
         let not_before = match back {
-            Back::AsPlanned => return Ok(again),
-            Back::After(wait) => plus(now, wait.min(RETRY_AFTER_MAX)),
-            Back::Untried => {
+            ReturnMode::AsPlanned => return Ok(again),
+            ReturnMode::After(wait) => plus(now, wait.min(RETRY_AFTER_MAX)),
+            ReturnMode::Untried => {
                 let not_before = now;
                 return Ok(self.with(WakeState::Pending {
                     attempt,
@@ -117,7 +117,7 @@ impl Wake {
     }
 
     /// The wake when the one before it is over: from now on it can be had, and that is how long it is held.
-    pub fn turned_to(&self, now: Timestamp) -> Option<Self> {
+    pub fn moved_to_front(&self, now: Timestamp) -> Option<Self> {
         match self.state {
             WakeState::Pending {
                 attempt,
@@ -130,7 +130,7 @@ impl Wake {
                 }))
             }
             // No one holds it any more, whatever comes before it.
-            WakeState::Leased { until, .. } if until <= now => self.lapsed(now),
+            WakeState::Leased { until, .. } if until <= now => self.expired(now),
             WakeState::Pending { .. }
             | WakeState::Sending { .. }
             | WakeState::Leased { .. }
@@ -159,7 +159,7 @@ impl Wake {
     }
 
     /// The wake when it is due in its inbox: taken and never answered, or never taken; `None` if it is not time.
-    pub fn lapsed(&self, now: Timestamp) -> Option<Self> {
+    pub fn expired(&self, now: Timestamp) -> Option<Self> {
         if self.channel != Channel::Inbox || self.due().is_none_or(|due| now < due) {
             return None;
         }

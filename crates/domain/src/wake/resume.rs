@@ -17,7 +17,7 @@ pub struct Resume(String);
 /// It cannot be sent with a wake.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct OddResume(&'static str);
+pub struct InvalidResume(&'static str);
 
 impl Resume {
     /// The value.
@@ -27,19 +27,19 @@ impl Resume {
 }
 
 impl std::str::FromStr for Resume {
-    type Err = OddResume;
+    type Err = InvalidResume;
 
-    fn from_str(text: &str) -> Result<Self, OddResume> {
+    fn from_str(text: &str) -> Result<Self, InvalidResume> {
         if text.trim().is_empty() || text.chars().count() > CHARS_MAX {
-            return Err(OddResume("a resume id has 1 to 200 characters"));
+            return Err(InvalidResume("a resume id has 1 to 200 characters"));
         }
         if text.chars().any(|c| is_invisible(c) || c.is_control()) {
-            return Err(OddResume(
+            return Err(InvalidResume(
                 "a resume id has only characters that can be seen, on one line",
             ));
         }
         if holds_secret(text) {
-            return Err(OddResume(
+            return Err(InvalidResume(
                 "a resume id must not hold what looks like a secret: it is stored and shown",
             ));
         }
@@ -48,9 +48,9 @@ impl std::str::FromStr for Resume {
 }
 
 impl TryFrom<String> for Resume {
-    type Error = OddResume;
+    type Error = InvalidResume;
 
-    fn try_from(text: String) -> Result<Self, OddResume> {
+    fn try_from(text: String) -> Result<Self, InvalidResume> {
         text.parse()
     }
 }

@@ -2,7 +2,7 @@
 
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, JobId};
-use domain::job::{self, Kin, NewJob, NotNow};
+use domain::job::{self, NewJob, NotNow, SessionRelation};
 use domain::marker::Marker;
 use domain::policy::{Source, Terms};
 use domain::priority::Priority;
@@ -11,17 +11,17 @@ use domain::when::plus;
 use jiff::SignedDuration;
 
 use super::Dispatcher;
-use crate::desk::{Error, Place, ignore_conflict};
-use crate::forget;
+use crate::backend::{Error, IndexEntry, ignore_conflict};
 use crate::jobs::adoption::{Adoption, refusal};
 use crate::keys;
+use crate::retention;
 use crate::store::Versioned;
 
 /// Interval of checks whether a create is settled.
 const UNSETTLED_FOR: SignedDuration = SignedDuration::from_mins(5);
 
 /// What a session is that we made.
-enum Made {
+enum OwnSession {
     /// Its job waits for the outcome of its create.
     Unsettled,
     /// Its job has it, finds it later, or does not want it.
@@ -32,7 +32,7 @@ impl Dispatcher {
     /// Adopts the session, or writes down why not.
     pub(super) async fn adopt(&self, id: &JobId) -> Result<(), Error> {
         let found = self
-            .desk
+            .backend
             .store
             .read::<Adoption>(&keys::adoption(id))
             .await?;
@@ -40,7 +40,7 @@ impl Dispatcher {
             return Ok(());
         };
         if self
-            .desk
+            .backend
             .store
             .job_of(&asked.value.session)
             .await?
@@ -50,7 +50,7 @@ impl Dispatcher {
         }
         let source = self.source(&asked.value.repo).await?;
         let view = match self
-            .eyes
+            .readers
             .sessions
             .get(&source.account, &asked.value.session)
             .await
@@ -73,29 +73,29 @@ impl Dispatcher {
         match self.made_by_us(&view).await? {
             None => self.take(id, &asked, &view, &source).await,
             // Its create determines its job, and then the adoption is carried out or refused.
-            Some(Made::Unsettled) => self.later(id, &asked).await,
-            Some(Made::Superseded(not_now)) => self.refuse(id, &asked, not_now).await,
+            Some(OwnSession::Unsettled) => self.later(id, &asked).await,
+            Some(OwnSession::Superseded(not_now)) => self.refuse(id, &asked, not_now).await,
         }
     }
 
     /// How a session with our own marker relates to its job, although the job does not point to it: a second job
     /// would watch it beside the first. `None` if there is no such job, or it ended without a session.
-    async fn made_by_us(&self, view: &SessionView) -> Result<Option<Made>, Error> {
+    async fn made_by_us(&self, view: &SessionView) -> Result<Option<OwnSession>, Error> {
         let marker = Marker::find(&view.title);
-        let ours = marker.filter(|marker| marker.installation == self.desk.installation);
+        let ours = marker.filter(|marker| marker.installation == self.backend.installation);
         let Some(marker) = ours else { return Ok(None) };
-        let Some(job) = self.desk.store.job(&marker.job).await? else {
+        let Some(job) = self.backend.store.job(&marker.job).await? else {
             return Ok(None);
         };
-        match job::kin(&job.value, &view.id, marker.attempt) {
-            Kin::Unsettled => Ok(Some(Made::Unsettled)),
-            Kin::Stray => Ok(None),
-            Kin::Own | Kin::Twin => Ok(Some(superseded(
+        match job::relation(&job.value, &view.id, marker.attempt) {
+            SessionRelation::Unsettled => Ok(Some(OwnSession::Unsettled)),
+            SessionRelation::Stray => Ok(None),
+            SessionRelation::Own | SessionRelation::Duplicate => Ok(Some(superseded(
                 view,
                 &marker,
                 "which has it or puts it away: use that job",
             ))),
-            Kin::Ahead => Ok(Some(superseded(
+            SessionRelation::Ahead => Ok(Some(superseded(
                 view,
                 &marker,
                 "which finds it at its next attempt: retry that job",
@@ -113,7 +113,7 @@ impl Dispatcher {
         let branch = view.branch.clone().or_else(|| source.branch.clone());
         let new = NewJob {
             id: id.clone(),
-            installation: self.desk.installation.clone(),
+            installation: self.backend.installation.clone(),
             account: source.account.clone(),
             repo: source.repo.clone(),
             branch: branch.unwrap_or_else(BranchName::main),
@@ -124,26 +124,26 @@ impl Dispatcher {
             priority: Priority::default(),
             terms: Terms::default(),
         };
-        let mut step = match job::adopt(new, view, self.desk.now()) {
+        let mut step = match job::adopt(new, view, self.backend.now()) {
             Ok(step) => step,
             Err(not_now) => return self.refuse(id, asked, not_now).await,
         };
         if let Some(by) = &asked.value.by {
             let at = asked.value.asked_at;
-            job::given(&mut step.aggregate, job::Order::Adopt, by, at);
+            job::record_order(&mut step.aggregate, job::Order::Adopt, by, at);
         }
-        let mut unit = self.desk.unit();
-        self.desk.save_job(&mut unit, None, &step).await?;
-        unit.put(keys::session(&view.id), id, None, Place::default());
+        let mut unit = self.backend.unit();
+        self.backend.save_job(&mut unit, None, &step).await?;
+        unit.put(keys::session(&view.id), id, None, IndexEntry::default());
         unit.delete(keys::adoption(id), asked);
         self.wake_up(&mut unit, id, &source.account).await?;
-        ignore_conflict(self.desk.commit(unit).await)
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     /// Another installation's sessions are left to it unless a person says otherwise.
     fn not_ours_to_take(&self, asked: &Adoption, view: &SessionView) -> Option<NotNow> {
         let marker = Marker::find(&view.title)?;
-        let other = marker.installation != self.desk.installation;
+        let other = marker.installation != self.backend.installation;
         (other && !asked.take_over).then(|| NotNow::new("other_installation", format!(
                 "session {} belongs to the installation `{}`: if that one is gone for good, adopt it with `take_over`",
                 view.id, marker.installation
@@ -151,11 +151,11 @@ impl Dispatcher {
     }
 
     async fn later(&self, id: &JobId, asked: &Versioned<Adoption>) -> Result<(), Error> {
-        let mut unit = self.desk.unit();
-        let place = Place::due(Some(plus(self.desk.now(), UNSETTLED_FOR)));
+        let mut unit = self.backend.unit();
+        let place = IndexEntry::due(Some(plus(self.backend.now(), UNSETTLED_FOR)));
         let key = keys::adoption(id);
         unit.put(key, &asked.value, Some(asked.version), place);
-        ignore_conflict(self.desk.commit(unit).await)
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     async fn refuse(
@@ -168,28 +168,28 @@ impl Dispatcher {
             refused: Some(refusal(not_now)),
             ..asked.value.clone()
         };
-        let mut unit = self.desk.unit();
+        let mut unit = self.backend.unit();
         unit.put(
             keys::adoption(id),
             &refused,
             Some(asked.version),
-            Place::until(self.desk.now(), forget::REFUSAL),
+            IndexEntry::until(self.backend.now(), retention::REFUSAL),
         );
-        ignore_conflict(self.desk.commit(unit).await)
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     async fn forget(&self, id: &JobId, asked: &Versioned<Adoption>) -> Result<(), Error> {
-        let mut unit = self.desk.unit();
+        let mut unit = self.backend.unit();
         unit.delete(keys::adoption(id), asked);
-        ignore_conflict(self.desk.commit(unit).await)
+        ignore_conflict(self.backend.commit(unit).await)
     }
 }
 
-fn superseded(view: &SessionView, marker: &Marker, what: &str) -> Made {
+fn superseded(view: &SessionView, marker: &Marker, what: &str) -> OwnSession {
     let sentence = format!(
         "session {} was made for job {}, {what}",
         view.id, marker.job
     );
     let code = "superseded";
-    Made::Superseded(NotNow::new(code, sentence))
+    OwnSession::Superseded(NotNow::new(code, sentence))
 }

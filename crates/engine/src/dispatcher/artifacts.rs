@@ -6,10 +6,10 @@ use domain::redact::{presentable, redact};
 use jiff::Timestamp;
 
 use super::Dispatcher;
-use crate::desk::{Error, Place};
-use crate::forget;
+use crate::backend::{Error, IndexEntry};
 use crate::keys;
 use crate::ports::{Artifacts, Expect};
+use crate::retention;
 use crate::settings::{PatchPage, ReadArtifacts};
 
 /// Longest piece of a patch kept in a record, in bytes.
@@ -30,14 +30,14 @@ const MESSAGE_CHARS_MAX: usize = 2_000;
 impl Dispatcher {
     /// Reads and keeps the newest artifacts of a job's session.
     pub(super) async fn artifacts(&self, id: &JobId) -> Result<(), Error> {
-        let Some(found) = self.desk.store.job(id).await? else {
+        let Some(found) = self.backend.store.job(id).await? else {
             return Ok(());
         };
-        let read_at = self.desk.now();
+        let read_at = self.backend.now();
         let read = match found.value.session() {
             None => Ok(Artifacts::default()),
             Some(session) => {
-                self.eyes
+                self.readers
                     .sessions
                     .artifacts(&found.value.account, session)
                     .await
@@ -51,14 +51,14 @@ impl Dispatcher {
                 (ReadArtifacts { failure, ..nothing }, further)
             }
         };
-        let mut unit = self.desk.unit();
-        let place = || Place::until(read_at, forget::ARTIFACTS);
+        let mut unit = self.backend.unit();
+        let place = || IndexEntry::until(read_at, retention::ARTIFACTS);
         unit.put_if(keys::artifacts(id), &kept, Expect::Any, place());
         for (page, piece) in (1..).zip(further) {
             let key = keys::artifacts_page(id, page);
             unit.put_if(key, &piece, Expect::Any, place());
         }
-        self.desk.commit(unit).await
+        self.backend.commit(unit).await
     }
 }
 

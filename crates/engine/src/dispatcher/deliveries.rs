@@ -9,7 +9,7 @@ use futures::stream::FuturesUnordered;
 use tokio::sync::Notify;
 
 use super::{BATCH, Dispatcher, VISIBILITY};
-use crate::desk::Error;
+use crate::backend::Error;
 use crate::ports::Delivery;
 use crate::work::Work;
 
@@ -22,13 +22,13 @@ const WAITING_MAX: usize = 1_000;
 /// Wakes on their way to agents, in a lane for each agent.
 #[derive(Default)]
 pub struct Deliveries {
-    lanes: Mutex<BTreeMap<AgentName, Lane>>,
+    lanes: Mutex<BTreeMap<AgentName, AgentQueue>>,
     bell: Notify,
 }
 
 /// The wakes of one agent.
 #[derive(Default)]
-struct Lane {
+struct AgentQueue {
     waiting: VecDeque<(EventId, Delivery)>,
     /// All that wait.
     known: BTreeSet<EventId>,
@@ -37,7 +37,7 @@ struct Lane {
 }
 
 /// A wake whose turn has come.
-struct Next {
+struct NextWake {
     agent: AgentName,
     event: EventId,
     message: Delivery,
@@ -81,7 +81,7 @@ impl Deliveries {
     }
 
     /// The next wake of an agent that has fewer than [`AT_ONCE_PER_AGENT`] under way.
-    fn next(&self) -> Option<Next> {
+    fn next(&self) -> Option<NextWake> {
         let mut lanes = self.lanes();
         let (agent, lane) = lanes.iter_mut().find(|(_, lane)| {
             lane.under_way.len() < AT_ONCE_PER_AGENT && !lane.waiting.is_empty()
@@ -89,14 +89,14 @@ impl Deliveries {
         let (event, message) = lane.waiting.pop_front()?;
         lane.known.remove(&event);
         lane.under_way.insert(event.clone(), None);
-        Some(Next {
+        Some(NextWake {
             agent: agent.clone(),
             event,
             message,
         })
     }
 
-    async fn deliver(&self, dispatcher: &Dispatcher, next: Next) {
+    async fn deliver(&self, dispatcher: &Dispatcher, next: NextWake) {
         if let Err(error) = dispatcher.receive(&next.message).await {
             tracing::error!(%error, agent = %next.agent, "a wake is looked at again when its message comes again");
         }
@@ -104,7 +104,7 @@ impl Deliveries {
     }
 
     /// A delivery attempt ended.
-    fn end(&self, Next { agent, event, .. }: Next) {
+    fn end(&self, NextWake { agent, event, .. }: NextWake) {
         let mut lanes = self.lanes();
         let Some(lane) = lanes.get_mut(&agent) else {
             return;
@@ -118,7 +118,7 @@ impl Deliveries {
         }
     }
 
-    fn lanes(&self) -> MutexGuard<'_, BTreeMap<AgentName, Lane>> {
+    fn lanes(&self) -> MutexGuard<'_, BTreeMap<AgentName, AgentQueue>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -127,12 +127,12 @@ impl Dispatcher {
     /// Receives one batch and handles it, except wakes, which go to these deliveries; returns how many messages there
     /// were.
     pub async fn drain_beside(&self, deliveries: &Deliveries) -> Result<usize, Error> {
-        let batch = self.desk.queue.receive(BATCH, VISIBILITY).await?;
+        let batch = self.backend.queue.receive(BATCH, VISIBILITY).await?;
         for message in &batch {
             match Work::from_body(&message.body) {
                 Some(Work::Wake { agent, event }) => {
                     if !deliveries.take((agent, event), message) {
-                        self.desk.queue.acknowledge(&message.receipt).await?;
+                        self.backend.queue.acknowledge(&message.receipt).await?;
                     }
                 }
                 Some(_) | None => self.receive(message).await?,
@@ -161,8 +161,9 @@ mod tests {
     #[test]
     fn a_wake_that_is_named_while_it_is_under_way_is_looked_at_once_more() {
         let deliveries = Deliveries::default();
-        let wake =
-            || -> (AgentName, EventId) { ("helper".parse().unwrap(), EventId::of("an event")) };
+        let wake = || -> (AgentName, EventId) {
+            ("helper".parse().unwrap(), EventId::from_name("an event"))
+        };
         assert!(deliveries.take(wake(), &message(1)));
         assert!(!deliveries.take(wake(), &message(2)), "it waits");
         let first = deliveries.next().unwrap();

@@ -1,7 +1,7 @@
 //! The life cycle of effects: settle unknown ones, start intents, perform them, and record the outcome together with
 //! its consequences.
 
-use domain::effect::{Action, Effect, EffectState, Finding};
+use domain::effect::{Action, Effect, EffectFinding, EffectState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, SessionId};
 use domain::job;
@@ -9,7 +9,7 @@ use domain::policy::Source;
 use domain::session::SessionView;
 
 use super::Dispatcher;
-use crate::desk::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
+use crate::backend::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::store::Versioned;
 
 /// Why nothing is said to a session any more.
@@ -17,7 +17,7 @@ const UNWATCHED: &str = "its job no longer watches this session";
 
 /// What a call, or reading the world, brought about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum EffectOutcome {
     /// A session exists.
     Created(Box<SessionView>),
     /// A pull request is merged.
@@ -31,8 +31,8 @@ pub(super) enum Outcome {
 impl Dispatcher {
     /// Settles what is unknown among the effects of one aggregate, and begins nothing.
     pub(super) async fn settle_effects(&self, pk: &str, source: &Source) -> Result<(), Error> {
-        for found in self.desk.store.effects(pk).await? {
-            let now = self.desk.now();
+        for found in self.backend.store.effects(pk).await? {
+            let now = self.backend.now();
             match &found.value.state {
                 EffectState::Started { until, .. } if *until <= now => {
                     self.expire(pk, &found, source).await?;
@@ -58,7 +58,7 @@ impl Dispatcher {
         source: &Source,
         judged: Option<&CommitSha>,
     ) -> Result<bool, Error> {
-        let mut effects = self.desk.store.effects(pk).await?;
+        let mut effects = self.backend.store.effects(pk).await?;
         if effects.iter().all(|found| found.value.is_settled()) {
             return Ok(false);
         }
@@ -67,7 +67,7 @@ impl Dispatcher {
         let held = self.hold(source).await?.is_some();
         let mut any = false;
         for found in effects {
-            let now = self.desk.now();
+            let now = self.backend.now();
             any |= match &found.value.state {
                 EffectState::Started { until, .. } if *until <= now => {
                     self.expire(pk, &found, source).await?;
@@ -98,11 +98,12 @@ impl Dispatcher {
         found: &Versioned<Effect>,
         source: &Source,
     ) -> Result<(), Error> {
-        let mut unit = self.desk.unit();
-        let expired = found.value.expire(self.desk.now());
-        self.desk.save_effect_state(&mut unit, pk, found, &expired);
-        self.mean_expired(&mut unit, &expired, source).await?;
-        ignore_conflict(self.desk.commit(unit).await)
+        let mut unit = self.backend.unit();
+        let expired = found.value.expire(self.backend.now());
+        self.backend
+            .save_effect_state(&mut unit, pk, found, &expired);
+        self.apply_expiry(&mut unit, &expired, source).await?;
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     /// Wins the start by a conditional write, and only then calls.
@@ -124,17 +125,18 @@ impl Dispatcher {
                 .record(
                     pk,
                     found,
-                    &Outcome::Failed(Failure::new(FailureClass::Conflict, reason)),
+                    &EffectOutcome::Failed(Failure::new(FailureClass::Conflict, reason)),
                     source,
                 )
                 .await;
         }
-        let Ok(started) = found.value.start(self.desk.now()) else {
+        let Ok(started) = found.value.start(self.backend.now()) else {
             return Ok(());
         };
-        let mut unit = self.desk.unit();
-        self.desk.save_effect_start(&mut unit, pk, found, &started);
-        match self.desk.commit(unit).await {
+        let mut unit = self.backend.unit();
+        self.backend
+            .save_effect_start(&mut unit, pk, found, &started);
+        match self.backend.commit(unit).await {
             // Another dispatcher won the start and makes the call.
             Err(error) if error.is_conflict() => return Ok(()),
             outcome => outcome?,
@@ -153,10 +155,10 @@ impl Dispatcher {
         &self,
         session: &SessionId,
     ) -> Result<Option<Box<job::Watch>>, Error> {
-        let Some(id) = self.desk.store.job_of(session).await? else {
+        let Some(id) = self.backend.store.job_of(session).await? else {
             return Ok(None);
         };
-        let found = self.desk.store.job(&id).await?;
+        let found = self.backend.store.job(&id).await?;
         Ok(found.and_then(|found| match found.value.phase {
             job::Phase::Watching(watch) if watch.session == *session => Some(watch),
             job::Phase::Watching(_)
@@ -171,7 +173,7 @@ impl Dispatcher {
     async fn not_wanted(&self, action: &Action) -> Result<Option<String>, Error> {
         match action {
             Action::CreateSession { job, attempt } => {
-                let found = self.desk.store.job(job).await?;
+                let found = self.backend.store.job(job).await?;
                 let wanted = found.is_some_and(|found| {
                     found.value.attempt == *attempt
                         && matches!(found.value.phase, job::Phase::Creating { .. })
@@ -211,10 +213,10 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<(), Error> {
         let (finding, outcome) = self.look_for(&found.value, source).await?;
-        let next = found.value.settled(finding, self.desk.now());
+        let next = found.value.settled(finding, self.backend.now());
         match finding {
-            Finding::Happened => self.record(pk, found, &outcome, source).await,
-            Finding::NoTrace | Finding::CannotTell => {
+            EffectFinding::Happened => self.record(pk, found, &outcome, source).await,
+            EffectFinding::NoTrace | EffectFinding::CannotTell => {
                 // An effect without an attempt in this store is as good as just decided.
                 let certain = found.value.attempt() > 0
                     && matches!(
@@ -231,12 +233,12 @@ impl Dispatcher {
                     )
                     .never_sent();
                     return self
-                        .record(pk, found, &Outcome::Failed(failure), source)
+                        .record(pk, found, &EffectOutcome::Failed(failure), source)
                         .await;
                 }
-                let mut unit = self.desk.unit();
-                self.desk.save_effect_state(&mut unit, pk, found, &next);
-                ignore_conflict(self.desk.commit(unit).await)
+                let mut unit = self.backend.unit();
+                self.backend.save_effect_state(&mut unit, pk, found, &next);
+                ignore_conflict(self.backend.commit(unit).await)
             }
         }
     }
@@ -246,24 +248,27 @@ impl Dispatcher {
         &self,
         pk: &str,
         held: &Versioned<Effect>,
-        outcome: &Outcome,
+        outcome: &EffectOutcome,
         source: &Source,
     ) -> Result<(), Error> {
         let mut found = held.clone();
         for _ in 0..DECIDE_AGAIN_MAX {
-            let now = self.desk.now();
+            let now = self.backend.now();
             let next = match outcome {
-                Outcome::Created(_) | Outcome::Merged(_) | Outcome::Done => found.value.done(now),
-                Outcome::Failed(failure) => failed(&found.value, failure, now),
+                EffectOutcome::Created(_) | EffectOutcome::Merged(_) | EffectOutcome::Done => {
+                    found.value.done(now)
+                }
+                EffectOutcome::Failed(failure) => failed(&found.value, failure, now),
             };
-            let mut unit = self.desk.unit();
-            self.desk.save_effect_state(&mut unit, pk, &found, &next);
-            self.mean(&mut unit, &next, outcome, source).await?;
-            match self.desk.commit(unit).await {
+            let mut unit = self.backend.unit();
+            self.backend.save_effect_state(&mut unit, pk, &found, &next);
+            self.apply_outcome(&mut unit, &next, outcome, source)
+                .await?;
+            match self.backend.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome,
             }
-            match self.desk.store.effect(pk, &held.value.id).await? {
+            match self.backend.store.effect(pk, &held.value.id).await? {
                 Some(again) if !again.value.is_settled() => found = again,
                 Some(_) | None => return Ok(()),
             }

@@ -4,7 +4,7 @@ use domain::account::{Account, Health};
 use domain::ids::{AccountName, JobId};
 
 use super::Dispatcher;
-use crate::desk::{Error, Unit, ignore_conflict};
+use crate::backend::{Error, UnitOfWork, ignore_conflict};
 use crate::keys;
 use crate::store::{Versioned, decode};
 use crate::work::Work;
@@ -13,11 +13,11 @@ impl Dispatcher {
     /// Brings an idle account's next poll forward. An account with errors keeps its own pace.
     pub(super) async fn watch_soon(&self, name: &AccountName) -> Result<(), Error> {
         let key = keys::account(name);
-        let Some(record) = self.desk.store.records().get(&key).await? else {
+        let Some(record) = self.backend.store.records().get(&key).await? else {
             return Ok(());
         };
         let found: Versioned<Account> = decode(&record)?;
-        let now = self.desk.now();
+        let now = self.backend.now();
         if found.value.is_busy(now) || found.value.health != Health::Working {
             return Ok(());
         }
@@ -29,24 +29,24 @@ impl Dispatcher {
             next_poll: found.value.next_poll.min(soon),
             ..found.value
         };
-        let mut unit = self.desk.unit();
+        let mut unit = self.backend.unit();
         unit.save_due((name, due), &account, Some(found.version));
-        ignore_conflict(self.desk.commit(unit).await)
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     /// Schedules an early poll of a resting account, for a job with a new session to watch.
     pub(super) async fn wake_up(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         job: &JobId,
         name: &AccountName,
     ) -> Result<(), Error> {
-        let Some(found) = self.desk.store.account(name).await? else {
+        let Some(found) = self.backend.store.account(name).await? else {
             return Ok(());
         };
         if !found.value.is_busy(unit.now()) {
             let account = name.clone();
-            unit.tell(&keys::job_pk(job), Work::Watch { account });
+            unit.enqueue(&keys::job_pk(job), Work::Watch { account });
         }
         Ok(())
     }

@@ -1,35 +1,40 @@
 //! Reads the conversation of a session, for a caller of an API that holds no credential.
 
-use domain::conversation::{self, Cursor};
+use domain::conversation::{self, ConversationCursor};
 use domain::failure::FailureClass;
 use domain::ids::JobId;
 
 use super::Dispatcher;
-use crate::desk::{Error, Place};
-use crate::forget;
+use crate::backend::{Error, IndexEntry};
 use crate::jobs::conversation_key;
 use crate::ports::Expect;
 use crate::readings::{ReadMessages, reason};
+use crate::retention;
 
 impl Dispatcher {
     /// Reads and keeps the page after a cursor.
     pub(super) async fn messages(&self, id: &JobId, after: &str) -> Result<(), Error> {
-        let (Some(found), Ok(cursor)) = (self.desk.store.job(id).await?, after.parse::<Cursor>())
-        else {
+        let (Some(found), Ok(cursor)) = (
+            self.backend.store.job(id).await?,
+            after.parse::<ConversationCursor>(),
+        ) else {
             return Ok(());
         };
-        let read_at = self.desk.now();
+        let read_at = self.backend.now();
         let job = &found.value;
         let nothing = ReadMessages::nothing(read_at, job.session().cloned(), &cursor);
         let kept = match job.session() {
             None => nothing,
             Some(session) => {
                 let from = cursor.from(session);
-                let log = self.eyes.sessions.activities(&job.account, session, from);
+                let log = self
+                    .readers
+                    .sessions
+                    .activities(&job.account, session, from);
                 match log.await {
                     Ok(log) => {
                         let page = conversation::page(session, &log, &cursor, read_at);
-                        ReadMessages::of(read_at, session.clone(), page)
+                        ReadMessages::from_page(read_at, session.clone(), page)
                     }
                     // A log that is not visible yet holds nothing yet.
                     Err(failure) if failure.class == FailureClass::NotFound => nothing,
@@ -40,9 +45,9 @@ impl Dispatcher {
                 }
             }
         };
-        let mut unit = self.desk.unit();
-        let place = Place::until(read_at, forget::ANSWER);
+        let mut unit = self.backend.unit();
+        let place = IndexEntry::until(read_at, retention::ANSWER);
         unit.put_if(conversation_key(id, &cursor), &kept, Expect::Any, place);
-        self.desk.commit(unit).await
+        self.backend.commit(unit).await
     }
 }

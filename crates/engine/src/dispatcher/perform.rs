@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use domain::effect::{Action, Effect, Finding};
+use domain::effect::{Action, Effect, EffectFinding};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, RepoName, SessionId};
 use domain::job::{self, Job};
+use domain::outgoing_text;
 use domain::policy::{PlanApproval, Source};
-use domain::words;
 
 use super::Dispatcher;
-use super::effects::Outcome;
+use super::effects::EffectOutcome;
 use super::settle::CLOCK_SLACK;
-use crate::desk::Error;
+use crate::backend::Error;
 use crate::ports::NewSession;
 
 /// Time limit for reading an earlier session's changes: the create that waits for it is held for
@@ -21,10 +21,14 @@ const EARLIER_WITHIN: Duration = Duration::from_secs(15);
 
 impl Dispatcher {
     /// Makes the call. Its failure is an outcome; an error means that the target could not even be determined.
-    pub(super) async fn perform(&self, effect: &Effect, source: &Source) -> Result<Outcome, Error> {
+    pub(super) async fn perform(
+        &self,
+        effect: &Effect,
+        source: &Source,
+    ) -> Result<EffectOutcome, Error> {
         let done = |result: Result<(), Failure>| match result {
-            Ok(()) => Outcome::Done,
-            Err(failure) => Outcome::Failed(failure),
+            Ok(()) => EffectOutcome::Done,
+            Err(failure) => EffectOutcome::Failed(failure),
         };
         Ok(match &effect.action {
             Action::CreateSession { job, attempt } => {
@@ -34,7 +38,7 @@ impl Dispatcher {
                 self.create(job, source).await?
             }
             Action::Say { session, text, .. } => done(
-                self.hands
+                self.writers
                     .sessions
                     .send(&self.account_of(session, source).await?, session, text)
                     .await,
@@ -43,13 +47,13 @@ impl Dispatcher {
                 let watch = self.watching(session).await?;
                 if watch.is_some_and(|watch| job::is_worked_on(&watch, plan)) {
                     // Nothing waits for it any more: it was approved after the fact.
-                    return Ok(Outcome::Done);
+                    return Ok(EffectOutcome::Done);
                 }
                 let account = self.account_of(session, source).await?;
-                done(self.hands.sessions.approve(&account, session).await)
+                done(self.writers.sessions.approve(&account, session).await)
             }
             Action::Archive { session } => done(
-                self.hands
+                self.writers
                     .sessions
                     .archive(&self.account_of(session, source).await?, session)
                     .await,
@@ -61,28 +65,28 @@ impl Dispatcher {
                 title,
                 ..
             } => match self
-                .hands
+                .writers
                 .pulls
                 .merge(pull, sha, (*method, title.as_deref()))
                 .await
             {
-                Ok(commit) => Outcome::Merged(commit),
-                Err(failure) => Outcome::Failed(failure),
+                Ok(commit) => EffectOutcome::Merged(commit),
+                Err(failure) => EffectOutcome::Failed(failure),
             },
             Action::MarkReady { pull, node_id, .. } => {
-                done(self.hands.pulls.mark_ready(pull, node_id).await)
+                done(self.writers.pulls.mark_ready(pull, node_id).await)
             }
             Action::UpdateBranch { pull, sha } => {
-                done(self.hands.pulls.update_branch(pull, sha).await)
+                done(self.writers.pulls.update_branch(pull, sha).await)
             }
             Action::Comment { pull, text, .. } => done(
-                self.hands
+                self.writers
                     .pulls
                     .comment(pull, text, effect.id.as_str())
                     .await,
             ),
-            Action::Label { pull, label } => done(self.hands.pulls.label(pull, label).await),
-            Action::ClosePull { pull } => done(self.hands.pulls.close(pull).await),
+            Action::Label { pull, label } => done(self.writers.pulls.label(pull, label).await),
+            Action::ClosePull { pull } => done(self.writers.pulls.close(pull).await),
             Action::DeleteBranch {
                 pull,
                 repo,
@@ -98,26 +102,26 @@ impl Dispatcher {
         effect: &Effect,
         job: &JobId,
         attempt: u32,
-    ) -> Result<Option<Outcome>, Error> {
+    ) -> Result<Option<EffectOutcome>, Error> {
         if effect.attempt() <= 1 {
             return Ok(None);
         }
         let since = effect.created_at - CLOCK_SLACK;
         let (finding, outcome) = self.look_for_session(job, attempt, since).await?;
         Ok(match finding {
-            Finding::Happened => Some(outcome),
-            Finding::NoTrace => None,
-            Finding::CannotTell => {
+            EffectFinding::Happened => Some(outcome),
+            EffectFinding::NoTrace => None,
+            EffectFinding::CannotTell => {
                 let doing = "looking for a session of an earlier try before creating another";
                 let failure = Failure::new(FailureClass::Unavailable, doing).never_sent();
-                Some(Outcome::Failed(failure))
+                Some(EffectOutcome::Failed(failure))
             }
         })
     }
 
-    async fn create(&self, id: &JobId, source: &Source) -> Result<Outcome, Error> {
+    async fn create(&self, id: &JobId, source: &Source) -> Result<EffectOutcome, Error> {
         let found = self
-            .desk
+            .backend
             .store
             .job(id)
             .await?
@@ -128,7 +132,7 @@ impl Dispatcher {
         let job = found.value;
         let session = NewSession {
             prompt: self.prompt(&job).await,
-            title: words::session_title(&job),
+            title: outgoing_text::session_title(&job),
             repo: job.repo.clone(),
             branch: job.branch.clone(),
             require_plan_approval: match job.terms.approver(source.policy.plan_approval) {
@@ -138,9 +142,9 @@ impl Dispatcher {
             automation: job.terms.automation,
         };
         Ok(
-            match self.hands.sessions.create(&job.account, &session).await {
-                Ok(view) => Outcome::Created(Box::new(view)),
-                Err(failure) => Outcome::Failed(failure),
+            match self.writers.sessions.create(&job.account, &session).await {
+                Ok(view) => EffectOutcome::Created(Box::new(view)),
+                Err(failure) => EffectOutcome::Failed(failure),
             },
         )
     }
@@ -150,12 +154,12 @@ impl Dispatcher {
         let patch = match job.earlier.last() {
             None => None,
             Some(session) => {
-                let reading = self.eyes.sessions.artifacts(&job.account, session);
+                let reading = self.readers.sessions.artifacts(&job.account, session);
                 let read = tokio::time::timeout(EARLIER_WITHIN, reading).await;
                 read.ok().and_then(Result::ok).and_then(|read| read.patch)
             }
         };
-        words::another_session(job, patch.as_deref())
+        outgoing_text::another_session(job, patch.as_deref())
     }
 
     /// A branch is deleted only if it still points at the merged head and no open pull request is based on it.
@@ -164,7 +168,7 @@ impl Dispatcher {
         pull: &PullRef,
         (repo, branch, sha): (&RepoName, &BranchName, &CommitSha),
     ) -> Result<(), Failure> {
-        let state = self.eyes.pulls.branch(repo, branch).await?;
+        let state = self.readers.pulls.branch(repo, branch).await?;
         let left_alone = |why: String| {
             Err(Failure::new(
                 FailureClass::Conflict,
@@ -178,7 +182,7 @@ impl Dispatcher {
                 "{} open pull requests are based on it",
                 state.based_on_it
             )),
-            Some(_) => self.hands.pulls.delete_branch(repo, branch).await,
+            Some(_) => self.writers.pulls.delete_branch(repo, branch).await,
         }
     }
 
@@ -188,10 +192,10 @@ impl Dispatcher {
         session: &SessionId,
         source: &Source,
     ) -> Result<AccountName, Error> {
-        let Some(id) = self.desk.store.job_of(session).await? else {
+        let Some(id) = self.backend.store.job_of(session).await? else {
             return Ok(source.account.clone());
         };
-        let job = self.desk.store.job(&id).await?;
+        let job = self.backend.store.job(&id).await?;
         Ok(job.map_or_else(|| source.account.clone(), |job| job.value.account))
     }
 }

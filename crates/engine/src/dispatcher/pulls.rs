@@ -1,31 +1,31 @@
 //! A pull request: read it whole, find out whose it is, decide, save, perform.
 
+mod context;
+mod hint;
 mod lane;
 mod merging;
-mod news;
-mod standing;
 mod unexpected;
 mod unread;
 
 use domain::effect::Action;
-use domain::facts::{Depth, PullFacts};
+use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::FailureClass;
 use domain::ids::{CommitSha, JobId, PullRef, RepoName, SessionId};
 use domain::job::{Job, Phase};
 use domain::link::{self, Link};
 use domain::merge::Owner;
 use domain::policy::{Source, Timing};
-use domain::pull::{self, Input, News, Outside};
+use domain::pull::{self, DeliveryHint, Input, PullContext};
 use domain::step::Step;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
-use crate::desk::{Desk, Error, Unit};
+use crate::backend::{Backend, Error, UnitOfWork};
 use crate::keys;
 use crate::ports::{Reading, Share};
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
-pub(super) use news::Wish;
+pub(super) use hint::PullWakeup;
 
 /// How soon to decide again after a conflict.
 const AFTER_CONFLICT: SignedDuration = SignedDuration::from_secs(3);
@@ -35,17 +35,17 @@ const READ_WELL_AFTER: SignedDuration = SignedDuration::from_secs(2);
 
 impl Dispatcher {
     /// Handles a wake-up about one pull request. What cannot be read now is read later, by its due row.
-    pub(super) async fn pull(&self, wish: &Wish<'_>) -> Result<(), Error> {
-        match self.look_at_pull(wish).await {
-            Err(Error::Outside(failure)) => self.unread(wish.pull, wish.hint, &failure).await,
+    pub(super) async fn pull(&self, wakeup: &PullWakeup<'_>) -> Result<(), Error> {
+        match self.look_at_pull(wakeup).await {
+            Err(Error::Outside(failure)) => self.unread(wakeup.pull, wakeup.hint, &failure).await,
             outcome => outcome,
         }
     }
 
-    async fn look_at_pull(&self, wish: &Wish<'_>) -> Result<(), Error> {
-        let (reference, received_at) = (wish.pull, wish.received_at);
+    async fn look_at_pull(&self, wakeup: &PullWakeup<'_>) -> Result<(), Error> {
+        let (reference, received_at) = (wakeup.pull, wakeup.received_at);
         let Some(source) = self
-            .desk
+            .backend
             .store
             .source(&reference.repo)
             .await?
@@ -55,7 +55,7 @@ impl Dispatcher {
             return Ok(());
         };
         let pk = keys::pull_pk(reference);
-        let found = self.desk.store.pull(reference).await?;
+        let found = self.backend.store.pull(reference).await?;
         if let Some(found) = &found {
             let read_since = |received: Timestamp| {
                 found
@@ -66,20 +66,23 @@ impl Dispatcher {
             if received_at.is_some_and(read_since) {
                 return Ok(());
             }
-            if self.can_wait(found, wish, &source.timing).await? {
+            if self.can_wait(found, wakeup, &source.timing).await? {
                 return Ok(());
             }
             let calm = found.value.read_at.map(|read| read + READ_WELL_AFTER);
             if let (Some(_), Some(calm)) = (received_at, calm)
-                && self.desk.now() < calm
+                && self.backend.now() < calm
             {
                 // A burst: one reading once it is over serves for all of it.
-                return self.desk.bring_forward(&keys::pull(reference), calm).await;
+                return self
+                    .backend
+                    .bring_forward(&keys::pull(reference), calm)
+                    .await;
             }
             if found.value.pull.is_settled() {
                 return self.finish_effects(reference, &source).await;
             }
-            if self.waits_for_turn(found, wish).await? {
+            if self.waits_for_turn(found, wakeup).await? {
                 return Ok(());
             }
             // Earlier intents start only after the pull request was read and judged again.
@@ -88,14 +91,17 @@ impl Dispatcher {
         let (candidates, reading) = match &found {
             Some(found) => (Vec::new(), self.reading_of(&found.value, &source)),
             // Checks of an unknown pull request say nothing about its owner.
-            None if !wish.news.is_of_the_pull() => return Ok(()),
-            None => match self.candidates(&source, wish).await? {
+            None if !wakeup.news.is_of_the_pull() => return Ok(()),
+            None => match self.candidates(&source, wakeup).await? {
                 (candidates, _) if candidates.is_empty() => return Ok(()),
                 (candidates, reading) => (candidates, reading),
             },
         };
         let facts = match &found {
-            Some(found) => self.facts_of_ours(&source, (found, wish), reading).await?,
+            Some(found) => {
+                self.facts_of_ours(&source, (found, wakeup), reading)
+                    .await?
+            }
             None => self.facts_of(&source, reference, reading).await?,
         };
         let Some(found) = self.ours(reference, found, &candidates, &facts).await? else {
@@ -107,7 +113,7 @@ impl Dispatcher {
     /// What is left to do about a pull request that is merged or closed: done only in the very repository that is meant.
     async fn finish_effects(&self, reference: &PullRef, source: &Source) -> Result<(), Error> {
         let pk = &keys::pull_pk(reference);
-        let effects = self.desk.store.effects(pk).await?;
+        let effects = self.backend.store.effects(pk).await?;
         if effects.iter().any(|found| !found.value.is_settled()) {
             self.glance_of(source, reference).await?;
             self.run_effects(pk, source, None).await?;
@@ -128,17 +134,17 @@ impl Dispatcher {
             return Ok(found);
         }
         for id in candidates {
-            let Some(job) = self.desk.store.job(id).await?.map(|job| job.value) else {
+            let Some(job) = self.backend.store.job(id).await?.map(|job| job.value) else {
                 continue;
             };
             let Some(session) = job.session().cloned() else {
                 continue;
             };
             // A claim in a body or a branch is never trusted: Jules's own record is read.
-            let view = self.eyes.sessions.get(&job.account, &session).await?;
+            let view = self.readers.sessions.get(&job.account, &session).await?;
             match link::weigh(facts, &view) {
                 Link::Agreed(session) => {
-                    let pull = pull::track(reference.clone(), job.id, session, self.desk.now());
+                    let pull = pull::track(reference.clone(), job.id, session, self.backend.now());
                     return Ok(Some(Versioned::unstored(TrackedPull {
                         pull,
                         read_at: None,
@@ -160,11 +166,11 @@ impl Dispatcher {
             Some(_) => Share::Kept,
             None => Share::Common,
         };
-        let clues = pull::wants_clues(&found.pull, &source.timing, self.desk.now());
+        let clues = pull::wants_clues(&found.pull, &source.timing, self.backend.now());
         let depth = if clues {
-            Depth::WithClues
+            ReadDepth::WithClues
         } else {
-            Depth::Whole
+            ReadDepth::Whole
         };
         Reading { share, depth }
     }
@@ -174,24 +180,24 @@ impl Dispatcher {
     async fn facts_of_ours(
         &self,
         source: &Source,
-        (found, wish): (&Versioned<TrackedPull>, &Wish<'_>),
+        (found, wakeup): (&Versioned<TrackedPull>, &PullWakeup<'_>),
         whole: Reading,
     ) -> Result<PullFacts, Error> {
         let pull = &found.value.pull;
-        let heard = (wish.news, wish.sha);
-        let now = self.desk.now();
+        let heard = (wakeup.news, wakeup.sha);
+        let now = self.backend.now();
         let pushed = |received| pull::is_just_pushed(pull, heard, (received, now));
-        if wish.received_at.is_some_and(pushed) {
+        if wakeup.received_at.is_some_and(pushed) {
             let outline = Reading {
-                depth: Depth::Outline,
+                depth: ReadDepth::Outline,
                 ..whole
             };
-            let facts = self.facts_of(source, wish.pull, outline).await?;
+            let facts = self.facts_of(source, wakeup.pull, outline).await?;
             if !pull::is_at(pull, &facts.head.sha) {
                 return Ok(facts);
             }
         }
-        self.facts_of(source, wish.pull, whole).await
+        self.facts_of(source, wakeup.pull, whole).await
     }
 
     /// Jobs that may own an unknown pull request: the one that said so, and those whose sessions the pull request
@@ -201,25 +207,25 @@ impl Dispatcher {
     async fn candidates(
         &self,
         source: &Source,
-        wish: &Wish<'_>,
+        wakeup: &PullWakeup<'_>,
     ) -> Result<(Vec<JobId>, Reading), Error> {
-        let glance = self.glance_of(source, wish.pull).await?;
-        let young = |at| pull::is_young(at, self.desk.now());
+        let glance = self.glance_of(source, wakeup.pull).await?;
+        let young = |at| pull::is_young(at, self.backend.now());
         let reading = Reading {
             share: Share::Common,
             depth: match glance.opened_at {
-                Some(at) if wish.received_at.is_some() && young(at) => Depth::Outline,
-                Some(_) | None => Depth::Whole,
+                Some(at) if wakeup.received_at.is_some() && young(at) => ReadDepth::Outline,
+                Some(_) | None => ReadDepth::Whole,
             },
         };
         if !glance.same_repo {
             return Ok((Vec::new(), reading));
         }
         let claim = link::claim(&glance.body, &glance.branch);
-        let mut jobs: Vec<JobId> = wish.hint.cloned().into_iter().collect();
+        let mut jobs: Vec<JobId> = wakeup.hint.cloned().into_iter().collect();
         let named: Vec<SessionId> = claim.body.into_iter().chain(claim.branch).collect();
         for session in named {
-            jobs.extend(self.desk.store.job_of(&session).await?);
+            jobs.extend(self.backend.store.job_of(&session).await?);
         }
         jobs.dedup();
         Ok((jobs, reading))
@@ -232,39 +238,45 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<(), Error> {
         let pull = &found.value.pull;
-        let Some(job) = self.desk.store.job(&pull.job).await?.map(|job| job.value) else {
+        let Some(job) = self
+            .backend
+            .store
+            .job(&pull.job)
+            .await?
+            .map(|job| job.value)
+        else {
             return Ok(());
         };
         let mut outside = self.outside(pull, &job, facts, source).await?;
-        let decide = |outside: &Outside, now: Timestamp| {
+        let decide = |outside: &PullContext, now: Timestamp| {
             let input = Input::Facts(Box::new(facts.clone()), Box::new(outside.clone()));
             pull::apply(pull, &input, now, &source.policy, &source.timing)
         };
-        let mut step = decide(&outside, self.desk.now());
+        let mut step = decide(&outside, self.backend.now());
         if !step.effects.is_empty() {
             if self.is_disowned(&job, pull, facts).await? {
                 outside.owner = Owner::Foreign;
             }
             // Reading the session took time, and the facts have grown older by it.
-            step = decide(&outside, self.desk.now());
+            step = decide(&outside, self.backend.now());
         }
-        let mut unit = self.desk.unit();
+        let mut unit = self.backend.unit();
         let judged = self.take_turn(&mut unit, &mut step, facts, source).await?;
         let withdrawn = self
             .withdraw_merges(&mut unit, &step, judged.as_ref())
             .await?;
         let merge = |action: &&Action| matches!(action, Action::Merge { .. });
-        let decided = step.effects.iter().find(merge).map(Desk::effect_id);
+        let decided = step.effects.iter().find(merge).map(Backend::effect_id);
         self.count_merges(&mut unit, source, (decided, &withdrawn))
             .await?;
-        let route = self.desk.route(&job).await?;
+        let route = self.backend.route(&job).await?;
         let version = Some(found.version).filter(|version| *version > 0);
         self.link_job(&mut unit, &job, (&step, &source.timing))
             .await?;
-        self.desk
+        self.backend
             .save_pull(&mut unit, version, (&step, Some(facts.read_at)), &route)
             .await?;
-        match self.desk.commit(unit).await {
+        match self.backend.commit(unit).await {
             // The other writer read the same world; if it missed something, the due row comes soon.
             Err(error) if error.is_conflict() => {
                 return self.again_soon(&step.aggregate.pull).await;
@@ -287,7 +299,7 @@ impl Dispatcher {
         pull: &pull::Pull,
         facts: &PullFacts,
     ) -> Result<bool, Error> {
-        match self.eyes.sessions.get(&job.account, &pull.session).await {
+        match self.readers.sessions.get(&job.account, &pull.session).await {
             Ok(view) => {
                 let disowned = link::is_disowned(facts, &view);
                 if disowned {
@@ -307,7 +319,7 @@ impl Dispatcher {
             received_at: None,
         };
         Ok(self
-            .desk
+            .backend
             .queue
             .send(&work.to_body(), AFTER_CONFLICT)
             .await?)
@@ -316,7 +328,7 @@ impl Dispatcher {
     /// Links the pull request to its job, which may not know it yet.
     async fn link_job(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         job: &Job,
         (step, timing): (&Step<pull::Pull>, &Timing),
     ) -> Result<(), Error> {
@@ -326,12 +338,12 @@ impl Dispatcher {
         if watch.pull.is_some() || watch.session != step.aggregate.session {
             return Ok(());
         }
-        let Some(found) = self.desk.store.job(&job.id).await? else {
+        let Some(found) = self.backend.store.job(&job.id).await? else {
             return Ok(());
         };
         let (session, pull) = (&step.aggregate.session, &step.aggregate.pull);
         let step = domain::job::linked(&found.value, session, pull, timing);
-        self.desk.save_job(unit, Some(&found), &step).await?;
+        self.backend.save_job(unit, Some(&found), &step).await?;
         Ok(())
     }
 
@@ -340,20 +352,20 @@ impl Dispatcher {
         &self,
         repo: &RepoName,
         sha: &CommitSha,
-        (received_at, news): (Timestamp, News),
+        (received_at, news): (Timestamp, DeliveryHint),
     ) -> Result<(), Error> {
-        for found in self.desk.store.open_pulls().await? {
+        for found in self.backend.store.open_pulls().await? {
             let pull = &found.value.pull;
             let same = pull.head.as_ref().is_some_and(|head| head.sha == *sha);
             if pull.pull.repo == *repo && same {
-                let wish = Wish {
+                let wakeup = PullWakeup {
                     pull: &pull.pull,
                     hint: None,
                     received_at: Some(received_at),
                     news,
                     sha: Some(sha),
                 };
-                self.pull(&wish).await?;
+                self.pull(&wakeup).await?;
             }
         }
         Ok(())

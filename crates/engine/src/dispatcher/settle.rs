@@ -1,7 +1,7 @@
 //! Reads the world about an effect whose outcome is unknown.
 
-use domain::effect::{Action, Effect, EffectState, Finding};
-use domain::facts::{Depth, PullState};
+use domain::effect::{Action, Effect, EffectFinding, EffectState};
+use domain::facts::{PullState, ReadDepth};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, JobId, PlanId, PullRef, SessionId};
 use domain::policy::Source;
@@ -9,15 +9,15 @@ use domain::session::{ActivityKind, SessionState};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
-use super::effects::Outcome;
-use crate::desk::Error;
+use super::effects::EffectOutcome;
+use crate::backend::Error;
 use crate::keys;
 use crate::ports::{Reading, Share};
 
 /// Reads only the outline: it shows whether an effect on a pull request happened.
 const OUTLINE: Reading = Reading {
     share: Share::Kept,
-    depth: Depth::Outline,
+    depth: ReadDepth::Outline,
 };
 
 /// Clocks differ: the search for an effect's result begins this long before its request.
@@ -29,7 +29,7 @@ impl Dispatcher {
         &self,
         effect: &Effect,
         source: &Source,
-    ) -> Result<(Finding, Outcome), Error> {
+    ) -> Result<(EffectFinding, EffectOutcome), Error> {
         let since = effect.created_at - CLOCK_SLACK;
         let found = match &effect.action {
             Action::CreateSession { job, attempt } => {
@@ -62,20 +62,23 @@ impl Dispatcher {
                     .await?
             }
             Action::Comment { pull, .. } => {
-                self.eyes.pulls.has_comment(pull, effect.id.as_str()).await
+                self.readers
+                    .pulls
+                    .has_comment(pull, effect.id.as_str())
+                    .await
             }
             Action::ClosePull { pull } => {
                 self.facts_show(source, pull, |facts| facts.state != PullState::Open)
                     .await?
             }
             Action::DeleteBranch { repo, branch, .. } => self
-                .eyes
+                .readers
                 .pulls
                 .branch(repo, branch)
                 .await
                 .map(|state| state.sha.is_none()),
         };
-        Ok((finding(found), Outcome::Done))
+        Ok((finding(found), EffectOutcome::Done))
     }
 
     /// When other effects sent the very same text to the session: their messages prove nothing about this one.
@@ -85,14 +88,14 @@ impl Dispatcher {
         session: &SessionId,
         text: &str,
     ) -> Result<Vec<Timestamp>, Error> {
-        let Some(id) = self.desk.store.job_of(session).await? else {
+        let Some(id) = self.backend.store.job_of(session).await? else {
             return Ok(Vec::new());
         };
-        let mut effects = self.desk.store.effects(&keys::job_pk(&id)).await?;
-        let job = self.desk.store.job(&id).await?;
+        let mut effects = self.backend.store.effects(&keys::job_pk(&id)).await?;
+        let job = self.backend.store.job(&id).await?;
         // Repair messages are effects of the pull request, not of the job.
         if let Some(pull) = job.as_ref().and_then(|job| job.value.pull()) {
-            effects.extend(self.desk.store.effects(&keys::pull_pk(pull)).await?);
+            effects.extend(self.backend.store.effects(&keys::pull_pk(pull)).await?);
         }
         let likewise = |other: &Effect| {
             let done = matches!(other.state, EffectState::Done { .. });
@@ -113,31 +116,34 @@ impl Dispatcher {
         id: &JobId,
         attempt: u32,
         since: Timestamp,
-    ) -> Result<(Finding, Outcome), Error> {
-        let nothing = |finding| (finding, Outcome::Done);
+    ) -> Result<(EffectFinding, EffectOutcome), Error> {
+        let nothing = |finding| (finding, EffectOutcome::Done);
         if cfg!(without_guard = "marker_search") {
-            return Ok(nothing(Finding::NoTrace));
+            return Ok(nothing(EffectFinding::NoTrace));
         }
-        let Some(job) = self.desk.store.job(id).await? else {
-            return Ok(nothing(Finding::NoTrace));
+        let Some(job) = self.backend.store.job(id).await? else {
+            return Ok(nothing(EffectFinding::NoTrace));
         };
         let mut marker = job.value.marker();
         marker.attempt = attempt;
         Ok(
             match self
-                .eyes
+                .readers
                 .sessions
                 .find(&job.value.account, &marker, since)
                 .await
             {
                 // Only a list that was read proves that nothing was created.
-                Err(_) => nothing(Finding::CannotTell),
+                Err(_) => nothing(EffectFinding::CannotTell),
                 Ok(mut views) => {
                     // Two creates may both have happened: every process must choose the same session.
                     views.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
                     match views.into_iter().next() {
-                        Some(view) => (Finding::Happened, Outcome::Created(Box::new(view))),
-                        None => nothing(Finding::NoTrace),
+                        Some(view) => (
+                            EffectFinding::Happened,
+                            EffectOutcome::Created(Box::new(view)),
+                        ),
+                        None => nothing(EffectFinding::NoTrace),
                     }
                 }
             },
@@ -148,17 +154,17 @@ impl Dispatcher {
         &self,
         source: &Source,
         pull: &PullRef,
-    ) -> Result<(Finding, Outcome), Error> {
+    ) -> Result<(EffectFinding, EffectOutcome), Error> {
         let facts = match self.facts_of(source, pull, OUTLINE).await {
-            Err(Error::Outside(_)) => return Ok((Finding::CannotTell, Outcome::Done)),
+            Err(Error::Outside(_)) => return Ok((EffectFinding::CannotTell, EffectOutcome::Done)),
             read => read?,
         };
         Ok(match facts.state {
             PullState::Merged { commit } => (
-                Finding::Happened,
-                Outcome::Merged(commit.unwrap_or(facts.head.sha)),
+                EffectFinding::Happened,
+                EffectOutcome::Merged(commit.unwrap_or(facts.head.sha)),
             ),
-            PullState::Open | PullState::Closed => (Finding::NoTrace, Outcome::Done),
+            PullState::Open | PullState::Closed => (EffectFinding::NoTrace, EffectOutcome::Done),
         })
     }
 
@@ -172,7 +178,7 @@ impl Dispatcher {
         let others_since = others.iter().map(|at| *at - CLOCK_SLACK).min();
         let since = others_since.map_or(since, |at| at.min(since));
         let activities = self
-            .eyes
+            .readers
             .sessions
             .activities(account, session, Some(since))
             .await?;
@@ -187,7 +193,7 @@ impl Dispatcher {
         plan: &PlanId,
     ) -> Result<bool, Failure> {
         let activities = self
-            .eyes
+            .readers
             .sessions
             .activities(account, session, None)
             .await?;
@@ -195,7 +201,7 @@ impl Dispatcher {
         if named {
             return Ok(true);
         }
-        let view = self.eyes.sessions.get(account, session).await?;
+        let view = self.readers.sessions.get(account, session).await?;
         Ok(view.state != SessionState::AwaitingPlanApproval)
     }
 
@@ -204,7 +210,7 @@ impl Dispatcher {
         account: &AccountName,
         session: &SessionId,
     ) -> Result<bool, Failure> {
-        match self.eyes.sessions.get(account, session).await {
+        match self.readers.sessions.get(account, session).await {
             Err(failure) if failure.class == FailureClass::NotFound => Ok(true),
             found => Ok(found?.archived),
         }
@@ -225,10 +231,10 @@ impl Dispatcher {
     }
 }
 
-fn finding(found: Result<bool, Failure>) -> Finding {
+fn finding(found: Result<bool, Failure>) -> EffectFinding {
     match found {
-        Ok(true) => Finding::Happened,
-        Ok(false) => Finding::NoTrace,
-        Err(_) => Finding::CannotTell,
+        Ok(true) => EffectFinding::Happened,
+        Ok(false) => EffectFinding::NoTrace,
+        Err(_) => EffectFinding::CannotTell,
     }
 }

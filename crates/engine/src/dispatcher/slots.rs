@@ -9,7 +9,7 @@ use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
-use crate::desk::{Error, Place, Unit};
+use crate::backend::{Error, IndexEntry, UnitOfWork};
 use crate::keys;
 use crate::poller::CLAIM;
 use crate::store::Versioned;
@@ -20,7 +20,7 @@ const QUEUE_LOOK: SignedDuration = CLAIM;
 
 /// Which jobs count as holders of a slot without a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doubt {
+enum SlotCheck {
     /// Trusts recorded holders and members of the list of watched jobs; verifies the others.
     Gone,
     /// Trusts the list of watched jobs; verifies the others. A list may be a moment old.
@@ -29,7 +29,7 @@ enum Doubt {
     All,
 }
 
-impl Doubt {
+impl SlotCheck {
     /// The next stricter level, before a job has to wait.
     fn more(self) -> Option<Self> {
         match self {
@@ -41,16 +41,16 @@ impl Doubt {
 }
 
 /// The room of an account, as far as it was verified.
-struct Room {
+struct SlotRoom {
     limits: Limits,
     now: Timestamp,
-    doubt: Doubt,
+    doubt: SlotCheck,
     /// The slots, and other possible holders.
     slots: (Versioned<Slots>, BTreeSet<JobId>),
 }
 
 /// Whose turn it is.
-enum Turn {
+enum NextJob {
     /// This job's: its slot is granted.
     Begins(Box<Versioned<Job>>, Box<Slots>),
     /// No one's, since there is no room before that time; `None` inside when only a freed slot helps.
@@ -65,7 +65,7 @@ impl Dispatcher {
     ///
     /// While no slot is free it reads no more of the queue than its first page.
     pub(super) async fn slots(&self, account: &AccountName) -> Result<(), Error> {
-        let store = &self.desk.store;
+        let store = &self.backend.store;
         let Some(limits) = store.account(account).await?.map(|it| it.value.limits) else {
             tracing::warn!(%account, "jobs wait for an account that does not exist: `gaffer account add`");
             return Ok(());
@@ -79,15 +79,15 @@ impl Dispatcher {
                 None => Ok(()),
             };
         }
-        let now = self.desk.now();
+        let now = self.backend.now();
         let is_waiting = !is_all
             || first
                 .iter()
                 .any(|it| matches!(it.value.phase, Phase::Queued { .. }));
-        let mut room = Room {
+        let mut room = SlotRoom {
             limits,
             now,
-            doubt: Doubt::Gone,
+            doubt: SlotCheck::Gone,
             slots: self.free_the_gone(account).await?,
         };
         // The others go on when the present create is done. Due slots have a job that waits, which the list may not
@@ -96,15 +96,17 @@ impl Dispatcher {
         let others = others.then(|| plus(now, CREATE_HOLD));
         let begun = self.begun_in(first, &room).await?;
         let mut turn = self.first_turn(begun, &mut room).await?;
-        if !is_all && !matches!(turn, Turn::Later(_)) {
+        if !is_all && !matches!(turn, NextJob::Later(_)) {
             turn = self
                 .first_turn(store.queued(account).await?, &mut room)
                 .await?;
         }
         let slots = &room.slots.0;
         match turn {
-            Turn::Begins(found, granted) => self.begin_job(&found, slots, &granted, others).await,
-            Turn::Later(next) | Turn::Nobody(next) => {
+            NextJob::Begins(found, granted) => {
+                self.begin_job(&found, slots, &granted, others).await
+            }
+            NextJob::Later(next) | NextJob::Nobody(next) => {
                 let look = is_waiting.then(|| plus(now, QUEUE_LOOK));
                 let next = next.map_or(look, |at| Some(look.map_or(at, |look| look.min(at))));
                 self.keep_slots(slots, next).await?;
@@ -117,12 +119,12 @@ impl Dispatcher {
     async fn begun_in(
         &self,
         mut queued: Vec<Versioned<Job>>,
-        room: &Room,
+        room: &SlotRoom,
     ) -> Result<Vec<Versioned<Job>>, Error> {
         let begins = room.slots.0.value.creating.as_ref();
         let missing = begins.filter(|id| !queued.iter().any(|it| it.value.id == **id));
         if let Some(id) = missing {
-            let found = self.desk.store.job(id).await?;
+            let found = self.backend.store.job(id).await?;
             queued.extend(found.filter(|it| matches!(it.value.phase, Phase::Queued { .. })));
         }
         Ok(queued)
@@ -132,8 +134,8 @@ impl Dispatcher {
     async fn first_turn(
         &self,
         queued: Vec<Versioned<Job>>,
-        room: &mut Room,
-    ) -> Result<Turn, Error> {
+        room: &mut SlotRoom,
+    ) -> Result<NextJob, Error> {
         let now = room.now;
         let mut next: Option<Timestamp> = None;
         let mut held: BTreeMap<RepoName, bool> = BTreeMap::new();
@@ -156,18 +158,18 @@ impl Dispatcher {
                 continue;
             }
             return Ok(match self.admission(&found.value, room).await? {
-                Admission::Granted(granted) => Turn::Begins(Box::new(found), Box::new(granted)),
-                Admission::Later { at, .. } => Turn::Later(match at {
+                Admission::Granted(granted) => NextJob::Begins(Box::new(found), Box::new(granted)),
+                Admission::Later { at, .. } => NextJob::Later(match at {
                     Some(at) => earliest(next, at),
                     None => next,
                 }),
             });
         }
-        Ok(Turn::Nobody(next))
+        Ok(NextJob::Nobody(next))
     }
 
     /// Whether a job may start. Before it has to wait, the recorded holders of slots are verified.
-    async fn admission(&self, job: &Job, room: &mut Room) -> Result<Admission, Error> {
+    async fn admission(&self, job: &Job, room: &mut SlotRoom) -> Result<Admission, Error> {
         let within = (room.limits, room.now);
         let mut admission = admit(&room.slots, &job.id, within);
         while is_taken(&admission)
@@ -186,10 +188,10 @@ impl Dispatcher {
         let Some(waited_for) = &slots.creating else {
             return Ok(());
         };
-        let now = self.desk.store.slots_now(&slots.account).await?;
+        let now = self.backend.store.slots_now(&slots.account).await?;
         if now.value.creating.as_ref() != Some(waited_for) {
             let account = slots.account.clone();
-            self.desk.nudge(&Work::Slots { account }).await?;
+            self.backend.nudge(&Work::Slots { account }).await?;
         }
         Ok(())
     }
@@ -200,9 +202,9 @@ impl Dispatcher {
         &self,
         account: &AccountName,
     ) -> Result<(Versioned<Slots>, BTreeSet<JobId>), Error> {
-        let store = &self.desk.store;
+        let store = &self.backend.store;
         let Some(watched) = store.watched_keys(account).await? else {
-            let found = self.free_the_finished(account, Doubt::Absent).await?;
+            let found = self.free_the_finished(account, SlotCheck::Absent).await?;
             return Ok((found, BTreeSet::new()));
         };
         let found = store.slots_now(account).await?;
@@ -224,9 +226,9 @@ impl Dispatcher {
     }
 
     async fn seen_with(&self, slots: &Slots, id: &JobId) -> Result<Slots, Error> {
-        let job = self.desk.store.job(id).await?;
+        let job = self.backend.store.job(id).await?;
         let job = job.as_ref().map(|job| &job.value);
-        Ok(slots.seen_with(id, job, self.desk.now()))
+        Ok(slots.seen_with(id, job, self.backend.now()))
     }
 
     /// Saves changed slots and the time of the next check; writes nothing when neither changed.
@@ -236,12 +238,12 @@ impl Dispatcher {
         next: Option<Timestamp>,
     ) -> Result<(), Error> {
         let account = &slots.value.account;
-        let known = self.desk.store.slots(account).await?;
-        if known.value == slots.value && is_soon_enough(known.due, next, self.desk.now()) {
+        let known = self.backend.store.slots(account).await?;
+        if known.value == slots.value && is_soon_enough(known.due, next, self.backend.now()) {
             return Ok(());
         }
-        let mut unit = self.desk.unit();
-        let place = Place::due(next);
+        let mut unit = self.backend.unit();
+        let place = IndexEntry::due(next);
         unit.put(
             keys::slots(account),
             &slots.value,
@@ -255,22 +257,22 @@ impl Dispatcher {
     async fn free_the_finished(
         &self,
         account: &AccountName,
-        doubt: Doubt,
+        doubt: SlotCheck,
     ) -> Result<Versioned<Slots>, Error> {
-        let found = self.desk.store.slots_now(account).await?;
+        let found = self.backend.store.slots_now(account).await?;
         let mut slots = found.value.clone();
-        let watched = self.desk.store.watched(account).await?;
+        let watched = self.backend.store.watched(account).await?;
         let holding = watched.iter().filter(|job| job.value.holds_slot());
         let known: BTreeSet<&JobId> = holding.clone().map(|job| &job.value.id).collect();
         for id in found.value.taken.keys() {
-            if doubt == Doubt::Absent && known.contains(id) {
+            if doubt == SlotCheck::Absent && known.contains(id) {
                 continue;
             }
             slots = self.seen_with(&slots, id).await?;
         }
         // A finished session that a message woke again draws on the account like any other.
         for job in holding.filter(|job| !found.value.taken.contains_key(&job.value.id)) {
-            slots.taken.insert(job.value.id.clone(), self.desk.now());
+            slots.taken.insert(job.value.id.clone(), self.backend.now());
         }
         Ok(Versioned {
             value: slots,
@@ -288,17 +290,17 @@ impl Dispatcher {
         granted: &Slots,
         waits: Option<Timestamp>,
     ) -> Result<(), Error> {
-        let step = job::start(&found.value, self.desk.now())?;
-        let mut unit = self.desk.unit();
+        let step = job::start(&found.value, self.backend.now())?;
+        let mut unit = self.backend.unit();
         unit.put_ahead(
             keys::slots(&granted.account),
             granted,
             Some(slots.version),
-            Place::due(waits),
+            IndexEntry::due(waits),
         );
-        self.desk.save_job(&mut unit, Some(found), &step).await?;
+        self.backend.save_job(&mut unit, Some(found), &step).await?;
         let pk = keys::job_pk(&found.value.id);
-        unit.tell(
+        unit.enqueue(
             &pk,
             Work::Job {
                 id: found.value.id.clone(),
@@ -308,12 +310,12 @@ impl Dispatcher {
     }
 
     /// After a conflict on the slots, checks them again.
-    async fn commit_slots(&self, unit: Unit, account: &AccountName) -> Result<(), Error> {
-        match self.desk.commit(unit).await {
+    async fn commit_slots(&self, unit: UnitOfWork, account: &AccountName) -> Result<(), Error> {
+        match self.backend.commit(unit).await {
             Err(error) if error.is_conflict() => {
                 let account = account.clone();
                 let again = Work::Slots { account }.to_body();
-                Ok(self.desk.queue.send(&again, CREATE_GAP).await?)
+                Ok(self.backend.queue.send(&again, CREATE_GAP).await?)
             }
             outcome => outcome,
         }

@@ -8,9 +8,9 @@ use domain::job::{Job, NotNow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Desk, Error, OUTBOX_GRACE, Place};
+use crate::backend::{Backend, Error, IndexEntry, OUTBOX_GRACE};
 use crate::keys;
-use crate::wait::Seen;
+use crate::wait::WaitState;
 use crate::work::Work;
 
 /// What is wanted of an adoption.
@@ -44,7 +44,7 @@ pub enum Adopted {
     Later(JobId),
 }
 
-impl Desk {
+impl Backend {
     /// Asks for a session to be adopted and waits for the decision, at most `within`. One that is ours already answers its job.
     pub async fn adopt(&self, adoption: Adoption, within: Duration) -> Result<Adopted, Error> {
         if let Some(known) = self.store.job_of(&adoption.session).await? {
@@ -55,11 +55,11 @@ impl Desk {
             what: "source",
             name: adoption.repo.to_string(),
         })?;
-        let id = JobId::of(self.ulid());
+        let id = JobId::from_ulid(self.ulid());
         let mut unit = self.unit();
-        let place = Place::due(Some(unit.now() + OUTBOX_GRACE));
+        let place = IndexEntry::due(Some(unit.now() + OUTBOX_GRACE));
         unit.put(keys::adoption(&id), &adoption, None, place);
-        unit.tell(&keys::job_pk(&id), Work::Adopt { id: id.clone() });
+        unit.enqueue(&keys::job_pk(&id), Work::Adopt { id: id.clone() });
         self.commit(unit).await?;
         self.decided(&id, &adoption.session, within).await
     }
@@ -85,8 +85,8 @@ impl Desk {
     ) -> Result<Adopted, Error> {
         self.look_within(within, || async {
             Ok(match self.adopted(id, session).await? {
-                open @ Adopted::Later(_) => Seen::NotYet(open),
-                decided @ (Adopted::Job(_) | Adopted::Refused(..)) => Seen::Enough(decided),
+                open @ Adopted::Later(_) => WaitState::NotYet(open),
+                decided @ (Adopted::Job(_) | Adopted::Refused(..)) => WaitState::Enough(decided),
             })
         })
         .await

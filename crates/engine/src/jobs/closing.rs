@@ -4,16 +4,16 @@ use domain::ids::PullRef;
 use domain::job::{Job, NotNow};
 use domain::pull;
 
-use super::Named;
-use crate::desk::{Desk, Error, decide_again};
+use super::JobRef;
+use crate::backend::{Backend, Error, decide_again};
 use crate::keys;
-use crate::save::Route;
+use crate::save::EventRoute;
 use crate::work::Work;
 
-impl Desk {
+impl Backend {
     /// Cancels a job and closes its pull request, if it has one. An ended job keeps its end, and only its pull
     /// request is closed. Cancels nothing before the first reading of its pull request.
-    pub async fn cancel_and_close(&self, named: &Named, by: &str) -> Result<Job, Error> {
+    pub async fn cancel_and_close(&self, named: &JobRef, by: &str) -> Result<Job, Error> {
         let found = self.must_job(&named.job).await?.value;
         if let Some(pull) = found.pull()
             && self.store.pull(pull).await?.is_none()
@@ -45,7 +45,7 @@ impl Desk {
             let pull = step.aggregate.pull.clone();
             let mut unit = self.unit();
             let (version, read_at) = (Some(found.version), found.value.read_at);
-            self.save_pull(&mut unit, version, (&step, read_at), &Route::default())
+            self.save_pull(&mut unit, version, (&step, read_at), &EventRoute::default())
                 .await?;
             let pk = keys::pull_pk(&pull);
             let look = Work::Pull {
@@ -53,7 +53,7 @@ impl Desk {
                 job: None,
                 received_at: None,
             };
-            unit.tell(&pk, look);
+            unit.enqueue(&pk, look);
             Ok(self.try_commit(unit).await?.then_some(()))
         })
         .await

@@ -6,21 +6,21 @@ use domain::policy::Source;
 use domain::step::Step;
 use serde::{Deserialize, Serialize};
 
-use super::{Once, Order};
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
-use crate::forget;
+use super::{IdempotencyKey, Order};
+use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry};
 use crate::keys;
+use crate::retention;
 
 /// The order that was carried out under a name, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Carried {
+pub struct IdempotentOrder {
     /// A digest of the whole order.
     pub order: String,
     /// The job it became.
     pub job: JobId,
 }
 
-impl Desk {
+impl Backend {
     /// Creates a job; it starts when its account has room.
     pub async fn create_job(&self, order: Order) -> Result<Job, Error> {
         self.create_job_by(order, None).await
@@ -39,11 +39,15 @@ impl Desk {
     pub async fn create_job_once(
         &self,
         order: Order,
-        once: &Once,
+        once: &IdempotencyKey,
         by: Option<&str>,
     ) -> Result<Job, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
-            if let Some(found) = self.store.read::<Carried>(&keys::once(&once.name)).await? {
+            if let Some(found) = self
+                .store
+                .read::<IdempotentOrder>(&keys::once(&once.name))
+                .await?
+            {
                 if found.value.order != once.order {
                     return Err(reused().into());
                 }
@@ -52,11 +56,11 @@ impl Desk {
             let step = self.created(order.clone(), by).await?;
             let mut unit = self.unit();
             self.save_job(&mut unit, None, &step).await?;
-            let carried = Carried {
+            let carried = IdempotentOrder {
                 order: once.order.clone(),
                 job: step.aggregate.id.clone(),
             };
-            let place = Place::until(self.now(), forget::ONCE);
+            let place = IndexEntry::until(self.now(), retention::ONCE);
             unit.put(keys::once(&once.name), &carried, None, place);
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
@@ -72,7 +76,7 @@ impl Desk {
         let now = self.now();
         let mut step = job::create(self.new_job(order).await?, now)?;
         if let Some(by) = by {
-            job::given(&mut step.aggregate, job::Order::Create, by, now);
+            job::record_order(&mut step.aggregate, job::Order::Create, by, now);
         }
         Ok(step)
     }
@@ -101,7 +105,7 @@ impl Desk {
             return Err(looser(&source).into());
         }
         Ok(NewJob {
-            id: JobId::of(self.ulid()),
+            id: JobId::from_ulid(self.ulid()),
             installation: self.installation.clone(),
             account: source.account,
             repo: source.repo,

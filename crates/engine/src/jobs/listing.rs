@@ -7,7 +7,7 @@ use domain::ids::{JobId, RepoName};
 use domain::job::Job;
 use jiff::Timestamp;
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::PageToken;
 use crate::status::state_of;
@@ -32,11 +32,11 @@ pub struct JobsCursor {
 /// A text is no cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is not a cursor of ours: leave it out to begin anew")]
-pub struct NoJobsCursor;
+pub struct InvalidJobsCursor;
 
 /// Some jobs, the newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct JobList {
     /// The jobs.
     pub jobs: Vec<Job>,
     /// Where there may be older ones; `None` when there are none.
@@ -52,7 +52,7 @@ impl JobsCursor {
     }
 
     fn token(&self) -> PageToken {
-        let place = keys::job_place(self.created_at, &self.id);
+        let place = keys::list_position(self.created_at, &self.id);
         PageToken::after(&place, &keys::job_listed(&self.id))
     }
 }
@@ -64,9 +64,9 @@ impl fmt::Display for JobsCursor {
 }
 
 impl FromStr for JobsCursor {
-    type Err = NoJobsCursor;
+    type Err = InvalidJobsCursor;
 
-    fn from_str(text: &str) -> Result<Self, NoJobsCursor> {
+    fn from_str(text: &str) -> Result<Self, InvalidJobsCursor> {
         let mut parts = text.split('.');
         let (form, at, id) = (parts.next(), parts.next(), parts.next());
         let at = at.and_then(|at| at.parse().ok());
@@ -76,35 +76,35 @@ impl FromStr for JobsCursor {
             (Some(created_at), Some(id)) if form == Some(FORM) && parts.next().is_none() => {
                 Ok(Self { created_at, id })
             }
-            _ => Err(NoJobsCursor),
+            _ => Err(InvalidJobsCursor),
         }
     }
 }
 
 /// Which jobs are listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct JobsAsked {
+pub struct JobQuery {
     /// Only jobs of this repository.
     pub repo: Option<RepoName>,
     /// Only jobs in one of these states, in the words of [`STATES`](crate::status::STATES); in any when empty.
     pub states: Vec<&'static str>,
 }
 
-impl JobsAsked {
+impl JobQuery {
     fn means(&self, job: &Job) -> bool {
         self.repo.as_ref().is_none_or(|repo| job.repo == *repo)
             && (self.states.is_empty() || self.states.contains(&state_of(job)))
     }
 }
 
-impl Desk {
+impl Backend {
     /// The newest jobs first that are asked for, after a cursor.
     pub async fn list_jobs(
         &self,
-        asked: &JobsAsked,
+        asked: &JobQuery,
         after: Option<&JobsCursor>,
         limit: usize,
-    ) -> Result<Listed, Error> {
+    ) -> Result<JobList, Error> {
         let (mut jobs, mut looked_at) = (Vec::new(), 0);
         let mut last = after.cloned();
         let mut token = after.map(JobsCursor::token);
@@ -119,7 +119,7 @@ impl Desk {
                 };
                 let is_wanted = asked.means(&job);
                 if is_wanted && jobs.len() == limit {
-                    return Ok(Listed { jobs, next: last });
+                    return Ok(JobList { jobs, next: last });
                 }
                 last = Some(JobsCursor::after(&job));
                 if is_wanted {
@@ -128,10 +128,10 @@ impl Desk {
             }
             token = page.next;
             if token.is_none() {
-                return Ok(Listed { jobs, next: None });
+                return Ok(JobList { jobs, next: None });
             }
         }
-        Ok(Listed { jobs, next: last })
+        Ok(JobList { jobs, next: last })
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
             text.replace("j1.", "j1.99999999999999999999"),
         ];
         for text in wrong {
-            assert_eq!(text.parse::<JobsCursor>(), Err(NoJobsCursor), "{text}");
+            assert_eq!(text.parse::<JobsCursor>(), Err(InvalidJobsCursor), "{text}");
         }
     }
 }

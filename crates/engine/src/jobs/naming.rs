@@ -1,12 +1,12 @@
 //! Finds what people and programs name: the one place that every surface asks.
 
-use domain::ids::{Beginning, EventId, JobId, JobName, SessionId};
+use domain::ids::{EventId, JobId, JobIdPrefix, JobName, SessionId};
 use domain::job::NotNow;
 use domain::redact::presentable;
 use jiff::SignedDuration;
 
-use super::{JobsAsked, Named};
-use crate::desk::{Desk, Error};
+use super::{JobQuery, JobRef};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::PageToken;
 use crate::store::decode;
@@ -28,13 +28,13 @@ const SHOWN_MAX: usize = 3;
 const EVENT: &str = "evt_";
 
 /// Minimum length of an abbreviated event id, without the common prefix.
-const EVENT_CHARS_MIN: usize = domain::ids::BEGINNING_CHARS_MIN;
+const EVENT_CHARS_MIN: usize = domain::ids::ID_PREFIX_CHARS_MIN;
 
-impl Desk {
+impl Backend {
     /// Finds the job that a name means: the id of a job or of a session, the beginning of a job's id, `latest`, or a pull request.
-    pub async fn find(&self, name: &str) -> Result<Named, Error> {
+    pub async fn find(&self, name: &str) -> Result<JobRef, Error> {
         let missing = || no_such("job", name);
-        let of = |job, session| Named {
+        let of = |job, session| JobRef {
             job,
             session,
             by: None,
@@ -45,7 +45,7 @@ impl Desk {
                 Ok(of(job, None))
             }
             JobName::Latest => {
-                let newest = self.list_jobs(&JobsAsked::default(), None, 1).await?.jobs;
+                let newest = self.list_jobs(&JobQuery::default(), None, 1).await?.jobs;
                 let newest = newest.into_iter().next().ok_or_else(missing)?;
                 Ok(of(newest.id, None))
             }
@@ -53,32 +53,32 @@ impl Desk {
                 let found = self.store.pull(&pull).await?.ok_or_else(missing)?;
                 Ok(of(found.value.pull.job, None))
             }
-            JobName::Word(word) => self.of_word(word).await?.ok_or_else(missing),
+            JobName::Word(word) => self.resolve(word).await?.ok_or_else(missing),
         }
     }
 
     /// A whole session id goes before the beginning of a job's.
-    async fn of_word(&self, word: SessionId) -> Result<Option<Named>, Error> {
+    async fn resolve(&self, word: SessionId) -> Result<Option<JobRef>, Error> {
         let by = None;
         if let Some(job) = self.store.job_of(&word).await? {
             let session = Some(word);
-            return Ok(Some(Named { job, session, by }));
+            return Ok(Some(JobRef { job, session, by }));
         }
-        let Some(beginning) = Beginning::of(word.as_str()) else {
+        let Some(beginning) = JobIdPrefix::parse(word.as_str()) else {
             return Ok(None);
         };
-        let mut found = self.beginning_so(&beginning).await?;
+        let mut found = self.jobs_with_prefix(&beginning).await?;
         if found.len() > 1 {
             return Err(ambiguous(word.as_str(), &found).into());
         }
         let session = None;
-        Ok(found.pop().map(|job| Named { job, session, by }))
+        Ok(found.pop().map(|job| JobRef { job, session, by }))
     }
 
     /// Jobs whose ids begin like this, the newest first and no more than are shown.
     ///
     /// An id begins with the time, so only jobs of that time are read, however many there are.
-    async fn beginning_so(&self, beginning: &Beginning) -> Result<Vec<JobId>, Error> {
+    async fn jobs_with_prefix(&self, beginning: &JobIdPrefix) -> Result<Vec<JobId>, Error> {
         let (first, last) = (beginning.first.drawn_at(), beginning.last.drawn_at());
         let until = keys::stamp(first.saturating_sub(SLACK).unwrap_or(first));
         let from = keys::stamp(last.saturating_add(SLACK).unwrap_or(last));
@@ -93,7 +93,7 @@ impl Desk {
                     return Ok(found);
                 }
                 let id = decode::<JobId>(record)?.value;
-                if beginning.begins(&id) {
+                if beginning.matches(&id) {
                     found.push(id);
                 }
             }

@@ -1,12 +1,12 @@
 //! Notes that people and agents keep with a job.
 
 use domain::ids::JobId;
-use domain::notes::{NotKept, Notes};
+use domain::notes::{InvalidNotes, Notes};
 use serde_json::{Map, Value};
 
-use crate::desk::{Desk, Error, decide_again};
+use crate::backend::{Backend, Error, decide_again};
 
-impl Desk {
+impl Backend {
     /// What is noted down about a job.
     pub async fn notes(&self, id: &JobId) -> Result<Notes, Error> {
         Ok(self.store.get_or_initial::<Notes>(id).await?.value)
@@ -17,7 +17,7 @@ impl Desk {
         &self,
         id: &JobId,
         given: &Map<String, Value>,
-    ) -> Result<Result<Notes, NotKept>, Error> {
+    ) -> Result<Result<Notes, InvalidNotes>, Error> {
         decide_again(format!("job {id}"), || async move {
             self.must_job(id).await?;
             let found = self.store.get_or_initial::<Notes>(id).await?;

@@ -4,11 +4,11 @@ use domain::ids::{JobId, SessionId};
 use domain::job;
 
 use super::bare;
-use crate::desk::{Desk, Error, decide_again};
+use crate::backend::{Backend, Error, decide_again};
 use crate::keys;
 use crate::work::Work;
 
-impl Desk {
+impl Backend {
     /// A session was pushed: it is read from Jules soon, and nothing of the pushed content is believed. One that is
     /// not watched any more is ignored. Returns its job.
     pub async fn pushed(&self, session: &SessionId) -> Result<JobId, Error> {
@@ -32,7 +32,7 @@ impl Desk {
                 id: id.clone(),
                 pushed_at: Some(now),
             };
-            unit.tell(&keys::job_pk(id), look);
+            unit.enqueue(&keys::job_pk(id), look);
             Ok(self.try_commit(unit).await?.then(|| id.clone()))
         })
         .await

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use domain::event::{Aid, Audience, Event, Occurrence};
+use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::ids::{AccountName, AgentName, EventId};
 use domain::wake::Wake;
 
-use crate::desk::{Desk, Error};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::settings::Agent;
 use crate::store::Versioned;
-use crate::wait::Seen;
+use crate::wait::WaitState;
 
 /// The account named in test messages. Nothing is stored under it.
 const TEST_ACCOUNT: &str = "test";
 
-impl Desk {
+impl Backend {
     /// Puts a test message on its way to an agent: `test`, of no job, in the name of the account `test`.
     pub async fn test_wake(&self, agent: &Agent) -> Result<EventId, Error> {
         let mut unit = self.unit();
@@ -24,7 +24,7 @@ impl Desk {
             name: TEST_ACCOUNT.to_owned(),
         })?;
         let event = Event {
-            id: EventId::of(&format!("test:{}:{}", agent.name, self.ulid())),
+            id: EventId::from_name(&format!("test:{}:{}", agent.name, self.ulid())),
             job: None,
             account,
             attempt: 0,
@@ -34,7 +34,7 @@ impl Desk {
             what: Occurrence::Test,
             audience: Audience::Agent,
             seq: None,
-            aid: Aid::default(),
+            aid: EventContext::default(),
         };
         let id = event.id.clone();
         let pk = keys::wake(&agent.name, &id).pk;
@@ -54,7 +54,7 @@ impl Desk {
         self.look_within(within, || async {
             let found = self.must_wake(agent, event).await?;
             let is_enough = found.value.is_settled();
-            Ok(Seen::if_enough(found, is_enough))
+            Ok(WaitState::if_enough(found, is_enough))
         })
         .await
     }

@@ -2,32 +2,32 @@
 
 use std::time::Duration;
 
-use domain::conversation::Cursor;
+use domain::conversation::ConversationCursor;
 use domain::effect::{Effect, EffectState};
 use domain::ids::JobId;
 use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 
-use super::Wish;
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
+use super::EffectRef;
+use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry};
 use crate::ports::Key;
-use crate::readings::{Dated, Looked, ReadMessages, Readings};
+use crate::readings::{Dated, ReadCounter, ReadMessages, SessionCheck};
 use crate::settings::{PatchPage, ReadArtifacts};
-use crate::wait::Seen;
+use crate::wait::WaitState;
 use crate::work::Work;
-use crate::{forget, keys};
+use crate::{keys, retention};
 
 /// A repeated request about a job within this time gets the previous answer: frequent requests must not use up
 /// Jules's limits.
 pub(crate) const SEEN_JUST_NOW: SignedDuration = SignedDuration::from_secs(5);
 
 /// Where the page of a job's conversation after a cursor is kept.
-pub(crate) fn conversation_key(id: &JobId, cursor: &Cursor) -> Key {
+pub(crate) fn conversation_key(id: &JobId, cursor: &ConversationCursor) -> Key {
     keys::messages(id, &cursor.digest())
 }
 
-impl Desk {
+impl Backend {
     /// Requests a fresh read of what a job has produced and waits for it, at most `within`; `None` when it is not
     /// there by then.
     pub async fn fresh_artifacts(
@@ -63,7 +63,7 @@ impl Desk {
     pub async fn fresh_messages(
         &self,
         id: &JobId,
-        cursor: &Cursor,
+        cursor: &ConversationCursor,
         within: Duration,
     ) -> Result<Option<ReadMessages>, Error> {
         let work = Work::Messages {
@@ -75,12 +75,17 @@ impl Desk {
     }
 
     /// Requests a read of a job's session and waits for it, at most `within`; `None` when it is not done by then.
-    pub async fn fresh_look(&self, id: &JobId, within: Duration) -> Result<Option<Looked>, Error> {
+    pub async fn fresh_look(
+        &self,
+        id: &JobId,
+        within: Duration,
+    ) -> Result<Option<SessionCheck>, Error> {
         let look = Work::Look {
             id: id.clone(),
             pushed_at: None,
         };
-        self.read_for(id, (keys::looked(id), look), within).await
+        self.read_for(id, (keys::session_check(id), look), within)
+            .await
     }
 
     /// Returns what is cached under a key if it was read just now; else reads it again, unless that was done often
@@ -107,16 +112,16 @@ impl Desk {
         self.must_job(id).await?;
         for _ in 0..DECIDE_AGAIN_MAX {
             let key = keys::readings(id);
-            let found = self.store.read::<Readings>(&key).await?;
+            let found = self.store.read::<ReadCounter>(&key).await?;
             let asked_at = self.now();
             let before = found.as_ref().map(|found| &found.value);
-            let Some(readings) = Readings::one_more(before, asked_at) else {
+            let Some(readings) = ReadCounter::one_more(before, asked_at) else {
                 return Ok(None);
             };
             let mut unit = self.unit();
-            let place = Place::until(asked_at, forget::ANSWER);
+            let place = IndexEntry::until(asked_at, retention::ANSWER);
             unit.put(key, &readings, found.map(|found| found.version), place);
-            unit.tell(&keys::job_pk(id), work.clone());
+            unit.enqueue(&keys::job_pk(id), work.clone());
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome.map(|()| Some(asked_at)),
@@ -136,22 +141,22 @@ impl Desk {
             let found = self.store.read::<T>(key).await?.map(|found| found.value);
             let wanted = found.filter(|read| read.read_at() >= since);
             let is_enough = wanted.is_some();
-            Ok(Seen::if_enough(wanted, is_enough))
+            Ok(WaitState::if_enough(wanted, is_enough))
         })
         .await
     }
 
     /// Waits until an effect is settled, at most `within`; returns its state then.
-    pub async fn settled(&self, wish: &Wish, within: Duration) -> Result<Effect, Error> {
+    pub async fn settled(&self, effect_ref: &EffectRef, within: Duration) -> Result<Effect, Error> {
         self.look_within(within, || async {
-            let found = self.store.effect(&wish.pk, &wish.id).await?;
+            let found = self.store.effect(&effect_ref.pk, &effect_ref.id).await?;
             let found = found.ok_or_else(|| Error::NoSuch {
                 what: "effect",
-                name: wish.id.to_string(),
+                name: effect_ref.id.to_string(),
             })?;
             let waiting_for_time = matches!(found.value.state, EffectState::Unknown { .. });
             let is_enough = found.value.is_settled() || waiting_for_time;
-            Ok(Seen::if_enough(found.value, is_enough))
+            Ok(WaitState::if_enough(found.value, is_enough))
         })
         .await
     }

@@ -1,12 +1,12 @@
 //! Decides what an observation of a session means by the rules of its source, and saves that.
 
-use domain::job::{self, Job, Sight};
+use domain::job::{self, Job, Observation};
 use domain::policy::Source;
 use domain::step::Step;
 
 use super::Poller;
-use super::poll::Gathered;
-use crate::desk::{DECIDE_AGAIN_MAX, Error};
+use super::poll::PollData;
+use crate::backend::{DECIDE_AGAIN_MAX, Error};
 use crate::keys;
 use crate::store::Versioned;
 
@@ -16,7 +16,7 @@ impl Poller {
         &self,
         job: &Job,
         rules: &Source,
-        gathered: &mut Gathered,
+        gathered: &mut PollData,
     ) -> Result<bool, Error> {
         let Some(named) = job.agent.as_ref().or(rules.agent.as_ref()) else {
             return Ok(false);
@@ -24,7 +24,7 @@ impl Poller {
         if let Some(known) = gathered.awake.get(named) {
             return Ok(*known);
         }
-        let is_awake = self.desk.awake(Some(named.clone())).await?.is_some();
+        let is_awake = self.backend.awake(Some(named.clone())).await?.is_some();
         gathered.awake.insert(named.clone(), is_awake);
         Ok(is_awake)
     }
@@ -33,12 +33,12 @@ impl Poller {
     async fn means(
         &self,
         found: &Versioned<Job>,
-        sight: &Sight,
-        (rules, gathered): (&Source, &mut Gathered),
+        sight: &Observation,
+        (rules, gathered): (&Source, &mut PollData),
     ) -> Result<Step<Job>, Error> {
         let can_be_woken = self.known_awake(&found.value, rules, gathered).await?;
         let policy = rules.policy_for(can_be_woken, &found.value.terms);
-        let now = self.desk.now();
+        let now = self.backend.now();
         Ok(job::observe(
             &found.value,
             sight,
@@ -53,39 +53,43 @@ impl Poller {
     pub(super) async fn decide(
         &self,
         found: &Versioned<Job>,
-        sight: &Sight,
-        (rules, gathered): (&Source, &mut Gathered),
+        sight: &Observation,
+        (rules, gathered): (&Source, &mut PollData),
     ) -> Result<(), Error> {
-        let now = self.desk.now();
+        let now = self.backend.now();
         let step = self.means(found, sight, (rules, gathered)).await?;
-        let stored = self.known.stored(found);
-        if self.known.keeps(&stored, &step, now) {
+        let stored = self.jobs.stored(found);
+        if self.jobs.keep_progress(&stored, &step, now) {
             return Ok(());
         }
         let mut found = stored;
         for _ in 0..DECIDE_AGAIN_MAX {
-            let mut unit = self.desk.unit();
-            if !self.desk.save_job(&mut unit, Some(&found), &step).await? {
+            let mut unit = self.backend.unit();
+            if !self
+                .backend
+                .save_job(&mut unit, Some(&found), &step)
+                .await?
+            {
                 return Ok(());
             }
-            match self.desk.commit(unit).await {
+            match self.backend.commit(unit).await {
                 Err(error) if error.is_conflict() => {
                     let key = keys::job(&found.value.id);
-                    self.known.forget(&key, None, now);
+                    self.jobs.invalidate(&key, None, now);
                 }
                 Ok(()) => {
-                    self.known.saved(&found, &step, now);
+                    self.jobs.saved(&found, &step, now);
                     return Ok(());
                 }
                 Err(error) => return Err(error),
             }
-            let again = self.desk.store.job(&found.value.id).await?;
+            let again = self.backend.store.job(&found.value.id).await?;
             let Some(again) = again.filter(|again| again.value == found.value) else {
                 break;
             };
             found = again;
         }
-        self.known.lost(&found.value, now);
+        self.jobs.drop_progress(&found.value, now);
         tracing::debug!(job.id = %found.value.id, "somebody else changed the job meanwhile; the next poll decides");
         Ok(())
     }

@@ -9,7 +9,7 @@ use domain::ids::SessionId;
 use domain::session::SessionView;
 
 use super::Poller;
-use super::poll::Gathered;
+use super::poll::PollData;
 use super::sweep::Sweep;
 
 /// List pages read in one poll; sessions that are not on them are read one by one.
@@ -21,7 +21,7 @@ impl Poller {
         &self,
         account: &Account,
         (wanted, sweep): (&BTreeSet<SessionId>, &Sweep),
-        gathered: &mut Gathered,
+        gathered: &mut PollData,
     ) -> Result<(), Failure> {
         let (mut token, mut bytes, mut sessions, mut depth) = (None, 0, 0, 0);
         let page_size = cadence::page_size(&account.list);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::account::{self, Account, Budget, Bustle, ListWeight, Poll, Tally};
-use domain::cadence::{self, Look};
+use domain::account::{self, Account, AccountActivity, Budget, ListWeight, Poll, PollCounters};
+use domain::cadence::{self, ReadMode};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AgentName, RepoName, SessionId};
 use domain::job::Job;
@@ -12,11 +12,11 @@ use domain::policy::Source;
 use domain::session::SessionView;
 use jiff::Timestamp;
 
-use super::sight::{READ_AT_ONCE, Seen};
+use super::read_sessions::{READ_AT_ONCE, SessionReading};
 use super::turn::Watched;
-use super::{Others, Poller, bustle};
-use crate::desk::{DECIDE_AGAIN_MAX, Error};
-use crate::save::Route;
+use super::{OtherPollers, Poller, activity};
+use crate::backend::{DECIDE_AGAIN_MAX, Error};
+use crate::save::EventRoute;
 use crate::store::Versioned;
 
 /// After this many unreadable sessions in a row the error is Jules's, not the sessions'.
@@ -24,7 +24,7 @@ const UNREADABLE_MAX: usize = 5;
 
 /// What a poll has gathered.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct PollData {
     pub(super) weight: ListWeight,
     pub(super) views: BTreeMap<SessionId, SessionView>,
     pub(super) reads: BTreeMap<SessionId, Timestamp>,
@@ -35,7 +35,7 @@ pub(super) struct Gathered {
     /// Deadline for beginning a read; the remaining sessions are skipped. `None` for a poll without a limit.
     pub(super) until: Option<Timestamp>,
     /// The account's, with when it was swept.
-    pub(super) tally: Tally,
+    pub(super) tally: PollCounters,
     /// Number of requests to Jules; a log counts as one, whatever its number of pages.
     pub(super) asked: u64,
     pub(super) rules: BTreeMap<RepoName, Arc<Source>>,
@@ -51,25 +51,27 @@ impl Poller {
     pub(super) async fn poll(
         &self,
         found: Versioned<Account>,
-        (until, others): (Timestamp, Others),
+        (until, others): (Timestamp, OtherPollers),
     ) -> Result<Option<Timestamp>, Error> {
-        let account = &self.learned.recalled(&found);
+        let account = &self.accounts.get(&found);
         let jobs = self.watched(&account.name, others).await?;
-        let mut gathered = Gathered {
+        let mut gathered = PollData {
             weight: account.list.clone(),
             passed_over: account.passed_over.clone(),
             until: Some(until),
-            tally: account.tally.clone(),
-            ..Gathered::default()
+            tally: account.counters.clone(),
+            ..PollData::default()
         };
         let looked = self.look_at_all(account, &jobs, &mut gathered).await;
         let (passed_over, asked, tally) = (gathered.passed_over, gathered.asked, gathered.tally);
         let mut outcome = match looked {
             Ok(()) => Poll::Answered {
                 // An idle account is checked again: something may have begun during the poll.
-                bustle: match bustle::of(&jobs) {
-                    Bustle::Active => Bustle::Active,
-                    Bustle::Resting | Bustle::Nothing => self.bustle(&account.name).await?,
+                activity: match activity::activity_of(&jobs) {
+                    AccountActivity::Active => AccountActivity::Active,
+                    AccountActivity::Resting | AccountActivity::NoJobs => {
+                        self.activity(&account.name).await?
+                    }
                 },
                 list: gathered.weight,
                 reads: gathered.reads,
@@ -81,20 +83,20 @@ impl Poller {
             Err(LookError::Inside(error)) => return Err(error),
         };
         let budget = Budget {
-            dear_until: self.money.dear_until(&self.desk).await?,
+            dear_until: self.money.exhausted_until(&self.backend).await?,
             ..account.budget.clone()
         };
         let learned = Account {
             passed_over,
-            tally,
-            budget: budget.with(asked, self.desk.now()),
+            counters: tally,
+            budget: budget.with(asked, self.backend.now()),
             ..account.clone()
         };
-        let now = self.desk.now();
+        let now = self.backend.now();
         let step = account::polled(&learned, &outcome, now);
         let seen = (&outcome, now);
         // Alone, the row is written only when another process could need it.
-        if others == Others::None && self.learned.keeps(&found, &step, seen) {
+        if others == OtherPollers::None && self.accounts.keep(&found, &step, seen) {
             return Ok(Some(step.aggregate.next_poll));
         }
         self.save_poll(found.version, learned, &mut outcome).await
@@ -108,33 +110,33 @@ impl Poller {
     ) -> Result<Option<Timestamp>, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let name = &learned.name;
-            let step = account::polled(&learned, outcome, self.desk.now());
-            let mut unit = self.desk.unit();
+            let step = account::polled(&learned, outcome, self.backend.now());
+            let mut unit = self.backend.unit();
             unit.save(name, &step.aggregate, Some(version));
             if !step.events.is_empty() {
-                let route = Route::to(self.desk.awake(step.aggregate.agent.clone()).await?);
-                self.desk
+                let route = EventRoute::to(self.backend.awake(step.aggregate.agent.clone()).await?);
+                self.backend
                     .save_account_events(&mut unit, &step.events, &route)
                     .await?;
             }
-            match self.desk.commit(unit).await {
+            match self.backend.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome.map(|()| Some(step.aggregate.next_poll)),
             }
             // A request to poll this account may have come meanwhile.
-            if let Poll::Answered { bustle, .. } = outcome
-                && *bustle != Bustle::Active
+            if let Poll::Answered { activity, .. } = outcome
+                && *activity != AccountActivity::Active
             {
-                *bustle = self.bustle(name).await?;
+                *activity = self.activity(name).await?;
             }
-            let again = self.desk.store.account(name).await?;
+            let again = self.backend.store.account(name).await?;
             let Some(again) = again else {
                 return Ok(None);
             };
             version = again.version;
             learned = Account {
                 passed_over: learned.passed_over,
-                tally: learned.tally.or_longer(again.value.tally),
+                counters: learned.counters.or_longer(again.value.counters),
                 budget: Budget {
                     requests_a_day: again.value.budget.requests_a_day,
                     ..learned.budget
@@ -149,7 +151,7 @@ impl Poller {
         &self,
         account: &Account,
         jobs: &[Versioned<Job>],
-        gathered: &mut Gathered,
+        gathered: &mut PollData,
     ) -> Result<(), LookError> {
         let watched: BTreeSet<SessionId> = jobs
             .iter()
@@ -158,8 +160,8 @@ impl Poller {
         gathered.resting = self.resting(account, jobs, gathered).await?;
         let wanted: BTreeSet<SessionId> = &watched - &gathered.resting;
         let sweep = self.sweep(account, jobs);
-        gathered.tally = sweep.marked(&account.tally, (false, self.desk.now()));
-        let listing = || cadence::look(&account.list, wanted.len() as u64) == Look::List;
+        gathered.tally = sweep.marked(&account.counters, (false, self.backend.now()));
+        let listing = || cadence::read_mode(&account.list, wanted.len() as u64) == ReadMode::List;
         // A duplicate may appear after its job has ended, so a sweep needs no watched session.
         if sweep.lists || !wanted.is_empty() && listing() {
             match self.list(account, (&wanted, &sweep), gathered).await {
@@ -171,11 +173,11 @@ impl Poller {
                 outcome => outcome?,
             }
         }
-        self.put_twins_away(&watched, gathered).await?;
+        self.archive_duplicates(&watched, gathered).await?;
         self.look_at_each(account, jobs, gathered).await?;
         if sweep.links {
             self.remind_of_pulls(jobs).await?;
-            gathered.tally = sweep.marked(&account.tally, (true, self.desk.now()));
+            gathered.tally = sweep.marked(&account.counters, (true, self.backend.now()));
         }
         if watched.is_empty() && !sweep.lists {
             // Nothing to watch: the key is still proved to work, with the smallest question there is.
@@ -190,17 +192,20 @@ impl Poller {
         &self,
         account: &Account,
         jobs: &[Versioned<Job>],
-        gathered: &mut Gathered,
+        gathered: &mut PollData,
     ) -> Result<(), LookError> {
         for some in self
             .in_turn(account, jobs, gathered)
             .await?
             .chunks(READ_AT_ONCE)
         {
-            if gathered.until.is_some_and(|until| self.desk.now() >= until) {
+            if gathered
+                .until
+                .is_some_and(|until| self.backend.now() >= until)
+            {
                 break;
             }
-            let sights = self.see(account, some, gathered).await?;
+            let sights = self.read_sessions(account, some, gathered).await?;
             for (watched, seen) in some.iter().zip(sights) {
                 self.take_in(*watched, seen, gathered).await?;
             }
@@ -218,8 +223,8 @@ impl Poller {
     async fn take_in(
         &self,
         (found, watch): Watched<'_>,
-        seen: Result<Seen, Failure>,
-        gathered: &mut Gathered,
+        seen: Result<SessionReading, Failure>,
+        gathered: &mut PollData,
     ) -> Result<(), LookError> {
         match seen {
             Err(failure) if !is_about_the_account(failure.class) => {
@@ -231,7 +236,7 @@ impl Poller {
                 let read_at = seen.read_at.map(|at| (watch.session.clone(), at));
                 gathered.reads.extend(read_at);
                 if seen.has_log() {
-                    self.known.was_read(&found.value);
+                    self.jobs.was_read(&found.value);
                 }
                 let rules = self.rules_in_poll(&found.value, gathered).await?;
                 self.decide(found, &seen.sight, (&rules, gathered)).await?;

@@ -6,8 +6,8 @@ use domain::job::Job;
 use domain::policy::Source;
 
 use super::Poller;
-use super::poll::Gathered;
-use crate::desk::Error;
+use super::poll::PollData;
+use crate::backend::Error;
 use crate::jobs::bare;
 use crate::keys;
 use crate::store::decode;
@@ -17,13 +17,13 @@ impl Poller {
     pub(super) async fn rules_in_poll(
         &self,
         job: &Job,
-        gathered: &mut Gathered,
+        gathered: &mut PollData,
     ) -> Result<Arc<Source>, Error> {
         if let Some(known) = gathered.rules.get(&job.repo) {
             return Ok(Arc::clone(known));
         }
         // An eventually consistent read costs half: a change within the last second counts from the next poll.
-        let records = self.desk.store.records();
+        let records = self.backend.store.records();
         let found = records.glance(&[keys::source(&job.repo)]).await?;
         let found = found.first().map(decode::<Source>).transpose()?;
         let rules = Arc::new(found.map_or_else(|| bare(job), |source| source.value));
@@ -32,7 +32,7 @@ impl Poller {
     }
 
     pub(super) async fn rules(&self, job: &Job) -> Result<Source, Error> {
-        let source = self.desk.store.source(&job.repo).await?;
+        let source = self.backend.store.source(&job.repo).await?;
         Ok(source.map_or_else(|| bare(job), |source| source.value))
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use domain::account::{Account, Tally};
+use domain::account::{Account, PollCounters};
 use domain::ids::PullRef;
 use domain::job::{Job, Phase};
 use domain::session::SessionView;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Poller;
-use crate::desk::Error;
+use crate::backend::Error;
 use crate::store::Versioned;
 use crate::work::Work;
 
@@ -38,12 +38,16 @@ pub(super) struct Sweep {
 impl Sweep {
     /// Stores the times of the sweep: a list that is too much for Jules is not requested again at once, and an
     /// unfinished search stays due.
-    pub(super) fn marked(&self, before: &Tally, (came_to_links, now): (bool, Timestamp)) -> Tally {
+    pub(super) fn marked(
+        &self,
+        before: &PollCounters,
+        (came_to_links, now): (bool, Timestamp),
+    ) -> PollCounters {
         let mark = |last: Option<Timestamp>, done: bool| {
             let begun = last.unwrap_or(now);
             Some(if done { now } else { begun })
         };
-        Tally {
+        PollCounters {
             listed: mark(before.listed, self.lists),
             linked: mark(before.linked, self.links && came_to_links),
             ..before.clone()
@@ -62,7 +66,7 @@ impl Poller {
     /// What a poll searches additionally: whatever it has not searched for a while, however rare the polls are. A new
     /// account gets its first sweep after a while too.
     pub(super) fn sweep(&self, account: &Account, jobs: &[Versioned<Job>]) -> Sweep {
-        let now = self.desk.now();
+        let now = self.backend.now();
         let is_due = |last: Option<Timestamp>, every: SignedDuration| {
             last.is_some_and(|last| now.duration_since(last).abs() >= every)
         };
@@ -78,8 +82,8 @@ impl Poller {
         // Ended jobs are not read one by one: at this age they may have duplicates too.
         let oldest = created.fold(now - YOUNG, Timestamp::min);
         Sweep {
-            lists: is_due(account.tally.listed, LISTS_EVERY),
-            links: is_due(account.tally.linked, LINKS_EVERY),
+            lists: is_due(account.counters.listed, LISTS_EVERY),
+            links: is_due(account.counters.linked, LINKS_EVERY),
             since: oldest - CLOCK_SLACK,
         }
     }
@@ -94,7 +98,7 @@ impl Poller {
         if known.is_empty() {
             return Ok(());
         }
-        let open = self.desk.store.open_pulls().await?;
+        let open = self.backend.store.open_pulls().await?;
         let followed: BTreeSet<&PullRef> =
             open.iter().map(|found| &found.value.pull.pull).collect();
         for (job, pull) in known
@@ -111,7 +115,7 @@ impl Poller {
                 },
                 Work::Job { id: id.clone() },
             ] {
-                self.desk
+                self.backend
                     .queue
                     .send(&work.to_body(), SignedDuration::ZERO)
                     .await?;

@@ -7,11 +7,11 @@ use domain::account::{Account, Health};
 use domain::cadence::{self, READS_MAX};
 use domain::ids::SessionId;
 use domain::job::{Job, Phase, Watch};
-use domain::priority::{self, Waiting};
+use domain::priority::{self, ReadCandidate};
 
-use super::poll::Gathered;
-use super::{Poller, bustle};
-use crate::desk::Error;
+use super::poll::PollData;
+use super::{Poller, activity};
+use crate::backend::Error;
 use crate::store::Versioned;
 
 /// A job with its watch.
@@ -24,7 +24,7 @@ impl Poller {
         &self,
         account: &Account,
         jobs: &'a [Versioned<Job>],
-        gathered: &mut Gathered,
+        gathered: &mut PollData,
     ) -> Result<Vec<Watched<'a>>, Error> {
         let (mut looked_at, mut asking) = (Vec::new(), Vec::new());
         for found in jobs {
@@ -46,7 +46,7 @@ impl Poller {
             }
         }
         let before = &account.passed_over;
-        let waiting: Vec<Waiting> = asking.iter().map(|one| waiting(*one, before)).collect();
+        let waiting: Vec<ReadCandidate> = asking.iter().map(|one| waiting(*one, before)).collect();
         let order = priority::reads(&waiting, READS_MAX);
         let turns = order.iter().filter_map(|at| asking.get(*at));
         looked_at.extend(turns.copied());
@@ -64,11 +64,11 @@ impl Poller {
         &self,
         account: &Account,
         jobs: &[Versioned<Job>],
-        gathered: &mut Gathered,
+        gathered: &mut PollData,
     ) -> Result<BTreeSet<SessionId>, Error> {
         let mut resting = BTreeSet::new();
-        let polls = (bustle::gap(account, jobs), account.tally.last);
-        let now = self.desk.now();
+        let polls = (activity::gap(account, jobs), account.counters.last);
+        let now = self.backend.now();
         for found in jobs {
             match &found.value.phase {
                 Phase::Watching(watch)
@@ -93,14 +93,14 @@ impl Poller {
         &self,
         account: &Account,
         (found, watch): Watched<'_>,
-        gathered: &mut Gathered,
+        gathered: &mut PollData,
     ) -> Result<bool, Error> {
         let rules = self.rules_in_poll(&found.value, gathered).await?;
         let Some(view) = gathered.views.get(&watch.session) else {
             return Ok(true);
         };
         let last_read = account.activity_reads.get(&watch.session).copied();
-        let now = self.desk.now();
+        let now = self.backend.now();
         Ok(cadence::wants_activities(
             watch,
             view,
@@ -111,8 +111,8 @@ impl Poller {
     }
 }
 
-fn waiting((found, watch): Watched<'_>, before: &BTreeMap<SessionId, u32>) -> Waiting {
-    Waiting {
+fn waiting((found, watch): Watched<'_>, before: &BTreeMap<SessionId, u32>) -> ReadCandidate {
+    ReadCandidate {
         priority: found.value.priority,
         passed_over: before.get(&watch.session).copied().unwrap_or(0),
     }

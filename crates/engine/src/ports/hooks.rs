@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use domain::failure::Failure;
-use domain::hooks::{Attempt, DeliveryId, HookId, Log};
 use domain::ids::RepoName;
+use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
 use jiff::Timestamp;
 
 /// Reads the outcomes of webhook deliveries.
@@ -14,7 +14,11 @@ pub trait HooksRead: Send + Sync {
 
     /// The delivery attempts since a time, and perhaps some older ones, in any order; `None` when no webhook there
     /// points at our API. A long log is cut to its newest part.
-    async fn attempts(&self, log: &Log, since: Timestamp) -> Result<Option<Vec<Attempt>>, Failure>;
+    async fn attempts(
+        &self,
+        log: &Log,
+        since: Timestamp,
+    ) -> Result<Option<Vec<DeliveryAttempt>>, Failure>;
 }
 
 /// Asks for webhook deliveries again. Only the dispatcher holds one.

@@ -1,7 +1,7 @@
 //! The readers of `gaffer doctor`: adapters that show how a service sees us, and that can change nothing.
 
 use async_trait::async_trait;
-use domain::doctor::{Hook, Identity, Reach, RepositoryFacts};
+use domain::doctor::{CredentialIdentity, Hook, Reachability, RepositoryFacts};
 use domain::facts::Fact;
 use domain::failure::Failure;
 use domain::ids::{AccountName, BranchName, RepoName};
@@ -26,7 +26,7 @@ pub trait JulesProbe: Send + Sync {
 #[async_trait]
 pub trait GithubProbe: Send + Sync {
     /// Who GitHub says that the credential is.
-    async fn identity(&self) -> Identity;
+    async fn identity(&self) -> CredentialIdentity;
 
     /// The App's own webhook; `None` when there is no App or it has none.
     async fn app_hook(&self) -> Fact<Option<Hook>>;
@@ -42,5 +42,5 @@ pub trait GithubProbe: Send + Sync {
 #[async_trait]
 pub trait AgentsProbe: Send + Sync {
     /// Whether the address filter lets us there, and a connection comes about.
-    async fn reach(&self, url: &Url) -> Reach;
+    async fn reach(&self, url: &Url) -> Reachability;
 }

@@ -1,11 +1,11 @@
 //! The GitHub ports: one that only reads and one that writes.
 
 use async_trait::async_trait;
-use domain::facts::{Depth, PullFacts};
+use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::Failure;
-use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoName};
-use domain::page::Page;
+use domain::ids::{BranchName, CommitSha, PullRef, RepoName, RepositoryIdentity};
 use domain::policy::MergeMethod;
+use domain::web_page::WebPage;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct CheckLog {
     /// The last lines of its log or of its summary, at most 4,000 characters.
     pub tail: String,
     /// Its page.
-    pub page: Option<Page>,
+    pub page: Option<WebPage>,
 }
 
 /// Just enough of a pull request to find its possible job.
@@ -39,7 +39,7 @@ pub struct PullGlance {
     /// Whether its head lives in the repository it wants to change.
     pub same_repo: bool,
     /// Which repository answered.
-    pub repo: Identity,
+    pub repo: RepositoryIdentity,
     /// When it was opened, if GitHub returns it.
     pub opened_at: Option<Timestamp>,
 }
@@ -59,7 +59,7 @@ pub struct Reading {
     /// Out of which share of the budget.
     pub share: Share,
     /// How much of it.
-    pub depth: Depth,
+    pub depth: ReadDepth,
 }
 
 /// What is left of one of GitHub's budgets.
@@ -103,7 +103,7 @@ pub trait PullsRead: Send + Sync {
     async fn glance(&self, pull: &PullRef) -> Result<PullGlance, Failure>;
 
     /// Which repository answers to a name now: a renamed one still answers to its old name.
-    async fn identify(&self, repo: &RepoName) -> Result<Identity, Failure>;
+    async fn identify(&self, repo: &RepoName) -> Result<RepositoryIdentity, Failure>;
 
     /// The repository's default branch.
     async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure>;

@@ -4,30 +4,30 @@ use std::collections::BTreeMap;
 
 use domain::event::{Audience, Event};
 use domain::ids::JobId;
-use domain::job::event_news;
+use domain::job::event_log_line;
 use domain::wake::{Channel, Wake};
 use jiff::Timestamp;
 
-use super::{Route, event_place};
-use crate::desk::{Desk, Error, OUTBOX_GRACE, Place, Unit};
-use crate::forget;
+use super::{EventRoute, event_place};
+use crate::backend::{Backend, Error, IndexEntry, OUTBOX_GRACE, UnitOfWork};
 use crate::keys;
 use crate::ports::{Expect, Key};
+use crate::retention;
 use crate::settings::Agent;
 use crate::store::Versioned;
 use crate::work::Work;
 
 /// Where a wake's record is indexed: due while it is not over, and listed while it lies in an inbox.
-fn wake_place(wake: &Wake, now: Timestamp) -> Place {
+fn wake_place(wake: &Wake, now: Timestamp) -> IndexEntry {
     let listed = || keys::listed(keys::inbox(&wake.agent), event_place(&wake.event));
-    Place {
+    IndexEntry {
         due: wake.due(),
         list: wake.is_in_inbox().then(listed).flatten(),
-        forget: forget::wake(wake, now),
+        forget: retention::wake(wake, now),
     }
 }
 
-impl Unit {
+impl UnitOfWork {
     /// Puts the next state of a wake that was read before.
     pub fn put_wake(&mut self, found: &Versioned<Wake>, next: &Wake) {
         let place = wake_place(next, self.now());
@@ -45,7 +45,7 @@ impl Unit {
                 place.due = Some(self.now() + OUTBOX_GRACE);
                 let event = wake.event.id.clone();
                 let agent = wake.agent.clone();
-                self.tell(pk, Work::Wake { agent, event });
+                self.enqueue(pk, Work::Wake { agent, event });
             }
             Channel::Inbox => {}
         }
@@ -53,16 +53,16 @@ impl Unit {
     }
 }
 
-impl Desk {
+impl Backend {
     /// Stores events of jobs, each with the job's next number.
     ///
     /// The count is a record of its own, since a pull request's events are its job's: of two concurrent writers one
     /// decides again.
     pub(super) async fn save_numbered(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         events: &[Event],
-        route: &Route,
+        route: &EventRoute,
     ) -> Result<(), Error> {
         let mut counts: BTreeMap<JobId, (Option<u64>, u64)> = BTreeMap::new();
         for event in events {
@@ -80,12 +80,17 @@ impl Desk {
             // A repeated event keeps its number and does not raise the count.
             if self.save_event(unit, key, &numbered, route).await? {
                 unit.news
-                    .push((owner.clone(), event_news(event, route.agent.is_some())));
+                    .push((owner.clone(), event_log_line(event, route.agent.is_some())));
                 counts.insert(owner.clone(), (version, count));
             }
         }
         for (owner, (version, count)) in counts {
-            unit.put(keys::event_count(&owner), &count, version, Place::default());
+            unit.put(
+                keys::event_count(&owner),
+                &count,
+                version,
+                IndexEntry::default(),
+            );
         }
         Ok(())
     }
@@ -99,10 +104,10 @@ impl Desk {
     /// An occurrence is recorded once; its wake goes with it. Returns whether it is new.
     pub(super) async fn save_event(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         key: Key,
         event: &Event,
-        route: &Route,
+        route: &EventRoute,
     ) -> Result<bool, Error> {
         if self.store.read::<Event>(&key).await?.is_some() {
             return Ok(false);
@@ -133,7 +138,11 @@ impl Desk {
     }
 
     /// Adds a late text to the event and to its unfinished wakes, wherever they are.
-    pub(super) async fn amend_event(&self, unit: &mut Unit, event: &Event) -> Result<(), Error> {
+    pub(super) async fn amend_event(
+        &self,
+        unit: &mut UnitOfWork,
+        event: &Event,
+    ) -> Result<(), Error> {
         let Some(job) = &event.job else { return Ok(()) };
         let key = keys::event(job, &event.id);
         let before = self.store.read::<Event>(&key).await?;
@@ -157,9 +166,9 @@ impl Desk {
 }
 
 /// The place of an event in the list of all events.
-fn listed(event: &Event) -> Place {
-    Place {
+fn listed(event: &Event) -> IndexEntry {
+    IndexEntry {
         list: keys::listed(keys::EVENTS, event_place(event)),
-        ..Place::default()
+        ..IndexEntry::default()
     }
 }

@@ -3,7 +3,7 @@
 use domain::ids::PullRef;
 use domain::job::{Job, Phase};
 
-use crate::counts::Counted;
+use crate::counts::CountLabel;
 use crate::keys;
 use crate::ports::ListKey;
 use crate::status::state_of;
@@ -26,7 +26,7 @@ pub(super) fn swept(job: &Job) -> Option<&PullRef> {
 /// A message to the session and a further attempt change the job's place: a cache that reads the list alone then
 /// reads the job again.
 pub fn job_list(job: &Job) -> Option<ListKey> {
-    let sort = keys::job_place(job.created_at, &job.id);
+    let sort = keys::list_position(job.created_at, &job.id);
     let (name, sort) = match &job.phase {
         Phase::Queued { .. } | Phase::Creating { .. } => {
             (keys::jobs_of("queued", &job.account), sort)
@@ -45,7 +45,7 @@ pub fn job_list(job: &Job) -> Option<ListKey> {
         // Their list alone says what they count as.
         Phase::Ended(_) => return keys::listed(keys::ended(state_of(job)), sort),
     };
-    let word = Some(Counted::of(job).word());
+    let word = Some(CountLabel::for_job(job).word());
     Some(ListKey { name, sort, word })
 }
 

@@ -1,23 +1,23 @@
 //! How whole records are stored: the key, list, due time and retention of each type.
 
 use domain::account::Account;
+use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
-use domain::hooks::{Log, Repair};
 use domain::ids::{AccountName, AgentName, JobId, RepoName, TokenName};
 use domain::notes::Notes;
 use domain::policy::Source;
-use domain::reach::{Access, Reach};
+use domain::redelivery::{Log, RedeliveryState};
 use domain::token::Token;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Store, Versioned};
-use crate::desk::Place;
+use crate::backend::IndexEntry;
 use crate::ports::{Key, ListKey, RecordsError};
 use crate::settings::{Agent, AppSetup, Budgets, Merges, Switches, Upstreams};
 use crate::usage::{Allowance, Consumption};
-use crate::{forget, keys};
+use crate::{keys, retention};
 
 /// A record that is read and saved whole, under one key.
 ///
@@ -50,8 +50,8 @@ pub trait Aggregate: Serialize + DeserializeOwned + PartialEq + Send + Sync {
     }
 
     /// All three.
-    fn place(&self) -> Place {
-        Place {
+    fn index_entry(&self) -> IndexEntry {
+        IndexEntry {
             due: self.due(),
             list: self.list(),
             forget: self.forget(),
@@ -147,12 +147,12 @@ impl Aggregate for Token {
     }
     fn forget(&self) -> Option<Timestamp> {
         let ended = self.revoked_at.or(self.expires_at);
-        ended.and_then(|at| forget::after(at, forget::TOKEN))
+        ended.and_then(|at| retention::after(at, retention::TOKEN))
     }
 }
 
-/// Its due depends on what the dispatcher just read, so [`crate::desk::Unit::save_due`] saves it.
-impl Aggregate for Repair {
+/// Its due depends on what the dispatcher just read, so [`crate::backend::Unit::save_due`] saves it.
+impl Aggregate for RedeliveryState {
     type Id = Log;
     const KIND: &'static str = "log of webhook deliveries";
 
@@ -167,22 +167,22 @@ impl Aggregate for Repair {
     }
 }
 
-impl Aggregate for Reach {
+impl Aggregate for RepositoryAccess {
     type Id = RepoName;
     const KIND: &'static str = "repository";
 
     fn key(id: &RepoName) -> Key {
-        keys::reach(id)
+        keys::repository_access(id)
     }
     fn name(id: &RepoName) -> String {
         id.to_string()
     }
     fn list(&self) -> Option<ListKey> {
-        keys::listed(keys::REACHES, self.repo.key())
+        keys::listed(keys::REPOSITORY_ACCESS, self.repo.key())
     }
 }
 
-impl Initial for Reach {
+impl Initial for RepositoryAccess {
     fn initial(id: &RepoName) -> Self {
         Self::new(id.clone())
     }
@@ -272,7 +272,7 @@ plain! {
 }
 
 single! {
-    Access, "access to GitHub", keys::access;
+    CredentialAccess, "access to GitHub", keys::credential_access;
     Budgets, "budgets of GitHub", keys::budgets;
     Switches, "switch that pauses everything", keys::switches;
     Upstreams, "addresses of Jules and GitHub", keys::upstreams;

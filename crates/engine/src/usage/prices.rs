@@ -99,7 +99,7 @@ impl Prices {
     }
 
     /// What so much costs, in dollars.
-    pub fn of(&self, used: &Used) -> f64 {
+    pub fn cost_of(&self, used: &Used) -> f64 {
         let times = |count: u64, of: f64, price: &Price| count as f64 / of * price.dollars;
         times(used.read_halves, MILLION_HALVES, &self.million_read_units)
             + times(used.write_halves, MILLION_HALVES, &self.million_write_units)
@@ -132,7 +132,7 @@ mod tests {
             // A million invocations of 128 MB for 10 ms each.
             mb_ms: 1_280_000_000,
         };
-        let dollars = Prices::known().unwrap().of(&used);
+        let dollars = Prices::known().unwrap().cost_of(&used);
         let expected = 0.125 + 0.625 + 0.4 + 0.2 + 1_250.0 * 0.0000133334;
         assert!((dollars - expected).abs() < 1e-9, "{dollars}");
     }

@@ -2,12 +2,12 @@
 
 use domain::effect::{Effect, EffectState};
 
-use super::Found;
-use crate::desk::{Desk, Error};
+use super::WhySubject;
+use crate::backend::{Backend, Error};
 
-impl Desk {
+impl Backend {
     /// Every effect of an aggregate that did not just succeed.
-    pub(super) async fn why_effects(&self, found: &mut Found, pk: &str) -> Result<(), Error> {
+    pub(super) async fn why_effects(&self, found: &mut WhySubject, pk: &str) -> Result<(), Error> {
         for effect in self.store.effects(pk).await? {
             one(found, &effect.value);
         }
@@ -15,7 +15,7 @@ impl Desk {
     }
 }
 
-fn one(found: &mut Found, effect: &Effect) {
+fn one(found: &mut WhySubject, effect: &Effect) {
     let what = effect.action.does();
     match &effect.state {
         EffectState::Done { .. } => {}

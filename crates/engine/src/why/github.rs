@@ -1,15 +1,19 @@
 //! Access to GitHub: obstacles to everything, or to one repository.
 
+use domain::github_access::RepositoryAccess;
 use domain::ids::RepoName;
-use domain::reach::Reach;
 
-use super::{Found, Reasoned};
-use crate::desk::{Desk, Error};
+use super::{Reasoned, WhySubject};
+use crate::backend::{Backend, Error};
 use crate::status::GitHubStatus;
 
-impl Desk {
+impl Backend {
     /// Explains the obstacles to work in a repository on GitHub.
-    pub(super) async fn why_github(&self, found: &mut Found, repo: &RepoName) -> Result<(), Error> {
+    pub(super) async fn why_github(
+        &self,
+        found: &mut WhySubject,
+        repo: &RepoName,
+    ) -> Result<(), Error> {
         found.because.extend(self.why_access().await?);
         let reach = self.store.reach(repo).await?.value;
         found.because.extend(why_reach(&reach));
@@ -43,7 +47,7 @@ impl Desk {
     }
 }
 
-fn why_reach(reach: &Reach) -> Vec<Reasoned> {
+fn why_reach(reach: &RepositoryAccess) -> Vec<Reasoned> {
     let told = reach
         .reasons()
         .into_iter()

@@ -5,18 +5,18 @@ use domain::advice::Advice;
 use domain::effect::{Action, EffectState};
 use domain::failure::FailureClass;
 use domain::governor::{self, Admission};
-use domain::job::{self, Attention, How, Job, Phase, Watch, deadline};
+use domain::job::{self, Attention, EndReason, Job, Phase, Watch, deadline};
 use domain::policy::{Answerer, PlanApproval, Source, Timing};
 use domain::session::SessionState;
 use jiff::Timestamp;
 
-use super::Found;
-use crate::desk::{Desk, Error};
+use super::WhySubject;
+use crate::backend::{Backend, Error};
 use crate::keys;
 
-impl Desk {
+impl Backend {
     /// Explains a job's state and its next steps with their times.
-    pub(super) async fn why_job(&self, found: &mut Found, job: &Job) -> Result<(), Error> {
+    pub(super) async fn why_job(&self, found: &mut WhySubject, job: &Job) -> Result<(), Error> {
         let account = self.store.account(&job.account).await?;
         let source = self.store.source(&job.repo).await?.map(|found| found.value);
         match &account {
@@ -61,7 +61,7 @@ impl Desk {
     /// What a queued job waits for, by the rule that lets it start.
     async fn queued(
         &self,
-        found: &mut Found,
+        found: &mut WhySubject,
         job: &Job,
         (not_before, refusals): (Timestamp, u32),
     ) -> Result<(), Error> {
@@ -111,7 +111,7 @@ impl Desk {
             job: job.id.clone(),
             attempt: job.attempt,
         };
-        let id = Desk::effect_id(&create);
+        let id = Backend::effect_id(&create);
         let effect = self.store.effect(&keys::job_pk(&job.id), &id).await?;
         let said = effect.and_then(|effect| match effect.value.state {
             EffectState::Failed { failure, .. } => Some(failure.class),
@@ -139,7 +139,7 @@ impl Desk {
     }
 }
 
-fn health(found: &mut Found, account: &Account) {
+fn health(found: &mut WhySubject, account: &Account) {
     let name = &account.name;
     match &account.health {
         Health::Working => {}
@@ -161,35 +161,35 @@ fn health(found: &mut Found, account: &Account) {
     }
 }
 
-fn how(how: &How) -> String {
+fn how(how: &EndReason) -> String {
     match how {
-        How::Merged { sha } => format!("its pull request was merged at {sha}"),
-        How::PullClosed => "its pull request was closed without a merge".to_owned(),
-        How::Completed => "its session finished without a pull request".to_owned(),
-        How::Failed { reason } => format!("its session failed ({reason})"),
-        How::Lost => "Jules does not know its session any more".to_owned(),
-        How::Refused { reason } => format!("Jules would not create its session ({reason})"),
-        How::Cancelled { by } => format!("it was cancelled by {by}"),
+        EndReason::Merged { sha } => format!("its pull request was merged at {sha}"),
+        EndReason::PullClosed => "its pull request was closed without a merge".to_owned(),
+        EndReason::Completed => "its session finished without a pull request".to_owned(),
+        EndReason::Failed { reason } => format!("its session failed ({reason})"),
+        EndReason::Lost => "Jules does not know its session any more".to_owned(),
+        EndReason::Refused { reason } => format!("Jules would not create its session ({reason})"),
+        EndReason::Cancelled { by } => format!("it was cancelled by {by}"),
     }
 }
 
 /// Who gave the newest order of a kind, as part of a sentence.
 fn by(job: &Job, order: job::Order) -> String {
-    let given = job.last_given(order);
+    let given = job.last_order(order);
     given.map_or(String::new(), |given| format!(" by {}", given.by))
 }
 
 /// Who answered last, with a message or an approval.
 fn answered_by(job: &Job) -> String {
     let answers = [job::Order::Say, job::Order::Approve];
-    let last = answers.iter().filter_map(|order| job.last_given(*order));
+    let last = answers.iter().filter_map(|order| job.last_order(*order));
     let last = last.max_by_key(|given| given.at);
     last.map_or(String::new(), |given| {
         format!(" ({} by {})", given.order.done(), given.by)
     })
 }
 
-fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Source>) {
+fn watching(found: &mut WhySubject, (job, watch): (&Job, &Watch), source: Option<&Source>) {
     let state = watch.state.as_str();
     if let Some(since) = watch.missing_since {
         found.because(
@@ -256,7 +256,7 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
 }
 
 /// An answer was accepted.
-fn taken_up(found: &mut Found, job: &Job, at: Timestamp) {
+fn taken_up(found: &mut WhySubject, job: &Job, at: Timestamp) {
     let sentence = format!(
         "It was answered at {at}{}: answered, waiting for Jules to take it up.",
         answered_by(job)
@@ -265,7 +265,7 @@ fn taken_up(found: &mut Found, job: &Job, at: Timestamp) {
 }
 
 /// Nothing is asked: explains what the session does by its state.
-fn unasked(found: &mut Found, watch: &Watch) {
+fn unasked(found: &mut WhySubject, watch: &Watch) {
     let (state, at) = (watch.state.as_str(), watch.progress_at);
     let since = watch.state_since;
     let (code, sentence) = match watch.state {
@@ -299,8 +299,10 @@ fn unasked(found: &mut Found, watch: &Watch) {
 }
 
 /// Whose turn it is to answer.
-fn turn(found: &mut Found, job: &Job) {
-    let Some(asked) = job::asked(job) else { return };
+fn turn(found: &mut WhySubject, job: &Job) {
+    let Some(asked) = job::pending_answer(job) else {
+        return;
+    };
     let Some(turn) = asked.turn else {
         if asked.events.is_empty() {
             let sentence =
@@ -328,7 +330,7 @@ fn turn(found: &mut Found, job: &Job) {
 }
 
 /// What happens if nothing else does.
-fn deadlines(found: &mut Found, job: &Job, watch: &Watch, timing: &Timing) {
+fn deadlines(found: &mut WhySubject, job: &Job, watch: &Watch, timing: &Timing) {
     let Some(at) = deadline(job, timing) else {
         return;
     };
@@ -340,7 +342,7 @@ fn deadlines(found: &mut Found, job: &Job, watch: &Watch, timing: &Timing) {
     }
     match &watch.attention {
         Attention::Question { .. } | Attention::Plan { .. } => {
-            let is_turn = job::asked(job).is_some_and(|asked| asked.until == Some(at));
+            let is_turn = job::pending_answer(job).is_some_and(|asked| asked.until == Some(at));
             if !is_turn {
                 found.then(at, "It is looked at once more.");
             }

@@ -6,8 +6,8 @@ use domain::merge::{Judgement, Reason};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at};
 use jiff::Timestamp;
 
-use super::{AsRead, Found};
-use crate::desk::{Desk, Error};
+use super::{AsRead, WhySubject};
+use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::settings::TrackedPull;
 
@@ -32,15 +32,15 @@ pub fn state_of(pull: &Pull) -> &'static str {
     }
 }
 
-impl Desk {
+impl Backend {
     /// Why a pull request of ours is not merged now.
     pub(super) async fn why_pull(
         &self,
-        found: &mut Found,
+        found: &mut WhySubject,
         tracked: &TrackedPull,
     ) -> Result<(), Error> {
         let pull = &tracked.pull;
-        found.as_read = AsRead::of(tracked, self.now());
+        found.as_read = AsRead::from_tracked(tracked, self.now());
         match &pull.phase {
             PullPhase::Settled { .. } => {
                 let sentence = format!("Pull request {} is {}.", pull.pull, state_of(pull));
@@ -72,7 +72,7 @@ impl Desk {
     }
 
     /// Merges into one branch go one after the other.
-    async fn lane_of(&self, found: &mut Found, pull: &Pull) -> Result<(), Error> {
+    async fn lane_of(&self, found: &mut WhySubject, pull: &Pull) -> Result<(), Error> {
         let Some(ready) = &pull.ready else {
             return Ok(());
         };
@@ -96,7 +96,7 @@ impl Desk {
     /// Explains why a pull request that is linked to no job is ignored. Returns its next check.
     pub(super) async fn why_not_ours(
         &self,
-        found: &mut Found,
+        found: &mut WhySubject,
         reference: &PullRef,
     ) -> Result<Option<Timestamp>, Error> {
         self.switches(found, &reference.repo).await?;
@@ -131,7 +131,7 @@ fn about(reason: &Reason, pull: &Pull) -> Option<Next> {
     })
 }
 
-fn judged(found: &mut Found, tracked: &TrackedPull) {
+fn judged(found: &mut WhySubject, tracked: &TrackedPull) {
     let reference = &tracked.pull.pull;
     let Some(verdict) = &tracked.pull.verdict else {
         let sentence = format!("Pull request {reference} has not been judged yet.");

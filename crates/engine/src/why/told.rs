@@ -6,15 +6,15 @@ use domain::ids::AgentName;
 use domain::job::Job;
 use domain::wake::{Channel, Wake, WakeState};
 
-use super::Found;
-use crate::desk::{Desk, Error};
+use super::WhySubject;
+use crate::backend::{Backend, Error};
 
 /// How many of the newest events of a job are read.
 const EVENTS_MAX: usize = 20;
 
-impl Desk {
+impl Backend {
     /// Explains wakes of a job's events without an acknowledgement.
-    pub(super) async fn why_told(&self, found: &mut Found, job: &Job) -> Result<(), Error> {
+    pub(super) async fn why_told(&self, found: &mut WhySubject, job: &Job) -> Result<(), Error> {
         let source = self.store.source(&job.repo).await?;
         let named = job
             .agent
@@ -42,7 +42,7 @@ impl Desk {
     /// Explains an agent that cannot be woken, while there is an event for it.
     async fn why_agent(
         &self,
-        found: &mut Found,
+        found: &mut WhySubject,
         job: &Job,
         named: Option<&AgentName>,
     ) -> Result<(), Error> {
@@ -75,7 +75,7 @@ impl Desk {
     }
 }
 
-fn on_its_way(found: &mut Found, wake: &Wake) {
+fn on_its_way(found: &mut WhySubject, wake: &Wake) {
     let (what, agent) = (what(&wake.event), &wake.agent);
     match &wake.state {
         WakeState::Acknowledged { .. } => {}
@@ -120,7 +120,7 @@ fn on_its_way(found: &mut Found, wake: &Wake) {
 }
 
 /// A wake that its agent has to fetch.
-fn in_inbox(found: &mut Found, wake: &Wake) {
+fn in_inbox(found: &mut WhySubject, wake: &Wake) {
     let (what, agent) = (what(&wake.event), &wake.agent);
     let sentence = format!("Agent `{agent}` has not taken {what} out of its inbox.");
     found.because("wake_in_inbox", sentence);

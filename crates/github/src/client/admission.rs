@@ -17,8 +17,8 @@ use tokio::time::Instant;
 
 use super::Client;
 use super::address::segment;
-use super::auth::Pass;
-use super::broker::Purse;
+use super::auth::Authorization;
+use super::broker::BudgetOwner;
 use super::refusal::{failure, is_missing_permission, refused};
 use super::transport::{Received, Request};
 
@@ -43,7 +43,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(token: &SecretString) -> Self {
+    fn from_token(token: &SecretString) -> Self {
         let token = token.expose_secret();
         if token.starts_with("github_pat_") {
             Self::FineGrained
@@ -56,21 +56,22 @@ impl Kind {
 }
 
 /// Cached results of probes, by the token's fingerprint and, where it matters, the repository.
-pub(crate) type Verdicts = HashMap<(String, Option<RepoName>), (Result<(), Failure>, Timestamp)>;
+pub(crate) type AdmissionCache =
+    HashMap<(String, Option<RepoName>), (Result<(), Failure>, Timestamp)>;
 
 impl Client {
     /// Refuses a token that cannot do the work in a repository, and says why. An undecided verdict is not cached.
     pub(super) async fn admit(
         &self,
         repo: &RepoName,
-        pass: &Pass,
+        pass: &Authorization,
         until: Instant,
     ) -> Result<(), Failure> {
-        if !matches!(pass.purse, Purse::Token(_)) {
+        if !matches!(pass.purse, BudgetOwner::Token(_)) {
             // The tokens that we make as the App ourselves need no questions.
             return Ok(());
         }
-        let about = match Kind::of(&pass.bearer) {
+        let about = match Kind::from_token(&pass.bearer) {
             Kind::Other => return Ok(()),
             Kind::Installation => None,
             Kind::FineGrained => Some(repo.clone()),
@@ -103,7 +104,11 @@ impl Client {
     }
 
     /// Refuses the token of a workflow run. Returns whether that is certain.
-    async fn is_no_workflow_run(&self, pass: &Pass, until: Instant) -> Result<bool, Failure> {
+    async fn is_no_workflow_run(
+        &self,
+        pass: &Authorization,
+        until: Instant,
+    ) -> Result<bool, Failure> {
         let doing = "asking whose token it is";
         let body = json!({ "query": VIEWER });
         let url = self.base().graphql();
@@ -133,7 +138,7 @@ impl Client {
     async fn reads_check_runs(
         &self,
         repo: &RepoName,
-        pass: &Pass,
+        pass: &Authorization,
         until: Instant,
     ) -> Result<bool, Failure> {
         let doing = "probing the fine-grained token";
@@ -173,7 +178,7 @@ impl Client {
     async fn probe(
         &self,
         (method, url, body): (Method, &str, Option<&Value>),
-        pass: &Pass,
+        pass: &Authorization,
         until: Instant,
         doing: &str,
     ) -> Result<Received, Failure> {
@@ -205,7 +210,7 @@ mod tests {
 
     #[test]
     fn tokens_are_known_by_their_beginning() {
-        let kind = |token: &str| Kind::of(&SecretString::from(token));
+        let kind = |token: &str| Kind::from_token(&SecretString::from(token));
         assert_eq!(kind("github_pat_11A_x"), Kind::FineGrained);
         assert_eq!(kind("ghs_x"), Kind::Installation);
         for other in ["ghp_x", "gho_x", "0123456789abcdef", "", "xghs_x"] {

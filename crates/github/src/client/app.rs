@@ -11,8 +11,8 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::Client;
-use super::auth::{Held, Pass};
-use super::broker::Purse;
+use super::auth::{Authorization, CachedCredential};
+use super::broker::BudgetOwner;
 use super::call::moved_to;
 use super::refusal::{answered, failure};
 use super::transport::{Received, Request};
@@ -40,22 +40,26 @@ struct NewToken {
 }
 
 #[derive(Deserialize)]
-struct Installation {
+struct AppInstallation {
     id: u64,
     #[serde(default)]
     suspended_at: Option<String>,
 }
 
 /// Signed in as the App itself, which may only ask for installations and their tokens.
-pub(super) struct App<'a> {
+pub(super) struct AppClient<'a> {
     pub(super) client: &'a Client,
     pub(super) until: Instant,
     pub(super) jwt: SecretString,
 }
 
-impl App<'_> {
+impl AppClient<'_> {
     /// What calls about a repository are signed in with: a token of the installation that the repository belongs to.
-    pub(super) async fn pass(&self, held: &mut Held, repo: &RepoName) -> Result<Pass, Failure> {
+    pub(super) async fn pass(
+        &self,
+        held: &mut CachedCredential,
+        repo: &RepoName,
+    ) -> Result<Authorization, Failure> {
         let now = self.client.clock().now();
         let known = held.installations.get(repo);
         let fresh = known.filter(|(_, at)| now.duration_since(*at) < INSTALLATION_TTL);
@@ -75,7 +79,7 @@ impl App<'_> {
 
     async fn token(
         &self,
-        held: &mut Held,
+        held: &mut CachedCredential,
         (repo, id): (&RepoName, u64),
     ) -> Result<SecretString, Failure> {
         let path = format!("/app/installations/{id}/access_tokens");
@@ -103,11 +107,15 @@ impl App<'_> {
         Ok(token)
     }
 
-    async fn installation(&self, held: &mut Held, repo: &RepoName) -> Result<u64, Failure> {
+    async fn installation(
+        &self,
+        held: &mut CachedCredential,
+        repo: &RepoName,
+    ) -> Result<u64, Failure> {
         let path = format!("/repos/{repo}/installation");
         let doing = "looking for the App's installation";
         let found = self
-            .call::<Installation>(held, (Method::GET, &path), doing)
+            .call::<AppInstallation>(held, (Method::GET, &path), doing)
             .await;
         held.installations.remove(repo);
         let found = found.map_err(|failure| not_installed(failure, repo))?;
@@ -122,7 +130,7 @@ impl App<'_> {
 
     async fn call<T: for<'de> Deserialize<'de>>(
         &self,
-        held: &mut Held,
+        held: &mut CachedCredential,
         (method, path): (Method, &str),
         doing: &str,
     ) -> Result<T, Failure> {
@@ -147,13 +155,13 @@ impl App<'_> {
             bearer: Some(&self.jwt),
             etag: None,
         };
-        let asked = (&Purse::App, self.until);
+        let asked = (&BudgetOwner::App, self.until);
         self.client.exchange(request, asked, doing).await
     }
 }
 
-fn pass(token: &SecretString, installation: u64) -> Pass {
-    Pass::new(token.clone(), |_| Purse::Installation(installation))
+fn pass(token: &SecretString, installation: u64) -> Authorization {
+    Authorization::new(token.clone(), |_| BudgetOwner::Installation(installation))
 }
 
 fn not_installed(failure: Failure, repo: &RepoName) -> Failure {

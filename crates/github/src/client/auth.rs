@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::doctor::Shape;
+use domain::doctor::CredentialKind;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
 use engine::ports::SecretName;
@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
 use super::Client;
-use super::app::{App, InstallationToken};
-use super::broker::Purse;
+use super::app::{AppClient, InstallationToken};
+use super::broker::BudgetOwner;
 use super::proof::proof;
 use super::refusal::failure;
 
@@ -36,7 +36,7 @@ enum Credential {
 
 /// What is held between calls.
 #[derive(Default)]
-pub(crate) struct Held {
+pub(crate) struct CachedCredential {
     secret: Option<(SecretString, Timestamp)>,
     reread_at: Option<Timestamp>,
     /// The installation of each repository, and when we asked for it.
@@ -44,7 +44,7 @@ pub(crate) struct Held {
     pub(super) tokens: HashMap<u64, InstallationToken>,
 }
 
-impl std::fmt::Debug for Held {
+impl std::fmt::Debug for CachedCredential {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Held")
     }
@@ -52,17 +52,17 @@ impl std::fmt::Debug for Held {
 
 /// What a call is signed in with.
 #[derive(Debug, Clone)]
-pub(crate) struct Pass {
+pub(crate) struct Authorization {
     /// The bearer.
     pub(crate) bearer: SecretString,
     /// Whose budget it spends.
-    pub(crate) purse: Purse,
+    pub(crate) purse: BudgetOwner,
     /// Identifies this bearer without revealing it.
     pub(crate) fingerprint: String,
 }
 
-impl Pass {
-    pub(super) fn new(bearer: SecretString, purse: impl FnOnce(&str) -> Purse) -> Self {
+impl Authorization {
+    pub(super) fn new(bearer: SecretString, purse: impl FnOnce(&str) -> BudgetOwner) -> Self {
         let fingerprint = fingerprint(&bearer);
         Self {
             purse: purse(&fingerprint),
@@ -72,8 +72,10 @@ impl Pass {
     }
 }
 
-fn of_token(token: SecretString) -> Pass {
-    Pass::new(token, |fingerprint| Purse::Token(fingerprint.to_owned()))
+fn of_token(token: SecretString) -> Authorization {
+    Authorization::new(token, |fingerprint| {
+        BudgetOwner::Token(fingerprint.to_owned())
+    })
 }
 
 /// 128 bits of the SHA-256 of a bearer, kept in memory only.
@@ -85,7 +87,11 @@ fn fingerprint(bearer: &SecretString) -> String {
 
 impl Client {
     /// What calls about a repository are signed in with. Every failure of it means that the call itself was never sent.
-    pub(super) async fn pass(&self, repo: &RepoName, until: Instant) -> Result<Pass, Failure> {
+    pub(super) async fn pass(
+        &self,
+        repo: &RepoName,
+        until: Instant,
+    ) -> Result<Authorization, Failure> {
         // Held over the exchange on purpose: many calls that start together make one token, not one each.
         let mut held = self.held().lock().await;
         match self.credential(&mut held).await? {
@@ -94,7 +100,7 @@ impl Client {
                 app_id,
                 private_key,
             } => {
-                let app = App {
+                let app = AppClient {
                     client: self,
                     until,
                     jwt: proof(app_id, &private_key, self.clock().now())?,
@@ -105,7 +111,7 @@ impl Client {
     }
 
     /// The token itself, or the App's own signature, which is good for nothing but the App and its installations.
-    pub(super) async fn own_pass(&self) -> Result<Pass, Failure> {
+    pub(super) async fn own_pass(&self) -> Result<Authorization, Failure> {
         let mut held = self.held().lock().await;
         Ok(match self.credential(&mut held).await? {
             Credential::Token(token) => of_token(token),
@@ -114,7 +120,7 @@ impl Client {
                 private_key,
             } => {
                 let proof = proof(app_id, &private_key, self.clock().now())?;
-                Pass::new(proof, |_| Purse::App)
+                Authorization::new(proof, |_| BudgetOwner::App)
             }
         })
     }
@@ -137,7 +143,7 @@ impl Client {
         other
     }
 
-    async fn credential(&self, held: &mut Held) -> Result<Credential, Failure> {
+    async fn credential(&self, held: &mut CachedCredential) -> Result<Credential, Failure> {
         let secret = self.secret(held).await?;
         match self.app_id() {
             None => of_github(&secret).map(|()| Credential::Token(secret)),
@@ -148,7 +154,7 @@ impl Client {
         }
     }
 
-    async fn secret(&self, held: &mut Held) -> Result<SecretString, Failure> {
+    async fn secret(&self, held: &mut CachedCredential) -> Result<SecretString, Failure> {
         let now = self.clock().now();
         if let Some((secret, at)) = &held.secret
             && now.duration_since(*at) < SECRET_TTL
@@ -175,11 +181,11 @@ impl Client {
 
 /// A secret that is certainly no token of GitHub's is not sent there: a key is worth more than the refusal.
 fn of_github(secret: &SecretString) -> Result<(), Failure> {
-    let shape = Shape::of(secret.expose_secret());
+    let shape = CredentialKind::detect(secret.expose_secret());
     if shape.may_be_github(false) {
         return Ok(());
     }
-    let next = if shape == Shape::PrivateKey {
+    let next = if shape == CredentialKind::PrivateKey {
         "and no App's id is known: set GAFFER_GITHUB_APP_ID, or start again after `gaffer github setup`"
     } else {
         "and no token of GitHub's: put one in the secret `github`"
@@ -191,7 +197,7 @@ fn of_github(secret: &SecretString) -> Result<(), Failure> {
     Err(failure(FailureClass::Unauthorized, &message).never_sent())
 }
 
-impl Held {
+impl CachedCredential {
     /// Whether the refused bearer is not the one that would be used now; a refused installation token is forgotten.
     fn replaced_meanwhile(&mut self, refused: &SecretString, is_app: bool) -> bool {
         if is_app {

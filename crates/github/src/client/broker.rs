@@ -15,14 +15,14 @@ use http::{HeaderMap, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 
 use super::refusal::is_limit;
-use account::Account;
+use account::CredentialBudgets;
 
 /// Limit: more installations than any App has.
 const PURSES_MAX: usize = 1_000;
 
 /// The owner of a budget: GitHub counts every installation of an App, and every token, separately.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Purse {
+pub(crate) enum BudgetOwner {
     /// The App itself, which only asks for installations and their tokens.
     App,
     /// One installation of the App, with any of its tokens.
@@ -31,7 +31,7 @@ pub(crate) enum Purse {
     Token(String),
 }
 
-impl Purse {
+impl BudgetOwner {
     /// Whose it is, for people; a fingerprint stays here.
     fn owner(&self) -> String {
         match self {
@@ -44,7 +44,7 @@ impl Purse {
 
 /// What a call spends, in the order in which it has to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spend {
+pub(crate) enum Spending {
     /// A read that can wait.
     Read,
     /// A read that a merge depends on.
@@ -55,7 +55,7 @@ pub(crate) enum Spend {
 
 /// Why a call may not be made now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Short {
+pub(crate) struct BudgetExhausted {
     /// From when on it may.
     pub(crate) until: Timestamp,
     /// Why, for people.
@@ -64,23 +64,23 @@ pub(crate) struct Short {
 
 /// All budgets.
 #[derive(Debug, Default)]
-pub(crate) struct Broker(Mutex<BTreeMap<Purse, Account>>);
+pub(crate) struct Broker(Mutex<BTreeMap<BudgetOwner, CredentialBudgets>>);
 
 impl Broker {
     /// Spends the price of one call, or returns when it can be paid. `what` is what the call does.
     pub(crate) fn spend(
         &self,
-        purse: &Purse,
-        (resource, what, spend): (&str, &str, Spend),
+        purse: &BudgetOwner,
+        (resource, what, spend): (&str, &str, Spending),
         now: Timestamp,
-    ) -> Result<(), Short> {
+    ) -> Result<(), BudgetExhausted> {
         self.with(purse, |account| account.spend((resource, what), spend, now))
     }
 
     /// Records the limits in an answer. When the answer is a refusal by a limit, returns how long to wait.
     pub(crate) fn note(
         &self,
-        purse: &Purse,
+        purse: &BudgetOwner,
         (status, headers, said): (StatusCode, &HeaderMap, &str),
         now: Timestamp,
     ) -> Option<SignedDuration> {
@@ -105,12 +105,12 @@ impl Broker {
         budgets.collect()
     }
 
-    fn with<R>(&self, purse: &Purse, act: impl FnOnce(&mut Account) -> R) -> R {
+    fn with<R>(&self, purse: &BudgetOwner, act: impl FnOnce(&mut CredentialBudgets) -> R) -> R {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.contains_key(purse) {
-            if matches!(purse, Purse::Token(_)) {
+            if matches!(purse, BudgetOwner::Token(_)) {
                 // There is one token at a time: the one before was replaced.
-                known.retain(|other, _| !matches!(other, Purse::Token(_)));
+                known.retain(|other, _| !matches!(other, BudgetOwner::Token(_)));
             }
             if known.len() >= PURSES_MAX {
                 known.clear();

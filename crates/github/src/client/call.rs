@@ -15,9 +15,9 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Client;
-use super::auth::Pass;
-use super::broker::{Purse, Short, Spend};
-use super::memory::{Kept, Place};
+use super::auth::Authorization;
+use super::broker::{BudgetExhausted, BudgetOwner, Spending};
+use super::etag_cache::{CacheKey, CachedAnswer};
 use super::refusal::{self, failure};
 use super::transport::{self, BODY_BYTES_MAX, Lost, Received, Request};
 
@@ -52,7 +52,7 @@ pub(crate) struct Answer {
     /// Where the next page is.
     pub(crate) next: Option<String>,
     /// Where it is kept.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<CacheKey>,
 }
 
 impl Answer {
@@ -71,13 +71,13 @@ impl Answer {
 /// One exchange, and its credential.
 pub(super) struct Exchanged {
     pub(super) received: Received,
-    pass: Pass,
+    pass: Authorization,
     /// The earlier answer that was asked about.
-    kept: Option<Arc<Kept>>,
+    kept: Option<Arc<CachedAnswer>>,
 }
 
 /// Where a read led.
-enum Led {
+enum Redirection {
     /// To its answer.
     Here(Answer),
     /// To another address of the same API.
@@ -106,19 +106,24 @@ impl Client {
         doing: &str,
     ) -> Result<Answer, Failure> {
         let again = match self.read_at(repo, url, doing).await? {
-            Led::Here(answer) => return Ok(answer),
-            Led::On(address) => self.read_at(repo, address, doing).await?,
+            Redirection::Here(answer) => return Ok(answer),
+            Redirection::On(address) => self.read_at(repo, address, doing).await?,
         };
         match again {
-            Led::Here(answer) => Ok(answer),
-            Led::On(_) => Err(failure(
+            Redirection::Here(answer) => Ok(answer),
+            Redirection::On(_) => Err(failure(
                 FailureClass::Garbled,
                 &format!("{doing}: GitHub led on twice"),
             )),
         }
     }
 
-    async fn read_at(&self, repo: &RepoName, url: String, doing: &str) -> Result<Led, Failure> {
+    async fn read_at(
+        &self,
+        repo: &RepoName,
+        url: String,
+        doing: &str,
+    ) -> Result<Redirection, Failure> {
         let call = Call {
             method: Method::GET,
             url,
@@ -137,21 +142,21 @@ impl Client {
         if let (304, Some(kept)) = (received.status.as_u16(), kept) {
             self.0.not_modified.fetch_add(1, Ordering::Relaxed);
             // A list can get another page while this one stays unchanged.
-            return Ok(Led::Here(Answer {
+            return Ok(Redirection::Here(Answer {
                 body: kept.body.clone(),
                 next: next.or_else(|| kept.next.clone()),
                 place: Some(place(&pass, &call)),
             }));
         }
         if let Some(address) = moved_to(&received).filter(|to| self.base().contains(to)) {
-            return Ok(Led::On(address.to_owned()));
+            return Ok(Redirection::On(address.to_owned()));
         }
         let etag = received.headers.get(ETAG).cloned();
         let mut answer = success(&call, received, next)?;
         let place = place(&pass, &call);
         match etag {
             Some(etag) => {
-                let kept = Kept {
+                let kept = CachedAnswer {
                     etag,
                     body: answer.body.clone(),
                     next: answer.next.clone(),
@@ -161,7 +166,7 @@ impl Client {
             None => self.memory().forget(&place),
         }
         answer.place = Some(place);
-        Ok(Led::Here(answer))
+        Ok(Redirection::Here(answer))
     }
 
     /// Sends a write. It follows a renamed repository only if that is the one that was last read under its old name.
@@ -209,7 +214,7 @@ impl Client {
     }
 
     /// Signed in with a credential that can do the work.
-    async fn admitted(&self, call: &Call<'_>, until: Instant) -> Result<Pass, Failure> {
+    async fn admitted(&self, call: &Call<'_>, until: Instant) -> Result<Authorization, Failure> {
         let pass = self.sign_in(call, until).await?;
         if !self.admits() {
             return Ok(pass);
@@ -219,7 +224,11 @@ impl Client {
         Ok(pass)
     }
 
-    pub(super) async fn sign_in(&self, call: &Call<'_>, until: Instant) -> Result<Pass, Failure> {
+    pub(super) async fn sign_in(
+        &self,
+        call: &Call<'_>,
+        until: Instant,
+    ) -> Result<Authorization, Failure> {
         match tokio::time::timeout_at(until, self.pass(call.repo, until)).await {
             Ok(pass) => pass.map_err(|failure| about(call, failure)),
             Err(_) => Err(failure(
@@ -235,13 +244,13 @@ impl Client {
         &self,
         (url, doing): (&str, &str),
         purpose: Purpose,
-        pass: &Pass,
+        pass: &Authorization,
     ) -> Result<(), Failure> {
         let now = self.clock().now();
         let spend = match (purpose, self.share()) {
-            (Purpose::Read, Share::Common) => Spend::Read,
-            (Purpose::Read, Share::Kept) => Spend::KeptRead,
-            (Purpose::Write, _) => Spend::Write,
+            (Purpose::Read, Share::Common) => Spending::Read,
+            (Purpose::Read, Share::Kept) => Spending::KeptRead,
+            (Purpose::Write, _) => Spending::Write,
         };
         let resource = if url == self.base().graphql() {
             "graphql"
@@ -251,7 +260,7 @@ impl Client {
         let spent = self
             .broker()
             .spend(&pass.purse, (resource, doing, spend), now);
-        spent.map_err(|Short { until, why }| {
+        spent.map_err(|BudgetExhausted { until, why }| {
             let message = format!("{doing}: not asked now, since {why}; it is {until}");
             failure(FailureClass::Throttled, &message)
                 .after(Some(until.duration_since(now)))
@@ -262,7 +271,7 @@ impl Client {
     pub(super) async fn attempt(
         &self,
         call: &Call<'_>,
-        (pass, conditional): (Pass, bool),
+        (pass, conditional): (Authorization, bool),
         until: Instant,
     ) -> Result<Exchanged, Failure> {
         let kept = if conditional {
@@ -291,11 +300,11 @@ impl Client {
     pub(super) async fn exchange(
         &self,
         request: Request<'_>,
-        (purse, until): (&Purse, Instant),
+        (purse, until): (&BudgetOwner, Instant),
         doing: &str,
     ) -> Result<Received, Failure> {
         self.0.requests.fetch_add(1, Ordering::Relaxed);
-        let mut received = transport::exchange(self.door(), request, until)
+        let mut received = transport::exchange(self.connection(), request, until)
             .await
             .map_err(|lost| match lost {
                 Lost::NeverSent(why) => failure(
@@ -347,8 +356,8 @@ fn about(call: &Call<'_>, failure: Failure) -> Failure {
     }
 }
 
-fn place(pass: &Pass, call: &Call<'_>) -> Place {
-    Place {
+fn place(pass: &Authorization, call: &Call<'_>) -> CacheKey {
+    CacheKey {
         bearer: pass.fingerprint.clone(),
         url: call.url.clone(),
     }

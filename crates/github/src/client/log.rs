@@ -50,7 +50,7 @@ impl Client {
             bearer: None,
             etag: None,
         };
-        let received = transport::exchange(self.door(), request, self.deadline())
+        let received = transport::exchange(self.connection(), request, self.deadline())
             .await
             .ok()?;
         (received.status.is_success() && !received.cut).then_some(received.body)

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::door::Door;
+use super::connection::Connection;
 
 /// What we ask for everywhere; the version of the API is set by octocrab.
 const ACCEPT_JSON: &str = "application/vnd.github+json";
@@ -56,11 +56,11 @@ pub(crate) fn deadline(within: SignedDuration) -> Instant {
 
 /// Sends a request and reads its answer.
 pub(crate) async fn exchange(
-    door: &Door,
+    connection: &Connection,
     request: Request<'_>,
     until: Instant,
 ) -> Result<Received, Lost> {
-    let octocrab = door.open().map_err(Lost::NeverSent)?;
+    let octocrab = connection.open().map_err(Lost::NeverSent)?;
     let request = build(octocrab, request)?;
     let within = until.saturating_duration_since(Instant::now());
     match timeout_at(until, send(octocrab, request)).await {
@@ -166,7 +166,7 @@ mod tests {
 
     async fn lose(url: &str, within: Duration) -> Lost {
         let base = Base::new(&GITHUB.parse().unwrap()).unwrap();
-        exchange(&Door::to(&base), get(url), Instant::now() + within)
+        exchange(&Connection::to(&base), get(url), Instant::now() + within)
             .await
             .unwrap_err()
     }

@@ -1,11 +1,11 @@
 //! Requirements of the base branch: its rulesets, which anyone may read, and classic protection, which few may.
 
-use domain::facts::{Demands, Fact, Unread};
+use domain::facts::{Demands, Fact, UnreadReason};
 use domain::failure::Failure;
 use domain::ids::PullRef;
 use jiff::SignedDuration;
 
-use super::pull::Seen;
+use super::pull::PullAnswer;
 use super::{base, settle};
 use crate::client::{Client, Listing, segment};
 use crate::wire;
@@ -27,7 +27,7 @@ const RULED_LASTS: SignedDuration = SignedDuration::from_hours(1);
 pub(super) async fn read(
     client: &Client,
     pull: &PullRef,
-    seen: &Seen,
+    seen: &PullAnswer,
 ) -> Result<Fact<Demands>, Failure> {
     let (rules, classic) = tokio::join!(
         base::rules(client, &pull.repo, &seen.base.branch),
@@ -40,8 +40,10 @@ pub(super) async fn read(
     };
     match settle(classic, PROTECTION_READ)? {
         Fact::Known(classic) => demands = join(demands, classic),
-        Fact::Forbidden { permission } => demands.unread = Some(Unread::Forbidden { permission }),
-        Fact::Unknown { why } => demands.unread = Some(Unread::Unknown { why }),
+        Fact::Forbidden { permission } => {
+            demands.unread = Some(UnreadReason::Forbidden { permission })
+        }
+        Fact::Unknown { why } => demands.unread = Some(UnreadReason::Unknown { why }),
     }
     if demands.up_to_date {
         match settle(behind_by(client, pull, seen).await, CONTENTS_READ)? {
@@ -53,7 +55,7 @@ pub(super) async fn read(
     Ok(Fact::Known(demands))
 }
 
-async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands, Failure> {
+async fn classic(client: &Client, pull: &PullRef, seen: &PullAnswer) -> Result<Demands, Failure> {
     let path = base::protection_path(&pull.repo, &seen.base.branch);
     if is_unprotected(client, (pull, seen), &path).await? {
         return Ok(Demands::default());
@@ -71,7 +73,7 @@ async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands
 /// classic protection and an unmet requirement the pull request would not be clean.
 async fn is_unprotected(
     client: &Client,
-    (pull, seen): (&PullRef, &Seen),
+    (pull, seen): (&PullRef, &PullAnswer),
     path: &str,
 ) -> Result<bool, Failure> {
     let Some(ruled_at) = client.unprotected().find(path) else {
@@ -102,7 +104,7 @@ enum Listed {
     Perhaps,
 }
 
-async fn listed(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Listed, Failure> {
+async fn listed(client: &Client, pull: &PullRef, seen: &PullAnswer) -> Result<Listed, Failure> {
     let path = format!("/repos/{}/branches?protected=true", pull.repo);
     let listing = Listing {
         repo: &pull.repo,
@@ -137,7 +139,7 @@ fn join(mut rules: Demands, classic: Demands) -> Demands {
     rules
 }
 
-async fn behind_by(client: &Client, pull: &PullRef, seen: &Seen) -> Result<u64, Failure> {
+async fn behind_by(client: &Client, pull: &PullRef, seen: &PullAnswer) -> Result<u64, Failure> {
     let doing = format!("comparing {pull} with its base");
     let base = segment(seen.base.branch.as_str());
     // One commit of the page is enough: the counts are of the whole.

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use domain::facts::{Author, Base, Depth, Fact, Head, PullFacts, PullState};
+use domain::facts::{Author, Base, Fact, Head, PullFacts, PullState, ReadDepth};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{Identity, PullRef, RepoId};
+use domain::ids::{PullRef, RepoId, RepositoryIdentity};
 use engine::ports::PullGlance;
 use jiff::Timestamp;
 
@@ -21,8 +21,8 @@ const GHOST: (&str, u64) = ("ghost", 10_137);
 const CLEAN: &str = "clean";
 
 /// What one reading of the pull request shows.
-pub(super) struct Seen {
-    repo: Identity,
+pub(super) struct PullAnswer {
+    repo: RepositoryIdentity,
     pub(super) state: PullState,
     pub(super) head: Head,
     pub(super) base: Base,
@@ -41,7 +41,7 @@ pub(super) struct Seen {
 }
 
 /// Reads the pull request.
-pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Seen, Failure> {
+pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<PullAnswer, Failure> {
     let doing = format!("reading {pull}");
     let path = format!("/repos/{}/pulls/{}", pull.repo, pull.number);
     let found: wire::Pull = match client.get(&pull.repo, &path, &doing).await {
@@ -59,12 +59,12 @@ pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Seen, Failur
             &format!("{doing}: GitHub answered about another pull request"),
         ));
     }
-    let seen = Seen::new(found, pull, &doing)?;
+    let seen = PullAnswer::new(found, pull, &doing)?;
     client.note_identity(&pull.repo, seen.repo.id);
     Ok(seen)
 }
 
-impl Seen {
+impl PullAnswer {
     /// Just enough to find its possible job.
     pub(super) fn into_glance(self) -> PullGlance {
         PullGlance {
@@ -121,7 +121,7 @@ impl Seen {
         self,
         pull: &PullRef,
         read_at: Timestamp,
-        (parts, depth): (Parts, Depth),
+        (parts, depth): (Parts, ReadDepth),
     ) -> PullFacts {
         PullFacts {
             pull: pull.clone(),
@@ -149,10 +149,10 @@ impl Seen {
 }
 
 /// The repository that a pull request wants to change.
-fn identity(repo: Option<&wire::Named>, doing: &str) -> Result<Identity, Failure> {
+fn identity(repo: Option<&wire::Named>, doing: &str) -> Result<RepositoryIdentity, Failure> {
     let nameless = || failure(FailureClass::Garbled, &format!("{doing}: it has no base"));
     let repo = repo.ok_or_else(nameless)?;
-    Ok(Identity {
+    Ok(RepositoryIdentity {
         id: RepoId(repo.id),
         name: id_of(&repo.full_name, doing)?,
     })

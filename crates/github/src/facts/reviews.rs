@@ -1,6 +1,6 @@
 //! Reviews, with the verdicts of reviewers with a say; anyone may review a public pull request.
 
-use domain::facts::{Review, Verdict};
+use domain::facts::{Review, ReviewVerdict};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::PullRef;
 
@@ -32,14 +32,14 @@ pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Vec<Review>,
 
 /// One review; `None` for an outsider's whose account is gone.
 fn read_one(review: &wire::Review, doing: &str) -> Result<Option<Review>, Failure> {
-    let voice = Voice::of(review);
+    let voice = ReviewerVote::from_review(review);
     match (&review.user, voice) {
         (Some(user), voice) => Ok(Some(Review {
             reviewer: user.id,
             verdict: voice.weigh(verdict(&review.state)),
         })),
-        (None, Voice::Outside) => Ok(None),
-        (None, Voice::Inside | Voice::Untold) => Err(failure(
+        (None, ReviewerVote::Outside) => Ok(None),
+        (None, ReviewerVote::Inside | ReviewerVote::Untold) => Err(failure(
             FailureClass::Garbled,
             &format!("{doing}: one has no author, whose account may be deleted; dismiss it"),
         )),
@@ -48,7 +48,7 @@ fn read_one(review: &wire::Review, doing: &str) -> Result<Option<Review>, Failur
 
 /// Whether a reviewer has a say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Voice {
+enum ReviewerVote {
     /// A member of the repository, or an App that was installed on it.
     Inside,
     /// Anyone.
@@ -57,8 +57,8 @@ enum Voice {
     Untold,
 }
 
-impl Voice {
-    fn of(review: &wire::Review) -> Self {
+impl ReviewerVote {
+    fn from_review(review: &wire::Review) -> Self {
         let association = review.author_association.as_str();
         let bot = review.user.as_ref().is_some_and(|user| user.kind == "Bot");
         if bot || INSIDERS.contains(&association) {
@@ -71,19 +71,19 @@ impl Voice {
     }
 
     /// What a verdict counts for. In doubt it can hold a merge up and cannot let one through.
-    fn weigh(self, verdict: Verdict) -> Verdict {
+    fn weigh(self, verdict: ReviewVerdict) -> ReviewVerdict {
         match (self, verdict) {
-            (Self::Outside, _) | (Self::Untold, Verdict::Approved) => Verdict::Comment,
+            (Self::Outside, _) | (Self::Untold, ReviewVerdict::Approved) => ReviewVerdict::Comment,
             (Self::Inside | Self::Untold, verdict) => verdict,
         }
     }
 }
 
-fn verdict(state: &str) -> Verdict {
+fn verdict(state: &str) -> ReviewVerdict {
     match state {
-        "APPROVED" => Verdict::Approved,
-        "CHANGES_REQUESTED" => Verdict::ChangesRequested,
-        "DISMISSED" => Verdict::Dismissed,
-        _other => Verdict::Comment,
+        "APPROVED" => ReviewVerdict::Approved,
+        "CHANGES_REQUESTED" => ReviewVerdict::ChangesRequested,
+        "DISMISSED" => ReviewVerdict::Dismissed,
+        _other => ReviewVerdict::Comment,
     }
 }

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use domain::doctor::{SeenChecks, Workflows};
+use domain::doctor::{ReportedChecks, Workflows};
 use domain::facts::Fact;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName};
@@ -24,14 +24,14 @@ const FILES_MAX: usize = 30;
 /// A text in the bodies of Jules's pull requests.
 const JULES_LINK: &str = "jules.google.com/task/";
 
-type Recent = Result<Vec<wire::Pull>, Failure>;
+type Recent = Result<Vec<wire::ProbedPull>, Failure>;
 
 /// The newest pull requests.
 pub(super) async fn recent(client: &Client, repo: &RepoName) -> Recent {
     let doing = format!("listing the newest pull requests of {repo}");
     let path =
         format!("/repos/{repo}/pulls?state=all&sort=updated&direction=desc&per_page={PULLS}");
-    let mut pulls: Vec<wire::Pull> = client.get(repo, &path, &doing).await?;
+    let mut pulls: Vec<wire::ProbedPull> = client.get(repo, &path, &doing).await?;
     pulls.truncate(PULLS);
     Ok(pulls)
 }
@@ -39,7 +39,7 @@ pub(super) async fn recent(client: &Client, repo: &RepoName) -> Recent {
 /// Who opened those of Jules's among them.
 pub(super) fn authors(recent: &Recent) -> Vec<String> {
     let pulls = recent.as_ref().map(Vec::as_slice).unwrap_or_default();
-    let of_jules = |pull: &&wire::Pull| {
+    let of_jules = |pull: &&wire::ProbedPull| {
         let body = pull.body.as_deref().unwrap_or_default();
         body.contains(JULES_LINK)
     };
@@ -58,9 +58,9 @@ pub(super) async fn checks(
     client: &Client,
     (repo, base): (&RepoName, Option<&CommitSha>),
     recent: &Recent,
-) -> Fact<SeenChecks> {
+) -> Fact<ReportedChecks> {
     let pulls = recent.as_ref().map(Vec::as_slice).unwrap_or_default();
-    let mut seen = SeenChecks {
+    let mut seen = ReportedChecks {
         heads: pulls.len(),
         seen: Vec::new(),
     };

@@ -1,6 +1,6 @@
 //! One repository: whether it exists, the credential's permissions in it, and its settings.
 
-use domain::doctor::{May, Protection, Repository, RepositoryFacts, Rules};
+use domain::doctor::{Permissions, Protection, Repository, RepositoryFacts, Rules};
 use domain::facts::Fact;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, RepoId, RepoName};
@@ -55,7 +55,7 @@ pub(super) async fn read(
     RepositoryFacts::Found(Box::new(Repository {
         id: found.id.map(RepoId),
         archived: found.archived || found.disabled,
-        may: found.permissions.as_ref().map(|may| May {
+        may: found.permissions.as_ref().map(|may| Permissions {
             admin: may.admin,
             push: may.push || may.maintain || may.admin,
         }),
@@ -75,8 +75,8 @@ pub(super) async fn read(
 }
 
 enum Found {
-    Here(wire::Repository),
-    Elsewhere(Option<wire::Repository>),
+    Here(wire::ProbedRepository),
+    Elsewhere(Option<wire::ProbedRepository>),
     Nowhere,
 }
 
@@ -89,7 +89,7 @@ async fn itself(client: &Client, repo: &RepoName) -> Result<Found, Failure> {
         Err(failure) => return Err(failure),
     };
     if found.status.is_redirection() {
-        let there = there.and_then(|there| answered::<wire::Repository>(&there, &doing).ok());
+        let there = there.and_then(|there| answered::<wire::ProbedRepository>(&there, &doing).ok());
         return Ok(Found::Elsewhere(
             there.filter(|there| !there.full_name.is_empty()),
         ));
@@ -97,7 +97,7 @@ async fn itself(client: &Client, repo: &RepoName) -> Result<Found, Failure> {
     if matches!(found.status.as_u16(), 404 | 410) {
         return Ok(Found::Nowhere);
     }
-    let found: wire::Repository = answered(&found, &doing)?;
+    let found: wire::ProbedRepository = answered(&found, &doing)?;
     // Names are compared as GitHub does; another name means that the old one is only led on.
     if !found.full_name.is_empty() && !found.full_name.eq_ignore_ascii_case(&repo.to_string()) {
         return Ok(Found::Elsewhere(Some(found)));
@@ -106,7 +106,7 @@ async fn itself(client: &Client, repo: &RepoName) -> Result<Found, Failure> {
 }
 
 /// The allowed methods; GitHub returns them to credentials that may write.
-fn methods(found: &wire::Repository) -> Option<Vec<MergeMethod>> {
+fn methods(found: &wire::ProbedRepository) -> Option<Vec<MergeMethod>> {
     let all = [
         (MergeMethod::Merge, found.allow_merge_commit?),
         (MergeMethod::Squash, found.allow_squash_merge?),
@@ -166,7 +166,7 @@ fn is_there(head: Fact<Option<CommitSha>>) -> Fact<bool> {
     }
 }
 
-fn pulls(recent: &Result<Vec<wire::Pull>, Failure>) -> Fact<()> {
+fn pulls(recent: &Result<Vec<wire::ProbedPull>, Failure>) -> Fact<()> {
     let read = recent.as_ref().map(|_| ()).map_err(Clone::clone);
     fact(read, "Pull requests: read", true)
 }

@@ -41,11 +41,11 @@ pub(super) async fn of_app(client: &Client) -> Result<Option<Hook>, Failure> {
         return Ok(None);
     };
     let doing = "reading the App's webhook";
-    let app: wire::App = answered(&client.look("/app", doing).await?, doing)?;
+    let app: wire::ProbedApp = answered(&client.inspect("/app", doing).await?, doing)?;
     let path = format!("/app/hook/deliveries?per_page={DELIVERIES}");
-    let received = client.look(&path, doing).await;
+    let received = client.inspect(&path, doing).await;
     let deliveries = received.and_then(|received| answered(&received, doing));
-    let hook = hooks::Hook {
+    let hook = hooks::HookWire {
         id: 0,
         active: true,
         events: app.events,
@@ -54,7 +54,7 @@ pub(super) async fn of_app(client: &Client) -> Result<Option<Hook>, Failure> {
     Ok(Some(shown(hook, deliveries)))
 }
 
-fn shown(hook: hooks::Hook, deliveries: Deliveries) -> Hook {
+fn shown(hook: hooks::HookWire, deliveries: Deliveries) -> Hook {
     let answers = |deliveries: Vec<wire::Delivery>| {
         let newest = deliveries.into_iter().take(DELIVERIES);
         newest

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 /// `GET /app`.
 #[derive(Debug, Deserialize)]
-pub(super) struct App {
+pub(super) struct ProbedApp {
     pub(super) slug: String,
     #[serde(default)]
     pub(super) events: Vec<String>,
@@ -15,7 +15,7 @@ pub(super) struct App {
 
 /// `GET /repos/{owner}/{repo}/installation`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Installation {
+pub(super) struct ProbedInstallation {
     #[serde(default)]
     pub(super) suspended_at: Option<String>,
     #[serde(default)]
@@ -25,7 +25,7 @@ pub(super) struct Installation {
 /// `GET /repos/{owner}/{repo}`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Repository {
+pub(super) struct ProbedRepository {
     pub(super) id: Option<u64>,
     pub(super) full_name: String,
     pub(super) archived: bool,
@@ -47,7 +47,7 @@ pub(super) struct Permissions {
 
 /// One pull request of a list.
 #[derive(Debug, Deserialize)]
-pub(super) struct Pull {
+pub(super) struct ProbedPull {
     #[serde(default)]
     pub(super) body: Option<String>,
     #[serde(default)]

@@ -18,21 +18,21 @@ const ASK: &str = "query($owner:String!,$name:String!,$ref:String!,$branch:Strin
 /// What the query answers.
 #[derive(Deserialize)]
 struct Data {
-    repository: Repository,
+    repository: BranchRepository,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Repository {
+struct BranchRepository {
     database_id: u64,
     /// Null for a missing branch.
     #[serde(rename = "ref")]
-    reference: Option<Reference>,
+    reference: Option<BranchReference>,
     pull_requests: Counted,
 }
 
 #[derive(Deserialize)]
-struct Reference {
+struct BranchReference {
     target: Target,
 }
 

@@ -3,8 +3,8 @@
 use domain::facts::{Check, CheckOutcome, Fact, PullFacts};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
-use domain::page::Page;
 use domain::redact::redact;
+use domain::web_page::WebPage;
 use engine::ports::CheckLog;
 
 use crate::client::Client;
@@ -40,9 +40,9 @@ pub(super) async fn read(client: &Client, facts: &PullFacts) -> Result<Vec<Check
 }
 
 /// The page that GitHub has for every check run.
-fn page(repo: &RepoName, check: &Check) -> Option<Page> {
+fn page(repo: &RepoName, check: &Check) -> Option<WebPage> {
     let id = check.id?;
-    Page::told(&format!("https://github.com/{repo}/runs/{id}"))
+    WebPage::from_service(&format!("https://github.com/{repo}/runs/{id}"))
 }
 
 /// The log of the job, which has the same id as its check run; else what the check run says of itself.

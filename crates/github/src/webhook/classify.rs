@@ -1,10 +1,10 @@
 //! Decides from a payload's shape what to read again.
 
 use domain::ids::{CommitSha, RepoId, RepoName};
-use domain::pull::News;
+use domain::pull::DeliveryHint;
 use jiff::Timestamp;
 
-use super::shape::{Checked, Payload, Pull, Repository, Word};
+use super::shape::{Checked, Payload, PayloadPull, PayloadRepository, Word};
 use super::wakeup::{Wakeup, WebhookKind};
 
 /// A check that names more pull requests than this is resolved by its commit instead.
@@ -61,7 +61,7 @@ struct Subject {
     kind: WebhookKind,
     numbers: Vec<u64>,
     sha: Option<CommitSha>,
-    news: News,
+    news: DeliveryHint,
 }
 
 impl Subject {
@@ -98,7 +98,10 @@ impl Subject {
     }
 }
 
-fn subject(payload: &Payload<'_>, repository: &Repository<'_>) -> Result<Subject, &'static str> {
+fn subject(
+    payload: &Payload<'_>,
+    repository: &PayloadRepository<'_>,
+) -> Result<Subject, &'static str> {
     // Deployments may carry the check run and the workflow run they came from.
     if payload.deployment {
         return Err("deployments are not followed");
@@ -127,30 +130,32 @@ fn subject(payload: &Payload<'_>, repository: &Repository<'_>) -> Result<Subject
             kind,
             numbers: number(issue.number),
             sha: None,
-            news: News::Changed,
+            news: DeliveryHint::Changed,
         });
     }
     of_commit(payload)
 }
 
 /// What happened to a check, a suite or a run of a workflow. An unknown action causes a reading.
-fn of_action(kind: WebhookKind, action: Option<&str>) -> News {
+fn of_action(kind: WebhookKind, action: Option<&str>) -> DeliveryHint {
     match (kind, action) {
-        (_, None) => News::Changed,
-        (WebhookKind::CheckRun, Some("created")) => News::CheckBegan,
-        (WebhookKind::CheckRun, Some("completed")) => News::CheckEnded,
-        (WebhookKind::CheckSuite | WebhookKind::WorkflowRun, Some("completed")) => News::SuiteEnded,
+        (_, None) => DeliveryHint::Changed,
+        (WebhookKind::CheckRun, Some("created")) => DeliveryHint::CheckBegan,
+        (WebhookKind::CheckRun, Some("completed")) => DeliveryHint::CheckEnded,
+        (WebhookKind::CheckSuite | WebhookKind::WorkflowRun, Some("completed")) => {
+            DeliveryHint::SuiteEnded
+        }
         (WebhookKind::CheckRun, Some("rerequested"))
         | (WebhookKind::CheckSuite, Some("requested" | "rerequested"))
-        | (WebhookKind::WorkflowRun, Some("requested" | "in_progress")) => News::UnderWay,
-        (_, Some(_)) => News::Changed,
+        | (WebhookKind::WorkflowRun, Some("requested" | "in_progress")) => DeliveryHint::UnderWay,
+        (_, Some(_)) => DeliveryHint::Changed,
     }
 }
 
 fn of_check(
-    (kind, news): (WebhookKind, News),
+    (kind, news): (WebhookKind, DeliveryHint),
     checked: &Checked<'_>,
-    repository: &Repository<'_>,
+    repository: &PayloadRepository<'_>,
 ) -> Result<Subject, &'static str> {
     let named = checked.pull_requests.iter().flatten().flatten();
     let numbers: Vec<u64> = named
@@ -177,7 +182,7 @@ fn of_check(
     })
 }
 
-fn of_pull(payload: &Payload<'_>, pull: &Pull<'_>) -> Subject {
+fn of_pull(payload: &Payload<'_>, pull: &PayloadPull<'_>) -> Subject {
     let reviewed = payload.review || payload.comment || payload.thread;
     let kind = if reviewed {
         WebhookKind::Review
@@ -190,8 +195,8 @@ fn of_pull(payload: &Payload<'_>, pull: &Pull<'_>) -> Subject {
         numbers: number(pull.number),
         sha,
         news: match (kind, payload.action.as_deref()) {
-            (WebhookKind::PullRequest, Some("synchronize")) => News::Pushed,
-            (_, _) => News::Changed,
+            (WebhookKind::PullRequest, Some("synchronize")) => DeliveryHint::Pushed,
+            (_, _) => DeliveryHint::Changed,
         },
     }
 }
@@ -205,8 +210,8 @@ fn of_commit(payload: &Payload<'_>) -> Result<Subject, &'static str> {
             sha: Some(sha),
             // A context may be pending many times before it ends once.
             news: match state.as_ref() {
-                "pending" => News::UnderWay,
-                _ended_or_unknown => News::CheckEnded,
+                "pending" => DeliveryHint::UnderWay,
+                _ended_or_unknown => DeliveryHint::CheckEnded,
             },
         });
     }
@@ -217,7 +222,7 @@ fn of_commit(payload: &Payload<'_>) -> Result<Subject, &'static str> {
                 numbers: Vec::new(),
                 sha: commit(Some(after)),
                 // For a pull request that has this head already it is no news.
-                news: News::UnderWay,
+                news: DeliveryHint::UnderWay,
             })
         }
         (Some(_), true, Some(_)) => Err("only pushes to branches are followed"),

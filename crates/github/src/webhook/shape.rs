@@ -10,16 +10,16 @@ use serde::{Deserialize, Deserializer};
 #[serde(default)]
 pub(super) struct Payload<'a> {
     #[serde(borrow)]
-    pub(super) repository: Option<Repository<'a>>,
+    pub(super) repository: Option<PayloadRepository<'a>>,
     #[serde(borrow)]
-    pub(super) pull_request: Option<Pull<'a>>,
+    pub(super) pull_request: Option<PayloadPull<'a>>,
     #[serde(borrow)]
     pub(super) check_run: Option<Checked<'a>>,
     #[serde(borrow)]
     pub(super) check_suite: Option<Checked<'a>>,
     #[serde(borrow)]
     pub(super) workflow_run: Option<Checked<'a>>,
-    pub(super) issue: Option<Numbered>,
+    pub(super) issue: Option<PayloadNumber>,
     #[serde(deserialize_with = "text")]
     pub(super) action: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -46,7 +46,7 @@ pub(super) struct Payload<'a> {
 
 /// The repository it happened in.
 #[derive(Debug, Deserialize)]
-pub(super) struct Repository<'a> {
+pub(super) struct PayloadRepository<'a> {
     #[serde(default)]
     pub(super) id: Option<u64>,
     #[serde(borrow)]
@@ -55,7 +55,7 @@ pub(super) struct Repository<'a> {
 
 /// A pull request.
 #[derive(Debug, Deserialize)]
-pub(super) struct Pull<'a> {
+pub(super) struct PayloadPull<'a> {
     pub(super) number: u64,
     #[serde(borrow, default)]
     pub(super) head: Option<Commit<'a>>,
@@ -70,7 +70,7 @@ pub(super) struct Commit<'a> {
 
 /// An issue.
 #[derive(Debug, Deserialize)]
-pub(super) struct Numbered {
+pub(super) struct PayloadNumber {
     pub(super) number: u64,
 }
 
@@ -80,12 +80,12 @@ pub(super) struct Checked<'a> {
     #[serde(borrow, default)]
     pub(super) head_sha: Option<Word<'a>>,
     #[serde(default)]
-    pub(super) pull_requests: Option<Vec<Option<Named>>>,
+    pub(super) pull_requests: Option<Vec<Option<PayloadName>>>,
 }
 
 /// A pull request that a check names: only its number and the repository of its base.
 #[derive(Debug, Deserialize)]
-pub(super) struct Named {
+pub(super) struct PayloadName {
     pub(super) number: u64,
     #[serde(default)]
     pub(super) base: Option<NamedBase>,

@@ -1,7 +1,7 @@
 //! The result of a webhook delivery: a name of something to read again, never a fact.
 
 use domain::ids::{CommitSha, RepoId, RepoName};
-use domain::pull::News;
+use domain::pull::DeliveryHint;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -51,5 +51,5 @@ pub struct Wakeup {
     /// When the delivery was received.
     pub received_at: Timestamp,
     /// Its news about checks; only a hint when to read.
-    pub news: News,
+    pub news: DeliveryHint,
 }

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use domain::failure::{FailureClass, Happened};
+use domain::failure::{CallEffect, FailureClass};
 use engine::ports::{PullsRead, PullsWrite};
 use github::{Reader, Writer};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Desk, Reply, Server, TOKEN, pull};
+use crate::server::{Asked, Backend, Reply, Server, TOKEN, pull};
 
 const KEY: &str = include_str!("keys/app.pem");
 const INSTALLATION: &str = "GET /repos/acme/shop/installation";
@@ -29,13 +29,13 @@ fn wants(bearer: &'static str) -> impl Fn(&Asked) -> Reply + Send + Sync + 'stat
 /// An App's GitHub: numbers the installation tokens it makes and accepts only the newest.
 fn app_world(
     lives: SignedDuration,
-    desk: &Desk,
+    backend: &Backend,
 ) -> (
     impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     Arc<Mutex<u32>>,
 ) {
     let made = Arc::new(Mutex::new(0));
-    let (counter, clock) = (Arc::clone(&made), desk.clone());
+    let (counter, clock) = (Arc::clone(&made), backend.clone());
     let script = move |asked: &Asked| match asked.line().as_str() {
         INSTALLATION => Reply::ok(&json!({ "id": 55 })),
         MAKE_TOKEN => {
@@ -77,78 +77,78 @@ fn claims(jwt: &str) -> Value {
 #[tokio::test]
 async fn a_token_is_read_once_in_five_minutes() {
     let server = Server::start(wants(TOKEN)).await;
-    let desk = Desk::new(TOKEN);
-    let reader = Reader::new(desk.client(&server, None));
+    let backend = Backend::new(TOKEN);
+    let reader = Reader::new(backend.client(&server, None));
     for _ in 0..3 {
         reader.default_branch(&pull().repo).await.unwrap();
     }
-    assert_eq!(desk.reads(), 1);
-    desk.pass(SignedDuration::from_mins(5));
+    assert_eq!(backend.reads(), 1);
+    backend.pass(SignedDuration::from_mins(5));
     reader.default_branch(&pull().repo).await.unwrap();
-    assert_eq!(desk.reads(), 2);
+    assert_eq!(backend.reads(), 2);
 }
 
 #[tokio::test]
 async fn a_replaced_token_is_noticed_by_the_first_refusal() {
     let server = Server::start(wants("new")).await;
-    let desk = Desk::new("new");
-    let reader = Reader::new(desk.client(&server, None));
-    desk.replace("old");
+    let backend = Backend::new("new");
+    let reader = Reader::new(backend.client(&server, None));
+    backend.replace("old");
     assert_eq!(
         reader.default_branch(&pull().repo).await.unwrap_err().class,
         FailureClass::Unauthorized
     );
-    desk.pass(SignedDuration::from_mins(1));
-    desk.replace("new");
+    backend.pass(SignedDuration::from_mins(1));
+    backend.replace("new");
     reader.default_branch(&pull().repo).await.unwrap();
 }
 
 #[tokio::test]
 async fn after_a_refusal_the_secret_is_read_again_once_a_minute() {
     let server = Server::start(wants("right")).await;
-    let desk = Desk::new("wrong");
-    let reader = Reader::new(desk.client(&server, None));
+    let backend = Backend::new("wrong");
+    let reader = Reader::new(backend.client(&server, None));
     for _ in 0..5 {
         let failure = reader.default_branch(&pull().repo).await.unwrap_err();
         assert_eq!(
             (failure.class, failure.happened),
-            (FailureClass::Unauthorized, Happened::No)
+            (FailureClass::Unauthorized, CallEffect::No)
         );
     }
-    assert_eq!(desk.reads(), 2);
+    assert_eq!(backend.reads(), 2);
     assert_eq!(
         server.asked().len(),
         5,
         "the same token is not tried twice in one call"
     );
-    desk.pass(SignedDuration::from_mins(1));
+    backend.pass(SignedDuration::from_mins(1));
     reader.default_branch(&pull().repo).await.unwrap_err();
-    assert_eq!(desk.reads(), 3);
+    assert_eq!(backend.reads(), 3);
 }
 
 #[tokio::test]
 async fn a_lost_store_of_secrets_leaves_the_held_one_in_use() {
     let server = Server::start(wants(TOKEN)).await;
-    let desk = Desk::new(TOKEN);
-    let reader = Reader::new(desk.client(&server, None));
+    let backend = Backend::new(TOKEN);
+    let reader = Reader::new(backend.client(&server, None));
     reader.default_branch(&pull().repo).await.unwrap();
-    desk.lose();
-    desk.pass(SignedDuration::from_mins(10));
+    backend.lose();
+    backend.pass(SignedDuration::from_mins(10));
     reader.default_branch(&pull().repo).await.unwrap();
 }
 
 #[tokio::test]
 async fn without_a_secret_nothing_is_sent() {
     let server = Server::start(wants(TOKEN)).await;
-    let desk = Desk::new(TOKEN);
-    desk.lose();
-    let failure = Writer::new(desk.client(&server, None))
+    let backend = Backend::new(TOKEN);
+    backend.lose();
+    let failure = Writer::new(backend.client(&server, None))
         .label(&pull(), "x")
         .await
         .unwrap_err();
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Unauthorized, Happened::No)
+        (FailureClass::Unauthorized, CallEffect::No)
     );
     assert!(server.asked().is_empty());
 }
@@ -156,22 +156,22 @@ async fn without_a_secret_nothing_is_sent() {
 #[tokio::test]
 async fn a_token_that_no_header_may_hold_is_never_sent_and_never_shown() {
     let server = Server::start(wants(TOKEN)).await;
-    let client = Desk::new("canary\nvalue").client(&server, None);
+    let client = Backend::new("canary\nvalue").client(&server, None);
     let failure = Reader::new(client)
         .default_branch(&pull().repo)
         .await
         .unwrap_err();
-    assert_eq!(failure.happened, Happened::No);
+    assert_eq!(failure.happened, CallEffect::No);
     assert!(!failure.to_string().contains("canary"), "{failure}");
     assert!(server.asked().is_empty());
 }
 
 #[tokio::test]
 async fn an_app_makes_one_token_for_many_calls() {
-    let desk = Desk::new(KEY);
-    let (script, made) = app_world(SignedDuration::from_hours(1), &desk);
+    let backend = Backend::new(KEY);
+    let (script, made) = app_world(SignedDuration::from_hours(1), &backend);
     let server = Server::start(script).await;
-    let reader = Reader::new(desk.client(&server, Some(77)));
+    let reader = Reader::new(backend.client(&server, Some(77)));
     let repo = pull().repo;
     let calls = (0..6).map(|_| reader.default_branch(&repo));
     for outcome in futures::future::join_all(calls).await {
@@ -193,25 +193,25 @@ async fn an_app_makes_one_token_for_many_calls() {
 
 #[tokio::test]
 async fn a_token_of_an_installation_is_replaced_five_minutes_before_it_ends() {
-    let desk = Desk::new(KEY);
-    let (script, made) = app_world(SignedDuration::from_hours(1), &desk);
+    let backend = Backend::new(KEY);
+    let (script, made) = app_world(SignedDuration::from_hours(1), &backend);
     let server = Server::start(script).await;
-    let reader = Reader::new(desk.client(&server, Some(77)));
+    let reader = Reader::new(backend.client(&server, Some(77)));
     reader.default_branch(&pull().repo).await.unwrap();
-    desk.pass(SignedDuration::from_mins(54));
+    backend.pass(SignedDuration::from_mins(54));
     reader.default_branch(&pull().repo).await.unwrap();
     assert_eq!(*made.lock().unwrap(), 1);
-    desk.pass(SignedDuration::from_mins(1));
+    backend.pass(SignedDuration::from_mins(1));
     reader.default_branch(&pull().repo).await.unwrap();
     assert_eq!(*made.lock().unwrap(), 2);
 }
 
 #[tokio::test]
 async fn a_revoked_token_of_an_installation_is_replaced_at_once() {
-    let desk = Desk::new(KEY);
-    let (script, made) = app_world(SignedDuration::from_hours(1), &desk);
+    let backend = Backend::new(KEY);
+    let (script, made) = app_world(SignedDuration::from_hours(1), &backend);
     let server = Server::start(script).await;
-    let reader = Reader::new(desk.client(&server, Some(77)));
+    let reader = Reader::new(backend.client(&server, Some(77)));
     reader.default_branch(&pull().repo).await.unwrap();
     // Another process made a newer one, and ours is refused from now on.
     *made.lock().unwrap() += 1;
@@ -223,17 +223,17 @@ async fn a_revoked_token_of_an_installation_is_replaced_at_once() {
 async fn a_key_in_one_line_works_and_no_key_says_so() {
     let one_line = KEY.replace('\n', "\\n");
     for (secret, works) in [(one_line.as_str(), true), ("canary-no-key", false)] {
-        let desk = Desk::new(secret);
-        let (script, _) = app_world(SignedDuration::from_hours(1), &desk);
+        let backend = Backend::new(secret);
+        let (script, _) = app_world(SignedDuration::from_hours(1), &backend);
         let server = Server::start(script).await;
-        let outcome = Reader::new(desk.client(&server, Some(77)))
+        let outcome = Reader::new(backend.client(&server, Some(77)))
             .default_branch(&pull().repo)
             .await;
         assert_eq!(outcome.is_ok(), works);
         if let Err(failure) = outcome {
             assert_eq!(
                 (failure.class, failure.happened),
-                (FailureClass::Unauthorized, Happened::No)
+                (FailureClass::Unauthorized, CallEffect::No)
             );
             assert!(
                 failure.message.contains("PEM") && !failure.message.contains("canary"),
@@ -246,13 +246,13 @@ async fn a_key_in_one_line_works_and_no_key_says_so() {
 #[tokio::test]
 async fn a_repository_without_the_app_is_named() {
     let server = Server::start(|_: &Asked| Reply::refusal(404, "Not Found")).await;
-    let failure = Writer::new(Desk::new(KEY).client(&server, Some(77)))
+    let failure = Writer::new(Backend::new(KEY).client(&server, Some(77)))
         .label(&pull(), "x")
         .await
         .unwrap_err();
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Forbidden, Happened::No)
+        (FailureClass::Forbidden, CallEffect::No)
     );
     assert!(
         failure.message.contains("not installed on acme/shop"),
@@ -270,11 +270,11 @@ async fn a_write_whose_sign_in_failed_certainly_did_not_happen() {
         }
     };
     let server = Server::start(script).await;
-    let writer = Writer::new(Desk::new(KEY).client(&server, Some(77)));
+    let writer = Writer::new(Backend::new(KEY).client(&server, Some(77)));
     let failure = writer.label(&pull(), "x").await.unwrap_err();
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Unavailable, Happened::No)
+        (FailureClass::Unavailable, CallEffect::No)
     );
     assert_eq!(server.lines(), [INSTALLATION, MAKE_TOKEN]);
 }
@@ -284,14 +284,14 @@ async fn a_secret_of_another_kind_is_not_sent_to_github() {
     for (secret, told) in [
         (KEY, "GAFFER_GITHUB_APP_ID"),
         ("AIzaSyCanary", "a key of Google's"),
-        ("gaf_canary", "a token of Gaffer's own door"),
+        ("gaf_canary", "a token of Gaffer's own API"),
     ] {
         let server = Server::start(|_: &Asked| main_branch()).await;
-        let reader = Reader::new(Desk::new(secret).client(&server, None));
+        let reader = Reader::new(Backend::new(secret).client(&server, None));
         let failure = reader.default_branch(&pull().repo).await.unwrap_err();
         assert_eq!(
             (failure.class, failure.happened),
-            (FailureClass::Unauthorized, Happened::No)
+            (FailureClass::Unauthorized, CallEffect::No)
         );
         assert!(failure.message.contains(told), "{failure}");
         assert!(!failure.message.contains(secret.trim()), "{failure}");

@@ -1,13 +1,13 @@
 //! Budgets: what answers tell of them, who stops first, and that nothing is sent that they do not allow.
 
-use domain::failure::{Failure, FailureClass, Happened};
+use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::policy::MergeMethod;
 use engine::ports::{Budget, PullsRead, PullsWrite};
 use github::{Reader, Writer};
 use jiff::SignedDuration;
 use serde_json::json;
 
-use crate::server::{Asked, Desk, Reply, Server, TOKEN, common, kept, now, pull};
+use crate::server::{Asked, Backend, Reply, Server, TOKEN, common, kept, now, pull};
 use crate::world::*;
 
 /// Ten minutes after the beginning.
@@ -29,7 +29,7 @@ fn short_until(failure: &Failure, at: jiff::Timestamp, from: jiff::Timestamp) {
         (failure.class, failure.happened, failure.retry_after),
         (
             FailureClass::Throttled,
-            Happened::No,
+            CallEffect::No,
             Some(at.duration_since(from))
         ),
         "{failure}"
@@ -65,8 +65,8 @@ async fn what_is_left_is_kept_for_merges_and_nothing_else_is_sent() {
         with_left(reply, 100)
     })
     .await;
-    let desk = Desk::new(TOKEN);
-    let client = desk.client(&server, None);
+    let backend = Backend::new(TOKEN);
+    let client = backend.client(&server, None);
     let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
     reader.glance(&pull()).await.unwrap();
     let sent = server.asked().len();
@@ -81,7 +81,7 @@ async fn what_is_left_is_kept_for_merges_and_nothing_else_is_sent() {
     let pull = pull();
     let merge = writer.merge(&pull, &facts.head.sha, (MergeMethod::Squash, None));
     merge.await.unwrap();
-    desk.pass(SignedDuration::from_mins(10));
+    backend.pass(SignedDuration::from_mins(10));
     reader.glance(&pull).await.unwrap();
 }
 
@@ -94,12 +94,12 @@ async fn a_budget_that_is_used_up_stops_everything_until_its_hour_ends() {
         },
     )
     .await;
-    let desk = Desk::new(TOKEN);
-    let client = desk.client(&server, None);
+    let backend = Backend::new(TOKEN);
+    let client = backend.client(&server, None);
     let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
     let failure = reader.glance(&pull()).await.unwrap_err();
     assert_eq!(failure.retry_after, Some(SignedDuration::from_mins(10)));
-    desk.pass(SignedDuration::from_mins(4));
+    backend.pass(SignedDuration::from_mins(4));
     let from = now() + SignedDuration::from_mins(4);
     for _ in 0..3 {
         let refused = reader.facts(&pull(), kept(), now()).await;
@@ -108,7 +108,7 @@ async fn a_budget_that_is_used_up_stops_everything_until_its_hour_ends() {
         short_until(&refused.unwrap_err(), reset(), from);
     }
     assert_eq!(server.lines(), [PULL]);
-    desk.pass(SignedDuration::from_mins(6));
+    backend.pass(SignedDuration::from_mins(6));
     reader.facts(&pull(), common(), now()).await.unwrap();
 }
 
@@ -126,8 +126,8 @@ async fn a_secondary_limit_stops_everything_for_as_long_as_it_asks() {
             }
         })
         .await;
-        let desk = Desk::new(TOKEN);
-        let client = desk.client(&server, None);
+        let backend = Backend::new(TOKEN);
+        let client = backend.client(&server, None);
         let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
         let wait = SignedDuration::from_secs(expected);
         let failure = reader.glance(&pull()).await.unwrap_err();
@@ -135,7 +135,7 @@ async fn a_secondary_limit_stops_everything_for_as_long_as_it_asks() {
         let refused = writer.label(&pull(), "x").await.unwrap_err();
         short_until(&refused, now() + wait, now());
         assert_eq!(server.lines(), [PULL]);
-        desk.pass(wait);
+        backend.pass(wait);
         reader.glance(&pull()).await.unwrap();
     }
 }
@@ -143,10 +143,10 @@ async fn a_secondary_limit_stops_everything_for_as_long_as_it_asks() {
 #[tokio::test]
 async fn writes_are_a_second_apart_and_the_second_is_not_slept() {
     let server = Server::start(|_: &Asked| Reply::ok(&json!([]))).await;
-    let desk = Desk::new(TOKEN);
-    let writer = Writer::new(desk.client(&server, None));
+    let backend = Backend::new(TOKEN);
+    let writer = Writer::new(backend.client(&server, None));
     writer.label(&pull(), "a").await.unwrap();
-    desk.pass(SignedDuration::from_millis(400));
+    backend.pass(SignedDuration::from_millis(400));
     let refused = writer.label(&pull(), "b").await.unwrap_err();
     assert_eq!(
         (refused.class, refused.retry_after),
@@ -156,7 +156,7 @@ async fn writes_are_a_second_apart_and_the_second_is_not_slept() {
         )
     );
     assert_eq!(server.asked().len(), 1);
-    desk.pass(SignedDuration::from_millis(600));
+    backend.pass(SignedDuration::from_millis(600));
     writer.label(&pull(), "b").await.unwrap();
 }
 
@@ -171,12 +171,12 @@ async fn an_answer_kept_for_one_token_is_never_asked_about_with_another() {
         }
     };
     let server = Server::start(script).await;
-    let desk = Desk::new("one");
-    let client = desk.client(&server, None);
+    let backend = Backend::new("one");
+    let client = backend.client(&server, None);
     let reader = Reader::new(client.clone());
     for secret in ["one", "two", "one", "two"] {
-        desk.replace(secret);
-        desk.pass(SignedDuration::from_mins(5));
+        backend.replace(secret);
+        backend.pass(SignedDuration::from_mins(5));
         reader.default_branch(&pull().repo).await.unwrap();
     }
     let usage = client.usage();

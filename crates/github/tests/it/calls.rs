@@ -1,6 +1,6 @@
 //! Every call alike: paging, conditional requests, limits, error classes, redirects, and no secrets in errors.
 
-use domain::failure::{Failure, FailureClass, Happened};
+use domain::failure::{CallEffect, Failure, FailureClass};
 use engine::ports::PullsRead;
 use github::{Reader, Settings};
 use jiff::SignedDuration;
@@ -204,50 +204,50 @@ async fn every_status_has_its_class() {
             401,
             "Bad credentials",
             FailureClass::Unauthorized,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             403,
             "Resource not accessible by integration",
             FailureClass::Forbidden,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             403,
             "You have exceeded a secondary rate limit",
             FailureClass::Throttled,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             403,
             "API rate limit exceeded for user",
             FailureClass::Throttled,
-            Happened::No,
+            CallEffect::No,
         ),
-        (404, "Not Found", FailureClass::NotFound, Happened::No),
-        (410, "Gone", FailureClass::NotFound, Happened::No),
-        (405, "Not mergeable", FailureClass::Conflict, Happened::No),
+        (404, "Not Found", FailureClass::NotFound, CallEffect::No),
+        (410, "Gone", FailureClass::NotFound, CallEffect::No),
+        (405, "Not mergeable", FailureClass::Conflict, CallEffect::No),
         (
             409,
             "Head branch was modified",
             FailureClass::Conflict,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             422,
             "Validation Failed",
             FailureClass::Conflict,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             400,
             "Problems parsing JSON",
             FailureClass::Invalid,
-            Happened::No,
+            CallEffect::No,
         ),
-        (429, "Too many", FailureClass::Throttled, Happened::No),
-        (500, "boom", FailureClass::Unavailable, Happened::Maybe),
-        (503, "later", FailureClass::Unavailable, Happened::Maybe),
+        (429, "Too many", FailureClass::Throttled, CallEffect::No),
+        (500, "boom", FailureClass::Unavailable, CallEffect::Maybe),
+        (503, "later", FailureClass::Unavailable, CallEffect::Maybe),
     ];
     for (status, message, class, happened) in rows {
         let failure = failure_of(Reply::refusal(status, message)).await;
@@ -280,7 +280,7 @@ async fn garbled_and_broken_answers_are_told_apart() {
     .await;
     assert_eq!(
         (broken.class, broken.happened),
-        (FailureClass::Network, Happened::Maybe)
+        (FailureClass::Network, CallEffect::Maybe)
     );
 }
 
@@ -405,9 +405,9 @@ async fn an_address_that_cannot_be_used_is_refused_at_once() {
         "https://user:canary@api.github.com",
     ] {
         let settings = Settings::new(Some(address), None);
-        let desk = std::sync::Arc::new(crate::server::Desk::new(TOKEN));
+        let backend = std::sync::Arc::new(crate::server::Backend::new(TOKEN));
         let refusal = match settings {
-            Ok(settings) => github::Client::new(&settings, desk.clone(), desk).unwrap_err(),
+            Ok(settings) => github::Client::new(&settings, backend.clone(), backend).unwrap_err(),
             Err(refusal) => refusal,
         };
         assert!(!refusal.to_string().contains("canary"), "{refusal}");

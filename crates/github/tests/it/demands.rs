@@ -1,12 +1,12 @@
 //! What the base branch demands, from rulesets and from classic protection.
 
-use domain::facts::{Demands, Fact, RequiredCheck, Unread};
+use domain::facts::{Demands, Fact, RequiredCheck, UnreadReason};
 use engine::ports::PullsRead;
 use github::Reader;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Desk, Reply, Server, TOKEN, common, now, pull};
+use crate::server::{Asked, Backend, Reply, Server, TOKEN, common, now, pull};
 use crate::world::*;
 
 const COMPARE: &str =
@@ -123,7 +123,7 @@ async fn classic_protection_is_joined() {
 
 #[tokio::test]
 async fn protection_that_may_not_be_read_is_said_to_be_missing_beside_the_rules_that_may() {
-    let missing = Some(Unread::Forbidden {
+    let missing = Some(UnreadReason::Forbidden {
         permission: "Administration: read".to_owned(),
     });
     let refusals = [
@@ -142,14 +142,20 @@ async fn protection_that_may_not_be_read_is_said_to_be_missing_beside_the_rules_
     }
     let broken = demands(Reply::ok(&json!([])), Reply::refusal(500, "boom")).await;
     let unread = broken.known().unwrap().unread.clone();
-    assert!(matches!(unread, Some(Unread::Unknown { .. })), "{unread:?}");
+    assert!(
+        matches!(unread, Some(UnreadReason::Unknown { .. })),
+        "{unread:?}"
+    );
     let gone = demands(
         Reply::ok(&json!([])),
         Reply::refusal(404, "Branch not found"),
     )
     .await;
     let unread = gone.known().unwrap().unread.clone();
-    assert!(matches!(unread, Some(Unread::Unknown { .. })), "{unread:?}");
+    assert!(
+        matches!(unread, Some(UnreadReason::Unknown { .. })),
+        "{unread:?}"
+    );
     let known = demands(Reply::ok(&json!([])), none()).await;
     assert_eq!(known, Fact::Known(Demands::default()));
 }
@@ -257,7 +263,7 @@ async fn a_list_stands_in_for_no_permission() {
     for demands in demands {
         let unread = demands.known().unwrap().unread.clone();
         assert!(
-            matches!(unread, Some(Unread::Forbidden { .. })),
+            matches!(unread, Some(UnreadReason::Forbidden { .. })),
             "{unread:?}"
         );
     }
@@ -274,9 +280,9 @@ fn pull_that_is(word: &Value) -> Reply {
 /// Reads so many minutes after the last reading; answers how often the list and the branch itself were asked so far.
 async fn asked_after(
     minutes: i64,
-    (desk, reader, server): (&Desk, &Reader, &Server),
+    (backend, reader, server): (&Backend, &Reader, &Server),
 ) -> (Fact<Demands>, [usize; 2]) {
-    desk.pass(SignedDuration::from_mins(minutes));
+    backend.pass(SignedDuration::from_mins(minutes));
     let facts = reader.facts(&pull(), common(), now()).await.unwrap();
     let lines = server.lines();
     let asked = |wanted: &str| lines.iter().filter(|line| *line == wanted).count();
@@ -304,10 +310,10 @@ async fn the_list_without_the_base_is_read_each_time() {
         _ => green(asked),
     };
     let server = Server::start(script).await;
-    let desk = Desk::new(TOKEN);
-    let reader = Reader::new(desk.client(&server, None));
+    let backend = Backend::new(TOKEN);
+    let reader = Reader::new(backend.client(&server, None));
     for asked in [[0, 1], [1, 1], [2, 1], [3, 2], [3, 3]] {
-        let found = asked_after(0, (&desk, &reader, &server)).await;
+        let found = asked_after(0, (&backend, &reader, &server)).await;
         let approvals = found.0.known().unwrap().approvals;
         assert_eq!((found.1, approvals), (asked, u32::from(asked[0] == 3)));
     }
@@ -321,8 +327,8 @@ async fn of_a_clean_pull_request_it_is_believed_for_a_while_that_only_rulesets_p
         _ => green(asked),
     };
     let server = Server::start(script).await;
-    let desk = Desk::new(TOKEN);
-    let reader = Reader::new(desk.client(&server, None));
+    let backend = Backend::new(TOKEN);
+    let reader = Reader::new(backend.client(&server, None));
     for (minutes, asked) in [
         (0, [0, 1]),
         (0, [1, 1]),
@@ -331,7 +337,7 @@ async fn of_a_clean_pull_request_it_is_believed_for_a_while_that_only_rulesets_p
         (59, [2, 1]),
         (1, [3, 1]),
     ] {
-        let found = asked_after(minutes, (&desk, &reader, &server)).await;
+        let found = asked_after(minutes, (&backend, &reader, &server)).await;
         assert_eq!(found, (Fact::Known(Demands::default()), asked));
     }
 }
@@ -350,10 +356,10 @@ async fn of_a_pull_request_that_is_not_clean_the_list_is_read_each_time() {
             _ => green(asked),
         };
         let server = Server::start(script).await;
-        let desk = Desk::new(TOKEN);
-        let reader = Reader::new(desk.client(&server, None));
+        let backend = Backend::new(TOKEN);
+        let reader = Reader::new(backend.client(&server, None));
         for asked in [[0, 1], [1, 1], [2, 1]] {
-            let found = asked_after(0, (&desk, &reader, &server)).await;
+            let found = asked_after(0, (&backend, &reader, &server)).await;
             assert_eq!(found.1, asked, "{word}");
         }
     }
@@ -378,13 +384,13 @@ async fn a_word_that_changes_while_the_rest_is_read_counts_for_nothing() {
         _ => green(asked),
     };
     let server = Server::start(script).await;
-    let desk = Desk::new(TOKEN);
-    let reader = Reader::new(desk.client(&server, None));
+    let backend = Backend::new(TOKEN);
+    let reader = Reader::new(backend.client(&server, None));
     for _ in 0..2 {
-        let (found, _) = asked_after(0, (&desk, &reader, &server)).await;
+        let (found, _) = asked_after(0, (&backend, &reader, &server)).await;
         assert_eq!(found, Fact::Known(Demands::default()));
     }
-    let (third, asked) = asked_after(0, (&desk, &reader, &server)).await;
+    let (third, asked) = asked_after(0, (&backend, &reader, &server)).await;
     assert_eq!((third.known().unwrap().approvals, asked), (1, [2, 2]));
 }
 
@@ -401,10 +407,10 @@ async fn protection_that_was_found_is_read_for_every_pull_request() {
         _ => green(asked),
     };
     let server = Server::start(script).await;
-    let desk = Desk::new(TOKEN);
-    let reader = Reader::new(desk.client(&server, None));
+    let backend = Backend::new(TOKEN);
+    let reader = Reader::new(backend.client(&server, None));
     for (approvals, times) in [(0, 1), (0, 1), (1, 2), (1, 3)] {
-        let (found, [_, asked]) = asked_after(0, (&desk, &reader, &server)).await;
+        let (found, [_, asked]) = asked_after(0, (&backend, &reader, &server)).await;
         assert_eq!(
             (found.known().unwrap().approvals, asked),
             (approvals, times)

@@ -1,15 +1,16 @@
 //! The facts of a pull request: complete, or honest about what is missing.
 
 use domain::facts::{
-    Check, CheckOutcome, CiClues, Depth, Fact, Pass, PullFacts, PullState, Review, Verdict,
+    Check, CheckOutcome, CiClues, Fact, Pass, PullFacts, PullState, ReadDepth, Review,
+    ReviewVerdict,
 };
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{Identity, RepoId};
+use domain::ids::{RepoId, RepositoryIdentity};
 use engine::ports::{PullsRead, Reading};
 use github::Reader;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Desk, Reply, Server, TOKEN, common, now, pull};
+use crate::server::{Asked, Backend, Reply, Server, TOKEN, common, now, pull};
 use crate::world::*;
 
 /// The facts when one line is answered otherwise.
@@ -85,7 +86,7 @@ async fn a_green_pull_request_is_known_whole() {
 async fn an_outline_is_one_request_and_knows_nothing_else() {
     let server = Server::start(green).await;
     let outline = Reading {
-        depth: Depth::Outline,
+        depth: ReadDepth::Outline,
         ..common()
     };
     let facts = server
@@ -96,7 +97,7 @@ async fn an_outline_is_one_request_and_knows_nothing_else() {
     assert_eq!(server.lines(), [PULL]);
     assert_eq!(
         (facts.depth, facts.state),
-        (Depth::Outline, PullState::Open)
+        (ReadDepth::Outline, PullState::Open)
     );
     for unread in [
         why(&facts.checks),
@@ -117,7 +118,7 @@ async fn clues_to_missing_checks_are_read_only_when_they_are_asked_for() {
     };
     let server = Server::start(without).await;
     let whole = Reading {
-        depth: Depth::Whole,
+        depth: ReadDepth::Whole,
         ..common()
     };
     let facts = server.reader().facts(&pull(), whole, now()).await.unwrap();
@@ -264,7 +265,7 @@ async fn our_own_check_runs_are_left_out() {
         _ => green(asked),
     };
     let server = Server::start(script).await;
-    let client = Desk::new(include_str!("keys/app.pem")).client(&server, Some(4242));
+    let client = Backend::new(include_str!("keys/app.pem")).client(&server, Some(4242));
     let facts = Reader::new(client)
         .facts(&pull(), common(), now())
         .await
@@ -400,11 +401,11 @@ async fn reviews_keep_their_order_and_unknown_kinds_are_comments() {
     ]);
     let facts = facts_with(REVIEWS, Reply::ok(&list)).await.unwrap();
     let expected = [
-        (1, Verdict::Approved),
-        (2, Verdict::ChangesRequested),
-        (1, Verdict::Dismissed),
-        (3, Verdict::Comment),
-        (4, Verdict::Comment),
+        (1, ReviewVerdict::Approved),
+        (2, ReviewVerdict::ChangesRequested),
+        (1, ReviewVerdict::Dismissed),
+        (3, ReviewVerdict::Comment),
+        (4, ReviewVerdict::Comment),
     ];
     assert_eq!(
         facts.reviews,
@@ -447,7 +448,7 @@ async fn only_those_who_belong_to_the_repository_have_a_say() {
             review(association, kind, "CHANGES_REQUESTED")
         ])
     };
-    let counts = [Verdict::Approved, Verdict::ChangesRequested];
+    let counts = [ReviewVerdict::Approved, ReviewVerdict::ChangesRequested];
     for association in inside {
         assert_eq!(verdicts(both(association, "User")).await, counts);
     }
@@ -455,14 +456,14 @@ async fn only_those_who_belong_to_the_repository_have_a_say() {
         let spoken = verdicts(both(association, "User")).await;
         assert_eq!(
             spoken,
-            [Verdict::Comment, Verdict::Comment],
+            [ReviewVerdict::Comment, ReviewVerdict::Comment],
             "{association}"
         );
         // An App reviews only where it was installed.
         assert_eq!(verdicts(both(association, "Bot")).await, counts);
     }
     // What GitHub does not tell holds a merge up at most.
-    let untold = [Verdict::Comment, Verdict::ChangesRequested];
+    let untold = [ReviewVerdict::Comment, ReviewVerdict::ChangesRequested];
     assert_eq!(verdicts(both("", "User")).await, untold);
     // A reviewer who leaves GitHub cannot hold up anything by that.
     let gone =
@@ -659,11 +660,14 @@ async fn an_answer_about_another_repository_is_not_believed() {
 #[tokio::test]
 async fn which_repository_answered_is_told_by_its_number() {
     let facts = facts_with(PULL, Reply::ok(&pull_json())).await.unwrap();
-    let here = Identity {
+    let here = RepositoryIdentity {
         id: RepoId(5),
         name: "Acme/Shop".parse().unwrap(),
     };
-    assert_eq!((&facts.repo, facts.is_from_here()), (&here, true));
+    assert_eq!(
+        (&facts.repo, facts.is_from_base_repository()),
+        (&here, true)
+    );
 
     let mut renamed = pull_json();
     for end in ["/head/repo/full_name", "/base/repo/full_name"] {
@@ -672,7 +676,7 @@ async fn which_repository_answered_is_told_by_its_number() {
     let facts = facts_with(PULL, Reply::ok(&renamed)).await.unwrap();
     assert_eq!(facts.repo.name.as_str(), "acme/store");
     assert!(
-        facts.is_from_here(),
+        facts.is_from_base_repository(),
         "the head lives in the same repository"
     );
 
@@ -680,7 +684,7 @@ async fn which_repository_answered_is_told_by_its_number() {
     let mut fork = pull_json();
     fork["head"]["repo"] = json!({ "id": 6, "full_name": "acme/shop" });
     let facts = facts_with(PULL, Reply::ok(&fork)).await.unwrap();
-    assert!(!facts.is_from_here());
+    assert!(!facts.is_from_base_repository());
     let glance = async |body: serde_json::Value| {
         let server = Server::start(move |_: &Asked| Reply::ok(&body)).await;
         server.reader().glance(&pull()).await.unwrap().same_repo

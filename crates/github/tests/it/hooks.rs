@@ -1,7 +1,7 @@
 //! The logs of webhook deliveries, of the App and of a repository, against the sandbox's GitHub and a scripted one.
 
 use domain::failure::FailureClass;
-use domain::hooks::{DeliveryId, HookId, Log, Outcome};
+use domain::redelivery::{AttemptOutcome, DeliveryId, HookId, Log};
 use engine::ports::{HooksRead, HooksWrite};
 use github::{Client, Reader, Settings, Writer};
 use jiff::{SignedDuration, Timestamp};
@@ -11,7 +11,7 @@ use sandbox::github::{
 use sandbox::{ManualClock, Options, Sandbox, Scenario, WebhookFaults, WebhookTarget};
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Desk, Reply, Server};
+use crate::server::{Asked, Backend, Reply, Server};
 
 const REPO: &str = "acme/shop";
 
@@ -65,10 +65,10 @@ impl Stage {
     }
 
     fn hands(&self, secret: &str, app_id: Option<u64>) -> (Reader, Writer) {
-        let desk = std::sync::Arc::new(Desk::new(secret));
+        let backend = std::sync::Arc::new(Backend::new(secret));
         let settings = Settings::new(Some(&self.sandbox.github_base()), app_id).unwrap();
         let clock = std::sync::Arc::new(Shared(self.clock.clone()));
-        let client = Client::new(&settings, desk, clock).unwrap();
+        let client = Client::new(&settings, backend, clock).unwrap();
         (Reader::new(client.clone()), Writer::new(client))
     }
 
@@ -84,7 +84,7 @@ impl Stage {
             panic!("{before:?}");
         };
         assert_eq!((failed.event.as_str(), failed.redelivery), ("push", false));
-        assert_eq!(failed.outcome(), Outcome::Failed);
+        assert_eq!(failed.outcome(), AttemptOutcome::Failed);
         let named = (failed.hook, failed.id);
         writer.redeliver(log, named).await.unwrap();
         self.pass(60);

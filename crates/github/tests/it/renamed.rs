@@ -1,13 +1,13 @@
 //! Repositories that were renamed or transferred: who may be led on, where to, and how far.
 
-use domain::failure::{Failure, FailureClass, Happened};
-use domain::ids::{CommitSha, Identity, RepoId};
+use domain::failure::{CallEffect, Failure, FailureClass};
+use domain::ids::{CommitSha, RepoId, RepositoryIdentity};
 use domain::policy::MergeMethod;
 use engine::ports::{PullsRead, PullsWrite};
 use github::{Reader, Writer};
 use serde_json::json;
 
-use crate::server::{Asked, Desk, Reply, Server, TOKEN, common, now, pull};
+use crate::server::{Asked, Backend, Reply, Server, TOKEN, common, now, pull};
 use crate::world::*;
 
 const NEW: &str = "/repositories/5";
@@ -62,13 +62,13 @@ async fn reads_are_led_on_within_the_api() {
     let server = Server::start(renamed).await;
     let reader = server.reader();
     let facts = reader.facts(&pull(), common(), now()).await.unwrap();
-    let store = Identity {
+    let store = RepositoryIdentity {
         id: RepoId(5),
         name: "acme/store".parse().unwrap(),
     };
     assert_eq!(facts.repo, store);
     assert_eq!(facts.pull, pull(), "it keeps the name it is known by");
-    assert!(facts.is_from_here());
+    assert!(facts.is_from_base_repository());
     assert_eq!(facts.checks.known().unwrap().len(), 1);
     assert!(facts.demands.known().is_some() && facts.files.known().is_some());
     assert_eq!(reader.identify(&pull().repo).await.unwrap(), store);
@@ -109,7 +109,7 @@ async fn nobody_is_led_on_for_ever() {
 #[tokio::test]
 async fn a_write_follows_the_repository_that_was_read() {
     let server = Server::start(renamed).await;
-    let client = Desk::new(TOKEN).client(&server, None);
+    let client = Backend::new(TOKEN).client(&server, None);
     let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
     reader.identify(&pull().repo).await.unwrap();
     merge(&writer).await.unwrap();
@@ -141,13 +141,13 @@ async fn a_write_goes_nowhere_else() {
             _ => moved(status, &to.replace("BASE", &asked.base)),
         })
         .await;
-        let client = Desk::new(TOKEN).client(&server, None);
+        let client = Backend::new(TOKEN).client(&server, None);
         let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
         reader.identify(&pull().repo).await.unwrap();
         let failure = merge(&writer).await.unwrap_err();
         assert_eq!(
             (failure.class, failure.happened),
-            (FailureClass::NotFound, Happened::No)
+            (FailureClass::NotFound, CallEffect::No)
         );
         assert_eq!(server.asked().len(), 2, "{:?}", server.lines());
     }

@@ -13,7 +13,7 @@ use sandbox::github::{
 };
 use sandbox::{ManualClock, Options, Sandbox, Scenario};
 
-use crate::server::{Desk, common};
+use crate::server::{Backend, common};
 
 const REPO: &str = "acme/shop";
 
@@ -55,10 +55,10 @@ impl Stage {
     }
 
     fn client(&self, secret: &str, app_id: Option<u64>) -> Client {
-        let desk = std::sync::Arc::new(Desk::new(secret));
+        let backend = std::sync::Arc::new(Backend::new(secret));
         let settings = Settings::new(Some(&self.sandbox.github_base()), app_id).unwrap();
         let clock = std::sync::Arc::new(Shared(self.clock.clone()));
-        Client::new(&settings, desk, clock).unwrap()
+        Client::new(&settings, backend, clock).unwrap()
     }
 
     fn pass(&self, seconds: i64) {

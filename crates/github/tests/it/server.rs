@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
-use domain::facts::Depth;
+use domain::facts::ReadDepth;
 use domain::ids::PullRef;
 use engine::ports::{Clock, Reading, SecretName, Secrets, SecretsError, Share};
 use github::{Client, Reader, Settings, Writer};
@@ -141,7 +141,7 @@ impl Server {
 
     /// A client with a token.
     pub(crate) fn client(&self) -> Client {
-        Desk::new(TOKEN).client(self, None)
+        Backend::new(TOKEN).client(self, None)
     }
 
     pub(crate) fn reader(&self) -> Reader {
@@ -202,7 +202,7 @@ fn broken(start: Vec<u8>) -> Body {
 
 /// A clock and a secret that tests turn and replace.
 #[derive(Clone)]
-pub(crate) struct Desk(Arc<Mutex<Drawer>>);
+pub(crate) struct Backend(Arc<Mutex<Drawer>>);
 
 struct Drawer {
     now: Timestamp,
@@ -210,7 +210,7 @@ struct Drawer {
     reads: usize,
 }
 
-impl Desk {
+impl Backend {
     pub(crate) fn new(secret: &str) -> Self {
         let now = "2026-11-21T12:00:00Z".parse().unwrap();
         Self(Arc::new(Mutex::new(Drawer {
@@ -242,14 +242,14 @@ impl Desk {
     }
 }
 
-impl Clock for Desk {
+impl Clock for Backend {
     fn now(&self) -> Timestamp {
         self.0.lock().unwrap().now
     }
 }
 
 #[async_trait::async_trait]
-impl Secrets for Desk {
+impl Secrets for Backend {
     async fn read(&self, name: &SecretName) -> Result<SecretString, SecretsError> {
         assert_eq!(name, &SecretName::GitHub);
         let mut drawer = self.0.lock().unwrap();
@@ -275,7 +275,7 @@ pub(crate) fn pull() -> PullRef {
 pub(crate) fn common() -> Reading {
     Reading {
         share: Share::Common,
-        depth: Depth::WithClues,
+        depth: ReadDepth::WithClues,
     }
 }
 

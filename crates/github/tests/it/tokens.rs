@@ -1,12 +1,12 @@
 //! Which credentials are accepted for a repository, and how the others are refused.
 
-use domain::failure::{FailureClass, Happened};
+use domain::failure::{CallEffect, FailureClass};
 use engine::ports::{PullsRead, PullsWrite};
 use github::{Reader, Writer};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Desk, Reply, Server, pull};
+use crate::server::{Asked, Backend, Reply, Server, pull};
 
 const FINE: &str = "github_pat_canary";
 const RUNNER: &str = "ghs_canary";
@@ -30,14 +30,14 @@ async fn a_fine_grained_token_that_cannot_read_check_runs_is_refused_with_that_r
         _ => repository(),
     })
     .await;
-    let desk = Desk::new(FINE);
-    let client = desk.client(&server, None);
+    let backend = Backend::new(FINE);
+    let client = backend.client(&server, None);
     let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
     for _ in 0..3 {
         let failure = reader.default_branch(&pull().repo).await.unwrap_err();
         assert_eq!(
             (failure.class, failure.happened),
-            (FailureClass::Forbidden, Happened::No)
+            (FailureClass::Forbidden, CallEffect::No)
         );
         assert!(
             failure.message.contains("no Checks permission") && !failure.message.contains("canary"),
@@ -47,7 +47,7 @@ async fn a_fine_grained_token_that_cannot_read_check_runs_is_refused_with_that_r
     writer.label(&pull(), "x").await.unwrap_err();
     assert_eq!(server.lines(), [REPO, PROBE], "one probe, and nothing else");
     // The repository was made public, for example.
-    desk.pass(SignedDuration::from_mins(5));
+    backend.pass(SignedDuration::from_mins(5));
     writer.label(&pull(), "x").await.unwrap();
     assert_eq!(server.lines().len(), 5);
 }
@@ -61,11 +61,11 @@ async fn a_fine_grained_token_that_can_is_probed_once_for_each_repository() {
         _ => repository(),
     })
     .await;
-    let desk = Desk::new(FINE);
-    let reader = Reader::new(desk.client(&server, None));
+    let backend = Backend::new(FINE);
+    let reader = Reader::new(backend.client(&server, None));
     for repo in ["acme/shop", "acme/shop", "acme/till", "acme/shop"] {
         reader.default_branch(&repo.parse().unwrap()).await.unwrap();
-        desk.pass(SignedDuration::from_mins(2));
+        backend.pass(SignedDuration::from_mins(2));
     }
     let probes = server
         .lines()
@@ -87,7 +87,7 @@ async fn a_probe_that_tells_nothing_refuses_nobody() {
             _ => repository(),
         })
         .await;
-        let reader = Reader::new(Desk::new(FINE).client(&server, None));
+        let reader = Reader::new(Backend::new(FINE).client(&server, None));
         for _ in 0..2 {
             reader.default_branch(&pull().repo).await.unwrap();
         }
@@ -102,7 +102,7 @@ async fn as_runner(viewer: Value) -> (Server, domain::failure::Failure) {
         _ => repository(),
     })
     .await;
-    let reader = Reader::new(Desk::new(RUNNER).client(&server, None));
+    let reader = Reader::new(Backend::new(RUNNER).client(&server, None));
     let refused = reader.default_branch(&pull().repo).await.unwrap_err();
     (server, refused)
 }
@@ -113,7 +113,7 @@ async fn the_token_of_a_workflow_run_is_refused_because_its_merges_start_no_work
     let (server, failure) = as_runner(viewer).await;
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Unauthorized, Happened::No)
+        (FailureClass::Unauthorized, CallEffect::No)
     );
     assert!(failure.message.contains("starts no workflows"), "{failure}");
     assert_eq!(server.lines(), ["POST /graphql"]);
@@ -135,7 +135,7 @@ async fn a_token_of_nobody_known_is_refused_and_one_of_another_app_is_not() {
         _ => repository(),
     })
     .await;
-    let reader = Reader::new(Desk::new(RUNNER).client(&server, None));
+    let reader = Reader::new(Backend::new(RUNNER).client(&server, None));
     for _ in 0..2 {
         reader.default_branch(&pull().repo).await.unwrap();
     }
@@ -184,7 +184,7 @@ fn now_plus_an_hour() -> String {
 #[tokio::test]
 async fn every_repository_is_asked_with_the_token_of_its_own_installation() {
     let server = Server::start(installations).await;
-    let reader = Reader::new(Desk::new(KEY).client(&server, Some(77)));
+    let reader = Reader::new(Backend::new(KEY).client(&server, Some(77)));
     for repo in [
         "acme/shop",
         "other/shop",
@@ -201,7 +201,7 @@ async fn every_repository_is_asked_with_the_token_of_its_own_installation() {
 #[tokio::test]
 async fn a_suspended_installation_and_a_missing_one_are_told_as_such() {
     let server = Server::start(installations).await;
-    let reader = Reader::new(Desk::new(KEY).client(&server, Some(77)));
+    let reader = Reader::new(Backend::new(KEY).client(&server, Some(77)));
     let rows = [
         ("asleep/shop", "suspended"),
         ("late/shop", "suspended"),
@@ -227,10 +227,10 @@ async fn a_repository_that_was_transferred_is_found_in_its_new_installation() {
         _ => repository(),
     })
     .await;
-    let desk = Desk::new(KEY);
-    let reader = Reader::new(desk.client(&server, Some(77)));
+    let backend = Backend::new(KEY);
+    let reader = Reader::new(backend.client(&server, Some(77)));
     reader.default_branch(&pull().repo).await.unwrap();
-    desk.pass(SignedDuration::from_mins(10));
+    backend.pass(SignedDuration::from_mins(10));
     reader.default_branch(&pull().repo).await.unwrap();
     let last = server.asked().last().unwrap().clone();
     assert_eq!(last.header("authorization"), Some("Bearer ghs_of_2"));

@@ -1,6 +1,6 @@
 //! What is sent to change something, and what the answers mean.
 
-use domain::failure::{FailureClass, Happened};
+use domain::failure::{CallEffect, FailureClass};
 use domain::policy::MergeMethod;
 use engine::ports::{PullsRead, PullsWrite};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ async fn a_refused_merge_certainly_did_not_happen_and_a_lost_one_may_have() {
         (
             Reply::refusal(405, "Pull Request is not mergeable"),
             FailureClass::Conflict,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             Reply::refusal(
@@ -69,39 +69,39 @@ async fn a_refused_merge_certainly_did_not_happen_and_a_lost_one_may_have() {
                 "Head branch was modified. Review and try the merge again.",
             ),
             FailureClass::Conflict,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             Reply::refusal(422, "Required status check is expected."),
             FailureClass::Conflict,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             Reply::refusal(403, "Resource not accessible by integration"),
             FailureClass::Forbidden,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             Reply::refusal(429, "later"),
             FailureClass::Throttled,
-            Happened::No,
+            CallEffect::No,
         ),
         (
             Reply::refusal(500, "boom"),
             FailureClass::Unavailable,
-            Happened::Maybe,
+            CallEffect::Maybe,
         ),
         (
             Reply::text(200, "<html>"),
             FailureClass::Garbled,
-            Happened::Maybe,
+            CallEffect::Maybe,
         ),
         (
             Reply::ok(&json!({ "sha": OTHER, "merged": false })),
             FailureClass::Garbled,
-            Happened::Maybe,
+            CallEffect::Maybe,
         ),
-        (broken, FailureClass::Network, Happened::Maybe),
+        (broken, FailureClass::Network, CallEffect::Maybe),
     ];
     for (reply, class, happened) in rows {
         let server = server(reply.clone()).await;
@@ -124,16 +124,17 @@ async fn a_merge_that_never_left_did_not_happen() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
-    let desk = std::sync::Arc::new(crate::server::Desk::new(crate::server::TOKEN));
+    let backend = std::sync::Arc::new(crate::server::Backend::new(crate::server::TOKEN));
     let settings = github::Settings::new(Some(&base), None).unwrap();
-    let writer = github::Writer::new(github::Client::new(&settings, desk.clone(), desk).unwrap());
+    let writer =
+        github::Writer::new(github::Client::new(&settings, backend.clone(), backend).unwrap());
     let failure = writer
         .merge(&pull(), &HEAD.parse().unwrap(), (MergeMethod::Squash, None))
         .await
         .unwrap_err();
     assert_eq!(
         (failure.class, failure.happened),
-        (FailureClass::Network, Happened::No)
+        (FailureClass::Network, CallEffect::No)
     );
 }
 
@@ -183,7 +184,7 @@ async fn graphql_errors_come_with_status_200() {
             .unwrap_err();
         assert_eq!(
             (failure.class, failure.happened),
-            (class, Happened::No),
+            (class, CallEffect::No),
             "{kind}"
         );
         assert_eq!(
@@ -294,7 +295,7 @@ async fn a_marker_that_could_end_its_hiding_is_not_sent() {
             .unwrap_err();
         assert_eq!(
             (failure.class, failure.happened),
-            (FailureClass::Invalid, Happened::No),
+            (FailureClass::Invalid, CallEffect::No),
             "{marker:?}"
         );
     }

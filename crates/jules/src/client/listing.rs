@@ -6,7 +6,7 @@ use domain::failure::Failure;
 use domain::ids::AccountName;
 
 use super::refusal::garbled;
-use super::{Call, Cause, Client, Refusal, Refused};
+use super::{Call, Cause, Client, Refusal, RefusedParameters};
 use crate::wire::Page;
 
 /// The fields that a session list is needed for; a whole list can weigh eighty times more.
@@ -44,7 +44,7 @@ impl Extra {
         }
     }
 
-    fn refused<'a>(&self, client: &'a Client) -> &'a Refused {
+    fn refused<'a>(&self, client: &'a Client) -> &'a RefusedParameters {
         match self {
             Self::Filter(_) => &client.0.filter,
             Self::Mask => &client.0.mask,

@@ -8,7 +8,7 @@ use reqwest::{Response, StatusCode};
 
 use super::masking::shown;
 use super::wait;
-use crate::wire::Said;
+use crate::wire::StatusText;
 
 /// A failure, and what the caller may do about it at once.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ pub(super) fn refused(
     (key, now): (&str, Timestamp),
 ) -> Refusal {
     let status = response.status();
-    let said = Said::read(body);
+    let said = StatusText::read(body);
     let class = class(status, &said);
     let wait = wait::asked(response.headers(), &said, now);
     let mut message = format!("{doing}: Jules answered {}", status.as_u16());
@@ -154,7 +154,7 @@ fn advice(class: FailureClass, status: StatusCode) -> &'static str {
 }
 
 /// The class of a refusal; the table is section 1.4 of the API's description.
-fn class(status: StatusCode, said: &Said) -> FailureClass {
+fn class(status: StatusCode, said: &StatusText) -> FailureClass {
     match status.as_u16() {
         401 => FailureClass::Unauthorized,
         400 if is_bad_key(said) => FailureClass::Unauthorized,
@@ -171,7 +171,7 @@ fn class(status: StatusCode, said: &Said) -> FailureClass {
     }
 }
 
-fn is_bad_key(said: &Said) -> bool {
+fn is_bad_key(said: &StatusText) -> bool {
     let words = said.message.to_ascii_lowercase();
     said.reasons
         .iter()
@@ -180,12 +180,12 @@ fn is_bad_key(said: &Said) -> bool {
         || words.contains("api key expired")
 }
 
-fn is_precondition(said: &Said) -> bool {
+fn is_precondition(said: &StatusText) -> bool {
     said.status == "FAILED_PRECONDITION" || said.message.starts_with("Precondition check failed")
 }
 
 /// Whether a refusal is about too many requests; a bare "quota" is not, since permission errors speak of a "quota project".
-fn is_rate(said: &Said) -> bool {
+fn is_rate(said: &StatusText) -> bool {
     const WORDS: [&str; 5] = [
         "rate limit",
         "ratelimit",

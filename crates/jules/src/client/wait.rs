@@ -4,13 +4,17 @@ use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-use crate::wire::Said;
+use crate::wire::StatusText;
 
 /// The longest wait that is believed: a broken header must not silence an account for days.
 const WAIT_MAX: SignedDuration = SignedDuration::from_hours(1);
 
 /// The wait of the `Retry-After` header, or else of the `RetryInfo` detail.
-pub(super) fn asked(headers: &HeaderMap, said: &Said, now: Timestamp) -> Option<SignedDuration> {
+pub(super) fn asked(
+    headers: &HeaderMap,
+    said: &StatusText,
+    now: Timestamp,
+) -> Option<SignedDuration> {
     let header = headers
         .get(RETRY_AFTER)
         .and_then(|value| value.to_str().ok());
@@ -45,9 +49,9 @@ mod tests {
         if let Some(header) = header {
             headers.insert(RETRY_AFTER, header.parse().unwrap());
         }
-        let said = Said {
+        let said = StatusText {
             retry_delay: detail.map(str::to_owned),
-            ..Said::default()
+            ..StatusText::default()
         };
         asked(&headers, &said, "2026-11-20T10:00:00Z".parse().unwrap())
     }

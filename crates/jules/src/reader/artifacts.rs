@@ -16,7 +16,7 @@ pub const PATCH_BYTES_MAX: usize = 1024 * 1024;
 ///
 /// A patch among the outputs is whole, while one of an activity may be partial, so the outputs come first.
 /// Patch, base commit and message always come from the same change set.
-pub(super) async fn of(
+pub(super) async fn artifacts_of_session(
     client: &Client,
     account: &AccountName,
     session: &SessionId,

@@ -2,7 +2,7 @@
 
 use axum::http::header::{LOCATION, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
-use domain::failure::{Failure, FailureClass, Happened};
+use domain::failure::{CallEffect, Failure, FailureClass};
 use engine::ports::{SessionsRead, SessionsWrite};
 use jiff::SignedDuration;
 
@@ -12,7 +12,7 @@ use super::service::{
 use crate::Reader;
 
 async fn failure_of(answer: impl Fn() -> Response + Send + Sync + 'static) -> Failure {
-    let world = World::of(move |_| answer()).await;
+    let world = World::start(move |_| answer()).await;
     let read = world
         .reader()
         .get(&account(), &session())
@@ -124,7 +124,11 @@ async fn each_status_has_its_class() {
     for (code, status, message, class) in TABLE {
         let failure = failure_of(move || refusal(code, status, message)).await;
         let open = matches!(class, FailureClass::Unavailable | FailureClass::Garbled);
-        let happened = if open { Happened::Maybe } else { Happened::No };
+        let happened = if open {
+            CallEffect::Maybe
+        } else {
+            CallEffect::No
+        };
         check(&failure, class, happened);
         assert!(failure.message.contains(&code.to_string()), "{failure}");
     }
@@ -135,11 +139,11 @@ async fn details_tell_a_bad_key_and_a_wait() {
     let key = r#"{"error":{"code":400,"message":"Bad","status":"INVALID_ARGUMENT","details":[
         {"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}"#;
     let failure = failure_of(move || said(400, key)).await;
-    check(&failure, FailureClass::Unauthorized, Happened::No);
+    check(&failure, FailureClass::Unauthorized, CallEffect::No);
     let wait = r#"{"error":{"code":429,"message":"Slow down","status":"RESOURCE_EXHAUSTED","details":[
         {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"41.5s"}, 7, null]}}"#;
     let failure = failure_of(move || said(429, wait)).await;
-    check(&failure, FailureClass::Throttled, Happened::No);
+    check(&failure, FailureClass::Throttled, CallEffect::No);
     assert_eq!(
         failure.retry_after,
         Some(SignedDuration::from_millis(41_500))
@@ -195,7 +199,7 @@ async fn refusals_that_are_no_envelope_still_have_a_class() {
 
 #[tokio::test]
 async fn a_refusal_is_shown_short_clean_and_without_secrets() {
-    let world = World::of(|asked| {
+    let world = World::start(|asked| {
         let key = asked.header("x-goog-api-key").to_owned();
         let google = format!("AIza{}", "x".repeat(35));
         let words = format!(
@@ -211,7 +215,7 @@ async fn a_refusal_is_shown_short_clean_and_without_secrets() {
         .get(&account(), &session())
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Invalid, Happened::No);
+    check(&failure, FailureClass::Invalid, CallEffect::No);
     for shape in ["AIza", "AQ.", "ghp_", "a1a1"] {
         assert!(!failure.message.contains(shape), "{failure}");
     }
@@ -233,7 +237,7 @@ async fn success_that_cannot_be_read_is_garbled() {
         "\"ok\"",
     ] {
         let failure = failure_of(move || ok(body)).await;
-        check(&failure, FailureClass::Garbled, Happened::Maybe);
+        check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     }
     for body in [
         "",
@@ -243,16 +247,16 @@ async fn success_that_cannot_be_read_is_garbled() {
         "{\"sessions\":7}",
         "{\"error\":{\"code\":500}}",
     ] {
-        let world = World::of(move |_| ok(body)).await;
+        let world = World::start(move |_| ok(body)).await;
         let failure = world.reader().list(&account(), 5, None).await.unwrap_err();
-        check(&failure, FailureClass::Garbled, Happened::Maybe);
+        check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     }
 }
 
 #[tokio::test]
 async fn a_connection_that_breaks_is_a_network_failure() {
     let failure = failure_of(broken).await;
-    check(&failure, FailureClass::Network, Happened::Maybe);
+    check(&failure, FailureClass::Network, CallEffect::Maybe);
 }
 
 #[tokio::test]
@@ -265,7 +269,7 @@ async fn a_connection_that_is_refused_never_sent_anything() {
         .get(&account(), &session())
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Network, Happened::No);
+    check(&failure, FailureClass::Network, CallEffect::No);
     assert!(
         failure.message.contains("could not be reached"),
         "{failure}"
@@ -279,7 +283,7 @@ async fn a_name_that_does_not_exist_never_sent_anything() {
         .get(&account(), &session())
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Network, Happened::No);
+    check(&failure, FailureClass::Network, CallEffect::No);
 }
 
 #[tokio::test]
@@ -297,7 +301,7 @@ async fn a_connection_that_is_reset_may_have_sent() {
         .approve(&account(), &session())
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Network, Happened::Maybe);
+    check(&failure, FailureClass::Network, CallEffect::Maybe);
 }
 
 #[tokio::test]
@@ -311,13 +315,13 @@ async fn an_answer_that_does_not_come_in_time_may_have_worked() {
         .approve(&account(), &session())
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Network, Happened::Maybe);
+    check(&failure, FailureClass::Network, CallEffect::Maybe);
     assert!(failure.message.contains("in time"), "{failure}");
 }
 
 #[tokio::test]
 async fn redirects_are_not_followed() {
-    let world = World::of(|asked| {
+    let world = World::start(|asked| {
         let there = format!("http://{}/stolen", asked.header("host"));
         let mut answer = said(302, "");
         answer
@@ -331,7 +335,7 @@ async fn redirects_are_not_followed() {
         .get(&account(), &session())
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Garbled, Happened::Maybe);
+    check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     assert!(
         failure.message.contains("redirects are not followed"),
         "{failure}"
@@ -344,7 +348,7 @@ async fn an_answer_beyond_the_limit_is_garbled() {
     let small = |settings: &mut crate::Settings| settings.body_bytes_max = 1000;
     let world = World::with(small, |_| ok(format!("{{\"x\":\"{}\"}}", "y".repeat(1000)))).await;
     let failure = world.reader().list(&account(), 5, None).await.unwrap_err();
-    check(&failure, FailureClass::Garbled, Happened::Maybe);
+    check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     assert!(
         failure.message.contains("larger than 1000 bytes"),
         "{failure}"
@@ -353,7 +357,7 @@ async fn an_answer_beyond_the_limit_is_garbled() {
 
 #[tokio::test]
 async fn the_key_travels_only_in_its_header() {
-    let world = World::of(|_| ok(r#"{"id":"1"}"#)).await;
+    let world = World::start(|_| ok(r#"{"id":"1"}"#)).await;
     world.reader().get(&account(), &session()).await.unwrap();
     let asked = world.asked().remove(0);
     assert_eq!(asked.header("x-goog-api-key"), CANARY);

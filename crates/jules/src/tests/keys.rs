@@ -1,13 +1,13 @@
 //! How long a key is believed, and what its refusal does.
 
-use domain::failure::{FailureClass, Happened};
+use domain::failure::{CallEffect, FailureClass};
 use engine::ports::{SessionsRead, SessionsWrite};
 use jiff::SignedDuration;
 
 use super::service::{Asked, CANARY, World, account, check, ok, refusal, session};
 
 async fn world_that_wants(key: &'static str) -> World {
-    World::of(
+    World::start(
         move |asked: &Asked| match asked.header("x-goog-api-key") == key {
             true => ok(r#"{"id":"1"}"#),
             false => refusal(401, "UNAUTHENTICATED", "no"),
@@ -70,7 +70,7 @@ async fn a_dead_key_is_read_again_at_most_once_a_minute() {
             .get(&account(), &session())
             .await
             .unwrap_err();
-        check(&failure, FailureClass::Unauthorized, Happened::No);
+        check(&failure, FailureClass::Unauthorized, CallEffect::No);
         assert_eq!(
             (world.safe.reads(), world.asked().len()),
             (reads, calls),
@@ -88,7 +88,7 @@ async fn without_a_usable_key_nothing_is_sent() {
         .approve(&account(), &session())
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Unauthorized, Happened::No);
+    check(&failure, FailureClass::Unauthorized, CallEffect::No);
     assert!(failure.message.contains("jules/main"), "{failure}");
     for key in ["", " \n", "two\nlines", "umläut\u{0}"] {
         world.safe.put(key);
@@ -98,7 +98,7 @@ async fn without_a_usable_key_nothing_is_sent() {
             .approve(&account(), &session())
             .await
             .unwrap_err();
-        check(&failure, FailureClass::Unauthorized, Happened::No);
+        check(&failure, FailureClass::Unauthorized, CallEffect::No);
         assert!(!failure.message.contains("lines"), "{failure}");
     }
     assert_eq!(world.asked().len(), 0);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::header::CONTENT_ENCODING;
 use axum::response::IntoResponse;
-use domain::failure::{FailureClass, Happened};
+use domain::failure::{CallEffect, FailureClass};
 use domain::marker::Marker;
 use engine::ports::SessionsRead;
 use jiff::{SignedDuration, Timestamp};
@@ -49,7 +49,7 @@ async fn a_page_tells_its_weight_and_where_to_go_on() {
         r#"{{"sessions":[{{"id":"{ID}"}},{{"title":"no id"}},7,{{"id":"a/../b"}}],"nextPageToken":"a b&c=d"}}"#
     );
     let bytes = body.len();
-    let world = World::of(move |_| ok(body.clone())).await;
+    let world = World::start(move |_| ok(body.clone())).await;
     let page = world.reader().list(&account(), 500, None).await.unwrap();
     assert_eq!(page.bytes, bytes as u64);
     assert_eq!(page.next.as_deref(), Some("a b&c=d"));
@@ -74,7 +74,7 @@ async fn an_empty_page_is_the_last() {
         r#"{"sessions":null,"nextPageToken":""}"#,
         r#"{"sessions":[]}"#,
     ] {
-        let world = World::of(move |_| ok(body)).await;
+        let world = World::start(move |_| ok(body)).await;
         let page = world.reader().list(&account(), 5, None).await.unwrap();
         assert_eq!((page.sessions.len(), page.next), (0, None));
     }
@@ -82,7 +82,7 @@ async fn an_empty_page_is_the_last() {
 
 #[tokio::test]
 async fn compressed_pages_are_weighed_unpacked() {
-    let world = World::of(|asked| {
+    let world = World::start(|asked| {
         assert!(asked.header("accept-encoding").contains("gzip"));
         ([(CONTENT_ENCODING, "gzip")], ZIPPED.to_vec()).into_response()
     })
@@ -100,12 +100,12 @@ async fn a_compressed_page_is_limited_by_what_it_unpacks_to() {
     })
     .await;
     let failure = world.reader().list(&account(), 5, None).await.unwrap_err();
-    check(&failure, FailureClass::Garbled, Happened::Maybe);
+    check(&failure, FailureClass::Garbled, CallEffect::Maybe);
 }
 
 #[tokio::test]
 async fn a_page_that_points_to_itself_is_garbled() {
-    let world = World::of(|_| ok(r#"{"nextPageToken":"x"}"#)).await;
+    let world = World::start(|_| ok(r#"{"nextPageToken":"x"}"#)).await;
     assert_eq!(
         world
             .reader()
@@ -121,12 +121,12 @@ async fn a_page_that_points_to_itself_is_garbled() {
         .list(&account(), 5, Some("x"))
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Garbled, Happened::Maybe);
+    check(&failure, FailureClass::Garbled, CallEffect::Maybe);
 }
 
 #[tokio::test]
 async fn circles_and_endless_lists_end() {
-    let circle = World::of(|asked| {
+    let circle = World::start(|asked| {
         let next = (page_number(asked) + 1) % 3;
         ok(json!({ "nextPageToken": next.to_string() }).to_string())
     })
@@ -143,10 +143,10 @@ async fn circles_and_endless_lists_end() {
             .unwrap_err(),
         reader.sources(&account()).await.unwrap_err(),
     ] {
-        check(&failure, FailureClass::Garbled, Happened::Maybe);
+        check(&failure, FailureClass::Garbled, CallEffect::Maybe);
         assert!(failure.message.contains("came twice"), "{failure}");
     }
-    let endless = World::of(|asked| {
+    let endless = World::start(|asked| {
         ok(json!({ "nextPageToken": (page_number(asked) + 1).to_string() }).to_string())
     })
     .await;
@@ -162,13 +162,13 @@ async fn circles_and_endless_lists_end() {
         .find(&account(), &marker(), Timestamp::UNIX_EPOCH)
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Garbled, Happened::Maybe);
+    check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     assert_eq!(endless.asked().len(), ACTIVITY_PAGES_MAX + LIST_PAGES_MAX);
 }
 
 #[tokio::test]
 async fn find_reads_to_the_last_page_and_takes_only_the_exact_marker() {
-    let world = World::of(|asked| {
+    let world = World::start(|asked| {
         let title = |marker: String| format!("{marker} Add tests");
         let other = Marker { attempt: 2, ..marker() };
         let foreign = Marker { installation: "other".parse().unwrap(), ..marker() };
@@ -208,14 +208,14 @@ async fn find_reads_to_the_last_page_and_takes_only_the_exact_marker() {
 async fn find_never_says_none_while_something_is_unreadable() {
     let title = marker().to_string();
     let hidden = json!({ "sessions": [{ "title": title }] }).to_string();
-    let world = World::of(move |_| ok(hidden.clone())).await;
+    let world = World::start(move |_| ok(hidden.clone())).await;
     let failure = world
         .reader()
         .find(&account(), &marker(), Timestamp::UNIX_EPOCH)
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Garbled, Happened::Maybe);
-    let lost = World::of(|asked| match page_number(asked) {
+    check(&failure, FailureClass::Garbled, CallEffect::Maybe);
+    let lost = World::start(|asked| match page_number(asked) {
         0 => ok(r#"{"nextPageToken":"1"}"#),
         _ => ok(""),
     })
@@ -268,7 +268,7 @@ async fn one_item_that_never_fits_is_a_failure() {
         .find(&account(), &marker(), Timestamp::UNIX_EPOCH)
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Garbled, Happened::Maybe);
+    check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     let sizes: Vec<String> = world
         .asked()
         .iter()
@@ -279,7 +279,7 @@ async fn one_item_that_never_fits_is_a_failure() {
 
 /// A service with three activities that refuses filters while `refuses` is set.
 async fn filtering(refuses: Arc<AtomicBool>) -> World {
-    World::of(move |asked| {
+    World::start(move |asked| {
         if asked.query("filter").is_some() && refuses.load(Ordering::Relaxed) {
             return refusal(400, "INVALID_ARGUMENT", "Unknown name \"filter\"");
         }
@@ -360,14 +360,14 @@ async fn a_refused_filter_is_dropped_and_not_sent_for_an_hour() {
 
 #[tokio::test]
 async fn a_refusal_that_is_not_about_the_filter_is_not_blamed_on_it() {
-    let world = World::of(|_| refusal(400, "INVALID_ARGUMENT", "bad session")).await;
+    let world = World::start(|_| refusal(400, "INVALID_ARGUMENT", "bad session")).await;
     for calls in [2, 4] {
         let failure = world
             .reader()
             .activities(&account(), &session(), Some(Timestamp::UNIX_EPOCH))
             .await
             .unwrap_err();
-        check(&failure, FailureClass::Invalid, Happened::No);
+        check(&failure, FailureClass::Invalid, CallEffect::No);
         assert_eq!(world.asked().len(), calls);
     }
     for (code, status) in [
@@ -375,7 +375,7 @@ async fn a_refusal_that_is_not_about_the_filter_is_not_blamed_on_it() {
         (404, "NOT_FOUND"),
         (401, "UNAUTHENTICATED"),
     ] {
-        let world = World::of(move |_| refusal(code, status, "no")).await;
+        let world = World::start(move |_| refusal(code, status, "no")).await;
         world
             .reader()
             .activities(&account(), &session(), Some(Timestamp::UNIX_EPOCH))
@@ -420,7 +420,7 @@ async fn the_field_mask_is_tried_if_wanted_and_dropped_if_refused() {
 
 #[tokio::test]
 async fn sources_of_all_pages_are_read() {
-    let world = World::of(|asked| match asked.query("pageToken") {
+    let world = World::start(|asked| match asked.query("pageToken") {
         None => ok(r#"{"sources":[
             {"name":"sources/github/acme/shop","id":"github/acme/shop","githubRepo":{"owner":"acme","repo":"shop","isPrivate":true,
              "defaultBranch":{"displayName":"main"},"branches":[{"displayName":"main"},{"displayName":"develop"}]}},

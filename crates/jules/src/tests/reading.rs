@@ -1,6 +1,6 @@
 //! What is made of sessions, activities, outputs and sources, also of strange ones.
 
-use domain::failure::{FailureClass, Happened};
+use domain::failure::{CallEffect, FailureClass};
 use domain::session::{Activity, ActivityKind, Originator, SessionState, SessionView};
 use engine::ports::{Artifacts, SessionsRead};
 use jiff::Timestamp;
@@ -23,7 +23,7 @@ fn resource(more: Value) -> Value {
 }
 
 async fn read(resource: Value) -> SessionView {
-    let world = World::of(move |_| ok(resource.to_string())).await;
+    let world = World::start(move |_| ok(resource.to_string())).await;
     let view = world.reader().get(&account(), &session()).await.unwrap();
     assert_eq!(
         world.asked()[0].path,
@@ -34,7 +34,7 @@ async fn read(resource: Value) -> SessionView {
 
 async fn log(activities: Value) -> Vec<Activity> {
     let page = json!({ "activities": activities }).to_string();
-    let world = World::of(move |_| ok(page.clone())).await;
+    let world = World::start(move |_| ok(page.clone())).await;
     world
         .reader()
         .activities(&account(), &session(), None)
@@ -153,13 +153,13 @@ async fn a_session_without_an_id_is_garbled() {
         r#"{"id":"a b","name":"sessions/"}"#,
         r#"{"id":1.5}"#,
     ] {
-        let world = World::of(move |_| ok(body)).await;
+        let world = World::start(move |_| ok(body)).await;
         let failure = world
             .reader()
             .get(&account(), &session())
             .await
             .unwrap_err();
-        check(&failure, FailureClass::Garbled, Happened::Maybe);
+        check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     }
 }
 
@@ -212,7 +212,7 @@ async fn a_huge_page_is_listed_without_its_patches() {
     let body = json!({ "sessions": sessions.collect::<Vec<_>>() }).to_string();
     let bytes = u64::try_from(body.len()).unwrap();
     assert!(bytes > 10_000_000);
-    let world = World::of(move |_| ok(body.clone())).await;
+    let world = World::start(move |_| ok(body.clone())).await;
     let page = world.reader().list(&account(), 100, None).await.unwrap();
     assert_eq!(page.bytes, bytes);
     assert_eq!(page.sessions.len(), 12);
@@ -379,7 +379,7 @@ async fn activities_without_a_time_stay_with_their_neighbour_and_doubles_count_o
 
 #[tokio::test]
 async fn activities_of_all_pages_come_together_whatever_the_order() {
-    let world = World::of(|asked| {
+    let world = World::start(|asked| {
         ok(match asked.query("pageToken") {
             None => r#"{"activities":[{"id":"c","createTime":"2026-11-20T10:00:03Z"}],"nextPageToken":"1795169451000000000"}"#,
             Some("1795169451000000000") => r#"{"nextPageToken":"x"}"#,
@@ -401,7 +401,8 @@ async fn activities_of_all_pages_come_together_whatever_the_order() {
 
 #[tokio::test]
 async fn a_fresh_session_may_not_be_there_yet() {
-    let world = World::of(|_| refusal(404, "NOT_FOUND", "Requested entity was not found.")).await;
+    let world =
+        World::start(|_| refusal(404, "NOT_FOUND", "Requested entity was not found.")).await;
     let reader = world.reader();
     for failure in [
         reader.get(&account(), &session()).await.unwrap_err(),
@@ -411,7 +412,7 @@ async fn a_fresh_session_may_not_be_there_yet() {
             .unwrap_err(),
         reader.artifacts(&account(), &session()).await.unwrap_err(),
     ] {
-        check(&failure, FailureClass::NotFound, Happened::No);
+        check(&failure, FailureClass::NotFound, CallEffect::No);
     }
 }
 
@@ -421,15 +422,14 @@ fn change_set(patch: &str, base: &str) -> Value {
 
 /// The artifacts of a session with these outputs and activities, and how many calls they took.
 async fn artifacts(outputs: Value, activities: Option<Value>) -> (Artifacts, usize) {
-    let world =
-        World::of(
-            move |asked: &Asked| match (asked.path.ends_with("/activities"), &activities) {
-                (false, _) => ok(resource(json!({ "outputs": outputs })).to_string()),
-                (true, Some(activities)) => ok(json!({ "activities": activities }).to_string()),
-                (true, None) => refusal(404, "NOT_FOUND", "Requested entity was not found."),
-            },
-        )
-        .await;
+    let world = World::start(move |asked: &Asked| {
+        match (asked.path.ends_with("/activities"), &activities) {
+            (false, _) => ok(resource(json!({ "outputs": outputs })).to_string()),
+            (true, Some(activities)) => ok(json!({ "activities": activities }).to_string()),
+            (true, None) => refusal(404, "NOT_FOUND", "Requested entity was not found."),
+        }
+    })
+    .await;
     let artifacts = world
         .reader()
         .artifacts(&account(), &session())
@@ -512,7 +512,7 @@ async fn a_patch_is_cut_at_a_character() {
 
 #[tokio::test]
 async fn one_source_and_one_activity_can_be_read() {
-    let world = World::of(|asked| match asked.path.as_str() {
+    let world = World::start(|asked| match asked.path.as_str() {
         "/jules/v1alpha/sources/github/acme/shop.js" => ok(r#"{"githubRepo":{"owner":"acme","repo":"shop.js","defaultBranch":{"displayName":"trunk"}}}"#),
         path if path.ends_with("/activities/aa01") => ok(r#"{"id":"aa01","createTime":"2026-11-20T10:05:02Z","sessionCompleted":{}}"#),
         _ => ok("{}"),

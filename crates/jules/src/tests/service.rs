@@ -9,7 +9,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use domain::failure::{Failure, FailureClass, Happened};
+use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::ids::{AccountName, SessionId};
 use engine::ports::{Clock, SecretName, Secrets, SecretsError};
 use jiff::{SignedDuration, Timestamp};
@@ -66,7 +66,7 @@ pub(super) struct World {
 
 impl World {
     /// A service that answers every request with what `script` says.
-    pub(super) async fn of(script: impl Fn(&Asked) -> Response + Send + Sync + 'static) -> Self {
+    pub(super) async fn start(script: impl Fn(&Asked) -> Response + Send + Sync + 'static) -> Self {
         Self::with(|_| (), script).await
     }
 
@@ -228,7 +228,7 @@ pub(super) fn session() -> SessionId {
 }
 
 /// Checks a failure's two decisions, and that it gives nothing away.
-pub(super) fn check(failure: &Failure, class: FailureClass, happened: Happened) {
+pub(super) fn check(failure: &Failure, class: FailureClass, happened: CallEffect) {
     assert_eq!(
         (failure.class, failure.happened),
         (class, happened),

@@ -1,6 +1,6 @@
 //! The writing methods: what is sent, and which answers count as done.
 
-use domain::failure::{FailureClass, Happened};
+use domain::failure::{CallEffect, FailureClass};
 use domain::policy::Automation;
 use domain::session::SessionState;
 use engine::ports::{NewSession, SessionsWrite};
@@ -21,7 +21,7 @@ fn new_session() -> NewSession {
 
 #[tokio::test]
 async fn create_says_everything_and_reads_the_answer() {
-    let world = World::of(|asked| {
+    let world = World::start(|asked| {
         let mut answer = asked.json();
         answer["name"] = json!(format!("sessions/{ID}"));
         answer["id"] = json!(ID);
@@ -58,7 +58,7 @@ async fn create_says_everything_and_reads_the_answer() {
 
 #[tokio::test]
 async fn a_session_can_be_told_to_open_no_pull_request() {
-    let world = World::of(|_| ok(r#"{"name":"sessions/7"}"#)).await;
+    let world = World::start(|_| ok(r#"{"name":"sessions/7"}"#)).await;
     let new = NewSession {
         automation: Automation::AutomationModeUnspecified,
         ..new_session()
@@ -70,7 +70,7 @@ async fn a_session_can_be_told_to_open_no_pull_request() {
 
 #[tokio::test]
 async fn create_fills_in_what_a_bare_answer_leaves_out() {
-    let world = World::of(|_| ok(r#"{"name":"sessions/7"}"#)).await;
+    let world = World::start(|_| ok(r#"{"name":"sessions/7"}"#)).await;
     let view = world
         .writer()
         .create(&account(), &new_session())
@@ -83,13 +83,13 @@ async fn create_fills_in_what_a_bare_answer_leaves_out() {
 #[tokio::test]
 async fn a_creation_without_an_id_may_have_happened() {
     for body in ["", "{}", "<html>", r#"{"id":"#] {
-        let world = World::of(move |_| ok(body)).await;
+        let world = World::start(move |_| ok(body)).await;
         let failure = world
             .writer()
             .create(&account(), &new_session())
             .await
             .unwrap_err();
-        check(&failure, FailureClass::Garbled, Happened::Maybe);
+        check(&failure, FailureClass::Garbled, CallEffect::Maybe);
         assert_eq!(world.asked().len(), 1);
     }
 }
@@ -97,10 +97,10 @@ async fn a_creation_without_an_id_may_have_happened() {
 #[tokio::test]
 async fn a_creation_that_failed_is_not_repeated() {
     for (code, class, happened) in [
-        (503, FailureClass::Unavailable, Happened::Maybe),
-        (429, FailureClass::Throttled, Happened::No),
+        (503, FailureClass::Unavailable, CallEffect::Maybe),
+        (429, FailureClass::Throttled, CallEffect::No),
     ] {
-        let world = World::of(move |_| refusal(code, "X", "no")).await;
+        let world = World::start(move |_| refusal(code, "X", "no")).await;
         let failure = world
             .writer()
             .create(&account(), &new_session())
@@ -114,7 +114,7 @@ async fn a_creation_that_failed_is_not_repeated() {
 #[tokio::test]
 async fn every_method_has_its_address_and_body() {
     for body in ["", " \n", "{}", r#"{"name":"sessions/1","archived":true}"#] {
-        let world = World::of(move |_| ok(body)).await;
+        let world = World::start(move |_| ok(body)).await;
         let writer = world.writer();
         writer
             .send(&account(), &session(), "Yes: \"do\" it")
@@ -154,39 +154,40 @@ async fn every_method_has_its_address_and_body() {
 
 #[tokio::test]
 async fn empty_texts_are_refused_before_anything_is_sent() {
-    let world = World::of(|_| ok("{}")).await;
+    let world = World::start(|_| ok("{}")).await;
     for text in ["", "  ", "\n\t\u{a0}"] {
         let failure = world
             .writer()
             .send(&account(), &session(), text)
             .await
             .unwrap_err();
-        check(&failure, FailureClass::Invalid, Happened::No);
+        check(&failure, FailureClass::Invalid, CallEffect::No);
         let new = NewSession {
             prompt: text.to_owned(),
             ..new_session()
         };
         let failure = world.writer().create(&account(), &new).await.unwrap_err();
-        check(&failure, FailureClass::Invalid, Happened::No);
+        check(&failure, FailureClass::Invalid, CallEffect::No);
     }
     assert_eq!(world.asked().len(), 0);
 }
 
 #[tokio::test]
 async fn deleting_what_is_gone_succeeds_and_other_refusals_do_not() {
-    let world = World::of(|_| refusal(404, "NOT_FOUND", "Requested entity was not found.")).await;
+    let world =
+        World::start(|_| refusal(404, "NOT_FOUND", "Requested entity was not found.")).await;
     world.writer().delete(&account(), &session()).await.unwrap();
     let failure = world
         .writer()
         .archive(&account(), &session())
         .await
         .unwrap_err();
-    check(&failure, FailureClass::NotFound, Happened::No);
-    let world = World::of(|_| refusal(403, "PERMISSION_DENIED", "no")).await;
+    check(&failure, FailureClass::NotFound, CallEffect::No);
+    let world = World::start(|_| refusal(403, "PERMISSION_DENIED", "no")).await;
     let failure = world
         .writer()
         .delete(&account(), &session())
         .await
         .unwrap_err();
-    check(&failure, FailureClass::Forbidden, Happened::No);
+    check(&failure, FailureClass::Forbidden, CallEffect::No);
 }

@@ -21,33 +21,33 @@ pub(crate) struct SendMessage<'a> {
 pub(crate) struct CreateSession<'a> {
     prompt: &'a str,
     title: &'a str,
-    source_context: SourceContext<'a>,
+    source_context: NewSourceContext<'a>,
     require_plan_approval: bool,
     automation_mode: &'static str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct SourceContext<'a> {
+struct NewSourceContext<'a> {
     source: String,
-    github_repo_context: GithubRepoContext<'a>,
+    github_repo_context: NewGithubRepoContext<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct GithubRepoContext<'a> {
+struct NewGithubRepoContext<'a> {
     starting_branch: &'a str,
 }
 
 impl<'a> CreateSession<'a> {
     /// A session, with everything said that Jules would else decide.
-    pub(crate) fn of(session: &'a NewSession) -> Self {
+    pub(crate) fn new(session: &'a NewSession) -> Self {
         Self {
             prompt: &session.prompt,
             title: &session.title,
-            source_context: SourceContext {
+            source_context: NewSourceContext {
                 source: format!("sources/github/{}", session.repo),
-                github_repo_context: GithubRepoContext {
+                github_repo_context: NewGithubRepoContext {
                     starting_branch: session.branch.as_str(),
                 },
             },

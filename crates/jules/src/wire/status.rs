@@ -6,7 +6,7 @@ use super::loose::{Loose, Many, Text};
 
 /// What a refusal said.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct StatusText {
     /// The canonical code such as `FAILED_PRECONDITION`; empty if there was none.
     pub(crate) status: String,
     /// The words, or the whole body if it was no envelope.
@@ -45,18 +45,18 @@ const TELLING: [&str; 3] = [
     "API_KEY_INVALID",
 ];
 
-impl Said {
+impl StatusText {
     /// Reads a refusal's body, which may be cut, HTML or empty.
     pub(crate) fn read(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
         let envelope: Envelope = serde_json::from_str(&text).unwrap_or_default();
         match envelope.error.0 {
-            Some(status) => Self::of(status),
+            Some(status) => Self::from_status(status),
             None => Self::of_text(&text),
         }
     }
 
-    fn of(status: Status) -> Self {
+    fn from_status(status: Status) -> Self {
         let details = status.details.0;
         Self {
             retry_delay: details

@@ -33,13 +33,13 @@ const DEPTH: &str = "SELECT (SELECT count(*) FROM messages WHERE queue = ?1), (S
 
 /// Which receive of which message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct ReceivedMessage {
     id: i64,
     receives: u32,
 }
 
-impl Held {
-    pub(super) fn of(receipt: &Receipt) -> Option<Self> {
+impl ReceivedMessage {
+    pub(super) fn parse(receipt: &Receipt) -> Option<Self> {
         let (id, receives) = receipt.0.split_once('.')?;
         Some(Self {
             id: id.parse().ok()?,
@@ -92,7 +92,11 @@ pub(super) fn receive(
     Ok(deliveries)
 }
 
-pub(super) fn remove(connection: &Connection, queue: &str, held: Held) -> rusqlite::Result<()> {
+pub(super) fn remove(
+    connection: &Connection,
+    queue: &str,
+    held: ReceivedMessage,
+) -> rusqlite::Result<()> {
     connection
         .prepare_cached(REMOVE)?
         .execute(params![queue, held.id, held.receives])?;
@@ -103,7 +107,7 @@ pub(super) fn remove(connection: &Connection, queue: &str, held: Held) -> rusqli
 pub(super) fn release(
     connection: &mut Connection,
     queue: &str,
-    held: Held,
+    held: ReceivedMessage,
     now: Timestamp,
     visible: Timestamp,
 ) -> rusqlite::Result<()> {
@@ -187,7 +191,7 @@ impl Message {
     /// This receive is counted.
     fn delivery(self) -> Delivery {
         let receives = self.receives + 1;
-        let receipt = Held {
+        let receipt = ReceivedMessage {
             id: self.id,
             receives,
         }

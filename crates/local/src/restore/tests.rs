@@ -61,7 +61,7 @@ async fn world() -> (TempDir, PathBuf, Database, PathBuf) {
     (folder, data, database, backup)
 }
 
-fn take(data: &Path, to: &Path) -> Result<crate::About, Error> {
+fn take(data: &Path, to: &Path) -> Result<crate::BackupInfo, Error> {
     back_up(&data.join(DATABASE_FILE), to, &[], MADE)
 }
 

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use super::checks::{Check, Conclusion, Phase};
 use super::ci::conclusion_of;
 use super::setup::{CheckSetup, Outcome};
-use super::world::{Repo, World};
+use super::world::{GitHubWorld, Repo};
 use crate::clock::plus;
 
-impl World {
+impl GitHubWorld {
     /// Sets a check by hand; the clock no longer moves it. Creates it when the commit has none of this name.
     pub(crate) fn set_check(
         &mut self,

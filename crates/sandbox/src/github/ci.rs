@@ -6,10 +6,10 @@ use jiff::Timestamp;
 
 use super::checks::{App, Check, Conclusion, Phase, Run, Status, Suite};
 use super::setup::{ACTIONS_APP_SLUG, CheckKind, CheckSetup, Outcome};
-use super::world::{Refusal, User, World};
+use super::world::{GitHubRefusal, GitHubWorld, User};
 use crate::clock::plus;
 
-impl World {
+impl GitHubWorld {
     /// Plans the checks of a commit that became a head; one that has checks already keeps them.
     pub(crate) fn start_ci(&mut self, now: Timestamp, repo: &str, branch: &str, sha: &str) {
         let Ok(found) = self.repo(repo) else { return };
@@ -239,18 +239,18 @@ impl World {
         }
     }
 
-    pub(crate) fn check(&self, repo: &str, id: u64) -> Result<&Check, Refusal> {
+    pub(crate) fn check(&self, repo: &str, id: u64) -> Result<&Check, GitHubRefusal> {
         let mut checks = self.repo(repo)?.checks.iter();
         checks
             .find(|check| check.id == id)
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 
-    pub(crate) fn check_mut(&mut self, repo: &str, id: u64) -> Result<&mut Check, Refusal> {
+    pub(crate) fn check_mut(&mut self, repo: &str, id: u64) -> Result<&mut Check, GitHubRefusal> {
         let mut checks = self.repo_mut(repo)?.checks.iter_mut();
         checks
             .find(|check| check.id == id)
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::setup::{ChangedFile, RepoSetup};
-use super::world::{Commit, Repo, User, World, sha_of};
+use super::world::{Commit, GitHubWorld, Repo, User, sha_of};
 
 /// What a new commit holds.
 pub(crate) struct Draft<'a> {
@@ -15,7 +15,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) files: Vec<ChangedFile>,
 }
 
-impl World {
+impl GitHubWorld {
     /// Stores a commit and returns its SHA, which depends on the order of events and not on its text.
     pub(crate) fn commit(&mut self, now: Timestamp, draft: Draft<'_>) -> String {
         let serial = self.next_id().to_string();

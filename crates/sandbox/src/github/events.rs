@@ -7,7 +7,7 @@ use super::access::INSTALLATION_ID;
 use super::checks::{Check, Phase, Standing, Status, Suite};
 use super::pen::{Pen, WEB, put};
 use super::setup::Outcome;
-use super::world::{Comment, Refusal, Repo, Review, User, World, node_id};
+use super::world::{Comment, GitHubRefusal, GitHubWorld, Repo, Review, User, node_id};
 
 /// The SHA by which git says "nothing".
 const ZERO_SHA: &str = "0000000000000000000000000000000000000000";
@@ -79,7 +79,7 @@ impl PullEvent {
     }
 }
 
-impl World {
+impl GitHubWorld {
     fn pen(&self, now: Timestamp) -> Pen<'_> {
         Pen {
             world: self,
@@ -89,7 +89,13 @@ impl World {
     }
 
     /// Writes an event down for delivery, with the repository and its sender.
-    fn tell(&mut self, now: Timestamp, repo: &str, event: &str, (body, sender): (Value, User)) {
+    fn send_event(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        event: &str,
+        (body, sender): (Value, User),
+    ) {
         // Payloads are costly to write, and without a hook they are unused.
         if self.outbox.target.is_none() {
             return;
@@ -110,7 +116,7 @@ impl World {
 
     pub(crate) fn tell_pull(&mut self, now: Timestamp, repo: &str, number: u64, event: PullEvent) {
         if let Ok(told) = self.pull_body(now, repo, number, &event) {
-            self.tell(now, repo, "pull_request", told);
+            self.send_event(now, repo, "pull_request", told);
         }
     }
 
@@ -120,7 +126,7 @@ impl World {
         repo: &str,
         number: u64,
         event: &PullEvent,
-    ) -> Result<(Value, User), Refusal> {
+    ) -> Result<(Value, User), GitHubRefusal> {
         let (found, pull, issue) = (
             self.repo(repo)?,
             self.pull(repo, number)?,
@@ -173,7 +179,7 @@ impl World {
             Ok((body, issue.author.clone()))
         });
         if let Ok(told) = told {
-            self.tell(now, repo, "issues", told);
+            self.send_event(now, repo, "issues", told);
         }
     }
 
@@ -194,7 +200,7 @@ impl World {
             }))
         });
         if let Ok(body) = told {
-            self.tell(now, repo, "issue_comment", (body, comment.author.clone()));
+            self.send_event(now, repo, "issue_comment", (body, comment.author.clone()));
         }
     }
 
@@ -208,7 +214,7 @@ impl World {
             Ok(json!({ "action": "submitted", "review": written, "pull_request": pen.pull(found, pull, issue) }))
         });
         if let Ok(body) = told {
-            self.tell(
+            self.send_event(
                 now,
                 repo,
                 "pull_request_review",
@@ -237,7 +243,7 @@ impl World {
             json!({ "action": action, "check_run": run })
         });
         if let Ok(body) = told {
-            self.tell(now, repo, "check_run", (body, self.pusher(&check.sha)));
+            self.send_event(now, repo, "check_run", (body, self.pusher(&check.sha)));
         }
     }
 
@@ -266,7 +272,7 @@ impl World {
                 .map(|found| self.pen(now).suite(found, suite));
             if let Ok(written) = told {
                 let body = json!({ "action": "completed", "check_suite": written });
-                self.tell(now, repo, "check_suite", (body, self.pusher(&suite.sha)));
+                self.send_event(now, repo, "check_suite", (body, self.pusher(&suite.sha)));
             }
         }
     }
@@ -282,7 +288,7 @@ impl World {
             })
         });
         if let Ok(body) = told {
-            self.tell(now, repo, "workflow_run", (body, self.pusher(&suite.sha)));
+            self.send_event(now, repo, "workflow_run", (body, self.pusher(&suite.sha)));
         }
     }
 
@@ -301,7 +307,7 @@ impl World {
             .repo(repo)
             .map(|found| self.status_body(now, found, status));
         if let Ok(body) = told {
-            self.tell(now, repo, "status", (body, status.creator.clone()));
+            self.send_event(now, repo, "status", (body, status.creator.clone()));
         }
     }
 
@@ -362,7 +368,7 @@ impl World {
             })
         });
         if let Ok(body) = told {
-            self.tell(now, repo, "push", (body, pusher));
+            self.send_event(now, repo, "push", (body, pusher));
         }
     }
 

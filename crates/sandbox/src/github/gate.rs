@@ -6,7 +6,7 @@ use crate::clock::plus;
 
 use super::checks::{Check, Conclusion, Phase};
 use super::setup::{CheckKind, Protection, RequiredCheck};
-use super::world::{Pull, Repo, Review, World};
+use super::world::{GitHubWorld, Pull, Repo, Review};
 
 /// State of one required check on a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +16,7 @@ pub(crate) enum Verdict {
     Failed,
 }
 
-impl World {
+impl GitHubWorld {
     /// The tip of a pull request's base, frozen once it is closed.
     pub(crate) fn base_sha(&self, repo: &Repo, pull: &Pull) -> String {
         let open = repo

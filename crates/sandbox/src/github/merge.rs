@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::commits::Draft;
 use super::events::PullEvent;
 use super::setup::{MergeMethod, Protection};
-use super::world::{Merged, Pull, Refusal, Repo, User, World};
+use super::world::{GitHubRefusal, GitHubWorld, Merged, Pull, Repo, User};
 
 /// What a merge request asks for.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Actor {
     }
 }
 
-impl World {
+impl GitHubWorld {
     /// Merges, or refuses in GitHub's words. Returns the commit on the base.
     pub(crate) fn merge(
         &mut self,
@@ -42,7 +42,7 @@ impl World {
         repo: &str,
         number: u64,
         order: &MergeOrder,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, GitHubRefusal> {
         self.may_merge(repo, number, order)?;
         for below in self.below(repo, number) {
             self.land(now, repo, below, order)?;
@@ -57,7 +57,7 @@ impl World {
         repo: &str,
         number: u64,
         order: &MergeOrder,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, GitHubRefusal> {
         let pull = self.pull(repo, number)?.clone();
         let files = self.files_between(self.repo(repo)?.tip(&pull.base_ref), &pull.head_sha);
         let message = self.merge_message(repo, number, order)?;
@@ -86,7 +86,7 @@ impl World {
             sha: sha.clone(),
             head: pull.head_sha.clone(),
         });
-        self.tally.count(|it| it.merges += 1);
+        self.counters.count(|it| it.merges += 1);
         self.after_merge(now, repo, &pull, &sha)?;
         Ok(sha)
     }
@@ -97,7 +97,7 @@ impl World {
         repo: &str,
         pull: &Pull,
         sha: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GitHubRefusal> {
         self.unstack(now, repo, pull)?;
         self.tell_pull(now, repo, pull.number, PullEvent::Closed);
         self.move_branch(now, repo, &pull.base_ref, sha)?;
@@ -113,31 +113,31 @@ impl World {
     }
 
     /// Refuses in GitHub's order: state, head, draft, method, conflict, rules.
-    fn may_merge(&self, repo: &str, number: u64, order: &MergeOrder) -> Result<(), Refusal> {
+    fn may_merge(&self, repo: &str, number: u64, order: &MergeOrder) -> Result<(), GitHubRefusal> {
         let found = self.repo(repo)?;
         let pull = self.pull(repo, number)?;
         if pull.merged.is_some() || self.issue(repo, number)?.closed_at.is_some() {
-            return Err(Refusal::new(405, "Pull Request is not mergeable"));
+            return Err(GitHubRefusal::new(405, "Pull Request is not mergeable"));
         }
         if order.sha.as_ref().is_some_and(|sha| *sha != pull.head_sha) {
-            return Err(Refusal::new(
+            return Err(GitHubRefusal::new(
                 409,
                 "Head branch was modified. Review and try the merge again.",
             ));
         }
         if pull.draft {
-            return Err(Refusal::new(405, "Pull Request is still a draft"));
+            return Err(GitHubRefusal::new(405, "Pull Request is still a draft"));
         }
         if !found.setup.merge_methods.contains(&order.method) {
-            return Err(Refusal::new(405, method_refusal(order.method)));
+            return Err(GitHubRefusal::new(405, method_refusal(order.method)));
         }
         if self.conflicts(found, pull) {
-            return Err(Refusal::new(405, "Pull Request is not mergeable"));
+            return Err(GitHubRefusal::new(405, "Pull Request is not mergeable"));
         }
         self.obeys_rules(found, pull)
     }
 
-    fn obeys_rules(&self, repo: &Repo, pull: &Pull) -> Result<(), Refusal> {
+    fn obeys_rules(&self, repo: &Repo, pull: &Pull) -> Result<(), GitHubRefusal> {
         let behind = "Head branch is out of date. Review and try the merge again.";
         let violation = match self.rule_violation(repo, pull) {
             Some(violation) => violation,
@@ -148,7 +148,7 @@ impl World {
             Protection::Rulesets => format!("Repository rule violations found\n\n{violation}\n\n"),
             Protection::Classic | Protection::Off => violation,
         };
-        Err(Refusal::new(405, message))
+        Err(GitHubRefusal::new(405, message))
     }
 
     fn merge_message(
@@ -156,7 +156,7 @@ impl World {
         repo: &str,
         number: u64,
         order: &MergeOrder,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, GitHubRefusal> {
         let title = &self.issue(repo, number)?.title;
         let pull = self.pull(repo, number)?;
         let owner = pull.head_repo.split('/').next().unwrap_or_default();
@@ -194,7 +194,7 @@ impl World {
             .collect()
     }
 
-    fn note_actor(&mut self, repo: &str, sha: &str, by: &Actor) -> Result<(), Refusal> {
+    fn note_actor(&mut self, repo: &str, sha: &str, by: &Actor) -> Result<(), GitHubRefusal> {
         if !by.starts_ci {
             self.repo_mut(repo)?.without_ci.insert(sha.to_owned());
         }
@@ -208,25 +208,28 @@ impl World {
         repo: &str,
         number: u64,
         (expected, by): (Option<&str>, Actor),
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, GitHubRefusal> {
         let (found, pull) = (self.repo(repo)?, self.pull(repo, number)?);
         if self.issue(repo, number)?.closed_at.is_some() {
-            return Err(Refusal::new(422, "Pull request is closed."));
+            return Err(GitHubRefusal::new(422, "Pull request is closed."));
         }
         if expected.is_some_and(|expected| expected != pull.head_sha) {
-            return Err(Refusal::new(
+            return Err(GitHubRefusal::new(
                 422,
                 "expected head sha didn\u{2019}t match current head ref.",
             ));
         }
         if !self.is_behind(found, pull) {
-            return Err(Refusal::new(
+            return Err(GitHubRefusal::new(
                 422,
                 "There are no new commits on the base branch.",
             ));
         }
         if self.conflicts(found, pull) {
-            return Err(Refusal::new(422, "merge conflict between base and head"));
+            return Err(GitHubRefusal::new(
+                422,
+                "merge conflict between base and head",
+            ));
         }
         let (head_repo, head_ref) = (pull.head_repo.clone(), pull.head_ref.clone());
         let message = format!("Merge branch '{}' into {head_ref}", pull.base_ref);

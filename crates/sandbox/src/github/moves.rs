@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::GitHub;
 use super::access::INSTALLATION_ID;
-use super::world::{Refusal, Repo, World};
+use super::world::{GitHubRefusal, GitHubWorld, Repo};
 
 /// Where the App is installed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl GitHub {
     }
 }
 
-impl World {
+impl GitHubWorld {
     fn rename_repo(&mut self, old: &str, new: &str) {
         let Some(mut repo) = self.repos.remove(&old.to_ascii_lowercase()) else {
             return;
@@ -100,10 +100,10 @@ impl World {
     }
 
     /// The repository with a number.
-    pub(crate) fn repo_by_id(&self, id: u64) -> Result<&Repo, Refusal> {
+    pub(crate) fn repo_by_id(&self, id: u64) -> Result<&Repo, GitHubRefusal> {
         let mut all = self.repos.values();
         all.find(|repo| repo.id == id)
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 
     /// Where an old name leads on to, unless another repository bears it now.
@@ -116,15 +116,16 @@ impl World {
     }
 
     /// The installation that holds the repositories of an account: its own one before one for all.
-    pub(crate) fn installation_of(&self, owner: &str) -> Result<&InstallationSetup, Refusal> {
+    pub(crate) fn installation_of(&self, owner: &str) -> Result<&InstallationSetup, GitHubRefusal> {
         let own = self.installations.iter().filter(|it| it.holds(owner));
         own.max_by_key(|it| it.owner.is_some())
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 
     /// An installation by its number.
-    pub(crate) fn installation(&self, id: u64) -> Result<&InstallationSetup, Refusal> {
+    pub(crate) fn installation(&self, id: u64) -> Result<&InstallationSetup, GitHubRefusal> {
         let mut all = self.installations.iter();
-        all.find(|it| it.id == id).ok_or_else(Refusal::not_found)
+        all.find(|it| it.id == id)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 }

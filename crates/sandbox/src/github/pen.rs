@@ -13,7 +13,7 @@ pub(crate) use checks::{is_shown, log_of};
 use super::access::{APP_ID, APP_SLUG, Permissions};
 use super::checks::App;
 use super::moves::InstallationSetup;
-use super::world::{User, World, node_id};
+use super::world::{GitHubWorld, User, node_id};
 
 /// Where people's addresses point.
 pub(crate) const WEB: &str = "https://github.com";
@@ -21,7 +21,7 @@ pub(crate) const WEB: &str = "https://github.com";
 /// A pen over the state: knows the time and the base of API addresses.
 #[derive(Clone, Copy)]
 pub(crate) struct Pen<'a> {
-    pub(crate) world: &'a World,
+    pub(crate) world: &'a GitHubWorld,
     pub(crate) now: Timestamp,
     /// Base of API addresses, without a slash at the end.
     pub(crate) api: &'a str,

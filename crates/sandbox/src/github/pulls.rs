@@ -5,16 +5,16 @@ use jiff::Timestamp;
 use super::commits::Draft;
 use super::events::{IssueEvent, PullEvent};
 use super::setup::{ChangedFile, NewCommit, NewPull, RepoSetup};
-use super::world::{Issue, Pull, Refusal, User, World};
+use super::world::{GitHubRefusal, GitHubWorld, Issue, Pull, User};
 
-impl World {
+impl GitHubWorld {
     /// Opens a pull request with a branch and a commit of its own; a missing repository is declared first.
     pub(crate) fn open_pull(
         &mut self,
         now: Timestamp,
         repo: &str,
         new: NewPull,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, GitHubRefusal> {
         self.ensure_repo(now, repo);
         let head_repo = new.fork.clone().unwrap_or_else(|| repo.to_owned());
         if self.repo(&head_repo).is_err() {
@@ -52,7 +52,7 @@ impl World {
         }
     }
 
-    fn base_or_default(&self, repo: &str, base: &str) -> Result<String, Refusal> {
+    fn base_or_default(&self, repo: &str, base: &str) -> Result<String, GitHubRefusal> {
         let default = &self.repo(repo)?.setup.default_branch;
         Ok(if base.is_empty() {
             default.clone()
@@ -67,7 +67,7 @@ impl World {
         repo: &str,
         new: &NewPull,
         (author, base_ref, sha): (User, String, String),
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, GitHubRefusal> {
         let (issue_id, pull_id) = (self.next_id(), self.next_id());
         let association = match (&new.association, &new.fork) {
             (told, _) if !told.is_empty() => told.clone(),
@@ -118,7 +118,7 @@ impl World {
         repo: &str,
         branch: &str,
         new: NewCommit,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, GitHubRefusal> {
         self.ensure_repo(now, repo);
         let found = self.repo(repo)?;
         let default = found.setup.default_branch.clone();
@@ -196,7 +196,7 @@ impl World {
         repo: &str,
         branch: &str,
         sha: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GitHubRefusal> {
         let found = self.repo_mut(repo)?;
         let before = found.branches.insert(branch.to_owned(), sha.to_owned());
         let on_base = found.setup.default_branch == branch && found.ci().on_base;
@@ -217,7 +217,7 @@ impl World {
         repo: &str,
         number: u64,
         sha: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GitHubRefusal> {
         let pull = self.pull_mut(repo, number)?;
         let before = std::mem::replace(&mut pull.head_sha, sha.to_owned());
         if before == sha {
@@ -234,7 +234,12 @@ impl World {
     }
 
     /// Recomputes the mergeability of every open pull request onto a moved branch.
-    fn base_moved(&mut self, now: Timestamp, repo: &str, branch: &str) -> Result<(), Refusal> {
+    fn base_moved(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        branch: &str,
+    ) -> Result<(), GitHubRefusal> {
         for pull in self.repo_mut(repo)?.pulls.values_mut() {
             if pull.base_ref == branch && pull.merged.is_none() {
                 pull.changed_at = now;
@@ -244,7 +249,12 @@ impl World {
     }
 
     /// Closes a pull request or an issue without merging.
-    pub(crate) fn close(&mut self, now: Timestamp, repo: &str, number: u64) -> Result<(), Refusal> {
+    pub(crate) fn close(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        number: u64,
+    ) -> Result<(), GitHubRefusal> {
         if self.issue(repo, number)?.closed_at.is_some() {
             return Ok(());
         }
@@ -265,12 +275,12 @@ impl World {
         now: Timestamp,
         repo: &str,
         number: u64,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GitHubRefusal> {
         let pull = self.pull(repo, number);
         let merged = pull.as_ref().is_ok_and(|pull| pull.merged.is_some());
         let is_pull = pull.is_ok();
         if merged {
-            return Err(Refusal::new(422, "Validation Failed"));
+            return Err(GitHubRefusal::new(422, "Validation Failed"));
         }
         let issue = self.issue_mut(repo, number)?;
         issue.closed_at = None;
@@ -285,7 +295,7 @@ impl World {
     }
 
     /// Records the base's tip of a pull request that is about to be closed.
-    pub(crate) fn freeze_base(&mut self, repo: &str, number: u64) -> Result<(), Refusal> {
+    pub(crate) fn freeze_base(&mut self, repo: &str, number: u64) -> Result<(), GitHubRefusal> {
         if let Ok(pull) = self.pull(repo, number) {
             let tip = self.repo(repo)?.tip(&pull.base_ref).to_owned();
             self.pull_mut(repo, number)?.closed_base_sha = tip;
@@ -300,9 +310,9 @@ impl World {
         repo: &str,
         number: u64,
         base: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GitHubRefusal> {
         if self.repo(repo)?.tip(base).is_empty() {
-            return Err(Refusal::new(422, "Validation Failed"));
+            return Err(GitHubRefusal::new(422, "Validation Failed"));
         }
         let pull = self.pull_mut(repo, number)?;
         let from = std::mem::replace(&mut pull.base_ref, base.to_owned());
@@ -325,7 +335,7 @@ impl World {
         now: Timestamp,
         repo: &str,
         number: u64,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GitHubRefusal> {
         let pull = self.pull_mut(repo, number)?;
         if std::mem::take(&mut pull.draft) {
             self.issue_mut(repo, number)?.updated_at = now;
@@ -345,10 +355,10 @@ impl World {
         now: Timestamp,
         repo: &str,
         branch: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GitHubRefusal> {
         let found = self.repo_mut(repo)?;
         let Some(tip) = found.branches.remove(branch) else {
-            return Err(Refusal::new(422, "Reference does not exist"));
+            return Err(GitHubRefusal::new(422, "Reference does not exist"));
         };
         self.tell_push(now, repo, branch, (Some(&tip), None));
         for (base_repo, number) in self.open_pulls_from(repo, branch) {

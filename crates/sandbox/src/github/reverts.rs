@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::GitHub;
 use super::setup::{ChangedFile, NewCommit};
-use super::world::{Commit, Reverts, World};
+use super::world::{Commit, GitHubWorld, Reverts};
 
 impl GitHub {
     /// Pushes a commit as an agent does: one to a branch that conflicts with the base of its pull request resolves that.
@@ -19,7 +19,7 @@ impl GitHub {
     }
 }
 
-impl World {
+impl GitHubWorld {
     /// Records that files of a commit are as they were when the pull request of its branch was opened.
     pub(crate) fn note_reverts(
         &mut self,

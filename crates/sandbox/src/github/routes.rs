@@ -23,7 +23,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 
 use super::GitHub;
-use super::world::{Refusal, World};
+use super::world::{GitHubRefusal, GitHubWorld};
 use crate::clock::Clock;
 use ask::{Ask, number};
 use caller::Caller;
@@ -37,7 +37,7 @@ pub const PREFIX: &str = "/github";
 const BODY_LIMIT: usize = 1024 * 1024;
 
 #[derive(Clone)]
-struct Door {
+struct GitHubServer {
     github: GitHub,
     clock: Clock,
 }
@@ -46,13 +46,13 @@ struct Door {
 pub fn router(github: GitHub, clock: Clock) -> axum::Router {
     axum::Router::new()
         .fallback(enter)
-        .with_state(Door { github, clock })
+        .with_state(GitHubServer { github, clock })
 }
 
-async fn enter(State(door): State<Door>, request: Request) -> Response {
+async fn enter(State(door): State<GitHubServer>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(bytes) = to_bytes(body, BODY_LIMIT).await else {
-        return Reply::refused(&Refusal::new(413, "Payload too large")).plain();
+        return Reply::refused(&GitHubRefusal::new(413, "Payload too large")).plain();
     };
     let now = (door.clock)();
     let mut world = door.github.world();
@@ -65,13 +65,17 @@ async fn enter(State(door): State<Door>, request: Request) -> Response {
 }
 
 /// Everything between the request and the response, under the lock of the state.
-fn answer(world: &mut World, read: Result<Ask, Refusal>, headers: &HeaderMap) -> Response {
+fn answer(
+    world: &mut GitHubWorld,
+    read: Result<Ask, GitHubRefusal>,
+    headers: &HeaderMap,
+) -> Response {
     let mut ask = match read {
         Ok(ask) => ask,
         Err(refusal) => return Reply::refused(&refusal).plain(),
     };
     if ask.is_mutation() {
-        world.tally.count(|it| it.github_writes += 1);
+        world.counters.count(|it| it.github_writes += 1);
     }
     ask.caller = match Caller::identify(world, headers, ask.now) {
         Ok(caller) => caller,
@@ -84,7 +88,7 @@ fn answer(world: &mut World, read: Result<Ask, Refusal>, headers: &HeaderMap) ->
     reply.dress(world, &ask, headers)
 }
 
-fn dispatch(world: &mut World, ask: &Ask) -> Outcome {
+fn dispatch(world: &mut GitHubWorld, ask: &Ask) -> Outcome {
     match (ask.method.as_str(), ask.parts().as_slice()) {
         ("POST", ["graphql"]) => graphql::answer(world, ask),
         ("GET", ["user"]) => ask.caller.user(world, ask),
@@ -109,14 +113,14 @@ fn dispatch(world: &mut World, ask: &Ask) -> Outcome {
             ask.caller.sees(world, &repo)?;
             in_repo(world, ask, &repo, rest)
         }
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 
 /// Requests below one repository that the caller can see, by the first part of the remaining path.
-fn in_repo(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+fn in_repo(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     if ask.is_write() && world.repo(repo)?.setup.admin.archived {
-        return Err(Refusal::new(
+        return Err(GitHubRefusal::new(
             403,
             "Repository was archived so is read-only.",
         ));
@@ -135,6 +139,6 @@ fn in_repo(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
         ["labels" | "collaborators" | "rulesets" | "contents", ..] => {
             settings::answer(world, ask, repo, rest)
         }
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }

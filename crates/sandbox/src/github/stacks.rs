@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::GitHub;
-use super::world::{Pull, Refusal, World};
+use super::world::{GitHubRefusal, GitHubWorld, Pull};
 
 /// The place of a pull request in a stack.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl GitHub {
     }
 }
 
-impl World {
+impl GitHubWorld {
     fn stack(&mut self, repo: &str, numbers: &[u64]) {
         let (id, number) = (self.next_id(), numbers.first().copied().unwrap_or_default());
         let Ok(bottom) = self.pull(repo, number) else {
@@ -70,7 +70,7 @@ impl World {
         now: Timestamp,
         repo: &str,
         merged: &Pull,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GitHubRefusal> {
         let Some(gone) = &merged.stack else {
             return Ok(());
         };

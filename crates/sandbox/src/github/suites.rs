@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::checks::{Check, Conclusion, Phase, Standing, Suite};
-use super::world::{Repo, World};
+use super::world::{GitHubWorld, Repo};
 
-impl World {
+impl GitHubWorld {
     /// Derives the standing of a suite and sends webhooks about changes.
     pub(crate) fn settle_suite(&mut self, at: Timestamp, repo: &str, id: u64) {
         let Ok(found) = self.repo_mut(repo) else {

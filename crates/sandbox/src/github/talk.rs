@@ -4,16 +4,16 @@ use jiff::Timestamp;
 
 use super::events::{IssueEvent, PullEvent};
 use super::setup::NewIssue;
-use super::world::{Comment, Issue, Refusal, Review, User, World};
+use super::world::{Comment, GitHubRefusal, GitHubWorld, Issue, Review, User};
 
-impl World {
+impl GitHubWorld {
     /// Opens an issue and answers its number.
     pub(crate) fn open_issue(
         &mut self,
         now: Timestamp,
         repo: &str,
         new: NewIssue,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, GitHubRefusal> {
         let id = self.next_id();
         let author = User::named(&new.author_login);
         let association = self.association(repo, &author.login);
@@ -54,7 +54,7 @@ impl World {
     }
 
     /// `admin`, `write`, `read` or `none`.
-    pub(crate) fn permission_of(&self, repo: &str, login: &str) -> Result<String, Refusal> {
+    pub(crate) fn permission_of(&self, repo: &str, login: &str) -> Result<String, GitHubRefusal> {
         let found = self.repo(repo)?;
         if found.owner().eq_ignore_ascii_case(login) {
             return Ok("admin".to_owned());
@@ -70,7 +70,7 @@ impl World {
         repo: &str,
         number: u64,
         (login, body): (&str, &str),
-    ) -> Result<Comment, Refusal> {
+    ) -> Result<Comment, GitHubRefusal> {
         self.issue(repo, number)?;
         let comment = Comment {
             id: self.next_id(),
@@ -94,11 +94,11 @@ impl World {
         repo: &str,
         id: u64,
         body: &str,
-    ) -> Result<Comment, Refusal> {
+    ) -> Result<Comment, GitHubRefusal> {
         let mut comments = self.repo_mut(repo)?.comments.iter_mut();
         let comment = comments
             .find(|comment| comment.id == id)
-            .ok_or_else(Refusal::not_found)?;
+            .ok_or_else(GitHubRefusal::not_found)?;
         comment.body = body.to_owned();
         comment.updated_at = now;
         let comment = comment.clone();
@@ -113,7 +113,7 @@ impl World {
         repo: &str,
         number: u64,
         labels: &[String],
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, GitHubRefusal> {
         let mut added = 0;
         for label in labels {
             let issue = self.issue_mut(repo, number)?;
@@ -135,10 +135,10 @@ impl World {
         repo: &str,
         number: u64,
         label: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GitHubRefusal> {
         let issue = self.issue_mut(repo, number)?;
         let Some(at) = issue.labels.iter().position(|known| known == label) else {
-            return Err(Refusal::new(404, "Label does not exist"));
+            return Err(GitHubRefusal::new(404, "Label does not exist"));
         };
         issue.labels.remove(at);
         issue.updated_at = now;
@@ -172,7 +172,7 @@ impl World {
         repo: &str,
         number: u64,
         (login, state, body): (&str, &str, &str),
-    ) -> Result<Review, Refusal> {
+    ) -> Result<Review, GitHubRefusal> {
         let commit = self.pull(repo, number)?.head_sha.clone();
         let review = Review {
             id: self.next_id(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::world::World;
+use super::world::GitHubWorld;
 
 /// State of a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -65,7 +65,7 @@ pub struct PullView {
 }
 
 /// The view of one pull request.
-pub(super) fn of(world: &World, repo: &str, number: u64) -> Option<PullView> {
+pub(super) fn load(world: &GitHubWorld, repo: &str, number: u64) -> Option<PullView> {
     let found = world.repo(repo).ok()?;
     let (pull, issue) = (found.pulls.get(&number)?, found.issues.get(&number)?);
     let merged = pull.merged.as_ref();

@@ -12,7 +12,7 @@ use super::moves::InstallationSetup;
 use super::routes::Manifests;
 use super::setup::{ChangedFile, CiSetup, RepoSetup};
 use super::stacks::Stack;
-use crate::counters::Tally;
+use crate::counters::RequestCounts;
 use crate::faults::Faults;
 use crate::webhook::Outbox;
 
@@ -21,7 +21,7 @@ const FIRST_ID: u64 = 1_000_001;
 
 /// Everything there is, behind one lock.
 #[derive(Debug)]
-pub(crate) struct World {
+pub(crate) struct GitHubWorld {
     /// By lower-case `owner/name`, since GitHub ignores case.
     pub(crate) repos: BTreeMap<String, Repo>,
     /// Commits of all repositories, as forks share their objects.
@@ -37,7 +37,7 @@ pub(crate) struct World {
     pub(crate) manifests: Manifests,
     /// Base of the API addresses in webhook payloads.
     pub(crate) base: String,
-    pub(crate) tally: Tally,
+    pub(crate) counters: RequestCounts,
     pub(crate) faults: Faults,
     serial: u64,
     requests: u64,
@@ -172,14 +172,14 @@ pub(crate) struct Review {
 
 /// A refusal in GitHub's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct GitHubRefusal {
     pub(crate) status: u16,
     pub(crate) message: String,
     /// The permission that would have been enough, such as `checks=read`.
     pub(crate) needs: Option<String>,
 }
 
-impl Refusal {
+impl GitHubRefusal {
     pub(crate) fn new(status: u16, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -283,8 +283,8 @@ impl Repo {
     }
 }
 
-impl World {
-    pub(crate) fn new(tally: Tally, faults: Faults) -> Self {
+impl GitHubWorld {
+    pub(crate) fn new(counters: RequestCounts, faults: Faults) -> Self {
         let mut world = Self {
             repos: BTreeMap::new(),
             commits: BTreeMap::new(),
@@ -295,7 +295,7 @@ impl World {
             app: AppSetup::default(),
             manifests: Manifests::default(),
             base: "http://localhost/github".to_owned(),
-            tally,
+            counters,
             faults,
             serial: 0,
             requests: 0,
@@ -320,44 +320,48 @@ impl World {
         self.requests
     }
 
-    pub(crate) fn repo(&self, name: &str) -> Result<&Repo, Refusal> {
+    pub(crate) fn repo(&self, name: &str) -> Result<&Repo, GitHubRefusal> {
         self.repos
             .get(&name.to_ascii_lowercase())
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 
-    pub(crate) fn repo_mut(&mut self, name: &str) -> Result<&mut Repo, Refusal> {
+    pub(crate) fn repo_mut(&mut self, name: &str) -> Result<&mut Repo, GitHubRefusal> {
         self.repos
             .get_mut(&name.to_ascii_lowercase())
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 
-    pub(crate) fn pull(&self, repo: &str, number: u64) -> Result<&Pull, Refusal> {
+    pub(crate) fn pull(&self, repo: &str, number: u64) -> Result<&Pull, GitHubRefusal> {
         self.repo(repo)?
             .pulls
             .get(&number)
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 
-    pub(crate) fn pull_mut(&mut self, repo: &str, number: u64) -> Result<&mut Pull, Refusal> {
+    pub(crate) fn pull_mut(&mut self, repo: &str, number: u64) -> Result<&mut Pull, GitHubRefusal> {
         self.repo_mut(repo)?
             .pulls
             .get_mut(&number)
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 
-    pub(crate) fn issue(&self, repo: &str, number: u64) -> Result<&Issue, Refusal> {
+    pub(crate) fn issue(&self, repo: &str, number: u64) -> Result<&Issue, GitHubRefusal> {
         self.repo(repo)?
             .issues
             .get(&number)
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 
-    pub(crate) fn issue_mut(&mut self, repo: &str, number: u64) -> Result<&mut Issue, Refusal> {
+    pub(crate) fn issue_mut(
+        &mut self,
+        repo: &str,
+        number: u64,
+    ) -> Result<&mut Issue, GitHubRefusal> {
         self.repo_mut(repo)?
             .issues
             .get_mut(&number)
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(GitHubRefusal::not_found)
     }
 }
 

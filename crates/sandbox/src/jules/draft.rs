@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::refusal::Refusal;
-use super::session::{Ask, SourceContext};
+use super::refusal::JulesRefusal;
+use super::session::{OpenAsk, SourceContext};
 use super::switches::{Switches, WorkingBranch};
 
 /// Members of a session that create knows but leaves alone, since the service fills them in.
@@ -20,9 +20,9 @@ const OUTPUT_ONLY: [&str; 9] = [
 ];
 
 /// Reads the body of create.
-pub(crate) fn read(body: &[u8], switches: &Switches) -> Result<Ask, Refusal> {
+pub(crate) fn read(body: &[u8], switches: &Switches) -> Result<OpenAsk, JulesRefusal> {
     let members = object(body)?;
-    let mut ask = Ask::default();
+    let mut ask = OpenAsk::default();
     let mut mode_given = false;
     for (name, value) in &members {
         match name.as_str() {
@@ -37,7 +37,7 @@ pub(crate) fn read(body: &[u8], switches: &Switches) -> Result<Ask, Refusal> {
                 mode_given = ask.auto_create_pr;
             }
             known if OUTPUT_ONLY.contains(&known) => {}
-            unknown => return Err(Refusal::unknown_member("session", unknown)),
+            unknown => return Err(JulesRefusal::unknown_member("session", unknown)),
         }
     }
     check(&ask, mode_given, switches)?;
@@ -47,9 +47,9 @@ pub(crate) fn read(body: &[u8], switches: &Switches) -> Result<Ask, Refusal> {
     Ok(ask)
 }
 
-fn check(ask: &Ask, mode_given: bool, switches: &Switches) -> Result<(), Refusal> {
+fn check(ask: &OpenAsk, mode_given: bool, switches: &Switches) -> Result<(), JulesRefusal> {
     if ask.prompt.is_empty() {
-        return Err(Refusal::invalid_field(
+        return Err(JulesRefusal::invalid_field(
             "session.prompt",
             "Prompt must not be empty.",
         ));
@@ -58,13 +58,13 @@ fn check(ask: &Ask, mode_given: bool, switches: &Switches) -> Result<(), Refusal
         .prompt_limit
         .is_some_and(|limit| ask.prompt.len() > limit)
     {
-        return Err(Refusal::invalid_field(
+        return Err(JulesRefusal::invalid_field(
             "session.prompt",
             "Prompt is too long.",
         ));
     }
     if switches.unspecified_mode_needs_approval && !mode_given && !ask.require_plan_approval {
-        return Err(Refusal::invalid_field(
+        return Err(JulesRefusal::invalid_field(
             "session.automation_mode",
             "Plan approval cannot be off in this automation mode.",
         ));
@@ -72,7 +72,10 @@ fn check(ask: &Ask, mode_given: bool, switches: &Switches) -> Result<(), Refusal
     Ok(())
 }
 
-fn source_context(value: &Value, switches: &Switches) -> Result<Option<SourceContext>, Refusal> {
+fn source_context(
+    value: &Value,
+    switches: &Switches,
+) -> Result<Option<SourceContext>, JulesRefusal> {
     const AT: &str = "session.source_context";
     let Some(members) = optional_object(AT, value)? else {
         return Ok(None);
@@ -92,22 +95,24 @@ fn source_context(value: &Value, switches: &Switches) -> Result<Option<SourceCon
             "workingBranch" if switches.working_branch == WorkingBranch::InSourceContext => {
                 context.working_branch = text("session.source_context.working_branch", value)?;
             }
-            unknown => return Err(Refusal::unknown_member(AT, unknown)),
+            unknown => return Err(JulesRefusal::unknown_member(AT, unknown)),
         }
     }
     if source.is_empty() {
-        return Err(Refusal::invalid_field(
+        return Err(JulesRefusal::invalid_field(
             "session.source_context.source",
             "Source must not be empty.",
         ));
     }
     if context.branch.is_empty() {
-        return Err(Refusal::invalid("Request contains an invalid argument."));
+        return Err(JulesRefusal::invalid(
+            "Request contains an invalid argument.",
+        ));
     }
     // A source of another kind than GitHub does not exist.
     let repo = source
         .strip_prefix("sources/github/")
-        .ok_or_else(Refusal::not_found)?;
+        .ok_or_else(JulesRefusal::not_found)?;
     repo.clone_into(&mut context.repo);
     Ok(Some(context))
 }
@@ -116,7 +121,7 @@ fn repo_context(
     value: &Value,
     context: &mut SourceContext,
     switches: &Switches,
-) -> Result<(), Refusal> {
+) -> Result<(), JulesRefusal> {
     const AT: &str = "session.source_context.github_repo_context";
     for (name, value) in optional_object(AT, value)?.into_iter().flatten() {
         match name.as_str() {
@@ -132,14 +137,14 @@ fn repo_context(
                     value,
                 )?;
             }
-            unknown => return Err(Refusal::unknown_member(AT, unknown)),
+            unknown => return Err(JulesRefusal::unknown_member(AT, unknown)),
         }
     }
     Ok(())
 }
 
 /// Whether pull requests are opened; only the two names of the enum exist.
-fn automation_mode(value: &Value) -> Result<bool, Refusal> {
+fn automation_mode(value: &Value) -> Result<bool, JulesRefusal> {
     const AT: &str = "session.automation_mode";
     if value.is_null() {
         return Ok(false);
@@ -167,23 +172,23 @@ fn generated_title(prompt: &str) -> String {
 }
 
 /// A body that must be a JSON object; an empty one counts as an empty object.
-pub(crate) fn object(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+pub(crate) fn object(body: &[u8]) -> Result<Map<String, Value>, JulesRefusal> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(members)) => Ok(members),
-        Ok(_) => Err(Refusal::invalid(
+        Ok(_) => Err(JulesRefusal::invalid(
             "Invalid JSON payload received. Root element must be a message.",
         )),
-        Err(error) => Err(Refusal::invalid(&format!(
+        Err(error) => Err(JulesRefusal::invalid(&format!(
             "Invalid JSON payload received. {error}"
         ))),
     }
 }
 
 /// A string member; null counts as the empty one.
-pub(crate) fn text(field: &str, value: &Value) -> Result<String, Refusal> {
+pub(crate) fn text(field: &str, value: &Value) -> Result<String, JulesRefusal> {
     if value.is_null() {
         return Ok(String::new());
     }
@@ -193,7 +198,7 @@ pub(crate) fn text(field: &str, value: &Value) -> Result<String, Refusal> {
         .ok_or_else(|| wrong(field, "TYPE_STRING", value))
 }
 
-fn flag(field: &str, value: &Value) -> Result<bool, Refusal> {
+fn flag(field: &str, value: &Value) -> Result<bool, JulesRefusal> {
     if value.is_null() {
         return Ok(false);
     }
@@ -205,7 +210,7 @@ fn flag(field: &str, value: &Value) -> Result<bool, Refusal> {
 fn optional_object<'a>(
     field: &str,
     value: &'a Value,
-) -> Result<Option<&'a Map<String, Value>>, Refusal> {
+) -> Result<Option<&'a Map<String, Value>>, JulesRefusal> {
     if value.is_null() {
         return Ok(None);
     }
@@ -215,7 +220,7 @@ fn optional_object<'a>(
         .ok_or_else(|| wrong(field, "TYPE_MESSAGE", value))
 }
 
-fn wrong(field: &str, kind: &str, value: &Value) -> Refusal {
+fn wrong(field: &str, kind: &str, value: &Value) -> JulesRefusal {
     let problem = format!("Invalid value at '{field}' ({kind}), {value}");
-    Refusal::invalid_field(field, &problem)
+    JulesRefusal::invalid_field(field, &problem)
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::Jules;
 use super::activity::{Kind, Originator};
-use super::play::{Stage, posture_of};
-use super::session::{Ask, Beat, OwnPull, Session, SourceContext};
+use super::play::{PlayedStep, posture_of};
+use super::session::{Beat, OpenAsk, OwnPull, Session, SourceContext};
 use crate::Error;
 use crate::scenario::{ForeignSession, numbered};
 use crate::story::{Step, Story};
@@ -119,13 +119,13 @@ fn wrong(field: &str, problem: &str) -> Error {
 }
 
 impl ForeignSession {
-    fn ask(&self, n: u32) -> Ask {
+    fn ask(&self, n: u32) -> OpenAsk {
         let source = self.repo.as_ref().map(|repo| SourceContext {
             repo: repo.clone(),
             branch: self.branch.clone(),
             ..SourceContext::default()
         });
-        Ask {
+        OpenAsk {
             prompt: numbered(&self.prompt, n),
             title: numbered(&self.title, n),
             source,
@@ -137,7 +137,7 @@ impl ForeignSession {
 
 impl Session {
     /// Starts in the scenario's state and plays on from there.
-    fn appear(&mut self, foreign: &ForeignSession, n: u32, stage: &Stage<'_>) {
+    fn appear(&mut self, foreign: &ForeignSession, n: u32, stage: &PlayedStep<'_>) {
         self.write(
             self.created_at,
             Originator::System,
@@ -179,7 +179,7 @@ impl Session {
     }
 
     /// Takes more steps and ends its present wait, except for a plan's approval.
-    pub(crate) fn append(&mut self, steps: Vec<Step>, stage: &Stage<'_>) {
+    pub(crate) fn append(&mut self, steps: Vec<Step>, stage: &PlayedStep<'_>) {
         self.script.extend(steps);
         let is_scheduled = self.agenda.iter().any(|(_, beat)| match beat {
             Beat::EnterPlanning

@@ -1,16 +1,16 @@
 //! What a message does to a session, in each of its postures.
 
 use super::activity::{Kind, Originator};
-use super::play::Stage;
-use super::refusal::Refusal;
+use super::play::PlayedStep;
+use super::refusal::JulesRefusal;
 use super::session::{Beat, Posture, Session};
 use super::switches::MessageEffect;
 
 impl Session {
     /// Takes a message, or refuses it.
-    pub(crate) fn hear(&mut self, text: &str, stage: &Stage<'_>) -> Result<(), Refusal> {
+    pub(crate) fn hear(&mut self, text: &str, stage: &PlayedStep<'_>) -> Result<(), JulesRefusal> {
         if self.state == "QUEUED" {
-            return Err(Refusal::not_found());
+            return Err(JulesRefusal::not_found());
         }
         let switches = &stage.settings.switches;
         let effect = match self.posture {
@@ -24,7 +24,7 @@ impl Session {
             | Posture::Hung => MessageEffect::Resumes,
         };
         if effect == MessageEffect::Refused {
-            return Err(Refusal::precondition());
+            return Err(JulesRefusal::precondition());
         }
         self.write(
             stage.at,
@@ -39,7 +39,7 @@ impl Session {
     }
 
     /// The effects of a message with a text.
-    pub(crate) fn stir(&mut self, stage: &Stage<'_>) {
+    pub(crate) fn stir(&mut self, stage: &PlayedStep<'_>) {
         match &self.posture {
             Posture::Playing if self.is_idle() => self.go_on(stage),
             Posture::Playing | Posture::Waking | Posture::Hung => {}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::refusal::Refusal;
+use super::refusal::JulesRefusal;
 
 /// Which members to keep; no members below a name keep everything there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) struct Mask(BTreeMap<String, Mask>);
 
 impl Mask {
     /// Reads a mask; an empty text keeps everything.
-    pub(crate) fn read(text: &str) -> Result<Self, Refusal> {
+    pub(crate) fn read(text: &str) -> Result<Self, JulesRefusal> {
         let mut mask = Self::default();
         let mut rest = text.trim();
         if rest.is_empty() {
@@ -27,7 +27,7 @@ impl Mask {
     }
 
     /// `item (',' item)*`
-    fn read_list(&mut self, rest: &mut &str) -> Result<(), Refusal> {
+    fn read_list(&mut self, rest: &mut &str) -> Result<(), JulesRefusal> {
         loop {
             self.read_item(rest)?;
             match rest.strip_prefix(',') {
@@ -38,7 +38,7 @@ impl Mask {
     }
 
     /// `name (('/' | '.') name)* ['(' list ')']`
-    fn read_item(&mut self, rest: &mut &str) -> Result<(), Refusal> {
+    fn read_item(&mut self, rest: &mut &str) -> Result<(), JulesRefusal> {
         let end = rest.find(['/', '.', '(', ')', ',']).unwrap_or(rest.len());
         let (name, after) = rest.split_at(end);
         if name.trim().is_empty() {
@@ -79,8 +79,8 @@ impl Mask {
     }
 }
 
-fn invalid(text: &str) -> Refusal {
-    Refusal::invalid_field(
+fn invalid(text: &str) -> JulesRefusal {
+    JulesRefusal::invalid_field(
         "fields",
         &format!("Error expanding 'fields' parameter near '{text}'."),
     )

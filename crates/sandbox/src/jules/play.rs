@@ -12,7 +12,7 @@ use crate::scenario::paced;
 use crate::story::Step;
 
 /// What a session needs around it while it plays, and the time of the beat.
-pub(crate) struct Stage<'a> {
+pub(crate) struct PlayedStep<'a> {
     pub(crate) at: Timestamp,
     pub(crate) settings: &'a Settings,
     pub(crate) github: &'a GitHub,
@@ -21,7 +21,7 @@ pub(crate) struct Stage<'a> {
 /// From a message with corrections until the new plan, at pace 1.
 const REPLAN_AFTER: SignedDuration = SignedDuration::from_millis(1_000);
 
-impl Stage<'_> {
+impl PlayedStep<'_> {
     /// `delay` at the scenario's pace, from now.
     pub(crate) fn later(&self, delay: SignedDuration) -> Timestamp {
         plus(self.at, paced(delay, self.settings.pace))
@@ -30,7 +30,7 @@ impl Stage<'_> {
 
 impl Session {
     /// Performs one beat that is due.
-    pub(crate) fn perform_beat(&mut self, beat: Beat, stage: &Stage<'_>) {
+    pub(crate) fn perform_beat(&mut self, beat: Beat, stage: &PlayedStep<'_>) {
         match beat {
             Beat::EnterPlanning => self.begin(stage),
             Beat::NextStep => {
@@ -51,7 +51,7 @@ impl Session {
     }
 
     /// Leaves the queue; a starting branch that is not on the remote ends it at once.
-    fn begin(&mut self, stage: &Stage<'_>) {
+    fn begin(&mut self, stage: &PlayedStep<'_>) {
         self.enter("PLANNING", stage.at);
         self.write(
             stage.at,
@@ -71,7 +71,7 @@ impl Session {
     }
 
     /// Puts the script's first step on the agenda.
-    pub(crate) fn schedule_next(&mut self, stage: &Stage<'_>) {
+    pub(crate) fn schedule_next(&mut self, stage: &PlayedStep<'_>) {
         if let Some(step) = self.script.front() {
             let at = stage.later(step.after());
             self.put(at, Beat::NextStep);
@@ -79,7 +79,7 @@ impl Session {
     }
 
     /// Back to work after a message: the rest of the script, or the steps kept for messages.
-    pub(crate) fn go_on(&mut self, stage: &Stage<'_>) {
+    pub(crate) fn go_on(&mut self, stage: &PlayedStep<'_>) {
         self.agenda.retain(|(_, beat)| *beat != Beat::NextStep);
         if self.script.is_empty() || self.posture == Posture::Waking {
             self.script = self.on_message.clone().into();
@@ -89,7 +89,7 @@ impl Session {
         self.schedule_next(stage);
     }
 
-    fn perform_step(&mut self, step: Step, stage: &Stage<'_>) {
+    fn perform_step(&mut self, step: Step, stage: &PlayedStep<'_>) {
         match step {
             Step::Plan { steps, .. } => return self.make_plan(&steps, stage),
             Step::Progress {
@@ -179,7 +179,7 @@ impl Session {
     }
 
     /// Writes a plan and waits, for a person or for Jules's own approval.
-    pub(crate) fn make_plan(&mut self, steps: &[String], stage: &Stage<'_>) {
+    pub(crate) fn make_plan(&mut self, steps: &[String], stage: &PlayedStep<'_>) {
         let plan = hex_id(&["plan", &self.id, &self.activities.len().to_string()], 32);
         let kind = Kind::PlanGenerated {
             id: plan.clone(),
@@ -206,7 +206,7 @@ impl Session {
     }
 
     /// The pending plan is approved; also Jules's own approval is written as the user's.
-    pub(crate) fn approve(&mut self, stage: &Stage<'_>) {
+    pub(crate) fn approve(&mut self, stage: &PlayedStep<'_>) {
         let Some(plan) = self.pending_plan().map(str::to_owned) else {
             return;
         };
@@ -219,7 +219,7 @@ impl Session {
     }
 
     /// A message with corrections: the plan is rewritten.
-    pub(crate) fn replan(&mut self, stage: &Stage<'_>) {
+    pub(crate) fn replan(&mut self, stage: &PlayedStep<'_>) {
         self.agenda
             .retain(|(_, beat)| !matches!(beat, Beat::ApprovePlan { .. } | Beat::Replan));
         self.posture = Posture::Playing;
@@ -227,7 +227,7 @@ impl Session {
         self.put(stage.later(REPLAN_AFTER), Beat::Replan);
     }
 
-    fn complete(&mut self, no_change: bool, stage: &Stage<'_>) {
+    fn complete(&mut self, no_change: bool, stage: &PlayedStep<'_>) {
         let mut artifacts = Vec::new();
         if !no_change {
             artifacts.push(self.finished_work(stage));
@@ -242,7 +242,7 @@ impl Session {
         self.enter("COMPLETED", stage.at);
     }
 
-    fn hang(&mut self, stage: &Stage<'_>) {
+    fn hang(&mut self, stage: &PlayedStep<'_>) {
         let artifacts = vec![self.finished_work(stage)];
         self.write_with(
             stage.at,
@@ -256,7 +256,7 @@ impl Session {
     }
 
     /// The change set of all work done, whose outputs show up now or late.
-    fn finished_work(&mut self, stage: &Stage<'_>) -> Artifact {
+    fn finished_work(&mut self, stage: &PlayedStep<'_>) -> Artifact {
         if self.work.files.is_empty() {
             self.work.files.push(ChangedFile::modified("src/lib.rs"));
         }
@@ -273,7 +273,7 @@ impl Session {
         }
     }
 
-    fn fail(&mut self, reason: &str, stage: &Stage<'_>) {
+    fn fail(&mut self, reason: &str, stage: &PlayedStep<'_>) {
         self.write(
             stage.at,
             Originator::System,

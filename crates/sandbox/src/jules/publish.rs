@@ -4,14 +4,19 @@ use jiff::SignedDuration;
 
 use super::activity::{Kind, Originator};
 use super::patch::slug;
-use super::play::Stage;
+use super::play::PlayedStep;
 use super::session::{OwnPull, Posture, Session};
 use crate::github::{ChangedFile, NewCommit, NewPull};
 use crate::story::Step;
 
 impl Session {
     /// Opens the session's pull request, if it may and has none.
-    pub(crate) fn open_pull(&mut self, files: Vec<ChangedFile>, draft: bool, stage: &Stage<'_>) {
+    pub(crate) fn open_pull(
+        &mut self,
+        files: Vec<ChangedFile>,
+        draft: bool,
+        stage: &PlayedStep<'_>,
+    ) {
         self.work.files.extend(files);
         if self.work.files.is_empty() {
             self.work.files.push(ChangedFile::modified(&format!(
@@ -60,7 +65,7 @@ impl Session {
     pub(crate) fn push(
         &mut self,
         (message, files, reverts): (&str, Vec<ChangedFile>, Vec<String>),
-        stage: &Stage<'_>,
+        stage: &PlayedStep<'_>,
     ) {
         let Some(pull) = &self.work.pull else { return };
         let Some((repo, _)) = pull.at.clone() else {
@@ -84,7 +89,7 @@ impl Session {
     }
 
     /// The CI fixer: Jules goes back to work by itself and pushes.
-    pub(crate) fn fix_checks(&mut self, stage: &Stage<'_>) {
+    pub(crate) fn fix_checks(&mut self, stage: &PlayedStep<'_>) {
         let message = "Fix failing checks".to_owned();
         let after = SignedDuration::ZERO;
         let script = [
@@ -106,7 +111,7 @@ impl Session {
     }
 
     /// The line that ties a pull request to its session.
-    fn signature(&self, stage: &Stage<'_>) -> String {
+    fn signature(&self, stage: &PlayedStep<'_>) -> String {
         let id = &self.id;
         let login = stage.settings.login_of(&self.account);
         format!(

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 
-use super::refusal::Refusal;
+use super::refusal::JulesRefusal;
 use super::switches::{ActivityFilter, Order, SessionFilter};
 
 /// Page size of sources and sessions when none is asked for.
@@ -30,7 +30,7 @@ pub(crate) struct Query {
 
 impl Query {
     /// Reads the parameters of a method: those in `known` and the ones of all methods.
-    pub(crate) fn read(text: &str, known: &[&str]) -> Result<Self, Refusal> {
+    pub(crate) fn read(text: &str, known: &[&str]) -> Result<Self, JulesRefusal> {
         let mut query = Self::default();
         for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
             match name.as_ref() {
@@ -39,22 +39,22 @@ impl Query {
                 "alt" | "$alt" | "prettyPrint" | "$prettyPrint" | "quotaUser" | "$.xgafv"
                 | "callback" => {}
                 unknown if !known.contains(&unknown) => {
-                    return Err(Refusal::unknown_parameter(unknown));
+                    return Err(JulesRefusal::unknown_parameter(unknown));
                 }
                 "pageSize" => query.page_size = Some(page_size(&value)?),
                 "pageToken" => query.page_token = value.into_owned(),
                 "filter" => query.filter = value.into_owned(),
-                unknown => return Err(Refusal::unknown_parameter(unknown)),
+                unknown => return Err(JulesRefusal::unknown_parameter(unknown)),
             }
         }
         Ok(query)
     }
 }
 
-fn page_size(value: &str) -> Result<usize, Refusal> {
+fn page_size(value: &str) -> Result<usize, JulesRefusal> {
     let field = "page_size";
     let wrong = || {
-        Refusal::invalid_field(
+        JulesRefusal::invalid_field(
             field,
             &format!("Invalid value at '{field}' (TYPE_INT32), \"{value}\""),
         )
@@ -73,7 +73,7 @@ pub(crate) fn page<T>(
     order: Order,
     (size, token): (usize, &str),
     scope: &str,
-) -> Result<(Vec<T>, String), Refusal> {
+) -> Result<(Vec<T>, String), JulesRefusal> {
     let start = if token.is_empty() {
         None
     } else {
@@ -113,7 +113,7 @@ fn write_token((nanos, name): &Place, scope: &str) -> String {
     URL_SAFE_NO_PAD.encode(format!("{nanos}\n{name}\n{scope}"))
 }
 
-fn read_token(token: &str, scope: &str) -> Result<Place, Refusal> {
+fn read_token(token: &str, scope: &str) -> Result<Place, JulesRefusal> {
     let read = || {
         let text = String::from_utf8(URL_SAFE_NO_PAD.decode(token).ok()?).ok()?;
         let mut parts = text.splitn(3, '\n');
@@ -121,18 +121,18 @@ fn read_token(token: &str, scope: &str) -> Result<Place, Refusal> {
         let name = parts.next()?.to_owned();
         (parts.next()? == scope).then_some((nanos, name))
     };
-    read().ok_or_else(|| Refusal::invalid("Invalid page token."))
+    read().ok_or_else(|| JulesRefusal::invalid("Invalid page token."))
 }
 
 /// `create_time>"…"`: the instant and whether it is included.
 pub(crate) fn activity_filter(
     filter: &str,
     support: ActivityFilter,
-) -> Result<Option<(Timestamp, bool)>, Refusal> {
+) -> Result<Option<(Timestamp, bool)>, JulesRefusal> {
     if filter.trim().is_empty() {
         return Ok(None);
     }
-    let refused = || Refusal::invalid_field("filter", "Invalid filter.");
+    let refused = || JulesRefusal::invalid_field("filter", "Invalid filter.");
     let rest = filter
         .trim()
         .strip_prefix("create_time")
@@ -169,11 +169,11 @@ pub(crate) enum SessionChoice {
 pub(crate) fn session_filter(
     filter: &str,
     support: SessionFilter,
-) -> Result<SessionChoice, Refusal> {
+) -> Result<SessionChoice, JulesRefusal> {
     if filter.trim().is_empty() {
         return Ok(SessionChoice::Live);
     }
-    let refused = || Refusal::invalid_field("filter", "Invalid filter.");
+    let refused = || JulesRefusal::invalid_field("filter", "Invalid filter.");
     let (name, value) = filter.split_once('=').ok_or_else(refused)?;
     let value = unquoted(value);
     match (name.trim(), value, support) {
@@ -191,7 +191,7 @@ pub(crate) fn session_filter(
 }
 
 /// `name=sources/github/o/r1 OR name="sources/github/o/r2"`: the names; `None` without a filter.
-pub(crate) fn source_filter(filter: &str) -> Result<Option<Vec<String>>, Refusal> {
+pub(crate) fn source_filter(filter: &str) -> Result<Option<Vec<String>>, JulesRefusal> {
     if filter.trim().is_empty() {
         return Ok(None);
     }
@@ -204,7 +204,7 @@ pub(crate) fn source_filter(filter: &str) -> Result<Option<Vec<String>>, Refusal
         .collect();
     names
         .map(Some)
-        .ok_or_else(|| Refusal::invalid_field("filter", "Invalid filter."))
+        .ok_or_else(|| JulesRefusal::invalid_field("filter", "Invalid filter."))
 }
 
 fn unquoted(value: &str) -> &str {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// A request that Jules refuses.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct JulesRefusal {
     code: u16,
     status: &'static str,
     message: String,
@@ -16,7 +16,7 @@ pub(crate) struct Refusal {
     retry_after_secs: Option<u64>,
 }
 
-impl Refusal {
+impl JulesRefusal {
     /// 400 about one field, with the field violation that Google adds.
     pub(crate) fn invalid_field(field: &str, message: &str) -> Self {
         let violation = json!({ "field": field, "description": message });
@@ -156,7 +156,7 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for JulesRefusal {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.to_json().to_string()));
         *response.status_mut() =

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::play::Stage;
+use super::play::PlayedStep;
 use super::session::{Beat, Posture, Session};
-use super::world::World;
+use super::world::JulesWorld;
 use crate::github::{Conclusion, GitHub, Phase, PullState};
 
 impl GitHub {
@@ -41,7 +41,7 @@ impl GitHub {
     }
 }
 
-impl World {
+impl JulesWorld {
     /// Lets finished sessions notice changes of their pull requests, where the switches say so.
     pub(crate) fn notice(&mut self, now: Timestamp, github: &GitHub) {
         let switches = &self.settings.switches;
@@ -59,7 +59,7 @@ impl World {
 }
 
 impl Session {
-    fn notice(&mut self, stage: &Stage<'_>) {
+    fn notice(&mut self, stage: &PlayedStep<'_>) {
         let Some((repo, number)) = self.work.pull.as_ref().and_then(|it| it.at.clone()) else {
             return;
         };

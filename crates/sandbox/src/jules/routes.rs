@@ -13,7 +13,7 @@ use super::Jules;
 use super::call::Call;
 use super::mask::Mask;
 use super::query::Query;
-use super::refusal::Refusal;
+use super::refusal::JulesRefusal;
 use super::serve::{Answer, Visit};
 use super::switches::{EmptyBody, FieldMask};
 
@@ -41,8 +41,8 @@ fn respond(
     uri: &Uri,
     headers: &HeaderMap,
     body: &Bytes,
-) -> Result<Response, Refusal> {
-    let call = Call::read(method, uri.path()).ok_or_else(Refusal::not_found)?;
+) -> Result<Response, JulesRefusal> {
+    let call = Call::read(method, uri.path()).ok_or_else(JulesRefusal::not_found)?;
     jules.count(&call);
     let text = uri.query().unwrap_or_default();
     let (now, lags) = jules.moment();
@@ -83,7 +83,7 @@ fn key_of(headers: &HeaderMap, query: &str) -> String {
         .map_or_else(String::new, |(_, key)| key.into_owned())
 }
 
-fn mask_of(headers: &HeaderMap, query: &Query, switch: FieldMask) -> Result<Mask, Refusal> {
+fn mask_of(headers: &HeaderMap, query: &Query, switch: FieldMask) -> Result<Mask, JulesRefusal> {
     let header = headers
         .get("x-goog-fieldmask")
         .and_then(|it| it.to_str().ok());
@@ -92,7 +92,7 @@ fn mask_of(headers: &HeaderMap, query: &Query, switch: FieldMask) -> Result<Mask
         FieldMask::Honoured => Mask::read(text),
         FieldMask::Ignored => Ok(Mask::default()),
         FieldMask::Refused if text.is_empty() => Ok(Mask::default()),
-        FieldMask::Refused => Err(Refusal::unknown_parameter("fields")),
+        FieldMask::Refused => Err(JulesRefusal::unknown_parameter("fields")),
     }
 }
 

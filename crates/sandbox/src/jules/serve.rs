@@ -11,11 +11,11 @@ use super::query::{
     self, DEFAULT_ACTIVITY_PAGE, DEFAULT_PAGE, Query, SessionChoice, activity_filter, coerced,
     session_filter, source_filter,
 };
-use super::refusal::Refusal;
+use super::refusal::JulesRefusal;
 use super::session::{Session, Shadow};
 use super::settings::AccountSetup;
 use super::switches::{Order, Switches};
-use super::world::World;
+use super::world::JulesWorld;
 use crate::clock::plus;
 use crate::faults::Lags;
 
@@ -36,7 +36,7 @@ pub(crate) enum Answer {
 impl Jules {
     /// Counts a request by its method, whatever its outcome.
     pub(crate) fn count(&self, call: &Call<'_>) {
-        self.tally.count(|it| match call {
+        self.counters.count(|it| match call {
             Call::CreateSession => it.create_calls += 1,
             Call::ApprovePlan { .. } => it.approve_calls += 1,
             Call::SendMessage { .. } => it.message_calls += 1,
@@ -55,11 +55,11 @@ impl Jules {
     /// Performs one call.
     pub(crate) fn serve(
         &self,
-        world: &mut World,
+        world: &mut JulesWorld,
         call: &Call<'_>,
         visit: &Visit,
         body: &[u8],
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer, JulesRefusal> {
         match *call {
             Call::ListSources => self.list_sources(world, visit),
             Call::GetSource { repo } => self.get_source(world, repo),
@@ -71,7 +71,7 @@ impl Jules {
             }
             Call::DeleteSession { id } => {
                 let index = visit.find(world, id)?;
-                self.tally.count(|it| it.deletes += 1);
+                self.counters.count(|it| it.deletes += 1);
                 world.delete(index);
                 Ok(Answer::Nothing)
             }
@@ -84,14 +84,19 @@ impl Jules {
         }
     }
 
-    fn create(&self, world: &mut World, visit: &Visit, body: &[u8]) -> Result<Answer, Refusal> {
+    fn create(
+        &self,
+        world: &mut JulesWorld,
+        visit: &Visit,
+        body: &[u8],
+    ) -> Result<Answer, JulesRefusal> {
         let id = world.create(&visit.account, body, visit.now)?;
-        self.tally.count(|it| it.creates += 1);
+        self.counters.count(|it| it.creates += 1);
         let session = world
             .sessions
             .iter()
             .find(|it| it.id == id)
-            .ok_or_else(Refusal::not_found)?;
+            .ok_or_else(JulesRefusal::not_found)?;
         let mut shown = session.to_json(visit.now, &world.settings);
         if let (false, Some(members)) = (
             world.settings.switches.state_on_create,
@@ -104,22 +109,22 @@ impl Jules {
 
     fn approve_plan(
         &self,
-        world: &mut World,
+        world: &mut JulesWorld,
         visit: &Visit,
         id: &str,
         body: &[u8],
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer, JulesRefusal> {
         no_members(body, &world.settings.switches)?;
         let index = visit.find(world, id)?;
         let Some((session, stage)) = world.on_stage(index, visit.now, &self.github) else {
-            return Err(Refusal::not_found());
+            return Err(JulesRefusal::not_found());
         };
         if session.pending_plan().is_none() {
             let accepted = stage.settings.switches.approve_without_plan_accepted;
             return if accepted {
                 Ok(Answer::Nothing)
             } else {
-                Err(Refusal::precondition())
+                Err(JulesRefusal::precondition())
             };
         }
         let (state, since) = (session.state.clone(), session.state_since);
@@ -129,22 +134,22 @@ impl Jules {
             since,
             until: plus(visit.now, visit.lags.approve),
         });
-        self.tally.count(|it| it.approvals += 1);
+        self.counters.count(|it| it.approvals += 1);
         Ok(Answer::Nothing)
     }
 
     fn send_message(
         &self,
-        world: &mut World,
+        world: &mut JulesWorld,
         visit: &Visit,
         id: &str,
         body: &[u8],
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer, JulesRefusal> {
         let mut prompt = String::new();
         for (name, value) in &draft::object(body)? {
             match name.as_str() {
                 "prompt" => prompt = draft::text("prompt", value)?,
-                unknown => return Err(Refusal::unknown_member("", unknown)),
+                unknown => return Err(JulesRefusal::unknown_member("", unknown)),
             }
         }
         let switches = &world.settings.switches;
@@ -152,15 +157,15 @@ impl Jules {
             .message_limit
             .is_some_and(|limit| prompt.len() > limit)
         {
-            return Err(Refusal::invalid_field("prompt", "Prompt is too long."));
+            return Err(JulesRefusal::invalid_field("prompt", "Prompt is too long."));
         }
         let counts = switches.messages_count_as_tasks;
         let index = visit.find(world, id)?;
         let Some((session, stage)) = world.on_stage(index, visit.now, &self.github) else {
-            return Err(Refusal::not_found());
+            return Err(JulesRefusal::not_found());
         };
         session.hear(&prompt, &stage)?;
-        self.tally.count(|it| it.messages += 1);
+        self.counters.count(|it| it.messages += 1);
         if counts {
             world.count_task(&visit.account.name, visit.now);
         }
@@ -169,18 +174,18 @@ impl Jules {
 
     fn set_archived(
         &self,
-        world: &mut World,
+        world: &mut JulesWorld,
         visit: &Visit,
         (id, archived): (&str, bool),
         body: &[u8],
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer, JulesRefusal> {
         no_members(body, &world.settings.switches)?;
         let index = visit.find(world, id)?;
         if let Some(session) = world.sessions.get_mut(index) {
             session.archived = archived;
         }
         if archived {
-            self.tally.count(|it| it.archives += 1);
+            self.counters.count(|it| it.archives += 1);
         }
         if world.settings.switches.archive_answers_session {
             return Ok(session_answer(world, index, visit));
@@ -188,7 +193,7 @@ impl Jules {
         Ok(Answer::Nothing)
     }
 
-    fn list_sources(&self, world: &World, visit: &Visit) -> Result<Answer, Refusal> {
+    fn list_sources(&self, world: &JulesWorld, visit: &Visit) -> Result<Answer, JulesRefusal> {
         let wanted = source_filter(&visit.query.filter)?;
         let mut sources: Vec<_> = world
             .sources
@@ -215,12 +220,12 @@ impl Jules {
         Ok(list_answer("sources", shown, next))
     }
 
-    fn get_source(&self, world: &World, repo: &str) -> Result<Answer, Refusal> {
+    fn get_source(&self, world: &JulesWorld, repo: &str) -> Result<Answer, JulesRefusal> {
         let source = world
             .sources
             .iter()
             .find(|it| it.repo == repo)
-            .ok_or_else(Refusal::not_found)?;
+            .ok_or_else(JulesRefusal::not_found)?;
         Ok(Answer::Json(source.to_json(&self.branches(repo))))
     }
 
@@ -230,7 +235,7 @@ impl Jules {
 }
 
 impl Visit {
-    fn find(&self, world: &World, id: &str) -> Result<usize, Refusal> {
+    fn find(&self, world: &JulesWorld, id: &str) -> Result<usize, JulesRefusal> {
         world.seen(&self.account, id, (self.now, self.lags))
     }
 
@@ -242,12 +247,12 @@ impl Visit {
     }
 }
 
-fn session_answer(world: &World, index: usize, visit: &Visit) -> Answer {
+fn session_answer(world: &JulesWorld, index: usize, visit: &Visit) -> Answer {
     let session = world.sessions.get(index);
     Answer::Json(session.map_or(Value::Null, |it| it.to_json(visit.now, &world.settings)))
 }
 
-fn list_sessions(world: &World, visit: &Visit) -> Result<Answer, Refusal> {
+fn list_sessions(world: &JulesWorld, visit: &Visit) -> Result<Answer, JulesRefusal> {
     let switches = &world.settings.switches;
     let choice = session_filter(&visit.query.filter, switches.session_filter)?;
     let mut sessions: Vec<_> = world
@@ -289,12 +294,12 @@ fn is_chosen(session: &Session, choice: &SessionChoice, now: Timestamp) -> bool 
     }
 }
 
-fn list_activities(world: &World, visit: &Visit, id: &str) -> Result<Answer, Refusal> {
+fn list_activities(world: &JulesWorld, visit: &Visit, id: &str) -> Result<Answer, JulesRefusal> {
     let switches = &world.settings.switches;
     let session = world
         .sessions
         .get(visit.find(world, id)?)
-        .ok_or_else(Refusal::not_found)?;
+        .ok_or_else(JulesRefusal::not_found)?;
     let since = activity_filter(&visit.query.filter, switches.activity_filter)?;
     let mut activities: Vec<_> = session
         .activities
@@ -321,16 +326,21 @@ fn list_activities(world: &World, visit: &Visit, id: &str) -> Result<Answer, Ref
     Ok(list_answer("activities", shown, next))
 }
 
-fn get_activity(world: &World, visit: &Visit, id: &str, activity: &str) -> Result<Answer, Refusal> {
+fn get_activity(
+    world: &JulesWorld,
+    visit: &Visit,
+    id: &str,
+    activity: &str,
+) -> Result<Answer, JulesRefusal> {
     let session = world
         .sessions
         .get(visit.find(world, id)?)
-        .ok_or_else(Refusal::not_found)?;
+        .ok_or_else(JulesRefusal::not_found)?;
     let found = session
         .activities
         .iter()
         .find(|it| it.id == activity && is_visible(it, visit));
-    let found = found.ok_or_else(Refusal::not_found)?;
+    let found = found.ok_or_else(JulesRefusal::not_found)?;
     Ok(Answer::Json(found.to_json(
         id,
         session.repo(),
@@ -355,12 +365,12 @@ fn list_answer(name: &str, items: Vec<Value>, next: String) -> Answer {
 }
 
 /// A body that may hold nothing; `null` instead of `{}` is refused unless switched otherwise.
-fn no_members(body: &[u8], switches: &Switches) -> Result<(), Refusal> {
+fn no_members(body: &[u8], switches: &Switches) -> Result<(), JulesRefusal> {
     if body.trim_ascii() == b"null" && !switches.null_body_refused {
         return Ok(());
     }
     match draft::object(body)?.keys().next() {
         None => Ok(()),
-        Some(unknown) => Err(Refusal::unknown_member("", unknown)),
+        Some(unknown) => Err(JulesRefusal::unknown_member("", unknown)),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Session {
     /// Name of the account that owns it.
     pub(crate) account: String,
     /// Its request.
-    pub(crate) ask: Ask,
+    pub(crate) ask: OpenAsk,
     /// When it was created.
     pub(crate) created_at: Timestamp,
     /// The raw name of its state, known or not.
@@ -50,7 +50,7 @@ pub(crate) struct Session {
 
 /// What a session was asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ask {
+pub(crate) struct OpenAsk {
     pub(crate) prompt: String,
     pub(crate) title: String,
     pub(crate) source: Option<SourceContext>,

@@ -6,9 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::draft;
 use super::patch::hex_id;
-use super::play::Stage;
-use super::refusal::Refusal;
-use super::session::{Ask, Beat, Posture, Session, Work};
+use super::play::PlayedStep;
+use super::refusal::JulesRefusal;
+use super::session::{Beat, OpenAsk, Posture, Session, Work};
 use super::settings::{AccountSetup, Settings};
 use super::switches::{BadKey, Delete, QuotaRefusal};
 use super::view::Source;
@@ -23,7 +23,7 @@ const TASK_WINDOW: SignedDuration = SignedDuration::from_hours(24);
 
 /// Everything Jules knows.
 #[derive(Debug)]
-pub(crate) struct World {
+pub(crate) struct JulesWorld {
     pub(crate) settings: Settings,
     pub(crate) sources: Vec<Source>,
     /// In the order of their making.
@@ -43,7 +43,7 @@ struct Used {
     creates: VecDeque<Timestamp>,
 }
 
-impl World {
+impl JulesWorld {
     pub(crate) fn new(settings: Settings, sources: Vec<Source>) -> Self {
         Self {
             settings,
@@ -54,11 +54,15 @@ impl World {
     }
 
     /// The account of a key, once its rate allows one more request.
-    pub(crate) fn admit(&mut self, key: &str, now: Timestamp) -> Result<AccountSetup, Refusal> {
+    pub(crate) fn admit(
+        &mut self,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<AccountSetup, JulesRefusal> {
         let switches = &self.settings.switches;
         let refused = match switches.bad_key {
-            BadKey::Unauthenticated => Refusal::unauthenticated(),
-            BadKey::Invalid => Refusal::key_invalid(),
+            BadKey::Unauthenticated => JulesRefusal::unauthenticated(),
+            BadKey::Invalid => JulesRefusal::key_invalid(),
         };
         let account = self
             .settings
@@ -71,7 +75,7 @@ impl World {
         let limit = switches.requests_per_minute;
         let used = self.used.entry(account.name.clone()).or_default();
         if over(&mut used.requests, now, SignedDuration::from_mins(1), limit) {
-            return Err(Refusal::exhausted(None));
+            return Err(JulesRefusal::exhausted(None));
         }
         Ok(account)
     }
@@ -82,18 +86,18 @@ impl World {
         account: &AccountSetup,
         body: &[u8],
         now: Timestamp,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, JulesRefusal> {
         let limit = self.settings.switches.creates_per_second;
         let used = self.used.entry(account.name.clone()).or_default();
         if over(&mut used.creates, now, SignedDuration::from_secs(1), limit) {
             // Bursts of creates were answered as if the source did not exist.
-            return Err(Refusal::not_found());
+            return Err(JulesRefusal::not_found());
         }
         let ask = draft::read(body, &self.settings.switches)?;
         if let Some(source) = &ask.source
             && !self.sources.iter().any(|it| it.repo == source.repo)
         {
-            return Err(Refusal::not_found());
+            return Err(JulesRefusal::not_found());
         }
         self.check_quota(account, now)?;
         let story = self.settings.story(&ask.title, &ask.prompt).clone();
@@ -106,7 +110,7 @@ impl World {
         Ok(id)
     }
 
-    fn check_quota(&mut self, account: &AccountSetup, now: Timestamp) -> Result<(), Refusal> {
+    fn check_quota(&mut self, account: &AccountSetup, now: Timestamp) -> Result<(), JulesRefusal> {
         let switches = &self.settings.switches;
         let running = self
             .sessions
@@ -123,12 +127,12 @@ impl World {
             return Ok(());
         }
         Err(match switches.quota_refusal {
-            QuotaRefusal::Precondition => Refusal::precondition(),
+            QuotaRefusal::Precondition => JulesRefusal::precondition(),
             QuotaRefusal::Exhausted {
                 retry_after_secs,
                 retry_info_secs,
             } => {
-                let refusal = Refusal::exhausted(retry_after_secs);
+                let refusal = JulesRefusal::exhausted(retry_after_secs);
                 match retry_info_secs {
                     Some(secs) => refusal.with_retry_info(secs),
                     None => refusal,
@@ -150,7 +154,7 @@ impl World {
     pub(crate) fn blank(
         &self,
         account: &str,
-        ask: Ask,
+        ask: OpenAsk,
         created_at: Timestamp,
         story: &Story,
     ) -> Session {
@@ -180,13 +184,13 @@ impl World {
         account: &AccountSetup,
         id: &str,
         (now, lags): (Timestamp, Lags),
-    ) -> Result<usize, Refusal> {
+    ) -> Result<usize, JulesRefusal> {
         self.sessions
             .iter()
             .position(|it| {
                 it.id == id && it.account == account.name && !it.deleted && !it.is_unborn(now, lags)
             })
-            .ok_or_else(Refusal::not_found)
+            .ok_or_else(JulesRefusal::not_found)
     }
 
     /// The session at `index` with its inputs for playing.
@@ -195,11 +199,11 @@ impl World {
         index: usize,
         at: Timestamp,
         github: &'a GitHub,
-    ) -> Option<(&'a mut Session, Stage<'a>)> {
+    ) -> Option<(&'a mut Session, PlayedStep<'a>)> {
         let session = self.sessions.get_mut(index)?;
         Some((
             session,
-            Stage {
+            PlayedStep {
                 at,
                 settings: &self.settings,
                 github,

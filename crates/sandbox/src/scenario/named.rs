@@ -51,7 +51,7 @@ pub const NAMED: [Named; 6] = [
 
 impl Named {
     /// The one of this name.
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         NAMED.into_iter().find(|named| named.name == name)
     }
 

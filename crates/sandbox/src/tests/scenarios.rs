@@ -258,14 +258,14 @@ fn every_named_scenario_can_be_played_and_stands_in_the_page() {
     let page = include_str!("../../../../docs/sandbox.md");
     for named in NAMED {
         assert!(named.scenario().is_ok(), "{}", named.name);
-        assert!(Named::of(named.name).is_some());
+        assert!(Named::parse(named.name).is_some());
         assert!(
             page.contains(&format!("| `{}` | {} |\n", named.name, named.shows)),
             "{}",
             named.name
         );
     }
-    assert!(Named::of("nothing").is_none());
+    assert!(Named::parse("nothing").is_none());
 }
 
 #[test]

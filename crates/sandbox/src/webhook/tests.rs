@@ -42,7 +42,7 @@ async fn webhooks_are_signed_over_the_raw_bytes_and_named_in_headers() {
     assert_eq!(opened.body["pull_request"]["head"]["sha"], stand.head(n));
     assert_eq!(opened.body["repository"]["full_name"], REPO);
     assert_eq!(opened.body["sender"]["login"], "google-labs-jules[bot]");
-    assert_eq!(stand.tally.counters().webhooks_sent, 2);
+    assert_eq!(stand.counters.counters().webhooks_sent, 2);
     assert_eq!(stand.deliver().await, 0, "nothing is sent twice by itself");
 }
 
@@ -173,7 +173,7 @@ async fn dropped_webhooks_stand_in_the_log_and_come_back_under_their_guid() {
     stand.open("a", "a.rs");
     assert_eq!(stand.deliver().await, 1);
     assert_eq!(target.kinds(), ["push"]);
-    let counters = stand.tally.counters();
+    let counters = stand.counters.counters();
     assert_eq!((counters.webhooks_sent, counters.webhooks_failed), (1, 1));
 
     let log = stand.repo("/hooks/1/deliveries").await;
@@ -222,7 +222,7 @@ async fn a_refusing_target_is_noted_and_never_retried() {
         .map(|it| it.status_code)
         .collect();
     assert_eq!(codes, [Some(500), Some(302)]);
-    assert_eq!(stand.tally.counters().webhooks_failed, 2);
+    assert_eq!(stand.counters.counters().webhooks_failed, 2);
     assert_eq!(target.seen().len(), 2, "redirects are not followed");
 }
 

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 const READ_WITHIN: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Default)]
-enum Doing {
+enum ConnectionActivity {
     /// There is no request.
     #[default]
     Nothing,
@@ -29,7 +29,7 @@ enum Doing {
 
 /// What a connection is doing. Clones are of the same one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Busy(Arc<Mutex<Doing>>);
+pub(super) struct Busy(Arc<Mutex<ConnectionActivity>>);
 
 /// A request that is being answered, until it is dropped.
 pub(super) struct Answering(Busy);
@@ -38,9 +38,9 @@ impl Busy {
     /// Whether a request is being answered, or its answer read.
     pub(super) fn is_busy(&self) -> bool {
         match *self.doing() {
-            Doing::Nothing => false,
-            Doing::Answering => true,
-            Doing::Writing(since) => since.elapsed() < READ_WITHIN,
+            ConnectionActivity::Nothing => false,
+            ConnectionActivity::Answering => true,
+            ConnectionActivity::Writing(since) => since.elapsed() < READ_WITHIN,
         }
     }
 
@@ -51,22 +51,22 @@ impl Busy {
 
     /// A request came.
     pub(super) fn answering(&self) -> Answering {
-        *self.doing() = Doing::Answering;
+        *self.doing() = ConnectionActivity::Answering;
         Answering(self.clone())
     }
 
     /// Records a write: all of the buffer, or a part of it.
     fn written(&self, all: bool) {
         let mut doing = self.doing();
-        if let Doing::Writing(since) = &mut *doing {
+        if let ConnectionActivity::Writing(since) = &mut *doing {
             *since = Instant::now();
             if all {
-                *doing = Doing::Nothing;
+                *doing = ConnectionActivity::Nothing;
             }
         }
     }
 
-    fn doing(&self) -> MutexGuard<'_, Doing> {
+    fn doing(&self) -> MutexGuard<'_, ConnectionActivity> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -85,17 +85,17 @@ impl Answering {
 
 impl Drop for Answering {
     fn drop(&mut self) {
-        *self.0.doing() = Doing::Writing(Instant::now());
+        *self.0.doing() = ConnectionActivity::Writing(Instant::now());
     }
 }
 
 /// A socket that reports when everything is written.
-pub(super) struct Telling<S> {
+pub(super) struct FlushNotifier<S> {
     pub(super) socket: S,
     pub(super) busy: Busy,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Telling<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for FlushNotifier<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -105,7 +105,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Telling<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Telling<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for FlushNotifier<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

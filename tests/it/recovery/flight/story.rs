@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use domain::effect::Gap;
+use domain::effect::RestoreGap;
 use domain::ids::JobId;
 use domain::job::Job;
 use domain::policy::PlanApproval;
-use engine::desk::{OUTBOX_GRACE, Place};
+use engine::backend::{IndexEntry, OUTBOX_GRACE};
 use engine::jobs::adoption::Adoption;
-use engine::jobs::{Once, Order};
+use engine::jobs::{IdempotencyKey, Order};
 use engine::keys;
 use engine::settings::{Installation, Upstreams};
 use engine::work::Work;
@@ -133,16 +133,16 @@ pub(super) async fn everything() -> World {
 
 /// A message was saved when the process died, and not sent.
 async fn leave_unsent(world: &World, job: &JobId) {
-    let mut unit = world.desk.unit();
+    let mut unit = world.backend.unit();
     let account = "default".parse().expect("a name");
-    let key = keys::out(&keys::job_pk(job), &world.desk.ulid());
+    let key = keys::out(&keys::job_pk(job), &world.backend.ulid());
     let due = Some(unit.now() + OUTBOX_GRACE);
-    let place = Place {
+    let place = IndexEntry {
         due,
-        ..Place::default()
+        ..IndexEntry::default()
     };
     unit.put(key, &Work::Slots { account }, None, place);
-    world.desk.commit(unit).await.expect("a commit");
+    world.backend.commit(unit).await.expect("a commit");
 }
 
 /// A message has been sent when the process dies.
@@ -164,7 +164,7 @@ async fn hold(world: &World, asking: &JobId, merged: &JobId) {
         .await
         .expect("an order");
     world
-        .desk
+        .backend
         .fresh_artifacts(merged, Duration::ZERO)
         .await
         .expect("a question");
@@ -176,24 +176,29 @@ async fn hold(world: &World, asking: &JobId, merged: &JobId) {
 async fn put_settings(world: &World) {
     let since = BEGIN - hour(3);
     let installation = Installation {
-        id: world.desk.installation.clone(),
+        id: world.backend.installation.clone(),
         since,
     };
-    let gap = Gap {
+    let gap = RestoreGap {
         from: since,
         until: BEGIN - hour(2),
     };
-    let mut unit = world.desk.unit();
-    unit.put(keys::installation(), &installation, None, Place::default());
-    unit.put(keys::gap(), &gap, None, Place::default());
+    let mut unit = world.backend.unit();
+    unit.put(
+        keys::installation(),
+        &installation,
+        None,
+        IndexEntry::default(),
+    );
+    unit.put(keys::restore_gap(), &gap, None, IndexEntry::default());
     let upstreams = Upstreams::default();
-    unit.put(keys::upstreams(), &upstreams, None, Place::default());
-    world.desk.commit(unit).await.expect("settings");
+    unit.put(keys::upstreams(), &upstreams, None, IndexEntry::default());
+    world.backend.commit(unit).await.expect("settings");
 }
 
 /// Orders the first job under a name.
 pub(super) async fn order(world: &World, name: &str, order: &str) -> JobId {
-    let once = Once {
+    let once = IdempotencyKey {
         name: name.to_owned(),
         order: order.to_owned(),
     };
@@ -207,7 +212,7 @@ pub(super) async fn order(world: &World, name: &str, order: &str) -> JobId {
         priority: None,
         terms: domain::policy::Terms::default(),
     };
-    let job = world.desk.create_job_once(order, &once, None).await;
+    let job = world.backend.create_job_once(order, &once, None).await;
     job.expect("a job").id
 }
 
@@ -219,11 +224,11 @@ async fn adopt_and_die(world: &World) {
         agent: None,
         take_over: false,
         by: None,
-        asked_at: world.desk.now(),
+        asked_at: world.backend.now(),
         refused: None,
     };
     world.fate.kill_at(world.fate.acts().len(), Moment::After);
-    let died = world.desk.adopt(adoption, Duration::ZERO).await;
+    let died = world.backend.adopt(adoption, Duration::ZERO).await;
     assert!(died.is_err() && world.fate.is_dead());
     world.fate.revive();
 }

@@ -5,16 +5,16 @@ mod pulls;
 mod settings;
 
 use domain::effect::{Action, Effect, EffectState};
-use domain::event::{Aid, Audience, ErrorCause, Event, FailedCheck, Occurrence};
+use domain::event::{Audience, ErrorCause, Event, EventContext, FailedCheck, Occurrence};
 use domain::facts::Base;
 use domain::failure::{Failure, FailureClass};
-use domain::hooks::Log;
 use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
-use domain::page::Page;
 use domain::policy::MergeMethod;
-use domain::pull::News;
+use domain::pull::DeliveryHint;
+use domain::redelivery::Log;
 use domain::session::{Plan, PlanStep};
-use domain::wake::{Channel, TryOutcome, Wake};
+use domain::wake::{Channel, DeliveryOutcome, Wake};
+use domain::web_page::WebPage;
 use engine::keys;
 use engine::ports::Key;
 use engine::work::Work;
@@ -49,7 +49,7 @@ impl Samples {
     }
 
     /// The samples of one kind, in their order.
-    pub(super) fn of(&self, kind: Kind) -> Vec<&Value> {
+    pub(super) fn of_kind(&self, kind: Kind) -> Vec<&Value> {
         let mine = self.all.iter().filter(|(it, _)| *it == kind);
         mine.map(|(_, value)| value).collect()
     }
@@ -107,13 +107,15 @@ impl Samples {
         }
         let helped = Event {
             seq: Some(3),
-            aid: Aid {
-                session: Page::told("https://jules.google.com/session/11430824456154075364"),
+            aid: EventContext {
+                session: WebPage::from_service(
+                    "https://jules.google.com/session/11430824456154075364",
+                ),
                 pull: Some(pull_ref()),
                 check: Some(FailedCheck {
                     name: "build".to_owned(),
                     output: "error: no such file".to_owned(),
-                    page: Page::told("https://github.com/Acme/Shop/runs/7"),
+                    page: WebPage::from_service("https://github.com/Acme/Shop/runs/7"),
                 }),
                 whole: Some(format!(
                     "/jobs/{}/messages?cursor=w1.7.1771000000000000000",
@@ -142,9 +144,9 @@ impl Samples {
         let wakes = [
             wake(91),
             sending(92),
-            sending(93).tried(&TryOutcome::Accepted, AT),
-            sending(94).tried(&TryOutcome::Acknowledged, AT),
-            sending(95).tried(&TryOutcome::Gone, AT),
+            sending(93).tried(&DeliveryOutcome::Accepted, AT),
+            sending(94).tried(&DeliveryOutcome::Acknowledged, AT),
+            sending(95).tried(&DeliveryOutcome::Gone, AT),
             wake(96).by(&[Channel::Http, Channel::Inbox]),
             wake(97).by(&[Channel::Inbox]),
             Wake {
@@ -235,7 +237,7 @@ fn event(n: u32, what: Occurrence) -> Event {
         what,
         audience: Audience::Agent,
         seq: None,
-        aid: Aid::default(),
+        aid: EventContext::default(),
     }
 }
 
@@ -328,7 +330,7 @@ fn works() -> Vec<Work> {
         job,
         received_at,
     };
-    let hooked = |news| Work::Hooked {
+    let hooked = |news| Work::Webhook {
         repo: repo.clone(),
         repo_id,
         number: Some(7),
@@ -337,12 +339,12 @@ fn works() -> Vec<Work> {
         news,
     };
     let news = [
-        News::Changed,
-        News::CheckBegan,
-        News::CheckEnded,
-        News::UnderWay,
-        News::Pushed,
-        News::SuiteEnded,
+        DeliveryHint::Changed,
+        DeliveryHint::CheckBegan,
+        DeliveryHint::CheckEnded,
+        DeliveryHint::UnderWay,
+        DeliveryHint::Pushed,
+        DeliveryHint::SuiteEnded,
     ];
     let mut works = vec![
         Work::Job { id: job_id() },
@@ -377,11 +379,11 @@ fn works() -> Vec<Work> {
         Work::Slots {
             account: "default".parse().expect("a name"),
         },
-        Work::Hooks { log: None },
-        Work::Hooks {
+        Work::Redelivery { log: None },
+        Work::Redelivery {
             log: Some(Log::App),
         },
-        Work::Hooks {
+        Work::Redelivery {
             log: Some(Log::Repo(pull_ref().repo)),
         },
     ];

@@ -7,13 +7,13 @@ use domain::conversation::Role;
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::{Audience, ErrorCause, Event, Occurrence};
 use domain::facts::PullState;
-use domain::failure::{FailureClass, Happened};
-use domain::hooks::{Log, Repair, Standing};
-use domain::job::{Attention, How, Job, Origin, Phase};
-use domain::merge::{Judgement, NeverStarted, Reason, Thing};
+use domain::failure::{CallEffect, FailureClass};
+use domain::github_access::{AccessProblemKind, RepositoryAccess};
+use domain::job::{Attention, EndReason, Job, Origin, Phase};
+use domain::merge::{Judgement, MergeInput, MissingChecksCause, Reason};
 use domain::policy::{Answerer, MergeMethod, MergePolicy, PlanApproval, Source};
-use domain::pull::{News, PullPhase};
-use domain::reach::{Obstacle, Reach};
+use domain::pull::{DeliveryHint, PullPhase};
+use domain::redelivery::{Log, LogStatus, RedeliveryState};
 use domain::session::SessionState;
 use domain::token::{Scope, Token};
 use domain::wake::{Channel, Wake, WakeState};
@@ -62,11 +62,11 @@ words! {
         Unauthorized, Forbidden, NotFound, Precondition, Conflict, Invalid, Throttled, Unavailable,
         Network, Garbled,
     }
-    Happened { No, Maybe }
+    CallEffect { No, Maybe }
     Origin { Created, Adopted }
     Phase { Queued, Creating, Watching, Ended }
     Attention { None, Expecting, Question, Plan, Answered }
-    How { Merged, PullClosed, Completed, Failed, Lost, Refused, Cancelled }
+    EndReason { Merged, PullClosed, Completed, Failed, Lost, Refused, Cancelled }
     SessionState {
         Unspecified, Queued, Planning, AwaitingPlanApproval, AwaitingUserFeedback, InProgress,
         Paused, Failed, Completed, Other,
@@ -76,14 +76,14 @@ words! {
     Judgement { Merge, Wait, Refuse, Conflict }
     Reason {
         NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, Paused,
-        ObserveOnly, DailyCap, SessionWorking, SessionFailed, CalledOff, Draft, WrongBase, Stacked,
+        ObserveOnly, DailyCap, SessionWorking, SessionFailed, JobCancelled, Draft, WrongBase, Stacked,
         BlockingLabel, ProtectedPath, PlanUnreviewed, UnexpectedPush, MergeableUnknown, Conflict, ChangesRequested,
         ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,
         TooFewChecks, RequiredMissing, Behind, MergeQueue, Forbidden, Unknown, FactsStale,
         MergeRefused, MergeThrottled, Settling,
     }
-    NeverStarted { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
-    Thing { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
+    MissingChecksCause { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
+    MergeInput { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
     Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Test }
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
@@ -96,14 +96,14 @@ words! {
     Scope { Read, Write, Admin }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
     Work {
-        Job, Pull, Commit, Hooked, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Hooks,
+        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Redelivery,
     }
     Log { App, Repo }
-    Standing { Read, NoHook, Forbidden, Unread }
-    News { Changed, CheckBegan, CheckEnded, UnderWay, Pushed, SuiteEnded }
+    LogStatus { Read, NoHook, Forbidden, Unread }
+    DeliveryHint { Changed, CheckBegan, CheckEnded, UnderWay, Pushed, SuiteEnded }
     AppSetup { Asked, Made, Stored }
     Health { Working, Throttled, Unreachable, Unauthorized }
-    Obstacle { SignIn, Blocked, Missing, Replaced, Moved }
+    AccessProblemKind { SignIn, Blocked, Missing, Replaced, Moved }
     MergePolicy { Human, OnGreen }
     MergeMethod { Merge, Squash, Rebase }
     PlanApproval { Auto, Agent, Human }
@@ -111,21 +111,21 @@ words! {
 }
 
 /// The variants in a stored value.
-pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
+pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
     match kind {
         Kind::Account => vec![read::<Account>(it).health.word()],
         Kind::AppSetup => vec![read::<AppSetup>(it).word()],
         Kind::Effect => of_effect(&read(it)),
         Kind::Event => of_event(&read(it)),
         Kind::HookLog => {
-            let repair: Repair = read(it);
-            vec![repair.log.word(), repair.standing.word()]
+            let repair: RedeliveryState = read(it);
+            vec![repair.log.word(), repair.status.word()]
         }
         Kind::Job => of_job(&read(it)),
         Kind::Outbox => of_work(&read(it)),
         Kind::Pull => of_pull(&read(it)),
         Kind::Reach => {
-            let trouble = read::<Reach>(it).trouble;
+            let trouble = read::<RepositoryAccess>(it).trouble;
             trouble.iter().map(|it| it.obstacle.word()).collect()
         }
         Kind::Source => {
@@ -202,7 +202,7 @@ fn of_event(event: &Event) -> Vec<&'static str> {
 
 fn of_work(work: &Work) -> Vec<&'static str> {
     let mut words = vec![work.word()];
-    if let Work::Hooked { news, .. } = work {
+    if let Work::Webhook { news, .. } = work {
         words.push(news.word());
     }
     words

@@ -7,7 +7,7 @@ use sandbox::Service;
 use sandbox::github::{ChangedFile, CiSetup, NewPull, RepoSetup};
 use tests::world::{MINUTE, REPO, World, green_checks, hour};
 
-use super::{in_review, merges, status, told};
+use super::{access_event_count, in_review, merges, status};
 
 const NEW: &str = "acme/store";
 
@@ -18,7 +18,11 @@ async fn renamed_story(webhooks: bool) {
     world.pass(MINUTE).await;
     let counters = world.sandbox.counters();
     assert_eq!((counters.merges, counters.branch_deletes), (1, 1));
-    assert_eq!(told(&world).await, 1, "the new name is told once");
+    assert_eq!(
+        access_event_count(&world).await,
+        1,
+        "the new name is told once"
+    );
     assert_eq!(status(&world).await, ["github_renamed"]);
     assert!(world.gives(&job, "github_renamed").await);
     let merged = world.sandbox.github().pull(NEW, 1).expect("a pull request");
@@ -87,7 +91,7 @@ async fn another_repository_of_the_same_name_is_never_written_to() {
     let before = world.sandbox.counters().github_writes;
     world.pass(hour(2)).await;
     assert_eq!(world.sandbox.counters().github_writes, before);
-    assert_eq!(told(&world).await, 1);
+    assert_eq!(access_event_count(&world).await, 1);
     assert_eq!(status(&world).await, ["github_replaced"]);
     assert!(world.gives(&job, "github_replaced").await);
     assert_eq!(world.state(&job).await, "in-review");
@@ -107,21 +111,21 @@ async fn a_person_who_means_the_new_one_does_not_hand_it_the_old_pull_requests()
     world.pass(MINUTE * 5).await;
     let id = world.sandbox.github().repo_id(REPO).expect("a number");
     let repo = REPO.parse().expect("a repository");
-    let found = world.desk.store.reach(&repo).await.expect("a reach");
-    let mut unit = world.desk.unit();
-    let list = engine::keys::listed(engine::keys::REACHES, repo.key());
-    let place = engine::desk::Place {
+    let found = world.backend.store.reach(&repo).await.expect("a reach");
+    let mut unit = world.backend.unit();
+    let list = engine::keys::listed(engine::keys::REPOSITORY_ACCESS, repo.key());
+    let place = engine::backend::IndexEntry {
         list,
         ..Default::default()
     };
     let meant = found.value.meant(RepoId(id));
     unit.put(
-        engine::keys::reach(&repo),
+        engine::keys::repository_access(&repo),
         &meant,
         Some(found.version),
         place,
     );
-    world.desk.commit(unit).await.expect("a commit");
+    world.backend.commit(unit).await.expect("a commit");
     let before = world.sandbox.counters().github_writes;
     world.pass(hour(1)).await;
     assert_eq!(world.sandbox.counters().github_writes, before);
@@ -139,13 +143,13 @@ async fn a_webhook_of_another_repository_of_the_same_name_is_about_nothing() {
     let (world, _) = in_review(false).await;
     let id = world.sandbox.github().repo_id(REPO).expect("a number");
     let asked = || world.requests(Service::GitHub, "GET", "").len();
-    let hook = |repo: &str, id| Work::Hooked {
+    let hook = |repo: &str, id| Work::Webhook {
         repo: repo.parse().expect("a repository"),
         repo_id: RepoId(id),
         number: Some(1),
         sha: None,
         received_at: world.clock.now(),
-        news: domain::pull::News::Changed,
+        news: domain::pull::DeliveryHint::Changed,
     };
     world.clock.advance(tests::world::SECOND * 10);
     let before = asked();

@@ -5,7 +5,7 @@ use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
 use tests::world::{MINUTE, SECOND, World, hour};
 
-use super::{in_review, merges, told};
+use super::{access_event_count, in_review, merges};
 
 fn secondary(retry_after_secs: Option<u64>) -> FaultKind {
     FaultKind::Status {
@@ -27,7 +27,7 @@ async fn a_secondary_limit_during_the_merge_puts_it_off_and_counts_as_no_refusal
         let fault = Fault::new(Service::GitHub, "/merge", secondary(retry_after));
         world.sandbox.faults().add(fault.on("PUT").next(7));
         merges(&world, &job, hour(4)).await;
-        assert_eq!(told(&world).await, 0);
+        assert_eq!(access_event_count(&world).await, 0);
         let tries = world.requests(Service::GitHub, "PUT", "/merge");
         assert_eq!(tries.len(), 8);
         let shortest = retry_after.map_or(60, u64::cast_signed);
@@ -75,7 +75,7 @@ async fn what_is_left_is_kept_for_a_merge_that_is_near() {
     world.pass(MINUTE * 30).await;
     assert_ne!(world.state(&far).await, "merged");
     assert_eq!(world.sandbox.counters().merges, 1);
-    let status = world.desk.status().await.expect("a status").github;
+    let status = world.backend.status().await.expect("a status").github;
     let core = &status.budgets[0];
     assert!(core.remaining < 400 && core.limit == 5_000, "{status:?}");
     assert_eq!(
@@ -113,6 +113,6 @@ async fn a_budget_that_ends_in_the_middle_of_a_merge_is_no_end() {
     world.pass(MINUTE * 20).await;
     assert_eq!(github_calls(&world), quiet, "put off to the reset");
     merges(&world, &job, hour(1)).await;
-    assert_eq!(told(&world).await, 0);
+    assert_eq!(access_event_count(&world).await, 0);
     world.finish().await;
 }

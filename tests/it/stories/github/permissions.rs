@@ -6,7 +6,7 @@ use sandbox::github::{
 };
 use tests::world::{MINUTE, REPO, green_checks, hour};
 
-use super::{in_review, merges, status, told};
+use super::{access_event_count, in_review, merges, status};
 
 /// What a pull request says that only waits for its checks.
 const PENDING: [&str; 5] = [
@@ -46,7 +46,7 @@ async fn every_missing_permission_is_named_and_none_is_pending_ci() {
         let lacking = Permissions::all().with(resource, Access::None);
         world.sandbox.github().add_token(token(lacking));
         world.pass(MINUTE * 30).await;
-        let why = world.desk.why(&job).await.expect("a why");
+        let why = world.backend.why(&job).await.expect("a why");
         for reason in &why.because {
             assert!(
                 !PENDING.contains(&reason.code.as_str()),
@@ -79,10 +79,10 @@ async fn a_fine_grained_token_without_checks_is_refused_with_that_reason() {
     world.secrets.put("github", "github_pat_fine");
     world.pass(hour(1)).await;
     assert_eq!(
-        (told(&world).await, status(&world).await),
+        (access_event_count(&world).await, status(&world).await),
         (1, vec!["github_blocked".to_owned()])
     );
-    let why = world.desk.why(&job).await.expect("a why");
+    let why = world.backend.why(&job).await.expect("a why");
     let says = |it: &engine::why::Reasoned| it.sentence.contains("no Checks permission");
     assert!(why.because.iter().any(says), "{why:#?}");
     assert_eq!(world.sandbox.counters().merge_calls, 0);
@@ -105,7 +105,7 @@ async fn the_token_of_a_workflow_run_is_refused_before_it_merges_anything() {
     world.secrets.put("github", "ghs_run");
     world.pass(hour(1)).await;
     assert_eq!(
-        (told(&world).await, status(&world).await),
+        (access_event_count(&world).await, status(&world).await),
         (1, vec!["github_sign_in".to_owned()])
     );
     assert!(world.gives(&job, "github_sign_in").await);

@@ -28,7 +28,7 @@ async fn words(store: &dyn Records, name: &str) -> Vec<(String, u64)> {
     words.into_iter().collect()
 }
 
-fn told(words: &[(&str, u64)]) -> Vec<(String, u64)> {
+fn counts_of(words: &[(&str, u64)]) -> Vec<(String, u64)> {
     let words = words.iter();
     words
         .map(|(word, many)| ((*word).to_owned(), *many))
@@ -36,14 +36,14 @@ fn told(words: &[(&str, u64)]) -> Vec<(String, u64)> {
 }
 
 pub async fn a_list_is_counted_by_its_words(store: Arc<dyn Records>) {
-    assert_eq!(words(&*store, "live").await, told(&[]));
+    assert_eq!(words(&*store, "live").await, counts_of(&[]));
     for (pk, word) in [("1", "asking"), ("2", "working"), ("3", "working")] {
         put_new(&*store, counted(pk, "live", Some(word))).await;
     }
     put_new(&*store, counted("4", "live", None)).await;
     put_new(&*store, counted("5", "lively", Some("working"))).await;
     let all = [("", 1), ("asking", 1), ("working", 2)];
-    assert_eq!(words(&*store, "live").await, told(&all));
+    assert_eq!(words(&*store, "live").await, counts_of(&all));
 
     // A word that changes, a move, an end, and a way back.
     let change = |pk, name, word, version| {
@@ -55,9 +55,9 @@ pub async fn a_list_is_counted_by_its_words(store: Arc<dyn Records>) {
     change("2", "over", None, 1).await;
     assert_eq!(
         words(&*store, "live").await,
-        told(&[("", 1), ("working", 2)])
+        counts_of(&[("", 1), ("working", 2)])
     );
-    assert_eq!(words(&*store, "over").await, told(&[("", 1)]));
+    assert_eq!(words(&*store, "over").await, counts_of(&[("", 1)]));
     change("2", "live", Some("asking"), 2).await;
     let out = Write::Put {
         record: record("3", "META", "x"),
@@ -70,8 +70,8 @@ pub async fn a_list_is_counted_by_its_words(store: Arc<dyn Records>) {
     };
     commit_one(&*store, gone).await.unwrap();
     let all = [("asking", 1), ("working", 1)];
-    assert_eq!(words(&*store, "live").await, told(&all));
-    assert_eq!(words(&*store, "over").await, told(&[]));
+    assert_eq!(words(&*store, "live").await, counts_of(&all));
+    assert_eq!(words(&*store, "over").await, counts_of(&[]));
 }
 
 pub async fn what_was_refused_is_not_counted(store: Arc<dyn Records>) {
@@ -86,8 +86,8 @@ pub async fn what_was_refused_is_not_counted(store: Arc<dyn Records>) {
         });
         assert_eq!(outcome, conflict);
     }
-    assert_eq!(words(&*store, "live").await, told(&[("working", 1)]));
-    assert_eq!(words(&*store, "over").await, told(&[]));
+    assert_eq!(words(&*store, "live").await, counts_of(&[("working", 1)]));
+    assert_eq!(words(&*store, "over").await, counts_of(&[]));
 }
 
 pub async fn racers_are_counted_once(store: Arc<dyn Records>) {
@@ -100,6 +100,6 @@ pub async fn racers_are_counted_once(store: Arc<dyn Records>) {
     }
     let won = racers.join_all().await;
     assert_eq!(won.into_iter().filter(|won| *won).count(), 1);
-    assert_eq!(words(&*store, "live").await, told(&[]));
-    assert_eq!(words(&*store, "over").await, told(&[("", 1)]));
+    assert_eq!(words(&*store, "live").await, counts_of(&[]));
+    assert_eq!(words(&*store, "over").await, counts_of(&[("", 1)]));
 }

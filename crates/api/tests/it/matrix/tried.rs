@@ -1,6 +1,6 @@
 //! What is tried at each route, and how it has to be named.
 
-use api::{JOB_BODY_BYTES_MAX, Route, Sends, Takes};
+use api::{JOB_BODY_BYTES_MAX, ParameterType, RequestBody, Route};
 use client::wire::IDEMPOTENCY_KEY;
 use serde_json::{Map, Value, json};
 
@@ -140,20 +140,20 @@ pub(super) fn bad_queries(route: &Route, path: &str) -> Vec<Tried> {
     let queried = route.parameters.iter().filter(|it| !it.in_header);
     for parameter in queried.clone() {
         let wrong: Vec<String> = match parameter.takes {
-            Takes::Number { max, .. } => ["x", "-1", "", "1.5", "99999999999999999999"]
+            ParameterType::Number { max, .. } => ["x", "-1", "", "1.5", "99999999999999999999"]
                 .map(str::to_owned)
                 .into_iter()
                 .chain([(max + 1).to_string()])
                 .collect(),
-            Takes::Form(_)
-            | Takes::Job
-            | Takes::States
-            | Takes::Cursor
-            | Takes::Switch
-            | Takes::Toolsets => ["..%2f", "%00", "%0d%0aa:%20b", "no such", "%ff"]
+            ParameterType::Form(_)
+            | ParameterType::Job
+            | ParameterType::States
+            | ParameterType::Cursor
+            | ParameterType::Switch
+            | ParameterType::Toolsets => ["..%2f", "%00", "%0d%0aa:%20b", "no such", "%ff"]
                 .map(|it| it.replace(' ', "%20"))
                 .into(),
-            Takes::Name { .. } => Vec::new(),
+            ParameterType::Name { .. } => Vec::new(),
         };
         for value in wrong {
             spoil(parameter.name, &value);
@@ -191,10 +191,10 @@ pub(super) fn bad_headers(route: &Route, path: &str, body: &Value) -> Vec<Tried>
 /// The whole body spoilt, then each of its fields.
 pub(super) fn bad_bodies(route: &Route, path: &str, body: &Value) -> Vec<Tried> {
     let (name, must_be) = match route.sends {
-        Sends::Nothing | Sends::Delivery => return Vec::new(),
-        Sends::Json(name) => (name, true),
-        Sends::MaybeJson(name) => (name, false),
-        Sends::Message => return bad_messages(path),
+        RequestBody::Nothing | RequestBody::Delivery => return Vec::new(),
+        RequestBody::Json(name) => (name, true),
+        RequestBody::MaybeJson(name) => (name, false),
+        RequestBody::Message => return bad_messages(path),
     };
     let raw = |body: Vec<u8>, codes| Tried {
         body,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use api::{Body, Caller, Method, Parameter, Route, Sends, Takes, routes};
+use api::{Caller, Method, Parameter, ParameterType, RequestBody, ResponseBody, Route, routes};
 use client::mcp::Toolset;
 use client::wire::PROBLEM_JSON;
 use engine::status::STATES;
@@ -14,7 +14,7 @@ use super::schemas::{Schemas, named};
 use super::spellings;
 
 /// The document's introduction.
-const ABOUT: &str = "The door of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or the first 4 or more characters of that, by the id of a session of its, by its pull request as `owner/name#number` (in a path as `owner%2Fname%23number`), or by `latest`. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. Every answer carries `x-request-id`.";
+const ABOUT: &str = "The API of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or the first 4 or more characters of that, by the id of a session of its, by its pull request as `owner/name#number` (in a path as `owner%2Fname%23number`), or by `latest`. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. Every answer carries `x-request-id`.";
 
 /// The whole document.
 pub(super) fn derived() -> Value {
@@ -134,22 +134,24 @@ fn job_name() -> Value {
 
 fn parameter(parameter: &Parameter) -> Value {
     let schema = match parameter.takes {
-        Takes::Number { min, max, default } => {
+        ParameterType::Number { min, max, default } => {
             json!({ "type": "integer", "minimum": min, "maximum": max, "default": default })
         }
-        Takes::Form(name) => named(name),
-        Takes::Job => job_name(),
-        Takes::States => {
+        ParameterType::Form(name) => named(name),
+        ParameterType::Job => job_name(),
+        ParameterType::States => {
             let states = STATES.join("|");
             json!({ "type": "string", "pattern": format!("^({states})(,({states}))*$") })
         }
-        Takes::Switch => json!({ "type": "string", "enum": ["1", "0", "true", "false", ""] }),
-        Takes::Cursor => json!({ "type": "string" }),
-        Takes::Toolsets => {
+        ParameterType::Switch => {
+            json!({ "type": "string", "enum": ["1", "0", "true", "false", ""] })
+        }
+        ParameterType::Cursor => json!({ "type": "string" }),
+        ParameterType::Toolsets => {
             let names = Toolset::ALL.map(Toolset::name).join("|");
             json!({ "type": "string", "pattern": format!("^(({names})(,({names}))*)?$") })
         }
-        Takes::Name { longest } => {
+        ParameterType::Name { longest } => {
             json!({ "type": "string", "maxLength": longest, "pattern": "^[!-~]([\\t -~]*[!-~])?$" })
         }
     };
@@ -161,18 +163,18 @@ fn parameter(parameter: &Parameter) -> Value {
     json!({ "name": parameter.name, "in": place, "description": parameter.means, "schema": schema })
 }
 
-fn body(sends: Sends) -> Option<Value> {
+fn body(sends: RequestBody) -> Option<Value> {
     let json = |name: &str, required: bool| json!({ "required": required, "content": { "application/json": { "schema": named(name) } } });
     match sends {
-        Sends::Nothing => None,
-        Sends::Json(name) => Some(json(name, true)),
-        Sends::MaybeJson(name) => Some(json(name, false)),
-        Sends::Delivery => Some(json!({
+        RequestBody::Nothing => None,
+        RequestBody::Json(name) => Some(json(name, true)),
+        RequestBody::MaybeJson(name) => Some(json(name, false)),
+        RequestBody::Delivery => Some(json!({
             "required": true,
             "description": "An event, as GitHub describes it in \"Webhook events and payloads\".",
             "content": { "application/json": { "schema": { "type": "object" } } },
         })),
-        Sends::Message => Some(json!({
+        RequestBody::Message => Some(json!({
             "required": true,
             "description": "One message of JSON-RPC 2.0, as the Model Context Protocol has it.",
             "content": { "application/json": { "schema": {
@@ -193,7 +195,7 @@ fn responses(route: &Route, path: &str) -> Value {
         let response = match route.caller {
             // A token opens nothing there, so the refusals of the others do not fit.
             Caller::GitHub => json!({
-                "description": told(status),
+                "description": status_text(status),
                 "content": { PROBLEM_JSON: { "schema": named("Problem") } },
             }),
             Caller::Anybody | Caller::Token(_) => {
@@ -202,7 +204,7 @@ fn responses(route: &Route, path: &str) -> Value {
         };
         responses.insert(status.to_string(), response);
     }
-    if route.sends == Sends::Message {
+    if route.sends == RequestBody::Message {
         responses.insert("400".to_owned(), unreadable_message());
     }
     Value::Object(responses)
@@ -211,7 +213,7 @@ fn responses(route: &Route, path: &str) -> Value {
 /// An invalid message is refused in the words of its protocol, and a bad parameter as everywhere.
 fn unreadable_message() -> Value {
     json!({
-        "description": told(400),
+        "description": status_text(400),
         "content": {
             PROBLEM_JSON: { "schema": named("Problem") },
             "application/json": { "schema": answered_message("error") },
@@ -231,15 +233,15 @@ fn answered_message(what: &str) -> Value {
 /// With what a route may refuse: what its row says, and what its caller, its parameters and its body bring about.
 fn refused(route: &Route, path: &str) -> BTreeSet<u16> {
     let mut statuses: BTreeSet<u16> = route.refuses.iter().copied().collect();
-    let reads_body = !matches!(route.sends, Sends::Nothing);
+    let reads_body = !matches!(route.sends, RequestBody::Nothing);
     if path.contains('{') || !route.parameters.is_empty() || reads_body {
         statuses.insert(400);
     }
     match route.sends {
-        Sends::Nothing => {}
-        Sends::Json(_) | Sends::MaybeJson(_) => statuses.extend([408, 413, 415, 422]),
-        Sends::Delivery => statuses.extend([408, 413, 422]),
-        Sends::Message => statuses.extend([408, 413, 415]),
+        RequestBody::Nothing => {}
+        RequestBody::Json(_) | RequestBody::MaybeJson(_) => statuses.extend([408, 413, 415, 422]),
+        RequestBody::Delivery => statuses.extend([408, 413, 422]),
+        RequestBody::Message => statuses.extend([408, 413, 415]),
     }
     match route.caller {
         Caller::Anybody => {}
@@ -249,28 +251,28 @@ fn refused(route: &Route, path: &str) -> BTreeSet<u16> {
     statuses
 }
 
-fn answer(status: u16, body: Body) -> Value {
+fn answer(status: u16, body: ResponseBody) -> Value {
     let json = |schema: Value| json!({ "application/json": { "schema": schema } });
     let mut answer = match (status, body) {
-        (202, Body::Nothing) => {
+        (202, ResponseBody::Nothing) => {
             json!({ "description": "It was taken, or is about nothing that is followed." })
         }
-        (202, Body::Json(_)) => json!({ "description": "It is noted and will be done." }),
+        (202, ResponseBody::Json(_)) => json!({ "description": "It is noted and will be done." }),
         (201, _) => json!({ "description": "It is made." }),
         _ => json!({ "description": "It is done, or shown." }),
     };
     let content = match body {
-        Body::Json(name) => json(named(name)),
-        Body::OpenApi => json(json!({ "type": "object", "required": ["openapi"] })),
-        Body::Figures => json!({ "text/plain": { "schema": { "type": "string" } } }),
-        Body::Message => {
+        ResponseBody::Json(name) => json(named(name)),
+        ResponseBody::OpenApi => json(json!({ "type": "object", "required": ["openapi"] })),
+        ResponseBody::Figures => json!({ "text/plain": { "schema": { "type": "string" } } }),
+        ResponseBody::Message => {
             let message = json!({ "type": "object", "required": ["jsonrpc"] });
             json!({
                 "application/json": { "schema": message },
                 "text/event-stream": { "schema": { "type": "string" } },
             })
         }
-        Body::Nothing => return answer,
+        ResponseBody::Nothing => return answer,
     };
     answer["content"] = content;
     if matches!(status, 201 | 202) {
@@ -284,14 +286,14 @@ fn answer(status: u16, body: Body) -> Value {
     answer
 }
 
-/// All refusals of the door, by their titles.
+/// All refusals of the API, by their titles.
 fn refusals() -> Value {
     let all = [
         400, 401, 403, 404, 406, 408, 409, 410, 413, 415, 422, 500, 502, 503,
     ];
     let one = |status: u16| {
         let mut response = json!({
-            "description": told(status),
+            "description": status_text(status),
             "content": { PROBLEM_JSON: { "schema": named("Problem") } },
         });
         let header = match status {
@@ -328,7 +330,7 @@ fn title(status: u16) -> &'static str {
     }
 }
 
-fn told(status: u16) -> &'static str {
+fn status_text(status: u16) -> &'static str {
     match status {
         400 => "The path, a parameter, a header or the JSON cannot be read; `field` names which.",
         401 => "There is no token, or it opens nothing.",

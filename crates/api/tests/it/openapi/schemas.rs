@@ -3,7 +3,7 @@
 use client::wire::{
     Acknowledge, Acknowledged, AdoptRequest, ApproveRequest, Artifacts, CancelRequest, CreateJob,
     EffectView, EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs,
-    Later, MergeRequest, Merged, Message, Messages, Problem, Pulls, PushTaken, PushedSession,
+    MergeRequest, Merged, Message, Messages, Pending, Problem, Pulls, PushTaken, PushedSession,
     RegisterRequest, Registered, RetryRequest, Status, TakeRequest, Taken, Why,
 };
 use schemars::generate::{Contract, SchemaSettings};
@@ -49,7 +49,7 @@ impl Schemas {
         schemas.answer::<Health>();
         schemas.answer::<JobView>();
         schemas.answer::<Jobs>();
-        schemas.answer::<Later>();
+        schemas.answer::<Pending>();
         schemas.answer::<Merged>();
         schemas.answer::<Messages>();
         schemas.answer::<Problem>();

@@ -1,6 +1,6 @@
 //! What the outcome of a test message is called.
 
-use domain::event::{Aid, Audience, Event, Occurrence};
+use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::ids::EventId;
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()
 }
 
-fn told(state: WakeState) -> Result<Answer, String> {
+fn outcome_of(state: WakeState) -> Result<Answer, String> {
     told_of(Wake { state, ..wake() })
 }
 
@@ -19,12 +19,12 @@ fn told_of(wake: Wake) -> Result<Answer, String> {
     let shown = url.to_string();
     let receiver = Receiver::Address { url, shown };
     outcome(&wake, &receiver, SignedDuration::from_secs(10))
-        .map_err(|error| crate::error::tell(&error).code)
+        .map_err(|error| crate::error::describe(&error).code)
 }
 
 fn wake() -> Wake {
     let event = Event {
-        id: EventId::of("x"),
+        id: EventId::from_name("x"),
         job: None,
         account: "test".parse().unwrap(),
         attempt: 0,
@@ -34,16 +34,16 @@ fn wake() -> Wake {
         what: Occurrence::Completed { pulls: Vec::new() },
         audience: Audience::Agent,
         seq: None,
-        aid: Aid::default(),
+        aid: EventContext::default(),
     };
     Wake::new(event, "bot".parse().unwrap(), None, at(0))
 }
 
 #[test]
 fn each_outcome_of_a_test_has_its_code() {
-    assert!(told(WakeState::Acknowledged { at: at(1) }).is_ok());
+    assert!(outcome_of(WakeState::Acknowledged { at: at(1) }).is_ok());
     assert!(
-        told(WakeState::Leased {
+        outcome_of(WakeState::Leased {
             attempt: 1,
             until: at(600)
         })
@@ -80,7 +80,7 @@ fn each_outcome_of_a_test_has_its_code() {
         ),
     ];
     for (state, code) in failed {
-        assert_eq!(told(state).unwrap_err(), code);
+        assert_eq!(outcome_of(state).unwrap_err(), code);
     }
     let fetched = wake().by(&[Channel::Inbox]);
     assert_eq!(told_of(fetched).unwrap_err(), "not_taken");

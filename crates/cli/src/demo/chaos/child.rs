@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use engine::desk::Desk;
+use engine::backend::Backend;
 use engine::ports::{Clock, Ids, SecretName};
 use jiff::Timestamp;
 use rand::rngs::StdRng;
@@ -18,12 +18,12 @@ use super::outage;
 use super::queue::BadQueue;
 use super::time::SharedTime;
 use crate::args::chaos::ChildArgs;
-use crate::here::Here;
+use crate::context::CommandContext;
 use crate::render;
 use crate::up;
 
 /// Virtual time strides, so the loops look this often.
-const RHYTHM: server::Rhythm = server::Rhythm {
+const RHYTHM: server::LoopIntervals = server::LoopIntervals {
     breath: Duration::from_millis(2),
     at_least_every: Duration::from_millis(20),
 };
@@ -52,7 +52,7 @@ fn end_with_parent() {
 }
 
 /// Runs until it is killed.
-pub(crate) async fn run(args: ChildArgs, here: Here) -> Result<()> {
+pub(crate) async fn run(args: ChildArgs, here: CommandContext) -> Result<()> {
     end_with_parent();
     up::log_to_stderr(up::Loudness::Usual);
     let time = SharedTime::follow(&args.clock)?;
@@ -66,12 +66,12 @@ pub(crate) async fn run(args: ChildArgs, here: Here) -> Result<()> {
         args.die_at.into_iter().collect(),
     );
     let queue = BadQueue::new(data.queue.clone(), time, args.seed);
-    data.desk = Desk::new(
+    data.backend = Backend::new(
         Arc::new(records),
         Arc::new(queue),
         clock,
         Arc::new(SeededIds(Mutex::new(StdRng::seed_from_u64(args.seed)))),
-        data.desk.installation.clone(),
+        data.backend.installation.clone(),
     );
     let settings = server::Settings {
         listen: ([127, 0, 0, 1], 0).into(),
@@ -87,7 +87,7 @@ pub(crate) async fn run(args: ChildArgs, here: Here) -> Result<()> {
     };
     let running = server::start(data, settings).await?;
     render::json_line(&json!({ "url": format!("http://{}", running.addr) }))
-        .context("telling where the doors are")?;
+        .context("telling where the endpoints are")?;
     up::told_to_stop().await?;
     running.stop().await;
     Ok(())

@@ -34,7 +34,7 @@ pub(super) struct Death {
     pub(super) moment: Option<Moment>,
 }
 
-/// Where the child's doors are; none while it is dead.
+/// Where the child's endpoints are; none while it is dead.
 pub(super) type Door = watch::Sender<Option<Client>>;
 
 /// What is needed to start a child, and what is still in store for it.

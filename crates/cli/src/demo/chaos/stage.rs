@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use domain::account::{Account, Health, ListWeight, Pace};
 use domain::governor::Limits;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::ports::{Clock, SecretName};
 use engine::settings::Agent;
@@ -150,11 +150,11 @@ fn stories() -> Vec<Story> {
 /// What a person would type: an account, two agents, four sources that merge on green, and one that a person merges.
 pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clock>) -> Result<()> {
     let data = data::open_by(folder, BTreeMap::new(), clock).await?;
-    let desk = &data.desk;
-    let mut unit = desk.unit();
-    let account = account(desk)?;
-    let place = Place {
-        due: Some(desk.now()),
+    let backend = &data.backend;
+    let mut unit = backend.unit();
+    let account = account(backend)?;
+    let place = IndexEntry {
+        due: Some(backend.now()),
         list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
         forget: None,
     };
@@ -173,7 +173,7 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
         data.secrets
             .write(&secret, &agents::new_secret(key))
             .await?;
-        let place = Place {
+        let place = IndexEntry {
             due: None,
             list: keys::listed(keys::AGENTS, name),
             forget: None,
@@ -189,17 +189,17 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
     ];
     for (repo, agent) in agents {
         let source = source(repo, agent, &account)?;
-        let place = Place {
+        let place = IndexEntry {
             due: None,
             list: keys::listed(keys::SOURCES, source.repo.key()),
             forget: None,
         };
         unit.put(keys::source(&source.repo), &source, None, place);
     }
-    desk.commit(unit).await.context("furnishing the stage")
+    backend.commit(unit).await.context("furnishing the stage")
 }
 
-fn account(desk: &Desk) -> Result<Account> {
+fn account(backend: &Backend) -> Result<Account> {
     Ok(Account {
         name: "default".parse().context("naming the account")?,
         limits: Limits {
@@ -209,11 +209,11 @@ fn account(desk: &Desk) -> Result<Account> {
         agent: None,
         pace: Pace::default(),
         health: Health::Working,
-        next_poll: desk.now(),
+        next_poll: backend.now(),
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
-        tally: domain::account::Tally::default(),
+        counters: domain::account::PollCounters::default(),
         budget: domain::account::Budget::default(),
     })
 }

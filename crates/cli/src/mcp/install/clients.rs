@@ -2,24 +2,24 @@
 
 use std::path::PathBuf;
 
-use super::Person;
+use super::ClientHomes;
 use crate::args::mcp::ClientName;
 use crate::error::Error;
 
 /// Where an entry goes.
-pub(super) struct Place {
+pub(super) struct SettingsFile {
     /// The client, for people.
     pub(super) client: &'static str,
     /// The file.
     pub(super) file: PathBuf,
     /// How it is written.
-    pub(super) format: Format,
+    pub(super) format: SettingsFormat,
     /// Whether it belongs to a project, and so to all who work on that.
     pub(super) is_shared: bool,
 }
 
 /// How a client writes its settings.
-pub(super) enum Format {
+pub(super) enum SettingsFormat {
     /// JSON, in some clients with comments: an object of entries under this name.
     Json {
         /// The name.
@@ -35,7 +35,11 @@ pub(super) enum Format {
 }
 
 /// Where a client is documented to look, a person's settings or a project's.
-pub(super) fn place(client: ClientName, in_project: bool, person: &Person) -> Result<Place, Error> {
+pub(super) fn place(
+    client: ClientName,
+    in_project: bool,
+    person: &ClientHomes,
+) -> Result<SettingsFile, Error> {
     let (client, own, project) = match client {
         ClientName::ClaudeCode => claude_code(person),
         ClientName::ClaudeDesktop => claude_desktop(person),
@@ -59,7 +63,7 @@ pub(super) fn place(client: ClientName, in_project: bool, person: &Person) -> Re
         let what = format!("there is no folder for the settings of {client}: HOME is not set");
         return Err(Error::usage(what, "set HOME, or give `--project`"));
     };
-    Ok(Place {
+    Ok(SettingsFile {
         client,
         file,
         format,
@@ -68,15 +72,15 @@ pub(super) fn place(client: ClientName, in_project: bool, person: &Person) -> Re
 }
 
 /// A client's name, its file for a person, and its file in a project.
-type Known = (
+type ClientInfo = (
     &'static str,
-    (Option<PathBuf>, Format),
-    Option<(&'static str, Format)>,
+    (Option<PathBuf>, SettingsFormat),
+    Option<(&'static str, SettingsFormat)>,
 );
 
 /// What most clients have taken over from the first.
-fn usual(typed: bool) -> Format {
-    Format::Json {
+fn usual(typed: bool) -> SettingsFormat {
+    SettingsFormat::Json {
         list: "mcpServers",
         typed,
     }
@@ -87,7 +91,7 @@ fn below(folder: Option<&PathBuf>, file: &str) -> Option<PathBuf> {
 }
 
 /// Where graphical programs keep settings: `~/.config` or what XDG_CONFIG_HOME says, on macOS `~/Library/Application Support`.
-fn settings(person: &Person) -> Option<PathBuf> {
+fn settings(person: &ClientHomes) -> Option<PathBuf> {
     if cfg!(target_os = "macos") {
         return below(person.home.as_ref(), "Library/Application Support");
     }
@@ -97,7 +101,7 @@ fn settings(person: &Person) -> Option<PathBuf> {
 
 /// User scope in `~/.claude.json`, project scope in `.mcp.json`: <https://code.claude.com/docs/en/mcp>.
 /// CLAUDE_CONFIG_DIR moves the first: <https://code.claude.com/docs/en/settings>.
-fn claude_code(person: &Person) -> Known {
+fn claude_code(person: &ClientHomes) -> ClientInfo {
     let folder = person.claude.as_ref().or(person.home.as_ref());
     let own = below(folder, ".claude.json");
     let project = (".mcp.json", usual(true));
@@ -105,21 +109,21 @@ fn claude_code(person: &Person) -> Known {
 }
 
 /// <https://modelcontextprotocol.io/docs/develop/connect-local-servers>
-fn claude_desktop(person: &Person) -> Known {
+fn claude_desktop(person: &ClientHomes) -> ClientInfo {
     let own = settings(person).map(|folder| folder.join("Claude/claude_desktop_config.json"));
     ("Claude Desktop", (own, usual(false)), None)
 }
 
 /// <https://cursor.com/docs/context/mcp>
-fn cursor(person: &Person) -> Known {
+fn cursor(person: &ClientHomes) -> ClientInfo {
     let own = below(person.home.as_ref(), ".cursor/mcp.json");
     let project = (".cursor/mcp.json", usual(true));
     ("Cursor", (own, usual(true)), Some(project))
 }
 
 /// <https://code.visualstudio.com/docs/copilot/reference/mcp-configuration>; the default profile is in the folder `User` of its settings.
-fn vscode(person: &Person) -> Known {
-    let servers = || Format::Json {
+fn vscode(person: &ClientHomes) -> ClientInfo {
+    let servers = || SettingsFormat::Json {
         list: "servers",
         typed: true,
     };
@@ -132,8 +136,8 @@ fn vscode(person: &Person) -> Known {
 }
 
 /// <https://developers.openai.com/codex/mcp>; a project's is read once the project is trusted.
-fn codex(person: &Person) -> Known {
-    let servers = || Format::Toml {
+fn codex(person: &ClientHomes) -> ClientInfo {
+    let servers = || SettingsFormat::Toml {
         list: "mcp_servers",
     };
     let usual = below(person.home.as_ref(), ".codex");
@@ -147,21 +151,21 @@ fn codex(person: &Person) -> Known {
 }
 
 /// <https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md>
-fn gemini(person: &Person) -> Known {
+fn gemini(person: &ClientHomes) -> ClientInfo {
     let own = below(person.home.as_ref(), ".gemini/settings.json");
     let project = (".gemini/settings.json", usual(false));
     ("Gemini CLI", (own, usual(false)), Some(project))
 }
 
 /// <https://docs.windsurf.com/windsurf/cascade/mcp>
-fn windsurf(person: &Person) -> Known {
+fn windsurf(person: &ClientHomes) -> ClientInfo {
     let own = below(person.home.as_ref(), ".codeium/windsurf/mcp_config.json");
     ("Windsurf", (own, usual(false)), None)
 }
 
 /// <https://zed.dev/docs/ai/mcp>, with the files of <https://zed.dev/docs/configuring-zed>: `~/.config/zed` on macOS too.
-fn zed(person: &Person) -> Known {
-    let servers = || Format::Json {
+fn zed(person: &ClientHomes) -> ClientInfo {
+    let servers = || SettingsFormat::Json {
         list: "context_servers",
         typed: false,
     };

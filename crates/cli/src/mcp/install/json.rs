@@ -4,7 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Value, json};
 
-use super::{Edit, NAME, Started, Unreadable};
+use super::{Edit, EntryCommand, NAME, Unreadable};
 
 /// Comments and a comma too many are what the clients themselves read; anything looser is no file of theirs.
 const READ: ParseOptions = ParseOptions {
@@ -21,7 +21,7 @@ const READ: ParseOptions = ParseOptions {
 };
 
 /// The entry for pasting by hand.
-pub(super) fn shown(list: &str, started: &Started, typed: bool) -> String {
+pub(super) fn shown(list: &str, started: &EntryCommand, typed: bool) -> String {
     let fields = started.fields(typed).into_iter();
     let entry: serde_json::Map<_, _> = fields.map(|(name, it)| (name.to_owned(), it)).collect();
     json!({ list: { NAME: entry } }).to_string()
@@ -31,7 +31,7 @@ pub(super) fn shown(list: &str, started: &Started, typed: bool) -> String {
 pub(super) fn edit(
     text: &str,
     list: &str,
-    (started, typed): (&Started, bool),
+    (started, typed): (&EntryCommand, bool),
     replace: bool,
 ) -> Result<Edit, Unreadable> {
     let root = CstRootNode::parse(text, &READ)

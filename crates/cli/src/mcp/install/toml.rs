@@ -2,10 +2,10 @@
 
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
-use super::{Edit, NAME, Started, Unreadable};
+use super::{Edit, EntryCommand, NAME, Unreadable};
 
 /// The entry for pasting by hand.
-pub(super) fn shown(list: &str, started: &Started) -> String {
+pub(super) fn shown(list: &str, started: &EntryCommand) -> String {
     let mut whole = DocumentMut::new();
     let mut entries = Table::new();
     entries.set_implicit(true);
@@ -18,7 +18,7 @@ pub(super) fn shown(list: &str, started: &Started) -> String {
 pub(super) fn edit(
     text: &str,
     list: &str,
-    started: &Started,
+    started: &EntryCommand,
     replace: bool,
 ) -> Result<Edit, Unreadable> {
     let read = text.parse::<DocumentMut>();
@@ -44,7 +44,7 @@ pub(super) fn edit(
     Ok(Edit::Written(whole.to_string()))
 }
 
-fn entry(started: &Started) -> Table {
+fn entry(started: &EntryCommand) -> Table {
     let mut entry = Table::new();
     entry.insert("command", value(started.command.as_str()));
     let args: Array = started.args.iter().map(String::as_str).collect();
@@ -53,7 +53,7 @@ fn entry(started: &Started) -> Table {
 }
 
 /// Whether an entry starts the same command, whatever else was added to it.
-fn holds(entry: Option<&dyn TableLike>, started: &Started) -> bool {
+fn holds(entry: Option<&dyn TableLike>, started: &EntryCommand) -> bool {
     let Some(entry) = entry else {
         return false;
     };

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use domain::event::Cursor;
+use domain::event::EventCursor;
 use domain::wake::ActionableEvent;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl Copy {
     }
 
     /// After which event the next one comes.
-    pub(super) fn cursor(&self) -> Option<Cursor> {
+    pub(super) fn cursor(&self) -> Option<EventCursor> {
         // An unreadable cursor means a full pass; the present lines stay untouched.
         self.standing.cursor.as_ref()?.parse().ok()
     }
@@ -99,7 +99,11 @@ impl Copy {
     }
 
     /// Appends missing events and records the end of the file; returns how many those were.
-    pub(super) fn append(&mut self, events: &[ActionableEvent], cursor: &Cursor) -> Result<usize> {
+    pub(super) fn append(
+        &mut self,
+        events: &[ActionableEvent],
+        cursor: &EventCursor,
+    ) -> Result<usize> {
         if events.is_empty() {
             return Ok(0);
         }

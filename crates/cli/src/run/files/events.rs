@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use domain::event::Cursor;
-use engine::desk::Desk;
+use domain::event::EventCursor;
+use engine::backend::Backend;
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -12,31 +12,35 @@ use super::config::Config;
 use super::copy::Copy;
 use super::stream::Stream;
 use crate::args::files::{EventsCommand, EventsExportArgs};
-use crate::here::Here;
+use crate::context::CommandContext;
 use crate::render::{self, Answer, value};
 use crate::site::Site;
 use crate::up::told_to_stop;
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: EventsCommand, here: &Here, as_json: bool) -> Result<()> {
+pub(crate) async fn run(
+    command: EventsCommand,
+    here: &CommandContext,
+    as_json: bool,
+) -> Result<()> {
     let EventsCommand::Export(args) = command;
     let config = super::settings(&args.config, here)?;
-    let desk = Site::of(here).await?.desk;
+    let backend = Site::load(here).await?.backend;
     if args.append {
-        return to_file(&desk, (&config, args.follow), as_json).await;
+        return to_file(&backend, (&config, args.follow), as_json).await;
     }
-    to_stdout(&desk, (args, config.watcher_poll), as_json).await
+    to_stdout(&backend, (args, config.watcher_poll), as_json).await
 }
 
 async fn to_stdout(
-    desk: &Desk,
+    backend: &Backend,
     (args, every): (EventsExportArgs, Duration),
     as_json: bool,
 ) -> Result<()> {
     let mut stop = std::pin::pin!(told_to_stop());
     let mut at = args.after;
     loop {
-        at = printed(desk, at).await?;
+        at = printed(backend, at).await?;
         if !args.follow {
             break;
         }
@@ -58,8 +62,8 @@ async fn to_stdout(
 }
 
 /// Prints everything after a cursor, and returns the new cursor.
-async fn printed(desk: &Desk, after: Option<Cursor>) -> Result<Option<Cursor>> {
-    let mut stream = Stream::from(desk, after.clone());
+async fn printed(backend: &Backend, after: Option<EventCursor>) -> Result<Option<EventCursor>> {
+    let mut stream = Stream::from(backend, after.clone());
     let mut at = after;
     loop {
         let page = stream.next().await?;
@@ -74,17 +78,21 @@ async fn printed(desk: &Desk, after: Option<Cursor>) -> Result<Option<Cursor>> {
     }
 }
 
-async fn to_file(desk: &Desk, (config, follow): (&Config, bool), as_json: bool) -> Result<()> {
+async fn to_file(
+    backend: &Backend,
+    (config, follow): (&Config, bool),
+    as_json: bool,
+) -> Result<()> {
     let mut stop = std::pin::pin!(told_to_stop());
     let mut file = Appending::open(config)?;
-    let mut count = file.catch_up(desk).await?;
+    let mut count = file.catch_up(backend).await?;
     if follow {
         loop {
             if let Ok(told) = timeout(config.watcher_poll, &mut stop).await {
                 told?;
                 break;
             }
-            count += file.catch_up(desk).await?;
+            count += file.catch_up(backend).await?;
         }
     }
     let path = config.events_path.display().to_string();
@@ -109,13 +117,13 @@ impl<'a> Appending<'a> {
     }
 
     /// Appends all missing events; returns how many those were.
-    pub(super) async fn catch_up(&mut self, desk: &Desk) -> Result<usize> {
+    pub(super) async fn catch_up(&mut self, backend: &Backend) -> Result<usize> {
         // After a failed write the file is reopened, which cuts off a half-written line.
         let mut copy = match self.copy.take().filter(Copy::is_there) {
             Some(copy) => copy,
             None => Copy::open(&self.config.events_path, &self.config.monitor_state_path)?,
         };
-        let mut stream = Stream::from(desk, copy.cursor());
+        let mut stream = Stream::from(backend, copy.cursor());
         let mut count = 0;
         loop {
             let page = stream.next().await?;

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{entries, taken};
 use crate::args::files::{JobsCommand, JobsImportArgs};
+use crate::context::CommandContext;
 use crate::error::Error;
-use crate::here::Here;
 use crate::render::{self, Answer};
 use crate::site::Site;
 use crate::stdin;
@@ -25,14 +25,14 @@ const PAGE: usize = 100;
 const TITLE_CHARS_MAX: usize = 1_000;
 
 /// Runs one of the commands.
-pub(crate) async fn run(command: JobsCommand, here: &Here, as_json: bool) -> Result<()> {
+pub(crate) async fn run(command: JobsCommand, here: &CommandContext, as_json: bool) -> Result<()> {
     match command {
         JobsCommand::Import(args) => import(args, here, as_json).await,
         JobsCommand::Export { active } => export(active, here).await,
     }
 }
 
-async fn import(args: JobsImportArgs, here: &Here, as_json: bool) -> Result<()> {
+async fn import(args: JobsImportArgs, here: &CommandContext, as_json: bool) -> Result<()> {
     let from = args.file.display();
     let bytes = match args.file.as_os_str() == "-" {
         true => {
@@ -42,9 +42,9 @@ async fn import(args: JobsImportArgs, here: &Here, as_json: bool) -> Result<()> 
             .with_context(|| format!("reading the list from {from}"))?,
     };
     let entries = entries::read(&bytes);
-    let desk = Site::of(here).await?.desk;
+    let backend = Site::load(here).await?.backend;
     let all = entries.len();
-    let taken = taken::take(&desk, entries, &args.adopted).await?;
+    let taken = taken::take(&backend, entries, &args.adopted).await?;
     let answer = taken
         .lines()
         .into_iter()
@@ -59,14 +59,14 @@ async fn import(args: JobsImportArgs, here: &Here, as_json: bool) -> Result<()> 
     Ok(())
 }
 
-async fn export(active: bool, here: &Here) -> Result<()> {
-    let desk = Site::of(here).await?.desk;
+async fn export(active: bool, here: &CommandContext) -> Result<()> {
+    let backend = Site::load(here).await?.backend;
     let mut after = None;
     loop {
-        let page = desk.store.all_jobs(after, PAGE).await;
+        let page = backend.store.all_jobs(after, PAGE).await;
         let (jobs, next) = page.context("reading the jobs")?;
         for job in jobs.iter().filter(|job| !active || is_active(job)) {
-            let notes = desk.notes(&job.id).await.context("reading the notes")?;
+            let notes = backend.notes(&job.id).await.context("reading the notes")?;
             render::json_line(&shown(job, &notes)).context("writing the list")?;
         }
         after = next;

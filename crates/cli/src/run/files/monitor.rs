@@ -8,27 +8,28 @@ use anyhow::{Context, Result};
 use domain::effect::CALL_TIMEOUT;
 use domain::policy::Source;
 use engine::settings::Upstreams;
-use jiff::Timestamp;
 use local::FolderLock;
 use serde_json::{Value, json};
-use server::{Base, Hand, Rhythm, STOP_WITHIN, Settings};
+use server::{Base, LoopIntervals, Runner, STOP_WITHIN, Settings};
 use tokio::sync::watch;
 
 use super::config::Config;
-use super::events::Appending;
-use super::jobs::LIST_BYTES_MAX;
 use super::known::Known;
-use super::{entries, taken};
+use super::taken;
 use crate::args::files::MonitorArgs;
 use crate::args::outside::OutsideArgs;
-use crate::here::Here;
+use crate::context::CommandContext;
 use crate::render::{self, Answer};
 use crate::up::{self, told_to_stop};
-use crate::{source, stdin, upstreams};
+use crate::{source, upstreams};
 use server::data::Data;
 
+mod files;
+
+use files::Files;
+
 /// Runs once, or until stopped.
-pub(crate) async fn run(args: MonitorArgs, here: &Here) -> Result<()> {
+pub(crate) async fn run(args: MonitorArgs, here: &CommandContext) -> Result<()> {
     let config = super::settings(&args.config, here)?;
     up::log_to_stderr(up::Loudness::Usual);
     let begun = Begun {
@@ -72,7 +73,7 @@ struct Round {
 struct Begun<'a> {
     args: &'a MonitorArgs,
     config: &'a Config,
-    here: &'a Here,
+    here: &'a CommandContext,
 }
 
 /// Who works over a data folder.
@@ -84,7 +85,7 @@ enum Worker {
 }
 
 impl Worker {
-    fn of(here: &Here) -> Result<Self> {
+    fn of(here: &CommandContext) -> Result<Self> {
         here.database()?;
         match FolderLock::take(&here.folder) {
             Ok(lock) => Ok(Self::Us(lock)),
@@ -98,7 +99,7 @@ impl Worker {
 type FileId = (u64, u64);
 
 /// The database that has the name now.
-fn database_id(here: &Here) -> Result<FileId> {
+fn database_id(here: &CommandContext) -> Result<FileId> {
     let path = here.database()?;
     let found = fs::metadata(&path)
         .with_context(|| format!("looking at the database {}", path.display()))?;
@@ -112,7 +113,7 @@ struct Monitor<'a> {
     database: FileId,
     data: Base,
     /// This process, unless another one does.
-    hand: Option<(Hand, FolderLock)>,
+    hand: Option<(Runner, FolderLock)>,
     elsewhere: Vec<String>,
     beside: Option<String>,
 }
@@ -129,13 +130,13 @@ impl<'a> Monitor<'a> {
         let data: Data = here.open().await?;
         let overlaid = |name: &engine::ports::SecretName| here.is_overlaid(name);
         let typed = typed(&args.outside, config);
-        let upstreams = upstreams::in_force(&data.desk, typed, overlaid).await?;
+        let upstreams = upstreams::in_force(&data.backend, typed, overlaid).await?;
         let elsewhere = up::elsewhere(&upstreams);
         let data = Base::from(data);
         let (hand, beside) = match worker {
             Worker::Us(lock) => {
                 let settings = settings(args, upstreams);
-                (Some((Hand::of(&data, &settings)?, lock)), None)
+                (Some((Runner::new(&data, &settings)?, lock)), None)
             }
             Worker::Other(by) => (None, Some(by)),
         };
@@ -183,8 +184,12 @@ impl<'a> Monitor<'a> {
         let Some(after) = self.begun.config.stuck_after else {
             return Ok(());
         };
-        let desk = &self.data.desk;
-        let sources = desk.store.sources().await.context("reading the sources")?;
+        let backend = &self.data.backend;
+        let sources = backend
+            .store
+            .sources()
+            .await
+            .context("reading the sources")?;
         for found in sources {
             if found.value.timing.stuck_after == after {
                 continue;
@@ -194,7 +199,7 @@ impl<'a> Monitor<'a> {
                 source.timing.stuck_after = after;
                 Ok(source)
             };
-            source::change_source(desk, &found.value.repo, change).await?;
+            source::change_source(backend, &found.value.repo, change).await?;
             render::note(&format!(
                 "gaffer: source {} now tells after {} of silence, as `stuck_minutes` says",
                 found.value.repo,
@@ -234,7 +239,7 @@ impl<'a> Monitor<'a> {
                 }
                 // An outside cause may be fixed while this continues.
                 Err(error) => {
-                    let told = crate::error::tell(&error);
+                    let told = crate::error::describe(&error);
                     tracing::error!(
                         "a round failed, and the next one tries again: {}",
                         told.what
@@ -260,21 +265,21 @@ impl<'a> Monitor<'a> {
 
     /// Takes new entries of the list, does what is due, and appends events.
     async fn round(&self, files: &mut Files<'_>, stopped: &watch::Receiver<bool>) -> Result<Round> {
-        let desk = &self.data.desk;
-        let (entries, unread) = match files.news(desk.now()) {
+        let backend = &self.data.backend;
+        let (entries, unread) = match files.news(backend.now()) {
             Ok(entries) => (entries, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        let taking = taken::take(desk, entries.clone(), &self.begun.args.adopted);
+        let taking = taken::take(backend, entries.clone(), &self.begun.args.adopted);
         let taken = match &self.hand {
             None => taking.await?,
             Some((hand, _)) => hand.pass_during(taking, stopped).await??,
         };
-        files.known.settle(&entries, &taken, desk.now());
+        files.known.settle(&entries, &taken, backend.now());
         if let Some((hand, _)) = &self.hand {
             hand.pass(stopped).await?;
         }
-        let appended = files.events.catch_up(desk).await?;
+        let appended = files.events.catch_up(backend).await?;
         Ok(Round {
             taken,
             appended,
@@ -348,52 +353,7 @@ fn settings(args: &MonitorArgs, upstreams: Upstreams) -> Settings {
         github_app_id: upstreams.github_app_id,
         allow_hosts: args.outside.allow_hosts.clone(),
         token: None,
-        rhythm: Rhythm::default(),
+        rhythm: LoopIntervals::default(),
         call_timeout: CALL_TIMEOUT,
-    }
-}
-
-/// What a monitor reads and writes.
-struct Files<'a> {
-    config: &'a Config,
-    known: Known,
-    events: Appending<'a>,
-    /// The last report about an unreadable list; `None` while it can be read.
-    told: Option<String>,
-}
-
-impl<'a> Files<'a> {
-    fn open(config: &'a Config) -> Result<Self> {
-        Ok(Self {
-            config,
-            known: Known::default(),
-            events: Appending::open(config)?,
-            told: None,
-        })
-    }
-
-    /// Reports why the list cannot be read: once, until it can or the reason changes.
-    fn tell_unread(&mut self, unread: Option<&anyhow::Error>) {
-        let unread = unread.map(|error| crate::error::tell(error).what);
-        if let Some(what) = unread
-            .as_ref()
-            .filter(|what| self.told.as_ref() != Some(what))
-        {
-            tracing::error!(
-                "the list was not taken, and everything else goes on; it is tried again each round: {what}"
-            );
-        }
-        self.told = unread;
-    }
-
-    /// The unsettled entries of the list. A missing list is an empty one.
-    fn news(&self, now: Timestamp) -> Result<Vec<Result<entries::Entry, entries::Wrong>>> {
-        let path = &self.config.jobs_path;
-        if matches!(path.try_exists(), Ok(false)) {
-            return Ok(Vec::new());
-        }
-        let bytes = stdin::bytes_of_file(path, LIST_BYTES_MAX)
-            .with_context(|| format!("reading the jobs of {}", path.display()))?;
-        Ok(self.known.news(&bytes, now))
     }
 }

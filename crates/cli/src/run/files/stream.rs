@@ -1,10 +1,10 @@
 //! Events from a cursor to the newest, however many there are.
 
 use anyhow::{Context, Result};
-use domain::event::{Cursor, Event};
+use domain::event::{Event, EventCursor};
 use domain::wake::{ActionableEvent, message};
-use engine::desk::{Desk, Error as DeskError};
-use engine::events::{Asked, EVENTS_MAX, Told};
+use engine::backend::{Backend, Error as BackendError};
+use engine::events::{EVENTS_MAX, EventList, EventQuery};
 use engine::ports::PageToken;
 use jiff::Timestamp;
 
@@ -13,15 +13,15 @@ pub(super) struct Page {
     /// The events, the oldest first.
     pub(super) events: Vec<ActionableEvent>,
     /// The cursor after them.
-    pub(super) cursor: Cursor,
+    pub(super) cursor: EventCursor,
     /// Whether there may be more of them now.
     pub(super) more: bool,
 }
 
 /// A reader with its cursor.
 pub(super) struct Stream<'a> {
-    desk: &'a Desk,
-    cursor: Option<Cursor>,
+    backend: &'a Backend,
+    cursor: Option<EventCursor>,
     /// The state of a pass over everything from the first event on.
     walk: Walk,
 }
@@ -37,28 +37,32 @@ enum Walk {
 
 impl<'a> Stream<'a> {
     /// From a place on; without one from the first event on.
-    pub(super) fn from(desk: &'a Desk, cursor: Option<Cursor>) -> Self {
+    pub(super) fn from(backend: &'a Backend, cursor: Option<EventCursor>) -> Self {
         let walk = match cursor {
             Some(_) => Walk::Over,
             None => Walk::Whole,
         };
-        Self { desk, cursor, walk }
+        Self {
+            backend,
+            cursor,
+            walk,
+        }
     }
 
     /// The next page.
     pub(super) async fn next(&mut self) -> Result<Page> {
         let doing = "reading the events";
         if matches!(self.walk, Walk::Over) {
-            let asked = Asked {
+            let asked = EventQuery {
                 after: self.cursor.clone(),
                 open: false,
                 job: None,
                 limit: EVENTS_MAX,
             };
-            match self.desk.events_after(&asked).await {
+            match self.backend.events_after(&asked).await {
                 Ok(told) => return Ok(self.told(told)),
                 // A reader that was away for so long goes through all of them once.
-                Err(DeskError::NotNow(not_now)) if not_now.code == "cursor_too_old" => {
+                Err(BackendError::NotNow(not_now)) if not_now.code == "cursor_too_old" => {
                     self.walk = Walk::Whole;
                 }
                 Err(error) => return Err(error).context(doing),
@@ -68,7 +72,7 @@ impl<'a> Stream<'a> {
             Walk::On(after) => Some(after),
             Walk::Whole | Walk::Over => None,
         };
-        let (events, next) = self.desk.all_events(after).await.context(doing)?;
+        let (events, next) = self.backend.all_events(after).await.context(doing)?;
         let before = self.cursor.clone();
         let is_new = |(event, _): &(Event, Option<String>)| {
             before.as_ref().is_none_or(|cursor| cursor.is_new(event))
@@ -76,17 +80,17 @@ impl<'a> Stream<'a> {
         let events: Vec<_> = events.into_iter().filter(is_new).collect();
         let more = next.is_some();
         self.walk = next.map_or(Walk::Over, Walk::On);
-        let start = before.unwrap_or_else(|| Cursor::at(Timestamp::MIN));
+        let start = before.unwrap_or_else(|| EventCursor::at(Timestamp::MIN));
         let seen = events.iter().map(|(event, _)| event);
-        let cursor = start.after(seen, self.desk.now());
-        Ok(self.told(Told {
+        let cursor = start.after(seen, self.backend.now());
+        Ok(self.told(EventList {
             events,
             cursor,
             more,
         }))
     }
 
-    fn told(&mut self, told: Told) -> Page {
+    fn told(&mut self, told: EventList) -> Page {
         self.cursor = Some(told.cursor.clone());
         let events = told.events.iter();
         Page {

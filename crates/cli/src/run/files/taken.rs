@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use domain::ids::{JobId, RepoName, SessionId};
-use domain::notes::{NotKept, Notes};
-use engine::desk::{Desk, Error as DeskError};
+use domain::notes::{InvalidNotes, Notes};
+use engine::backend::{Backend, Error as BackendError};
 use engine::jobs::adoption::{Adopted, Adoption};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
@@ -90,7 +90,7 @@ enum Noted {
 
 /// Takes the entries of a list. What is there already stays unchanged.
 pub(super) async fn take(
-    desk: &Desk,
+    backend: &Backend,
     entries: Vec<Result<Entry, Wrong>>,
     adopted: &AdoptedArgs,
 ) -> Result<Taken> {
@@ -104,17 +104,17 @@ pub(super) async fn take(
                 continue;
             }
         };
-        let before = asked.iter_mut().find(|wish| wish.is_for(&entry.names));
+        let before = asked.iter_mut().find(|action| action.is_for(&entry.names));
         let noted = match before {
-            Some(wish) => wish.with(&entry),
-            None => match one(desk, &entry, adopted).await {
+            Some(action) => action.with(&entry),
+            None => match one(backend, &entry, adopted).await {
                 Ok(noted) => noted,
                 Err(error) => Noted::Refused(refusal(error)?),
             },
         };
         match noted {
             Noted::Known => taken.known += 1,
-            Noted::Asked(wish) => asked.push(wish),
+            Noted::Asked(action) => asked.push(action),
             Noted::Refused(what) => taken.wrong.push(Failed {
                 at: entry.at,
                 names: Some(entry.names),
@@ -122,37 +122,41 @@ pub(super) async fn take(
             }),
         }
     }
-    decided(desk, asked, &mut taken).await?;
+    decided(backend, asked, &mut taken).await?;
     taken.wrong.sort_by_key(|failed| failed.at);
     Ok(taken)
 }
 
 /// An entry's own error is reported with it; an error of the store ends the whole.
-fn refusal(error: DeskError) -> Result<String> {
+fn refusal(error: BackendError) -> Result<String> {
     match error {
-        DeskError::NotNow(_) | DeskError::NoSuch { .. } => Ok(error.to_string()),
-        DeskError::Outside(_)
-        | DeskError::Records(_)
-        | DeskError::Commit(_)
-        | DeskError::Queue(_) => Err(error).context("reading the list"),
+        BackendError::NotNow(_) | BackendError::NoSuch { .. } => Ok(error.to_string()),
+        BackendError::Outside(_)
+        | BackendError::Records(_)
+        | BackendError::Commit(_)
+        | BackendError::Queue(_) => Err(error).context("reading the list"),
     }
 }
 
 /// Stores notes about a job, or requests an adoption.
-async fn one(desk: &Desk, entry: &Entry, adopted: &AdoptedArgs) -> Result<Noted, DeskError> {
+async fn one(
+    backend: &Backend,
+    entry: &Entry,
+    adopted: &AdoptedArgs,
+) -> Result<Noted, BackendError> {
     let session = match &entry.names {
         Name::Job(job) => {
-            desk.must_job(job).await?;
-            return note(desk, job, &entry.metadata).await;
+            backend.must_job(job).await?;
+            return note(backend, job, &entry.metadata).await;
         }
         Name::Session(session) => session,
     };
-    if let Some(job) = desk.store.job_of(session).await? {
-        return note(desk, &job, &entry.metadata).await;
+    if let Some(job) = backend.store.job_of(session).await? {
+        return note(backend, &job, &entry.metadata).await;
     }
     let repo = match entry.repo.clone().or_else(|| adopted.repo.clone()) {
         Some(repo) => repo,
-        None => only_source(desk).await?,
+        None => only_source(backend).await?,
     };
     // What cannot be kept is refused before anything is done for it.
     if let Err(refused) = Notes::default().with(entry.metadata.clone()) {
@@ -164,10 +168,10 @@ async fn one(desk: &Desk, entry: &Entry, adopted: &AdoptedArgs) -> Result<Noted,
         agent: entry.agent.clone().or_else(|| adopted.agent.clone()),
         take_over: false,
         by: None,
-        asked_at: desk.now(),
+        asked_at: backend.now(),
         refused: None,
     };
-    Ok(match desk.adopt(adoption, Duration::ZERO).await? {
+    Ok(match backend.adopt(adoption, Duration::ZERO).await? {
         Adopted::Later(id) => Noted::Asked(Asked {
             at: entry.at,
             session: session.clone(),
@@ -175,60 +179,64 @@ async fn one(desk: &Desk, entry: &Entry, adopted: &AdoptedArgs) -> Result<Noted,
             metadata: entry.metadata.clone(),
         }),
         // Another process was quicker.
-        Adopted::Job(job) => note(desk, &job.id, &entry.metadata).await?,
+        Adopted::Job(job) => note(backend, &job.id, &entry.metadata).await?,
         Adopted::Refused(_, what) => Noted::Refused(what),
     })
 }
 
-async fn note(desk: &Desk, job: &JobId, metadata: &Map<String, Value>) -> Result<Noted, DeskError> {
+async fn note(
+    backend: &Backend,
+    job: &JobId,
+    metadata: &Map<String, Value>,
+) -> Result<Noted, BackendError> {
     if metadata.is_empty() {
         return Ok(Noted::Known);
     }
-    Ok(match desk.note(job, metadata).await? {
+    Ok(match backend.note(job, metadata).await? {
         Ok(_) => Noted::Known,
         Err(refused) => Noted::Refused(not_kept(&refused)),
     })
 }
 
-fn not_kept(why: &NotKept) -> String {
+fn not_kept(why: &InvalidNotes) -> String {
     format!("`metadata`: {why}")
 }
 
-async fn only_source(desk: &Desk) -> Result<RepoName, DeskError> {
-    let mut sources = desk.store.sources().await?;
+async fn only_source(backend: &Backend) -> Result<RepoName, BackendError> {
+    let mut sources = backend.store.sources().await?;
     match (sources.pop(), sources.is_empty()) {
         (Some(only), true) => Ok(only.value.repo),
-        (_, _) => Err(DeskError::NotNow(domain::job::NotNow::new("no_repository", "nothing tells which repository it works on: write `\"repo\": \"OWNER/REPO\"` beside its id, or give `--repo OWNER/REPO`".to_owned()))),
+        (_, _) => Err(BackendError::NotNow(domain::job::NotNow::new("no_repository", "nothing tells which repository it works on: write `\"repo\": \"OWNER/REPO\"` beside its id, or give `--repo OWNER/REPO`".to_owned()))),
     }
 }
 
 /// Waits until all adoptions are decided, or no process decides.
-async fn decided(desk: &Desk, mut asked: Vec<Asked>, taken: &mut Taken) -> Result<()> {
+async fn decided(backend: &Backend, mut asked: Vec<Asked>, taken: &mut Taken) -> Result<()> {
     let mut last = Instant::now();
     let mut beat = tokio::time::interval(LOOK_EVERY);
     while !asked.is_empty() && last.elapsed() < DECIDED_WITHIN {
         beat.tick().await;
         let mut open = Vec::new();
-        for wish in asked {
-            let adopted = desk.adopted(&wish.id, &wish.session).await;
+        for action in asked {
+            let adopted = backend.adopted(&action.id, &action.session).await;
             match adopted.context("looking what was decided")? {
                 Adopted::Job(job) => {
-                    let noted = note(desk, &job.id, &wish.metadata).await;
+                    let noted = note(backend, &job.id, &action.metadata).await;
                     // The check came before the adoption; notes in between may leave no room.
                     if let Noted::Refused(what) = noted.context("noting down the metadata")? {
-                        let names = Some(Name::Session(wish.session.clone()));
-                        let at = wish.at;
+                        let names = Some(Name::Session(action.session.clone()));
+                        let at = action.at;
                         taken.wrong.push(Failed { at, names, what });
                     }
-                    taken.adopted.push((wish.session, job.id));
+                    taken.adopted.push((action.session, job.id));
                 }
                 Adopted::Refused(_, what) => taken.wrong.push(Failed {
-                    at: wish.at,
-                    names: Some(Name::Session(wish.session)),
+                    at: action.at,
+                    names: Some(Name::Session(action.session)),
                     what,
                 }),
                 Adopted::Later(_) => {
-                    open.push(wish);
+                    open.push(action);
                     continue;
                 }
             }
@@ -238,7 +246,7 @@ async fn decided(desk: &Desk, mut asked: Vec<Asked>, taken: &mut Taken) -> Resul
     }
     taken
         .later
-        .extend(asked.into_iter().map(|wish| wish.session));
+        .extend(asked.into_iter().map(|action| action.session));
     Ok(())
 }
 

@@ -17,7 +17,7 @@ const KEYS: &str =
 
 /// An action on a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum TopAction {
     /// Its plan is approved.
     Approve,
     /// Sends this to its session.
@@ -36,7 +36,7 @@ pub(super) enum Pressed {
     /// Only the display.
     Seen,
     /// This is to be done with that job.
-    Do(JobId, Wish),
+    Do(JobId, TopAction),
     /// Ends the program.
     Quit,
 }
@@ -49,7 +49,7 @@ enum Mode {
     /// An answer is typed.
     Typing(JobId, String),
     /// It is asked whether this is meant.
-    Asking(JobId, Wish),
+    Asking(JobId, TopAction),
 }
 
 /// The job under the cursor, and what is being done with it.
@@ -62,7 +62,7 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// Shows the outcome of an action.
-    pub(super) fn tell(&mut self, note: String) {
+    pub(super) fn set_note(&mut self, note: String) {
         self.note = note;
     }
 
@@ -71,10 +71,10 @@ impl Cursor {
         match std::mem::take(&mut self.mode) {
             Mode::Choosing => self.choose(key, jobs),
             Mode::Typing(job, text) => self.typed(key, job, text),
-            Mode::Asking(job, wish) => {
+            Mode::Asking(job, action) => {
                 self.note.clear();
                 if matches!(key, Key::Char('y' | 'Y')) {
-                    return Pressed::Do(job, wish);
+                    return Pressed::Do(job, action);
                 }
                 self.note = "Nothing was done.".to_owned();
                 Pressed::Seen
@@ -103,16 +103,16 @@ impl Cursor {
     fn begin(&mut self, letter: char, job: &JobView) -> Pressed {
         let id = job.job_id.clone();
         match letter {
-            'o' => return Pressed::Do(id, Wish::Open),
+            'o' => return Pressed::Do(id, TopAction::Open),
             'a' if !matches!(job.waiting, Some(Waiting::Plan { .. })) => {
                 self.note = format!("Job {id} has no plan that waits.");
             }
             'm' if job.pull_request.is_none() => {
                 self.note = format!("Job {id} has no pull request yet.");
             }
-            'a' => self.mode = Mode::Asking(id, Wish::Approve),
-            'm' => self.mode = Mode::Asking(id, Wish::Merge),
-            'c' => self.mode = Mode::Asking(id, Wish::Cancel),
+            'a' => self.mode = Mode::Asking(id, TopAction::Approve),
+            'm' => self.mode = Mode::Asking(id, TopAction::Merge),
+            'c' => self.mode = Mode::Asking(id, TopAction::Cancel),
             's' => self.mode = Mode::Typing(id, String::new()),
             _ => {}
         }
@@ -123,7 +123,7 @@ impl Cursor {
         self.mode = match key {
             Key::Escape => Mode::Choosing,
             Key::Enter if text.trim().is_empty() => Mode::Choosing,
-            Key::Enter => Mode::Asking(job, Wish::Say(text)),
+            Key::Enter => Mode::Asking(job, TopAction::Say(text)),
             Key::Backspace => {
                 text.pop();
                 Mode::Typing(job, text)
@@ -171,22 +171,22 @@ impl Cursor {
             Mode::Typing(job, text) => {
                 format!("Answer to {job} (Enter sends, Esc leaves): {text}_")
             }
-            Mode::Asking(job, wish) => format!(
+            Mode::Asking(job, action) => format!(
                 "{} `y` does it, any other key does not.",
-                question(job, wish)
+                question(job, action)
             ),
         });
         lines
     }
 }
 
-fn question(job: &JobId, wish: &Wish) -> String {
-    match wish {
-        Wish::Approve => format!("Approve the plan of {job}?"),
-        Wish::Say(text) => format!("Say \"{text}\" to {job}?"),
-        Wish::Merge => format!("Merge the pull request of {job}?"),
-        Wish::Cancel => format!("Cancel {job}?"),
-        Wish::Open => format!("Open {job}?"),
+fn question(job: &JobId, action: &TopAction) -> String {
+    match action {
+        TopAction::Approve => format!("Approve the plan of {job}?"),
+        TopAction::Say(text) => format!("Say \"{text}\" to {job}?"),
+        TopAction::Merge => format!("Merge the pull request of {job}?"),
+        TopAction::Cancel => format!("Cancel {job}?"),
+        TopAction::Open => format!("Open {job}?"),
     }
 }
 
@@ -280,16 +280,20 @@ mod tests {
     #[test]
     fn what_writes_is_done_only_after_a_yes() {
         let job = |id: char| format!("01j0000000000000000000000{id}").parse().unwrap();
-        for (keys, id, wish) in [
-            ("ja", 'b', Wish::Approve),
-            ("jjm", 'c', Wish::Merge),
-            ("c", 'a', Wish::Cancel),
-            ("soh no\u{8}\u{8}k\n", 'a', Wish::Say("oh k".to_owned())),
+        for (keys, id, action) in [
+            ("ja", 'b', TopAction::Approve),
+            ("jjm", 'c', TopAction::Merge),
+            ("c", 'a', TopAction::Cancel),
+            (
+                "soh no\u{8}\u{8}k\n",
+                'a',
+                TopAction::Say("oh k".to_owned()),
+            ),
         ] {
             let mut cursor = Cursor::default();
             assert_eq!(pressed(&mut cursor, keys), Pressed::Seen, "{keys}");
             assert!(shown(&cursor).contains(" `y` does it"), "{keys}");
-            assert_eq!(pressed(&mut cursor, "y"), Pressed::Do(job(id), wish));
+            assert_eq!(pressed(&mut cursor, "y"), Pressed::Do(job(id), action));
             let mut cursor = Cursor::default();
             for no in ["n", "\n", "\u{1b}", "q"] {
                 pressed(&mut cursor, keys);
@@ -300,7 +304,7 @@ mod tests {
         }
         assert_eq!(
             pressed(&mut Cursor::default(), "o"),
-            Pressed::Do(job('a'), Wish::Open)
+            Pressed::Do(job('a'), TopAction::Open)
         );
         assert_eq!(pressed(&mut Cursor::default(), "jq"), Pressed::Quit);
         assert_eq!(pressed(&mut Cursor::default(), "s\u{1b}q"), Pressed::Quit);

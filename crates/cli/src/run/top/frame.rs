@@ -13,19 +13,19 @@ use crate::switch::{health, moment};
 const CELL_CHARS_MAX: usize = 60;
 
 /// The data of a frame.
-pub(super) struct Seen {
+pub(super) struct TopView {
     pub(super) status: Status,
     pub(super) jobs: Jobs,
     pub(super) events: Vec<ActionableEvent>,
 }
 
-impl Seen {
+impl TopView {
     /// The frame as text and as JSON.
     pub(super) fn answer(&self) -> Answer {
         let waiting: Vec<&JobView> = self.waiting();
         let json = json!({
             "now": self.status.now, "paused_since": self.status.paused_since,
-            "jobs": self.status.jobs, "waiting": waiting.iter().map(|job| told(job)).collect::<Vec<_>>(),
+            "jobs": self.status.jobs, "waiting": waiting.iter().map(|job| job_json(job)).collect::<Vec<_>>(),
             "accounts": self.status.accounts, "queue": self.status.queue, "events": self.events,
         });
         let now = self.status.now;
@@ -105,7 +105,7 @@ impl Seen {
     }
 }
 
-fn told(job: &JobView) -> Value {
+fn job_json(job: &JobView) -> Value {
     json!({
         "job_id": job.job_id, "repo": job.repo, "agent": job.waits_for.agent, "since": job.waits_for.since,
         "for": job.waits_for.what, "waits_for": value(&job.waits_for), "waiting": value(&job.waiting),
@@ -198,7 +198,7 @@ mod tests {
             "accounts": [{ "name": "default", "health": "working", "next_poll": "2026-03-01T11:00:10Z",
                 "slots": { "used": 2, "of": 3 }, "today": { "used": 2, "of": 15 } }],
         });
-        let seen = Seen {
+        let seen = TopView {
             status: serde_json::from_value(status).unwrap(),
             jobs: serde_json::from_value(json!({ "jobs": jobs, "more": false })).unwrap(),
             events: Vec::new(),

@@ -33,7 +33,7 @@ pub(super) struct Keys {
 
 /// What bytes from a terminal are.
 #[derive(Debug, PartialEq, Eq)]
-enum Read {
+enum KeyRead {
     Whole(Key),
     /// More has to come.
     Begun,
@@ -41,24 +41,24 @@ enum Read {
     Unknown,
 }
 
-fn read(bytes: &[u8]) -> Read {
+fn read(bytes: &[u8]) -> KeyRead {
     match bytes {
-        [0x1b] | [0x1b, b'[' | b'O'] => Read::Begun,
-        [0x1b, b'[' | b'O', b'A'] => Read::Whole(Key::Up),
-        [0x1b, b'[' | b'O', b'B'] => Read::Whole(Key::Down),
+        [0x1b] | [0x1b, b'[' | b'O'] => KeyRead::Begun,
+        [0x1b, b'[' | b'O', b'A'] => KeyRead::Whole(Key::Up),
+        [0x1b, b'[' | b'O', b'B'] => KeyRead::Whole(Key::Down),
         // A longer one ends with a letter or `~`.
-        [0x1b, b'[', .., last] if !last.is_ascii_alphabetic() && *last != b'~' => Read::Begun,
-        [0x1b, ..] => Read::Unknown,
-        [b'\r' | b'\n'] => Read::Whole(Key::Enter),
-        [0x7f | 0x08] => Read::Whole(Key::Backspace),
-        [control] if control.is_ascii_control() => Read::Unknown,
+        [0x1b, b'[', .., last] if !last.is_ascii_alphabetic() && *last != b'~' => KeyRead::Begun,
+        [0x1b, ..] => KeyRead::Unknown,
+        [b'\r' | b'\n'] => KeyRead::Whole(Key::Enter),
+        [0x7f | 0x08] => KeyRead::Whole(Key::Backspace),
+        [control] if control.is_ascii_control() => KeyRead::Unknown,
         other => match str::from_utf8(other) {
             Ok(text) => text
                 .chars()
                 .next()
-                .map_or(Read::Unknown, |sign| Read::Whole(Key::Char(sign))),
-            Err(wrong) if wrong.error_len().is_none() => Read::Begun,
-            Err(_) => Read::Unknown,
+                .map_or(KeyRead::Unknown, |sign| KeyRead::Whole(Key::Char(sign))),
+            Err(wrong) if wrong.error_len().is_none() => KeyRead::Begun,
+            Err(_) => KeyRead::Unknown,
         },
     }
 }
@@ -108,10 +108,10 @@ impl Keys {
             };
             self.begun.push(byte);
             let read = read(&self.begun);
-            if read != Read::Begun {
+            if read != KeyRead::Begun {
                 self.begun.clear();
             }
-            if let Read::Whole(key) = read {
+            if let KeyRead::Whole(key) = read {
                 return key;
             }
         }

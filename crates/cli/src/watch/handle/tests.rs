@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn event(event: &str, kind: &str) -> Given {
+fn event(event: &str, kind: &str) -> HandlerSettings {
     let text =
         json!({ "event": event, "kind": kind, "job_id": "j1", "message": "jules_cancel_job" });
     read(Some(text.to_string())).unwrap()

@@ -67,7 +67,7 @@ fn a_token_of_githubs_is_the_key() {
 fn gaffers_own_token_is_the_key() {
     let clinic = Clinic::new().set("JULES_API_KEY", "gaf_0123456789abcdef0123456789abcdef");
     expect![[r#"
-        error    jules_key_kind  account `default`: what is kept as its key is a token of Gaffer's own door | cause: what stands there is no key of Google's; it was not sent to Jules | mend: make a key at https://jules.google.com/settings, run `gaffer account add default --replace-key`, and replace the credential that stood there
+        error    jules_key_kind  account `default`: what is kept as its key is a token of Gaffer's own API | cause: what stands there is no key of Google's; it was not sent to Jules | mend: make a key at https://jules.google.com/settings, run `gaffer account add default --replace-key`, and replace the credential that stood there
         warning  not_looked_at  acme/shop: its connection to Jules could not be seen: Jules was not asked for account `default` | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
@@ -142,7 +142,7 @@ fn another_installation_works_with_the_account() {
         title: "[gaffer gother/01jv0000000000000000000007#1] Other {n}".to_owned(),
         ..ForeignSession::default()
     };
-    let clinic = Clinic::of(Scenario {
+    let clinic = Clinic::with_scenario(Scenario {
         foreign: vec![Foreign::Session(session)],
         ..Scenario::default()
     });

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use engine::settings::Disabled;
 use expect_test::expect;
@@ -12,22 +12,22 @@ use super::clinic::{Clinic, closed_port};
 #[test]
 fn it_is_disabled() {
     let clinic = Clinic::new();
-    clinic.with_desk(async |desk| {
+    clinic.with_backend(async |backend| {
         let name = "helper".parse().unwrap();
-        let found = desk.store.agent(&name).await.unwrap().unwrap();
+        let found = backend.store.agent(&name).await.unwrap().unwrap();
         let mut agent = found.value;
         agent.disabled = Some(Disabled {
             at: "2026-11-20T10:00:00Z".parse().unwrap(),
             why: "the receiver answered 410 Gone".to_owned(),
         });
-        let mut unit = desk.unit();
-        let place = Place {
+        let mut unit = backend.unit();
+        let place = IndexEntry {
             due: None,
             list: keys::listed(keys::AGENTS, name.as_str()),
             forget: None,
         };
         unit.put(keys::agent(&name), &agent, Some(found.version), place);
-        desk.commit(unit).await.unwrap();
+        backend.commit(unit).await.unwrap();
     });
     expect![[r#"
         error    agent_disabled  agent `helper`: it is disabled: the receiver answered 410 Gone (since 2026-11-20T10:00:00Z) | cause: the agent takes no more wakes, usually because its receiver answered 410 | mend: mend its receiver and run `gaffer agent set helper --enable`

@@ -8,7 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use domain::policy::Source;
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::machine::{RandomIds, SystemClock};
 use engine::ports::Clock;
@@ -63,11 +63,11 @@ fn serve(options: Options) -> Arc<Sandbox> {
 impl Clinic {
     /// Everything as it should be: account, agent, source, a token with every right.
     pub(super) fn new() -> Self {
-        Self::of(Scenario::default())
+        Self::with_scenario(Scenario::default())
     }
 
     /// The same in another scenario.
-    pub(super) fn of(scenario: Scenario) -> Self {
+    pub(super) fn with_scenario(scenario: Scenario) -> Self {
         Self::ahead(scenario, SignedDuration::ZERO)
     }
 
@@ -135,7 +135,7 @@ impl Clinic {
     }
 
     /// Everything that the doctor says while `gaffer up` runs, without what differs from run to run, and its exit code.
-    pub(super) fn told(&self, more: &[&str]) -> (String, i32) {
+    pub(super) fn report(&self, more: &[&str]) -> (String, i32) {
         let is_set_up = self.world.data().is_dir();
         let _up = is_set_up.then(|| self.world.worked_over());
         self.read(self.run(&[&["doctor"], more].concat()))
@@ -153,7 +153,7 @@ impl Clinic {
     /// The lines of what is wrong. The exit code has to fit them, and a line of an error or a warning has to have a remedy.
     #[track_caller]
     pub(super) fn ills(&self, more: &[&str]) -> String {
-        Self::ills_of(self.told(more))
+        Self::ills_of(self.report(more))
     }
 
     /// The same with the data folder on a disk of this size. The kernel lets a process have disks that no other one sees.
@@ -207,40 +207,40 @@ impl Clinic {
     }
 
     /// Works on the store as `gaffer up` would.
-    pub(super) fn with_desk<T>(&self, work: impl AsyncFnOnce(&Desk) -> T) -> T {
+    pub(super) fn with_backend<T>(&self, work: impl AsyncFnOnce(&Backend) -> T) -> T {
         let database = self.database();
         let clock = Arc::new(SystemClock);
         let queue = Arc::new(LocalQueue::new(&database, "work", clock.clone()));
         let records = Arc::new(local::Store::new(&database));
         let installation = "gclinic".parse().unwrap();
-        let desk = Desk::new(records, queue, clock, Arc::new(RandomIds), installation);
-        self.wait(work(&desk))
+        let backend = Backend::new(records, queue, clock, Arc::new(RandomIds), installation);
+        self.wait(work(&backend))
     }
 
     /// Changes the source as no command would.
     pub(super) fn change_source(&self, change: impl FnOnce(&mut Source)) {
-        self.with_desk(async |desk| {
+        self.with_backend(async |backend| {
             let repo = REPO.parse().unwrap();
-            let found = desk.store.source(&repo).await.unwrap().unwrap();
+            let found = backend.store.source(&repo).await.unwrap().unwrap();
             let mut source = found.value;
             change(&mut source);
-            let mut unit = desk.unit();
-            let place = Place {
+            let mut unit = backend.unit();
+            let place = IndexEntry {
                 due: None,
                 list: keys::listed(keys::SOURCES, repo.key()),
                 forget: None,
             };
             unit.put(keys::source(&repo), &source, Some(found.version), place);
-            desk.commit(unit).await.unwrap();
+            backend.commit(unit).await.unwrap();
         });
     }
 
     /// How many records of each list there are, with the sum of their versions.
     pub(super) fn records(&self) -> BTreeMap<&'static str, (usize, u64)> {
-        self.with_desk(async |desk| {
+        self.with_backend(async |backend| {
             let mut all = BTreeMap::new();
             for list in [keys::ACCOUNTS, keys::AGENTS, keys::SOURCES, keys::JOBS] {
-                let page = desk
+                let page = backend
                     .store
                     .records()
                     .list(list, false, None, 100)
@@ -253,8 +253,8 @@ impl Clinic {
         })
     }
 
-    /// Serves a door for webhooks that knows this secret, and points the hook at it with GitHub's own.
-    pub(super) fn door(&self, knows: &str, signs: &str) -> String {
+    /// Serves a endpoint for webhooks that knows this secret, and points the hook at it with GitHub's own.
+    pub(super) fn api(&self, knows: &str, signs: &str) -> String {
         let secrets = BTreeMap::from([("webhook".to_owned(), SecretString::from(knows))]);
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {
@@ -265,7 +265,7 @@ impl Clinic {
             runtime.block_on(async {
                 let clock = Arc::new(SystemClock);
                 let database = Database::in_memory().unwrap();
-                let door = api::WebhookDoor {
+                let api = api::WebhookApi {
                     queue: Arc::new(LocalQueue::new(&database, "work", clock.clone())),
                     clock,
                     secrets: Arc::new(SecretFiles::new(std::path::Path::new("none"), secrets)),
@@ -273,7 +273,7 @@ impl Clinic {
                 };
                 let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
                 tell.send(listener.local_addr().unwrap()).unwrap();
-                axum::serve(listener, api::webhook_router(door))
+                axum::serve(listener, api::webhook_router(api))
                     .await
                     .unwrap();
             });

@@ -21,7 +21,7 @@ fn with_token(token: &str, kind: TokenKind, permissions: Permissions) -> Clinic 
         tokens: vec![setup],
         ..Scenario::default()
     };
-    Clinic::of(scenario).set("GITHUB_TOKEN", token)
+    Clinic::with_scenario(scenario).set("GITHUB_TOKEN", token)
 }
 
 fn as_app(app: AppSetup) -> Clinic {
@@ -85,7 +85,7 @@ fn the_token_has_no_scope() {
         tokens: vec![setup],
         ..Scenario::default()
     };
-    let clinic = Clinic::of(scenario).set("GITHUB_TOKEN", "ghp_gists");
+    let clinic = Clinic::with_scenario(scenario).set("GITHUB_TOKEN", "ghp_gists");
     expect![[r#"
         error    github_scope  GitHub credential: its scopes are `gist`, `read:user` | cause: the token has no scope that lets it read and merge pull requests | mend: open https://github.com/settings/tokens, give the token the scope `repo`, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
@@ -240,7 +240,7 @@ fn the_plan_has_no_rules() {
 #[test]
 fn an_app_signs_in() {
     let clinic = as_app(AppSetup::default());
-    let (told, code) = clinic.told(&[]);
+    let (told, code) = clinic.report(&[]);
     assert_eq!(code, 0, "{told}");
     assert!(told.contains("it is the App `gaffer-sandbox`"), "{told}");
 }

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use expect_test::expect;
 use jiff::SignedDuration;
@@ -146,7 +146,7 @@ fn others_can_read_a_secret() {
 fn a_key_of_googles_is_the_token_of_our_own_door() {
     let clinic = Clinic::new().set("GAFFER_TOKEN", KEY);
     expect![[r#"
-        error    gaffer_token_kind  GAFFER_TOKEN: it is a key of Google's | cause: Gaffer's own door would ask its callers for a credential of another service and so spread it | mend: give GAFFER_TOKEN (or the secret `token`) a random text of its own, and replace the credential that stood there
+        error    gaffer_token_kind  GAFFER_TOKEN: it is a key of Google's | cause: Gaffer's own API would ask its callers for a credential of another service and so spread it | mend: give GAFFER_TOKEN (or the secret `token`) a random text of its own, and replace the credential that stood there
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -167,20 +167,20 @@ fn the_clock_is_wrong() {
 #[test]
 fn the_clock_was_ahead_and_was_set_right() {
     let clinic = Clinic::new();
-    clinic.with_desk(async |desk| {
-        let found = desk.store.accounts().await.unwrap().remove(0);
+    clinic.with_backend(async |backend| {
+        let found = backend.store.accounts().await.unwrap().remove(0);
         let mut account = found.value;
-        account.tally.last = Some(desk.now() + SignedDuration::from_hours(2));
-        let place = Place {
+        account.counters.last = Some(backend.now() + SignedDuration::from_hours(2));
+        let place = IndexEntry {
             list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
-            ..Place::default()
+            ..IndexEntry::default()
         };
-        let mut unit = desk.unit();
+        let mut unit = backend.unit();
         let key = keys::account(&account.name);
         unit.put(key, &account, Some(found.version), place);
-        desk.commit(unit).await.unwrap();
+        backend.commit(unit).await.unwrap();
     });
-    let (told, code) = clinic.told(&[]);
+    let (told, code) = clinic.report(&[]);
     // The seconds depend on the time of the check.
     let ill =
         "warning  clock_was_ahead  this machine's clock: the newest time in the store is 1h 59m";

@@ -1,7 +1,7 @@
 //! A source: what it names, what Jules sees, and the repository itself.
 
 use domain::ids::RepoId;
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use expect_test::expect;
 use jiff::SignedDuration;
@@ -77,23 +77,23 @@ fn github_shows_no_such_repository() {
 
 /// Says under which number the repository was registered, as its first reading does.
 fn registered(clinic: &Clinic, id: u64) {
-    clinic.with_desk(async |desk| {
+    clinic.with_backend(async |backend| {
         let repo = REPO.parse().unwrap();
-        let found = desk.store.reach(&repo).await.unwrap();
-        let mut unit = desk.unit();
-        let list = keys::listed(keys::REACHES, repo.key());
+        let found = backend.store.reach(&repo).await.unwrap();
+        let mut unit = backend.unit();
+        let list = keys::listed(keys::REPOSITORY_ACCESS, repo.key());
         let version = (found.version > 0).then_some(found.version);
         let reach = found.value.meant(RepoId(id));
         unit.put(
-            keys::reach(&repo),
+            keys::repository_access(&repo),
             &reach,
             version,
-            Place {
+            IndexEntry {
                 list,
-                ..Place::default()
+                ..IndexEntry::default()
             },
         );
-        desk.commit(unit).await.unwrap();
+        backend.commit(unit).await.unwrap();
     });
 }
 

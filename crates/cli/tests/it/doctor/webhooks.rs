@@ -12,8 +12,8 @@ fn knowing() -> Clinic {
     Clinic::new().set("GAFFER_WEBHOOK_SECRET", SECRET)
 }
 
-fn ills(clinic: &Clinic, door: &str, more: &[&str]) -> String {
-    let host = door
+fn ills(clinic: &Clinic, api: &str, more: &[&str]) -> String {
+    let host = api
         .trim_start_matches("http://")
         .split('/')
         .next()
@@ -24,17 +24,20 @@ fn ills(clinic: &Clinic, door: &str, more: &[&str]) -> String {
 #[test]
 fn a_webhook_that_arrives_is_fine() {
     let clinic = knowing();
-    clinic.door(SECRET, SECRET);
+    clinic.api(SECRET, SECRET);
     assert!(clinic.deliver() > 0);
-    let (told, code) = clinic.told(&[]);
+    let (told, code) = clinic.report(&[]);
     assert_eq!(code, 0, "{told}");
-    assert!(told.contains("it points at Gaffer's door"), "{told}");
+    assert!(
+        told.contains("it points at Gaffer's webhook endpoint"),
+        "{told}"
+    );
 }
 
 #[test]
 fn there_is_none_although_a_secret_is_kept() {
     expect![[r#"
-        warning  webhook_none  acme/shop: it has no webhook | cause: a webhook secret is kept and the repository has no webhook: changes are seen only when they are looked for | mend: add a webhook in the settings of acme/shop: content type `application/json`, the secret, and the address of Gaffer's door with /github/webhook; or forget the secret
+        warning  webhook_none  acme/shop: it has no webhook | cause: a webhook secret is kept and the repository has no webhook: changes are seen only when they are looked for | mend: add a webhook in the settings of acme/shop: content type `application/json`, the secret, and the address of Gaffer's webhook endpoint with /github/webhook; or forget the secret
     "#]].assert_eq(&knowing().ills(&[]));
 }
 
@@ -45,7 +48,7 @@ fn it_points_elsewhere() {
     let wanted = "https://gaffer.example.com/github/webhook";
     let ills = clinic.ills(&["--webhook-url", wanted]);
     expect![[r#"
-        error    webhook_elsewhere  acme/shop: its webhooks point at `https://old.example.com/github/webhook` | cause: no webhook of the repository points at Gaffer's door, so changes are seen only when they are looked for | mend: open the webhooks in the settings of acme/shop and set the payload address to https://gaffer.example.com/github/webhook
+        error    webhook_elsewhere  acme/shop: its webhooks point at `https://old.example.com/github/webhook` | cause: no webhook of the repository points at Gaffer's webhook endpoint, so changes are seen only when they are looked for | mend: open the webhooks in the settings of acme/shop and set the payload address to https://gaffer.example.com/github/webhook
     "#]].assert_eq(&ills);
     assert!(!ills.contains("canary"));
 }
@@ -53,33 +56,33 @@ fn it_points_elsewhere() {
 #[test]
 fn it_is_switched_off() {
     let clinic = knowing();
-    let door = clinic.door(SECRET, SECRET);
+    let api = clinic.api(SECRET, SECRET);
     clinic.github().set_hook(HookSetup {
         active: false,
         ..HookSetup::default()
     });
     expect![[r#"
         error    webhook_inactive  acme/shop: http://DOOR/github/webhook is not active | cause: the webhook is switched off, so nothing arrives | mend: open the webhook in the settings of acme/shop and tick `Active`
-    "#]].assert_eq(&ills(&clinic, &door, &[]));
+    "#]].assert_eq(&ills(&clinic, &api, &[]));
 }
 
 #[test]
 fn it_does_not_tell_of_everything() {
     let clinic = knowing();
-    let door = clinic.door(SECRET, SECRET);
+    let api = clinic.api(SECRET, SECRET);
     clinic.github().set_hook(HookSetup {
         events: vec!["pull_request".to_owned(), "push".to_owned()],
         ..HookSetup::default()
     });
     expect![[r#"
         warning  webhook_events  acme/shop: http://DOOR/github/webhook does not get `check_run`, `check_suite`, `pull_request_review`, `status` | cause: the webhook does not tell of everything that Gaffer waits for; the rest is seen only when it is looked for | mend: open the webhook in the settings of acme/shop and tick the events that are missing
-    "#]].assert_eq(&ills(&clinic, &door, &[]));
+    "#]].assert_eq(&ills(&clinic, &api, &[]));
 }
 
 #[test]
 fn it_sends_forms() {
     let clinic = knowing();
-    let door = clinic.door(SECRET, SECRET);
+    let api = clinic.api(SECRET, SECRET);
     clinic.github().set_hook(HookSetup {
         form: true,
         ..HookSetup::default()
@@ -87,30 +90,30 @@ fn it_sends_forms() {
     assert!(clinic.deliver() > 0);
     expect![[r#"
         error    webhook_form  acme/shop: http://DOOR/github/webhook gets forms | cause: the webhook sends forms instead of JSON, which are refused | mend: open the webhook in the settings of acme/shop and set the content type to `application/json`
-        warning  webhook_fails  acme/shop: http://DOOR/github/webhook answered 422; 2 of the 2 newest deliveries failed | cause: recent deliveries of the webhook failed: GitHub does not reach Gaffer's door, or it answers with an error | mend: look at `Recent Deliveries` of the webhook in the settings of acme/shop, and check that `gaffer up` runs and is reachable there
-    "#]].assert_eq(&ills(&clinic, &door, &[]));
+        warning  webhook_fails  acme/shop: http://DOOR/github/webhook answered 422; 2 of the 2 newest deliveries failed | cause: recent deliveries of the webhook failed: GitHub does not reach Gaffer's webhook endpoint, or it answers with an error | mend: look at `Recent Deliveries` of the webhook in the settings of acme/shop, and check that `gaffer up` runs and is reachable there
+    "#]].assert_eq(&ills(&clinic, &api, &[]));
 }
 
 #[test]
 fn no_secret_is_kept() {
     let clinic = Clinic::new();
-    let door = clinic.door("another", SECRET);
+    let api = clinic.api("another", SECRET);
     assert!(clinic.deliver() > 0);
     expect![[r#"
         error    webhook_secret_missing  acme/shop: http://DOOR/github/webhook gets deliveries, and no secret is kept | cause: webhooks arrive and Gaffer keeps no secret to verify them with, so all are refused | mend: set GAFFER_WEBHOOK_SECRET to the webhook's secret and start `gaffer up` again
-    "#]].assert_eq(&ills(&clinic, &door, &[]));
+    "#]].assert_eq(&ills(&clinic, &api, &[]));
 }
 
 #[test]
 fn the_secrets_differ() {
     let clinic = knowing();
-    let door = clinic.door("another", SECRET);
+    let api = clinic.api("another", SECRET);
     assert!(clinic.deliver() > 0);
     expect![[r#"
-        error    webhook_secret_mismatch  acme/shop: http://DOOR/github/webhook answered 401 to the 2 newest of 2 deliveries | cause: Gaffer's door answers deliveries with 401: the webhook signs with another secret | mend: set the webhook's secret in the settings of acme/shop to the one of GAFFER_WEBHOOK_SECRET, and redeliver what failed
-    "#]].assert_eq(&ills(&clinic, &door, &[]));
+        error    webhook_secret_mismatch  acme/shop: http://DOOR/github/webhook answered 401 to the 2 newest of 2 deliveries | cause: Gaffer's webhook endpoint answers deliveries with 401: the webhook signs with another secret | mend: set the webhook's secret in the settings of acme/shop to the one of GAFFER_WEBHOOK_SECRET, and redeliver what failed
+    "#]].assert_eq(&ills(&clinic, &api, &[]));
     // Once deliveries arrive again, what failed before is history.
-    clinic.door(SECRET, SECRET);
+    clinic.api(SECRET, SECRET);
     clinic
         .github()
         .comment(clinic.now(), "acme/shop", 1, ("somebody", "Hello"));
@@ -121,10 +124,10 @@ fn the_secrets_differ() {
 #[test]
 fn nobody_takes_the_deliveries() {
     let clinic = knowing();
-    let door = format!("http://{}/github/webhook", closed_port());
-    clinic.hook(&door, SECRET);
+    let api = format!("http://{}/github/webhook", closed_port());
+    clinic.hook(&api, SECRET);
     assert!(clinic.deliver() > 0);
     expect![[r#"
-        warning  webhook_fails  acme/shop: http://DOOR/github/webhook did not answer; 2 of the 2 newest deliveries failed | cause: recent deliveries of the webhook failed: GitHub does not reach Gaffer's door, or it answers with an error | mend: look at `Recent Deliveries` of the webhook in the settings of acme/shop, and check that `gaffer up` runs and is reachable there
-    "#]].assert_eq(&ills(&clinic, &door, &[]));
+        warning  webhook_fails  acme/shop: http://DOOR/github/webhook did not answer; 2 of the 2 newest deliveries failed | cause: recent deliveries of the webhook failed: GitHub does not reach Gaffer's webhook endpoint, or it answers with an error | mend: look at `Recent Deliveries` of the webhook in the settings of acme/shop, and check that `gaffer up` runs and is reachable there
+    "#]].assert_eq(&ills(&clinic, &api, &[]));
 }

@@ -1,9 +1,9 @@
 //! Pauses, and what was set aside.
 
-use domain::event::{Aid, Audience, ErrorCause, Event, Occurrence};
+use domain::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use domain::ids::EventId;
 use domain::wake::{Wake, WakeState};
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use expect_test::expect;
 use jiff::{SignedDuration, Timestamp};
@@ -15,13 +15,13 @@ const LONG_AGO: Timestamp = Timestamp::constant(1_790_000_000, 0);
 #[test]
 fn everything_is_paused() {
     let clinic = Clinic::new();
-    clinic.with_desk(async |desk| {
+    clinic.with_backend(async |backend| {
         let switches = engine::settings::Switches {
             paused_since: Some(LONG_AGO),
         };
-        let mut unit = desk.unit();
-        unit.put(keys::switches(), &switches, None, Place::default());
-        desk.commit(unit).await.unwrap();
+        let mut unit = backend.unit();
+        unit.put(keys::switches(), &switches, None, IndexEntry::default());
+        backend.commit(unit).await.unwrap();
     });
     expect![[r#"
         warning  paused  everything: paused since 2026-09-21T14:13:20Z, which is long | cause: a person paused everything: nothing is written to Jules or GitHub | mend: run `gaffer resume`
@@ -33,9 +33,9 @@ fn everything_is_paused() {
 #[test]
 fn wakes_were_given_up() {
     let clinic = Clinic::new();
-    clinic.with_desk(async |desk| {
+    clinic.with_backend(async |backend| {
         let event = Event {
-            id: EventId::of("clinic"),
+            id: EventId::from_name("clinic"),
             job: None,
             account: "default".parse().unwrap(),
             attempt: 0,
@@ -48,7 +48,7 @@ fn wakes_were_given_up() {
             },
             audience: Audience::Agent,
             seq: None,
-            aid: Aid::default(),
+            aid: EventContext::default(),
         };
         let agent = "helper".parse().unwrap();
         let key = keys::wake(&agent, &event.id);
@@ -57,9 +57,9 @@ fn wakes_were_given_up() {
             at: LONG_AGO,
             why: "10 tries without an acknowledgement".to_owned(),
         };
-        let mut unit = desk.unit();
-        unit.put(key, &wake, None, Place::default());
-        desk.commit(unit).await.unwrap();
+        let mut unit = backend.unit();
+        unit.put(key, &wake, None, IndexEntry::default());
+        backend.commit(unit).await.unwrap();
     });
     expect![[r#"
         warning  dead_wakes  agent `helper`: wakes given up: 1 | cause: wakes were given up after all their tries, so an agent missed something | mend: mend the agent's receiver, and send it once more with `gaffer wake replay --since 7d`
@@ -69,24 +69,27 @@ fn wakes_were_given_up() {
 #[test]
 fn messages_were_set_aside() {
     let clinic = Clinic::new();
-    clinic.with_desk(async |desk| {
-        desk.queue
+    clinic.with_backend(async |backend| {
+        backend
+            .queue
             .send("not work", SignedDuration::ZERO)
             .await
             .unwrap();
         // After so many receives a message goes to the dead letters.
         for _ in 0..=local::RECEIVES_MAX {
-            let got = desk
+            let got = backend
                 .queue
                 .receive(1, SignedDuration::from_secs(60))
                 .await
                 .unwrap();
             for delivery in got {
-                let again = desk.queue.release(&delivery.receipt, SignedDuration::ZERO);
+                let again = backend
+                    .queue
+                    .release(&delivery.receipt, SignedDuration::ZERO);
                 again.await.unwrap();
             }
         }
-        assert_eq!(desk.queue.depth().await.unwrap().1, 1);
+        assert_eq!(backend.queue.depth().await.unwrap().1, 1);
     });
     expect![[r#"
         warning  dead_letters  messages: set aside: 1 | cause: messages were set aside because they could not be handled; what they named is looked at again by its own due time | mend: look at the log of `gaffer up` for the reason

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::desk::{Desk, Place};
+use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::machine::{RandomIds, SystemClock};
 use engine::settings::{AppSetup, MadeApp};
@@ -77,7 +77,7 @@ fn a_token_is_replaced_only_by_one_that_reads() {
         ("AIzahunter2", 2, "usage"),
         ("", 2, "usage"),
     ] {
-        let told = token(&world, bad).told();
+        let told = token(&world, bad).failure();
         assert_eq!((told.exit, told.code.as_str()), (exit, code), "{told:?}");
         assert!(!told.error.contains("hunter2"));
         assert_eq!(world.secret("github").0, DEFAULT_TOKEN);
@@ -107,18 +107,18 @@ fn died_making(world: &World, id: u64) {
     let queue = Arc::new(LocalQueue::new(&database, "work", clock.clone()));
     let records = Arc::new(local::Store::new(&database));
     let installation = "gtest".parse().unwrap();
-    let desk = Desk::new(records, queue, clock, Arc::new(RandomIds), installation);
+    let backend = Backend::new(records, queue, clock, Arc::new(RandomIds), installation);
     wait(async {
-        let found = desk.store.app_setup().await.unwrap();
+        let found = backend.store.app_setup().await.unwrap();
         let made = AppSetup::Made(MadeApp {
             id,
             slug: "another".to_owned(),
             page: "https://github.example/apps/another".to_owned(),
         });
-        let mut unit = desk.unit();
+        let mut unit = backend.unit();
         let version = found.map(|it| it.version);
-        unit.put(keys::app_setup(), &made, version, Place::default());
-        desk.commit(unit).await.unwrap();
+        unit.put(keys::app_setup(), &made, version, IndexEntry::default());
+        backend.commit(unit).await.unwrap();
     });
 }
 

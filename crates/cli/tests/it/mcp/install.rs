@@ -158,7 +158,7 @@ fn every_client_finds_the_tools_and_twice_is_once() {
         );
         assert_eq!(text(&own), first);
         let Some(project) = project else {
-            let told = person.run(&[client, "--project", "--json"], &[]).told();
+            let told = person.run(&[client, "--project", "--json"], &[]).failure();
             assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
             continue;
         };
@@ -192,7 +192,7 @@ fn codex_is_told_in_toml() {
     person.run(&["codex"], &[("CODEX_HOME", &elsewhere)]).ok();
     assert_eq!(text(&elsewhere.join("config.toml")), ours);
     put(&file, "model = ");
-    let told = person.run(&["codex", "--json"], &[]).told();
+    let told = person.run(&["codex", "--json"], &[]).failure();
     assert!(told.next.contains("[mcp_servers.gaffer]"), "{told:?}");
     assert_eq!(text(&file), "model = ");
 }
@@ -239,7 +239,7 @@ fn a_link_to_nothing_is_left_as_it_is() {
     );
     fs::create_dir_all(person.home(".cursor")).unwrap();
     symlink(&behind, &link).unwrap();
-    let told = person.run(&["cursor", "--json"], &[]).told();
+    let told = person.run(&["cursor", "--json"], &[]).failure();
     assert_eq!((told.exit, told.code.as_str()), (1, "dangling_link"));
     for path in [&link, &behind] {
         assert!(told.error.contains(path.to_str().unwrap()), "{told:?}");
@@ -257,7 +257,7 @@ fn another_entry_of_the_name_is_kept_unless_it_is_to_be_replaced() {
     let file = person.home(".cursor/mcp.json");
     let other = r#"{"mcpServers": {"gaffer": {"command": "theirs"}, "docs": {"url": "x"}}}"#;
     put(&file, other);
-    let told = person.run(&["cursor", "--json"], &[]).told();
+    let told = person.run(&["cursor", "--json"], &[]).failure();
     assert_eq!((told.exit, told.code.as_str()), (1, "name_taken"));
     assert!(told.next.contains("--replace"), "{told:?}");
     assert_eq!(text(&file), other);
@@ -289,7 +289,7 @@ fn what_cannot_be_read_is_left_alone_and_the_entry_is_shown() {
         "{'mcpServers': {}}",
     ] {
         put(&file, broken);
-        let told = person.run(&["cursor", "--json"], &[]).told();
+        let told = person.run(&["cursor", "--json"], &[]).failure();
         assert_eq!(told.code, "unreadable_settings", "{told:?}");
         assert!(told.error.contains("mcp.json"), "{told:?}");
         assert!(
@@ -304,7 +304,7 @@ fn what_cannot_be_read_is_left_alone_and_the_entry_is_shown() {
         "{shown:?}"
     );
     assert!(!person.home(&settings("SETTINGS/Code")).exists());
-    let told = person.run(&["emacs", "--json"], &[]).told();
+    let told = person.run(&["emacs", "--json"], &[]).failure();
     assert_eq!(told.exit, 2);
     assert!(told.error.contains("emacs"), "{told:?}");
 }

@@ -65,7 +65,7 @@ impl Stage {
 }
 
 /// The whole story through the client for Python: what it was shown, and what it called.
-fn told(over: &str, mode: &str) {
+fn run_mode(over: &str, mode: &str) {
     let stage = Stage::new();
     let mut client = stage.on(python("GAFFER_PEER_MCP", SCRIPT));
     client.args([
@@ -90,17 +90,17 @@ fn told(over: &str, mode: &str) {
 
 #[test]
 fn the_client_for_python_calls_every_tool_over_its_pipes() {
-    told("stdio", "auto");
+    run_mode("stdio", "auto");
 }
 
 #[test]
 fn the_client_for_python_calls_every_tool_over_http() {
-    told("http", "auto");
+    run_mode("http", "auto");
 }
 
 #[test]
 fn the_client_for_python_calls_every_tool_over_http_as_it_did_before_2026() {
-    told("http", "legacy");
+    run_mode("http", "legacy");
 }
 
 /// What the inspector prints about one method.

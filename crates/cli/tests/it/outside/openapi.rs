@@ -16,7 +16,7 @@ const SEED: &str = "7";
 /// Random cases of each route, in addition to those at its schema's limits.
 const EXAMPLES: &str = "10";
 
-/// Seconds that an answer may take: the door holds one for ten while it waits for what comes of an order, and machines are slow.
+/// Seconds that an answer may take: the API holds one for ten while it waits for what comes of an order, and machines are slow.
 const PATIENCE: &str = "30";
 
 /// Routes that hold an empty answer open for up to 20 seconds.
@@ -26,7 +26,7 @@ const WAITING: [&str; 2] = ["take_wakes", "list_events"];
 /// and `{job}` are one path to the router.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,negative_data_rejection,missing_required_header,unsupported_method,ignored_auth";
 
-/// The document with things that are there as its examples, so that not everything is unknown to the door.
+/// The document with things that are there as its examples, so that not everything is unknown to the API.
 fn with_examples(job: &str, event: &Value) -> Value {
     let mut document: Value = serde_json::from_str(DOCUMENT).unwrap();
     let examples = [

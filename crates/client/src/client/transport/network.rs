@@ -7,7 +7,7 @@ use reqwest::{Response, redirect, retry};
 use rustls::crypto::CryptoProvider;
 use url::{Host, Url};
 
-use super::{Carried, Carrier, Request};
+use super::{Request, Transport, TransportResponse};
 use crate::error::Error;
 
 /// Time limit of a call: the API itself waits up to ten seconds for an effect, and the store may be busy.
@@ -75,8 +75,8 @@ impl Network {
 }
 
 #[async_trait]
-impl Carrier for Network {
-    async fn carry(&self, request: Request) -> Result<Carried, Error> {
+impl Transport for Network {
+    async fn carry(&self, request: Request) -> Result<TransportResponse, Error> {
         let mut call = self.http.request(request.method, request.url);
         call = call.headers(request.headers);
         if !request.body.is_empty() {
@@ -86,7 +86,7 @@ impl Carrier for Network {
         let mut response = sent.map_err(|error| self.unanswered(error))?;
         let body = self.body(&mut response).await?;
         let status = response.status();
-        Ok(Carried { status, body })
+        Ok(TransportResponse { status, body })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The forms say what the domain reads and writes.
 
-use domain::event::{Aid, Audience, Event, Occurrence};
+use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::ids::EventId;
 use domain::wake::{Links, message};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn keys(value: &Value) -> Vec<&str> {
 fn an_event_has_the_fields_that_its_form_tells() {
     let at: jiff::Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
     let event = Event {
-        id: EventId::of("1"),
+        id: EventId::from_name("1"),
         job: None,
         account: "default".parse().unwrap(),
         attempt: 1,
@@ -37,7 +37,7 @@ fn an_event_has_the_fields_that_its_form_tells() {
         what: Occurrence::PlanApproval { plan: None },
         audience: Audience::Human,
         seq: Some(3),
-        aid: Aid::default(),
+        aid: EventContext::default(),
     };
     let mut whole = message(&event, Some("acme/shop"));
     whole.payload = Some(json!({}));
@@ -77,7 +77,7 @@ fn an_event_has_the_fields_that_its_form_tells() {
 #[test]
 fn health_is_told_in_the_words_of_its_form() {
     use domain::account::Health;
-    use domain::feed;
+    use domain::webhook_activity;
     let at: jiff::Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
     let accounts = [
         Health::Working,
@@ -91,12 +91,12 @@ fn health_is_told_in_the_words_of_its_form() {
     let written = accounts.map(|it| serde_json::to_value(it).unwrap());
     within::<AccountHealth>("health", &written);
     let feeds = [
-        feed::FeedHealth::Polled,
-        feed::FeedHealth::Webhooks { last: at },
-        feed::FeedHealth::Silent { last: at },
+        webhook_activity::WebhookHealth::Polled,
+        webhook_activity::WebhookHealth::Webhooks { last: at },
+        webhook_activity::WebhookHealth::Silent { last: at },
     ];
     let written = feeds.map(|it| serde_json::to_value(it).unwrap());
-    within::<FeedHealth>("feed", &written);
+    within::<WebhookHealth>("feed", &written);
 }
 
 /// All words of a tag occur, and no field that the form does not know.

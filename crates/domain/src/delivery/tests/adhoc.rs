@@ -4,7 +4,7 @@ use super::*;
 use crate::job::tests::{creating, queued, watched_job};
 use crate::job::{self, Job};
 use crate::policy::Timing;
-use crate::pull::{Pull, PullPhase, Seen as SeenHead, Verdict as Judged, track};
+use crate::pull::{Pull, PullPhase, SeenHead, Verdict as Judged, track};
 
 fn shown(job: &Job, pull: Option<&Pull>) -> String {
     let delivery = of_job(job, pull, &Timing::default(), at(10));
@@ -13,7 +13,7 @@ fn shown(job: &Job, pull: Option<&Pull>) -> String {
     place(&delivery)
 }
 
-fn ended(how: job::How) -> Job {
+fn ended(how: job::EndReason) -> Job {
     let mut job = watched_job();
     job.phase = job::Phase::Ended(job::Ending {
         at: at(5),
@@ -30,12 +30,21 @@ fn a_bare_job_is_shown_where_it_is() {
     assert_eq!(shown(&queued(), None), "implement/pending");
     assert_eq!(shown(&creating(), None), "implement/pending");
     assert_eq!(shown(&watched_job(), None), "implement/running");
-    let merged = ended(job::How::Merged { sha: sha('a') });
+    let merged = ended(job::EndReason::Merged { sha: sha('a') });
     assert_eq!(shown(&merged, None), "close/succeeded");
-    assert_eq!(shown(&ended(job::How::Completed), None), "close/succeeded");
-    assert_eq!(shown(&ended(job::How::PullClosed), None), "verify/failed");
-    assert_eq!(shown(&ended(job::How::Lost), None), "implement/failed");
-    let cancelled = ended(job::How::Cancelled {
+    assert_eq!(
+        shown(&ended(job::EndReason::Completed), None),
+        "close/succeeded"
+    );
+    assert_eq!(
+        shown(&ended(job::EndReason::PullClosed), None),
+        "verify/failed"
+    );
+    assert_eq!(
+        shown(&ended(job::EndReason::Lost), None),
+        "implement/failed"
+    );
+    let cancelled = ended(job::EndReason::Cancelled {
         by: "kim".to_owned(),
     });
     let delivery = of_job(&cancelled, None, &Timing::default(), at(10));
@@ -94,7 +103,7 @@ fn checks_are_seen_by_the_last_judgement_of_the_present_head() {
         sha: sha('a'),
     });
     assert_eq!(checks(&pull), Checks::GivenUp);
-    let what = crate::merge::Thing::Checks;
+    let what = crate::merge::MergeInput::Checks;
     let unread = vec![Reason::Unknown {
         what,
         why: "502".to_owned(),
@@ -132,7 +141,7 @@ fn what_a_session_does_is_seen_in_its_job() {
             description: "At the cart".to_owned(),
         }],
     };
-    watch.talk.plan = Some(job::PendingPlan {
+    watch.log.plan = Some(job::PendingPlan {
         at: at(5),
         plan,
         cut: false,

@@ -287,7 +287,10 @@ fn largest() -> NewDelivery {
         role: RefRole::Trigger,
         kind: RefType::GithubIssue,
         label: format!("{n:0>width$}", width = LABEL_BYTES_MAX),
-        url: crate::page::Page::told(&format!("https://example.com/{}", "x".repeat(180))),
+        url: crate::web_page::WebPage::from_service(&format!(
+            "https://example.com/{}",
+            "x".repeat(180)
+        )),
     };
     NewDelivery {
         summary: "\u{1F980}".repeat(TITLE_CHARS_MAX),

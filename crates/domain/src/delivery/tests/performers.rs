@@ -91,7 +91,7 @@ fn after_eight_hours_a_person_reviews_instead_of_the_agent() {
         world.delivery.review.asked.as_ref().unwrap().by,
         ReviewBy::Human
     );
-    assert_eq!(waits_for(&world.delivery), crate::job::Who::Person);
+    assert_eq!(waits_for(&world.delivery), crate::job::WaitParty::Person);
     assert_eq!(
         world.orders(zai(), verdict(Verdict::Pass, 'a')),
         Err("people_only")
@@ -282,7 +282,7 @@ fn a_failed_run_keeps_what_was_found_out() {
 fn a_collected_session_is_a_run() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
     let collect = || Act::Collect {
-        job: JobId::of(ulid::Ulid(9)),
+        job: JobId::from_ulid(ulid::Ulid(9)),
     };
     world.kim(collect());
     assert_eq!(world.delivery.runs.last().unwrap().mode, Mode::Execution);

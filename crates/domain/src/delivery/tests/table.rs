@@ -92,7 +92,7 @@ fn commands() -> Vec<(&'static str, Act)> {
         (
             "collect",
             Act::Collect {
-                job: JobId::of(ulid::Ulid(9)),
+                job: JobId::from_ulid(ulid::Ulid(9)),
             },
         ),
         (

@@ -4,7 +4,7 @@ use super::*;
 use crate::advice::{Advice, Next, accepted};
 use crate::facts::PullState;
 use crate::facts::fixture::sha;
-use crate::pull::{self, MergeStyle, Pull, Seen, Word};
+use crate::pull::{self, MergeApproval, MergeStyle, Pull, SeenHead};
 
 /// A job in every state that matters to orders, with a name.
 fn jobs() -> Vec<(String, Job)> {
@@ -41,15 +41,15 @@ fn jobs() -> Vec<(String, Job)> {
 fn ended() -> Vec<(String, Job)> {
     let reason = "out of memory".to_owned();
     let hows = [
-        How::Merged { sha: sha('a') },
-        How::PullClosed,
-        How::Completed,
-        How::Lost,
-        How::Failed {
+        EndReason::Merged { sha: sha('a') },
+        EndReason::PullClosed,
+        EndReason::Completed,
+        EndReason::Lost,
+        EndReason::Failed {
             reason: reason.clone(),
         },
-        How::Refused { reason },
-        How::Cancelled {
+        EndReason::Refused { reason },
+        EndReason::Cancelled {
             by: "me".to_owned(),
         },
     ];
@@ -79,7 +79,7 @@ fn pulls() -> Vec<Option<Pull>> {
     let name = "acme/shop#7".parse().unwrap();
     let unread = pull::track(name, id, SESSION.parse().unwrap(), at(0));
     let mut open = unread.clone();
-    open.head = Some(Seen {
+    open.head = Some(SeenHead {
         sha: sha('a'),
         since: at(1),
     });
@@ -106,7 +106,7 @@ fn ordered(job: &Job, pull: Option<&Pull>, order: Order) -> Result<(), NotNow> {
             pull::approve(
                 pull.ok_or_else(none)?,
                 None,
-                &Word { by: "me", style },
+                &MergeApproval { by: "me", style },
                 now.0,
             )
             .map(|_| ())

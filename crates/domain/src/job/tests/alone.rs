@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ids::AgentName;
-use crate::job::{Alone, WaitsFor, Who, waits_alone, waits_for};
+use crate::job::{JobWait, WaitParty, WaitsFor, job_wait, waits_for};
 use crate::pull::{self, Pull};
 
 /// The whole answer, without and with an agent that can be woken.
@@ -38,23 +38,23 @@ fn a_job_alone_says_the_same_as_far_as_it_goes() {
             let session = SESSION.parse().unwrap();
             let tracked = pull::track(reference.clone(), job.id.clone(), session, at(1));
             let pull = has_pull.then_some(&tracked);
-            let alone = waits_alone(job);
+            let alone = job_wait(job);
             seen.push(alone);
             let [person, agent] = whole(job, pull);
             match alone {
-                Alone::Is(who) => assert_eq!([person.who, agent.who], [who; 2], "{state}"),
-                Alone::Woken => {
+                JobWait::Is(who) => assert_eq!([person.who, agent.who], [who; 2], "{state}"),
+                JobWait::Woken => {
                     assert_eq!(
                         [person.who, agent.who],
-                        [Who::Person, Who::Agent],
+                        [WaitParty::Person, WaitParty::Agent],
                         "{state}"
                     );
                 }
-                Alone::Pull => assert_eq!(pull::waits_for(&tracked, None), person, "{state}"),
+                JobWait::Pull => assert_eq!(pull::waits_for(&tracked, None), person, "{state}"),
             }
         }
     }
-    for alone in [Alone::Woken, Alone::Pull, Alone::Is(Who::Jules)] {
+    for alone in [JobWait::Woken, JobWait::Pull, JobWait::Is(WaitParty::Jules)] {
         assert!(seen.contains(&alone), "{alone:?}: {seen:?}");
     }
 }

@@ -26,7 +26,7 @@ fn a_new_job_waits_for_a_slot_and_is_named_by_its_first_line() {
     let step = create(new_job(), at(0)).unwrap();
     assert_eq!(step.aggregate.title, "Fix the cart");
     assert_eq!(step.due, Some(at(0)));
-    assert_eq!(step.looks, [Look::Job(step.aggregate.id.clone())]);
+    assert_eq!(step.follow_ups, [FollowUp::Job(step.aggregate.id.clone())]);
     let prompt = |prompt: String| {
         create(
             NewJob {
@@ -114,7 +114,7 @@ fn refusals_wait_longer_each_time_and_end_after_more_than_a_day() {
         ["create_refused: quota"]
     );
     assert!(
-        matches!(&last.aggregate.phase, Phase::Ended(ending) if matches!(ending.how, How::Refused { .. }))
+        matches!(&last.aggregate.phase, Phase::Ended(ending) if matches!(ending.how, EndReason::Refused { .. }))
     );
 }
 
@@ -264,7 +264,10 @@ fn the_waiting_plan_is_approved_whatever_the_state_says() {
 fn cancelling_puts_the_session_away_and_frees_the_slot() {
     let step = cancel(&watched_job(), "me", at(9)).unwrap();
     assert_eq!(step.effects, archive(SESSION));
-    assert_eq!(step.looks, [Look::Slots("default".parse().unwrap())]);
+    assert_eq!(
+        step.follow_ups,
+        [FollowUp::Slots("default".parse().unwrap())]
+    );
     assert!(step.due.is_none() && step.aggregate.is_ended());
     assert_eq!(code(cancel(&step.aggregate, "me", at(10))), "ended");
     assert!(cancel(&queued(), "me", at(9)).unwrap().effects.is_empty());
@@ -336,11 +339,11 @@ fn the_job_ends_with_its_pull_request() {
     assert_eq!(whats, [&Occurrence::Completed { pulls }]);
     assert_eq!(step.effects, archive(SESSION));
     assert!(
-        matches!(&step.aggregate.phase, Phase::Ended(ending) if ending.how == How::Merged { sha: sha() })
+        matches!(&step.aggregate.phase, Phase::Ended(ending) if ending.how == EndReason::Merged { sha: sha() })
     );
     assert_eq!(code(retry(&step.aggregate, None, at(21))), "merged");
     let again = pull_settled(&step.aggregate, &pull, (&merged, &sha()), at(30));
-    assert_eq!(again, Step::stay(step.aggregate));
+    assert_eq!(again, Step::unchanged(step.aggregate));
 
     let step = pull_settled(&story.job, &pull, (&PullState::Closed, &sha()), at(20));
     assert!(matches!(
@@ -366,9 +369,12 @@ fn a_pull_request_that_jules_never_listed_is_linked_from_the_other_side() {
         ("acme/shop#7".parse().unwrap(), SESSION.parse().unwrap());
     let step = linked(&watched_job(), &session, &pull, &timing);
     assert_eq!(step.aggregate.pull(), Some(&pull));
-    assert_eq!(step.looks, [Look::Pull(pull.clone())]);
+    assert_eq!(step.follow_ups, [FollowUp::Pull(pull.clone())]);
     let again = linked(&step.aggregate, &session, &pull, &timing);
-    assert_eq!((again.looks, again.aggregate), (vec![], step.aggregate));
+    assert_eq!(
+        (again.follow_ups, again.aggregate),
+        (vec![], step.aggregate)
+    );
     let elsewhere = linked(
         &watched_job(),
         &session,

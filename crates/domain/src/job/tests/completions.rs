@@ -133,7 +133,7 @@ fn outputs_are_waited_for_and_join_when_they_come_late() {
     assert!(
         story
             .looks
-            .contains(&Look::Pull("acme/shop#7".parse().unwrap()))
+            .contains(&FollowUp::Pull("acme/shop#7".parse().unwrap()))
     );
 }
 
@@ -159,7 +159,10 @@ fn a_known_pull_request_is_not_forgotten_nor_exchanged_for_an_older_one() {
     ];
     story.poll(30, "COMPLETED");
     assert_eq!(story.watch().pull, Some("acme/shop#8".parse().unwrap()));
-    assert_eq!(story.looks, [Look::Pull("acme/shop#8".parse().unwrap())]);
+    assert_eq!(
+        story.looks,
+        [FollowUp::Pull("acme/shop#8".parse().unwrap())]
+    );
 }
 
 #[test]
@@ -173,8 +176,8 @@ fn a_finished_session_without_a_pull_request_is_left_after_a_week() {
     assert!(!story.job.is_ended());
     assert_eq!(story.due, Some(at(10 + week)));
     assert!(story.poll(10 + week, "COMPLETED").is_empty());
-    assert!(matches!(&story.job.phase, Phase::Ended(ending) if ending.how == How::Completed));
-    assert_eq!(story.told(), ["completed: "]);
+    assert!(matches!(&story.job.phase, Phase::Ended(ending) if ending.how == EndReason::Completed));
+    assert_eq!(story.announced(), ["completed: "]);
 }
 
 #[test]

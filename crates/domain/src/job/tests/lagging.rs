@@ -1,7 +1,7 @@
 //! Sessions that said they are done and whose state never follows.
 
 use super::*;
-use crate::merge::SessionRest;
+use crate::merge::SessionStatus;
 
 /// The setting's default, in seconds.
 const QUIET: i64 = 300;
@@ -20,9 +20,9 @@ fn lagging(pulls: &[&str]) -> Story {
     story
 }
 
-fn rest_at(story: &Story, second: i64) -> SessionRest {
+fn rest_at(story: &Story, second: i64) -> SessionStatus {
     let session: SessionId = SESSION.parse().unwrap();
-    rest(&story.job, &session, &story.timing, at(second))
+    session_status(&story.job, &session, &story.timing, at(second))
 }
 
 #[test]
@@ -32,11 +32,14 @@ fn its_word_is_announced_once_nothing_has_happened_for_a_while() {
     assert!(story.poll(DUE - 1, "IN_PROGRESS").is_empty());
     // Only a read of the log just now proves that nothing came after it.
     assert!(story.glance(DUE, "IN_PROGRESS").is_empty());
-    assert_eq!(rest_at(&story, DUE), SessionRest::Working);
+    assert_eq!(rest_at(&story, DUE), SessionStatus::Working);
     let announced = story.poll(DUE, "IN_PROGRESS");
     assert_eq!(announced, ["completed: acme/shop#7"]);
-    assert_eq!(story.looks, [Look::Pull("acme/shop#7".parse().unwrap())]);
-    assert_eq!(rest_at(&story, DUE), SessionRest::Resting);
+    assert_eq!(
+        story.looks,
+        [FollowUp::Pull("acme/shop#7".parse().unwrap())]
+    );
+    assert_eq!(rest_at(&story, DUE), SessionStatus::Resting);
     // It rests: neither stuck nor completed again, whatever its state says now.
     let week = story.timing.watch_completed.as_secs();
     assert_eq!(story.due, Some(at(DUE + week)));
@@ -63,13 +66,13 @@ fn what_it_says_or_does_afterwards_puts_it_off() {
     assert!(story.poll(201, "IN_PROGRESS").is_empty());
     assert!(story.poll(DUE, "IN_PROGRESS").is_empty());
     assert_eq!(story.poll(200 + QUIET, "IN_PROGRESS").len(), 1);
-    assert_eq!(rest_at(&story, 201 + QUIET), SessionRest::Resting);
+    assert_eq!(rest_at(&story, 201 + QUIET), SessionStatus::Resting);
     // Work that goes on is work, and its silence is announced.
     story.log.push(worked("w1", 1_000));
     assert!(story.poll(1_001, "IN_PROGRESS").is_empty());
-    assert_eq!(rest_at(&story, 1_002), SessionRest::Working);
+    assert_eq!(rest_at(&story, 1_002), SessionStatus::Working);
     assert_eq!(story.poll(1_000 + 900, "IN_PROGRESS").len(), 1);
-    assert_eq!(rest_at(&story, 2_201), SessionRest::Resting);
+    assert_eq!(rest_at(&story, 2_201), SessionStatus::Resting);
 }
 
 #[test]
@@ -79,11 +82,11 @@ fn one_that_was_spoken_to_says_so_again() {
     let session: SessionId = SESSION.parse().unwrap();
     let step = said(&story.job, &session, at(400), &story.timing);
     story.take(step);
-    assert_eq!(rest_at(&story, 401), SessionRest::Working);
+    assert_eq!(rest_at(&story, 401), SessionStatus::Working);
     story.log.push(user("u1", 400));
     assert!(story.poll(410, "IN_PROGRESS").is_empty());
     assert!(story.poll(400 + QUIET, "IN_PROGRESS").is_empty());
-    assert_eq!(rest_at(&story, 401 + QUIET), SessionRest::Working);
+    assert_eq!(rest_at(&story, 401 + QUIET), SessionStatus::Working);
     story.log.push(done("d2", 800));
     assert!(story.poll(801, "IN_PROGRESS").is_empty());
     let again = story.poll(800 + QUIET, "IN_PROGRESS");
@@ -132,7 +135,7 @@ fn without_a_pull_request_it_is_left_alone_in_the_end() {
     let Phase::Ended(ending) = &story.job.phase else {
         panic!("{:?}", story.job.phase);
     };
-    assert_eq!(ending.how, How::Completed);
+    assert_eq!(ending.how, EndReason::Completed);
 }
 
 #[test]

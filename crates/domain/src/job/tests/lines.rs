@@ -15,11 +15,11 @@ fn failed(id: &str, second: i64) -> Activity {
 }
 
 fn last_line(story: &Story) -> Option<&str> {
-    story.watch().talk.last_words.as_deref()
+    story.watch().log.last_words.as_deref()
 }
 
 fn reason(story: &Story) -> Option<&str> {
-    story.watch().talk.failed.as_deref()
+    story.watch().log.failed.as_deref()
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn approval_read_before_its_plan_counts() {
     story.poll(9, "PLANNING");
     story.log.insert(0, planned("p1", 8));
     story.poll(10, "IN_PROGRESS");
-    assert_eq!(story.watch().talk.plan, None);
+    assert_eq!(story.watch().log.plan, None);
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn an_older_plan_that_comes_late_does_not_replace_a_newer_one() {
     story.poll(11, "AWAITING_PLAN_APPROVAL");
     story.log.push(planned("p1", 9));
     assert!(story.poll(12, "AWAITING_PLAN_APPROVAL").is_empty());
-    let waiting = story.watch().talk.plan.as_ref().unwrap();
+    let waiting = story.watch().log.plan.as_ref().unwrap();
     assert_eq!(waiting.plan.id.as_str(), "p2");
 }
 
@@ -257,7 +257,7 @@ fn of_a_long_plan_the_first_steps_are_kept() {
     };
     story.log = vec![activity("made", 10, ActivityKind::PlanGenerated(plan))];
     story.poll(11, "AWAITING_PLAN_APPROVAL");
-    let waiting = story.watch().talk.plan.as_ref().unwrap();
+    let waiting = story.watch().log.plan.as_ref().unwrap();
     assert_eq!(waiting.plan.steps.len(), 20);
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::failure::{Failure, FailureClass};
-use crate::job::watch::Mark;
+use crate::job::watch::ActivityMark;
 
 /// What makes a case, and its name.
 type Edit = (&'static str, fn(&mut Watch));
@@ -25,26 +25,29 @@ fn edited(job: &Job, edit: impl FnOnce(&mut Watch)) -> Job {
 
 /// It went on.
 fn gone_on(watch: &mut Watch) {
-    let mark = Mark {
+    let mark = ActivityMark {
         id: "a1".parse().unwrap(),
         at: at(90),
     };
     watch.progress_at = mark.at;
-    watch.talk.through = Some(mark.at);
-    watch.talk.worked_at = Some(mark.at);
-    watch.talk.last_words = Some("Running tests".to_owned());
-    watch.talk.recent = vec![mark];
+    watch.log.through = Some(mark.at);
+    watch.log.worked_at = Some(mark.at);
+    watch.log.last_words = Some("Running tests".to_owned());
+    watch.log.recent = vec![mark];
 }
 
 fn step(job: &Job) -> Step<Job> {
-    Step::stay(edited(job, gone_on))
+    Step::unchanged(edited(job, gone_on))
 }
 
 #[test]
 fn what_only_goes_on_is_progress() {
     let job = at_work();
     assert!(is_progress(&job, &step(&job)));
-    assert!(!is_progress(&job, &Step::stay(job.clone())), "nothing new");
+    assert!(
+        !is_progress(&job, &Step::unchanged(job.clone())),
+        "nothing new"
+    );
     let mut lasting = step(&job);
     lasting.due = Some(at(1_290));
     assert!(is_progress(&job, &lasting));
@@ -58,7 +61,7 @@ fn whatever_is_open_about_a_session_makes_its_progress_matter() {
             watch.attention = Attention::Expecting { since: at(0) };
         }),
         ("done", |watch| {
-            watch.talk.completed = Some(Mark {
+            watch.log.completed = Some(ActivityMark {
                 id: "c1".parse().unwrap(),
                 at: at(30),
             });
@@ -66,7 +69,7 @@ fn whatever_is_open_about_a_session_makes_its_progress_matter() {
         ("spoken to", |watch| watch.unconfirmed_since = Some(at(0))),
         ("silent", |watch| {
             watch.announced.stuck_at = Some(at(60));
-            watch.announced.stuck_told = 1;
+            watch.announced.stuck_announcements = 1;
         }),
         ("missing", |watch| watch.missing_since = Some(at(0))),
     ];
@@ -86,15 +89,13 @@ fn whatever_else_changes_is_more_than_progress() {
         ("asks", |watch| {
             watch.state = SessionState::AwaitingUserFeedback;
         }),
-        ("said", |watch| watch.talk.user_at = Some(at(90))),
-        ("planned", |watch| {
-            watch.talk.plan_approved_at = Some(at(90))
-        }),
-        ("failed", |watch| watch.talk.failed = Some("No".to_owned())),
+        ("said", |watch| watch.log.user_at = Some(at(90))),
+        ("planned", |watch| watch.log.plan_approved_at = Some(at(90))),
+        ("failed", |watch| watch.log.failed = Some("No".to_owned())),
         ("pull", |watch| watch.pull = "acme/shop#7".parse().ok()),
     ];
     for (name, edit) in edits {
-        let step = Step::stay(edited(&step(&job).aggregate, edit));
+        let step = Step::unchanged(edited(&step(&job).aggregate, edit));
         assert!(!is_progress(&job, &step), "{name}");
     }
     let mut renamed = step(&job);
@@ -121,7 +122,7 @@ fn whatever_is_told_or_done_is_more_than_progress() {
         ..step(&job)
     };
     let looked = Step {
-        looks: vec![Look::Job(job.id.clone())],
+        follow_ups: vec![FollowUp::Job(job.id.clone())],
         ..step(&job)
     };
     for step in [told, amended, wished, looked] {

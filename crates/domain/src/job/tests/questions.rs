@@ -229,7 +229,7 @@ fn flapping_states_announce_nothing_twice() {
         let state = if second % 3 == 0 { ASKING } else { WORKING };
         story.poll(second, state);
     }
-    assert_eq!(story.told(), ["question: text of a1"]);
+    assert_eq!(story.announced(), ["question: text of a1"]);
 }
 
 #[test]

@@ -21,9 +21,9 @@ fn the_largest_job_fits_into_a_record() {
         &Timing::default(),
     )
     .aggregate;
-    story.job.again = Some(Again {
-        ended: "\u{1F980}".repeat(AGAIN_CHARS_MAX),
-        reason: Some("\u{1F980}".repeat(AGAIN_CHARS_MAX)),
+    story.job.again = Some(Retry {
+        ended: "\u{1F980}".repeat(RETRY_REASON_CHARS_MAX),
+        reason: Some("\u{1F980}".repeat(RETRY_REASON_CHARS_MAX)),
     });
     let long = "\"\u{1F980}\n".repeat(2_000);
     let step = PlanStep {
@@ -68,7 +68,7 @@ fn the_largest_job_fits_into_a_record() {
 fn what_is_never_asked_for_again_is_forgotten() {
     let mut story = Story::new();
     let recent = |story: &Story| {
-        let marks = story.watch().talk.recent.iter();
+        let marks = story.watch().log.recent.iter();
         marks.map(|mark| mark.id.to_string()).collect::<Vec<_>>()
     };
     story.log = vec![worked("w1", 3), worked("w2", 4)];

@@ -1,11 +1,11 @@
 //! When a session will not push by itself any more.
 
 use super::*;
-use crate::merge::SessionRest::{self, CalledOff, Failed, Resting, Working};
+use crate::merge::SessionStatus::{self, Cancelled, Failed, Resting, Working};
 
-fn rest_at(story: &Story, second: i64) -> SessionRest {
+fn rest_at(story: &Story, second: i64) -> SessionStatus {
     let session: SessionId = SESSION.parse().unwrap();
-    rest(&story.job, &session, &story.timing, at(second))
+    session_status(&story.job, &session, &story.timing, at(second))
 }
 
 fn spoken_to(story: &mut Story, second: i64) {
@@ -128,14 +128,17 @@ fn what_ended_its_job_says_what_its_session_does() {
     let mut story = Story::new();
     let cancelled = cancel(&story.job, "me", at(1)).unwrap();
     story.take(cancelled);
-    assert_eq!(rest_at(&story, 2), CalledOff);
+    assert_eq!(rest_at(&story, 2), Cancelled);
 }
 
 #[test]
 fn a_session_of_an_earlier_attempt_answers_to_nobody() {
     let story = Story::new();
     let other: SessionId = "77".parse().unwrap();
-    assert_eq!(rest(&story.job, &other, &story.timing, at(1)), CalledOff);
+    assert_eq!(
+        session_status(&story.job, &other, &story.timing, at(1)),
+        Cancelled
+    );
 }
 
 #[test]

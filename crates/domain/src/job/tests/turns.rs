@@ -48,7 +48,7 @@ fn see(story: &mut Story, second: i64, state: &str) -> Vec<String> {
 }
 
 fn turn(story: &Story) -> (Answerer, Option<Timestamp>) {
-    let asked = asked(&story.job).unwrap();
+    let asked = pending_answer(&story.job).unwrap();
     (asked.turn.unwrap().who, asked.until)
 }
 
@@ -90,7 +90,7 @@ fn an_answer_from_anywhere_ends_the_chain() {
     poll(&mut story, 10);
     story.log.push(user("u1", HOUR));
     poll(&mut story, HOUR + 1);
-    assert_eq!(asked(&story.job), None);
+    assert_eq!(pending_answer(&story.job), None);
     assert!(poll(&mut story, HOUR + 2 * MINUTE).is_empty());
     assert!(see(&mut story, HOUR + 3 * MINUTE, WORKING).is_empty());
     // Another question begins a chain of its own.

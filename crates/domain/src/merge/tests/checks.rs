@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::facts::fixture::{ACTIONS_APP, check};
-use crate::facts::{ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Pass, RequiredCheck, Unread};
+use crate::facts::{
+    ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Pass, RequiredCheck, UnreadReason,
+};
 
 fn checks(checks: &[Check]) -> String {
     verdict(|case| case.facts.checks = Fact::Known(checks.to_vec()))
@@ -81,31 +83,31 @@ fn checks_that_never_started_and_why() {
     assert_eq!(none(&|case| case.standing.head_since = at(-299)), None);
     assert_eq!(
         none(&|case| case.standing.head_since = at(-300)),
-        Some(NeverStarted::Unknown)
+        Some(MissingChecksCause::Unknown)
     );
     assert_eq!(
         none(&|case| case.facts.mergeable = Fact::Known(false)),
-        Some(NeverStarted::Conflict)
+        Some(MissingChecksCause::Conflict)
     );
     assert_eq!(
         none(&|case| case.facts.author.id = ACTIONS_BOT_ID),
-        Some(NeverStarted::ActionsToken)
+        Some(MissingChecksCause::ActionsToken)
     );
     assert_eq!(
         none(&|case| case.facts.ci = clues(true, Some(3))),
-        Some(NeverStarted::ApprovalPending)
+        Some(MissingChecksCause::ApprovalPending)
     );
     assert_eq!(
         none(&|case| case.facts.ci = clues(false, Some(0))),
-        Some(NeverStarted::NoWorkflow)
+        Some(MissingChecksCause::NoWorkflow)
     );
     assert_eq!(
         none(&|case| case.facts.ci = clues(false, Some(3))),
-        Some(NeverStarted::Unknown)
+        Some(MissingChecksCause::Unknown)
     );
     assert_eq!(
         none(&|case| case.facts.ci = clues(false, None)),
-        Some(NeverStarted::Unknown)
+        Some(MissingChecksCause::Unknown)
     );
 }
 
@@ -184,7 +186,7 @@ fn rules_that_could_be_read_do_not_stand_in_for_those_that_could_not() {
                 name: "build".to_owned(),
                 app: None,
             }];
-            demands.unread = Some(Unread::Forbidden {
+            demands.unread = Some(UnreadReason::Forbidden {
                 permission: "Administration: read".to_owned(),
             });
             case.policy.required_checks = names.iter().map(|name| (*name).to_owned()).collect();

@@ -11,13 +11,13 @@ fn all_reasons_are_given_with_the_earliest_time_to_look_again() {
     let mut case = Case::green();
     case.facts.checks = Fact::Known(vec![]);
     case.standing.head_since = at(-100);
-    case.standing.refused = Some(Refused {
+    case.standing.refused = Some(MergeRefusals {
         why: "no".to_owned(),
-        tries: 1,
+        attempts: 1,
         again_at: at(30),
     });
     case.facts.draft = true;
-    case.standing.session = SessionRest::Working;
+    case.standing.session = SessionStatus::Working;
     let judgement = case.judge();
     assert_eq!(
         words(&judgement),
@@ -42,9 +42,9 @@ fn names_from_outside_are_bounded_and_keep_one_order() {
 fn what_github_said_is_given_as_far_as_it_may_be() {
     let why = |said: &str| {
         let mut case = Case::green();
-        case.standing.refused = Some(Refused {
+        case.standing.refused = Some(MergeRefusals {
             why: said.to_owned(),
-            tries: 1,
+            attempts: 1,
             again_at: at(30),
         });
         let Judgement::Wait { reasons, .. } = case.judge() else {
@@ -84,7 +84,7 @@ fn about_the_pull_request() -> Vec<Reason> {
         },
         Reason::SessionWorking,
         Reason::SessionFailed,
-        Reason::CalledOff,
+        Reason::JobCancelled,
         Reason::Draft,
         Reason::WrongBase {
             is: "develop".parse().unwrap(),
@@ -109,7 +109,7 @@ fn about_the_head() -> Vec<Reason> {
         Reason::ApprovalsMissing { have: 0, need: 1 },
         Reason::NoChecksYet { until },
         Reason::CiNeverStarted {
-            cause: NeverStarted::NoWorkflow,
+            cause: MissingChecksCause::NoWorkflow,
         },
         Reason::ChecksPending {
             names: vec![name()],
@@ -134,15 +134,15 @@ fn about_the_head() -> Vec<Reason> {
         Reason::UnexpectedPush { paths: Vec::new() },
         Reason::MergeQueue,
         Reason::Forbidden {
-            what: Thing::Checks,
+            what: MergeInput::Checks,
             permission: "Checks: read".to_owned(),
         },
         Reason::Forbidden {
-            what: Thing::BranchRules,
+            what: MergeInput::BranchRules,
             permission: "Administration: read".to_owned(),
         },
         Reason::Unknown {
-            what: Thing::BranchRules,
+            what: MergeInput::BranchRules,
             why: "502".to_owned(),
         },
         Reason::FactsStale,
@@ -188,7 +188,7 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         daily_cap: The source's `merges_per_day` is 0; raise it to let Gaffer merge.
         session_working: Its session is still at work and may push again.
         session_failed: Its session failed; look at the change, then give the job another session or merge it yourself.
-        called_off: Its job was called off; merge or close it yourself.
+        job_cancelled: Its job was cancelled; merge or close it yourself.
         draft: It is a draft; Gaffer marks it ready once its session has finished.
         wrong_base: It goes to `develop`, but its job asked for `main`; change its base.
         blocking_label: It carries the label `do-not-merge`; take that off.

@@ -1,7 +1,7 @@
 //! Reasons that neither time nor the session removes, and pull requests that are closed and reopened.
 
 use super::*;
-use crate::facts::{Demands, PullState, RequiredCheck, Review, Verdict as Said};
+use crate::facts::{Demands, PullState, RequiredCheck, Review, ReviewVerdict as Said};
 use crate::pull::REOPEN_WAIT;
 
 /// Changes one thing about a green pull request.
@@ -93,7 +93,7 @@ fn what_may_still_come_is_told_when_it_has_not_come_for_long() {
 #[test]
 fn nobody_is_told_while_something_moves() {
     let cases: [Change; 3] = [
-        |world| world.outside.session = SessionRest::Working,
+        |world| world.outside.session = SessionStatus::Working,
         |world| world.outside.merges_today = world.policy.merges_per_day,
         |world| {
             world.checks(&[
@@ -148,7 +148,7 @@ fn a_repair_that_is_never_answered_is_told() {
 fn what_nobody_was_asked_to_repair_is_no_unanswered_repair() {
     let mut world = World::green();
     world.checks(&[CheckOutcome::Failed]);
-    world.outside.session = SessionRest::Failed;
+    world.outside.session = SessionStatus::Failed;
     for second in [0, 60, 15 * MINUTES, 40 * MINUTES] {
         assert!(world.read(second).is_empty());
     }
@@ -210,7 +210,7 @@ fn what_stays_closed_ends_and_tells_the_job() {
     assert!(!world.pull.is_settled());
     world.read(10 + REOPEN_WAIT.as_secs());
     assert!(world.pull.is_settled());
-    assert_eq!(world.step.looks.len(), 1);
+    assert_eq!(world.step.follow_ups.len(), 1);
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn another_head_has_as_long_as_the_first() {
 #[test]
 fn a_pull_request_is_closed_once_and_stays_open_when_it_is_reopened() {
     let mut world = World::green();
-    world.outside.session = SessionRest::CalledOff;
+    world.outside.session = SessionStatus::Cancelled;
     world.read(0);
     let step = close(&world.pull, "a person", at(1)).unwrap();
     assert_eq!(step.due, Some(at(1)));

@@ -6,11 +6,11 @@ use super::*;
 use crate::facts::{Base, Demands, PullState};
 use crate::ids::RepoId;
 use crate::policy::MergeMethod;
-use crate::pull::{MergeStyle, REOPEN_WAIT, Word};
-use crate::step::Look;
+use crate::pull::{MergeApproval, MergeStyle, REOPEN_WAIT};
+use crate::step::FollowUp;
 
 /// My word, with nothing said about how.
-const ME: Word<'static> = Word {
+const ME: MergeApproval<'static> = MergeApproval {
     by: "me",
     style: &MergeStyle {
         method: None,
@@ -43,7 +43,10 @@ fn green_settles_and_is_merged() {
         world.read(62),
         [format!("unbranch:acme/shop:fix-{SESSION}@A").replace(SESSION, "session")]
     );
-    assert_eq!(world.step.looks, [Look::Job(world.pull.job.clone())]);
+    assert_eq!(
+        world.step.follow_ups,
+        [FollowUp::Job(world.pull.job.clone())]
+    );
     assert!(world.pull.is_settled());
 }
 
@@ -199,7 +202,7 @@ fn it_is_merged_as_whoever_approved_wants_it_while_the_source_allows_that() {
         title: Some("Add search".to_owned()),
         delete_branch: Some(false),
     };
-    let word = Word {
+    let word = MergeApproval {
         style: &style,
         ..ME
     };
@@ -375,13 +378,13 @@ fn branches_are_deleted_only_where_gaffer_may_write() {
 fn a_draft_is_marked_ready_once_its_session_rests() {
     let mut world = World::green();
     world.facts.draft = true;
-    world.outside.session = SessionRest::Working;
+    world.outside.session = SessionStatus::Working;
     assert!(world.read(0).is_empty());
-    world.outside.session = SessionRest::Resting;
+    world.outside.session = SessionStatus::Resting;
     assert_eq!(world.read(60), ["ready:#7@A"]);
     world.policy.merge = MergePolicy::Human;
     assert_eq!(world.read(120), ["ready:#7@A"]);
-    world.outside.session = SessionRest::CalledOff;
+    world.outside.session = SessionStatus::Cancelled;
     assert!(world.read(180).is_empty());
 }
 
@@ -395,9 +398,9 @@ fn a_branch_that_only_lacks_its_base_is_updated() {
     };
     world.facts.demands = Fact::Known(demands);
     assert_eq!(world.read(0), ["update:#7@A"]);
-    world.outside.session = SessionRest::Working;
+    world.outside.session = SessionStatus::Working;
     assert!(world.read(60).is_empty());
-    world.outside.session = SessionRest::Resting;
+    world.outside.session = SessionStatus::Resting;
     world.checks(&[CheckOutcome::Pending]);
     assert!(world.read(120).is_empty());
 }

@@ -41,7 +41,7 @@ fn the_message_carries_the_log_as_data() {
     world.outside.logs = vec![FailedCheck {
         name: "build".to_owned(),
         output: "error: boom".to_owned(),
-        page: crate::page::Page::told("https://github.com/acme/shop/runs/7"),
+        page: crate::web_page::WebPage::from_service("https://github.com/acme/shop/runs/7"),
     }];
     world.read(0);
     world.read(60);
@@ -63,7 +63,7 @@ fn whoever_is_told_of_failed_checks_gets_the_end_of_what_they_said() {
     world.outside.logs = vec![FailedCheck {
         name: "build".to_owned(),
         output: log,
-        page: crate::page::Page::told("https://github.com/acme/shop/runs/7"),
+        page: crate::web_page::WebPage::from_service("https://github.com/acme/shop/runs/7"),
     }];
     world.read(0);
     world.read(60);
@@ -109,17 +109,17 @@ fn a_working_session_is_left_alone_until_it_rests() {
     let both: [fn() -> World; 2] = [failing, conflicting];
     for world in both {
         let mut world = world();
-        world.outside.session = SessionRest::Working;
+        world.outside.session = SessionStatus::Working;
         assert!(world.read(0).is_empty());
         assert!(world.read(600).is_empty());
-        world.outside.session = SessionRest::Resting;
+        world.outside.session = SessionStatus::Resting;
         assert_eq!(world.read(700).len(), 1);
     }
 }
 
 #[test]
 fn sessions_that_failed_or_were_called_off_get_no_messages() {
-    for session in [SessionRest::Failed, SessionRest::CalledOff] {
+    for session in [SessionStatus::Failed, SessionStatus::Cancelled] {
         for mut world in [failing(), conflicting()] {
             world.outside.session = session;
             assert!(world.read(0).is_empty());
@@ -148,7 +148,7 @@ fn repairs_are_capped_across_heads_and_then_somebody_is_told_once() {
     head(&mut world, 1);
     world.read(90_000);
     assert!(world.read(90_060).is_empty());
-    assert!(world.pull.repairs.ci_told.len() <= TOLD_MAX);
+    assert!(world.pull.repairs.ci_sent.len() <= ANNOUNCED_HEADS_MAX);
 }
 
 #[test]
@@ -208,9 +208,9 @@ fn ci_that_never_starts_is_told_once_a_head_and_for_three_heads_at_most() {
 fn ci_that_a_conflict_keeps_from_starting_is_a_conflict() {
     let mut world = conflicting();
     world.facts.checks = Fact::Known(vec![]);
-    world.outside.session = SessionRest::Working;
+    world.outside.session = SessionStatus::Working;
     world.read(0);
-    world.outside.session = SessionRest::Resting;
+    world.outside.session = SessionStatus::Resting;
     assert_eq!(world.read(300), ["say:session:conflict:A"]);
     assert_eq!(world.verdict(), ["ci_never_started", "conflict"]);
 }
@@ -252,14 +252,14 @@ fn logs_are_read_once_their_session_may_be_told() {
     let ripe = world.timing.ci_repair_after.as_secs();
     assert!(!wants(&world, ripe - 11) && wants(&world, ripe - 10));
     for session in [
-        SessionRest::Working,
-        SessionRest::Failed,
-        SessionRest::CalledOff,
+        SessionStatus::Working,
+        SessionStatus::Failed,
+        SessionStatus::Cancelled,
     ] {
         world.outside.session = session;
         assert!(!wants(&world, ripe), "{session:?}");
     }
-    world.outside.session = SessionRest::Resting;
+    world.outside.session = SessionStatus::Resting;
     world.checks(&[CheckOutcome::Failed, CheckOutcome::Pending]);
     assert!(!wants(&world, ripe));
     world.checks(&[CheckOutcome::Failed]);

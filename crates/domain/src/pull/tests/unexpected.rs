@@ -23,14 +23,14 @@ fn texts(paths: &[&str]) -> Vec<String> {
     paths.iter().map(|path| (*path).to_owned()).collect()
 }
 
-fn doubted(world: &World) -> Option<Doubt> {
-    doubt(&world.pull, &world.facts, world.outside.session)
+fn doubted(world: &World) -> Option<HeadComparison> {
+    needed_comparison(&world.pull, &world.facts, world.outside.session)
 }
 
 #[test]
 fn a_head_that_moved_at_rest_is_compared_if_it_changes_other_paths() {
     let before = sha('a');
-    let differs = Doubt {
+    let differs = HeadComparison {
         before,
         differs: true,
         own: None,
@@ -38,10 +38,10 @@ fn a_head_that_moved_at_rest_is_compared_if_it_changes_other_paths() {
     assert_eq!(doubted(&moved(&["a.rs"])), None);
     assert_eq!(doubted(&moved(&["a.rs", "x.rs"])), Some(differs));
     let mut world = moved(&["a.rs", "x.rs"]);
-    world.outside.session = SessionRest::Working;
+    world.outside.session = SessionStatus::Working;
     assert_eq!(doubted(&world), None, "its pushes are its work");
     world.read(10);
-    world.outside.session = SessionRest::Resting;
+    world.outside.session = SessionStatus::Resting;
     assert_eq!(doubted(&world), None, "and what it pushed is accepted");
 }
 
@@ -49,16 +49,16 @@ fn a_head_that_moved_at_rest_is_compared_if_it_changes_other_paths() {
 fn after_our_own_update_every_head_is_compared() {
     let mut world = moved(&["a.rs"]);
     world.pull.repairs.updated = vec![sha('a')];
-    let update = Doubt {
+    let update = HeadComparison {
         before: sha('a'),
         differs: false,
         own: Some(sha('a')),
     };
     assert_eq!(doubted(&world), Some(update.clone()));
     // Also what is pushed while the session works.
-    world.outside.session = SessionRest::Working;
+    world.outside.session = SessionStatus::Working;
     world.read(10);
-    world.outside.session = SessionRest::Resting;
+    world.outside.session = SessionStatus::Resting;
     assert_eq!(doubted(&world), Some(update));
     world.outside.unexpected = Some(Some(Vec::new()));
     assert!(world.read(20).is_empty());
@@ -78,7 +78,7 @@ fn somebody_is_asked_once_and_their_word_for_that_head_lets_it_go_on() {
     assert_eq!(world.verdict(), ["unexpected_push"]);
 
     let style = MergeStyle::default();
-    let word = Word {
+    let word = MergeApproval {
         by: "me",
         style: &style,
     };
@@ -94,17 +94,17 @@ fn somebody_is_asked_once_and_their_word_for_that_head_lets_it_go_on() {
 fn a_head_that_was_approved_before_it_could_be_compared_is_not_asked_about_and_the_next_one_is() {
     let mut world = moved(&["a.rs", "x.rs"]);
     world.pull.repairs.updated = vec![sha('a')];
-    world.outside.session = SessionRest::Working;
+    world.outside.session = SessionStatus::Working;
     world.read(10);
     let style = MergeStyle::default();
-    let word = Word {
+    let word = MergeApproval {
         by: "me",
         style: &style,
     };
     world.pull = approve(&world.pull, Some(&sha('c')), &word, at(20))
         .unwrap()
         .aggregate;
-    world.outside.session = SessionRest::Resting;
+    world.outside.session = SessionStatus::Resting;
     assert_eq!(doubted(&world), None);
     world.facts.head.sha = sha('d');
     assert!(doubted(&world).is_some());
@@ -163,9 +163,9 @@ fn what_a_head_takes_back() {
     let (paths, base) = (texts(&["a.rs", "b.rs", "c.rs"]), texts(&["b.rs", "c.rs"]));
     // `b.rs` was changed in the base and is as it was before; `c.rs` has both changes.
     let since = texts(&["c.rs", "d.rs"]);
-    assert_eq!(taken_back(&paths, &base, Some(&since)), ["b.rs"]);
-    assert_eq!(taken_back(&paths, &base, None), ["b.rs", "c.rs"]);
-    assert!(taken_back(&paths, &[], None).is_empty());
+    assert_eq!(reverted_paths(&paths, &base, Some(&since)), ["b.rs"]);
+    assert_eq!(reverted_paths(&paths, &base, None), ["b.rs", "c.rs"]);
+    assert!(reverted_paths(&paths, &[], None).is_empty());
 }
 
 #[test]
@@ -180,19 +180,19 @@ fn work_on_top_of_an_unexpected_head_accepts_nothing_of_it() {
     world.outside.unexpected = Some(Some(texts(&["x.rs"])));
     assert_eq!(world.read(100), ["unexpected_push x.rs"]);
     // The session gets another message and goes on from there.
-    world.outside.session = SessionRest::Working;
+    world.outside.session = SessionStatus::Working;
     world.outside.unexpected = None;
     world.read(200);
     world.facts.head.sha = sha('d');
-    world.outside.session = SessionRest::Resting;
+    world.outside.session = SessionStatus::Resting;
     assert_eq!(doubted(&world).unwrap().before, sha('a'));
     // Without those paths it is what was accepted, and from then on its work is its own again.
     world.facts.files = listed(&["a.rs"]);
     assert!(world.read(300).is_empty());
-    world.outside.session = SessionRest::Working;
+    world.outside.session = SessionStatus::Working;
     world.read(400);
     world.facts.head.sha = sha('e');
     world.facts.files = listed(&["a.rs", "y.rs"]);
-    world.outside.session = SessionRest::Resting;
+    world.outside.session = SessionStatus::Resting;
     assert_eq!(doubted(&world), None);
 }

@@ -25,7 +25,7 @@ fn pending(attempt: u32, not_before: i64) -> WakeState {
 fn what_is_fetched_is_never_sent_and_what_is_sent_is_never_fetched() {
     assert!(fetched().begin(at(0)).is_none());
     assert!(wake().taken(at(0)).is_none());
-    assert!(wake().lapsed(at(HOLD * 2)).is_none());
+    assert!(wake().expired(at(HOLD * 2)).is_none());
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_wake_is_taken_by_one_for_as_long_as_its_lease() {
         "acknowledged"
     );
     for lost in [
-        over.given_back(2, ("late", Back::Untried), at(701)),
+        over.given_back(2, ("late", ReturnMode::Untried), at(701)),
         wake.extended(1, at(0)),
     ] {
         lost.unwrap_err();
@@ -71,7 +71,7 @@ fn what_is_given_back_comes_again_on_the_schedule_and_ends() {
             panic!("{taken:?}")
         };
         wake = taken
-            .given_back(attempt, ("exit code 1", Back::AsPlanned), now)
+            .given_back(attempt, ("exit code 1", ReturnMode::AsPlanned), now)
             .unwrap();
         if let WakeState::Pending { not_before, .. } = wake.state {
             assert!(wake.taken(now).is_none());
@@ -90,11 +90,11 @@ fn what_is_given_back_comes_again_on_the_schedule_and_ends() {
 #[test]
 fn what_is_given_back_comes_when_it_is_wanted() {
     let second = fetched().taken(at(0)).unwrap();
-    let second = second.given_back(1, ("exit code 1", Back::Untried), at(5));
+    let second = second.given_back(1, ("exit code 1", ReturnMode::Untried), at(5));
     let second = second.unwrap();
     assert_eq!(second.state, pending(1, 5), "no try is counted");
     let taken = second.taken(at(10)).unwrap();
-    let wait = |seconds| Back::After(SignedDuration::from_secs(seconds));
+    let wait = |seconds| ReturnMode::After(SignedDuration::from_secs(seconds));
     let back = |back| taken.given_back(1, ("busy", back), at(10)).unwrap().state;
     assert_eq!(back(wait(900)), pending(2, 910));
     assert_eq!(back(wait(0)), pending(2, 10));
@@ -104,23 +104,23 @@ fn what_is_given_back_comes_when_it_is_wanted() {
     last.state = leased(10, 600);
     let dead = last.given_back(10, ("busy", wait(5)), at(10)).unwrap();
     assert!(dead.is_settled());
-    let kept = last.given_back(10, ("stopped", Back::Untried), at(10));
+    let kept = last.given_back(10, ("stopped", ReturnMode::Untried), at(10));
     assert_eq!(kept.unwrap().state, pending(10, 10));
 }
 
 #[test]
 fn whose_turn_comes_is_held_from_then_on() {
     let wake = fetched();
-    let turned = wake.turned_to(at(HOLD - 1)).unwrap();
+    let turned = wake.moved_to_front(at(HOLD - 1)).unwrap();
     assert_eq!(turned.due(), Some(at(HOLD * 2 - 1)));
-    assert!(turned.turned_to(at(HOLD - 1)).is_none());
+    assert!(turned.moved_to_front(at(HOLD - 1)).is_none());
     let taken = turned.taken(at(HOLD)).unwrap();
-    assert!(taken.turned_to(at(HOLD + 1)).is_none());
+    assert!(taken.moved_to_front(at(HOLD + 1)).is_none());
     let back = taken
-        .given_back(1, ("x", Back::AsPlanned), at(HOLD))
+        .given_back(1, ("x", ReturnMode::AsPlanned), at(HOLD))
         .unwrap();
     assert!(
-        back.turned_to(at(HOLD + 1)).is_none(),
+        back.moved_to_front(at(HOLD + 1)).is_none(),
         "it comes at its time"
     );
 }
@@ -147,8 +147,8 @@ fn a_wake_whose_agent_takes_none_rests_without_a_try() {
 fn nobody_takes_it_for_days_and_a_person_sees_it() {
     let wake = fetched();
     assert_eq!(wake.due(), Some(at(HOLD)));
-    assert!(wake.lapsed(at(HOLD - 1)).is_none());
-    let dead = wake.lapsed(at(HOLD)).unwrap();
+    assert!(wake.expired(at(HOLD - 1)).is_none());
+    let dead = wake.expired(at(HOLD)).unwrap();
     let why = "nobody took it out of the inbox for 3 days".to_owned();
     assert_eq!(dead.state, WakeState::Dead { at: at(HOLD), why });
     assert!(dead.taken(at(HOLD)).is_none());
@@ -164,7 +164,7 @@ fn a_taker_that_dies_every_time_ends_too() {
             taken += 1;
         }
         now = wake.due().unwrap();
-        wake = wake.lapsed(now).unwrap();
+        wake = wake.expired(now).unwrap();
         let WakeState::Pending { not_before, .. } = wake.state else {
             break;
         };
@@ -180,7 +180,7 @@ fn the_next_way_begins_where_the_one_before_ends() {
     let sending = both.begin(at(0)).unwrap();
     let in_inbox = |wake: &Wake| wake.is_in_inbox() && wake.then.is_empty();
     // Gone, the last attempt, and a lease that lapsed.
-    let gone = sending.tried(&TryOutcome::Gone, at(1));
+    let gone = sending.tried(&DeliveryOutcome::Gone, at(1));
     assert!(in_inbox(&gone));
     assert_eq!(gone.state, pending(1, 1));
     let mut failing = both.clone();
@@ -188,12 +188,12 @@ fn the_next_way_begins_where_the_one_before_ends() {
         failing = next.tried(&failed(None), failing.due().unwrap());
     }
     assert!(in_inbox(&failing), "{failing:?}");
-    let accepted = sending.tried(&TryOutcome::Accepted, at(1));
+    let accepted = sending.tried(&DeliveryOutcome::Accepted, at(1));
     assert!(accepted.begin(at(600)).is_none());
     assert!(in_inbox(&accepted.begin(at(601)).unwrap()));
     // The other way round.
     let first_fetched = wake().by(&[Channel::Inbox, Channel::Http]);
-    let sent = first_fetched.lapsed(at(HOLD)).unwrap();
+    let sent = first_fetched.expired(at(HOLD)).unwrap();
     assert_eq!((sent.channel, sent.due()), (Channel::Http, Some(at(HOLD))));
     assert!(sent.begin(at(HOLD)).is_some());
 }
@@ -201,7 +201,7 @@ fn the_next_way_begins_where_the_one_before_ends() {
 #[test]
 fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
     let sending = wake().begin(at(0)).unwrap();
-    let accepted = sending.tried(&TryOutcome::Accepted, at(1));
+    let accepted = sending.tried(&DeliveryOutcome::Accepted, at(1));
     let over = accepted.answered(at(2)).unwrap();
     assert_eq!(over.state, WakeState::Acknowledged { at: at(2) });
     assert_eq!(over.answered(at(3)), None);
@@ -211,13 +211,13 @@ fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
         (&answered.state, answered.answered(at(3))),
         (&sending.state, None)
     );
-    let failed = TryOutcome::Failed {
+    let failed = DeliveryOutcome::Failed {
         why: "503".to_owned(),
         retry_after: None,
     };
     for outcome in [
-        TryOutcome::Accepted,
-        TryOutcome::Acknowledged,
+        DeliveryOutcome::Accepted,
+        DeliveryOutcome::Acknowledged,
         failed.clone(),
     ] {
         assert!(answered.tried(&outcome, at(4)).is_settled());
@@ -235,19 +235,19 @@ fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
     // The taker goes on with it, and it is over when the taker is done.
     assert!(answered.extended(1, at(2)).is_ok());
     assert!(answered.acknowledged(at(2)).is_settled());
-    for back in [Back::AsPlanned, Back::Untried] {
+    for back in [ReturnMode::AsPlanned, ReturnMode::Untried] {
         let back = answered.given_back(1, ("no", back), at(2)).unwrap();
         assert!(back.is_settled());
     }
-    assert!(answered.lapsed(at(600)).unwrap().is_settled());
+    assert!(answered.expired(at(600)).unwrap().is_settled());
     assert_eq!(answered.taken(at(700)), None);
 }
 
 #[test]
 fn a_lease_that_lapsed_is_over_also_behind_another_wake() {
     let taken = fetched().taken(at(0)).unwrap();
-    assert_eq!(taken.turned_to(at(599)), None);
-    let free = taken.turned_to(at(600)).unwrap();
+    assert_eq!(taken.moved_to_front(at(599)), None);
+    let free = taken.moved_to_front(at(600)).unwrap();
     assert!(matches!(free.state, WakeState::Pending { attempt: 2, .. }));
-    assert_eq!(wake().begin(at(0)).unwrap().turned_to(at(9_999)), None);
+    assert_eq!(wake().begin(at(0)).unwrap().moved_to_front(at(9_999)), None);
 }

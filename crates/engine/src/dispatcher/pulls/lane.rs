@@ -8,9 +8,9 @@ use domain::pull::{Lane, Pull, PullPhase};
 use domain::step::Step;
 use jiff::{SignedDuration, Timestamp};
 
-use super::Wish;
+use super::PullWakeup;
 use super::merging::keep_evidence;
-use crate::desk::{Error, Place, Unit};
+use crate::backend::{Error, IndexEntry, UnitOfWork};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::settings::TrackedPull;
@@ -25,18 +25,18 @@ const LANE_LOOK: SignedDuration = SignedDuration::from_secs(60);
 const AFTER_MERGE: SignedDuration = SignedDuration::from_secs(1);
 
 /// A lane as stored; `None` while no one merges into its branch.
-type Found = Option<Versioned<Lane>>;
+type StoredLane = Option<Versioned<Lane>>;
 
 impl Dispatcher {
     /// Whether a pull request is ready and another one has its turn: then it queues, and reading it now would decide nothing.
     pub(super) async fn waits_for_turn(
         &self,
         found: &Versioned<TrackedPull>,
-        wish: &Wish<'_>,
+        wakeup: &PullWakeup<'_>,
     ) -> Result<bool, Error> {
         let pull = &found.value.pull;
-        let now = self.desk.now();
-        let is_quiet = wish.received_at.is_none() && matches!(pull.phase, PullPhase::Open);
+        let now = self.backend.now();
+        let is_quiet = wakeup.received_at.is_none() && matches!(pull.phase, PullPhase::Open);
         let ready = pull
             .ready
             .as_ref()
@@ -48,7 +48,7 @@ impl Dispatcher {
         let Some(lane) = lane.filter(|lane| !lane.value.is_open_to(&pull.pull, now)) else {
             return Ok(false);
         };
-        let mut unit = self.desk.unit();
+        let mut unit = self.backend.unit();
         let queued = Lane::enter(Some(&lane.value), &pull.pull, now);
         put(
             &mut unit,
@@ -56,7 +56,7 @@ impl Dispatcher {
             &queued,
             &Some(lane),
         );
-        match self.desk.commit(unit).await {
+        match self.backend.commit(unit).await {
             Err(error) if error.is_conflict() => self.again_soon(&pull.pull).await?,
             outcome => outcome?,
         }
@@ -68,12 +68,12 @@ impl Dispatcher {
     /// lane. Returns the head that may be merged now.
     pub(super) async fn take_turn(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         step: &mut Step<Pull>,
         facts: &PullFacts,
         source: &Source,
     ) -> Result<Option<CommitSha>, Error> {
-        let now = self.desk.now();
+        let now = self.backend.now();
         let at = (&source.repo, &facts.base.branch);
         let lane = self.lane(at.0, at.1).await?;
         let pull = step.aggregate.pull.clone();
@@ -96,8 +96,8 @@ impl Dispatcher {
         Ok(Some(sha))
     }
 
-    async fn lane(&self, repo: &RepoName, base: &BranchName) -> Result<Found, Error> {
-        Ok(self.desk.store.lane(repo, base.as_str()).await?)
+    async fn lane(&self, repo: &RepoName, base: &BranchName) -> Result<StoredLane, Error> {
+        Ok(self.backend.store.lane(repo, base.as_str()).await?)
     }
 }
 
@@ -125,20 +125,25 @@ fn keeps_turn(pull: &Pull, lane: Option<&Versioned<Lane>>, now: Timestamp) -> bo
     is_merging || (pull.ready.is_some() && !lane.is_some_and(is_over))
 }
 
-fn put(unit: &mut Unit, (repo, base): (&RepoName, &BranchName), lane: &Lane, found: &Found) {
+fn put(
+    unit: &mut UnitOfWork,
+    (repo, base): (&RepoName, &BranchName),
+    lane: &Lane,
+    found: &StoredLane,
+) {
     if found.as_ref().is_some_and(|found| found.value == *lane) {
         return;
     }
     let version = found.as_ref().map(|found| found.version);
     let key = keys::lane(repo, base.as_str());
-    unit.put(key, lane, version, Place::default());
+    unit.put(key, lane, version, IndexEntry::default());
 }
 
 /// Wakes the next one in the lane. If that message is lost, it checks by itself.
 fn leave(
-    unit: &mut Unit,
+    unit: &mut UnitOfWork,
     (repo, base): (&RepoName, &BranchName),
-    (pull, found): (&Pull, Found),
+    (pull, found): (&Pull, StoredLane),
     now: Timestamp,
 ) {
     let Some(lane) = found.as_ref() else { return };
@@ -156,7 +161,7 @@ fn leave(
             job: None,
             received_at: None,
         };
-        unit.hint_later(look, delay);
+        unit.enqueue_hint_later(look, delay);
     }
     put(unit, (repo, base), &next, &found);
 }

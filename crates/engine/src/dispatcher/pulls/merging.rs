@@ -11,11 +11,11 @@ use domain::step::Step;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::desk::{Error, Place, Unit};
+use crate::backend::{Error, IndexEntry, UnitOfWork};
 use crate::dispatcher::Dispatcher;
-use crate::forget;
 use crate::keys;
 use crate::ports::{BODY_BYTES_MAX, Expect};
+use crate::retention;
 use crate::store::encode;
 
 /// Changed files listed in the evidence of a merge.
@@ -39,12 +39,12 @@ impl Dispatcher {
     /// Counts a decided merge against the source's daily limit, once however often it is decided, and uncounts what will not happen.
     pub(in crate::dispatcher) async fn count_merges(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         source: &Source,
         (decided, given_up): (Option<EffectId>, &[EffectId]),
     ) -> Result<(), Error> {
-        let now = self.desk.now();
-        let found = self.desk.store.merges(&source.repo).await?;
+        let now = self.backend.now();
+        let found = self.backend.store.merges(&source.repo).await?;
         let mut merges = found.value.clone();
         merges
             .at
@@ -62,13 +62,13 @@ impl Dispatcher {
     /// was withdrawn.
     pub(super) async fn withdraw_merges(
         &self,
-        unit: &mut Unit,
+        unit: &mut UnitOfWork,
         step: &Step<pull::Pull>,
         judged: Option<&CommitSha>,
     ) -> Result<Vec<EffectId>, Error> {
         let mut withdrawn = Vec::new();
         let pk = keys::pull_pk(&step.aggregate.pull);
-        for found in self.desk.store.effects(&pk).await? {
+        for found in self.backend.store.effects(&pk).await? {
             let Action::Merge { sha, .. } = &found.value.action else {
                 continue;
             };
@@ -84,7 +84,7 @@ impl Dispatcher {
                     attempt,
                     failure: why,
                 };
-                self.desk.save_effect_state(
+                self.backend.save_effect_state(
                     unit,
                     &pk,
                     &found,
@@ -102,7 +102,7 @@ impl Dispatcher {
 
 /// Keeps what a merge was judged by: everything but the untrusted texts, with a bounded list of files.
 pub(super) fn keep_evidence(
-    unit: &mut Unit,
+    unit: &mut UnitOfWork,
     (step, sha): (&Step<pull::Pull>, &CommitSha),
     facts: &PullFacts,
     source: &Source,
@@ -136,6 +136,6 @@ pub(super) fn keep_evidence(
         keys::evidence(&facts.pull, sha),
         &evidence,
         Expect::Any,
-        Place::until(unit.now(), forget::EVIDENCE),
+        IndexEntry::until(unit.now(), retention::EVIDENCE),
     );
 }

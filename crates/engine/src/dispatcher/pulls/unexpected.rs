@@ -5,10 +5,10 @@ use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName};
 use domain::job::Job;
-use domain::merge::SessionRest;
+use domain::merge::SessionStatus;
 use domain::pull;
 
-use crate::desk::Error;
+use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 
 impl Dispatcher {
@@ -18,10 +18,12 @@ impl Dispatcher {
         &self,
         pull: &pull::Pull,
         facts: &PullFacts,
-        (job, session): (&Job, SessionRest),
+        (job, session): (&Job, SessionStatus),
     ) -> Result<Option<Option<Vec<String>>>, Error> {
-        let (Some(doubt), Some(files)) = (pull::doubt(pull, facts, session), facts.files.known())
-        else {
+        let (Some(doubt), Some(files)) = (
+            pull::needed_comparison(pull, facts, session),
+            facts.files.known(),
+        ) else {
             return Ok(None);
         };
         let (repo, base) = (&facts.pull.repo, &facts.base.sha);
@@ -42,7 +44,7 @@ impl Dispatcher {
             };
             if files.iter().any(|path| in_base.contains(path)) {
                 let since_own = self.changed(repo, (own, &facts.head.sha)).await?;
-                found.extend(pull::taken_back(files, &in_base, since_own.as_deref()));
+                found.extend(pull::reverted_paths(files, &in_base, since_own.as_deref()));
             }
         }
         found.sort_unstable();
@@ -56,7 +58,7 @@ impl Dispatcher {
         repo: &RepoName,
         between: (&CommitSha, &CommitSha),
     ) -> Result<Option<Vec<String>>, Error> {
-        match self.eyes.pulls.changed(repo, between).await {
+        match self.readers.pulls.changed(repo, between).await {
             Ok(paths) => Ok(Some(paths)),
             Err(failure) if passes(&failure) => Err(failure.into()),
             Err(_cannot_be_listed) => Ok(None),
@@ -65,7 +67,7 @@ impl Dispatcher {
 
     /// The paths in a session's change set; empty where it cannot be read any more.
     async fn patched(&self, job: &Job, pull: &pull::Pull) -> Result<Vec<String>, Error> {
-        let read = self.eyes.sessions.artifacts(&job.account, &pull.session);
+        let read = self.readers.sessions.artifacts(&job.account, &pull.session);
         match read.await {
             Ok(artifacts) => Ok(pull::paths_of_patch(
                 artifacts.patch.as_deref().unwrap_or_default(),

@@ -4,7 +4,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{JobId, PullRef};
 use jiff::SignedDuration;
 
-use crate::desk::{Error, Place, ignore_conflict};
+use crate::backend::{Error, IndexEntry, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::ports::{Expect, Record, Write};
@@ -31,7 +31,7 @@ impl Dispatcher {
         failure: &Failure,
     ) -> Result<(), Error> {
         tracing::warn!(pull = %reference, %failure, "the pull request cannot be read now");
-        if let Some(found) = self.desk.store.pull(reference).await? {
+        if let Some(found) = self.backend.store.pull(reference).await? {
             return self.put_off(reference, self.wait_of(&found, failure)).await;
         }
         if self.is_worth_another_look(hint, failure).await? {
@@ -43,7 +43,7 @@ impl Dispatcher {
     /// The longer nothing could be read, the longer the wait: half as long again.
     fn wait_of(&self, found: &Versioned<TrackedPull>, failure: &Failure) -> SignedDuration {
         let unread_for = found.value.read_at.map_or(SignedDuration::ZERO, |read| {
-            self.desk.now().duration_since(read)
+            self.backend.now().duration_since(read)
         });
         let growing = (unread_for / 2).clamp(AGAIN_SOON, AGAIN_LATE);
         failure
@@ -57,7 +57,7 @@ impl Dispatcher {
         reference: &PullRef,
         wait: SignedDuration,
     ) -> Result<(), Error> {
-        let records = self.desk.store.records();
+        let records = self.backend.store.records();
         let Some(record) = records.get(&keys::pull(reference)).await? else {
             return Ok(());
         };
@@ -66,7 +66,7 @@ impl Dispatcher {
         }
         let expect = Expect::Version(record.version);
         let record = Record {
-            due: Some(self.desk.now() + wait),
+            due: Some(self.backend.now() + wait),
             ..record
         };
         let write = Write::Put { record, expect };
@@ -82,7 +82,7 @@ impl Dispatcher {
     ) -> Result<bool, Error> {
         if let Some(id) = hint {
             return Ok(self
-                .desk
+                .backend
                 .store
                 .job(id)
                 .await?
@@ -117,14 +117,14 @@ impl Dispatcher {
             job: hint.cloned(),
             received_at: None,
         };
-        let mut unit = self.desk.unit();
-        let place = Place::due(Some(unit.now() + wait));
+        let mut unit = self.backend.unit();
+        let place = IndexEntry::due(Some(unit.now() + wait));
         unit.put_if(
             keys::parked(&keys::pull_pk(reference), hint),
             &work,
             Expect::Any,
             place,
         );
-        self.desk.commit(unit).await
+        self.backend.commit(unit).await
     }
 }

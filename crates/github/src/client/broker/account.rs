@@ -7,7 +7,7 @@ use engine::ports::Budget;
 use http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Short, Spend};
+use super::{BudgetExhausted, Spending};
 use crate::client::refusal::{SECONDARY_WAIT, WAIT_MAX, asked_wait, word};
 use crate::text::line;
 
@@ -55,7 +55,7 @@ struct Rate {
 
 /// One credential's budgets.
 #[derive(Debug, Default)]
-pub(super) struct Account {
+pub(super) struct CredentialBudgets {
     rates: BTreeMap<String, Rate>,
     /// Since when, and until when, GitHub asked to stay away.
     stay_away: Option<(Timestamp, Timestamp)>,
@@ -69,21 +69,21 @@ pub(super) struct Account {
     turns: BTreeMap<String, Timestamp>,
 }
 
-impl Account {
+impl CredentialBudgets {
     /// Spends, or returns when it can. `what` identifies the write, so that a postponed one finds its turn again.
     pub(super) fn spend(
         &mut self,
         (resource, what): (&str, &str),
-        spend: Spend,
+        spend: Spending,
         now: Timestamp,
-    ) -> Result<(), Short> {
+    ) -> Result<(), BudgetExhausted> {
         if let Some(until) = self.away_until(now) {
             let why = "GitHub asked to stay away";
-            return Err(Short { until, why });
+            return Err(BudgetExhausted { until, why });
         }
         self.enough_requests(resource, spend, now)?;
         let points = self.enough_points(spend, now)?;
-        if spend == Spend::Write {
+        if spend == Spending::Write {
             self.pace(what, now)?;
             self.writes.push_back(now);
         }
@@ -99,50 +99,59 @@ impl Account {
         Some(until)
     }
 
-    fn enough_requests(&self, resource: &str, spend: Spend, now: Timestamp) -> Result<(), Short> {
+    fn enough_requests(
+        &self,
+        resource: &str,
+        spend: Spending,
+        now: Timestamp,
+    ) -> Result<(), BudgetExhausted> {
         let Some(rate) = self.rates.get(resource).filter(|rate| now < rate.reset) else {
             return Ok(());
         };
         let (kept, why) = match spend {
-            Spend::Read => (
+            Spending::Read => (
                 rate.limit / KEPT_FOR_MERGES,
                 "what is left of GitHub's budget is kept for merges",
             ),
-            Spend::KeptRead => (
+            Spending::KeptRead => (
                 rate.limit / KEPT_FOR_WRITES,
                 "what is left of GitHub's budget is kept for writes",
             ),
-            Spend::Write => (0, "GitHub's budget is used up"),
+            Spending::Write => (0, "GitHub's budget is used up"),
         };
         if rate.remaining > kept {
             return Ok(());
         }
         let until = rate.reset.min(now + WAIT_MAX);
-        Err(Short { until, why })
+        Err(BudgetExhausted { until, why })
     }
 
     /// The points after this is spent.
-    fn enough_points(&self, spend: Spend, now: Timestamp) -> Result<(Timestamp, u32), Short> {
+    fn enough_points(
+        &self,
+        spend: Spending,
+        now: Timestamp,
+    ) -> Result<(Timestamp, u32), BudgetExhausted> {
         let running = self
             .points
             .filter(|(since, _)| is_within(*since, now, MINUTE));
         let (since, spent) = running.unwrap_or((now, 0));
         let (price, most) = match spend {
-            Spend::Read => (READ_POINTS, READ_POINTS_MAX),
-            Spend::KeptRead => (READ_POINTS, KEPT_READ_POINTS_MAX),
-            Spend::Write => (WRITE_POINTS, WRITE_POINTS_MAX),
+            Spending::Read => (READ_POINTS, READ_POINTS_MAX),
+            Spending::KeptRead => (READ_POINTS, KEPT_READ_POINTS_MAX),
+            Spending::Write => (WRITE_POINTS, WRITE_POINTS_MAX),
         };
         if spent + price <= most {
             return Ok((since, spent + price));
         }
         let why = "this minute's requests to GitHub are used up";
-        Err(Short {
+        Err(BudgetExhausted {
             until: since + MINUTE,
             why,
         })
     }
 
-    fn pace(&mut self, what: &str, now: Timestamp) -> Result<(), Short> {
+    fn pace(&mut self, what: &str, now: Timestamp) -> Result<(), BudgetExhausted> {
         self.writes.retain(|at| is_within(*at, now, HOUR));
         if let Some(first) = self
             .writes
@@ -151,7 +160,7 @@ impl Account {
         {
             let until = *first + HOUR;
             let why = "this hour's writes to GitHub are used up";
-            return Err(Short { until, why });
+            return Err(BudgetExhausted { until, why });
         }
         let until = self.turn_of(what, now);
         if until <= now {
@@ -160,7 +169,7 @@ impl Account {
         }
         self.turns.insert(what.to_owned(), until);
         let why = "writes to GitHub are a second apart";
-        Err(Short { until, why })
+        Err(BudgetExhausted { until, why })
     }
 
     /// When a write may be made: at its turn, which comes after all assigned ones, and a second after the last write.

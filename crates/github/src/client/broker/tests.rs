@@ -15,7 +15,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 /// The headers of an answer about the hour that ends ten minutes after the beginning.
-fn told(remaining: u64) -> HeaderMap {
+fn headers_with(remaining: u64) -> HeaderMap {
     let reset = at(600_000).as_second().to_string();
     headers(&[
         ("x-ratelimit-limit", "1000"),
@@ -25,9 +25,9 @@ fn told(remaining: u64) -> HeaderMap {
     ])
 }
 
-const MINE: Purse = Purse::Installation(1);
+const MINE: BudgetOwner = BudgetOwner::Installation(1);
 
-fn try_to(broker: &Broker, spend: Spend, millis: i64) -> Result<(), Timestamp> {
+fn try_to(broker: &Broker, spend: Spending, millis: i64) -> Result<(), Timestamp> {
     let spent = broker.spend(&MINE, ("core", "doing it", spend), at(millis));
     spent.map_err(|short| short.until)
 }
@@ -44,9 +44,9 @@ fn reads_stop_first_then_what_a_merge_reads_then_writes() {
         (0, [false, false, false]),
     ];
     for (turn, (remaining, expected)) in rows.into_iter().enumerate() {
-        broker.note(&MINE, (StatusCode::OK, &told(remaining), ""), at(0));
+        broker.note(&MINE, (StatusCode::OK, &headers_with(remaining), ""), at(0));
         let millis = i64::try_from(turn).unwrap() * 2_000;
-        for (spend, may) in [Spend::Read, Spend::KeptRead, Spend::Write]
+        for (spend, may) in [Spending::Read, Spending::KeptRead, Spending::Write]
             .into_iter()
             .zip(expected)
         {
@@ -55,27 +55,31 @@ fn reads_stop_first_then_what_a_merge_reads_then_writes() {
             assert_eq!(outcome, wanted, "{remaining} left, {spend:?}");
         }
     }
-    assert_eq!(try_to(&broker, Spend::Read, 600_000), Ok(()), "a new hour");
+    assert_eq!(
+        try_to(&broker, Spending::Read, 600_000),
+        Ok(()),
+        "a new hour"
+    );
 }
 
 #[test]
 fn budgets_of_others_and_of_other_resources_are_their_own() {
     let broker = Broker::default();
-    broker.note(&MINE, (StatusCode::OK, &told(0), ""), at(0));
-    let other = Purse::Installation(2);
+    broker.note(&MINE, (StatusCode::OK, &headers_with(0), ""), at(0));
+    let other = BudgetOwner::Installation(2);
     assert!(
         broker
-            .spend(&other, ("core", "reading", Spend::Read), at(0))
+            .spend(&other, ("core", "reading", Spending::Read), at(0))
             .is_ok()
     );
     assert!(
         broker
-            .spend(&MINE, ("graphql", "reading", Spend::Read), at(0))
+            .spend(&MINE, ("graphql", "reading", Spending::Read), at(0))
             .is_ok()
     );
     assert!(
         broker
-            .spend(&MINE, ("core", "reading", Spend::Read), at(0))
+            .spend(&MINE, ("core", "reading", Spending::Read), at(0))
             .is_err()
     );
     let owners: Vec<String> = broker.all().into_iter().map(|it| it.owner).collect();
@@ -85,22 +89,25 @@ fn budgets_of_others_and_of_other_resources_are_their_own() {
 #[test]
 fn writes_are_a_second_apart_and_five_hundred_an_hour() {
     let broker = Broker::default();
-    assert_eq!(try_to(&broker, Spend::Write, 0), Ok(()));
-    assert_eq!(try_to(&broker, Spend::Write, 999), Err(at(1_000)));
-    assert_eq!(try_to(&broker, Spend::Read, 999), Ok(()));
-    assert_eq!(try_to(&broker, Spend::Write, 1_000), Ok(()));
+    assert_eq!(try_to(&broker, Spending::Write, 0), Ok(()));
+    assert_eq!(try_to(&broker, Spending::Write, 999), Err(at(1_000)));
+    assert_eq!(try_to(&broker, Spending::Read, 999), Ok(()));
+    assert_eq!(try_to(&broker, Spending::Write, 1_000), Ok(()));
     for write in 2..500 {
-        assert_eq!(try_to(&broker, Spend::Write, write * 2_000), Ok(()));
+        assert_eq!(try_to(&broker, Spending::Write, write * 2_000), Ok(()));
     }
-    assert_eq!(try_to(&broker, Spend::Write, 1_000_000), Err(at(3_600_000)));
-    assert_eq!(try_to(&broker, Spend::Write, 3_600_000), Ok(()));
+    assert_eq!(
+        try_to(&broker, Spending::Write, 1_000_000),
+        Err(at(3_600_000))
+    );
+    assert_eq!(try_to(&broker, Spending::Write, 3_600_000), Ok(()));
 }
 
 #[test]
 fn writes_that_wait_come_back_one_after_the_other() {
     let broker = Broker::default();
     let write = |what: &str, millis| {
-        let spent = broker.spend(&MINE, ("core", what, Spend::Write), at(millis));
+        let spent = broker.spend(&MINE, ("core", what, Spending::Write), at(millis));
         spent.map_err(|short| short.until)
     };
     assert_eq!(write("a", 0), Ok(()));
@@ -122,27 +129,30 @@ fn writes_that_wait_come_back_one_after_the_other() {
 #[test]
 fn a_clock_that_is_set_back_holds_nothing_up() {
     let broker = Broker::default();
-    assert_eq!(try_to(&broker, Spend::Write, 3_600_000), Ok(()));
-    assert_eq!(try_to(&broker, Spend::Write, 3_600_000), Err(at(3_601_000)));
-    assert_eq!(try_to(&broker, Spend::Write, 0), Ok(()));
+    assert_eq!(try_to(&broker, Spending::Write, 3_600_000), Ok(()));
+    assert_eq!(
+        try_to(&broker, Spending::Write, 3_600_000),
+        Err(at(3_601_000))
+    );
+    assert_eq!(try_to(&broker, Spending::Write, 0), Ok(()));
 }
 
 #[test]
 fn the_points_of_a_minute_end_for_reads_first() {
     let broker = Broker::default();
     for _ in 0..700 {
-        assert_eq!(try_to(&broker, Spend::Read, 0), Ok(()));
+        assert_eq!(try_to(&broker, Spending::Read, 0), Ok(()));
     }
-    assert_eq!(try_to(&broker, Spend::Read, 59_999), Err(at(60_000)));
+    assert_eq!(try_to(&broker, Spending::Read, 59_999), Err(at(60_000)));
     for _ in 0..50 {
-        assert_eq!(try_to(&broker, Spend::KeptRead, 0), Ok(()));
+        assert_eq!(try_to(&broker, Spending::KeptRead, 0), Ok(()));
     }
-    assert_eq!(try_to(&broker, Spend::KeptRead, 0), Err(at(60_000)));
+    assert_eq!(try_to(&broker, Spending::KeptRead, 0), Err(at(60_000)));
     for write in 0..20 {
-        assert_eq!(try_to(&broker, Spend::Write, write * 1_000), Ok(()));
+        assert_eq!(try_to(&broker, Spending::Write, write * 1_000), Ok(()));
     }
-    assert_eq!(try_to(&broker, Spend::Write, 30_000), Err(at(60_000)));
-    assert_eq!(try_to(&broker, Spend::Read, 60_000), Ok(()));
+    assert_eq!(try_to(&broker, Spending::Write, 30_000), Err(at(60_000)));
+    assert_eq!(try_to(&broker, Spending::Read, 60_000), Ok(()));
 }
 
 #[test]
@@ -159,8 +169,8 @@ fn secondary_limits_without_a_time_double_until_there_was_calm() {
         // What was on its way at the same time is no second refusal.
         assert_eq!(refuse(now).map(|wait| wait.as_secs()), Some(expected));
         now += expected * 1_000;
-        assert_eq!(try_to(&broker, Spend::Write, now - 1), Err(at(now)));
-        assert_eq!(try_to(&broker, Spend::Read, now - 1), Err(at(now)));
+        assert_eq!(try_to(&broker, Spending::Write, now - 1), Err(at(now)));
+        assert_eq!(try_to(&broker, Spending::Read, now - 1), Err(at(now)));
     }
     for (later, expected) in [(899_999, 3_600), (3_600_000 + 900_000, 60)] {
         now += later;
@@ -177,23 +187,27 @@ fn a_refusal_with_a_time_is_obeyed_and_a_used_up_budget_ends_with_its_hour() {
     let asked = headers(&[("retry-after", "17")]);
     let wait = broker.note(&MINE, (StatusCode::TOO_MANY_REQUESTS, &asked, ""), at(0));
     assert_eq!(wait, Some(SignedDuration::from_secs(17)));
-    assert_eq!(try_to(&broker, Spend::Read, 16_999), Err(at(17_000)));
-    let used_up = (StatusCode::FORBIDDEN, &told(0), "API rate limit exceeded");
+    assert_eq!(try_to(&broker, Spending::Read, 16_999), Err(at(17_000)));
+    let used_up = (
+        StatusCode::FORBIDDEN,
+        &headers_with(0),
+        "API rate limit exceeded",
+    );
     let wait = broker.note(&MINE, used_up, at(20_000));
     assert_eq!(wait, Some(SignedDuration::from_secs(580)));
-    assert_eq!(try_to(&broker, Spend::Write, 30_000), Err(at(600_000)));
-    assert_eq!(try_to(&broker, Spend::Write, 600_000), Ok(()));
+    assert_eq!(try_to(&broker, Spending::Write, 30_000), Err(at(600_000)));
+    assert_eq!(try_to(&broker, Spending::Write, 600_000), Ok(()));
 }
 
 #[test]
 fn a_replaced_token_takes_nothing_over() {
     let broker = Broker::default();
-    let old = Purse::Token("old".to_owned());
-    let new = Purse::Token("new".to_owned());
-    broker.note(&old, (StatusCode::OK, &told(0), ""), at(0));
+    let old = BudgetOwner::Token("old".to_owned());
+    let new = BudgetOwner::Token("new".to_owned());
+    broker.note(&old, (StatusCode::OK, &headers_with(0), ""), at(0));
     assert!(
         broker
-            .spend(&new, ("core", "reading", Spend::Read), at(0))
+            .spend(&new, ("core", "reading", Spending::Read), at(0))
             .is_ok()
     );
     assert_eq!(broker.all(), []);

@@ -41,14 +41,14 @@ fn what_happened_to_checks_is_told_and_what_is_not_known_is_a_change() {
         ))
     };
     let rows = [
-        ("check_run", r#""created""#, News::CheckBegan),
-        ("check_run", r#""completed""#, News::CheckEnded),
-        ("check_run", r#""complet\u0065d""#, News::CheckEnded),
-        ("check_run", r#""rerequested""#, News::UnderWay),
-        ("check_suite", r#""requested""#, News::UnderWay),
-        ("check_suite", r#""completed""#, News::SuiteEnded),
-        ("workflow_run", r#""in_progress""#, News::UnderWay),
-        ("workflow_run", r#""completed""#, News::SuiteEnded),
+        ("check_run", r#""created""#, DeliveryHint::CheckBegan),
+        ("check_run", r#""completed""#, DeliveryHint::CheckEnded),
+        ("check_run", r#""complet\u0065d""#, DeliveryHint::CheckEnded),
+        ("check_run", r#""rerequested""#, DeliveryHint::UnderWay),
+        ("check_suite", r#""requested""#, DeliveryHint::UnderWay),
+        ("check_suite", r#""completed""#, DeliveryHint::SuiteEnded),
+        ("workflow_run", r#""in_progress""#, DeliveryHint::UnderWay),
+        ("workflow_run", r#""completed""#, DeliveryHint::SuiteEnded),
     ];
     for (kind, action, news) in rows {
         assert_eq!(check(kind, action), news, "{kind} {action}");
@@ -63,28 +63,28 @@ fn what_happened_to_checks_is_told_and_what_is_not_known_is_a_change() {
         r#"{"completed":1}"#,
         r#"["completed"]"#,
     ] {
-        assert_eq!(check("check_run", odd), News::Changed, "{odd}");
+        assert_eq!(check("check_run", odd), DeliveryHint::Changed, "{odd}");
     }
     let status = |state: &str| {
         of(format!(
             r#"{{"sha":"{SHA}","state":"{state}","context":"ci",{repository}}}"#
         ))
     };
-    assert_eq!(status("pending"), News::UnderWay);
+    assert_eq!(status("pending"), DeliveryHint::UnderWay);
     for ended in ["success", "failure", "error"] {
-        assert_eq!(status(ended), News::CheckEnded);
+        assert_eq!(status(ended), DeliveryHint::CheckEnded);
     }
     let push = format!(r#"{{"ref":"refs/heads/x","before":"{SHA}","after":"{SHA}",{repository}}}"#);
-    assert_eq!(of(push), News::UnderWay);
+    assert_eq!(of(push), DeliveryHint::UnderWay);
     let pull = format!(r#"{{"action":"completed","pull_request":{{"number":7}},{repository}}}"#);
-    assert_eq!(of(pull), News::Changed);
+    assert_eq!(of(pull), DeliveryHint::Changed);
     let pushed = |more: &str| {
         of(format!(
             r#"{{"action":"synchronize","pull_request":{{"number":7}}{more},{repository}}}"#
         ))
     };
-    assert_eq!(pushed(""), News::Pushed);
-    assert_eq!(pushed(r#","review":{}"#), News::Changed);
+    assert_eq!(pushed(""), DeliveryHint::Pushed);
+    assert_eq!(pushed(r#","review":{}"#), DeliveryHint::Changed);
 }
 
 #[test]

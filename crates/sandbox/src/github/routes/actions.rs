@@ -10,9 +10,9 @@ use crate::github::access::Resource;
 use crate::github::checks::{Check, Conclusion, Phase, Run, Suite};
 use crate::github::pen::{is_shown, log_of};
 use crate::github::setup::{ACTIONS_APP_SLUG, CheckKind, Outcome as Ending};
-use crate::github::world::{Refusal, World};
+use crate::github::world::{GitHubRefusal, GitHubWorld};
 
-pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     if ask.is_write() {
         ask.writes(Resource::Actions)?
     } else {
@@ -32,7 +32,7 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
         ("GET", ["workflows"]) => workflows(world, ask, repo),
         ("GET", ["jobs", id]) => job(world, ask, repo, number(id)?),
         ("GET", ["jobs", id, "logs"]) => log(world, repo, number(id)?),
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 
@@ -46,12 +46,12 @@ enum Wanted {
 }
 
 /// Whether a suite is a run that can be seen yet.
-fn shown<'a>(world: &World, ask: &Ask, suite: &'a Suite) -> Option<&'a Run> {
+fn shown<'a>(world: &GitHubWorld, ask: &Ask, suite: &'a Suite) -> Option<&'a Run> {
     let due = plus(suite.created_at, world.faults.lags().checks) <= ask.now;
     suite.run.as_ref().filter(|_| suite.told.is_some() && due)
 }
 
-fn runs(world: &World, ask: &Ask, repo: &str) -> Outcome {
+fn runs(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let wanted = |suite: &&Suite| {
         ask.param("head_sha").is_none_or(|sha| sha == suite.sha)
@@ -75,19 +75,23 @@ fn runs(world: &World, ask: &Ask, repo: &str) -> Outcome {
     Ok(paging::object(ask, "workflow_runs", items))
 }
 
-fn suite_of<'a>(world: &'a World, repo: &str, run: u64) -> Result<(&'a Suite, &'a Run), Refusal> {
+fn suite_of<'a>(
+    world: &'a GitHubWorld,
+    repo: &str,
+    run: u64,
+) -> Result<(&'a Suite, &'a Run), GitHubRefusal> {
     let mut runs = world
         .repo(repo)?
         .suites
         .iter()
         .filter_map(|suite| Some((suite, suite.run.as_ref()?)));
     runs.find(|(_, own)| own.id == run)
-        .ok_or_else(Refusal::not_found)
+        .ok_or_else(GitHubRefusal::not_found)
 }
 
-fn show(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn show(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     let (suite, run) = suite_of(world, repo, id)?;
-    shown(world, ask, suite).ok_or_else(Refusal::not_found)?;
+    shown(world, ask, suite).ok_or_else(GitHubRefusal::not_found)?;
     Ok(Reply::json(ask.pen(world).workflow_run(
         world.repo(repo)?,
         suite,
@@ -95,7 +99,7 @@ fn show(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
     )))
 }
 
-fn jobs(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn jobs(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     let (suite, _) = suite_of(world, repo, id)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let own = |check: &&Check| check.suite == suite.id && is_shown(check) && !check.superseded;
@@ -108,7 +112,7 @@ fn jobs(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
     Ok(paging::object(ask, "jobs", items))
 }
 
-fn rerun(world: &mut World, ask: &Ask, repo: &str, (id, wanted): (u64, Wanted)) -> Outcome {
+fn rerun(world: &mut GitHubWorld, ask: &Ask, repo: &str, (id, wanted): (u64, Wanted)) -> Outcome {
     let suite = suite_of(world, repo, id)?.0.id;
     let again = world.rerun(ask.now, repo, |check| {
         let waits = check.outcome == Ending::ApprovalPending;
@@ -121,12 +125,15 @@ fn rerun(world: &mut World, ask: &Ask, repo: &str, (id, wanted): (u64, Wanted)) 
             }
     });
     match again {
-        0 => Err(Refusal::new(403, "This workflow run cannot be retried")),
+        0 => Err(GitHubRefusal::new(
+            403,
+            "This workflow run cannot be retried",
+        )),
         _ => Ok(Reply::status(201, json!({}))),
     }
 }
 
-fn workflows(world: &World, ask: &Ask, repo: &str) -> Outcome {
+fn workflows(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let mut names: Vec<&str> = found
         .ci()
@@ -145,7 +152,11 @@ fn workflows(world: &World, ask: &Ask, repo: &str) -> Outcome {
 }
 
 /// A job of GitHub Actions with its suite; check runs of other apps are no jobs.
-fn job_of<'a>(world: &'a World, repo: &str, id: u64) -> Result<(&'a Suite, &'a Check), Refusal> {
+fn job_of<'a>(
+    world: &'a GitHubWorld,
+    repo: &str,
+    id: u64,
+) -> Result<(&'a Suite, &'a Check), GitHubRefusal> {
     let (found, check) = (world.repo(repo)?, world.check(repo, id)?);
     let suite = found
         .suites
@@ -153,11 +164,11 @@ fn job_of<'a>(world: &'a World, repo: &str, id: u64) -> Result<(&'a Suite, &'a C
         .find(|suite| suite.id == check.suite && suite.run.is_some());
     let suite = suite
         .filter(|_| is_shown(check))
-        .ok_or_else(Refusal::not_found)?;
+        .ok_or_else(GitHubRefusal::not_found)?;
     Ok((suite, check))
 }
 
-fn job(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn job(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     let (suite, check) = job_of(world, repo, id)?;
     Ok(Reply::json(ask.pen(world).job(
         world.repo(repo)?,
@@ -167,7 +178,7 @@ fn job(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
 }
 
 /// The log as text; GitHub redirects to it, which clients follow.
-fn log(world: &World, repo: &str, id: u64) -> Outcome {
+fn log(world: &GitHubWorld, repo: &str, id: u64) -> Outcome {
     let (_, check) = job_of(world, repo, id)?;
     Ok(Reply::text(log_of(check)))
 }

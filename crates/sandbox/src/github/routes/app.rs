@@ -13,12 +13,12 @@ use crate::github::access::{
 };
 use crate::github::moves::InstallationSetup;
 use crate::github::pen::{put, time};
-use crate::github::world::{Refusal, Repo, World};
+use crate::github::world::{GitHubRefusal, GitHubWorld, Repo};
 
 /// How long a minted token lives.
 const TOKEN_LIFE: SignedDuration = SignedDuration::from_hours(1);
 
-pub(super) fn answer(world: &mut World, ask: &Ask, rest: &[&str]) -> Outcome {
+pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, rest: &[&str]) -> Outcome {
     ask.caller.is_app()?;
     match (ask.method.as_str(), rest) {
         ("GET", []) => Ok(Reply::json(ask.pen(world).own_app())),
@@ -38,12 +38,12 @@ pub(super) fn answer(world: &mut World, ask: &Ask, rest: &[&str]) -> Outcome {
         }
         ("GET", ["hook", "config"]) => hooks::config(world),
         (_, ["hook", "deliveries", rest @ ..]) => hooks::deliveries(world, ask, rest),
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 
 /// An installation, on its account or on that of the first repository.
-fn shown(world: &World, ask: &Ask, setup: &InstallationSetup) -> Value {
+fn shown(world: &GitHubWorld, ask: &Ask, setup: &InstallationSetup) -> Value {
     let first = world.repos.values().next();
     let owner = setup.owner.as_deref();
     let owner = owner.or_else(|| first.map(Repo::owner)).unwrap_or(APP_SLUG);
@@ -51,7 +51,7 @@ fn shown(world: &World, ask: &Ask, setup: &InstallationSetup) -> Value {
 }
 
 /// The installation that a repository belongs to; an old name leads on to it.
-pub(super) fn installation_of(world: &World, ask: &Ask, repo: &str) -> Outcome {
+pub(super) fn installation_of(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     ask.caller.is_app()?;
     if let Some(found) = world.moved_to(repo) {
         return Ok(Reply::moved(ask, found.id, "/installation"));
@@ -60,14 +60,14 @@ pub(super) fn installation_of(world: &World, ask: &Ask, repo: &str) -> Outcome {
 }
 
 /// The same for a repository that is named by its number.
-pub(super) fn installation_of_id(world: &World, ask: &Ask, id: &str) -> Outcome {
+pub(super) fn installation_of_id(world: &GitHubWorld, ask: &Ask, id: &str) -> Outcome {
     ask.caller.is_app()?;
     installation_holding(world, ask, world.repo_by_id(number(id)?)?)
 }
 
-fn installation_holding(world: &World, ask: &Ask, repo: &Repo) -> Outcome {
+fn installation_holding(world: &GitHubWorld, ask: &Ask, repo: &Repo) -> Outcome {
     if !world.manifests.installed || !world.app.is_on(repo.full_name()) {
-        return Err(Refusal::not_found());
+        return Err(GitHubRefusal::not_found());
     }
     let setup = world.installation_of(repo.owner())?;
     let shown = ask.pen(world).installation(setup, repo.owner());
@@ -75,9 +75,12 @@ fn installation_holding(world: &World, ask: &Ask, repo: &Repo) -> Outcome {
 }
 
 /// A token of the installation, narrowed to the repositories and permissions that were asked for.
-fn mint(world: &mut World, ask: &Ask, installation: &InstallationSetup) -> Outcome {
+fn mint(world: &mut GitHubWorld, ask: &Ask, installation: &InstallationSetup) -> Outcome {
     if installation.suspended || world.app.suspended {
-        return Err(Refusal::new(403, "This installation has been suspended"));
+        return Err(GitHubRefusal::new(
+            403,
+            "This installation has been suspended",
+        ));
     }
     let serial = world.next_id();
     let permissions = asked_permissions(&ask.body, &world.app.permissions);
@@ -141,7 +144,7 @@ fn asked_permissions(body: &Value, all: &Permissions) -> Permissions {
 }
 
 /// Repositories by name or by id.
-fn asked_repos(world: &World, body: &Value) -> Option<Vec<String>> {
+fn asked_repos(world: &GitHubWorld, body: &Value) -> Option<Vec<String>> {
     let list = |field: &str| body.get(field).and_then(Value::as_array);
     let names = list("repositories")
         .into_iter()
@@ -164,7 +167,7 @@ fn asked_repos(world: &World, body: &Value) -> Option<Vec<String>> {
 }
 
 /// `GET /installation/repositories`, for tokens of the installation.
-pub(super) fn repositories(world: &World, ask: &Ask) -> Outcome {
+pub(super) fn repositories(world: &GitHubWorld, ask: &Ask) -> Outcome {
     ask.reads(Resource::Metadata)?;
     let pen = ask.pen(world);
     let seen = world

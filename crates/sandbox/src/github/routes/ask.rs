@@ -12,7 +12,7 @@ use super::PREFIX;
 use super::caller::Caller;
 use crate::github::access::{Access, Resource};
 use crate::github::pen::Pen;
-use crate::github::world::{Refusal, World};
+use crate::github::world::{GitHubRefusal, GitHubWorld};
 
 /// A request whose path, query and body have been read.
 #[derive(Clone, Debug)]
@@ -33,11 +33,11 @@ pub(super) struct Ask {
 }
 
 impl Ask {
-    pub(super) fn read(parts: &Parts, bytes: &[u8], now: Timestamp) -> Result<Self, Refusal> {
+    pub(super) fn read(parts: &Parts, bytes: &[u8], now: Timestamp) -> Result<Self, GitHubRefusal> {
         let body = match bytes {
             [] => Value::Null,
             bytes => serde_json::from_slice(bytes)
-                .map_err(|_| Refusal::new(400, "Problems parsing JSON"))?,
+                .map_err(|_| GitHubRefusal::new(400, "Problems parsing JSON"))?,
         };
         let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
         let path = parts.uri.path();
@@ -90,9 +90,9 @@ impl Ask {
     }
 
     /// A text that GitHub demands.
-    pub(super) fn demand(&self, field: &str) -> Result<&str, Refusal> {
+    pub(super) fn demand(&self, field: &str) -> Result<&str, GitHubRefusal> {
         let missing = || {
-            Refusal::new(
+            GitHubRefusal::new(
                 422,
                 format!("Invalid request.\n\n\"{field}\" wasn't supplied."),
             )
@@ -106,22 +106,22 @@ impl Ask {
     }
 
     /// Refuses when the caller lacks a permission.
-    pub(super) fn need(&self, resource: Resource, access: Access) -> Result<(), Refusal> {
+    pub(super) fn need(&self, resource: Resource, access: Access) -> Result<(), GitHubRefusal> {
         self.caller.need(resource, access)
     }
 
     /// Reading one kind of resource.
-    pub(super) fn reads(&self, resource: Resource) -> Result<(), Refusal> {
+    pub(super) fn reads(&self, resource: Resource) -> Result<(), GitHubRefusal> {
         self.need(resource, Access::Read)
     }
 
     /// Writing one kind of resource.
-    pub(super) fn writes(&self, resource: Resource) -> Result<(), Refusal> {
+    pub(super) fn writes(&self, resource: Resource) -> Result<(), GitHubRefusal> {
         self.need(resource, Access::Write)
     }
 
     /// A pen that writes addresses under the caller's host.
-    pub(super) fn pen<'a>(&'a self, world: &'a World) -> Pen<'a> {
+    pub(super) fn pen<'a>(&'a self, world: &'a GitHubWorld) -> Pen<'a> {
         Pen {
             world,
             now: self.now,
@@ -135,6 +135,6 @@ fn decode(part: &str) -> String {
 }
 
 /// A number in a path; GitHub answers 404 to what is none.
-pub(super) fn number(text: &str) -> Result<u64, Refusal> {
-    text.parse().map_err(|_| Refusal::not_found())
+pub(super) fn number(text: &str) -> Result<u64, GitHubRefusal> {
+    text.parse().map_err(|_| GitHubRefusal::not_found())
 }

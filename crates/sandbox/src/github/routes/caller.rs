@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::ask::Ask;
 use super::reply::{Outcome, Reply};
 use crate::github::access::{APP_ID, Access, Resource, TokenKind, TokenSetup, Window};
-use crate::github::world::{Refusal, User, World};
+use crate::github::world::{GitHubRefusal, GitHubWorld, User};
 
 /// How GitHub refuses what should be the App's token and is not.
 const NO_JWT: &str = "A JSON web token could not be decoded";
@@ -29,15 +29,15 @@ pub(super) enum Caller {
 impl Caller {
     /// Reads `Authorization: Bearer …` or `token …`.
     pub(super) fn identify(
-        world: &World,
+        world: &GitHubWorld,
         headers: &HeaderMap,
         now: Timestamp,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, GitHubRefusal> {
         let header = headers
             .get(AUTHORIZATION)
             .and_then(|value| value.to_str().ok());
         let Some(header) = header else {
-            return Err(Refusal::new(401, "Requires authentication"));
+            return Err(GitHubRefusal::new(401, "Requires authentication"));
         };
         let secret = match header.split_once(' ') {
             Some((scheme, secret)) if is_token_scheme(scheme) => secret.trim(),
@@ -84,7 +84,7 @@ impl Caller {
     }
 
     /// Refuses repositories the caller cannot see as if they did not exist.
-    pub(super) fn sees(&self, world: &World, repo: &str) -> Result<(), Refusal> {
+    pub(super) fn sees(&self, world: &GitHubWorld, repo: &str) -> Result<(), GitHubRefusal> {
         let found = world.repo(repo)?;
         match self {
             Self::Token(token) => {
@@ -93,7 +93,7 @@ impl Caller {
                 if seen {
                     Ok(())
                 } else {
-                    Err(Refusal::not_found())
+                    Err(GitHubRefusal::not_found())
                 }
             }
             // The App's own token is valid only for the App and its installations.
@@ -102,7 +102,7 @@ impl Caller {
     }
 
     /// Refuses when a permission is missing, and names the one that would have been enough.
-    pub(super) fn need(&self, resource: Resource, access: Access) -> Result<(), Refusal> {
+    pub(super) fn need(&self, resource: Resource, access: Access) -> Result<(), GitHubRefusal> {
         let Self::Token(token) = self else {
             return Err(bad_credentials());
         };
@@ -122,22 +122,22 @@ impl Caller {
             "read"
         };
         let needs = Some(format!("{}={word}", resource.as_str()));
-        Err(Refusal {
+        Err(GitHubRefusal {
             needs,
-            ..Refusal::new(403, message)
+            ..GitHubRefusal::new(403, message)
         })
     }
 
     /// Refuses all callers but the App.
-    pub(super) fn is_app(&self) -> Result<(), Refusal> {
+    pub(super) fn is_app(&self) -> Result<(), GitHubRefusal> {
         match self {
             Self::App => Ok(()),
-            Self::Token(_) | Self::Nobody => Err(Refusal::new(401, NO_JWT)),
+            Self::Token(_) | Self::Nobody => Err(GitHubRefusal::new(401, NO_JWT)),
         }
     }
 
     /// Refuses when the hour's requests are used up; the request itself is counted when it is answered.
-    pub(super) fn spend(&self, world: &mut World, ask: &Ask) -> Result<(), Refusal> {
+    pub(super) fn spend(&self, world: &mut GitHubWorld, ask: &Ask) -> Result<(), GitHubRefusal> {
         let Some((limit, window)) = self.window(world, ask.now) else {
             return Ok(());
         };
@@ -145,14 +145,14 @@ impl Caller {
             return Ok(());
         }
         let id = self.actor().id;
-        Err(Refusal::new(
+        Err(GitHubRefusal::new(
             403,
             format!("API rate limit exceeded for user ID {id}."),
         ))
     }
 
     /// Counts one request against the hour.
-    pub(super) fn count(&self, world: &mut World) {
+    pub(super) fn count(&self, world: &mut GitHubWorld) {
         if let Self::Token(token) = self
             && let Some(token) = world.tokens.get_mut(&token.token)
         {
@@ -162,7 +162,7 @@ impl Caller {
     }
 
     /// The hour's limit and its usage, after starting a new hour if it is time.
-    pub(super) fn window(&self, world: &mut World, now: Timestamp) -> Option<(u64, Window)> {
+    pub(super) fn window(&self, world: &mut GitHubWorld, now: Timestamp) -> Option<(u64, Window)> {
         let Self::Token(setup) = self else {
             return None;
         };
@@ -172,7 +172,7 @@ impl Caller {
     }
 
     /// `GET /user`, which tokens of apps cannot read.
-    pub(super) fn user(&self, world: &World, ask: &Ask) -> Outcome {
+    pub(super) fn user(&self, world: &GitHubWorld, ask: &Ask) -> Outcome {
         let Self::Token(token) = self else {
             return Err(bad_credentials());
         };
@@ -180,14 +180,15 @@ impl Caller {
             TokenKind::Classic | TokenKind::FineGrained => {
                 Ok(Reply::json(ask.pen(world).user(&self.actor())))
             }
-            TokenKind::Installation | TokenKind::Actions => {
-                Err(Refusal::new(403, "Resource not accessible by integration"))
-            }
+            TokenKind::Installation | TokenKind::Actions => Err(GitHubRefusal::new(
+                403,
+                "Resource not accessible by integration",
+            )),
         }
     }
 
     /// `GET /rate_limit`, which costs nothing.
-    pub(super) fn rate_limit(&self, world: &mut World, ask: &Ask) -> Outcome {
+    pub(super) fn rate_limit(&self, world: &mut GitHubWorld, ask: &Ask) -> Outcome {
         let Some((limit, window)) = self.window(world, ask.now) else {
             return Err(bad_credentials());
         };
@@ -213,8 +214,8 @@ impl Caller {
     }
 }
 
-fn bad_credentials() -> Refusal {
-    Refusal::new(401, "Bad credentials")
+fn bad_credentials() -> GitHubRefusal {
+    GitHubRefusal::new(401, "Bad credentials")
 }
 
 fn is_token_scheme(scheme: &str) -> bool {
@@ -222,8 +223,8 @@ fn is_token_scheme(scheme: &str) -> bool {
 }
 
 /// Accepts the App's web token by its claims. The signature is not verified, as the sandbox has no key; only its presence is checked.
-fn app_of(head: &str, claims: &str, signature: &str) -> Result<Caller, Refusal> {
-    let refusal = || Refusal::new(401, NO_JWT);
+fn app_of(head: &str, claims: &str, signature: &str) -> Result<Caller, GitHubRefusal> {
+    let refusal = || GitHubRefusal::new(401, NO_JWT);
     let head = decoded(head).ok_or_else(refusal)?;
     let claims = decoded(claims).ok_or_else(refusal)?;
     let issuer = match claims.get("iss") {

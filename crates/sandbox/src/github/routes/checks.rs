@@ -10,9 +10,9 @@ use crate::github::access::Resource;
 use crate::github::checks::{Check, Status};
 use crate::github::pen::is_shown;
 use crate::github::setup::CheckKind;
-use crate::github::world::{Refusal, Repo, World};
+use crate::github::world::{GitHubRefusal, GitHubWorld, Repo};
 
-pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
         ("GET", ["commits", reference @ .., "check-runs"]) => {
             runs(world, ask, repo, &commit(world, repo, reference)?)
@@ -37,19 +37,23 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
         ("GET", ["check-runs", id, "annotations"]) => annotations(world, ask, repo, number(id)?),
         ("POST", ["check-runs", id, "rerequest"]) => rerequest(world, ask, repo, number(id)?),
         ("GET", ["check-suites", id]) => show_suite(world, ask, repo, number(id)?),
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 
 /// The SHA of a commit named by SHA or by a branch, whose name may contain slashes.
-pub(super) fn commit(world: &World, repo: &str, reference: &[&str]) -> Result<String, Refusal> {
+pub(super) fn commit(
+    world: &GitHubWorld,
+    repo: &str,
+    reference: &[&str],
+) -> Result<String, GitHubRefusal> {
     let name = reference.join("/");
     let branch = name.strip_prefix("heads/").unwrap_or(&name);
     let tip = world.repo(repo)?.tip(branch);
     if !tip.is_empty() {
         return Ok(tip.to_owned());
     }
-    let missing = || Refusal::new(422, format!("No commit found for SHA: {name}"));
+    let missing = || GitHubRefusal::new(422, format!("No commit found for SHA: {name}"));
     world
         .commits
         .get(&name)
@@ -57,21 +61,24 @@ pub(super) fn commit(world: &World, repo: &str, reference: &[&str]) -> Result<St
         .ok_or_else(missing)
 }
 
-fn show_commit(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
+fn show_commit(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
-    let found = world.commits.get(sha).ok_or_else(Refusal::not_found)?;
+    let found = world
+        .commits
+        .get(sha)
+        .ok_or_else(GitHubRefusal::not_found)?;
     Ok(Reply::json(ask.pen(world).commit(world.repo(repo)?, found)))
 }
 
 /// Whether a check run is visible yet, given the lag of reads.
-fn visible(world: &World, ask: &Ask, check: &Check) -> bool {
+fn visible(world: &GitHubWorld, ask: &Ask, check: &Check) -> bool {
     let since = check.appears_at;
     is_shown(check)
         && check.kind == CheckKind::CheckRun
         && plus(since, world.faults.lags().checks) <= ask.now
 }
 
-fn runs(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
+fn runs(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     ask.reads(Resource::Checks)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let latest = ask.param("filter") != Some("all");
@@ -99,7 +106,7 @@ fn runs(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     Ok(paging::object(ask, "check_runs", items))
 }
 
-fn suites(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
+fn suites(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     ask.reads(Resource::Checks)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let of_commit = found
@@ -110,18 +117,18 @@ fn suites(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     Ok(paging::object(ask, "check_suites", items))
 }
 
-fn show_suite(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn show_suite(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     ask.reads(Resource::Checks)?;
     let found = world.repo(repo)?;
     let suite = found
         .suites
         .iter()
         .find(|suite| suite.id == id)
-        .ok_or_else(Refusal::not_found)?;
+        .ok_or_else(GitHubRefusal::not_found)?;
     Ok(Reply::json(ask.pen(world).suite(found, suite)))
 }
 
-fn combined(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
+fn combined(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     ask.reads(Resource::Statuses)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let latest = found.latest_statuses(sha);
@@ -139,7 +146,7 @@ fn combined(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     Ok(paging::extended(ask, around, ("statuses", items)))
 }
 
-fn statuses(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
+fn statuses(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     ask.reads(Resource::Statuses)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let posted: Vec<&Status> = found
@@ -157,14 +164,17 @@ fn statuses(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     ))
 }
 
-fn post_status(world: &mut World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
+fn post_status(world: &mut GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     ask.writes(Resource::Statuses)?;
     let state = ask.demand("state")?;
     if !["error", "failure", "pending", "success"].contains(&state) {
-        return Err(Refusal::new(422, "Validation Failed"));
+        return Err(GitHubRefusal::new(422, "Validation Failed"));
     }
     if !world.commits.contains_key(sha) {
-        return Err(Refusal::new(422, format!("No commit found for SHA: {sha}")));
+        return Err(GitHubRefusal::new(
+            422,
+            format!("No commit found for SHA: {sha}"),
+        ));
     }
     let context = ask.text("context").unwrap_or("default");
     let target = ask.text("target_url").map(str::to_owned);
@@ -175,12 +185,12 @@ fn post_status(world: &mut World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
         (ask.caller.actor(), target),
     );
     let found: &Repo = world.repo(repo)?;
-    let posted = found.statuses.last().ok_or_else(Refusal::not_found)?;
+    let posted = found.statuses.last().ok_or_else(GitHubRefusal::not_found)?;
     Ok(Reply::status(201, ask.pen(world).status(found, posted)))
 }
 
 /// The pull requests a commit belongs to.
-fn pulls(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
+fn pulls(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     ask.reads(Resource::PullRequests)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let holds = |base: &str, head: &str| {
@@ -199,36 +209,39 @@ fn pulls(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
 }
 
 fn run<'a>(
-    world: &'a World,
+    world: &'a GitHubWorld,
     ask: &Ask,
     repo: &str,
     id: u64,
-) -> Result<(&'a Repo, &'a Check), Refusal> {
+) -> Result<(&'a Repo, &'a Check), GitHubRefusal> {
     let check = world.check(repo, id)?;
     if visible(world, ask, check) {
         Ok((world.repo(repo)?, check))
     } else {
-        Err(Refusal::not_found())
+        Err(GitHubRefusal::not_found())
     }
 }
 
-fn show(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn show(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     ask.reads(Resource::Checks)?;
     let (found, check) = run(world, ask, repo, id)?;
     Ok(Reply::json(ask.pen(world).check_run(found, check)))
 }
 
-fn annotations(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn annotations(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     ask.reads(Resource::Checks)?;
     let (found, check) = run(world, ask, repo, id)?;
     Ok(paging::list(ask, ask.pen(world).annotations(found, check)))
 }
 
-fn rerequest(world: &mut World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn rerequest(world: &mut GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     ask.writes(Resource::Checks)?;
     run(world, ask, repo, id)?;
     match world.rerun(ask.now, repo, |check| check.id == id) {
-        0 => Err(Refusal::new(422, "This check run is not rerequestable")),
+        0 => Err(GitHubRefusal::new(
+            422,
+            "This check run is not rerequestable",
+        )),
         _ => Ok(Reply::status(201, json!({}))),
     }
 }

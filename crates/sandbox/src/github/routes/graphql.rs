@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::ask::Ask;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
-use crate::github::world::{User, World, node_id};
+use crate::github::world::{GitHubWorld, User, node_id};
 
-pub(super) fn answer(world: &mut World, ask: &Ask) -> Outcome {
+pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask) -> Outcome {
     let query = ask.demand("query")?;
     if query.contains("viewer") {
         let viewer = User::named(ask.caller.viewer());
@@ -37,7 +37,7 @@ pub(super) fn answer(world: &mut World, ask: &Ask) -> Outcome {
 }
 
 /// The tip of a branch and how many open pull requests are based on it, both named in the variables.
-fn branch(world: &World, ask: &Ask) -> Outcome {
+fn branch(world: &GitHubWorld, ask: &Ask) -> Outcome {
     let said = |name: &str| {
         let value = ask.body.pointer(&format!("/variables/{name}"));
         value.and_then(Value::as_str).unwrap_or_default()
@@ -69,11 +69,11 @@ fn branch(world: &World, ask: &Ask) -> Outcome {
     Ok(Reply::json(json!({ "data": { "repository": shown } })))
 }
 
-fn mark_ready(world: &mut World, ask: &Ask, repo: &str, number: u64) -> Outcome {
+fn mark_ready(world: &mut GitHubWorld, ask: &Ask, repo: &str, number: u64) -> Outcome {
     let was_draft = world.pull(repo, number)?.draft;
     world.mark_ready(ask.now, repo, number)?;
     if was_draft {
-        world.tally.count(|it| it.ready_for_review += 1);
+        world.counters.count(|it| it.ready_for_review += 1);
     }
     let pull = world.pull(repo, number)?;
     let shown = json!({ "id": node_id("PR", pull.id), "number": number, "isDraft": pull.draft });
@@ -84,7 +84,7 @@ fn mark_ready(world: &mut World, ask: &Ask, repo: &str, number: u64) -> Outcome 
 }
 
 /// The pull request whose node id is in the variables or in the query itself.
-fn target(world: &World, ask: &Ask, query: &str) -> Option<(String, u64)> {
+fn target(world: &GitHubWorld, ask: &Ask, query: &str) -> Option<(String, u64)> {
     let variables = ask
         .body
         .get("variables")

@@ -8,10 +8,10 @@ use super::reply::{Outcome, Reply};
 use crate::github::access::{Access, INSTALLATION_ID, Resource};
 use crate::github::admin::HookSetup;
 use crate::github::pen::time;
-use crate::github::world::{Refusal, World};
+use crate::github::world::{GitHubRefusal, GitHubWorld};
 use crate::webhook::{Delivery, HOOK_ID, WebhookTarget, headers_of};
 
-pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     let access = if ask.is_write() {
         Access::Write
     } else {
@@ -39,27 +39,27 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
                 .outbox
                 .target
                 .as_ref()
-                .ok_or_else(Refusal::not_found)?;
+                .ok_or_else(GitHubRefusal::not_found)?;
             Ok(Reply::json(hook(ask, repo, (target, &world.outbox.hook))))
         }
         (_, [id, "deliveries", rest @ ..]) => {
             known(id)?;
             deliveries(world, ask, rest)
         }
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 
-fn known(id: &str) -> Result<(), Refusal> {
+fn known(id: &str) -> Result<(), GitHubRefusal> {
     if number(id)? == HOOK_ID {
         Ok(())
     } else {
-        Err(Refusal::not_found())
+        Err(GitHubRefusal::not_found())
     }
 }
 
 /// Makes the hook, or changes it.
-fn set(world: &mut World, ask: &Ask, repo: &str) -> Result<Value, Refusal> {
+fn set(world: &mut GitHubWorld, ask: &Ask, repo: &str) -> Result<Value, GitHubRefusal> {
     let config = ask.body.get("config");
     let given = |field: &str| {
         config
@@ -71,7 +71,7 @@ fn set(world: &mut World, ask: &Ask, repo: &str) -> Result<Value, Refusal> {
     let secret = given("secret")
         .or_else(|| old.map(|old| old.secret))
         .unwrap_or_default();
-    let url = url.ok_or_else(|| Refusal::new(422, "Validation Failed"))?;
+    let url = url.ok_or_else(|| GitHubRefusal::new(422, "Validation Failed"))?;
     let target = WebhookTarget { url, secret };
     let answer = hook(ask, repo, (&target, &world.outbox.hook));
     world.outbox.target = Some(target);
@@ -96,7 +96,7 @@ fn hook(ask: &Ask, repo: &str, (target, hooked): (&WebhookTarget, &HookSetup)) -
 }
 
 /// `GET /app/hook/config`; the App's hook is the same one.
-pub(super) fn config(world: &World) -> Outcome {
+pub(super) fn config(world: &GitHubWorld) -> Outcome {
     let (target, hooked) = (world.outbox.target.as_ref(), &world.outbox.hook);
     let url = target.map_or("", |target| target.url.as_str());
     Ok(Reply::json(json!({
@@ -108,7 +108,7 @@ pub(super) fn config(world: &World) -> Outcome {
 }
 
 /// The log of the hook, also reached as the App's: list, one, and `attempts` to ask for it again.
-pub(super) fn deliveries(world: &mut World, ask: &Ask, rest: &[&str]) -> Outcome {
+pub(super) fn deliveries(world: &mut GitHubWorld, ask: &Ask, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
         ("GET", []) => {
             // Newest first.
@@ -125,14 +125,14 @@ pub(super) fn deliveries(world: &mut World, ask: &Ask, rest: &[&str]) -> Outcome
             let mut tries = world.outbox.deliveries();
             let found = tries
                 .find(|delivery| delivery.id == id)
-                .ok_or_else(Refusal::not_found)?;
+                .ok_or_else(GitHubRefusal::not_found)?;
             Ok(Reply::json(whole(found, secret)))
         }
         ("POST", [id, "attempts"]) => match world.outbox.redeliver(ask.now, number(id)?) {
             true => Ok(Reply::status(202, json!({}))),
-            false => Err(Refusal::not_found()),
+            false => Err(GitHubRefusal::not_found()),
         },
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 

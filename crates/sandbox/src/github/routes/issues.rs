@@ -7,9 +7,9 @@ use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::{Access, Resource};
 use crate::github::setup::NewIssue;
-use crate::github::world::{Comment, Issue, Refusal, World};
+use crate::github::world::{Comment, GitHubRefusal, GitHubWorld, Issue};
 
-pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     allowed(ask)?;
     match (ask.method.as_str(), rest) {
         ("GET", []) => list(world, ask, repo),
@@ -23,12 +23,12 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
         ("GET", [n, "labels"]) => labels(world, ask, repo, number(n)?),
         ("POST", [n, "labels"]) => add_labels(world, ask, repo, number(n)?),
         ("DELETE", [n, "labels", name]) => remove_label(world, ask, repo, (number(n)?, name)),
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 
 /// Either permission is enough, since pull requests are issues.
-fn allowed(ask: &Ask) -> Result<(), Refusal> {
+fn allowed(ask: &Ask) -> Result<(), GitHubRefusal> {
     let access = if ask.is_write() {
         Access::Write
     } else {
@@ -40,7 +40,7 @@ fn allowed(ask: &Ask) -> Result<(), Refusal> {
     })
 }
 
-fn list(world: &World, ask: &Ask, repo: &str) -> Outcome {
+fn list(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let wanted = |issue: &&Issue| match ask.param("state").unwrap_or("open") {
         "all" => true,
@@ -63,7 +63,7 @@ fn list(world: &World, ask: &Ask, repo: &str) -> Outcome {
     ))
 }
 
-fn open(world: &mut World, ask: &Ask, repo: &str) -> Outcome {
+fn open(world: &mut GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     let issue = NewIssue {
         title: ask.demand("title")?.to_owned(),
         body: ask.text("body").unwrap_or_default().to_owned(),
@@ -78,22 +78,22 @@ fn open(world: &mut World, ask: &Ask, repo: &str) -> Outcome {
     ))
 }
 
-fn show(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn show(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     let (found, issue) = (world.repo(repo)?, world.issue(repo, n)?);
     Ok(Reply::json(ask.pen(world).issue(found, issue)))
 }
 
-fn change(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn change(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     match ask.text("state") {
         Some("closed") => world.close(ask.now, repo, n)?,
         Some("open") => world.reopen(ask.now, repo, n)?,
-        Some(_) => return Err(Refusal::new(422, "Validation Failed")),
+        Some(_) => return Err(GitHubRefusal::new(422, "Validation Failed")),
         None => {}
     }
     show(world, ask, repo, n)
 }
 
-fn comments(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn comments(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     world.issue(repo, n)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let own = found.comments.iter().filter(|comment| comment.number == n);
@@ -103,34 +103,34 @@ fn comments(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ))
 }
 
-fn comment(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn comment(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     let body = ask.demand("body")?;
     if body.trim().is_empty() {
-        return Err(Refusal::new(422, "Validation Failed"));
+        return Err(GitHubRefusal::new(422, "Validation Failed"));
     }
     let written = world.comment(ask.now, repo, n, (ask.caller.login(), body))?;
-    world.tally.count(|it| it.comments += 1);
+    world.counters.count(|it| it.comments += 1);
     let answer = ask.pen(world).comment(world.repo(repo)?, &written);
     Ok(Reply::status(201, answer))
 }
 
-fn show_comment(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn show_comment(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     let found = world.repo(repo)?;
     let one = found.comments.iter().find(|comment| comment.id == id);
     Ok(Reply::json(
         ask.pen(world)
-            .comment(found, one.ok_or_else(Refusal::not_found)?),
+            .comment(found, one.ok_or_else(GitHubRefusal::not_found)?),
     ))
 }
 
-fn edit_comment(world: &mut World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn edit_comment(world: &mut GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     let edited: Comment = world.edit_comment(ask.now, repo, id, ask.demand("body")?)?;
     Ok(Reply::json(
         ask.pen(world).comment(world.repo(repo)?, &edited),
     ))
 }
 
-fn labels(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn labels(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let own = world.issue(repo, n)?.labels.iter();
     Ok(paging::list(
@@ -139,19 +139,19 @@ fn labels(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ))
 }
 
-fn add_labels(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn add_labels(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     let labels = names(&ask.body);
     if labels.is_empty() {
-        return Err(Refusal::new(422, "Invalid request."));
+        return Err(GitHubRefusal::new(422, "Invalid request."));
     }
     let added = world.add_labels(ask.now, repo, n, &labels)?;
-    world.tally.count(|it| it.labels += added);
+    world.counters.count(|it| it.labels += added);
     self::labels(world, ask, repo, n)
 }
 
-fn remove_label(world: &mut World, ask: &Ask, repo: &str, (n, name): (u64, &str)) -> Outcome {
+fn remove_label(world: &mut GitHubWorld, ask: &Ask, repo: &str, (n, name): (u64, &str)) -> Outcome {
     world.remove_label(ask.now, repo, n, name)?;
-    world.tally.count(|it| it.labels += 1);
+    world.counters.count(|it| it.labels += 1);
     labels(world, ask, repo, n)
 }
 

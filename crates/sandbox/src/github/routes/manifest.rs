@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::reply::Reply;
 use crate::github::access::{APP_ID, APP_SLUG, Access, Permissions, Resource};
 use crate::github::pen::time;
-use crate::github::world::{Refusal, World, sha_of};
+use crate::github::world::{GitHubRefusal, GitHubWorld, sha_of};
 
 /// The private key of every App made here. It opens nothing but sandboxes.
 const PRIVATE_KEY: &str = include_str!("app.pem");
@@ -42,7 +42,7 @@ impl Default for Manifests {
 
 /// Answers a browser, or a client with a code; `None` when the request is something else.
 pub(super) fn answer(
-    world: &mut World,
+    world: &mut GitHubWorld,
     parts: &Parts,
     (body, now): (&[u8], Timestamp),
 ) -> Option<Response> {
@@ -64,7 +64,7 @@ pub(super) fn answer(
 }
 
 /// The form that a person confirms; the browser goes back to the manifest's page with a code.
-fn accept(world: &mut World, parts: &Parts, body: &[u8]) -> Response {
+fn accept(world: &mut GitHubWorld, parts: &Parts, body: &[u8]) -> Response {
     let of = |bytes: &[u8], name: &str| {
         url::form_urlencoded::parse(bytes)
             .find(|(field, _)| field == name)
@@ -126,13 +126,13 @@ fn permissions(manifest: &Value) -> Option<Permissions> {
 }
 
 /// A code is good for one exchange, which makes the App, without any installation yet.
-fn convert(world: &mut World, code: &str, now: Timestamp) -> Result<Response, Refusal> {
+fn convert(world: &mut GitHubWorld, code: &str, now: Timestamp) -> Result<Response, GitHubRefusal> {
     let manifest = world
         .manifests
         .waiting
         .remove(code)
-        .ok_or_else(Refusal::not_found)?;
-    world.tally.count(|it| it.github_writes += 1);
+        .ok_or_else(GitHubRefusal::not_found)?;
+    world.counters.count(|it| it.github_writes += 1);
     world.manifests.installed = false;
     world.app.permissions = permissions(&manifest).unwrap_or_default();
     let has_hook = manifest.get("hook_attributes").is_some();

@@ -8,9 +8,9 @@ use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::merge::{Actor, MergeOrder};
 use crate::github::setup::MergeMethod;
-use crate::github::world::{Issue, Pull, Refusal, Repo, World};
+use crate::github::world::{GitHubRefusal, GitHubWorld, Issue, Pull, Repo};
 
-pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
         ("GET", []) => list(world, ask, repo),
         ("GET", [n]) => show(world, ask, repo, number(n)?),
@@ -22,11 +22,11 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
         ("GET", [n, "merge"]) => is_merged(world, ask, repo, number(n)?),
         ("PUT", [n, "merge"]) => merge(world, ask, repo, number(n)?),
         ("PUT", [n, "update-branch"]) => update_branch(world, ask, repo, number(n)?),
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 
-fn list(world: &World, ask: &Ask, repo: &str) -> Outcome {
+fn list(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     ask.reads(Resource::PullRequests)?;
     let found = world.repo(repo)?;
     let pen = ask.pen(world);
@@ -68,7 +68,7 @@ fn is_wanted(ask: &Ask, repo: &Repo, pull: &Pull, issue: &Issue) -> bool {
     state && head && ask.param("base").is_none_or(|base| base == pull.base_ref)
 }
 
-fn show(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn show(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ask.reads(Resource::PullRequests)?;
     let (found, pull, issue) = (
         world.repo(repo)?,
@@ -78,7 +78,7 @@ fn show(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
     Ok(Reply::json(ask.pen(world).whole_pull(found, pull, issue)))
 }
 
-fn change(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn change(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ask.writes(Resource::PullRequests)?;
     world.pull(repo, n)?;
     if let Some(base) = ask.text("base") {
@@ -95,17 +95,17 @@ fn change(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
     }
     match ask.text("state") {
         Some("closed") => {
-            world.tally.count(|it| it.closes += 1);
+            world.counters.count(|it| it.closes += 1);
             world.close(ask.now, repo, n)?;
         }
         Some("open") => world.reopen(ask.now, repo, n)?,
-        Some(_) => return Err(Refusal::new(422, "Validation Failed")),
+        Some(_) => return Err(GitHubRefusal::new(422, "Validation Failed")),
         None => {}
     }
     show(world, ask, repo, n)
 }
 
-fn files(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn files(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ask.reads(Resource::PullRequests)?;
     let (found, pull, pen) = (world.repo(repo)?, world.pull(repo, n)?, ask.pen(world));
     let files = pen.files(found, pull);
@@ -118,7 +118,7 @@ fn files(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ))
 }
 
-fn commits(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn commits(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ask.reads(Resource::PullRequests)?;
     let (found, pull, pen) = (world.repo(repo)?, world.pull(repo, n)?, ask.pen(world));
     let commits = world.between(&world.base_sha(found, pull), &pull.head_sha);
@@ -131,7 +131,7 @@ fn commits(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ))
 }
 
-fn reviews(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn reviews(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ask.reads(Resource::PullRequests)?;
     world.pull(repo, n)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
@@ -142,17 +142,17 @@ fn reviews(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ))
 }
 
-fn review(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn review(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ask.writes(Resource::PullRequests)?;
     let state = match ask.text("event") {
         Some("APPROVE") => "APPROVED",
         Some("REQUEST_CHANGES") => "CHANGES_REQUESTED",
         Some("COMMENT") => "COMMENTED",
-        Some(_) | None => return Err(Refusal::new(422, "Unprocessable Entity")),
+        Some(_) | None => return Err(GitHubRefusal::new(422, "Unprocessable Entity")),
     };
     let body = ask.text("body").unwrap_or_default();
     if state == "APPROVED" && world.issue(repo, n)?.author == ask.caller.actor() {
-        return Err(Refusal::new(
+        return Err(GitHubRefusal::new(
             422,
             "Review Can not approve your own pull request",
         ));
@@ -164,20 +164,20 @@ fn review(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
 }
 
 /// `GET …/merge`: 204 when merged, 404 when not.
-fn is_merged(world: &World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn is_merged(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ask.reads(Resource::Contents)?;
     match &world.pull(repo, n)?.merged {
         Some(_) => Ok(Reply::nothing()),
-        None => Err(Refusal::not_found()),
+        None => Err(GitHubRefusal::not_found()),
     }
 }
 
-fn merge(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
-    world.tally.count(|it| it.merge_calls += 1);
+fn merge(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
+    world.counters.count(|it| it.merge_calls += 1);
     ask.writes(Resource::Contents)?;
     let method = match ask.text("merge_method") {
         Some(word) => {
-            MergeMethod::parse(word).ok_or_else(|| Refusal::new(422, "Invalid request."))?
+            MergeMethod::parse(word).ok_or_else(|| GitHubRefusal::new(422, "Invalid request."))?
         }
         None => MergeMethod::Merge,
     };
@@ -201,15 +201,18 @@ fn actor(ask: &Ask) -> Actor {
     }
 }
 
-fn update_branch(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
+fn update_branch(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     ask.writes(Resource::PullRequests)?;
     let pull = world.pull(repo, n)?;
     if pull.head_repo != repo.to_ascii_lowercase() {
-        return Err(Refusal::new(403, "Resource not accessible by integration"));
+        return Err(GitHubRefusal::new(
+            403,
+            "Resource not accessible by integration",
+        ));
     }
     let expected = ask.text("expected_head_sha");
     world.update_branch(ask.now, repo, n, (expected, actor(ask)))?;
-    world.tally.count(|it| it.branch_updates += 1);
+    world.counters.count(|it| it.branch_updates += 1);
     let url = format!("{}/repos/{repo}/pulls/{n}", ask.api);
     Ok(Reply::status(
         202,

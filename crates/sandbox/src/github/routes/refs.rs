@@ -7,9 +7,9 @@ use super::checks::commit;
 use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
-use crate::github::world::{Refusal, World, node_id};
+use crate::github::world::{GitHubRefusal, GitHubWorld, node_id};
 
-pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
         ("GET", ["rules", "branches", branch @ ..]) => rules(world, ask, repo, &branch.join("/")),
         ("GET", ["branches"]) => branches(world, ask, repo),
@@ -24,12 +24,12 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
             delete(world, ask, repo, &branch.join("/"))
         }
         ("GET", ["compare", spec @ ..]) => compare(world, ask, repo, &spec.join("/")),
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 
 /// Every reader of the repository can read its rules.
-fn rules(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+fn rules(world: &GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outcome {
     ask.reads(Resource::Metadata)?;
     Ok(paging::list(
         ask,
@@ -37,7 +37,7 @@ fn rules(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
     ))
 }
 
-fn branches(world: &World, ask: &Ask, repo: &str) -> Outcome {
+fn branches(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let wanted: Option<bool> = ask.param("protected").and_then(|it| it.parse().ok());
@@ -46,31 +46,34 @@ fn branches(world: &World, ask: &Ask, repo: &str) -> Outcome {
     Ok(paging::list(ask, these.collect()))
 }
 
-fn show(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+fn show(world: &GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
     let found = world.repo(repo)?;
     if !found.branches.contains_key(branch) {
-        return Err(Refusal::new(404, "Branch not found"));
+        return Err(GitHubRefusal::new(404, "Branch not found"));
     }
     Ok(Reply::json(ask.pen(world).branch(found, branch)))
 }
 
-fn protection(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+fn protection(world: &GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outcome {
     ask.reads(Resource::Administration)?;
     let found = world.repo(repo)?;
     if !found.branches.contains_key(branch) {
-        return Err(Refusal::new(404, "Branch not found"));
+        return Err(GitHubRefusal::new(404, "Branch not found"));
     }
     let answer = ask.pen(world).protection(found, branch);
     answer
         .map(Reply::json)
-        .ok_or_else(|| Refusal::new(404, "Branch not protected"))
+        .ok_or_else(|| GitHubRefusal::new(404, "Branch not protected"))
 }
 
-fn reference(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+fn reference(world: &GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
     let found = world.repo(repo)?;
-    let sha = found.branches.get(branch).ok_or_else(Refusal::not_found)?;
+    let sha = found
+        .branches
+        .get(branch)
+        .ok_or_else(GitHubRefusal::not_found)?;
     let url = ask.pen(world).repo_url(found);
     Ok(Reply::json(json!({
         "ref": format!("refs/heads/{branch}"),
@@ -80,20 +83,22 @@ fn reference(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
     })))
 }
 
-fn delete(world: &mut World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+fn delete(world: &mut GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outcome {
     ask.writes(Resource::Contents)?;
     if world.repo(repo)?.setup.default_branch == branch {
-        return Err(Refusal::new(422, "Cannot delete the default branch"));
+        return Err(GitHubRefusal::new(422, "Cannot delete the default branch"));
     }
     world.delete_branch(ask.now, repo, branch)?;
-    world.tally.count(|it| it.branch_deletes += 1);
+    world.counters.count(|it| it.branch_deletes += 1);
     Ok(Reply::nothing())
 }
 
 /// `{base}...{head}`, each a branch or a SHA, the head perhaps as `owner:branch`.
-fn compare(world: &World, ask: &Ask, repo: &str, spec: &str) -> Outcome {
+fn compare(world: &GitHubWorld, ask: &Ask, repo: &str, spec: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
-    let (base, head) = spec.split_once("...").ok_or_else(Refusal::not_found)?;
+    let (base, head) = spec
+        .split_once("...")
+        .ok_or_else(GitHubRefusal::not_found)?;
     let (base, head) = (side(world, repo, base)?, side(world, repo, head)?);
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let (ahead, behind) = (world.between(&base, &head), world.between(&head, &base));
@@ -133,14 +138,14 @@ fn compare(world: &World, ask: &Ask, repo: &str, spec: &str) -> Outcome {
     })))
 }
 
-fn side(world: &World, repo: &str, name: &str) -> Result<String, Refusal> {
+fn side(world: &GitHubWorld, repo: &str, name: &str) -> Result<String, GitHubRefusal> {
     let Some((owner, branch)) = name.split_once(':') else {
-        return commit(world, repo, &[name]).map_err(|_| Refusal::not_found());
+        return commit(world, repo, &[name]).map_err(|_| GitHubRefusal::not_found());
     };
     let own = world.repo(repo)?.name().to_owned();
     let tip = world.repo(&format!("{owner}/{own}"))?.tip(branch);
     if tip.is_empty() {
-        Err(Refusal::not_found())
+        Err(GitHubRefusal::not_found())
     } else {
         Ok(tip.to_owned())
     }

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::ask::Ask;
-use crate::github::world::{Refusal, World};
+use crate::github::world::{GitHubRefusal, GitHubWorld};
 
 /// What a route answers.
-pub(super) type Outcome = Result<Reply, Refusal>;
+pub(super) type Outcome = Result<Reply, GitHubRefusal>;
 
 /// One answer before it is dressed.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl Reply {
         self
     }
 
-    pub(super) fn refused(refusal: &Refusal) -> Self {
+    pub(super) fn refused(refusal: &GitHubRefusal) -> Self {
         let body = json!({
             "message": refusal.message,
             "documentation_url": "https://docs.github.com/rest",
@@ -123,7 +123,12 @@ impl Reply {
     }
 
     /// The answer with everything GitHub says around it; 304 when the caller knows it already.
-    pub(super) fn dress(mut self, world: &mut World, ask: &Ask, headers: &HeaderMap) -> Response {
+    pub(super) fn dress(
+        mut self,
+        world: &mut GitHubWorld,
+        ask: &Ask,
+        headers: &HeaderMap,
+    ) -> Response {
         let tag = self.tag().filter(|_| ask.is("GET"));
         if let Some(tag) = &tag {
             self.headers.push((ETAG, tag.clone()));
@@ -131,7 +136,7 @@ impl Reply {
         if tag.is_some_and(|tag| knows(headers, &tag)) {
             self.status = 304;
             self.content = Content::Empty;
-            world.tally.count(|it| it.github_not_modified += 1);
+            world.counters.count(|it| it.github_not_modified += 1);
         } else if ask.path != "/rate_limit" {
             // An authorised 304 is free of charge.
             ask.caller.count(world);
@@ -161,7 +166,7 @@ fn knows(headers: &HeaderMap, tag: &str) -> bool {
 }
 
 /// Adds the headers of every answer to a known caller.
-fn mark(headers: &mut HeaderMap, world: &mut World, ask: &Ask) {
+fn mark(headers: &mut HeaderMap, world: &mut GitHubWorld, ask: &Ask) {
     let mut put = |name: &'static str, value: &str| {
         insert(headers, HeaderName::from_static(name), value);
     };

@@ -6,11 +6,11 @@ use super::ask::Ask;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::pen::put;
-use crate::github::world::{Refusal, User, World};
+use crate::github::world::{GitHubRefusal, GitHubWorld, User};
 
-pub(super) fn show(world: &World, ask: &Ask, repo: &str) -> Outcome {
+pub(super) fn show(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     if !ask.is("GET") {
-        return Err(Refusal::not_found());
+        return Err(GitHubRefusal::not_found());
     }
     ask.reads(Resource::Metadata)?;
     let found = world.repo(repo)?;
@@ -34,9 +34,9 @@ pub(super) fn show(world: &World, ask: &Ask, repo: &str) -> Outcome {
 }
 
 /// `GET /collaborators/{login}/permission`.
-pub(super) fn permission(world: &World, ask: &Ask, repo: &str, login: &str) -> Outcome {
+pub(super) fn permission(world: &GitHubWorld, ask: &Ask, repo: &str, login: &str) -> Outcome {
     if !ask.is("GET") {
-        return Err(Refusal::not_found());
+        return Err(GitHubRefusal::not_found());
     }
     ask.reads(Resource::Metadata)?;
     let permission = world.permission_of(repo, login)?;

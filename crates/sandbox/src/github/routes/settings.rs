@@ -10,31 +10,31 @@ use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::pen::{WEB, put};
 use crate::github::setup::{ACTIONS_APP_SLUG, CheckKind, Protection};
-use crate::github::world::{Refusal, Repo, User, World, node_id};
+use crate::github::world::{GitHubRefusal, GitHubWorld, Repo, User, node_id};
 
 /// Where workflow files live.
 const WORKFLOWS: &str = ".github/workflows";
 
-pub(super) fn answer(world: &World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+pub(super) fn answer(world: &GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
         ("GET", ["labels", name]) => label(world, ask, repo, name),
         ("GET", ["collaborators"]) => people(world, ask, repo),
         ("GET", ["rulesets", id]) => ruleset(world, ask, repo, number(id)?),
         ("GET", ["contents", ".github", "workflows"]) => files(world, ask, repo),
         ("GET", ["contents", ".github", "workflows", name]) => file(world, ask, repo, name),
-        _ => Err(Refusal::not_found()),
+        _ => Err(GitHubRefusal::not_found()),
     }
 }
 
 /// A label exists when the repository declares it, or when anything carries it.
-fn label(world: &World, ask: &Ask, repo: &str, name: &str) -> Outcome {
+fn label(world: &GitHubWorld, ask: &Ask, repo: &str, name: &str) -> Outcome {
     ask.reads(Resource::Issues)?;
     let found = world.repo(repo)?;
     let carried = found.issues.values().flat_map(|issue| &issue.labels);
     let mut all = found.setup.admin.labels.iter().chain(carried);
     let label = all
         .find(|label| label.eq_ignore_ascii_case(name))
-        .ok_or_else(Refusal::not_found)?;
+        .ok_or_else(GitHubRefusal::not_found)?;
     Ok(Reply::json(json!({
         "id": found.id + 11,
         "node_id": node_id("LA", found.id),
@@ -47,7 +47,7 @@ fn label(world: &World, ask: &Ask, repo: &str, name: &str) -> Outcome {
 }
 
 /// The owner and all invited users, by their least rights.
-fn people(world: &World, ask: &Ask, repo: &str) -> Outcome {
+fn people(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     ask.reads(Resource::Metadata)?;
     let found = world.repo(repo)?;
     let owner = (found.owner().to_owned(), "admin".to_owned());
@@ -70,11 +70,11 @@ fn people(world: &World, ask: &Ask, repo: &str) -> Outcome {
 }
 
 /// The only ruleset, under the id that the branch's rules name.
-fn ruleset(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+fn ruleset(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     ask.reads(Resource::Metadata)?;
     let found = world.repo(repo)?;
     if found.setup.protection != Protection::Rulesets || id != found.id + 7 {
-        return Err(Refusal::not_found());
+        return Err(GitHubRefusal::not_found());
     }
     let bypass = if found.setup.admin.ruleset_bypass {
         "always"
@@ -107,12 +107,12 @@ fn workflows_of(repo: &Repo) -> Vec<String> {
     names
 }
 
-fn files(world: &World, ask: &Ask, repo: &str) -> Outcome {
+fn files(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
     let found = world.repo(repo)?;
     let names = workflows_of(found);
     if names.is_empty() {
-        return Err(Refusal::not_found());
+        return Err(GitHubRefusal::not_found());
     }
     let shown = names.iter().map(|name| entry(found, name));
     Ok(Reply::json(Value::Array(shown.collect())))
@@ -127,11 +127,11 @@ fn entry(repo: &Repo, name: &str) -> Value {
     })
 }
 
-fn file(world: &World, ask: &Ask, repo: &str, name: &str) -> Outcome {
+fn file(world: &GitHubWorld, ask: &Ask, repo: &str, name: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
     let found = world.repo(repo)?;
     if !workflows_of(found).iter().any(|known| known == name) {
-        return Err(Refusal::not_found());
+        return Err(GitHubRefusal::not_found());
     }
     let queue = if found.setup.admin.on_merge_group {
         "  merge_group:\n"

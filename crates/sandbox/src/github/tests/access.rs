@@ -120,7 +120,7 @@ async fn missing_permissions_are_forbidden_in_the_words_of_the_token_kind() {
         .await;
     assert_eq!(refused.status, 403);
     assert_eq!(stand.github.pull(REPO, n).unwrap().state, PullState::Open);
-    let counters = stand.tally.counters();
+    let counters = stand.counters.counters();
     assert_eq!(
         (
             counters.merges,
@@ -247,7 +247,7 @@ async fn the_app_mints_tokens_that_end() {
     );
 
     assert_eq!(
-        stand.tally.counters().github_writes,
+        stand.counters.counters().github_writes,
         0,
         "minting changes nothing people see"
     );
@@ -315,7 +315,7 @@ async fn drafts_are_marked_ready_through_graphql_only_with_permission() {
     assert!(!stand.github.pull(REPO, n).unwrap().draft);
     stand.send(Method::POST, "/graphql", body).await;
     assert_eq!(
-        stand.tally.counters().ready_for_review,
+        stand.counters.counters().ready_for_review,
         1,
         "what was ready is not counted again"
     );

@@ -33,7 +33,7 @@ async fn comments_are_written_listed_and_edited() {
             .status,
         404
     );
-    let counters = stand.tally.counters();
+    let counters = stand.counters.counters();
     assert_eq!((counters.comments, counters.github_writes), (1, 4));
     assert_eq!(
         stand.github.pull(REPO, n).unwrap().comments[0].body,
@@ -52,7 +52,7 @@ async fn labels_are_put_on_once_and_taken_off() {
     let again = stand.post(&path, json!(["automerge"])).await;
     assert_eq!(again.each("", "name"), ["automerge", "needs review"]);
     assert_eq!(
-        stand.tally.counters().labels,
+        stand.counters.counters().labels,
         2,
         "a label that was there is no label put on"
     );
@@ -66,7 +66,7 @@ async fn labels_are_put_on_once_and_taken_off() {
         (missing.status, missing.message()),
         (404, "Label does not exist")
     );
-    assert_eq!(stand.tally.counters().labels, 3);
+    assert_eq!(stand.counters.counters().labels, 3);
     let pull = stand.repo(&format!("/pulls/{n}")).await;
     assert_eq!(pull.body["labels"][0]["name"], "automerge");
 }

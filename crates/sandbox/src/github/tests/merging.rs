@@ -38,7 +38,7 @@ async fn a_merge_happens_once_and_moves_the_base() {
         (again.status, again.message()),
         (405, "Pull Request is not mergeable")
     );
-    let counters = stand.tally.counters();
+    let counters = stand.counters.counters();
     assert_eq!((counters.merges, counters.merge_calls), (1, 2));
 
     let shown = stand.repo(&format!("/pulls/{n}")).await.body;
@@ -72,7 +72,7 @@ async fn another_head_than_judged_is_never_merged() {
         "Head branch was modified. Review and try the merge again."
     );
     assert_eq!(stand.github.pull(REPO, n).unwrap().state, PullState::Open);
-    assert_eq!(stand.tally.counters().merges, 0);
+    assert_eq!(stand.counters.counters().merges, 0);
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn drafts_closed_ones_and_methods_not_allowed_are_refused() {
         .await;
     assert_eq!(stand.merge(n).await.status, 405);
     assert_eq!(stand.github.pull(REPO, n).unwrap().state, PullState::Closed);
-    assert_eq!(stand.tally.counters().merges, 0);
+    assert_eq!(stand.counters.counters().merges, 0);
 }
 
 #[tokio::test]
@@ -342,11 +342,11 @@ async fn strict_rules_demand_the_base_and_updating_brings_it() {
         .put(&path, json!({ "expected_head_sha": "0".repeat(40) }))
         .await;
     assert_eq!(stale.status, 422);
-    assert_eq!(stand.tally.counters().branch_updates, 0);
+    assert_eq!(stand.counters.counters().branch_updates, 0);
     let updated = stand.put(&path, json!({ "expected_head_sha": head })).await;
     assert_eq!(updated.status, 202);
     assert_ne!(stand.head(other), head);
-    assert_eq!(stand.tally.counters().branch_updates, 1);
+    assert_eq!(stand.counters.counters().branch_updates, 1);
     let commit = stand
         .repo(&format!("/commits/{}", stand.head(other)))
         .await

@@ -119,7 +119,7 @@ async fn a_known_entity_tag_is_answered_304_free_of_charge() {
     let again = with_tag(tag.clone()).await;
     assert_eq!((again.status, again.text.as_str()), (304, ""));
     assert_eq!(again.header("x-ratelimit-used"), "1");
-    assert_eq!(stand.tally.counters().github_not_modified, 1);
+    assert_eq!(stand.counters.counters().github_not_modified, 1);
 
     stand
         .github
@@ -127,7 +127,7 @@ async fn a_known_entity_tag_is_answered_304_free_of_charge() {
     let changed = with_tag(tag).await;
     assert_eq!(changed.status, 200);
     assert_eq!(changed.header("x-ratelimit-used"), "2");
-    assert_eq!(stand.tally.counters().github_not_modified, 1);
+    assert_eq!(stand.counters.counters().github_not_modified, 1);
 }
 
 #[tokio::test]
@@ -283,7 +283,7 @@ async fn branches_with_slashes_are_read_and_deleted() {
         (422, "Reference does not exist")
     );
     assert_eq!(stand.repo("/git/ref/heads/feat/x-123").await.status, 404);
-    assert_eq!(stand.tally.counters().branch_deletes, 1);
+    assert_eq!(stand.counters.counters().branch_deletes, 1);
     assert_eq!(stand.delete("/git/refs/heads/main").await.status, 422);
 }
 

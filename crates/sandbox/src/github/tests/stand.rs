@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::clock::ManualClock;
-use crate::counters::Tally;
+use crate::counters::RequestCounts;
 use crate::faults::Faults;
 use crate::github::{
     ChangedFile, CiSetup, DEFAULT_TOKEN, GitHub, NewPull, PREFIX, RepoSetup, router,
@@ -27,7 +27,7 @@ pub(crate) const SECRET: &str = "hook-secret";
 pub(crate) struct Stand {
     pub(crate) github: GitHub,
     pub(crate) clock: ManualClock,
-    pub(crate) tally: Tally,
+    pub(crate) counters: RequestCounts,
     pub(crate) faults: Faults,
     pub(crate) base: String,
     pub(crate) http: Client,
@@ -152,9 +152,9 @@ impl Stand {
     }
 
     pub(crate) async fn with(repo: RepoSetup) -> Self {
-        let (tally, faults) = (Tally::default(), Faults::default());
+        let (counters, faults) = (RequestCounts::default(), Faults::default());
         let clock = ManualClock::new(start_time());
-        let github = GitHub::new(tally.clone(), faults.clone());
+        let github = GitHub::new(counters.clone(), faults.clone());
         github.add_repo(clock.now(), repo);
         let app = axum::Router::new().nest(PREFIX, router(github.clone(), clock.clock()));
         let base = format!("{}{PREFIX}", serve(app).await);
@@ -163,7 +163,7 @@ impl Stand {
         Self {
             github,
             clock,
-            tally,
+            counters,
             faults,
             base,
             http,

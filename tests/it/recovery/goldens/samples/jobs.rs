@@ -4,16 +4,17 @@ use domain::conversation::{Message, Role};
 use domain::event::Audience;
 use domain::ids::ActivityId;
 use domain::job::{
-    Again, Announced, Attention, Ending, Given, How, Job, Mark, Nudged, Order, Origin, PendingPlan,
-    Phase, Reply, Said, Sent, Talk, Tally, Telling, Told, Turn, Watch,
+    ActivityMark, AgentMessage, Announced, Announcement, AnnouncementCounters, Attention,
+    EndReason, Ending, Job, Nudged, Order, OrderRecord, Origin, PendingPlan, Phase,
+    RepeatedAnnouncement, Reply, Retry, SentAnswer, SessionLog, Turn, Watch,
 };
 use domain::notes::Notes;
 use domain::policy::{Answerer, Automation, Terms};
 use domain::session::SessionState;
-use engine::jobs::Carried;
+use engine::jobs::IdempotentOrder;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
-use engine::readings::{Looked, ReadMessages, Readings};
+use engine::readings::{ReadCounter, ReadMessages, SessionCheck};
 use engine::settings::{PatchPage, ReadArtifacts};
 
 use super::{AT, Samples, event_id, job_id, plan, pull_ref, session_id, sha};
@@ -53,7 +54,7 @@ pub(super) fn put(samples: &mut Samples) {
 fn put_what_belongs_to_one(samples: &mut Samples) {
     samples.put(keys::job_listed(&job_id()), &job_id());
     samples.put(keys::session(&session_id()), &job_id());
-    let carried = Carried {
+    let carried = IdempotentOrder {
         order: "fedcba9876543210".to_owned(),
         job: job_id(),
     };
@@ -113,12 +114,12 @@ fn readings(samples: &mut Samples) {
         failure: Some("429".to_owned()),
     };
     samples.put(keys::messages(&job_id(), "0123456789abcdef"), &page);
-    let looked = Looked {
+    let looked = SessionCheck {
         read_at: AT,
         failure: Some("429".to_owned()),
     };
-    samples.put(keys::looked(&job_id()), &looked);
-    let readings = Readings {
+    samples.put(keys::session_check(&job_id()), &looked);
+    let readings = ReadCounter {
         since: AT,
         times: 3,
     };
@@ -158,7 +159,7 @@ fn job(origin: Origin, phase: Phase) -> Job {
             require_plan_approval: Some(true),
             automation: Automation::AutomationModeUnspecified,
         },
-        given: vec![Given {
+        order_log: vec![OrderRecord {
             order: Order::Say,
             by: "token zai".to_owned(),
             at: AT,
@@ -167,7 +168,7 @@ fn job(origin: Origin, phase: Phase) -> Job {
         created_at: AT,
         attempt: 2,
         earlier: vec!["10236777772164977101".parse().expect("a session")],
-        again: Some(Again {
+        again: Some(Retry {
             ended: "It failed: the machine ran out of disk.".to_owned(),
             reason: Some("Use the large machine.".to_owned()),
         }),
@@ -185,12 +186,12 @@ fn watched(state: SessionState) -> Watch {
         state,
         state_since: AT,
         progress_at: AT,
-        talk: Talk::default(),
+        log: SessionLog::default(),
         attention: Attention::None,
         announced: Announced::default(),
         pull: None,
         unconfirmed_since: None,
-        tally: Tally::default(),
+        announcements: AnnouncementCounters::default(),
         pushed_at: None,
     }
 }
@@ -215,17 +216,17 @@ fn attentions() -> Vec<Attention> {
 }
 
 /// An announcement with every field set.
-fn told(who: Answerer) -> Told {
-    Told {
+fn announcement(who: Answerer) -> Announcement {
+    Announcement {
         key: "9552c5ca7d58bf9fc3cef382e2605d17".to_owned(),
         event: event_id(1),
         at: AT,
-        wordless: false,
+        without_text: false,
         shown: true,
         after: Some(AT),
         through: Some(AT),
         to: Some(Audience::Agent),
-        later: vec![Telling {
+        later: vec![RepeatedAnnouncement {
             event: event_id(3),
             to: Audience::Human,
             at: AT,
@@ -235,9 +236,9 @@ fn told(who: Answerer) -> Told {
             place: 2,
             until: Some(AT),
         }),
-        hushed: true,
+        suppressed: true,
         sent: vec![
-            Sent {
+            SentAnswer {
                 at: AT,
                 reply: Reply::Words {
                     cause: "api:01k".to_owned(),
@@ -245,7 +246,7 @@ fn told(who: Answerer) -> Told {
                     start: "Red.".to_owned(),
                 },
             },
-            Sent {
+            SentAnswer {
                 at: AT,
                 reply: Reply::Approval,
             },
@@ -255,11 +256,11 @@ fn told(who: Answerer) -> Told {
 
 /// A session with every field set.
 fn full(who: Answerer) -> Watch {
-    let told = told(who);
+    let told = announcement(who);
     Watch {
         url: Some("https://jules.google.com/session/11430824456154075364".to_owned()),
         missing_since: Some(AT),
-        talk: talk(),
+        log: talk(),
         announced: Announced {
             question: Some(told.clone()),
             plan: Some(told),
@@ -268,23 +269,23 @@ fn full(who: Answerer) -> Watch {
             completed_event: Some(event_id(2)),
             completed_at: Some(AT),
             completed: Some(mark()),
-            completed_wordless: true,
+            completed_without_text: true,
             completed_pull: Some(pull_ref()),
             completed_after: Some(AT),
             stuck_at: Some(AT),
-            stuck_told: 2,
-            stuck_sent: vec![Sent {
+            stuck_announcements: 2,
+            stuck_sent: vec![SentAnswer {
                 at: AT,
                 reply: Reply::Approval,
             }],
-            gone_on_at: Some(AT),
+            resumed_at: Some(AT),
             nudged: Some(Nudged {
                 event: event_id(1),
                 through: Some(AT),
             }),
             reminded: Some(AT),
         },
-        tally: Tally {
+        announcements: AnnouncementCounters {
             questions: 1,
             plans: 2,
             completions: 3,
@@ -298,11 +299,11 @@ fn full(who: Answerer) -> Watch {
     }
 }
 
-fn talk() -> Talk {
-    Talk {
+fn talk() -> SessionLog {
+    SessionLog {
         through: Some(AT),
         recent: vec![mark()],
-        agent: Some(Said {
+        agent: Some(AgentMessage {
             id: activity(),
             at: AT,
             text: "Which database?".to_owned(),
@@ -328,8 +329,8 @@ fn activity() -> ActivityId {
     id.parse().expect("an activity")
 }
 
-fn mark() -> Mark {
-    Mark {
+fn mark() -> ActivityMark {
+    ActivityMark {
         id: activity(),
         at: AT,
     }
@@ -338,13 +339,13 @@ fn mark() -> Mark {
 fn endings() -> Vec<Ending> {
     let reason = || "it would not".to_owned();
     let hows = [
-        How::Merged { sha: sha('a') },
-        How::PullClosed,
-        How::Completed,
-        How::Failed { reason: reason() },
-        How::Lost,
-        How::Refused { reason: reason() },
-        How::Cancelled {
+        EndReason::Merged { sha: sha('a') },
+        EndReason::PullClosed,
+        EndReason::Completed,
+        EndReason::Failed { reason: reason() },
+        EndReason::Lost,
+        EndReason::Refused { reason: reason() },
+        EndReason::Cancelled {
             by: "a person".to_owned(),
         },
     ];
@@ -352,7 +353,7 @@ fn endings() -> Vec<Ending> {
         at: AT,
         session: Some(session_id()),
         pull: Some(pull_ref()),
-        plan_unreviewed: how == How::Completed,
+        plan_unreviewed: how == EndReason::Completed,
         how,
     };
     hows.map(ending).to_vec()

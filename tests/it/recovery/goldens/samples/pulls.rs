@@ -1,11 +1,11 @@
 //! Samples of pull requests: every phase, every judgement, every reason.
 
 use domain::facts::PullState;
-use domain::merge::{Judgement, NeverStarted, Reason, Refused, Thing};
+use domain::merge::{Judgement, MergeInput, MergeRefusals, MissingChecksCause, Reason};
 use domain::policy::MergeMethod;
 use domain::pull::{
-    Accepted, Alarm, Approval, Closing, Hearsay, MergeStyle, Pull, PullPhase, Ready, RefusedMerge,
-    Repairs, Seen, Unexpected, Verdict,
+    AcceptedHead, Alarm, Approval, Closing, HintState, MergeStyle, Pull, PullPhase, Ready,
+    RefusedMerge, Repairs, SeenHead, UnexpectedHead, Verdict,
 };
 use engine::keys;
 use engine::settings::TrackedPull;
@@ -77,13 +77,13 @@ fn bare(phase: PullPhase) -> Pull {
         refused: None,
         alarms: Vec::new(),
         verdict: None,
-        hearsay: Hearsay::default(),
+        hints: HintState::default(),
     }
 }
 
 /// A pull request to which everything has happened that can.
 fn full() -> Pull {
-    let seen = || Seen {
+    let seen = || SeenHead {
         sha: sha('a'),
         since: AT,
     };
@@ -113,33 +113,33 @@ fn full() -> Pull {
                 delete_branch: Some(false),
             },
         }),
-        accepted: Some(Accepted {
+        accepted: Some(AcceptedHead {
             sha: sha('a'),
             paths: "0".repeat(32),
         }),
-        unexpected: Some(Unexpected {
+        unexpected: Some(UnexpectedHead {
             sha: sha('b'),
             paths: vec!["src/x.rs".to_owned()],
             count: 1,
             is_open: true,
         }),
         repairs: Repairs {
-            ci_told: vec![sha('d')],
-            conflict_told: vec![sha('e')],
+            ci_sent: vec![sha('d')],
+            conflict_sent: vec![sha('e')],
             count: 2,
             updated: vec![sha('f')],
             updates: 1,
         },
         refused: Some(RefusedMerge {
             sha: sha('a'),
-            refused: Refused {
+            refused: MergeRefusals {
                 why: "405".to_owned(),
-                tries: 1,
+                attempts: 1,
                 again_at: AT,
             },
         }),
         alarms: causes().into_iter().map(alarm).collect(),
-        hearsay: Hearsay {
+        hints: HintState {
             running: Some(2),
             at: Some(AT),
         },
@@ -180,7 +180,7 @@ fn about_the_pull_request() -> Vec<Reason> {
         },
         Reason::SessionWorking,
         Reason::SessionFailed,
-        Reason::CalledOff,
+        Reason::JobCancelled,
         Reason::Draft,
         Reason::WrongBase {
             is: "develop".parse().expect("a branch"),
@@ -230,11 +230,11 @@ fn about_the_head() -> Vec<Reason> {
         Reason::Settling { until: AT },
     ];
     let causes = [
-        NeverStarted::Conflict,
-        NeverStarted::ActionsToken,
-        NeverStarted::ApprovalPending,
-        NeverStarted::NoWorkflow,
-        NeverStarted::Unknown,
+        MissingChecksCause::Conflict,
+        MissingChecksCause::ActionsToken,
+        MissingChecksCause::ApprovalPending,
+        MissingChecksCause::NoWorkflow,
+        MissingChecksCause::Unknown,
     ];
     reasons.extend(causes.map(|cause| Reason::CiNeverStarted { cause }));
     reasons
@@ -242,19 +242,19 @@ fn about_the_head() -> Vec<Reason> {
 
 fn about_what_is_read() -> Vec<Reason> {
     let things = [
-        Thing::ChangedFiles,
-        Thing::Mergeability,
-        Thing::Reviews,
-        Thing::Checks,
-        Thing::BranchRules,
-        Thing::Distance,
+        MergeInput::ChangedFiles,
+        MergeInput::Mergeability,
+        MergeInput::Reviews,
+        MergeInput::Checks,
+        MergeInput::BranchRules,
+        MergeInput::Distance,
     ];
     let unknown = things.map(|what| Reason::Unknown {
         what,
         why: "502".to_owned(),
     });
     let forbidden = Reason::Forbidden {
-        what: Thing::Checks,
+        what: MergeInput::Checks,
         permission: "Checks: read".to_owned(),
     };
     unknown.into_iter().chain([forbidden]).collect()

@@ -2,19 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use domain::account::{self, Account, Health, ListWeight, Pace, Spent, Tally};
-use domain::effect::Gap;
+use domain::account::{self, Account, Health, ListWeight, Pace, PollCounters, Spent};
+use domain::effect::RestoreGap;
 use domain::failure::FailureClass;
-use domain::feed::Feed;
-use domain::governor::{Learned, Limits, Slots, Throttled};
-use domain::hooks::{DeliveryId, Failed, HookId, Log, Mark, Repair, Standing};
+use domain::github_access::{
+    AccessProblem, AccessProblemKind, CredentialAccess, MissingPull, RenamedRepository,
+    RepositoryAccess,
+};
+use domain::governor::{LearnedLimit, Limits, Slots, Throttled};
 use domain::ids::{EffectId, RepoId};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
 use domain::pull::Lane;
-use domain::reach::{Access, Lost, Obstacle, Reach, Renamed, Trouble};
+use domain::redelivery::{
+    DeliveryId, FailedDelivery, HookId, Log, LogPosition, LogStatus, RedeliveryState,
+};
 use domain::token::{Scope, Token};
 use domain::wake::{Channel, Notify};
-use engine::hooks::HookLogs;
+use domain::webhook_activity::WebhookActivity;
 use engine::import::Importing;
 use engine::keys;
 use engine::ports::{Budget, Usage};
@@ -22,6 +26,7 @@ use engine::settings::{
     Agent, AppSetup, Budgets, Disabled, Installation, MadeApp, Merges, Switches, Upstreams,
 };
 use engine::usage::{Allowance, Consumption, Used};
+use engine::webhook_logs::HookLogs;
 
 use super::{AT, REPO_ID, Samples, job_id, pull_ref, session_id};
 
@@ -50,7 +55,7 @@ pub(super) fn put(samples: &mut Samples) {
     put_github(samples);
     put_hooks(samples);
     let merges = Merges {
-        at: BTreeMap::from([(EffectId::of("merge:acme/shop#7@aaaa"), AT)]),
+        at: BTreeMap::from([(EffectId::from_name("merge:acme/shop#7@aaaa"), AT)]),
     };
     samples.put(keys::merges(&pull_ref().repo), &merges);
     let used = Used {
@@ -84,11 +89,11 @@ fn put_switches(samples: &mut Samples) {
         since: AT,
     };
     samples.put(keys::installation(), &installation);
-    let gap = Gap {
+    let gap = RestoreGap {
         from: AT,
         until: AT,
     };
-    samples.put(keys::gap(), &gap);
+    samples.put(keys::restore_gap(), &gap);
     let switches = Switches {
         paused_since: Some(AT),
     };
@@ -98,7 +103,10 @@ fn put_switches(samples: &mut Samples) {
         records: 40,
     };
     samples.put(keys::importing(), &importing);
-    samples.put(keys::feed(&pull_ref().repo), &Feed { webhook_at: AT });
+    samples.put(
+        keys::webhook_activity(&pull_ref().repo),
+        &WebhookActivity { webhook_at: AT },
+    );
     let upstreams = Upstreams {
         jules_base: Some("http://127.0.0.1:4190/jules/v1alpha".to_owned()),
         github_base: Some("http://127.0.0.1:4190/github".to_owned()),
@@ -216,7 +224,7 @@ fn put_accounts(samples: &mut Samples) {
         taken: BTreeMap::from([(job_id(), AT)]),
         created: vec![AT],
         creating: Some(job_id()),
-        learned: Some(Learned {
+        learned: Some(LearnedLimit {
             concurrent: 2,
             until: AT,
         }),
@@ -240,7 +248,7 @@ fn account(health: Health) -> Account {
         },
         activity_reads: BTreeMap::from([(session_id(), AT)]),
         passed_over: BTreeMap::from([(session_id(), 2)]),
-        tally: Tally {
+        counters: PollCounters {
             last: Some(AT),
             polls: 40,
             failed: vec![(FailureClass::Throttled, 2)],
@@ -262,8 +270,8 @@ fn account(health: Health) -> Account {
     }
 }
 
-fn trouble(obstacle: Obstacle) -> Trouble {
-    Trouble {
+fn trouble(obstacle: AccessProblemKind) -> AccessProblem {
+    AccessProblem {
         obstacle,
         since: AT,
         said: "404".to_owned(),
@@ -274,31 +282,31 @@ fn trouble(obstacle: Obstacle) -> Trouble {
 fn put_reaches(samples: &mut Samples) {
     let elsewhere = || "acme/store".parse().expect("a repository");
     let obstacles = [
-        Obstacle::SignIn,
-        Obstacle::Blocked,
-        Obstacle::Missing,
-        Obstacle::Replaced {
+        AccessProblemKind::SignIn,
+        AccessProblemKind::Blocked,
+        AccessProblemKind::Missing,
+        AccessProblemKind::Replaced {
             by: RepoId(1_296_270),
             was: REPO_ID,
         },
-        Obstacle::Moved { to: elsewhere() },
+        AccessProblemKind::Moved { to: elsewhere() },
     ];
-    let gone = Lost {
+    let gone = MissingPull {
         since: AT,
         told: false,
     };
     for obstacle in obstacles {
-        let reach = Reach {
+        let reach = RepositoryAccess {
             id: Some(REPO_ID),
-            renamed: Some(Renamed {
+            renamed: Some(RenamedRepository {
                 to: elsewhere(),
                 since: AT,
             }),
             trouble: Some(trouble(obstacle)),
             lost: BTreeMap::from([(7, gone.clone())]),
-            ..Reach::new(pull_ref().repo)
+            ..RepositoryAccess::new(pull_ref().repo)
         };
-        samples.put(keys::reach(&reach.repo), &reach);
+        samples.put(keys::repository_access(&reach.repo), &reach);
     }
 }
 
@@ -307,7 +315,7 @@ fn put_hooks(samples: &mut Samples) {
         looked_at: Some(AT),
     };
     samples.put(keys::hook_logs(), &logs);
-    let failed = Failed {
+    let failed = FailedDelivery {
         guid: "72d3162e-cc78-11e3-81ab-4c9367dc0958"
             .parse()
             .expect("a GUID"),
@@ -318,18 +326,18 @@ fn put_hooks(samples: &mut Samples) {
         asked_at: Some(AT),
     };
     let standings = [
-        Standing::Read,
-        Standing::NoHook,
-        Standing::Forbidden { since: AT },
-        Standing::Unread { since: AT },
+        LogStatus::Read,
+        LogStatus::NoHook,
+        LogStatus::Forbidden { since: AT },
+        LogStatus::Unread { since: AT },
     ];
-    let of_app = Repair::new(Log::App);
+    let of_app = RedeliveryState::new(Log::App);
     samples.put(keys::hook_log(&of_app.log), &of_app);
     for standing in standings {
-        let repair = Repair {
+        let repair = RedeliveryState {
             looked_at: Some(AT),
-            standing,
-            seen: Some(Mark {
+            status: standing,
+            seen: Some(LogPosition {
                 at: AT,
                 id: DeliveryId(12_345_679),
             }),
@@ -339,7 +347,7 @@ fn put_hooks(samples: &mut Samples) {
             left: 1,
             asked: 3,
             given_up: 2,
-            ..Repair::new(Log::Repo(pull_ref().repo))
+            ..RedeliveryState::new(Log::Repo(pull_ref().repo))
         };
         samples.put(keys::hook_log(&repair.log), &repair);
     }
@@ -347,10 +355,10 @@ fn put_hooks(samples: &mut Samples) {
 
 fn put_github(samples: &mut Samples) {
     samples.put(keys::repository(REPO_ID), &pull_ref().repo);
-    let access = Access {
-        trouble: Some(trouble(Obstacle::SignIn)),
+    let access = CredentialAccess {
+        trouble: Some(trouble(AccessProblemKind::SignIn)),
     };
-    samples.put(keys::access(), &access);
+    samples.put(keys::credential_access(), &access);
     let budget = Budget {
         owner: "token".to_owned(),
         resource: "core".to_owned(),

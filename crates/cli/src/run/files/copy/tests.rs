@@ -9,15 +9,15 @@ use super::*;
 
 fn event(n: i64) -> ActionableEvent {
     let event = json!({
-        "event": "question", "kind": "question", "event_id": EventId::of(&n.to_string()),
+        "event": "question", "kind": "question", "event_id": EventId::from_name(&n.to_string()),
         "job_id": null, "account": "default", "attempt": 1, "status": "", "message": "a\nb",
         "observed_at": Timestamp::from_second(n).unwrap(),
     });
     serde_json::from_value(event).unwrap()
 }
 
-fn cursor(n: i64) -> Cursor {
-    Cursor::at(Timestamp::from_second(n).unwrap())
+fn cursor(n: i64) -> EventCursor {
+    EventCursor::at(Timestamp::from_second(n).unwrap())
 }
 
 struct Place(TempDir);

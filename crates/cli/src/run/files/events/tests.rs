@@ -3,47 +3,47 @@
 use std::fs;
 use std::sync::Arc;
 
-use domain::event::{Aid, Audience, Event, Occurrence};
+use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::ids::{EventId, JobId};
-use engine::desk::Place;
+use engine::backend::IndexEntry;
 use engine::keys;
 use engine::machine::{RandomIds, SystemClock};
 use local::{Database, LocalQueue};
 
 use super::*;
 
-fn desk() -> Desk {
+fn backend() -> Backend {
     let database = Database::in_memory().unwrap();
     let clock = Arc::new(SystemClock);
     let queue = Arc::new(LocalQueue::new(&database, "work", clock.clone()));
     let store = Arc::new(local::Store::new(&database));
     let installation = "gtest".parse().unwrap();
-    Desk::new(store, queue, clock, Arc::new(RandomIds), installation)
+    Backend::new(store, queue, clock, Arc::new(RandomIds), installation)
 }
 
-async fn happens(desk: &Desk, name: &str) {
-    let job = JobId::of(ulid::Ulid(7));
+async fn happens(backend: &Backend, name: &str) {
+    let job = JobId::from_ulid(ulid::Ulid(7));
     let event = Event {
-        id: EventId::of(name),
+        id: EventId::from_name(name),
         job: Some(job.clone()),
         account: "default".parse().unwrap(),
         attempt: 1,
         seq: None,
-        observed_at: desk.now(),
+        observed_at: backend.now(),
         status: String::new(),
         last_activity: None,
         what: Occurrence::Question { text: None },
         audience: Audience::Agent,
-        aid: Aid::default(),
+        aid: EventContext::default(),
     };
     let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);
-    let place = Place {
+    let place = IndexEntry {
         list: keys::listed(keys::EVENTS, sort),
-        ..Place::default()
+        ..IndexEntry::default()
     };
-    let mut unit = desk.unit();
+    let mut unit = backend.unit();
     unit.put(keys::event(&job, &event.id), &event, None, place);
-    desk.commit(unit).await.unwrap();
+    backend.commit(unit).await.unwrap();
 }
 
 #[tokio::test]
@@ -56,12 +56,12 @@ async fn what_could_not_be_noted_is_mended_the_next_time_and_doubles_nothing() {
         monitor_state_path: notes.join("state.json"),
         ..Config::find(None, folder.path()).unwrap().0
     };
-    let desk = desk();
+    let backend = backend();
     let mut file = Appending::open(&config).unwrap();
-    happens(&desk, "first").await;
+    happens(&backend, "first").await;
     // The event is appended, and how far that came cannot be noted.
     fs::remove_dir(&notes).unwrap();
-    file.catch_up(&desk).await.unwrap_err();
+    file.catch_up(&backend).await.unwrap_err();
     let lines = || {
         fs::read_to_string(&config.events_path)
             .unwrap()
@@ -71,10 +71,10 @@ async fn what_could_not_be_noted_is_mended_the_next_time_and_doubles_nothing() {
     assert_eq!(lines(), 1);
 
     fs::create_dir(&notes).unwrap();
-    assert_eq!(file.catch_up(&desk).await.unwrap(), 0);
+    assert_eq!(file.catch_up(&backend).await.unwrap(), 0);
     assert_eq!(lines(), 1);
     assert!(config.monitor_state_path.exists(), "it is noted now");
-    happens(&desk, "second").await;
-    assert_eq!(file.catch_up(&desk).await.unwrap(), 1);
+    happens(&backend, "second").await;
+    assert_eq!(file.catch_up(&backend).await.unwrap(), 1);
     assert_eq!(lines(), 2);
 }

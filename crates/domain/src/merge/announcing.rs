@@ -1,0 +1,90 @@
+//! Which reasons are announced, and after how long: what passes by itself wakes no one.
+
+use jiff::SignedDuration;
+
+use super::reason::Reason;
+use crate::policy::Timing;
+
+/// Whether a reason is announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnnounceWhen {
+    /// It will not pass by itself.
+    Now,
+    /// If it has lasted this long.
+    Later(SignedDuration),
+    /// While it holds, things move by themselves, and the other reasons may go with it.
+    Moves,
+    /// It is known already: a person or an agent decided it, or another event announced it.
+    Known,
+}
+
+/// A check that runs for longer hangs: as long as GitHub lets a job run on its own machines.
+const CHECKS_HANG_AFTER: SignedDuration = SignedDuration::from_hours(6);
+
+impl Reason {
+    /// Whether things move by themselves while it holds.
+    pub(crate) fn moves(&self) -> bool {
+        let telling = self.announce_when(SignedDuration::ZERO, &Timing::default());
+        telling == AnnounceWhen::Moves
+    }
+
+    /// Whether and when the reason is announced.
+    pub(crate) fn announce_when(&self, lasts: SignedDuration, timing: &Timing) -> AnnounceWhen {
+        let after = |wait: SignedDuration| {
+            if lasts >= wait {
+                AnnounceWhen::Now
+            } else {
+                AnnounceWhen::Later(wait)
+            }
+        };
+        match self {
+            Self::WrongBase { .. }
+            | Self::Stacked { .. }
+            | Self::ProtectedPath { .. }
+            | Self::ActionRequired { .. }
+            | Self::MergeQueue
+            | Self::Forbidden { .. } => AnnounceWhen::Now,
+            Self::Draft
+            | Self::MergeableUnknown
+            | Self::ChangesRequested
+            | Self::ApprovalsMissing { .. }
+            | Self::TooFewChecks { .. }
+            | Self::RequiredMissing { .. }
+            | Self::Unknown { .. }
+            | Self::ChecksFailed {
+                others_pending: false,
+                ..
+            }
+            | Self::Conflict => after(timing.stuck_after),
+            Self::ChecksPending { .. } if lasts >= CHECKS_HANG_AFTER => AnnounceWhen::Now,
+            Self::ChecksPending { .. }
+            | Self::ChecksFailed {
+                others_pending: true,
+                ..
+            }
+            | Self::DailyCap { .. }
+            | Self::SessionWorking
+            | Self::NoChecksYet { .. }
+            | Self::Behind { .. }
+            | Self::FactsStale
+            | Self::MergeRefused { until: Some(_), .. }
+            | Self::MergeThrottled { .. }
+            | Self::Settling { .. } => AnnounceWhen::Moves,
+            Self::NotOurs
+            | Self::AdoptedMayNotMerge
+            | Self::Fork
+            | Self::Closed
+            | Self::AlreadyMerged
+            | Self::NeedsApproval
+            | Self::PlanUnreviewed
+            | Self::UnexpectedPush { .. }
+            | Self::Paused
+            | Self::ObserveOnly
+            | Self::SessionFailed
+            | Self::JobCancelled
+            | Self::BlockingLabel { .. }
+            | Self::CiNeverStarted { .. }
+            | Self::MergeRefused { until: None, .. } => AnnounceWhen::Known,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Random happenings around a delivery, and random rules.
+
+use super::*;
+
+/// What happens to a delivery; what it is about is filled in when it does.
+#[derive(Debug, Clone)]
+pub(super) enum Happening {
+    Ordered(Actor, Act),
+    Job(Work, bool, bool),
+    Pull(CommitSha, Checks, Option<PullEnd>, Option<CommitSha>),
+    Issue(IssueState),
+    Reviewed(ReviewState),
+    Child(usize, ChildState),
+    Provider(Phase, ProviderReport),
+    CalledOff,
+    Deadline,
+}
+
+fn actor() -> impl Strategy<Value = Actor> {
+    proptest::sample::select(vec![
+        Actor::person("kim"),
+        Actor::agent("zai"),
+        Actor::System,
+    ])
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let feedback = prop_oneof![3 => Just(Some("Test it".to_owned())), 1 => Just(None)];
+    let verdicts = proptest::sample::select(vec![Judged::Pass, Judged::NotPass]);
+    let review = (verdicts, commit(), feedback).prop_map(|(verdict, head, feedback)| {
+        Act::Verdict(Review {
+            verdict,
+            head,
+            summary: None,
+            feedback,
+        })
+    });
+    let part = || Part {
+        summary: "Half".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let text = prop_oneof![4 => Just("Smaller".to_owned()), 1 => Just(" ".to_owned())];
+    prop_oneof![
+        3 => Just(Act::Start),
+        6 => proptest::option::weighted(0.3, commit()).prop_map(|head| Act::Approve { head }),
+        3 => text.prop_map(|reason| Act::Reject { reason }),
+        4 => Just(Act::Retry { reason: None }),
+        1 => Just(Act::Cancel),
+        6 => review,
+        2 => Just(Act::Plan { content: "1. Look".to_owned(), target_files: Vec::new() }),
+        1 => (0usize..3).prop_map(move |count| Act::Split { children: vec![part(); count] }),
+        1 => Just(Act::Merge { head: None }),
+        1 => Just(Act::Analyse { run: None, text: "No disk".to_owned(), suggestion: None }),
+    ]
+}
+
+fn work() -> impl Strategy<Value = Work> {
+    let plan = (0u8..3).prop_map(|n| Work::Planned(format!("p{n}").parse().unwrap()));
+    let ends = vec![
+        JobEnd::Merged,
+        JobEnd::PullClosed,
+        JobEnd::Completed,
+        JobEnd::Failed("no disk".to_owned()),
+        JobEnd::Lost,
+        JobEnd::Refused("no".to_owned()),
+        JobEnd::Canceled("eve".to_owned()),
+    ];
+    prop_oneof![
+        1 => Just(Work::Waiting),
+        4 => Just(Work::Working),
+        2 => Just(Work::Asking),
+        3 => plan,
+        8 => proptest::option::of(time()).prop_map(Work::Resting),
+        1 => proptest::sample::select(ends).prop_map(Work::Ended),
+    ]
+}
+
+fn checks() -> impl Strategy<Value = Checks> {
+    prop_oneof![
+        6 => Just(Checks::Passed),
+        1 => Just(Checks::Unknown),
+        1 => Just(Checks::Awaited),
+        1 => Just(Checks::Missing),
+        2 => Just(Checks::Running),
+        1 => Just(Checks::Failed),
+        1 => Just(Checks::GivenUp),
+    ]
+}
+
+pub(super) fn happening() -> impl Strategy<Value = Happening> {
+    let end = prop_oneof![
+        12 => Just(None),
+        1 => Just(Some(PullEnd::Merged { commit: None, by: None })),
+        1 => Just(Some(PullEnd::Closed { by: None })),
+    ];
+    let issue = prop_oneof![
+        2 => Just(IssueState::Open),
+        1 => Just(IssueState::Closed(None)),
+        1 => Just(IssueState::Unreadable("404".to_owned())),
+    ];
+    let pass = "```json\n{\"verdict\":\"pass\",\"summary\":\"Good\"}\n```".to_owned();
+    let reviewed = proptest::sample::select(vec![
+        ReviewState::Working,
+        ReviewState::Said(pass),
+        ReviewState::Said("merge it".to_owned()),
+        ReviewState::Failed("no disk".to_owned()),
+    ]);
+    let child = proptest::sample::select(vec![
+        ChildState::Open,
+        ChildState::Failed,
+        ChildState::Closed,
+    ]);
+    let report = proptest::sample::select(vec![
+        ProviderReport::Nothing,
+        ProviderReport::Running,
+        ProviderReport::Good,
+        ProviderReport::Bad("no".to_owned()),
+    ]);
+    let provided = proptest::sample::select(vec![Phase::Deploy, Phase::Observe]);
+    prop_oneof![
+        14 => (actor(), act()).prop_map(|(by, act)| Happening::Ordered(by, act)),
+        14 => (work(), any::<bool>(), any::<bool>())
+            .prop_map(|(work, pull, elsewhere)| Happening::Job(work, pull, elsewhere)),
+        12 => (commit(), checks(), end, proptest::option::weighted(0.2, commit()))
+            .prop_map(|(head, checks, end, same)| Happening::Pull(head, checks, end, same)),
+        1 => issue.prop_map(Happening::Issue),
+        2 => reviewed.prop_map(Happening::Reviewed),
+        1 => (0usize..2, child).prop_map(|(place, state)| Happening::Child(place, state)),
+        4 => (provided, report).prop_map(|(phase, report)| Happening::Provider(phase, report)),
+        1 => Just(Happening::CalledOff),
+        3 => Just(Happening::Deadline),
+    ]
+}
+
+pub(super) fn rules() -> impl Strategy<Value = Rules> {
+    let agents = vec![Phase::Plan, Phase::Implement, Phase::Review];
+    let checkpoints = proptest::sample::subsequence(agents, 0..=3);
+    let endpoints = vec!["plan", "implement", "review", "verify", "deploy", "observe"];
+    let plan_by = prop_oneof![
+        4 => Just(PlanBy::Jules),
+        1 => Just(PlanBy::Agent),
+        1 => Just(PlanBy::Human),
+    ];
+    let reviewers = vec![
+        ReviewBy::Agent,
+        ReviewBy::Human,
+        ReviewBy::Jules,
+        ReviewBy::Nobody,
+    ];
+    let people = prop_oneof![3 => Just(CheckpointsBy::People), 1 => Just(CheckpointsBy::Anyone)];
+    (
+        checkpoints,
+        proptest::sample::select(endpoints),
+        plan_by,
+        proptest::option::of(proptest::sample::select(reviewers)),
+        (0u32..4, 1u32..4),
+        (any::<bool>(), any::<bool>()),
+        people,
+    )
+        .prop_map(
+            |(
+                checkpoints,
+                endpoint,
+                plan_by,
+                review_by,
+                (rounds, attempts),
+                (deploys, soaks),
+                by,
+            )| {
+                Rules {
+                    checkpoints: Checkpoints::at(&checkpoints).unwrap(),
+                    endpoint: endpoint.parse::<Endpoint>().unwrap(),
+                    checkpoints_by: by,
+                    plan_by,
+                    review_by,
+                    review_rounds: rounds,
+                    attempts,
+                    deploy: if deploys {
+                        "workflow:a.yml@main"
+                    } else {
+                        "none"
+                    }
+                    .parse()
+                    .unwrap(),
+                    observe: if soaks {
+                        Observe::Soak(SignedDuration::from_secs(300))
+                    } else {
+                        Observe::None
+                    },
+                    ..Rules::default()
+                }
+            },
+        )
+}

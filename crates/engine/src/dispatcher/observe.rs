@@ -1,0 +1,150 @@
+//! Reads a session outside its account's polls: at a deadline, for a caller who asks for it, and after a push.
+
+use domain::account::Health;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::JobId;
+use domain::job::{self, Observation, Phase, Snapshot, Watch};
+use domain::policy::Source;
+use domain::when::plus;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Dispatcher;
+use crate::backend::{Error, IndexEntry, ignore_conflict};
+use crate::jobs::SEEN_JUST_NOW;
+use crate::keys;
+use crate::ports::Expect;
+use crate::readings::{SessionCheck, reason};
+use crate::retention;
+use crate::store::Versioned;
+use crate::work::Work;
+
+/// A read this long after a push shows the pushed state: Jules's own answers lag a little.
+const PUSH_SHOWN_AFTER: SignedDuration = SignedDuration::from_secs(2);
+
+impl Dispatcher {
+    /// A deadline came: the session is read whatever the last poll said.
+    pub(super) async fn observe_if_due(
+        &self,
+        found: Versioned<job::Job>,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let Phase::Watching(watch) = &found.value.phase else {
+            return Ok(());
+        };
+        let now = self.backend.now();
+        let deadline = job::deadline(&found.value, &source.timing);
+        if found.due.is_none() || deadline.is_none_or(|deadline| deadline > now) {
+            return Ok(());
+        }
+        let account = self.backend.store.account(&found.value.account).await?;
+        if account.is_none_or(|account| account.value.health != Health::Working) {
+            // An account with errors keeps its own pace; its polls will read this session.
+            return Ok(());
+        }
+        match self.sight(&found.value, watch).await {
+            // The account's own polls report errors of the account.
+            Err(failure) => {
+                tracing::debug!(%failure, job.id = %found.value.id, "the session could not be read at its deadline");
+                Ok(())
+            }
+            Ok(sight) => self.save_sight(&found, &sight, source).await,
+        }
+    }
+
+    /// A session was pushed. However often that happens, it is read no more often than for callers who ask.
+    pub(super) async fn look_after_push(
+        &self,
+        id: &JobId,
+        pushed_at: Timestamp,
+    ) -> Result<(), Error> {
+        let now = self.backend.now();
+        let last = self
+            .backend
+            .store
+            .read::<SessionCheck>(&keys::session_check(id))
+            .await?;
+        let last = last.map(|last| last.value.read_at);
+        if last.is_some_and(|at| at >= plus(pushed_at, PUSH_SHOWN_AFTER)) {
+            return Ok(());
+        }
+        let wait = last.map(|at| plus(at, SEEN_JUST_NOW).duration_since(now));
+        if let Some(wait) = wait.filter(SignedDuration::is_positive) {
+            let again = Work::Look {
+                id: id.clone(),
+                pushed_at: Some(pushed_at),
+            };
+            return Ok(self.backend.queue.send(&again.to_body(), wait).await?);
+        }
+        if self.is_polled_as_usual(id).await? {
+            self.look(id).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the account of a job is healthy and within its budgets: then it keeps its own pace, and its polls will
+    /// read the session.
+    async fn is_polled_as_usual(&self, id: &JobId) -> Result<bool, Error> {
+        let Some(found) = self.backend.store.job(id).await? else {
+            return Ok(false);
+        };
+        let account = self.backend.store.account(&found.value.account).await?;
+        let now = self.backend.now();
+        Ok(account.is_some_and(|account| {
+            let account = account.value;
+            account.health == Health::Working && !account.budget.is_exhausted(now)
+        }))
+    }
+
+    /// A caller asks for a job's present state. A job without a session needs no read.
+    pub(super) async fn look(&self, id: &JobId) -> Result<(), Error> {
+        let read_at = self.backend.now();
+        let Some(found) = self.backend.store.job(id).await? else {
+            return Ok(());
+        };
+        let mut failed = None;
+        if let Phase::Watching(watch) = &found.value.phase {
+            let source = self.source(&found.value.repo).await?;
+            match self.sight(&found.value, watch).await {
+                Ok(sight) => self.save_sight(&found, &sight, &source).await?,
+                Err(failure) => failed = Some(reason(&failure)),
+            }
+        }
+        let looked = SessionCheck {
+            read_at,
+            failure: failed,
+        };
+        let mut unit = self.backend.unit();
+        let place = IndexEntry::until(read_at, retention::ANSWER);
+        unit.put_if(keys::session_check(id), &looked, Expect::Any, place);
+        self.backend.commit(unit).await
+    }
+
+    async fn sight(&self, job: &job::Job, watch: &Watch) -> Result<Observation, Failure> {
+        let sessions = &self.readers.sessions;
+        let view = match sessions.get(&job.account, &watch.session).await {
+            Err(failure) if failure.class == FailureClass::NotFound => {
+                return Ok(Observation::NotFound);
+            }
+            view => view?,
+        };
+        let activities = sessions
+            .activities(&job.account, &watch.session, watch.log.through)
+            .await
+            .ok();
+        Ok(Observation::Seen(Box::new(Snapshot { view, activities })))
+    }
+
+    async fn save_sight(
+        &self,
+        found: &Versioned<job::Job>,
+        sight: &Observation,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let policy = self.backend.policy_for(&found.value, source).await?;
+        let now = self.backend.now();
+        let step = job::observe(&found.value, sight, now, &policy, &source.timing);
+        let mut unit = self.backend.unit();
+        self.backend.save_job(&mut unit, Some(found), &step).await?;
+        ignore_conflict(self.backend.commit(unit).await)
+    }
+}

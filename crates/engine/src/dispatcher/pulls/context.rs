@@ -1,0 +1,115 @@
+//! Inputs of a decision about a pull request apart from GitHub's facts.
+
+use domain::effect::{Action, Effect};
+use domain::event::FailedCheck;
+use domain::facts::PullFacts;
+use domain::governor::DAY;
+use domain::ids::SessionId;
+use domain::job::{self, Job, Phase};
+use domain::merge::{Owner, SessionStatus};
+use domain::policy::{PlanApproval, Source};
+use domain::pull::{self, PullContext};
+use domain::web_page::WebPage;
+use jiff::Timestamp;
+
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+use crate::keys;
+use crate::ports::CheckLog;
+use crate::store::Versioned;
+
+impl Dispatcher {
+    /// Loads the inputs of a decision apart from GitHub's facts.
+    pub(super) async fn outside(
+        &self,
+        pull: &pull::Pull,
+        job: &Job,
+        facts: &PullFacts,
+        source: &Source,
+    ) -> Result<PullContext, Error> {
+        let now = self.backend.now();
+        let effects = self
+            .backend
+            .store
+            .effects(&keys::pull_pk(&pull.pull))
+            .await?;
+        let merges = self.backend.store.merges(&source.repo).await?;
+        let counts = |at: &&Timestamp| now.duration_since(**at) < DAY;
+        let today: Vec<Timestamp> = merges.value.at.values().filter(counts).copied().collect();
+        let session = self.rest(pull, &effects, (job, source)).await?;
+        let logs = if pull::wants_logs(pull, (facts, session), (&source.timing, now)) {
+            self.readers
+                .pulls
+                .check_logs(facts)
+                .await
+                .unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        Ok(PullContext {
+            owner: match job.origin {
+                domain::job::Origin::Created => Owner::Created,
+                domain::job::Origin::Adopted => Owner::Adopted,
+            },
+            session,
+            account: job.account.clone(),
+            attempt: job.attempt,
+            wanted_base: job.branch.clone(),
+            merges_today: u32::try_from(today.len()).unwrap_or(u32::MAX),
+            merge_day_ends: today.iter().min().map(|oldest| *oldest + DAY),
+            hold: self.hold(source).await?,
+            merge_unsettled: effects.iter().any(is_unsettled_merge),
+            logs: logs.into_iter().map(failed_check).collect(),
+            plan_unreviewed: source.policy.plan_approval != PlanApproval::Auto
+                && job::has_unreviewed_plan(job),
+            unexpected: self.unexpected(pull, facts, (job, session)).await?,
+            session_page: page_of(job, &pull.session),
+        })
+    }
+
+    /// Whether the session that made a pull request may still push. `of_pull` are the effects of the pull request,
+    /// among them messages about failed checks.
+    async fn rest(
+        &self,
+        pull: &pull::Pull,
+        of_pull: &[Versioned<Effect>],
+        (job, source): (&Job, &Source),
+    ) -> Result<SessionStatus, Error> {
+        let rest = job::session_status(job, &pull.session, &source.timing, self.backend.now());
+        if rest != SessionStatus::Resting {
+            return Ok(rest);
+        }
+        // A message on its way, or one that may have arrived, wakes it.
+        let of_job = self.backend.store.effects(&keys::job_pk(&job.id)).await?;
+        let speaks = |found: &Versioned<Effect>| found.value.may_have_messaged(&pull.session);
+        Ok(if of_pull.iter().chain(&of_job).any(speaks) {
+            SessionStatus::Working
+        } else {
+            rest
+        })
+    }
+}
+
+fn failed_check(log: CheckLog) -> FailedCheck {
+    FailedCheck {
+        name: log.name,
+        output: log.tail,
+        page: log.page,
+    }
+}
+
+/// The page of a session while it is watched.
+fn page_of(job: &Job, session: &SessionId) -> Option<WebPage> {
+    match &job.phase {
+        Phase::Watching(watch) if watch.session == *session => {
+            watch.url.as_deref().and_then(WebPage::from_service)
+        }
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
+            None
+        }
+    }
+}
+
+fn is_unsettled_merge(found: &Versioned<Effect>) -> bool {
+    matches!(found.value.action, Action::Merge { .. }) && found.value.may_have_happened()
+}

@@ -1,0 +1,76 @@
+//! Handles a webhook: the repository's number identifies it before anything is read.
+
+use domain::ids::{CommitSha, PullRef, RepoId, RepoName};
+use domain::pull::DeliveryHint;
+use jiff::Timestamp;
+
+use super::Dispatcher;
+use super::pulls::PullWakeup;
+use crate::backend::Error;
+
+/// What a webhook says happened.
+pub(super) struct WebhookEvent<'a> {
+    /// The repository's name at the time.
+    pub(super) repo: &'a RepoName,
+    /// The repository's number.
+    pub(super) repo_id: RepoId,
+    /// The pull request, if it names one.
+    pub(super) number: Option<u64>,
+    /// The commit, if it names one.
+    pub(super) sha: Option<&'a CommitSha>,
+    /// When it came in.
+    pub(super) received_at: Timestamp,
+    /// Its news.
+    pub(super) news: DeliveryHint,
+}
+
+impl Dispatcher {
+    /// Handles the subject of a webhook, in every source that means this very repository.
+    pub(super) async fn handle_webhook(&self, hooked: &WebhookEvent<'_>) -> Result<(), Error> {
+        let names = self.sources_of(hooked.repo, hooked.repo_id).await?;
+        if names.is_empty() {
+            tracing::debug!(repo = %hooked.repo, id = %hooked.repo_id, "a webhook is about no repository of ours");
+        }
+        for repo in names {
+            self.note_webhook(&repo, hooked.received_at).await?;
+            match (hooked.number, hooked.sha) {
+                (Some(number), _) => {
+                    let pull = PullRef { repo, number };
+                    let wakeup = PullWakeup {
+                        pull: &pull,
+                        hint: None,
+                        received_at: Some(hooked.received_at),
+                        news: hooked.news,
+                        sha: hooked.sha,
+                    };
+                    self.pull(&wakeup).await?;
+                }
+                (None, Some(sha)) => {
+                    let heard = (hooked.received_at, hooked.news);
+                    self.commit_moved(&repo, sha, heard).await?;
+                }
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The source of this name, unless it means a repository of another number, and the one that knows this number under an older name.
+    async fn sources_of(&self, named: &RepoName, id: RepoId) -> Result<Vec<RepoName>, Error> {
+        let store = &self.backend.store;
+        let mut names = Vec::new();
+        if store.source(named).await?.is_some() {
+            let meant = store.reach(named).await?.value.id;
+            if meant.is_none_or(|meant| meant == id) {
+                names.push(named.clone());
+            }
+        }
+        if let Some(older) = store.repo_of(id).await?
+            && !names.contains(&older)
+            && store.reach(&older).await?.value.is(id)
+        {
+            names.push(older);
+        }
+        Ok(names)
+    }
+}

@@ -1,0 +1,89 @@
+//! Everything that is stored about a job, read together for an export.
+
+use domain::effect::Effect;
+use domain::event::Event;
+use domain::ids::JobId;
+use domain::job::Job;
+use serde::Serialize;
+
+use crate::keys;
+use crate::ports::{PageToken, RecordsError};
+use crate::settings::TrackedPull;
+use crate::store::{Store, Versioned, decode};
+
+/// Everything that is stored about a job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JobExport {
+    /// The job.
+    pub job: Job,
+    /// The job's events, in order of observation.
+    pub events: Vec<Event>,
+    /// Effects with their outcomes.
+    pub effects: Vec<Effect>,
+    /// Its current pull request, if it has one.
+    pub pull_record: Option<TrackedPull>,
+    /// Effects of that pull request.
+    pub pull_effects: Vec<Effect>,
+    /// What its merges were judged by, one for each head.
+    pub evidence: Vec<serde_json::Value>,
+}
+
+impl Store {
+    /// A page of jobs, the oldest first, and where the next page begins.
+    pub async fn job_exports(
+        &self,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<(Vec<JobExport>, Option<PageToken>), RecordsError> {
+        let (jobs, next) = self.all_jobs(after, limit).await?;
+        let mut dossiers = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            dossiers.push(self.dossier(job).await?);
+        }
+        Ok((dossiers, next))
+    }
+
+    /// The same without anything that belongs to the jobs.
+    pub async fn all_jobs(
+        &self,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<(Vec<Job>, Option<PageToken>), RecordsError> {
+        let page = self.records().list(keys::JOBS, false, after, limit).await?;
+        let mut jobs = Vec::with_capacity(page.records.len());
+        for record in &page.records {
+            let id: Versioned<JobId> = decode(record)?;
+            jobs.extend(self.job(&id.value).await?.map(|found| found.value));
+        }
+        Ok((jobs, page.next))
+    }
+
+    async fn dossier(&self, job: Job) -> Result<JobExport, RecordsError> {
+        let events = self.events(&job.id).await?;
+        let effects = values(self.effects(&keys::job_pk(&job.id)).await?);
+        let Some(reference) = job.pull().cloned() else {
+            return Ok(JobExport {
+                job,
+                events,
+                effects,
+                pull_record: None,
+                pull_effects: Vec::new(),
+                evidence: Vec::new(),
+            });
+        };
+        let pk = keys::pull_pk(&reference);
+        let pull_record = self.pull(&reference).await?.map(|found| found.value);
+        Ok(JobExport {
+            job,
+            events,
+            effects,
+            pull_record,
+            pull_effects: values(self.effects(&pk).await?),
+            evidence: values(self.children(&pk, keys::EVIDENCE).await?),
+        })
+    }
+}
+
+fn values<T>(found: Vec<Versioned<T>>) -> Vec<T> {
+    found.into_iter().map(|found| found.value).collect()
+}

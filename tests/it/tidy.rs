@@ -115,6 +115,11 @@ fn no_file_names_a_folder_of_one_machine() -> Outcome {
 }
 
 #[test]
+fn comments_name_their_subject_on_short_lines() -> Outcome {
+    everywhere(prose::comments)
+}
+
+#[test]
 fn markdown_has_one_sentence_per_line() -> Outcome {
     everywhere(prose::one_sentence_per_line)
 }

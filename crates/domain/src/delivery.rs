@@ -68,7 +68,7 @@ use crate::priority::Priority;
 /// The form in which deliveries are stored and exported.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The error of a phase that somebody called off.
+/// The error of a cancelled phase.
 pub const CANCELED: &str = "Canceled by user";
 
 /// One piece of intent.
@@ -174,7 +174,7 @@ pub enum DeliveryKind {
     Member,
     /// The integration of a sprint: none is created yet.
     Integration,
-    /// Somebody asked for it, or it shows a job that belongs to no delivery.
+    /// A request created it, or it shows a job that belongs to no delivery.
     Adhoc,
 }
 
@@ -226,7 +226,7 @@ pub struct Task {
 pub struct Message {
     /// The round that it begins.
     pub round: u32,
-    /// What somebody wants changed.
+    /// The requested change.
     pub text: String,
     /// When it was decided.
     pub at: Timestamp,
@@ -246,7 +246,7 @@ pub struct Reviewing {
     pub approved: Option<Approved>,
 }
 
-/// Somebody was asked to review a head.
+/// A request to review a head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The head.

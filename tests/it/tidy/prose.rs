@@ -34,6 +34,39 @@ pub(super) fn machine_path(path: &str, text: &str) -> Vec<Finding> {
         .collect()
 }
 
+/// Pronouns of no subject: a comment names who acts.
+const NO_SUBJECT: [&str; 4] = ["whoever", "somebody", "nobody", "anybody"];
+
+/// Longest line of a comment, in characters.
+const COMMENT_CHARS_MAX: usize = 140;
+
+/// Comments name their subject, and their lines fit on a screen. Words in backticks are names.
+pub(super) fn comments(path: &str, text: &str) -> Vec<Finding> {
+    if !path.ends_with(".rs") {
+        return Vec::new();
+    }
+    let lines = (1..).zip(text.lines());
+    let comments = lines.filter(|(_, line)| line.trim_start().starts_with("//"));
+    comments
+        .filter_map(|(line, comment)| {
+            let advice = wrong_comment(comment.trim_start())?;
+            Some(Finding::new(path, line, advice))
+        })
+        .collect()
+}
+
+fn wrong_comment(comment: &str) -> Option<String> {
+    if comment.chars().count() > COMMENT_CHARS_MAX {
+        return Some(format!(
+            "keep a comment's line to {COMMENT_CHARS_MAX} characters"
+        ));
+    }
+    let prose = without_code(comment).to_lowercase();
+    let mut words = prose.split(|it: char| !it.is_alphabetic());
+    let word = words.find(|word| NO_SUBJECT.contains(word))?;
+    Some(format!("name who is meant by `{word}`"))
+}
+
 /// Markdown has one sentence per line, so that a change of one sentence is a change of one line.
 pub(super) fn one_sentence_per_line(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".md") || is_recorded(path) {
@@ -144,6 +177,15 @@ fn a_path_of_one_machine_is_found() {
         );
     }
     assert_eq!(machine_path("a.md", "workers/root"), []);
+}
+
+#[test]
+fn a_comment_without_subject_or_end_is_found() {
+    let count = |text: &str| comments("a.rs", text).len();
+    assert_eq!(count("/// Whoever asks gets it.\n//! Nobody does."), 2);
+    assert_eq!(count(&format!("// {}", "a ".repeat(COMMENT_CHARS_MAX))), 1);
+    assert_eq!(count("/// Either `agent` or `nobody`.\nlet nobody = 1;"), 0);
+    assert_eq!(comments("a.md", "// somebody"), []);
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) struct ChildLine {
     pub(crate) child: ChildArgs,
 }
 
-/// How the process that is killed runs. Nobody types this.
+/// How the process that is killed runs. No person types this.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ChildArgs {
     /// The file that tells the time.

@@ -80,7 +80,7 @@ fn aside(folder: &Path, now: Timestamp) -> PathBuf {
     folder.join(free.unwrap_or(first))
 }
 
-/// Marks the copy before anybody works with it: what is not over in it may have been done since.
+/// Marks the copy before a process works with it: its unfinished effects may have been done since.
 async fn mark(staged: &Staged, made_at: Timestamp) -> Result<u64> {
     let backend = data::of_copy(&staged.database()).await?;
     backend

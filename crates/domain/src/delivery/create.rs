@@ -131,7 +131,7 @@ pub(super) fn check_refs(refs: &[super::Ref]) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Whether a delivery is what somebody wants to create: the same issue triggered it, or it has the same id.
+/// Whether a stored delivery is the one to be created: the same issue triggered it, or it has the same id.
 pub fn is_same_trigger(delivery: &Delivery, new: &NewDelivery) -> bool {
     delivery.repo == new.repo && delivery.issue == new.issue && delivery.parent == new.parent
 }

@@ -1,4 +1,4 @@
-//! When a delivery looks again although nobody tells it anything: a lost message is found so.
+//! When a delivery is read again without a message, so that a lost message is found.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -15,7 +15,7 @@ pub struct Failed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// Somebody called it off.
+    /// It was cancelled.
     Canceled,
     /// Its job was called off.
     JobCanceled,

@@ -116,7 +116,7 @@ pub enum Checks {
     Passed,
     /// Some failed, and the session is asked to repair them.
     Failed,
-    /// Some failed, and nobody is asked to repair them any more.
+    /// Some failed, and no more repair is requested.
     GivenUp,
 }
 

@@ -13,7 +13,7 @@ use crate::priority::Priority;
 /// What came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// Somebody wants something.
+    /// A command of a person or an agent.
     Command(Command),
     /// Its job was looked at.
     Job(Box<JobSight>),
@@ -27,13 +27,13 @@ pub enum Input {
     Child(DeliveryId, ChildState),
     /// Whatever deploys or observes it was asked.
     Provider(Phase, ProviderReport),
-    /// The delivery that it is a part of was called off, by somebody.
+    /// Its parent delivery was cancelled.
     CalledOff(Actor),
     /// Time has passed.
     Deadline,
 }
 
-/// What somebody wants.
+/// What a command does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The same id twice is one command.

@@ -17,11 +17,11 @@ pub struct TransitionError {
     pub code: &'static str,
     /// For people: what is the case, in words of no surface.
     pub sentence: String,
-    /// What whoever asked may do now.
+    /// The commands that the caller may give now.
     pub legal: Vec<CommandKind>,
 }
 
-/// The commands that a delivery takes now from somebody.
+/// The commands that a delivery takes now from an actor.
 pub fn legal(delivery: &Delivery, by: &Actor, rules: &Rules) -> Vec<CommandKind> {
     let asker = Asker::of(delivery, by, rules);
     let is_legal = |kind: &CommandKind| may(delivery, *kind, &asker).is_ok();

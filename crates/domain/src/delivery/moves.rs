@@ -22,7 +22,7 @@ pub(super) struct Moving<'a> {
     pub(super) delivery: Delivery,
     pub(super) rules: &'a Rules,
     pub(super) now: Timestamp,
-    /// Whether somebody ordered it: then what the system does next is shown as pending first.
+    /// Whether a command ordered it: then the system's next phase is shown as pending first.
     pub(super) is_ordered: bool,
 }
 
@@ -258,7 +258,7 @@ impl Moving<'_> {
         if delivery.task.job.is_none() {
             return;
         }
-        // Of a job that was never seen nobody knows whether it came to be.
+        // Whether a job that was never seen was created is unknown.
         let goes_on = delivery.job_seen().is_some() && delivery.task.attempt < job::ATTEMPTS_MAX;
         delivery.attempt = delivery.attempt.saturating_add(1);
         let earlier = delivery.task.pull.take();

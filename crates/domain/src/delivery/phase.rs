@@ -49,7 +49,7 @@ pub enum RunStatus {
 pub enum Executor {
     /// Fixed rules.
     System,
-    /// Somebody who decides: Jules, an agent, or a person in its place.
+    /// A deciding party: Jules, an agent, or a person in its place.
     Agent,
 }
 

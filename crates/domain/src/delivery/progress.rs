@@ -187,7 +187,7 @@ fn planning(moving: &mut Moving<'_>) -> bool {
     let is_told = moving.delivery.task.message.is_some();
     let has_plan = match &job.work {
         Work::Planned(plan) => rejected.as_ref() != Some(plan),
-        // It went on without waiting for an approval, or somebody gave one on Jules's own page.
+        // It went on without waiting for an approval, or a person gave one on Jules's own page.
         Work::Working => job.approved_elsewhere && !is_told,
         Work::Resting(since) => !is_stale(moving, *since),
         Work::Ended(_) => true,

@@ -1,4 +1,4 @@
-//! The review of a delivery: when somebody is asked, and what follows from a verdict.
+//! The review of a delivery: when the reviewer is asked, and what follows from a verdict.
 
 use super::commands::let_go_on;
 use super::due::AGENT_REVIEWS_FOR;
@@ -9,7 +9,7 @@ use super::{Asked, Checks, Fault, Phase, ReviewBy, Verdict, Work};
 use crate::ids::JobId;
 use crate::when::plus;
 
-/// Fails the phase if checks of the head failed and nobody is asked to repair them any more.
+/// Fails the phase if checks of the head failed and no more repair is requested.
 pub(super) fn checks_failed(moving: &mut Moving<'_>) -> bool {
     let given_up = moving
         .delivery
@@ -126,7 +126,7 @@ fn not_passed(moving: &mut Moving<'_>) {
 }
 
 impl Moving<'_> {
-    /// Somebody is asked to review a head.
+    /// The reviewer is asked to review a head.
     fn ask_review(&mut self, by: ReviewBy, head: &crate::ids::CommitSha) {
         let now = self.now;
         let performer = super::moves::performer_of(by);

@@ -91,7 +91,7 @@ impl Rules {
     /// What is odd about them, if anything is.
     ///
     /// # Errors
-    /// With a sentence for whoever set them.
+    /// With a sentence for the person who set them.
     pub fn check(&self) -> Result<(), OddRules> {
         if self.review_rounds > ROUNDS_MAX {
             return Err(OddRules::Rounds);
@@ -210,7 +210,7 @@ pub enum ReviewBy {
     Human,
     /// A second session of Jules.
     Jules,
-    /// Nobody: every change passes.
+    /// No review: every change passes.
     Nobody,
 }
 
@@ -227,7 +227,7 @@ pub enum Deploy {
         /// The branch on which it runs.
         branch: BranchName,
     },
-    /// Somebody else deploys: the status of a deployment of the merge commit is awaited.
+    /// Another system deploys: the delivery awaits the deployment status of the merge commit.
     Deployment {
         /// To which environment.
         environment: String,

@@ -107,7 +107,7 @@ pub enum Performer {
     Agent,
     /// A person in the agent's place.
     Human,
-    /// Nobody: it was let through.
+    /// No reviewer: it passed without review.
     Nobody,
     /// Fixed rules.
     System,
@@ -148,7 +148,7 @@ pub struct Plan {
     pub model: Option<String>,
     /// In which folder: not known of Jules.
     pub cwd: Option<String>,
-    /// The files that it wants to change, if whoever planned named them.
+    /// The files that it wants to change, if the planner named them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub target_files: Vec<String>,
 }

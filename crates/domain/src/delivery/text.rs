@@ -152,7 +152,7 @@ pub(super) fn criteria(lines: &[String]) -> Result<Vec<String>, Refused> {
     lines.iter().map(line).collect()
 }
 
-/// A plan of Jules as it is stored: cut and without secrets, since nobody can be asked to send another one.
+/// A plan of Jules as it is stored: cut and without secrets, since Jules cannot be asked for another one.
 pub(super) fn stored_plan(text: &str) -> String {
     storable(text, PLAN_BYTES_MAX)
 }

@@ -58,7 +58,7 @@ pub enum Want {
     Say {
         /// The job.
         job: JobId,
-        /// What somebody wants changed; without it, to go on.
+        /// The requested change; `None` = go on.
         text: Option<String>,
         /// What identifies the message.
         cause: String,
@@ -131,7 +131,7 @@ pub enum Want {
         /// The phase.
         phase: Phase,
     },
-    /// Somebody is to be told that the phase failed.
+    /// Announces that the phase failed.
     TellFailed {
         /// The phase.
         phase: Phase,

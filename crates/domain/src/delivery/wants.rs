@@ -37,7 +37,7 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     wants
 }
 
-/// Who called it off, if somebody did.
+/// Who cancelled it, if it was cancelled.
 fn called_off(delivery: &Delivery) -> Option<Actor> {
     let is_closed = matches!(
         delivery.closed,
@@ -263,7 +263,7 @@ fn provider(delivery: &Delivery) -> Vec<Want> {
     dispatch.into_iter().chain(ask).collect()
 }
 
-/// A failure is told, unless it was somebody's wish.
+/// A failure is announced, unless a command caused it.
 fn failed(delivery: &Delivery) -> Option<Want> {
     let error = delivery.error.as_ref()?;
     let is_told = delivery.run_status == RunStatus::Failed && error.code != Fault::Canceled;

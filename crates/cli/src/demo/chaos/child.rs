@@ -39,10 +39,10 @@ impl Ids for SeededIds {
     }
 }
 
-/// How it ends when whoever started it is gone.
+/// How it ends when its parent is gone.
 const ORPHANED: i32 = 1;
 
-/// Ends the process with its parent: one that was killed itself can end nobody any more, and virtual time never tires.
+/// Ends the process with its parent: a killed parent cannot end it, and virtual time never stops.
 fn end_with_parent() {
     std::thread::spawn(|| {
         // Nothing is ever sent, so this returns when the parent's end is closed.

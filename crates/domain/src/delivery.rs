@@ -2,7 +2,7 @@
 //!
 //! It sits above its job and its pull request and owns neither: the job has its sessions, the pull request its evidence.
 //! It has phases, a verdict, checkpoints at which a person is awaited, and runs.
-//! What it wants of others is computed at every look ([`wants`]), so that a lost message loses nothing.
+//! What it wants of others is computed at every look ([`wants()`]), so that a lost message loses nothing.
 
 mod adhoc;
 mod apply;

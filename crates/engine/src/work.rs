@@ -67,7 +67,7 @@ pub enum Work {
     Messages {
         /// The job.
         id: JobId,
-        /// The reader's cursor, as [`domain::conversation::Cursor`] writes it.
+        /// The reader's cursor, as [`domain::conversation::ConversationCursor`] writes it.
         after: String,
     },
     /// Read a job's session now: a caller waits for it, or pushed it to us.

@@ -63,8 +63,8 @@ pub struct PullContext {
     pub logs: Vec<FailedCheck>,
     /// Whether its session worked on a plan without an approval where the policy requires one.
     pub plan_unreviewed: bool,
-    /// Result of comparing this head, if [`doubt`](super::doubt) asked for it: its unexpected changes, or `None`
-    /// inside where they could not be determined.
+    /// Result of comparing this head, if [`needed_comparison`](super::unexpected::needed_comparison) asked for it: its
+    /// unexpected changes, or `None` inside where they could not be determined.
     pub unexpected: Option<Option<Vec<String>>>,
     /// The page of its session, for events.
     pub session_page: Option<WebPage>,

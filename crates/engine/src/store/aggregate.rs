@@ -151,7 +151,7 @@ impl Aggregate for Token {
     }
 }
 
-/// Its due depends on what the dispatcher just read, so [`crate::backend::Unit::save_due`] saves it.
+/// Its due depends on what the dispatcher just read, so [`crate::backend::UnitOfWork::save_due`] saves it.
 impl Aggregate for RedeliveryState {
     type Id = Log;
     const KIND: &'static str = "log of webhook deliveries";

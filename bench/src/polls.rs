@@ -96,6 +96,7 @@ fn watched() -> Result<(Job, SessionView)> {
         resume: None,
         priority: domain::priority::Priority::default(),
         terms: Terms::default(),
+        delivery: None,
     };
     let job = job::adopt(new, &view, NOW)?.aggregate;
     anyhow::ensure!(

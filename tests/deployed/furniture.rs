@@ -137,5 +137,6 @@ fn source(account: &Account, agent: &Agent) -> Source {
             pull_poll: SELDOM,
             ..Timing::default()
         },
+        deliveries: domain::delivery::Rules::default(),
     }
 }

@@ -271,6 +271,7 @@ pub(super) async fn settle_in(backend: &Backend, pace: Pace) -> Result<()> {
             ..Policy::default()
         },
         timing: Timing::default(),
+        deliveries: domain::delivery::Rules::default(),
     };
     let mut unit = backend.unit();
     let listed = |list, sort: &str, due| IndexEntry {

@@ -75,6 +75,7 @@ async fn api() -> Router {
         branch: Some("main".parse().unwrap()),
         policy: Policy::default(),
         timing: Timing::default(),
+        deliveries: domain::delivery::Rules::default(),
     };
     let mut unit = backend.unit();
     unit.put(keys::source(&repo), &source, None, IndexEntry::default());

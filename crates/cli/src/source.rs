@@ -66,6 +66,7 @@ async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
         agent: args.agent,
         paused: false,
         branch: Some(args.branch),
+        deliveries: domain::delivery::Rules::default(),
     };
     check(&source.policy)?;
     let saved = backend.save_source(None, &source).await;

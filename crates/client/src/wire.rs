@@ -4,6 +4,7 @@
 //! may gain fields at any time.
 
 mod constraints;
+mod deliveries;
 mod events;
 mod form;
 mod inbox;
@@ -15,6 +16,12 @@ mod push;
 mod report;
 
 pub use constraints::{Constraints, InvalidConstraint, ParsedConstraints};
+pub use deliveries::{
+    AnalysisView, ApproveDelivery, CancelDelivery, ChildView, CreateDelivery, DELIVERIES_LIMIT,
+    DELIVERIES_LIMIT_MAX, Deliveries, DeliveryCard, DeliveryView, IssueView, PartRequest,
+    PhaseRunView, PlanRequest, PlanView, RefView, RejectDelivery, RetryDelivery, RunView,
+    SplitRequest, StartDelivery, VerdictRequest,
+};
 pub use events::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage};
 pub use inbox::{
     Extend, Extended, GiveBack, GivenBack, RETRY_AFTER_SECONDS_MAX, TAKE_LIMIT, TAKE_LIMIT_MAX,

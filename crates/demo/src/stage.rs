@@ -200,6 +200,7 @@ fn source(repo: &str, account: &Account, agent: &Agent) -> Result<Source> {
             pull_poll: seconds(1),
             ..Timing::default()
         },
+        deliveries: domain::delivery::Rules::default(),
     })
 }
 

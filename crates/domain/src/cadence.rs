@@ -224,6 +224,7 @@ mod tests {
             resume: None,
             priority: crate::priority::Priority::default(),
             terms: crate::policy::Terms::default(),
+            delivery: None,
         };
         let job = adopt(new, &shown(state), at(0)).unwrap().aggregate;
         let Phase::Watching(watch) = job.phase else {

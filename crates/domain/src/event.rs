@@ -85,6 +85,8 @@ pub enum Audience {
     Agent,
     /// A person.
     Human,
+    /// Nobody: it is only recorded.
+    Nobody,
 }
 
 /// The occurrence.

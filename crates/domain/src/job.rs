@@ -60,11 +60,11 @@ pub use watch::{
 };
 
 use crate::ids::{
-    AccountName, AgentName, BranchName, CommitSha, InstallationId, JobId, PullRef, RepoName,
-    SessionId,
+    AccountName, AgentName, BranchName, CommitSha, DeliveryId, InstallationId, JobId, PullRef,
+    RepoName, SessionId,
 };
 use crate::marker::Marker;
-use crate::policy::Terms;
+use crate::policy::{PlanApproval, Terms};
 use crate::priority::Priority;
 use crate::session::SessionState;
 use crate::wake::Resume;
@@ -96,6 +96,9 @@ pub struct Job {
     /// Terms of the request apart from its task.
     #[serde(default, skip_serializing_if = "Terms::are_none")]
     pub terms: Terms,
+    /// The delivery that it works for, which then owns its approvals and its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<DeliveryId>,
     /// How it came to us.
     pub origin: Origin,
     /// When it came to us.
@@ -248,6 +251,14 @@ impl Job {
                 watch.state != SessionState::Completed && !silence::is_halted(watch)
             }
             Phase::Queued { .. } | Phase::Ended(_) => false,
+        }
+    }
+
+    /// Who approves its plans: its delivery if it has one.
+    pub fn plan_approver(&self, usual: PlanApproval) -> PlanApproval {
+        match self.delivery {
+            Some(_) => PlanApproval::Delivery,
+            None => self.terms.approver(usual),
         }
     }
 

@@ -12,7 +12,9 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 pub use terms::{Automation, Terms};
 
+use crate::delivery::Rules;
 use crate::ids::{AccountName, AgentName, BranchName, RepoName};
+use crate::job::Job;
 
 /// A repository Gaffer works on, with its policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,14 +33,17 @@ pub struct Source {
     pub policy: Policy,
     /// How long to wait for what.
     pub timing: Timing,
+    /// How issues become deliveries, and how those go.
+    #[serde(default)]
+    pub deliveries: Rules,
 }
 
 impl Source {
-    /// The policy for a job with these terms, whose agent (its own or the source's) can or cannot be woken. Without a
-    /// reachable agent the next answerer has the turn.
-    pub fn policy_for(&self, can_be_woken: bool, terms: &Terms) -> Cow<'_, Policy> {
+    /// The policy for a job whose agent (its own or the source's) can or cannot be woken. Without a reachable agent
+    /// the next answerer has the turn.
+    pub fn policy_for(&self, can_be_woken: bool, job: &Job) -> Cow<'_, Policy> {
         let mut policy = Cow::Borrowed(&self.policy);
-        let approver = terms.approver(self.policy.plan_approval);
+        let approver = job.plan_approver(self.policy.plan_approval);
         if approver != self.policy.plan_approval {
             policy.to_mut().plan_approval = approver;
         }
@@ -139,6 +144,7 @@ impl Policy {
             plan_approval: match self.plan_approval {
                 PlanApproval::Agent | PlanApproval::Human => PlanApproval::Human,
                 PlanApproval::Auto => PlanApproval::Auto,
+                PlanApproval::Delivery => PlanApproval::Delivery,
             },
             ..self.clone()
         }
@@ -188,6 +194,19 @@ pub enum PlanApproval {
     Agent,
     /// A person is shown the plan.
     Human,
+    /// The delivery that the job works for. No source can be set to it.
+    #[serde(skip)]
+    Delivery,
+}
+
+impl PlanApproval {
+    /// Whether the job shows a plan to its approver and waits for the answer.
+    pub fn is_asked(self) -> bool {
+        match self {
+            Self::Agent | Self::Human => true,
+            Self::Auto | Self::Delivery => false,
+        }
+    }
 }
 
 /// How long to wait for what.

@@ -36,7 +36,7 @@ pub(crate) use waits::waits_for;
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};
-use crate::ids::{BranchName, CommitSha, JobId, PullRef, RepoId, SessionId};
+use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef, RepoId, SessionId};
 use crate::merge::{Judgement, MergeRefusals};
 
 /// Maximum number of heads recorded as announced: beyond the repair cap none is announced anyway.
@@ -49,6 +49,9 @@ pub struct Pull {
     pub pull: PullRef,
     /// The job it belongs to.
     pub job: JobId,
+    /// The delivery of that job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<DeliveryId>,
     /// The session that made it, read back and compared before anything was done.
     pub session: SessionId,
     /// The repository in which it was first read: the same number elsewhere is another pull request.
@@ -204,6 +207,7 @@ pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> P
     Pull {
         pull,
         job,
+        delivery: None,
         session,
         repo_id: None,
         since: now,

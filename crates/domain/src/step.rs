@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::effect::Action;
 use crate::event::Event;
-use crate::ids::{AccountName, JobId, PullRef};
+use crate::ids::{AccountName, DeliveryId, JobId, PullRef};
 
 /// The outcome of one decision: all of it is saved together, and only then is anything done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum FollowUp {
     Job(JobId),
     /// A pull request.
     Pull(PullRef),
+    /// A delivery.
+    Delivery(DeliveryId),
     /// The queue of jobs that wait for a slot on an account.
     Slots(AccountName),
 }

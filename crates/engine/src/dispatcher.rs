@@ -33,7 +33,7 @@ use jiff::SignedDuration;
 use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::keys;
 use crate::ports::{
-    AgentsWrite, Delivery, HooksRead, HooksWrite, PullsRead, PullsWrite, SessionsRead,
+    AgentsWrite, Delivery, HooksRead, HooksWrite, IssuesRead, IssuesWrite, PullsRead, PullsWrite, SessionsRead,
     SessionsWrite,
 };
 use crate::store::Versioned;
@@ -60,6 +60,8 @@ pub struct Writers {
     pub sessions: Arc<dyn SessionsWrite>,
     /// To GitHub.
     pub pulls: Arc<dyn PullsWrite>,
+    /// To GitHub's issues.
+    pub issues: Arc<dyn IssuesWrite>,
     /// To GitHub's logs of webhook deliveries.
     pub hooks: Arc<dyn HooksWrite>,
     /// To agents.
@@ -73,6 +75,8 @@ pub struct Readers {
     pub sessions: Arc<dyn SessionsRead>,
     /// GitHub.
     pub pulls: Arc<dyn PullsRead>,
+    /// GitHub's issues.
+    pub issues: Arc<dyn IssuesRead>,
     /// GitHub's logs of webhook deliveries.
     pub hooks: Arc<dyn HooksRead>,
 }
@@ -214,6 +218,8 @@ impl Dispatcher {
                 pushed_at: Some(at),
             } => self.look_after_push(id, *at).await,
             Work::Watch { account } => self.watch_soon(account).await,
+            Work::Delivery { id } => self.delivery(id).await,
+            Work::Intake { repo, number } => self.intake(repo, *number).await,
             Work::Slots { account } => self.slots(account).await,
             Work::Redelivery { log: None } => self.find_hook_logs().await,
             Work::Redelivery { log: Some(log) } => self.redeliver(log).await,

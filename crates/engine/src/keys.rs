@@ -1,11 +1,15 @@
 //! Where everything is stored. Nothing above this module knows a partition or a sort key.
 
+mod deliveries;
+
 use domain::ids::{
-    AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
-    SessionId, TokenName,
+    AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId,
+    RepoName, SessionId, TokenName,
 };
 use domain::redelivery::Log;
 use jiff::Timestamp;
+
+pub use deliveries::*;
 
 use crate::ports::{Key, ListKey};
 
@@ -85,12 +89,17 @@ pub fn home(of: &Key) -> Option<Key> {
 
 /// Whether a record may share its item with small ones.
 pub fn is_home(of: &Key) -> bool {
-    of.sk == META && [JOB, PULL].iter().any(|begin| of.pk.starts_with(begin))
+    of.sk == META
+        && [JOB, PULL, DELIVERY]
+            .iter()
+            .any(|begin| of.pk.starts_with(begin))
 }
 
 /// Whether a record is an aggregate or belongs to one.
 pub(crate) fn is_aggregate(of: &Key) -> bool {
-    [JOB, PULL].iter().any(|begin| of.pk.starts_with(begin))
+    [JOB, PULL, DELIVERY]
+        .iter()
+        .any(|begin| of.pk.starts_with(begin))
 }
 
 /// Whether a record is an account.

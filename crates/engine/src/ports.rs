@@ -5,6 +5,7 @@ mod clock;
 mod dead;
 mod hooks;
 mod ids;
+mod issues;
 mod probes;
 mod pulls;
 mod queue;
@@ -17,6 +18,7 @@ pub use clock::Clock;
 pub use dead::{DeadLetter, DeadLetters};
 pub use hooks::{HooksRead, HooksWrite};
 pub use ids::Ids;
+pub use issues::{IssueComment, IssueFacts, IssuesRead, IssuesWrite};
 pub use probes::{AgentsProbe, GithubProbe, JulesProbe};
 pub use pulls::{
     BranchState, Budget, CheckLog, PullGlance, PullsRead, PullsWrite, Reading, Share, Usage,

@@ -88,7 +88,7 @@ impl Backend {
         source: &'a Source,
     ) -> Result<Cow<'a, Policy>, Error> {
         let named = job.agent.clone().or_else(|| source.agent.clone());
-        Ok(source.policy_for(self.awake(named).await?.is_some(), &job.terms))
+        Ok(source.policy_for(self.awake(named).await?.is_some(), job))
     }
 
     /// Adds a job's step to a unit. `found` is the version it was decided from; `None` for a new job. Returns whether
@@ -276,6 +276,7 @@ impl Backend {
                         unit.enqueue(&rest.pk, look);
                     }
                 }
+                FollowUp::Delivery(id) => unit.enqueue(&rest.pk, Work::Delivery { id: id.clone() }),
                 FollowUp::Slots(account) => unit.frees_slot(account),
             }
         }

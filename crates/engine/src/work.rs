@@ -1,6 +1,8 @@
 //! Queue messages: they name what to handle, which is read again before anything is decided.
 
-use domain::ids::{AccountName, AgentName, CommitSha, EventId, JobId, PullRef, RepoId, RepoName};
+use domain::ids::{
+    AccountName, AgentName, CommitSha, DeliveryId, EventId, JobId, PullRef, RepoId, RepoName,
+};
 use domain::pull::DeliveryHint;
 use domain::redelivery::Log;
 use jiff::Timestamp;
@@ -88,6 +90,19 @@ pub enum Work {
         /// Which account.
         account: AccountName,
     },
+    /// A delivery: what it sees of others, what it decides, and what it wants of them.
+    Delivery {
+        /// Which.
+        id: DeliveryId,
+    },
+    /// The issues of a source that may become deliveries: all that changed, or one.
+    Intake {
+        /// Which source.
+        repo: RepoName,
+        /// The issue that a webhook named; without one, all that changed since the last reading.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u64>,
+    },
     /// The jobs that wait for a slot of an account.
     Slots {
         /// Whose slots.
@@ -113,6 +128,8 @@ impl Work {
             Self::Commit { repo, .. } | Self::Webhook { repo, .. } => {
                 format!("repository {}", repo.key())
             }
+            Self::Delivery { id } => format!("delivery {id}"),
+            Self::Intake { repo, .. } => format!("issues of {}", repo.key()),
             Self::Wake { agent, .. } => format!("agent {agent}"),
             Self::Watch { account } | Self::Slots { account } => format!("account {account}"),
             Self::Redelivery { log: None } => "webhooks".to_owned(),
@@ -143,6 +160,16 @@ impl Work {
             return Some(Self::Wake {
                 agent: agent.parse().ok()?,
                 event,
+            });
+        }
+        if let Some(id) = key.pk.strip_prefix(keys::DELIVERY) {
+            let id = id.parse().ok()?;
+            return Some(Self::Delivery { id });
+        }
+        if let Some(repo) = key.pk.strip_prefix(keys::INTAKE) {
+            return Some(Self::Intake {
+                repo: repo.parse().ok()?,
+                number: None,
             });
         }
         if key.pk == keys::hook_logs().pk {

@@ -99,6 +99,22 @@ impl JsonSchema for MergeMethod {
     }
 }
 
+/// What a review came to.
+pub(super) struct Verdict;
+
+impl JsonSchema for Verdict {
+    fn schema_name() -> Cow<'static, str> {
+        "Verdict".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What a review came to.",
+            "type": "string", "enum": ["pass", "not_pass"],
+        })
+    }
+}
+
 /// What can be asked for and is never given.
 pub(super) struct Never;
 

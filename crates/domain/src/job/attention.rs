@@ -285,7 +285,7 @@ fn shown_again(
     (told, plan): (Announcement, Plan),
     context: &Context<'_>,
 ) -> Attention {
-    if !told.shown && !told.suppressed && context.policy.plan_approval != PlanApproval::Auto {
+    if !told.shown && !told.suppressed && context.policy.plan_approval.is_asked() {
         return present(step, watch, Some(plan), context);
     }
     match &watch.attention {
@@ -364,7 +364,7 @@ fn present(
 
 pub(super) fn audience(policy: &Policy) -> Audience {
     match policy.plan_approval {
-        PlanApproval::Auto | PlanApproval::Agent => Audience::Agent,
+        PlanApproval::Auto | PlanApproval::Agent | PlanApproval::Delivery => Audience::Agent,
         PlanApproval::Human => Audience::Human,
     }
 }

@@ -15,8 +15,8 @@ use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
 use crate::fence::{clip, encoded_len};
 use crate::ids::{
-    AccountName, AgentName, BranchName, CommitSha, EventId, InstallationId, JobId, PullRef,
-    RepoName, SessionId,
+    AccountName, AgentName, BranchName, CommitSha, DeliveryId, EventId, InstallationId, JobId,
+    PullRef, RepoName, SessionId,
 };
 use crate::marker::Marker;
 use crate::policy::{Terms, Timing};
@@ -68,6 +68,8 @@ pub struct NewJob {
     pub priority: Priority,
     /// Terms of the request apart from the task.
     pub terms: Terms,
+    /// The delivery that it works for.
+    pub delivery: Option<DeliveryId>,
 }
 
 /// A new job, waiting for a slot.
@@ -107,6 +109,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         resume: new.resume,
         priority: new.priority,
         terms: new.terms,
+        delivery: new.delivery,
         origin: Origin::Created,
         created_at: now,
         attempt: 1,

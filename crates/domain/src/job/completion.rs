@@ -78,6 +78,14 @@ fn goes_on_after_approval(watch: &mut Watch, context: &Context<'_>) -> bool {
     goes_on
 }
 
+/// Who gets the completion: of a delivery's job nobody, since the delivery asks for what comes next.
+fn audience(job: &Job) -> Audience {
+    match job.delivery {
+        Some(_) => Audience::Nobody,
+        None => Audience::Agent,
+    }
+}
+
 fn announce(
     step: &mut Step<Job>,
     watch: &mut Watch,
@@ -94,7 +102,7 @@ fn announce(
     let completed = event(
         &step.aggregate,
         watch,
-        (&name, what, Audience::Agent),
+        (&name, what, audience(&step.aggregate)),
         context.now,
     );
     let id = completed.id.clone();
@@ -191,7 +199,7 @@ fn late_pull(step: &mut Step<Job>, watch: &mut Watch) {
         Occurrence::Completed {
             pulls: watch.pull.iter().cloned().collect(),
         },
-        Audience::Agent,
+        audience(&step.aggregate),
     );
     let mut amended = observe::event(&step.aggregate, watch, about, at);
     amended.id = event.clone();

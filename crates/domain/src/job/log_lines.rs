@@ -65,6 +65,7 @@ pub fn event_log_line(event: &Event, has_agent: bool) -> String {
     let whose = match event.audience {
         Audience::Agent if has_agent => "agent",
         Audience::Agent | Audience::Human => "person",
+        Audience::Nobody => "nobody",
     };
     let (name, kind) = (event.what.name(), event.what.kind());
     match name == kind {

@@ -102,7 +102,9 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
         within: None,
     };
     match (what, policy.plan_approval) {
-        (Occurrence::PlanApproval { .. }, PlanApproval::Auto) => Vec::new(),
+        (Occurrence::PlanApproval { .. }, PlanApproval::Auto | PlanApproval::Delivery) => {
+            Vec::new()
+        }
         (Occurrence::PlanApproval { .. }, PlanApproval::Human) => vec![person],
         (Occurrence::PlanApproval { .. }, PlanApproval::Agent) => {
             let agent = Answer {
@@ -254,6 +256,7 @@ fn show(
         let to_whom = match to {
             Audience::Agent => "agent",
             Audience::Human => "human",
+            Audience::Nobody => "nobody",
         };
         shown.id = EventId::from_name(&format!("{}:{to_whom}", told.event));
         let event = shown.id.clone();

@@ -37,7 +37,12 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
     };
     let plan = pending.plan.clone();
     let is_first = watch.log.plan_approved_at.is_none();
-    let free = context.policy.plan_approval == PlanApproval::Auto && is_first;
+    let free = match context.policy.plan_approval {
+        PlanApproval::Auto => is_first,
+        PlanApproval::Agent | PlanApproval::Human => false,
+        // The delivery sees whatever its session works on, and its pull request is reviewed.
+        PlanApproval::Delivery => true,
+    };
     if free || watch.announced.unreviewed_plan.as_ref() == Some(&plan.id) {
         return;
     }

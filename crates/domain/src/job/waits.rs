@@ -340,6 +340,6 @@ fn silent(watch: &Watch, woken: Option<&AgentName>) -> WaitsFor {
     let since = watch.announced.stuck_at;
     match silence_audience(watch) {
         Audience::Agent => WaitsFor::woken(woken, what, since),
-        Audience::Human => WaitsFor::new(WaitParty::Person, what, since),
+        Audience::Human | Audience::Nobody => WaitsFor::new(WaitParty::Person, what, since),
     }
 }

@@ -61,7 +61,10 @@ impl Terms {
     pub fn approver(&self, usual: PlanApproval) -> PlanApproval {
         match usual {
             PlanApproval::Auto if self.require_plan_approval == Some(true) => PlanApproval::Agent,
-            PlanApproval::Auto | PlanApproval::Agent | PlanApproval::Human => usual,
+            PlanApproval::Auto
+            | PlanApproval::Agent
+            | PlanApproval::Human
+            | PlanApproval::Delivery => usual,
         }
     }
 }

@@ -173,6 +173,7 @@ fn new_job() -> Job {
         resume: None,
         priority: crate::priority::Priority::default(),
         terms: crate::policy::Terms::default(),
+        delivery: None,
     };
     let queued = create(new, at(0)).unwrap().aggregate;
     start(&queued, at(0)).unwrap().aggregate

@@ -135,9 +135,9 @@ impl Dispatcher {
             title: outgoing_text::session_title(&job),
             repo: job.repo.clone(),
             branch: job.branch.clone(),
-            require_plan_approval: match job.terms.approver(source.policy.plan_approval) {
+            require_plan_approval: match job.plan_approver(source.policy.plan_approval) {
                 PlanApproval::Auto => false,
-                PlanApproval::Agent | PlanApproval::Human => true,
+                PlanApproval::Agent | PlanApproval::Human | PlanApproval::Delivery => true,
             },
             automation: job.terms.automation,
         };

@@ -37,7 +37,7 @@ impl Poller {
         (rules, gathered): (&Source, &mut PollData),
     ) -> Result<Step<Job>, Error> {
         let can_be_woken = self.known_awake(&found.value, rules, gathered).await?;
-        let policy = rules.policy_for(can_be_woken, &found.value.terms);
+        let policy = rules.policy_for(can_be_woken, &found.value);
         let now = self.backend.now();
         Ok(job::observe(
             &found.value,

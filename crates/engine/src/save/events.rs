@@ -114,10 +114,10 @@ impl Backend {
         }
         let pk = key.pk.clone();
         unit.put(key, event, None, listed(event));
-        let is_for_agent = event.audience == Audience::Agent;
-        let agents = match route.agent.as_ref().filter(|_| is_for_agent) {
-            Some(agent) => vec![agent.clone()],
-            None => self.people().await?,
+        let agents = match (event.audience, route.agent.as_ref()) {
+            (Audience::Agent, Some(agent)) => vec![agent.clone()],
+            (Audience::Agent, None) | (Audience::Human, _) => self.people().await?,
+            (Audience::Nobody, _) => Vec::new(),
         };
         for agent in agents {
             let repo = route.repo.as_ref().map(ToString::to_string);

@@ -70,6 +70,7 @@ mod tests {
             resume: None,
             priority: domain::priority::Priority::default(),
             terms: domain::policy::Terms::default(),
+            delivery: None,
         };
         let view = SessionView {
             id: "77".parse().unwrap(),

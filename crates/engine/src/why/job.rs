@@ -225,10 +225,9 @@ fn watching(found: &mut WhySubject, (job, watch): (&Job, &Watch), source: Option
                 "plan_open",
                 format!("A plan waits for approval since {since}."),
             );
-            let auto = source.is_some_and(|source| {
-                job.terms.approver(source.policy.plan_approval) == PlanApproval::Auto
-            });
-            if !auto {
+            let is_asked = source
+                .is_none_or(|source| job.plan_approver(source.policy.plan_approval).is_asked());
+            if is_asked {
                 turn(found, job);
                 found.next.push(Advice::Approve.about(&job.id));
                 found.next.push(Advice::Say.about(&job.id));

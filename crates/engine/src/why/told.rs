@@ -135,6 +135,7 @@ fn what(event: &Event) -> String {
     let whom = match event.audience {
         Audience::Agent => "",
         Audience::Human => " for a person",
+        Audience::Nobody => " for nobody",
     };
     format!(
         "the event `{}`{whom} of {}",

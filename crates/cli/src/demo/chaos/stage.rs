@@ -245,5 +245,6 @@ fn source(repo: &str, agent: &str, account: &Account) -> Result<Source> {
             pull_poll: seconds(30),
             ..Timing::default()
         },
+        deliveries: domain::delivery::Rules::default(),
     })
 }

@@ -34,6 +34,7 @@ fn see(story: &mut Story, second: i64, state: &str) -> Vec<String> {
         let whom = match event.audience {
             Audience::Agent => "agent",
             Audience::Human => "human",
+            Audience::Nobody => "nobody",
         };
         format!("{whom}: {}", label(event))
     });
@@ -256,11 +257,12 @@ fn where_nobody_can_be_woken_the_next_one_is_asked_at_once() {
         branch: None,
         policy: asking(&["agent:2h", "nudge:20m"]).policy,
         timing: Timing::default(),
+        deliveries: crate::delivery::Rules::default(),
     };
     for (can_be_woken, told) in [(true, "agent: question: text of a1"), (false, "nudge")] {
         let mut story = asking(&["human"]);
         story.policy = source
-            .policy_for(can_be_woken, &crate::policy::Terms::default())
+            .policy_for(can_be_woken, &super::queued())
             .into_owned();
         assert_eq!(poll(&mut story, 10), [told]);
     }

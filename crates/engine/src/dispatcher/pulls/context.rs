@@ -60,7 +60,7 @@ impl Dispatcher {
             hold: self.hold(source).await?,
             merge_unsettled: effects.iter().any(is_unsettled_merge),
             logs: logs.into_iter().map(failed_check).collect(),
-            plan_unreviewed: source.policy.plan_approval != PlanApproval::Auto
+            plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
             unexpected: self.unexpected(pull, facts, (job, session)).await?,
             session_page: page_of(job, &pull.session),

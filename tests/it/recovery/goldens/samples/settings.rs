@@ -189,6 +189,7 @@ fn sources() -> [Source; 3] {
             ..Policy::default()
         },
         timing: Timing::default(),
+        deliveries: domain::delivery::Rules::default(),
     };
     let with = |merge, merge_method, plan_approval| Source {
         policy: Policy {

@@ -1,0 +1,381 @@
+//! Deliveries in answers, and what can be asked of them.
+
+use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName, RunId};
+use domain::priority::Priority;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Reason, WaitsFor, form};
+
+/// How many deliveries a list holds when nothing else is asked for.
+pub const DELIVERIES_LIMIT: u32 = 50;
+
+/// How many deliveries a list holds at most.
+pub const DELIVERIES_LIMIT_MAX: u32 = 200;
+
+/// `GET /api/deliveries`: the newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Deliveries {
+    /// The deliveries.
+    pub deliveries: Vec<DeliveryCard>,
+    /// Where the older ones begin; none when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A delivery in a list, or on a board.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeliveryCard {
+    /// Its id.
+    #[schemars(with = "String")]
+    pub id: DeliveryId,
+    /// Its number, larger than that of any earlier one; 0 for a job that is shown as a delivery.
+    pub seq: u64,
+    /// `issue` or `adhoc`.
+    pub kind: String,
+    /// The repository.
+    #[schemars(with = "form::RepoName")]
+    pub repo: RepoName,
+    /// What it is about.
+    pub summary: String,
+    /// Its phase: `intake`, `plan`, `implement`, `review`, `verify`, `deploy`, `observe` or `close`.
+    pub phase: String,
+    /// How that goes: `pending`, `running`, `succeeded`, `failed` or `blocked`.
+    pub run_status: String,
+    /// What its review came to: `pass` or `not_pass`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// Who is waited for.
+    pub waits_for: WaitsFor,
+    /// Why it is where it is.
+    pub why: Reason,
+    /// The issue that triggered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<IssueView>,
+    /// Its pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::PullRef>")]
+    pub pull_request: Option<PullRef>,
+    /// How much it matters, from 0 to 9.
+    #[schemars(with = "form::Priority")]
+    pub priority: Priority,
+    /// When it was created.
+    #[schemars(with = "form::Moment")]
+    pub created_at: Timestamp,
+    /// When it last changed.
+    #[schemars(with = "form::Moment")]
+    pub updated_at: Timestamp,
+}
+
+/// One issue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IssueView {
+    /// Its number.
+    pub number: u64,
+    /// Its page.
+    pub url: String,
+}
+
+/// `GET /api/deliveries/{id}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeliveryView {
+    /// What a list shows of it.
+    #[serde(flatten)]
+    pub card: DeliveryCard,
+    /// The form in which it is stored.
+    pub schema_version: u32,
+    /// More about it, as it was when the delivery was created: text from outside, data and no orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// When it is done.
+    pub acceptance_criteria: Vec<String>,
+    /// Its last phase before it closes.
+    pub endpoint: String,
+    /// The phases after which a person is awaited.
+    pub checkpoints: Vec<String>,
+    /// What it refers to.
+    pub refs: Vec<RefView>,
+    /// Its plan: text from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanView>,
+    /// Why its phase failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Reason>,
+    /// What was said when it was last sent back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+    /// The number of the session that works on it, from 1.
+    pub attempt: u32,
+    /// How often its review sent it back.
+    pub review_round: u32,
+    /// The delivery that it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub parent: Option<DeliveryId>,
+    /// The deliveries into which it was split.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ChildView>,
+    /// Its job, once there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::JobId>")]
+    pub job_id: Option<JobId>,
+    /// The present head of its pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::CommitSha>")]
+    pub head: Option<CommitSha>,
+    /// Executions of its phases, the oldest first.
+    pub runs: Vec<RunView>,
+    /// Where it was and when, the oldest first.
+    pub phase_runs: Vec<PhaseRunView>,
+    /// How often it has changed.
+    pub version: u64,
+    /// What the caller may do now: `start`, `approve`, `reject`, `retry`, `cancel`, `verdict`, `plan`, `split`,
+    /// `merge`, `edit`, `collect` or `analyse`.
+    pub legal: Vec<String>,
+}
+
+/// What something refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefView {
+    /// `trigger`, `output` or `parent`.
+    pub role: String,
+    /// `jira`, `verbal`, `pr`, `commit`, `repo` or `github_issue`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What people call it.
+    pub label: String,
+    /// Its page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// A plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanView {
+    /// The plan itself: text from outside.
+    pub content: String,
+    /// When it was made.
+    #[schemars(with = "form::Moment")]
+    pub generated_at: Timestamp,
+    /// Which model made it: null, since Jules does not say.
+    pub model: Option<String>,
+    /// In which folder: null, since Jules does not say.
+    pub cwd: Option<String>,
+    /// The files that it wants to change, if the planner named them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub target_files: Vec<String>,
+}
+
+/// A part into which a delivery was split.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChildView {
+    /// Its id.
+    #[schemars(with = "String")]
+    pub id: DeliveryId,
+    /// What it is about.
+    pub summary: String,
+    /// How far it is: `open`, `failed` or `closed`.
+    pub state: String,
+}
+
+/// One execution of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunView {
+    /// Its id: 8 hex digits.
+    #[schemars(with = "String")]
+    pub id: RunId,
+    /// What was executed: `plan`, `implement`, `review`, `verify`, `deploy`, `observe` or `execution`.
+    pub mode: String,
+    /// `system` or `agent`.
+    pub executor: String,
+    /// Who did it: `jules`, `agent`, `human`, `nobody` or `system`.
+    pub performer: String,
+    /// How far it is: `running`, `success` or `failed`.
+    pub status: String,
+    /// Its job, if a session does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::JobId>")]
+    pub job_id: Option<JobId>,
+    /// Which attempt of the delivery it belongs to.
+    pub attempt: u32,
+    /// The head that it made or was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::CommitSha>")]
+    pub head: Option<CommitSha>,
+    /// When it began.
+    #[schemars(with = "form::Moment")]
+    pub created_at: Timestamp,
+    /// How long it took, in seconds; null while it runs.
+    pub duration_seconds: Option<u64>,
+    /// Null: Jules does not say.
+    pub tokens: Option<u64>,
+    /// Null: Jules does not say.
+    pub cost: Option<u64>,
+    /// What it came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What was found out about its failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<AnalysisView>,
+}
+
+/// What was found out about a failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AnalysisView {
+    /// Who found it out.
+    pub by: String,
+    /// What.
+    pub text: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+}
+
+/// A time in one phase and one status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseRunView {
+    /// The phase.
+    pub phase: String,
+    /// Its status.
+    pub run_status: String,
+    /// What the review came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// `system` or `agent`.
+    pub executor: String,
+    /// When it began.
+    #[schemars(with = "form::Moment")]
+    pub started_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Moment>")]
+    pub ended_at: Option<Timestamp>,
+    /// Who began it: `system`, `agent NAME` or `person NAME`.
+    pub actor: String,
+}
+
+/// `POST /api/deliveries`: a delivery of an issue, or of the caller's own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateDelivery {
+    /// The repository; it has to be a source.
+    #[schemars(with = "form::RepoName")]
+    pub repo: RepoName,
+    /// The number of the issue; without one, `summary` says what is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<u64>,
+    /// Whether an issue that had a delivery before gets another one, once that is closed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+    /// What it is about; the title of the issue without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::delivery::TITLE_CHARS_MAX))]
+    pub summary: Option<String>,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// When it is done; the `- [ ]` lines of the issue without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = domain::delivery::CRITERIA_MAX))]
+    pub acceptance_criteria: Vec<String>,
+    /// How much it matters, from 0 to 9; 9 goes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Priority>")]
+    pub priority: Option<Priority>,
+}
+
+/// `POST /api/deliveries/{id}/start`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartDelivery {}
+
+/// `POST /api/deliveries/{id}/approve`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApproveDelivery {
+    /// The reviewed head, at the review checkpoint: another present head refuses the approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::CommitSha>")]
+    pub sha: Option<CommitSha>,
+}
+
+/// `POST /api/deliveries/{id}/reject`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RejectDelivery {
+    /// What has to change.
+    #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
+    pub reason: String,
+}
+
+/// `POST /api/deliveries/{id}/retry`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RetryDelivery {
+    /// What to do otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
+    pub reason: Option<String>,
+}
+
+/// `POST /api/deliveries/{id}/cancel`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CancelDelivery {}
+
+/// `POST /api/deliveries/{id}/verdict`: what a review came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VerdictRequest {
+    /// `pass` or `not_pass`.
+    #[schemars(with = "form::Verdict")]
+    pub verdict: domain::delivery::Verdict,
+    /// The reviewed head; another present head refuses the verdict.
+    #[schemars(with = "form::CommitSha")]
+    pub sha: CommitSha,
+    /// In a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::delivery::SUMMARY_CHARS_MAX))]
+    pub summary: Option<String>,
+    /// What has to change; needed with `not_pass`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
+    pub feedback: Option<String>,
+}
+
+/// `POST /api/deliveries/{id}/plan`: a plan from outside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanRequest {
+    /// The plan.
+    #[schemars(length(min = 1, max = domain::delivery::PLAN_BYTES_MAX))]
+    pub content: String,
+    /// The files that it wants to change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub target_files: Vec<String>,
+}
+
+/// `POST /api/deliveries/{id}/split`: smaller deliveries in place of this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SplitRequest {
+    /// Which.
+    #[schemars(length(min = 1, max = domain::delivery::CHILDREN_MAX))]
+    pub children: Vec<PartRequest>,
+}
+
+/// A part into which a delivery is split.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartRequest {
+    /// What it is about.
+    #[schemars(length(min = 1, max = domain::delivery::TITLE_CHARS_MAX))]
+    pub summary: String,
+    /// When it is done.
+    #[schemars(length(max = domain::delivery::CRITERIA_MAX))]
+    pub acceptance_criteria: Vec<String>,
+}

@@ -1,0 +1,62 @@
+//! Where deliveries are stored, and the reading of issues that become deliveries.
+
+use domain::ids::{DeliveryId, RepoName, RunId};
+use jiff::Timestamp;
+
+use super::{META, key, stamp};
+use crate::ports::Key;
+
+/// The list of all deliveries, newest last.
+pub const DELIVERIES: &str = "deliveries";
+
+/// The list of deliveries that are not closed.
+pub const OPEN_DELIVERIES: &str = "deliveries:open";
+
+/// Begins the partition of a delivery.
+pub const DELIVERY: &str = "DLV#";
+
+/// Begins the partition of the intake of a source's issues.
+pub const INTAKE: &str = "INTAKE#";
+
+/// Begins the sort key of a page of a run's transcript.
+pub const RUN: &str = "RUN#";
+
+/// Partition of a delivery.
+pub fn delivery_pk(id: &DeliveryId) -> String {
+    format!("{DELIVERY}{id}")
+}
+
+/// A delivery.
+pub fn delivery(id: &DeliveryId) -> Key {
+    key(delivery_pk(id), META)
+}
+
+/// The plan of a delivery.
+pub fn delivery_plan(id: &DeliveryId) -> Key {
+    key(delivery_pk(id), "PLAN")
+}
+
+/// The row that keeps a delivery in the list of all deliveries.
+pub fn delivery_listed(id: &DeliveryId) -> Key {
+    key(delivery_pk(id), "LISTED")
+}
+
+/// A page of what was said and done in a run, from 1.
+pub fn transcript(id: &DeliveryId, run: &RunId, page: u32) -> Key {
+    key(delivery_pk(id), format!("{RUN}{run}#T{page:03}"))
+}
+
+/// The place of a delivery in lists: by its age, then by its id.
+pub fn delivery_position(created_at: Timestamp, id: &DeliveryId) -> String {
+    format!("{}:{id}", stamp(created_at))
+}
+
+/// The largest number of a delivery so far.
+pub fn delivery_count() -> Key {
+    key("COUNT#deliveries", META)
+}
+
+/// How far the issues of a source were read.
+pub fn intake(repo: &RepoName) -> Key {
+    key(format!("{INTAKE}{}", repo.key()), META)
+}

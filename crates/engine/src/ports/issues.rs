@@ -1,0 +1,114 @@
+//! The ports to GitHub's issues, and to what deploys: one that only reads and one that writes.
+
+use async_trait::async_trait;
+use domain::delivery::{IssueRef, ProviderReport};
+use domain::failure::Failure;
+use domain::ids::{BranchName, CommitSha, RepoName};
+use jiff::Timestamp;
+
+/// An issue as it was read. All of its text is untrusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssueFacts {
+    /// Its number.
+    pub number: u64,
+    /// Its title.
+    pub title: String,
+    /// Its body, if it has one.
+    pub body: Option<String>,
+    /// The names of its labels.
+    pub labels: Vec<String>,
+    /// Whether it is open.
+    pub is_open: bool,
+    /// Who closed it, if it is closed and GitHub says who.
+    pub closed_by: Option<String>,
+    /// Whether it is a pull request: GitHub lists those as issues, too.
+    pub is_pull: bool,
+    /// When anything of it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A comment on an issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssueComment {
+    /// Its id.
+    pub id: u64,
+    /// Its text.
+    pub body: String,
+}
+
+/// Reads issues, and what deploys.
+#[async_trait]
+pub trait IssuesRead: Send + Sync {
+    /// All issues and pull requests that changed since a time, to the last page, the longest unchanged first.
+    async fn issues_since(
+        &self,
+        repo: &RepoName,
+        since: Timestamp,
+    ) -> Result<Vec<IssueFacts>, Failure>;
+
+    /// All open issues with this label, to the last page.
+    async fn issues_labelled(
+        &self,
+        repo: &RepoName,
+        label: &str,
+    ) -> Result<Vec<IssueFacts>, Failure>;
+
+    /// One issue. `NotFound` when it was deleted, or moved to another repository.
+    async fn issue(&self, issue: &IssueRef) -> Result<IssueFacts, Failure>;
+
+    /// The first comment on an issue that has this hidden marker and was written by the credential's own account.
+    async fn marked_comment(
+        &self,
+        issue: &IssueRef,
+        marker: &str,
+    ) -> Result<Option<IssueComment>, Failure>;
+
+    /// How the run of a workflow goes that was dispatched at or after a time, on a branch.
+    async fn workflow_run(
+        &self,
+        repo: &RepoName,
+        (file, branch): (&str, &BranchName),
+        since: Timestamp,
+    ) -> Result<ProviderReport, Failure>;
+
+    /// How the deployment of a commit to an environment goes.
+    async fn deployment(
+        &self,
+        repo: &RepoName,
+        sha: &CommitSha,
+        environment: &str,
+    ) -> Result<ProviderReport, Failure>;
+
+    /// Whether checks of a commit have failed: `Bad` with their names, `Running` while some run, else `Good`.
+    async fn commit_checks(
+        &self,
+        repo: &RepoName,
+        sha: &CommitSha,
+    ) -> Result<ProviderReport, Failure>;
+}
+
+/// Writes to issues, and starts deployments. Only the dispatcher holds one.
+#[async_trait]
+pub trait IssuesWrite: Send + Sync {
+    /// Writes a comment that ends with a hidden marker.
+    async fn comment(&self, issue: &IssueRef, text: &str, marker: &str) -> Result<(), Failure>;
+
+    /// Replaces the text of a comment, keeping the marker.
+    async fn edit_comment(
+        &self,
+        repo: &RepoName,
+        comment: u64,
+        (text, marker): (&str, &str),
+    ) -> Result<(), Failure>;
+
+    /// Closes an issue as completed; one that is closed already stays so.
+    async fn close_issue(&self, issue: &IssueRef) -> Result<(), Failure>;
+
+    /// Dispatches a workflow on a branch.
+    async fn dispatch_workflow(
+        &self,
+        repo: &RepoName,
+        file: &str,
+        branch: &BranchName,
+    ) -> Result<(), Failure>;
+}

@@ -28,6 +28,7 @@ mod sights;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
+mod waits;
 mod want;
 mod wants;
 
@@ -48,7 +49,7 @@ pub use input::{
 };
 pub use legal::{TransitionError, legal};
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
-pub use reason::{Reason, reasons, waits_for};
+pub use reason::{Reason, reasons};
 pub use refs::{IssueRef, LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
 pub use review::{MalformedReview, ReviewOutput, parse as parse_review};
 pub use rules::{
@@ -59,6 +60,7 @@ pub use text::{
     CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
     FEEDBACK_CHARS_MAX, IssueText, PLAN_BYTES_MAX, TITLE_CHARS_MAX, of_issue,
 };
+pub use waits::waits;
 pub use want::{Purpose, Sight, Want};
 pub use wants::wants;
 

@@ -7,6 +7,7 @@ mod action;
 mod restore_gap;
 #[cfg(test)]
 mod tests;
+mod tracker;
 mod uncertain;
 
 use jiff::{SignedDuration, Timestamp};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use action::Action;
 pub use restore_gap::RestoreGap;
+pub use tracker::TrackerAction;
 
 use crate::failure::{CallEffect, Failure, FailureClass};
 use crate::ids::EffectId;
@@ -312,7 +314,8 @@ impl Effect {
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. } => {
+            | Action::DeleteBranch { .. }
+            | Action::Tracker(_) => {
                 if attempt < ATTEMPTS_MAX {
                     next(plus(at, backoff(attempt)).max(now))
                 } else {
@@ -367,7 +370,8 @@ impl Effect {
                 | Action::Comment { .. }
                 | Action::Label { .. }
                 | Action::ClosePull { .. }
-                | Action::DeleteBranch { .. } => 1,
+                | Action::DeleteBranch { .. }
+                | Action::Tracker(_) => 1,
             },
             // Creates that must wait are decided by the job, which knows its account's budget.
             FailureClass::Precondition

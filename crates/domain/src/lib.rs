@@ -32,6 +32,7 @@ pub mod merge;
 pub mod pull;
 
 pub mod delivery;
+pub mod intake;
 
 pub mod advice;
 

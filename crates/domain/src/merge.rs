@@ -16,6 +16,7 @@ pub(crate) use announcing::AnnounceWhen;
 pub(crate) use checks::source_checks_suffice;
 pub use reason::{MergeInput, MissingChecksCause, Reason, Weight};
 
+use crate::delivery::Gate;
 use crate::facts::{Fact, PullFacts, PullState, Review, ReviewVerdict};
 use crate::ids::{BranchName, CommitSha};
 use crate::policy::{MergeMethod, MergePolicy, Policy, Timing};
@@ -42,6 +43,9 @@ pub struct MergeContext {
     pub wanted_base: BranchName,
     /// The head that a person approved.
     pub approved: Option<CommitSha>,
+    /// Why its delivery does not let this head be merged; none if it does, or if there is no delivery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
     /// Whether its session worked on a plan without an approval where the policy requires one.
     pub plan_unreviewed: bool,
     /// Unexpected changes of this head; `None` if it is as expected.
@@ -200,10 +204,12 @@ fn ownership(
         PullState::Merged { .. } => reasons.push(Reason::AlreadyMerged),
     }
     let approved = standing.approved.as_ref() == Some(&facts.head.sha);
-    match policy.merge {
-        MergePolicy::OnGreen => {}
-        MergePolicy::Human if approved => {}
-        MergePolicy::Human => reasons.push(Reason::NeedsApproval),
+    match (standing.gate, policy.merge) {
+        // Whoever lets the delivery go on may approve this head by it.
+        (Some(gate), _) => reasons.push(gate.reason()),
+        (None, MergePolicy::OnGreen) => {}
+        (None, MergePolicy::Human) if approved => {}
+        (None, MergePolicy::Human) => reasons.push(Reason::NeedsApproval),
     }
 }
 

@@ -1,5 +1,9 @@
 //! Every text that Gaffer sends to Jules or GitHub. Each is pinned by a snapshot test.
 
+mod delivery;
+
+pub use delivery::{delivery_task, requested_change, review_task};
+
 use crate::event::FailedCheck;
 use crate::fence::{clip, fence};
 use crate::ids::{BranchName, CommitSha, PullRef};

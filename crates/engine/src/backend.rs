@@ -48,6 +48,9 @@ pub enum Error {
     /// The order cannot be carried out now.
     #[error(transparent)]
     NotNow(#[from] domain::job::NotNow),
+    /// A delivery does not take the command now.
+    #[error(transparent)]
+    Transition(#[from] domain::delivery::TransitionError),
     /// There is no such thing.
     #[error("there is no {what} `{name}`")]
     NoSuch {
@@ -70,6 +73,7 @@ impl Error {
             | Self::Records(_)
             | Self::Queue(_)
             | Self::NotNow(_)
+            | Self::Transition(_)
             | Self::NoSuch { .. }
             | Self::Outside(_) => false,
         }

@@ -4,8 +4,10 @@ mod access;
 mod adopt;
 mod artifacts;
 mod deliveries;
+mod delivery;
 mod effects;
 mod forward;
+mod intake;
 mod messages;
 mod observe;
 mod outcome;
@@ -14,6 +16,7 @@ mod pulls;
 mod redelivery;
 mod settle;
 mod slots;
+mod tracker;
 mod wakes;
 mod webhook_activity;
 mod webhooks;
@@ -33,8 +36,8 @@ use jiff::SignedDuration;
 use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::keys;
 use crate::ports::{
-    AgentsWrite, Delivery, HooksRead, HooksWrite, IssuesRead, IssuesWrite, PullsRead, PullsWrite, SessionsRead,
-    SessionsWrite,
+    AgentsWrite, Delivery, HooksRead, HooksWrite, IssuesRead, IssuesWrite, PullsRead, PullsWrite,
+    SessionsRead, SessionsWrite,
 };
 use crate::store::Versioned;
 use crate::work::Work;

@@ -3,8 +3,8 @@
 mod deliveries;
 
 use domain::ids::{
-    AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId,
-    RepoName, SessionId, TokenName,
+    AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
+    SessionId, TokenName,
 };
 use domain::redelivery::Log;
 use jiff::Timestamp;

@@ -13,6 +13,7 @@ pub mod backend;
 mod clock_rollback;
 pub mod counts;
 pub mod dead_letters;
+pub mod deliveries;
 pub mod doctor;
 mod save;
 

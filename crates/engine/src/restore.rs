@@ -106,7 +106,8 @@ impl Backend {
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. } => None,
+            | Action::DeleteBranch { .. }
+            | Action::Tracker(_) => None,
         };
         match id {
             Some(id) => Ok(self.store.job(&id).await?),

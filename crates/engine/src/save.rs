@@ -2,6 +2,7 @@
 
 mod events;
 
+mod glimpses;
 mod places;
 
 use std::borrow::Cow;
@@ -101,6 +102,9 @@ impl Backend {
     ) -> Result<bool, Error> {
         let job = &step.aggregate;
         let looks = self.looks(unit, step).await?;
+        let seen = self
+            .seen_by_delivery(found.map(|found| &found.value), job)
+            .await?;
         let rest = StepOutput {
             pk: keys::job_pk(&job.id),
             job: &job.id,
@@ -138,6 +142,10 @@ impl Backend {
             if !begins_to_be_watched(found.map(|found| &found.value), job) {
                 unit.keep_due_row(keys::job(&job.id), found.and_then(|found| found.due));
             }
+        }
+        if let Some(delivery) = seen {
+            let id = delivery.clone();
+            unit.enqueue(&rest.pk, Work::Delivery { id });
         }
         if found.is_none() {
             let list = keys::listed(keys::JOBS, keys::list_position(job.created_at, &job.id));
@@ -194,6 +202,9 @@ impl Backend {
         let reference = &tracked.pull.pull;
         let open = !tracked.pull.is_settled();
         let list = keys::listed(keys::OPEN_PULLS, keys::pull_pk(reference)).filter(|_| open);
+        if let Some(id) = self.shows_delivery(&tracked.pull).await? {
+            unit.enqueue(&keys::pull_pk(reference), Work::Delivery { id });
+        }
         unit.put(
             keys::pull(reference),
             &tracked,
@@ -279,6 +290,19 @@ impl Backend {
                 FollowUp::Delivery(id) => unit.enqueue(&rest.pk, Work::Delivery { id: id.clone() }),
                 FollowUp::Slots(account) => unit.frees_slot(account),
             }
+        }
+        Ok(())
+    }
+
+    /// Saves effects of an aggregate; the same decision is one effect.
+    pub(crate) async fn save_effects(
+        &self,
+        unit: &mut UnitOfWork,
+        pk: &str,
+        effects: &[Action],
+    ) -> Result<(), Error> {
+        for action in effects {
+            self.save_effect(unit, pk, action).await?;
         }
         Ok(())
     }

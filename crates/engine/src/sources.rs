@@ -1,6 +1,7 @@
 //! Saving settings of sources, and the immediate effects of changes.
 
 use domain::ids::RepoName;
+use domain::intake::Intake;
 use domain::policy::Source;
 use jiff::Timestamp;
 
@@ -19,10 +20,30 @@ impl Backend {
         let mut unit = self.unit();
         unit.save(&source.repo, source, found.map(|found| found.version));
         self.commit(unit).await?;
+        if source.deliveries.label.is_some() {
+            self.read_issues_soon(&source.repo).await?;
+        }
         if found.is_none_or(|found| found.value.judges_like(source)) {
             return Ok(());
         }
         self.read_pulls_soon(&source.repo).await
+    }
+
+    /// Has the issues of a source read at once, and from then on at intervals.
+    async fn read_issues_soon(&self, repo: &RepoName) -> Result<(), Error> {
+        let now = self.now();
+        self.update_or_initial::<Intake, (), Error>(repo, |intake| {
+            let due = intake.due.map_or(now, |due| due.min(now));
+            let due = Some(due);
+            Ok((
+                Intake {
+                    due,
+                    ..intake.clone()
+                },
+                (),
+            ))
+        })
+        .await
     }
 
     /// Makes the pull requests of a source due. One that waits for its turn to merge stays unread until that comes.

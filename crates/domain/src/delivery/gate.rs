@@ -1,11 +1,15 @@
 //! Whether a delivery lets its pull request be merged: nothing is merged before its verdict, and no head but the one
 //! that the verdict is about.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Delivery, Phase, RunStatus};
 use crate::ids::CommitSha;
+use crate::merge::Reason;
 
 /// Why a delivery does not let a head be merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Gate {
     /// It is not at verify.
     NotInVerify {
@@ -17,22 +21,11 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// For programs.
-    pub fn code(self) -> &'static str {
+    /// The same as a reason of a judgement.
+    pub(crate) fn reason(self) -> Reason {
         match self {
-            Self::NotInVerify { .. } => "delivery_not_in_verify",
-            Self::OtherHead => "verdict_of_another_head",
-        }
-    }
-
-    /// For people.
-    pub fn sentence(self) -> String {
-        match self {
-            Self::NotInVerify { phase } => format!("Its delivery is at {phase}, not at verify."),
-            Self::OtherHead => {
-                "The verdict of its review is about another head; this one is reviewed first."
-                    .to_owned()
-            }
+            Self::NotInVerify { phase } => Reason::DeliveryNotInVerify { phase },
+            Self::OtherHead => Reason::VerdictOfAnotherHead,
         }
     }
 }

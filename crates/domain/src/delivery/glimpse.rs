@@ -214,6 +214,15 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Approval
         | WaitReason::Blocked
         | WaitReason::Merge
+        | WaitReason::Delivery
+        | WaitReason::Start
+        | WaitReason::Checkpoint
+        | WaitReason::Failure
+        | WaitReason::PlanToSend
+        | WaitReason::Verdict
+        | WaitReason::Deployment
+        | WaitReason::Observation
+        | WaitReason::Parts
         | WaitReason::Ended => rest(job, &watch.session, (timing, now), since),
     }
 }

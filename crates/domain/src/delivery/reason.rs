@@ -24,7 +24,7 @@ fn reason(code: &'static str, sentence: impl Into<String>) -> Reason {
 }
 
 /// Who is waited for.
-pub fn waits_for(delivery: &Delivery) -> WaitParty {
+pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
     if delivery.is_terminal() {
         return WaitParty::Nobody;
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+use super::TrackerAction;
 use crate::facts::Base;
 use crate::ids::{BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId};
 use crate::policy::MergeMethod;
@@ -103,6 +104,8 @@ pub enum Action {
         /// The head that was merged.
         sha: CommitSha,
     },
+    /// Do something to an issue, or to what deploys.
+    Tracker(TrackerAction),
 }
 
 impl fmt::Display for Action {
@@ -122,6 +125,7 @@ impl fmt::Display for Action {
             Self::DeleteBranch {
                 repo, branch, sha, ..
             } => write!(f, "unbranch:{}:{branch}@{sha}", repo.key()),
+            Self::Tracker(action) => action.fmt(f),
         }
     }
 }
@@ -147,7 +151,8 @@ impl Action {
             | Self::UpdateBranch { .. }
             | Self::Comment { .. }
             | Self::Label { .. }
-            | Self::ClosePull { .. } => SignedDuration::ZERO,
+            | Self::ClosePull { .. }
+            | Self::Tracker(_) => SignedDuration::ZERO,
         }
     }
 
@@ -167,6 +172,7 @@ impl Action {
             Self::DeleteBranch { repo, branch, .. } => {
                 format!("delete the branch `{branch}` of {repo}")
             }
+            Self::Tracker(action) => action.does(),
         }
     }
 
@@ -183,7 +189,8 @@ impl Action {
             | Self::Comment { .. }
             | Self::Label { .. }
             | Self::ClosePull { .. }
-            | Self::DeleteBranch { .. } => true,
+            | Self::DeleteBranch { .. }
+            | Self::Tracker(_) => true,
         }
     }
 
@@ -200,7 +207,8 @@ impl Action {
             | Self::Comment { .. }
             | Self::Label { .. }
             | Self::ClosePull { .. }
-            | Self::DeleteBranch { .. } => SignedDuration::from_secs(10),
+            | Self::DeleteBranch { .. }
+            | Self::Tracker(_) => SignedDuration::from_secs(10),
         }
     }
 }

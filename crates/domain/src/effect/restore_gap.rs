@@ -68,6 +68,7 @@ impl Action {
             | Self::Label { .. }
             | Self::ClosePull { .. }
             | Self::DeleteBranch { .. } => false,
+            Self::Tracker(action) => action.may_double(),
         }
     }
 }

@@ -93,7 +93,8 @@ pub fn effect_log_line(action: &Action) -> Option<&'static str> {
         | Action::MarkReady { .. }
         | Action::Comment { .. }
         | Action::Label { .. }
-        | Action::DeleteBranch { .. } => None,
+        | Action::DeleteBranch { .. }
+        | Action::Tracker(_) => None,
     }
 }
 

@@ -285,7 +285,8 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
         | Action::Comment { .. }
         | Action::Label { .. }
         | Action::ClosePull { .. }
-        | Action::DeleteBranch { .. } => return step,
+        | Action::DeleteBranch { .. }
+        | Action::Tracker(_) => return step,
     };
     let mut watch = watch.clone();
     if !turns::unanswered(&mut watch, &effect.action, now) {

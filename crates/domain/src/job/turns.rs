@@ -319,7 +319,8 @@ fn reply(action: &Action) -> Option<Reply> {
         | Action::Comment { .. }
         | Action::Label { .. }
         | Action::DeleteBranch { .. }
-        | Action::ClosePull { .. } => None,
+        | Action::ClosePull { .. }
+        | Action::Tracker(_) => None,
     }
 }
 

@@ -72,6 +72,24 @@ pub enum WaitReason {
     Blocked,
     /// The pull request is about to be merged.
     Merge,
+    /// Its delivery has not come to its merge yet.
+    Delivery,
+    /// A delivery is to be started.
+    Start,
+    /// The phase of a delivery is done and has to be approved.
+    Checkpoint,
+    /// The phase of a delivery failed.
+    Failure,
+    /// The plan of a delivery has to be sent.
+    PlanToSend,
+    /// A change has to be reviewed.
+    Verdict,
+    /// Whatever deploys a change.
+    Deployment,
+    /// A deployed change is observed.
+    Observation,
+    /// The parts of a delivery.
+    Parts,
     /// The job is over.
     Ended,
 }
@@ -138,6 +156,15 @@ impl WaitReason {
             Self::Approval => "approval",
             Self::Blocked => "blocked",
             Self::Merge => "merge",
+            Self::Delivery => "delivery",
+            Self::Start => "start",
+            Self::Checkpoint => "checkpoint",
+            Self::Failure => "failure",
+            Self::PlanToSend => "plan_to_send",
+            Self::Verdict => "verdict",
+            Self::Deployment => "deployment",
+            Self::Observation => "observation",
+            Self::Parts => "parts",
             Self::Ended => "ended",
         }
     }
@@ -163,6 +190,15 @@ impl WaitReason {
             Self::Approval => "its merge waits for approval",
             Self::Blocked => "something stands in the way of its merge",
             Self::Merge => "its pull request is about to be merged",
+            Self::Delivery => "its delivery has not come to its merge yet",
+            Self::Start => "it waits to be started",
+            Self::Checkpoint => "its phase is done and has to be approved",
+            Self::Failure => "its phase failed",
+            Self::PlanToSend => "its plan has to be sent",
+            Self::Verdict => "its change has to be reviewed",
+            Self::Deployment => "its deployment has to come to an end",
+            Self::Observation => "what was deployed is observed",
+            Self::Parts => "its parts have to be closed",
             Self::Ended => "it is over",
         }
     }

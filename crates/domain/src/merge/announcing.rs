@@ -63,6 +63,8 @@ impl Reason {
                 ..
             }
             | Self::DailyCap { .. }
+            | Self::DeliveryNotInVerify { .. }
+            | Self::VerdictOfAnotherHead
             | Self::SessionWorking
             | Self::NoChecksYet { .. }
             | Self::Behind { .. }

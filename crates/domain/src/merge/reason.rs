@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::delivery::Phase;
 use crate::ids::BranchName;
 
 /// One reason. More than one can hold at once.
@@ -21,6 +22,13 @@ pub enum Reason {
     AlreadyMerged,
     /// People merge here, and no one approved this head.
     NeedsApproval,
+    /// Its delivery is not at the merge.
+    DeliveryNotInVerify {
+        /// Where it is.
+        phase: Phase,
+    },
+    /// The verdict of its delivery's review is about another head.
+    VerdictOfAnotherHead,
     /// Writing is paused.
     Paused,
     /// This process only observes.
@@ -231,6 +239,8 @@ impl Reason {
             Self::Closed => "closed",
             Self::AlreadyMerged => "already_merged",
             Self::NeedsApproval => "needs_approval",
+            Self::DeliveryNotInVerify { .. } => "delivery_not_in_verify",
+            Self::VerdictOfAnotherHead => "verdict_of_another_head",
             Self::Paused => "paused",
             Self::ObserveOnly => "observe_only",
             Self::DailyCap { .. } => "daily_cap",
@@ -270,6 +280,8 @@ impl Reason {
     pub fn weight(&self) -> Weight {
         match self {
             Self::Draft
+            | Self::DeliveryNotInVerify { .. }
+            | Self::VerdictOfAnotherHead
             | Self::SessionWorking
             | Self::DailyCap { .. }
             | Self::MergeableUnknown
@@ -316,6 +328,8 @@ impl Reason {
         match self {
             Self::AdoptedMayNotMerge
             | Self::NeedsApproval
+            | Self::DeliveryNotInVerify { .. }
+            | Self::VerdictOfAnotherHead
             | Self::ProtectedPath { .. }
             | Self::PlanUnreviewed
             | Self::UnexpectedPush { .. }

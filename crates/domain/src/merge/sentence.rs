@@ -50,6 +50,8 @@ impl Reason {
             | Self::FactsStale
             | Self::MergeRefused { .. }
             | Self::MergeThrottled { .. }
+            | Self::DeliveryNotInVerify { .. }
+            | Self::VerdictOfAnotherHead
             | Self::Settling { .. } => None,
         }
     }
@@ -67,6 +69,13 @@ impl Reason {
             Self::AlreadyMerged => "It is merged already.".to_owned(),
             Self::NeedsApproval => {
                 "People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`."
+                    .to_owned()
+            }
+            Self::DeliveryNotInVerify { phase } => {
+                format!("Its delivery is at {phase}, not at verify.")
+            }
+            Self::VerdictOfAnotherHead => {
+                "The verdict of its review is about another head; this one is reviewed first."
                     .to_owned()
             }
             Self::Paused => "Writing is paused.".to_owned(),

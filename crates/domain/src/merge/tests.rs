@@ -38,6 +38,7 @@ impl Case {
             session: SessionStatus::Resting,
             wanted_base: "main".parse().unwrap(),
             approved: None,
+            gate: None,
             plan_unreviewed: false,
             unexpected: None,
             head_since: at(-600),

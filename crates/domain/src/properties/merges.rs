@@ -52,6 +52,7 @@ fn standing() -> impl Strategy<Value = MergeContext> {
                     session,
                     wanted_base: "main".parse().unwrap(),
                     approved,
+                    gate: None,
                     plan_unreviewed: strange.0,
                     unexpected: strange.1,
                     head_since,

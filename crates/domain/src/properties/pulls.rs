@@ -50,6 +50,7 @@ fn outside() -> impl Strategy<Value = PullContext> {
                     hold,
                     merge_unsettled,
                     logs: Vec::new(),
+                    gate: None,
                     plan_unreviewed,
                     unexpected,
                     session_page: None,

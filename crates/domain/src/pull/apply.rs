@@ -9,6 +9,7 @@ use super::hint;
 use super::repair;
 use super::unexpected;
 use super::{Pull, PullPhase, Ready, RefusedMerge, SeenHead, Verdict};
+use crate::delivery::Gate;
 use crate::effect::{Action, exponential_backoff};
 use crate::event::FailedCheck;
 use crate::facts::{PullFacts, PullState, ReadDepth};
@@ -61,6 +62,8 @@ pub struct PullContext {
     pub merge_unsettled: bool,
     /// What failed checks said, untrusted, ready to be fenced.
     pub logs: Vec<FailedCheck>,
+    /// Why its delivery does not let this head be merged.
+    pub gate: Option<Gate>,
     /// Whether its session worked on a plan without an approval where the policy requires one.
     pub plan_unreviewed: bool,
     /// Result of comparing this head, if [`needed_comparison`](super::unexpected::needed_comparison) asked for it: its
@@ -307,6 +310,7 @@ fn standing(pull: &Pull, facts: &PullFacts, outside: &PullContext, now: Timestam
         session: outside.session,
         wanted_base: outside.wanted_base.clone(),
         approved: pull.approval.as_ref().map(|approval| approval.sha.clone()),
+        gate: outside.gate,
         plan_unreviewed: outside.plan_unreviewed,
         unexpected: unexpected::of_head(pull, facts, outside),
         head_since: pull.head.as_ref().map_or(now, |seen| seen.since),

@@ -81,6 +81,7 @@ impl World {
                 hold: None,
                 merge_unsettled: false,
                 logs: Vec::new(),
+                gate: None,
                 plan_unreviewed: false,
                 unexpected: Some(Some(Vec::new())),
                 session_page: None,

@@ -91,6 +91,9 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         Reason::NeedsApproval | Reason::ProtectedPath { .. } => {
             (Whom::Is(WaitParty::Person), WaitReason::Approval)
         }
+        Reason::DeliveryNotInVerify { .. } | Reason::VerdictOfAnotherHead => {
+            (Whom::Is(WaitParty::Gaffer), WaitReason::Delivery)
+        }
         Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => {
             (Whom::Woken, WaitReason::Approval)
         }

@@ -201,7 +201,8 @@ impl Dispatcher {
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. } => Ok(None),
+            | Action::DeleteBranch { .. }
+            | Action::Tracker(_) => Ok(None),
         }
     }
 

@@ -52,7 +52,8 @@ impl Dispatcher {
             | Action::UpdateBranch { .. }
             | Action::Comment { .. }
             | Action::Label { .. }
-            | Action::DeleteBranch { .. } => Ok(()),
+            | Action::DeleteBranch { .. }
+            | Action::Tracker(_) => Ok(()),
         }
     }
 
@@ -210,7 +211,8 @@ impl Dispatcher {
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. } => Ok(()),
+            | Action::DeleteBranch { .. }
+            | Action::Tracker(_) => Ok(()),
         }
     }
 

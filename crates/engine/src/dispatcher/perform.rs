@@ -93,6 +93,7 @@ impl Dispatcher {
                 branch,
                 sha,
             } => done(self.delete_branch(pull, (repo, branch, sha)).await),
+            Action::Tracker(action) => done(self.track(action).await),
         })
     }
 

@@ -144,7 +144,11 @@ impl Dispatcher {
             let view = self.readers.sessions.get(&job.account, &session).await?;
             match link::weigh(facts, &view) {
                 Link::Agreed(session) => {
-                    let pull = pull::track(reference.clone(), job.id, session, self.backend.now());
+                    let now = self.backend.now();
+                    let pull = pull::Pull {
+                        delivery: job.delivery,
+                        ..pull::track(reference.clone(), job.id, session, now)
+                    };
                     return Ok(Some(Versioned::unstored(TrackedPull {
                         pull,
                         read_at: None,

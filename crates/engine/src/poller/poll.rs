@@ -281,6 +281,7 @@ impl From<Error> for LookError {
             Error::Records(_)
             | Error::Commit(_)
             | Error::Queue(_)
+            | Error::Transition(_)
             | Error::NotNow(_)
             | Error::NoSuch { .. } => Self::Inside(error),
         }

@@ -1,9 +1,11 @@
 //! How whole records are stored: the key, list, due time and retention of each type.
 
 use domain::account::Account;
+use domain::delivery::Delivery;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
-use domain::ids::{AccountName, AgentName, JobId, RepoName, TokenName};
+use domain::ids::{AccountName, AgentName, DeliveryId, JobId, RepoName, TokenName};
+use domain::intake::Intake;
 use domain::notes::Notes;
 use domain::policy::Source;
 use domain::redelivery::{Log, RedeliveryState};
@@ -114,6 +116,44 @@ impl Aggregate for Source {
     }
     fn list(&self) -> Option<ListKey> {
         keys::listed(keys::SOURCES, self.repo.key())
+    }
+}
+
+/// Its due depends on what it was decided from, so its step gives it.
+impl Aggregate for Delivery {
+    type Id = DeliveryId;
+    const KIND: &'static str = "delivery";
+
+    fn key(id: &DeliveryId) -> Key {
+        keys::delivery(id)
+    }
+    fn name(id: &DeliveryId) -> String {
+        id.to_string()
+    }
+    fn list(&self) -> Option<ListKey> {
+        let place = keys::delivery_position(self.created_at, &self.id);
+        keys::listed(keys::OPEN_DELIVERIES, place).filter(|_| !self.is_terminal())
+    }
+}
+
+impl Aggregate for Intake {
+    type Id = RepoName;
+    const KIND: &'static str = "intake of";
+
+    fn key(id: &RepoName) -> Key {
+        keys::intake(id)
+    }
+    fn name(id: &RepoName) -> String {
+        id.to_string()
+    }
+    fn due(&self) -> Option<Timestamp> {
+        self.due
+    }
+}
+
+impl Initial for Intake {
+    fn initial(_: &RepoName) -> Self {
+        Self::default()
     }
 }
 

@@ -6,7 +6,7 @@ use domain::effect::{Action, EffectState};
 use domain::failure::FailureClass;
 use domain::governor::{self, Admission};
 use domain::job::{self, Attention, EndReason, Job, Phase, Watch, deadline};
-use domain::policy::{Answerer, PlanApproval, Source, Timing};
+use domain::policy::{Answerer, Source, Timing};
 use domain::session::SessionState;
 use jiff::Timestamp;
 

@@ -1,5 +1,6 @@
 //! Inputs of a decision about a pull request apart from GitHub's facts.
 
+use domain::delivery::{self, Delivery, Gate};
 use domain::effect::{Action, Effect};
 use domain::event::FailedCheck;
 use domain::facts::PullFacts;
@@ -7,7 +8,7 @@ use domain::governor::DAY;
 use domain::ids::SessionId;
 use domain::job::{self, Job, Phase};
 use domain::merge::{Owner, SessionStatus};
-use domain::policy::{PlanApproval, Source};
+use domain::policy::Source;
 use domain::pull::{self, PullContext};
 use domain::web_page::WebPage;
 use jiff::Timestamp;
@@ -60,10 +61,26 @@ impl Dispatcher {
             hold: self.hold(source).await?,
             merge_unsettled: effects.iter().any(is_unsettled_merge),
             logs: logs.into_iter().map(failed_check).collect(),
+            gate: self.gate(job, facts).await?,
             plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
             unexpected: self.unexpected(pull, facts, (job, session)).await?,
             session_page: page_of(job, &pull.session),
+        })
+    }
+
+    /// Why the delivery of a job does not let the present head be merged. One whose record is missing lets nothing
+    /// be merged.
+    async fn gate(&self, job: &Job, facts: &PullFacts) -> Result<Option<Gate>, Error> {
+        let Some(id) = &job.delivery else {
+            return Ok(None);
+        };
+        let found = self.backend.store.get::<Delivery>(id).await?;
+        Ok(match found {
+            Some(found) => delivery::gate(&found.value, &facts.head.sha),
+            None => Some(Gate::NotInVerify {
+                phase: delivery::Phase::Intake,
+            }),
         })
     }
 

@@ -1,0 +1,69 @@
+//! Who a delivery waits for: by its own record, or by its job and its pull request where those decide.
+
+use super::history;
+use super::reason::waits_for;
+use super::{Delivery, Phase, RunStatus};
+use crate::ids::AgentName;
+use crate::job::{WaitParty, WaitReason, WaitsFor};
+
+/// Who is waited for. `of_job` is who its job waits for, and `woken` the agent that would be woken.
+pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&AgentName>) -> WaitsFor {
+    let since = history::since(delivery);
+    let who = waits_for(delivery);
+    match who {
+        WaitParty::Nobody => WaitsFor::new(who, WaitReason::Ended, since),
+        WaitParty::Person => WaitsFor::new(who, asked_of_person(delivery), since),
+        WaitParty::Agent if delivery.run_status == RunStatus::Blocked => {
+            let asked = WaitsFor::woken(woken, WaitReason::Question, since);
+            of_job.unwrap_or(asked)
+        }
+        WaitParty::Agent => WaitsFor::woken(woken, asked_of_agent(delivery), since),
+        WaitParty::Jules | WaitParty::GitHub | WaitParty::Gaffer => {
+            let own = WaitsFor::new(who, system(delivery), since);
+            of_job.filter(|_| is_with_job(delivery)).unwrap_or(own)
+        }
+    }
+}
+
+fn asked_of_person(delivery: &Delivery) -> WaitReason {
+    if delivery.run_status == RunStatus::Failed {
+        return WaitReason::Failure;
+    }
+    if delivery.awaits_start() {
+        return WaitReason::Start;
+    }
+    if delivery.awaits_approval() {
+        return WaitReason::Checkpoint;
+    }
+    asked_of_agent(delivery)
+}
+
+fn asked_of_agent(delivery: &Delivery) -> WaitReason {
+    if delivery.phase == Phase::Plan {
+        WaitReason::PlanToSend
+    } else {
+        WaitReason::Verdict
+    }
+}
+
+/// Whether its job and its pull request say what is waited for.
+fn is_with_job(delivery: &Delivery) -> bool {
+    match delivery.phase {
+        Phase::Plan => delivery.children.is_empty(),
+        Phase::Implement | Phase::Verify => true,
+        Phase::Review => delivery.review.asked.is_none(),
+        Phase::Intake | Phase::Deploy | Phase::Observe | Phase::Close => false,
+    }
+}
+
+fn system(delivery: &Delivery) -> WaitReason {
+    match delivery.phase {
+        Phase::Plan if !delivery.children.is_empty() => WaitReason::Parts,
+        Phase::Plan | Phase::Implement => WaitReason::Session,
+        Phase::Review => WaitReason::Verdict,
+        Phase::Verify => WaitReason::Reading,
+        Phase::Deploy => WaitReason::Deployment,
+        Phase::Observe => WaitReason::Observation,
+        Phase::Intake | Phase::Close => WaitReason::Ended,
+    }
+}

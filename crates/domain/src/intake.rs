@@ -1,0 +1,141 @@
+//! How far the issues of a source were read, and when they are read again.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::redact::presentable;
+use crate::when::plus;
+
+/// How often issues are read where no webhooks arrive.
+pub const READ_EVERY: SignedDuration = SignedDuration::from_secs(60);
+
+/// How often issues are read while webhooks arrive, or after a reading that failed or was left out.
+pub const READ_SELDOM: SignedDuration = SignedDuration::from_mins(10);
+
+/// How far a reading goes back before the newest change of the last one: GitHub's lists lag behind.
+const OVERLAP: SignedDuration = SignedDuration::from_mins(2);
+
+/// Longest error that is kept, in characters.
+const ERROR_CHARS_MAX: usize = 300;
+
+/// The reading of a source's issues.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intake {
+    /// The newest change that was read; none before the first reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_to: Option<Timestamp>,
+    /// What the last reading led to; none before the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastReading>,
+    /// When the issues are read next; none before the first reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Timestamp>,
+}
+
+/// A reading of issues.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastReading {
+    /// When.
+    pub at: Timestamp,
+    /// What it led to.
+    pub result: ReadingResult,
+}
+
+/// What a reading of issues led to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadingResult {
+    /// The issues were read.
+    Read {
+        /// How many became deliveries.
+        created: u32,
+        /// How many closed theirs.
+        closed: u32,
+    },
+    /// They could not be read, or what they asked for could not be done.
+    Failed(String),
+    /// The source is paused.
+    Skipped,
+}
+
+impl Intake {
+    /// Since when issues are read that changed; none when all are read that are open.
+    pub fn since(&self) -> Option<Timestamp> {
+        self.read_to
+            .map(|at| at.saturating_sub(OVERLAP).unwrap_or(at))
+    }
+
+    /// The issues were read, up to this change.
+    #[must_use]
+    pub fn read(
+        &self,
+        newest: Option<Timestamp>,
+        (created, closed): (u32, u32),
+        (now, has_webhooks): (Timestamp, bool),
+    ) -> Self {
+        let wait = if has_webhooks {
+            READ_SELDOM
+        } else {
+            READ_EVERY
+        };
+        // A first reading without issues begins at its own time.
+        let read_to = self.read_to.max(newest).or(Some(now));
+        Self {
+            read_to,
+            ..self.ended(ReadingResult::Read { created, closed }, (now, wait))
+        }
+    }
+
+    /// They could not be read.
+    #[must_use]
+    pub fn failed(&self, why: &str, now: Timestamp) -> Self {
+        let result = ReadingResult::Failed(presentable(why, ERROR_CHARS_MAX));
+        self.ended(result, (now, READ_EVERY))
+    }
+
+    /// The source is paused.
+    #[must_use]
+    pub fn skipped(&self, now: Timestamp) -> Self {
+        self.ended(ReadingResult::Skipped, (now, READ_SELDOM))
+    }
+
+    fn ended(&self, result: ReadingResult, (now, wait): (Timestamp, SignedDuration)) -> Self {
+        Self {
+            read_to: self.read_to,
+            last: Some(LastReading { at: now, result }),
+            due: Some(plus(now, wait)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn a_reading_overlaps_the_one_before_and_never_goes_back() {
+        let first = Intake::default();
+        assert_eq!(first.since(), None);
+        let read = first.read(Some(at(100)), (1, 0), (at(120), false));
+        assert_eq!(read.since(), Some(at(100 - 120)));
+        assert_eq!(read.due, Some(at(180)));
+        let older = read.read(Some(at(50)), (0, 0), (at(180), true));
+        assert_eq!(older.read_to, Some(at(100)));
+        assert_eq!(older.due, Some(at(780)));
+        let empty = first.read(None, (0, 0), (at(120), false));
+        assert_eq!(empty.read_to, Some(at(120)));
+    }
+
+    #[test]
+    fn a_failed_or_skipped_reading_loses_nothing() {
+        let read = Intake::default().read(Some(at(100)), (1, 0), (at(120), false));
+        let failed = read.failed("GitHub answers 502", at(180));
+        assert_eq!(failed.read_to, read.read_to);
+        assert_eq!(failed.due, Some(at(240)));
+        assert_eq!(read.skipped(at(180)).read_to, read.read_to);
+    }
+}

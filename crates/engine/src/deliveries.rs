@@ -1,0 +1,147 @@
+//! What people and agents may do with deliveries. Nothing here talks to anyone: the dispatcher carries out what a
+//! delivery wants of others.
+
+mod creation;
+mod listing;
+mod shown;
+
+use std::borrow::Cow;
+
+use domain::delivery::{self, Actor, Command, Delivery, IssueRef, Phase, Rules};
+use domain::ids::DeliveryId;
+use domain::redact::presentable;
+use domain::step::Step;
+
+use crate::backend::{Backend, Error, IndexEntry, UnitOfWork, decide_again};
+use crate::keys;
+use crate::store::{Aggregate, Versioned};
+use crate::work::Work;
+
+pub use creation::{CreateRefused, DeliveryOrder};
+pub use listing::{DeliveriesCursor, DeliveryList, DeliveryQuery, InvalidDeliveriesCursor};
+pub use shown::DeliveryShown;
+
+/// Longest name that an error repeats, in characters.
+const NAME_CHARS_MAX: usize = 80;
+
+impl Backend {
+    /// A delivery that has to be stored.
+    pub async fn must_delivery(&self, id: &DeliveryId) -> Result<Versioned<Delivery>, Error> {
+        let found = self.store.get::<Delivery>(id).await?;
+        found.ok_or_else(|| no_such(id.as_str()))
+    }
+
+    /// Finds the delivery that a name means: its id or that of its job, its issue as `owner/name#number`, or its pull
+    /// request.
+    pub async fn find_delivery(&self, name: &str) -> Result<DeliveryId, Error> {
+        if let Ok(id) = name.parse::<DeliveryId>()
+            && self.store.get::<Delivery>(&id).await?.is_some()
+        {
+            return Ok(id);
+        }
+        if let Ok(issue) = name.parse::<IssueRef>() {
+            let id = DeliveryId::of_issue(&issue.repo, issue.number);
+            if self.store.get::<Delivery>(&id).await?.is_some() {
+                return Ok(id);
+            }
+        }
+        let named = match self.find(name).await {
+            Err(Error::NoSuch { .. }) => return Err(no_such(name)),
+            found => found?,
+        };
+        let job = self.must_job(&named.job).await?.value;
+        let own = job.delivery.unwrap_or_else(|| DeliveryId::of_job(&job.id));
+        Ok(own)
+    }
+
+    /// Takes a command of a person or an agent. The same command id twice is one command.
+    pub async fn command_delivery(
+        &self,
+        id: &DeliveryId,
+        command: &Command,
+    ) -> Result<Delivery, Error> {
+        decide_again(format!("delivery {id}"), || async move {
+            let found = self.must_delivery(id).await?;
+            let rules = self.delivery_rules(&found.value).await?;
+            let input = delivery::Input::Command(command.clone());
+            let step = delivery::apply(&found.value, &input, self.now(), &rules)?;
+            let mut unit = self.unit();
+            self.save_delivery(&mut unit, Some(&found), &step).await?;
+            unit.enqueue(&keys::delivery_pk(id), Work::Delivery { id: id.clone() });
+            Ok(self.try_commit(unit).await?.then_some(step.aggregate))
+        })
+        .await
+    }
+
+    /// The rules of a delivery, for an agent that can or cannot be woken now.
+    pub async fn delivery_rules<'a>(
+        &self,
+        delivery: &'a Delivery,
+    ) -> Result<Cow<'a, Rules>, Error> {
+        let source = self.store.source(&delivery.repo).await?;
+        let agent = source.and_then(|source| source.value.agent);
+        let can_be_woken = self.awake(agent).await?.is_some();
+        Ok(delivery.rules.with_agent(can_be_woken))
+    }
+
+    /// Adds the next state of a delivery to a unit, with its events and effects. `found` is the version it was decided
+    /// from; `None` for a new one.
+    pub(crate) async fn save_delivery(
+        &self,
+        unit: &mut UnitOfWork,
+        found: Option<&Versioned<Delivery>>,
+        step: &Step<Delivery>,
+    ) -> Result<(), Error> {
+        let next = &step.aggregate;
+        let place = IndexEntry {
+            due: step.due,
+            ..next.index_entry()
+        };
+        let key = keys::delivery(&next.id);
+        unit.put(key, next, found.map(|found| found.version), place);
+        if found.is_none() {
+            let position = keys::delivery_position(next.created_at, &next.id);
+            let place = IndexEntry {
+                list: keys::listed(keys::DELIVERIES, position),
+                ..IndexEntry::default()
+            };
+            // One that is decided again has the same id.
+            unit.put_ahead_again(keys::delivery_listed(&next.id), &next.id, place);
+        }
+        if let Some(pull) = pull_to_judge(found.map(|found| &found.value), next) {
+            let pk = keys::delivery_pk(&next.id);
+            unit.enqueue(&pk, pull);
+        }
+        self.save_effects(unit, &keys::delivery_pk(&next.id), &step.effects)
+            .await
+    }
+}
+
+/// The pull request of a delivery that just let it be merged: until then its judgements said to wait.
+fn pull_to_judge(before: Option<&Delivery>, next: &Delivery) -> Option<Work> {
+    let is_at_verify = |delivery: &Delivery| delivery.phase == Phase::Verify;
+    if !is_at_verify(next) || before.is_some_and(is_at_verify) {
+        return None;
+    }
+    Some(Work::Pull {
+        pull: next.task.pull.clone()?,
+        job: None,
+        received_at: None,
+    })
+}
+
+fn no_such(name: &str) -> Error {
+    Error::NoSuch {
+        what: "delivery",
+        // A secret that was typed in the wrong place must reach no log.
+        name: presentable(name, NAME_CHARS_MAX),
+    }
+}
+
+/// The actor that stands for a delivery in the orders that it gives.
+pub(crate) fn order_giver(delivery: &DeliveryId, by: &Actor) -> String {
+    match by {
+        Actor::System => format!("delivery {delivery}"),
+        Actor::Agent(_) | Actor::Person(_) => format!("{by} through delivery {delivery}"),
+    }
+}

@@ -1,0 +1,145 @@
+//! New deliveries: of an issue, or of what a person or an agent asks for.
+
+use domain::delivery::{
+    self, Actor, Delivery, DeliveryKind, IssueRef, IssueText, NewDelivery, Ref, is_same_trigger,
+};
+use domain::ids::{DeliveryId, RepoName};
+use domain::job::NotNow;
+use domain::policy::Source;
+use domain::priority::Priority;
+
+use crate::backend::{Backend, Error, IndexEntry, decide_again};
+use crate::keys;
+use crate::work::Work;
+
+/// What is wanted of a new delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryOrder {
+    /// The repository, which has to be a source.
+    pub repo: RepoName,
+    /// The issue that triggers it.
+    pub issue: Option<IssueRef>,
+    /// Whether an issue whose delivery is closed gets another one.
+    pub again: bool,
+    /// What it is about.
+    pub text: IssueText,
+    /// What it refers to, besides its issue.
+    pub refs: Vec<Ref>,
+    /// How much it matters; the usual without one.
+    pub priority: Option<Priority>,
+    /// The delivery that it is a part of.
+    pub parent: Option<DeliveryId>,
+    /// The id that it is to have; drawn without one.
+    pub id: Option<DeliveryId>,
+    /// Who wants it.
+    pub by: Actor,
+}
+
+/// Why no delivery was created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CreateRefused {
+    /// The issue has a delivery.
+    Exists(Box<Delivery>),
+}
+
+impl Backend {
+    /// Creates a delivery. An issue that was seen before has one already.
+    pub async fn create_delivery(
+        &self,
+        order: &DeliveryOrder,
+    ) -> Result<Result<Delivery, CreateRefused>, Error> {
+        let source = self.source_of_deliveries(&order.repo).await?;
+        let id = self.id_for(order);
+        if let Some(found) = self.store.get::<Delivery>(&id).await? {
+            if !(order.again && found.value.is_terminal()) {
+                return Ok(Err(CreateRefused::Exists(Box::new(found.value))));
+            }
+            let again = DeliveryId::of(self.ulid());
+            return self.create_under(again, order, &source).await;
+        }
+        self.create_under(id, order, &source).await
+    }
+
+    async fn create_under(
+        &self,
+        id: DeliveryId,
+        order: &DeliveryOrder,
+        source: &Source,
+    ) -> Result<Result<Delivery, CreateRefused>, Error> {
+        let new = NewDelivery {
+            id,
+            seq: self.next_seq().await?,
+            kind: match order.issue {
+                Some(_) => DeliveryKind::Issue,
+                None => DeliveryKind::Adhoc,
+            },
+            repo: source.repo.clone(),
+            issue: order.issue.clone(),
+            summary: order.text.summary.clone(),
+            description: order.text.description.clone(),
+            acceptance_criteria: order.text.acceptance_criteria.clone(),
+            refs: order.refs.clone(),
+            priority: order.priority.unwrap_or_default(),
+            parent: order.parent.clone(),
+            by: order.by.clone(),
+        };
+        let step = delivery::create(&new, &source.deliveries, self.now())?;
+        let mut unit = self.unit();
+        self.save_delivery(&mut unit, None, &step).await?;
+        let (pk, id) = (keys::delivery_pk(&new.id), new.id.clone());
+        unit.enqueue(&pk, Work::Delivery { id });
+        if self.try_commit(unit).await? {
+            return Ok(Ok(step.aggregate));
+        }
+        let found = self.must_delivery(&new.id).await?.value;
+        if !is_same_trigger(&found, &new) {
+            let sentence = format!("another delivery has the id {}: try again", new.id);
+            return Err(NotNow::new("id_taken", sentence).into());
+        }
+        Ok(Err(CreateRefused::Exists(Box::new(found))))
+    }
+
+    /// The source of a repository whose deliveries can start sessions.
+    async fn source_of_deliveries(&self, repo: &RepoName) -> Result<Source, Error> {
+        let found = self.store.source(repo).await?;
+        let source = found
+            .map(|found| found.value)
+            .ok_or_else(|| Error::NoSuch {
+                what: "source",
+                name: repo.to_string(),
+            })?;
+        if source.branch.is_none() {
+            let sentence = format!(
+                "source {repo} names no branch, and the sessions of its deliveries have to start from one: have the source name one"
+            );
+            return Err(NotNow::new("branch_missing", sentence).into());
+        }
+        Ok(source)
+    }
+
+    fn id_for(&self, order: &DeliveryOrder) -> DeliveryId {
+        let of_issue = |issue: &IssueRef| DeliveryId::of_issue(&order.repo, issue.number);
+        let given = order.id.clone();
+        given
+            .or_else(|| order.issue.as_ref().map(of_issue))
+            .unwrap_or_else(|| DeliveryId::of(self.ulid()))
+    }
+
+    /// Draws the number of a new delivery. A number whose delivery is never saved stays unused.
+    async fn next_seq(&self) -> Result<u64, Error> {
+        decide_again("the count of deliveries", || async {
+            let found = self.store.read::<u64>(&keys::delivery_count()).await?;
+            let next = found.as_ref().map_or(0, |found| found.value) + 1;
+            let mut unit = self.unit();
+            let version = found.map(|found| found.version);
+            unit.put(
+                keys::delivery_count(),
+                &next,
+                version,
+                IndexEntry::default(),
+            );
+            Ok(self.try_commit(unit).await?.then_some(next))
+        })
+        .await
+    }
+}

@@ -1,0 +1,237 @@
+//! Lists deliveries, the newest first, with the jobs that belong to none among them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use domain::delivery::Phase;
+use domain::ids::{DeliveryId, JobId, RepoName};
+use domain::job::WaitParty;
+use jiff::Timestamp;
+
+use super::shown::DeliveryShown;
+use crate::backend::{Backend, Error};
+use crate::keys;
+use crate::ports::PageToken;
+use crate::store::decode;
+use crate::waits::Waits;
+
+/// Records read at once while listing.
+const LIST_PAGE: usize = 100;
+
+/// Maximum number of records of each kind that one list reads.
+const LIST_LOOK_MAX: usize = 2_000;
+
+/// How a cursor begins: another form gets another number.
+const FORM: &str = "d1";
+
+/// The last delivery of a page. Older ones come after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveriesCursor {
+    created_at: Timestamp,
+    id: String,
+}
+
+/// A text is no cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it is not a cursor of ours: leave it out to begin anew")]
+pub struct InvalidDeliveriesCursor;
+
+/// Some deliveries, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryList {
+    /// The deliveries.
+    pub deliveries: Vec<DeliveryShown>,
+    /// Where there may be older ones; `None` when there are none.
+    pub next: Option<DeliveriesCursor>,
+}
+
+/// Which deliveries are listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeliveryQuery {
+    /// Only those in this phase.
+    pub phase: Option<Phase>,
+    /// Only those of this repository.
+    pub repo: Option<RepoName>,
+    /// Only those that wait for this party.
+    pub needs: Option<WaitParty>,
+}
+
+impl DeliveryQuery {
+    fn matches(&self, shown: &DeliveryShown) -> bool {
+        let delivery = &shown.delivery;
+        self.phase.is_none_or(|phase| delivery.phase == phase)
+            && self.repo.as_ref().is_none_or(|repo| delivery.repo == *repo)
+            && self.needs.is_none_or(|who| shown.waits_for.who == who)
+    }
+}
+
+impl fmt::Display for DeliveriesCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{FORM}.{}.{}", self.created_at.as_nanosecond(), self.id)
+    }
+}
+
+impl FromStr for DeliveriesCursor {
+    type Err = InvalidDeliveriesCursor;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDeliveriesCursor> {
+        let mut parts = text.split('.');
+        let (form, at, id) = (parts.next(), parts.next(), parts.next());
+        let at = at.and_then(|at| at.parse().ok());
+        let created_at = at.and_then(|at| Timestamp::from_nanosecond(at).ok());
+        let id = id.filter(|id| id.parse::<DeliveryId>().is_ok());
+        match (created_at, id) {
+            (Some(created_at), Some(id)) if form == Some(FORM) && parts.next().is_none() => {
+                Ok(Self {
+                    created_at,
+                    id: id.to_owned(),
+                })
+            }
+            _ => Err(InvalidDeliveriesCursor),
+        }
+    }
+}
+
+/// The place of a record in its list: by age, then by id.
+type Position = (String, Entry);
+
+/// What a list names.
+enum Entry {
+    Delivery(DeliveryId),
+    Job(JobId),
+}
+
+/// Reads one list, a page at a time.
+struct Lane {
+    list: &'static str,
+    token: Option<PageToken>,
+    is_over: bool,
+    read: usize,
+    waiting: std::collections::VecDeque<Position>,
+}
+
+impl Lane {
+    fn new(list: &'static str, token: Option<PageToken>) -> Self {
+        Self {
+            list,
+            token,
+            is_over: false,
+            read: 0,
+            waiting: std::collections::VecDeque::new(),
+        }
+    }
+
+    /// Reads on unless something waits to be taken.
+    async fn fill(&mut self, backend: &Backend) -> Result<(), Error> {
+        while self.waiting.is_empty() && !self.is_over && self.read < LIST_LOOK_MAX {
+            let records = backend.store.records();
+            let token = self.token.take();
+            let page = records.list(self.list, true, token, LIST_PAGE).await?;
+            self.read += page.records.len();
+            for record in &page.records {
+                let sort = record.list.as_ref().map(|at| at.sort.clone());
+                let entry = match self.list {
+                    keys::DELIVERIES => Entry::Delivery(decode(record)?.value),
+                    _ => Entry::Job(decode(record)?.value),
+                };
+                self.waiting.push_back((sort.unwrap_or_default(), entry));
+            }
+            self.is_over = page.next.is_none();
+            self.token = page.next;
+        }
+        Ok(())
+    }
+}
+
+impl Backend {
+    /// The newest deliveries first that are asked for, after a cursor. A job that belongs to no delivery is shown as
+    /// one.
+    pub async fn list_deliveries(
+        &self,
+        asked: &DeliveryQuery,
+        after: Option<&DeliveriesCursor>,
+        limit: usize,
+    ) -> Result<DeliveryList, Error> {
+        let (mut stored, mut jobs) = lanes(after);
+        let mut waits = Waits::new(self);
+        let mut deliveries: Vec<DeliveryShown> = Vec::new();
+        let mut last = after.cloned();
+        loop {
+            stored.fill(self).await?;
+            jobs.fill(self).await?;
+            let is_stored = match (stored.waiting.front(), jobs.waiting.front()) {
+                (Some(a), Some(b)) => a.0 >= b.0,
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (None, None) => break,
+            };
+            let lane = if is_stored { &mut stored } else { &mut jobs };
+            let Some((_, entry)) = lane.waiting.pop_front() else {
+                break;
+            };
+            let shown = match &entry {
+                Entry::Delivery(id) => self.shown_stored(id, &mut waits).await?,
+                Entry::Job(id) => self.shown_job(id, &mut waits).await?,
+            };
+            let Some(shown) = shown else { continue };
+            let is_wanted = asked.matches(&shown);
+            if is_wanted && deliveries.len() == limit {
+                return Ok(DeliveryList {
+                    deliveries,
+                    next: last,
+                });
+            }
+            last = Some(DeliveriesCursor {
+                created_at: shown.delivery.created_at,
+                id: shown.delivery.id.to_string(),
+            });
+            if is_wanted {
+                deliveries.push(shown);
+            }
+        }
+        let is_whole = stored.is_over && jobs.is_over;
+        let next = if is_whole { None } else { last };
+        Ok(DeliveryList { deliveries, next })
+    }
+}
+
+/// The lists of deliveries and of jobs, both after the same place.
+fn lanes(after: Option<&DeliveriesCursor>) -> (Lane, Lane) {
+    let place = after.map(|at| format!("{}:{}", keys::stamp(at.created_at), at.id));
+    let token = |key| place.as_ref().map(|place| PageToken::after(place, &key));
+    // The key of a row that need not exist: only its place counts.
+    let id = after.and_then(|at| at.id.parse::<DeliveryId>().ok());
+    let delivery = id.as_ref().map(keys::delivery_listed);
+    let stored = delivery.clone().and_then(token);
+    let jobs = delivery.and_then(token);
+    (
+        Lane::new(keys::DELIVERIES, stored),
+        Lane::new(keys::JOBS, jobs),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is() {
+        let cursor = DeliveriesCursor {
+            created_at: "2026-03-01T12:00:00.000000001Z".parse().unwrap(),
+            id: "0123456789ab".to_owned(),
+        };
+        let text = cursor.to_string();
+        assert_eq!(text.parse(), Ok(cursor));
+        let wrong = [
+            String::new(),
+            "d1".to_owned(),
+            "d1.1.x".to_owned(),
+            text.replace("d1", "d2"),
+            format!("{text}."),
+        ];
+        for text in wrong {
+            let read = text.parse::<DeliveriesCursor>();
+            assert_eq!(read, Err(InvalidDeliveriesCursor), "{text}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A delivery as every surface shows it: with who is waited for, and why.
+
+use domain::delivery::{self, Delivery, Reason};
+use domain::ids::{DeliveryId, JobId};
+use domain::job::{Job, WaitsFor};
+use domain::policy::Timing;
+
+use super::no_such;
+use crate::backend::{Backend, Error};
+use crate::settings::TrackedPull;
+use crate::waits::Waits;
+
+/// A delivery, with what belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryShown {
+    /// The delivery; computed for a job that belongs to none.
+    pub delivery: Delivery,
+    /// Whether it is stored, or computed.
+    pub is_stored: bool,
+    /// Its job, once there is one.
+    pub job: Option<Job>,
+    /// Its pull request, once it is tracked.
+    pub pull: Option<TrackedPull>,
+    /// Who is waited for.
+    pub waits_for: WaitsFor,
+    /// Why it is where it is, the decisive reason first.
+    pub because: Vec<Reason>,
+}
+
+impl Backend {
+    /// A delivery, or a job that belongs to none, by the id under which it is shown.
+    pub async fn delivery_shown(&self, id: &DeliveryId) -> Result<DeliveryShown, Error> {
+        let mut waits = Waits::new(self);
+        if let Some(shown) = self.shown_stored(id, &mut waits).await? {
+            return Ok(shown);
+        }
+        let job: Option<JobId> = id.as_str().parse().ok();
+        let shown = match &job {
+            Some(job) => self.shown_job(job, &mut waits).await?,
+            None => None,
+        };
+        shown.ok_or_else(|| no_such(id.as_str()))
+    }
+
+    pub(super) async fn shown_stored(
+        &self,
+        id: &DeliveryId,
+        waits: &mut Waits<'_>,
+    ) -> Result<Option<DeliveryShown>, Error> {
+        let Some(found) = self.store.get::<Delivery>(id).await? else {
+            return Ok(None);
+        };
+        let delivery = found.value;
+        let job = match &delivery.task.job {
+            Some(job) => self.store.job(job).await?.map(|found| found.value),
+            None => None,
+        };
+        let pull = match &delivery.task.pull {
+            Some(pull) => self.store.pull(pull).await?.map(|found| found.value),
+            None => None,
+        };
+        let of_job = match &job {
+            Some(job) => Some(waits.told_by(job, pull.as_ref().map(|it| &it.pull)).await?),
+            None => None,
+        };
+        let agent = waits.woken(None, &delivery.repo).await?;
+        Ok(Some(DeliveryShown {
+            waits_for: delivery::waits(&delivery, of_job, agent.as_ref()),
+            because: delivery::reasons(&delivery),
+            is_stored: true,
+            delivery,
+            job,
+            pull,
+        }))
+    }
+
+    /// A job that belongs to no delivery; none for others, which are shown by theirs.
+    pub(super) async fn shown_job(
+        &self,
+        id: &JobId,
+        waits: &mut Waits<'_>,
+    ) -> Result<Option<DeliveryShown>, Error> {
+        let Some(job) = self.store.job(id).await?.map(|found| found.value) else {
+            return Ok(None);
+        };
+        if job.delivery.is_some() {
+            return Ok(None);
+        }
+        let pull = match job.pull() {
+            Some(pull) => self.store.pull(pull).await?.map(|found| found.value),
+            None => None,
+        };
+        let source = self.store.source(&job.repo).await?;
+        let timing = source.map_or_else(Timing::default, |source| source.value.timing);
+        let its = pull.as_ref().map(|it| &it.pull);
+        let delivery = delivery::of_job(&job, its, &timing, self.now());
+        Ok(Some(DeliveryShown {
+            waits_for: waits.told_by(&job, its).await?,
+            because: delivery::reasons(&delivery),
+            is_stored: false,
+            delivery,
+            job: Some(job),
+            pull,
+        }))
+    }
+}

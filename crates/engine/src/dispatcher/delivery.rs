@@ -1,0 +1,140 @@
+//! A delivery: what it sees of others, what it decides by that, and what it wants of them.
+
+mod wants;
+
+use domain::delivery::{self, Delivery, Input, JobSight, PullGlimpse, Sight};
+use domain::ids::DeliveryId;
+use domain::policy::{Source, Timing};
+use domain::step::Step;
+
+use super::Dispatcher;
+use crate::backend::{Error, decide_again};
+use crate::keys;
+use crate::store::Versioned;
+
+/// How often one message looks at a delivery: what it wants of others may change what it sees.
+const LOOKS_MAX: u32 = 3;
+
+impl Dispatcher {
+    /// Handles a delivery: performs its effects, decides by what it sees, and carries out what it wants.
+    pub(super) async fn delivery(&self, id: &DeliveryId) -> Result<(), Error> {
+        let Some(found) = self.backend.store.get::<Delivery>(id).await? else {
+            return Ok(());
+        };
+        let source = self.source(&found.value.repo).await?;
+        let pk = keys::delivery_pk(id);
+        for _ in 0..LOOKS_MAX {
+            let delivery = self.look_at_delivery(id, &source).await?;
+            let sight = self.sight_of(&delivery, &source.timing).await?;
+            let mut again = false;
+            for want in delivery::wants(&delivery, &sight) {
+                again |= self.carry_out(&delivery, &want, &source).await?;
+            }
+            self.run_effects(&pk, &source, None).await?;
+            if !again {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides by what is seen of others now, and saves the decision.
+    async fn look_at_delivery(&self, id: &DeliveryId, source: &Source) -> Result<Delivery, Error> {
+        decide_again(format!("delivery {id}"), || async move {
+            let found = self.backend.must_delivery(id).await?;
+            let step = self.decided(&found.value, source).await?;
+            if is_same(&found, &step, self.backend.now()) {
+                return Ok(Some(step.aggregate));
+            }
+            let mut unit = self.backend.unit();
+            self.backend
+                .save_delivery(&mut unit, Some(&found), &step)
+                .await?;
+            let is_saved = self.backend.try_commit(unit).await?;
+            Ok(is_saved.then_some(step.aggregate))
+        })
+        .await
+    }
+
+    /// The next state of a delivery by its job, its pull request and the time.
+    async fn decided(&self, before: &Delivery, source: &Source) -> Result<Step<Delivery>, Error> {
+        let now = self.backend.now();
+        let rules = self.backend.delivery_rules(before).await?.into_owned();
+        let apply = |delivery: &Delivery, input: Input| {
+            delivery::apply(delivery, &input, now, &rules).map_err(Error::from)
+        };
+        let mut next = before.clone();
+        if let Some(job) = &next.task.job
+            && let Some(job) = self.backend.store.job(job).await?
+        {
+            let sight = JobSight::of(&job.value, &source.timing, now);
+            next = apply(&next, Input::Job(Box::new(sight)))?.aggregate;
+        }
+        if let Some(pull) = &next.task.pull
+            && let Some(pull) = self.backend.store.pull(pull).await?
+        {
+            let glimpse = Box::new(PullGlimpse::of(&pull.value.pull));
+            let read_at = pull.value.read_at.unwrap_or(pull.value.pull.since);
+            next = apply(&next, Input::Pull(glimpse, read_at))?.aggregate;
+        }
+        for child in next.children.clone() {
+            if let Some(found) = self.backend.store.get::<Delivery>(&child.id).await? {
+                let state = delivery::ChildState::of(&found.value);
+                next = apply(&next, Input::Child(child.id, state))?.aggregate;
+            }
+        }
+        apply(&next, Input::Deadline)
+    }
+
+    /// What is the case while a delivery wants something.
+    async fn sight_of(&self, delivery: &Delivery, timing: &Timing) -> Result<Sight, Error> {
+        let store = &self.backend.store;
+        let mut sight = Sight::default();
+        if let Some(job) = &delivery.task.job
+            && let Some(job) = store.job(job).await?
+        {
+            let glimpse = delivery::JobGlimpse::of(&job.value, timing, self.backend.now());
+            sight.job = Some(glimpse);
+        }
+        let asked = delivery.review.asked.as_ref();
+        if let Some(job) = asked.and_then(|asked| asked.job.as_ref())
+            && let Some(job) = store.job(job).await?
+        {
+            sight.review_job = true;
+            sight.review_job_open = !job.value.is_ended();
+        }
+        if let Some(pull) = &delivery.task.pull
+            && let Some(pull) = store.pull(pull).await?
+        {
+            sight.approved = pull.value.pull.approval.map(|approval| approval.sha);
+        }
+        if let Some(pull) = &delivery.task.earlier_pull
+            && let Some(pull) = store.pull(pull).await?
+        {
+            sight.earlier_pull_open = !pull.value.pull.is_settled();
+        }
+        for child in &delivery.children {
+            if let Some(found) = store.get::<Delivery>(&child.id).await? {
+                let is_over = found.value.is_terminal();
+                let same = if is_over {
+                    &mut sight.children_over
+                } else {
+                    &mut sight.children_open
+                };
+                same.push(child.id.clone());
+            }
+        }
+        sight.issue_open = delivery.issue.is_some() && !self.was_told_to_close(delivery).await?;
+        Ok(sight)
+    }
+}
+
+/// Whether nothing has to be saved: nothing changed, and it is read again early enough.
+fn is_same(found: &Versioned<Delivery>, step: &Step<Delivery>, now: jiff::Timestamp) -> bool {
+    let is_due_kept = match (found.due, step.due) {
+        (Some(stored), Some(due)) => stored > now && stored <= due,
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    found.value == step.aggregate && is_due_kept
+}

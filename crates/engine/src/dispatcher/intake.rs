@@ -1,0 +1,224 @@
+//! Issues that become deliveries, and closed issues that end them.
+
+use domain::delivery::{self, Actor, Delivery, Input, IssueRef, IssueSight, IssueState, of_issue};
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{DeliveryId, RepoName};
+use domain::intake::Intake;
+use domain::policy::Source;
+use domain::webhook_activity::{self, WebhookHealth};
+use jiff::Timestamp;
+
+use super::Dispatcher;
+use crate::backend::{Error, decide_again, ignore_conflict};
+use crate::deliveries::{CreateRefused, DeliveryOrder};
+use crate::keys;
+use crate::ports::IssueFacts;
+use crate::work::Work;
+
+/// What a reading of issues led to.
+#[derive(Debug, Default)]
+struct Found {
+    created: u32,
+    closed: u32,
+}
+
+impl Dispatcher {
+    /// Reads the issues of a source: all that changed since the last reading, or one that a webhook named.
+    pub(super) async fn intake(&self, repo: &RepoName, number: Option<u64>) -> Result<(), Error> {
+        let source = self.backend.store.source(repo).await?;
+        let source = source.map(|found| found.value);
+        let Some(source) = source.filter(|source| source.deliveries.label.is_some()) else {
+            return Ok(());
+        };
+        match number {
+            Some(number) if source.paused => {
+                tracing::debug!(%repo, number, "the source is paused: its issue is read later");
+                Ok(())
+            }
+            Some(number) => {
+                let issue = IssueRef {
+                    repo: repo.clone(),
+                    number,
+                };
+                self.take_issue(&issue, &source).await.map(drop)
+            }
+            None => self.sweep_issues(repo, &source).await,
+        }
+    }
+
+    /// Reads all issues that changed, and keeps what came of it. A source whose issues cannot be read stops no other.
+    async fn sweep_issues(&self, repo: &RepoName, source: &Source) -> Result<(), Error> {
+        let found = self.backend.store.get_or_initial::<Intake>(repo).await?;
+        let now = self.backend.now();
+        let outcome = match source.paused {
+            true => None,
+            false => Some(self.swept(repo, source, &found.value).await),
+        };
+        let has_webhooks = self.has_webhooks(repo, now).await?;
+        let next = match outcome {
+            None => found.value.skipped(now),
+            Some(Ok((read_to, done))) => {
+                found
+                    .value
+                    .read(read_to, (done.created, done.closed), (now, has_webhooks))
+            }
+            Some(Err(Error::Outside(failure))) => {
+                tracing::warn!(%repo, %failure, "the issues could not be read");
+                found.value.failed(&failure.to_string(), now)
+            }
+            Some(Err(error @ (Error::NotNow(_) | Error::Transition(_)))) => {
+                found.value.failed(&error.to_string(), now)
+            }
+            Some(Err(error)) => return Err(error),
+        };
+        let mut unit = self.backend.unit();
+        unit.save(repo, &next, Some(found.version));
+        ignore_conflict(self.backend.commit(unit).await)
+    }
+
+    /// The newest change that was read, and what came of all of them.
+    async fn swept(
+        &self,
+        repo: &RepoName,
+        source: &Source,
+        intake: &Intake,
+    ) -> Result<(Option<Timestamp>, Found), Error> {
+        let issues = &self.readers.issues;
+        let label = source.deliveries.label.as_ref();
+        let label = label.map_or("", |label| label.as_str());
+        let read = match intake.since() {
+            Some(since) => issues.issues_since(repo, since).await?,
+            None => issues.issues_labelled(repo, label).await?,
+        };
+        let newest = read.iter().map(|issue| issue.updated_at).max();
+        let mut found = Found::default();
+        for facts in read.iter().filter(|facts| !facts.is_pull) {
+            let issue = IssueRef {
+                repo: repo.clone(),
+                number: facts.number,
+            };
+            if !facts.is_open {
+                found.closed += u32::from(self.take_closed(&issue, source).await?);
+            } else if self.take_open(&issue, facts, source).await? {
+                found.created += 1;
+            }
+        }
+        Ok((newest, found))
+    }
+
+    /// Reads one issue and does what it asks for.
+    async fn take_issue(&self, issue: &IssueRef, source: &Source) -> Result<(), Error> {
+        let read_at = self.backend.now();
+        let facts = match self.readers.issues.issue(issue).await {
+            Ok(facts) => facts,
+            Err(failure) if failure.class == FailureClass::NotFound => {
+                return self.unreadable(issue, &failure, read_at).await;
+            }
+            Err(failure) => return Err(failure.into()),
+        };
+        if facts.is_pull {
+            return Ok(());
+        }
+        if !facts.is_open {
+            let state = IssueState::Closed(facts.closed_by);
+            return self
+                .see_issue(issue, IssueSight { read_at, state })
+                .await
+                .map(drop);
+        }
+        self.see_issue(
+            issue,
+            IssueSight {
+                read_at,
+                state: IssueState::Open,
+            },
+        )
+        .await?;
+        self.take_open(issue, &facts, source).await.map(drop)
+    }
+
+    /// An open issue with the label becomes a delivery. Returns whether it did.
+    async fn take_open(
+        &self,
+        issue: &IssueRef,
+        facts: &IssueFacts,
+        source: &Source,
+    ) -> Result<bool, Error> {
+        let label = source.deliveries.label.as_ref();
+        if !label.is_some_and(|label| label.is_among(&facts.labels)) {
+            return Ok(false);
+        }
+        let order = DeliveryOrder {
+            repo: issue.repo.clone(),
+            issue: Some(issue.clone()),
+            again: false,
+            text: of_issue(issue.number, &facts.title, facts.body.as_deref()),
+            refs: Vec::new(),
+            priority: None,
+            parent: None,
+            id: None,
+            by: Actor::System,
+        };
+        match self.backend.create_delivery(&order).await? {
+            Ok(delivery) => {
+                tracing::info!(delivery.id = %delivery.id, %issue, "an issue became a delivery");
+                Ok(true)
+            }
+            Err(CreateRefused::Exists(_)) => Ok(false),
+        }
+    }
+
+    /// An issue that a list shows as closed: only a reading by its number closes its delivery.
+    async fn take_closed(&self, issue: &IssueRef, source: &Source) -> Result<bool, Error> {
+        let id = DeliveryId::of_issue(&issue.repo, issue.number);
+        let found = self.backend.store.get::<Delivery>(&id).await?;
+        if found.is_none_or(|found| found.value.is_terminal()) {
+            return Ok(false);
+        }
+        self.take_issue(issue, source).await?;
+        Ok(self.backend.must_delivery(&id).await?.value.is_terminal())
+    }
+
+    async fn unreadable(
+        &self,
+        issue: &IssueRef,
+        failure: &Failure,
+        read_at: Timestamp,
+    ) -> Result<(), Error> {
+        let state = IssueState::Unreadable(failure.to_string());
+        self.see_issue(issue, IssueSight { read_at, state }).await
+    }
+
+    /// Shows an issue to its delivery, if it has one.
+    async fn see_issue(&self, issue: &IssueRef, sight: IssueSight) -> Result<(), Error> {
+        let id = DeliveryId::of_issue(&issue.repo, issue.number);
+        let input = Input::Issue(sight);
+        let (id, input) = (&id, &input);
+        decide_again(format!("delivery {id}"), || async move {
+            let Some(found) = self.backend.store.get::<Delivery>(id).await? else {
+                return Ok(Some(()));
+            };
+            let rules = self.backend.delivery_rules(&found.value).await?;
+            let step = delivery::apply(&found.value, input, self.backend.now(), &rules)?;
+            if step.aggregate == found.value {
+                return Ok(Some(()));
+            }
+            let mut unit = self.backend.unit();
+            self.backend
+                .save_delivery(&mut unit, Some(&found), &step)
+                .await?;
+            unit.enqueue(&keys::delivery_pk(id), Work::Delivery { id: id.clone() });
+            Ok::<_, Error>(self.backend.try_commit(unit).await?.then_some(()))
+        })
+        .await
+    }
+
+    /// Whether webhooks of a repository arrive.
+    async fn has_webhooks(&self, repo: &RepoName, now: Timestamp) -> Result<bool, Error> {
+        let known = self.backend.store.feed(repo).await?;
+        Ok(match webhook_activity::health(known, now) {
+            WebhookHealth::Webhooks { .. } => true,
+            WebhookHealth::Polled | WebhookHealth::Silent { .. } => false,
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! Performs and settles what is done to issues and to what deploys.
+
+use domain::delivery::{IssueRef, ProviderReport};
+use domain::effect::TrackerAction;
+use domain::failure::{Failure, FailureClass};
+use jiff::Timestamp;
+
+use super::Dispatcher;
+
+/// The hidden marker of our one comment on an issue.
+const MARKER: &str = "gaffer-delivery";
+
+impl Dispatcher {
+    /// Makes the call.
+    pub(super) async fn track(&self, action: &TrackerAction) -> Result<(), Failure> {
+        let issues = &self.writers.issues;
+        match action {
+            TrackerAction::Tell { issue, text, .. } => self.tell(issue, text).await,
+            TrackerAction::CloseIssue { issue } => match issues.close_issue(issue).await {
+                // It was deleted or moved: there is nothing left to close.
+                Err(failure) if failure.class == FailureClass::NotFound => Ok(()),
+                outcome => outcome,
+            },
+            TrackerAction::DispatchWorkflow {
+                repo, file, branch, ..
+            } => issues.dispatch_workflow(repo, file, branch).await,
+        }
+    }
+
+    /// Writes the one comment, or edits it.
+    async fn tell(&self, issue: &IssueRef, text: &str) -> Result<(), Failure> {
+        let issues = &self.writers.issues;
+        match self.readers.issues.marked_comment(issue, MARKER).await? {
+            Some(comment) if comment.body.contains(text) => Ok(()),
+            Some(comment) => {
+                issues
+                    .edit_comment(&issue.repo, comment.id, (text, MARKER))
+                    .await
+            }
+            None => issues.comment(issue, text, MARKER).await,
+        }
+    }
+
+    /// Whether the world shows that it was done, or that it need not be done.
+    pub(super) async fn was_tracked(
+        &self,
+        action: &TrackerAction,
+        since: Timestamp,
+    ) -> Result<bool, Failure> {
+        let issues = &self.readers.issues;
+        match action {
+            TrackerAction::Tell { issue, text, .. } => {
+                let found = issues.marked_comment(issue, MARKER).await?;
+                Ok(found.is_some_and(|comment| comment.body.contains(text)))
+            }
+            TrackerAction::CloseIssue { issue } => match issues.issue(issue).await {
+                Err(failure) if failure.class == FailureClass::NotFound => Ok(true),
+                read => Ok(!read?.is_open),
+            },
+            TrackerAction::DispatchWorkflow {
+                repo, file, branch, ..
+            } => {
+                let run = issues.workflow_run(repo, (file, branch), since).await?;
+                Ok(run != ProviderReport::Nothing)
+            }
+        }
+    }
+}

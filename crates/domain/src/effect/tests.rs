@@ -324,7 +324,8 @@ fn messages_to_a_session_that_is_still_queued_are_tried_for_more_than_an_hour() 
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. } => assert_eq!(attempts, 1, "{action}"),
+            | Action::DeleteBranch { .. }
+            | Action::Tracker(_) => assert_eq!(attempts, 1, "{action}"),
         }
     }
 }

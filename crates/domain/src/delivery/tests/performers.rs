@@ -91,7 +91,8 @@ fn after_eight_hours_a_person_reviews_instead_of_the_agent() {
         world.delivery.review.asked.as_ref().unwrap().by,
         ReviewBy::Human
     );
-    assert_eq!(waits_for(&world.delivery), crate::job::WaitParty::Person);
+    let waits = waits(&world.delivery, None, None);
+    assert_eq!(waits.sentence(), "a person: its change has to be reviewed");
     assert_eq!(
         world.orders(zai(), verdict(Verdict::Pass, 'a')),
         Err("people_only")

@@ -251,7 +251,7 @@ fn a_head_pushed_after_its_review_is_reviewed_and_a_merge_of_the_base_is_not() {
     assert_eq!(world.reads(updated), "verify/running");
     assert_eq!(gate(&world.delivery, &sha('c')), None);
     assert_eq!(world.reads(pull('d', Checks::Passed)), "review/running");
-    let waits = gate(&world.delivery, &sha('d')).unwrap();
+    let waits = gate(&world.delivery, &sha('d')).unwrap().reason();
     assert_eq!(waits.code(), "delivery_not_in_verify");
 }
 

@@ -24,7 +24,7 @@ const DOOR: Allowed = Only(&[
 ]);
 
 /// Every crate of the workspace, those to come included.
-const ARROWS: [(&str, Allowed); 25] = [
+const ARROWS: [(&str, Allowed); 26] = [
     ("domain", Only(&[])),
     ("engine", Only(&["domain"])),
     // Adapters never see each other.
@@ -40,9 +40,14 @@ const ARROWS: [(&str, Allowed); 25] = [
     // It knows files only.
     // The wire types carry the domain's ids.
     ("client", Only(&["domain"])),
+    // It renders the views of the wire and knows nothing that could decide.
+    ("dashboard", Only(&["client", "domain"])),
     ("scaffold", Only(&["domain"])),
     // `github` only for the verification of webhooks: the raw bytes are checked here.
-    ("api", Only(&["client", "domain", "engine", "github"])),
+    (
+        "api",
+        Only(&["client", "dashboard", "domain", "engine", "github"]),
+    ),
     // It wires the roles to the adapters of one machine.
     (
         "server",
@@ -240,6 +245,7 @@ fn adapters_do_not_see_each_other_and_the_core_sees_no_one() {
         ("github", "agents"),
         ("local", "aws"),
         ("client", "engine"),
+        ("dashboard", "engine"),
         ("scaffold", "engine"),
         ("api", "jules"),
         ("sandbox", "domain"),

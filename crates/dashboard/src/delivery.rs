@@ -1,0 +1,204 @@
+//! The page of one delivery.
+
+use askama::Template;
+use client::wire::{
+    DeliveryCard, DeliveryView, JobView, PhaseRunView, PlannedStep, Reason, RunView, Waiting, Why,
+};
+use domain::delivery::{FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase};
+use domain::web_page::WebPage;
+use jiff::Timestamp;
+
+use crate::board::{awaits_person, has_failed, mark};
+use crate::shell::{Frame, Page, Place, Shell, paged};
+use crate::{Error, text};
+
+/// What the page of a delivery shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery<'a> {
+    /// The delivery.
+    pub view: &'a DeliveryView,
+    /// Why it is where it is, joined with what its job and its pull request say.
+    pub why: Option<&'a Why>,
+    /// Its job, if it has one.
+    pub job: Option<&'a JobView>,
+    /// Why its pull request is not merged.
+    pub pull_why: Option<&'a Why>,
+}
+
+/// The page of a delivery.
+///
+/// # Errors
+/// When the template fails.
+pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
+    let viewer = frame.viewer.as_ref();
+    let may_act = viewer.is_some_and(|viewer| viewer.may_act);
+    let form_token = viewer.map(|viewer| viewer.form_token.as_str());
+    let card = &told.view.card;
+    let reasons = told.why.map(|why| why.because.as_slice());
+    paged((frame, Place::Elsewhere), |shell| DeliveryPage {
+        shell,
+        view: told.view,
+        card,
+        mark: mark(card),
+        is_failed: has_failed(card),
+        is_of_person: awaits_person(card),
+        steps: steps(told.view),
+        reasons: reasons.unwrap_or(std::slice::from_ref(&card.why)),
+        then: told.why.map_or(&[], |why| why.then.as_slice()),
+        next_look: told.why.and_then(|why| why.next_look),
+        question: question(told.job),
+        session: session(told.job),
+        pull_page: pull_page(told),
+        pull_why: told.pull_why,
+        runs: told.view.runs.iter().rev().collect(),
+        spans: told.view.phase_runs.iter().rev().collect(),
+        may_act,
+        form_token: form_token.unwrap_or_default(),
+        actions: actions(told.view, may_act),
+        head: told.view.head.as_ref().map(|head| head.as_str()),
+        suggestion: suggestion(told.view),
+        feedback_max: FEEDBACK_CHARS_MAX,
+        plan_max: PLAN_BYTES_MAX,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "delivery.html")]
+struct DeliveryPage<'a> {
+    shell: Shell,
+    view: &'a DeliveryView,
+    card: &'a DeliveryCard,
+    mark: &'static str,
+    is_failed: bool,
+    is_of_person: bool,
+    steps: Vec<Step>,
+    reasons: &'a [Reason],
+    then: &'a [PlannedStep],
+    next_look: Option<Timestamp>,
+    question: Option<&'a str>,
+    session: Option<WebPage>,
+    pull_page: Option<WebPage>,
+    pull_why: Option<&'a Why>,
+    runs: Vec<&'a RunView>,
+    spans: Vec<&'a PhaseRunView>,
+    may_act: bool,
+    form_token: &'a str,
+    actions: Vec<Action>,
+    head: Option<&'a str>,
+    suggestion: &'a str,
+    feedback_max: usize,
+    plan_max: usize,
+}
+
+/// One phase on the way to the end.
+struct Step {
+    name: String,
+    class: &'static str,
+    mark: &'static str,
+    note: Option<&'static str>,
+    is_here: bool,
+}
+
+fn steps(view: &DeliveryView) -> Vec<Step> {
+    let place = |word: &str| Phase::ALL.into_iter().find(|phase| phase.word() == word);
+    let here = place(&view.card.phase);
+    let end = place(&view.endpoint);
+    let is_over = here == Some(Phase::Close) && view.card.run_status == "succeeded";
+    let was_in = |phase: Phase| view.phase_runs.iter().any(|it| it.phase == phase.word());
+    let step = |phase: Phase| {
+        let is_here = here == Some(phase);
+        let is_past = here.is_some_and(|here| phase < here);
+        let is_left = phase != Phase::Close && end.is_some_and(|end| phase > end);
+        let is_checkpoint = view.checkpoints.iter().any(|it| it == phase.word());
+        let (class, mark) = match (is_here, is_past) {
+            (true, _) if is_over => ("done", "✓"),
+            (true, _) => ("here", "▸"),
+            (false, true) if was_in(phase) => ("done", "✓"),
+            (false, _) if is_left => ("left", "–"),
+            (false, _) => ("ahead", "○"),
+        };
+        let note = if is_left && !is_here {
+            Some("left out")
+        } else {
+            (is_checkpoint && !is_past).then_some("checkpoint")
+        };
+        let name = text::capital(phase.word());
+        Step {
+            name,
+            class,
+            mark,
+            note,
+            is_here,
+        }
+    };
+    Phase::ALL.into_iter().map(step).collect()
+}
+
+/// What a person can do on this page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ActionKind {
+    Start,
+    Approve,
+    Reject,
+    Retry,
+    Verdict,
+    Plan,
+    Merge,
+    Cancel,
+}
+
+impl ActionKind {
+    /// In the order of the page, each with its word among those that are legal.
+    const ALL: [(Self, &'static str); 8] = [
+        (Self::Start, "start"),
+        (Self::Approve, "approve"),
+        (Self::Verdict, "verdict"),
+        (Self::Plan, "plan"),
+        (Self::Merge, "merge"),
+        (Self::Retry, "retry"),
+        (Self::Reject, "reject"),
+        (Self::Cancel, "cancel"),
+    ];
+}
+
+struct Action {
+    kind: ActionKind,
+    word: &'static str,
+}
+
+/// Exactly what is legal now, as far as the page has forms for it.
+fn actions(view: &DeliveryView, may_act: bool) -> Vec<Action> {
+    let is_legal = |word: &str| may_act && view.legal.iter().any(|it| it == word);
+    let all = ActionKind::ALL.into_iter();
+    let legal = all.filter(|(_, word)| is_legal(word));
+    legal.map(|(kind, word)| Action { kind, word }).collect()
+}
+
+/// What the analysis of the last failure suggests.
+fn suggestion(view: &DeliveryView) -> &str {
+    let failed = view.runs.iter().rev().find(|run| run.status == "failed");
+    let analysis = failed.and_then(|run| run.analysis.as_ref());
+    let suggestion = analysis.and_then(|analysis| analysis.suggestion.as_deref());
+    suggestion.unwrap_or_default()
+}
+
+fn question(job: Option<&JobView>) -> Option<&str> {
+    match job?.waiting.as_ref()? {
+        Waiting::Question { text, .. } => text.as_deref(),
+        Waiting::Plan { .. } => None,
+    }
+}
+
+fn session(job: Option<&JobView>) -> Option<WebPage> {
+    WebPage::from_service(job?.session_url.as_deref()?)
+}
+
+/// The page of the pull request: as its job knows it, or as the delivery refers to it.
+fn pull_page(told: Delivery<'_>) -> Option<WebPage> {
+    let of_job = told.job.and_then(|job| job.pull_request_url.as_deref());
+    let is_pull = |kind: &str| kind == "pr";
+    let mut refs = told.view.refs.iter().rev();
+    let of_refs = refs.find(|it| is_pull(&it.kind));
+    let of_refs = of_refs.and_then(|it| it.url.as_deref());
+    of_job.or(of_refs).and_then(WebPage::from_service)
+}

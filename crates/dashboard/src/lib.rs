@@ -1,0 +1,29 @@
+//! The dashboard's pages: views of the HTTP API as HTML, and the static files that the pages use.
+//!
+//! Pure rendering: the views, the viewer and the time are arguments.
+//! A page shows the sentences of the views and none of its own about a delivery, so that all surfaces tell the same.
+//! Text from outside is only escaped, and an address becomes a link only as a [`domain::web_page::WebPage`].
+
+mod assets;
+mod board;
+mod delivery;
+mod entry;
+mod shell;
+mod text;
+mod transcript;
+mod trouble;
+
+pub use assets::{Asset, asset};
+pub use board::{Board, board};
+pub use delivery::{Delivery, delivery};
+pub use entry::{SignIn, entered, refusal, sign_in};
+pub use shell::{Frame, Live, Page, Viewer};
+pub use transcript::{Entry, Transcript, transcript};
+pub use trouble::{Trouble, troubles};
+
+/// Why a page could not be rendered.
+pub use askama::Error;
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+mod tests;

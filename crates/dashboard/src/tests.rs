@@ -1,0 +1,382 @@
+//! What the pages show, and what they never do.
+
+use client::wire::{DeliveryCard, DeliveryView, Problem, Status, Why};
+use expect_test::expect_file;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// The largest board of 100 cards, in bytes.
+const BOARD_BYTES_MAX: usize = 60 * 1024;
+
+/// The largest script and style together, in bytes.
+const STATIC_BYTES_MAX: usize = 25 * 1024;
+
+/// The longest script of our own, in lines.
+const LIVE_LINES_MAX: usize = 60;
+
+/// Words that do something wherever they are taken for markup, and their beginning.
+const CORPUS: &[&str] = &[
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "'><svg/onload=alert(1)>",
+    "</textarea></pre><script>alert(1)</script>",
+    "{{ 7 * 7 }}{% raw %}",
+    "&lt;script&gt;",
+    "javascript:alert(1)",
+    "<!--<base href=//evil.example>",
+];
+
+fn frame(may_act: bool) -> Frame {
+    Frame {
+        now: "2026-03-01T12:00:00Z".parse().unwrap(),
+        viewer: Some(Viewer {
+            name: "token zai".to_owned(),
+            may_act,
+            form_token: "f0f0".to_owned(),
+        }),
+        live: Live::Hold,
+    }
+}
+
+fn card(number: u64) -> Value {
+    json!({
+        "id": format!("{number:012x}"), "seq": number, "kind": "issue", "repo": "acme/shop",
+        "summary": "Add a search box", "phase": "plan", "run_status": "running",
+        "waits_for": {"who": "jules", "for": "plan", "sentence": "Jules is waited for."},
+        "why": {"code": "planning", "sentence": "Its session makes a plan."},
+        "issue": {"number": number, "url": format!("https://github.com/acme/shop/issues/{number}")},
+        "priority": 5, "created_at": "2026-03-01T10:00:00Z", "updated_at": "2026-03-01T11:57:00Z",
+    })
+}
+
+fn with(mut value: Value, changes: Value) -> Value {
+    let (Value::Object(fields), Value::Object(changes)) = (&mut value, changes) else {
+        panic!("no objects");
+    };
+    fields.extend(changes);
+    value
+}
+
+fn cards(values: Vec<Value>) -> Vec<DeliveryCard> {
+    serde_json::from_value(Value::Array(values)).unwrap()
+}
+
+/// A delivery whose implementation waits for a person.
+fn view(changes: Value) -> DeliveryView {
+    let view = with(
+        card(7),
+        json!({
+            "phase": "implement", "run_status": "succeeded",
+            "waits_for": {"who": "person", "for": "approval", "since": "2026-03-01T11:57:00Z", "sentence": "A person is waited for."},
+            "why": {"code": "awaits_approval", "sentence": "The phase implement is done, and a person is awaited to approve it."},
+            "pull_request": "acme/shop#8", "schema_version": 1,
+            "description": "The shop needs one.", "acceptance_criteria": ["It finds shoes."],
+            "endpoint": "verify", "checkpoints": ["plan", "implement"],
+            "refs": [
+                {"role": "trigger", "type": "github_issue", "label": "acme/shop#7", "url": "https://github.com/acme/shop/issues/7"},
+                {"role": "output", "type": "pr", "label": "acme/shop#8", "url": "https://github.com/acme/shop/pull/8"},
+            ],
+            "plan": {"content": "1. Add a box.\n2. Test it.", "generated_at": "2026-03-01T10:10:00Z", "model": null, "cwd": null, "target_files": ["src/search.rs"]},
+            "attempt": 1, "review_round": 0, "job_id": "01k0000000000000000000000a",
+            "head": "1111111111111111111111111111111111111111",
+            "runs": [
+                {"id": "0000000a", "mode": "plan", "executor": "agent", "performer": "jules", "status": "success", "attempt": 1,
+                 "created_at": "2026-03-01T10:01:00Z", "duration_seconds": 540, "tokens": null, "cost": null, "summary": "A plan of two steps"},
+                {"id": "0000000b", "mode": "implement", "executor": "agent", "performer": "jules", "status": "failed", "attempt": 1,
+                 "head": "1111111111111111111111111111111111111111", "created_at": "2026-03-01T10:11:00Z", "duration_seconds": 3900,
+                 "tokens": null, "cost": null, "error": "No tests.", "analysis": {"by": "agent zai", "text": "It forgot.", "suggestion": "Write tests."}},
+            ],
+            "phase_runs": [
+                {"phase": "intake", "run_status": "succeeded", "executor": "system", "started_at": "2026-03-01T10:00:00Z", "ended_at": "2026-03-01T10:00:00Z", "actor": "system"},
+                {"phase": "plan", "run_status": "running", "executor": "agent", "started_at": "2026-03-01T10:00:00Z", "ended_at": "2026-03-01T10:10:00Z", "actor": "person ada"},
+                {"phase": "implement", "run_status": "succeeded", "executor": "agent", "started_at": "2026-03-01T10:10:00Z", "actor": "system"},
+            ],
+            "version": 9, "legal": ["approve", "reject", "edit"],
+        }),
+    );
+    serde_json::from_value(with(view, changes)).unwrap()
+}
+
+fn shown(view: &DeliveryView, may_act: bool) -> String {
+    let told = Delivery {
+        view,
+        why: None,
+        job: None,
+        pull_why: None,
+    };
+    delivery(&frame(may_act), told).unwrap().html
+}
+
+fn board_of(cards: &[DeliveryCard], troubles: &[Trouble]) -> Page {
+    let older = None;
+    board(
+        &frame(true),
+        Board {
+            cards,
+            troubles,
+            older,
+        },
+    )
+    .unwrap()
+}
+
+#[test]
+fn a_board_tells_phases_and_who_is_awaited() {
+    let cards = cards(vec![
+        card(1),
+        with(
+            card(2),
+            json!({
+                "phase": "review", "run_status": "failed", "summary": "Mend the cart", "priority": 9,
+                "waits_for": {"who": "person", "for": "failed", "sentence": "A person is waited for."},
+                "why": {"code": "not_pass", "sentence": "The phase review failed: three rounds did not pass."},
+            }),
+        ),
+        with(
+            card(3),
+            json!({
+                "phase": "plan", "run_status": "succeeded", "summary": "Sort by price",
+                "waits_for": {"who": "person", "for": "approval", "sentence": "A person is waited for."},
+                "why": {"code": "awaits_approval", "sentence": "The phase plan is done, and a person is awaited to approve it."},
+            }),
+        ),
+        with(
+            card(4),
+            json!({
+                "phase": "close", "run_status": "succeeded", "summary": "Drop the banner",
+                "waits_for": {"who": "nobody", "for": "nothing", "sentence": "Nobody is waited for."},
+                "why": {"code": "closed", "sentence": "It is closed: it came to its end."},
+            }),
+        ),
+    ]);
+    let troubles = [Trouble::failure(
+        "acme/shop",
+        "its issues could not be read: 502",
+    )];
+    let page = board_of(&cards, &troubles);
+    expect_file!["tests/board.html"].assert_eq(&page.html);
+}
+
+#[test]
+fn a_delivery_tells_everything_about_it() {
+    let why: Why = serde_json::from_value(json!({
+        "job_id": null, "pull_request": "acme/shop#8", "state": "waits",
+        "as_read": {"at": "2026-03-01T11:58:00Z", "sentence": "as read 2 minutes ago"},
+        "because": [{"code": "checks_running", "sentence": "2 checks run."}],
+        "then": [{"at": "2026-03-01T12:10:00Z", "sentence": "The checks are read again."}],
+        "next_look": "2026-03-01T12:10:00Z",
+    }))
+    .unwrap();
+    let view = view(json!({}));
+    let told = Delivery {
+        view: &view,
+        why: Some(&why),
+        job: None,
+        pull_why: Some(&why),
+    };
+    let page = delivery(&frame(true), told).unwrap();
+    expect_file!["tests/delivery.html"].assert_eq(&page.html);
+}
+
+#[test]
+fn a_board_of_a_hundred_cards_is_small() {
+    let text = |start: &str| format!("{start} {}", "lorem ipsum dolor ".repeat(11));
+    let full = |number| {
+        let changes = json!({
+            "summary": text("Summary"), "run_status": "failed", "repo": "a-longer-owner/a-longer-name",
+            "waits_for": {"who": "person", "for": "failed", "sentence": text("Waits")},
+            "why": {"code": "x", "sentence": text("Why")},
+        });
+        with(card(number), changes)
+    };
+    let page = board_of(&cards((1000..1100).map(full).collect()), &[]);
+    assert!(page.html.len() <= BOARD_BYTES_MAX, "{}", page.html.len());
+}
+
+#[test]
+fn what_is_static_is_small_and_named_by_its_content() {
+    let all = [assets::style()].into_iter().chain(assets::scripts());
+    let bytes: usize = all.map(|asset| asset.content.len()).sum();
+    assert!(bytes <= STATIC_BYTES_MAX, "{bytes}");
+    let live = assets::scripts()[1];
+    assert!(live.content.lines().count() <= LIVE_LINES_MAX);
+    assert_eq!(asset(&live.name).unwrap().content, live.content);
+    assert!(asset("live.js").is_none() && asset("../lib.rs").is_none());
+}
+
+#[test]
+fn text_from_outside_stays_text() {
+    for words in CORPUS {
+        let view = view(json!({
+            "summary": words, "description": words, "acceptance_criteria": [words], "feedback": words,
+            "plan": {"content": words, "generated_at": "2026-03-01T10:10:00Z", "model": null, "cwd": null, "target_files": [words]},
+            "why": {"code": words, "sentence": words}, "phase": words, "run_status": words, "verdict": words,
+            "issue": {"number": 7, "url": words},
+            "refs": [{"role": words, "type": "pr", "label": words, "url": words}],
+            "legal": ["retry", "reject", words],
+            "runs": [{"id": "0000000b", "mode": words, "executor": words, "performer": words, "status": "failed", "attempt": 1,
+                "created_at": "2026-03-01T10:11:00Z", "duration_seconds": 1, "tokens": null, "cost": null, "summary": words,
+                "error": words, "analysis": {"by": words, "text": words, "suggestion": words}}],
+        }));
+        let board = board_of(
+            std::slice::from_ref(&view.card),
+            &[Trouble::failure(*words, *words)],
+        );
+        let problem = Problem::new(409, *words, (words, *words));
+        let refusal = refusal(&frame(true), &problem, "/dashboard").unwrap();
+        let delivery_id = view.card.id.clone();
+        let said = Entry {
+            kind: (*words).to_owned(),
+            who: (*words).to_owned(),
+            text: (*words).to_owned(),
+        };
+        let told = Transcript {
+            delivery: &delivery_id,
+            run: &view.runs[0].id,
+            entries: &[said],
+        };
+        let transcript = transcript(&frame(true), told).unwrap();
+        for html in [
+            shown(&view, true),
+            board.html,
+            refusal.html,
+            transcript.html,
+        ] {
+            for markup in [
+                "<script>",
+                "<img",
+                "<svg",
+                "<!--",
+                "<base",
+                "href=\"javascript",
+                "49{",
+            ] {
+                assert!(!html.contains(markup), "{words}: {markup}: {html}");
+            }
+            let textareas = html.matches("<textarea").count();
+            assert_eq!(html.matches("</textarea>").count(), textareas, "{words}");
+        }
+    }
+}
+
+#[test]
+fn exactly_what_is_legal_has_a_button() {
+    let all = [
+        "start", "approve", "verdict", "plan", "merge", "retry", "reject", "cancel",
+    ];
+    let has = |html: &str, word: &str| html.contains(&format!("/00000000000{}/{word}\"", 7));
+    for word in all {
+        let view = view(json!({"legal": [word]}));
+        let html = shown(&view, true);
+        for other in all {
+            assert_eq!(has(&html, other), other == word, "{word}: {other}");
+        }
+        let looked_at = shown(&view, false);
+        assert!(!has(&looked_at, word) && looked_at.contains("may only look"));
+    }
+    let costs = |phase: &str| {
+        let view = view(json!({"phase": phase, "legal": ["reject"]}));
+        shown(&view, true).contains("costs one more Jules task")
+    };
+    assert!(costs("implement") && !costs("plan") && !costs("review"));
+}
+
+#[test]
+fn the_age_of_things_changes_no_etag_and_everything_else_does() {
+    let cards_now = cards(vec![card(1)]);
+    let page = |now: &str, cards: &[DeliveryCard]| {
+        let frame = Frame {
+            now: now.parse().unwrap(),
+            ..frame(true)
+        };
+        let board_now = Board {
+            cards,
+            troubles: &[],
+            older: None,
+        };
+        board(&frame, board_now).unwrap()
+    };
+    let (early, late) = (
+        page("2026-03-01T12:00:00Z", &cards_now),
+        page("2026-03-01T15:00:00Z", &cards_now),
+    );
+    assert_eq!(early.etag, late.etag);
+    assert_ne!(early.html, late.html);
+    assert!(late.html.contains(">3 h ago</time>"));
+    let changed = cards(vec![with(card(1), json!({"run_status": "blocked"}))]);
+    assert_ne!(page("2026-03-01T12:00:00Z", &changed).etag, early.etag);
+}
+
+#[test]
+fn what_could_not_be_read_is_told_beside_an_empty_board() {
+    let status: Status = serde_json::from_value(json!({
+        "now": "2026-03-01T12:00:00Z", "paused_since": null, "observe_only": false, "jobs": {},
+        "accounts": [{
+            "name": "default", "health": "unauthorized", "since": "2026-03-01T11:00:00Z",
+            "next_poll": "2026-03-01T12:01:00Z", "slots": {"used": 0, "of": 3}, "today": {"used": 1, "of": 15},
+        }],
+        "paused_sources": ["acme/other"], "queue": {"waiting": 0, "dead": 0},
+        "github": {"trouble": [{"code": "no_token", "sentence": "GitHub refuses the token."}], "budgets": [], "budgets_at": null},
+    }))
+    .unwrap();
+    let troubles = troubles(&status);
+    let page = board_of(&[], &troubles);
+    for words in [
+        "GitHub refuses the token.",
+        "its key does not work",
+        "is paused",
+    ] {
+        assert!(page.html.contains(words), "{words}");
+    }
+    assert_eq!(page.html.matches("notice failed").count(), 2);
+}
+
+#[test]
+fn a_phase_of_a_later_version_is_shown() {
+    let cards = cards(vec![with(
+        card(1),
+        json!({"phase": "audit", "run_status": "musing"}),
+    )]);
+    let page = board_of(&cards, &[]);
+    assert!(page.html.contains("Of a later version") && page.html.contains("Add a search box"));
+}
+
+#[test]
+fn the_sign_in_labels_its_field_and_keeps_the_way() {
+    let asked = SignIn {
+        next: "/dashboard/deliveries/x?a=\"b",
+        refusal: Some("the token was revoked"),
+        is_from_elsewhere: true,
+    };
+    let frame = Frame {
+        viewer: None,
+        live: Live::No,
+        ..frame(false)
+    };
+    let html = sign_in(&frame, asked).unwrap().html;
+    assert!(html.contains("<label for=\"token\">") && html.contains("the token was revoked"));
+    assert!(
+        html.contains("value=\"/dashboard/deliveries/x?a=&#34;b\""),
+        "{html}"
+    );
+    assert!(!html.contains("<script") && !html.contains("<nav"));
+    assert!(
+        entered(&frame)
+            .unwrap()
+            .html
+            .contains("content=\"0; url=/dashboard\"")
+    );
+}
+
+#[test]
+fn no_template_switches_the_escaping_off() {
+    for entry in std::fs::read_dir("templates").unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for odd in [
+            "|safe", "| safe", "escape", "style=", "onclick", "<style", "<script>",
+        ] {
+            assert!(!text.contains(odd), "{odd}");
+        }
+    }
+}

@@ -38,10 +38,14 @@ pub struct Counters {
     pub deletes: u64,
     /// Issue comments written through the API.
     pub comments: u64,
+    /// Issue comments changed through the API.
+    pub comment_edits: u64,
     /// Labels put on or taken off through the API.
     pub labels: u64,
     /// Pull requests and issues closed through the API.
     pub closes: u64,
+    /// Runs of workflows that were dispatched through the API.
+    pub dispatches: u64,
     /// Branches deleted.
     pub branch_deletes: u64,
     /// Pull request branches brought up to date with their base.

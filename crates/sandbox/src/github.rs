@@ -6,9 +6,11 @@ mod admin;
 mod by_hand;
 mod checks;
 mod ci;
+mod closing;
 mod commits;
 mod events;
 mod gate;
+mod issues;
 mod merge;
 mod moves;
 mod pen;
@@ -47,7 +49,7 @@ pub use setup::{
 };
 #[cfg(test)]
 pub(crate) use tests::stand;
-pub use view::{CommentView, PullState, PullView};
+pub use view::{CommentView, IssueView, PullState, PullView};
 
 use merge::{Actor, MergeOrder};
 use world::{GitHubWorld, User};
@@ -136,13 +138,6 @@ impl GitHub {
         self.world().open_pull(now, repo, pull).unwrap_or_default()
     }
 
-    /// Opens an issue and answers its number.
-    pub fn open_issue(&self, now: Timestamp, repo: &str, issue: NewIssue) -> u64 {
-        let mut world = self.world();
-        world.ensure_repo(now, repo);
-        world.open_issue(now, repo, issue).unwrap_or_default()
-    }
-
     /// Pushes a commit to a branch and answers its SHA. If the branch conflicts with the base of its pull
     /// request, the commit resolves that, as an agent's does that was asked to; see [`Self::push_commit`].
     #[expect(
@@ -190,16 +185,6 @@ impl GitHub {
         self.world().merge(now, repo, number, &order).is_ok()
     }
 
-    /// Closes a pull request or an issue as a person would; an unknown number changes nothing.
-    pub fn close(&self, now: Timestamp, repo: &str, number: u64) {
-        drop(self.world().close(now, repo, number));
-    }
-
-    /// Opens a closed pull request or issue again as a person would; leaves a merged or unknown one unchanged.
-    pub fn reopen(&self, now: Timestamp, repo: &str, number: u64) {
-        drop(self.world().reopen(now, repo, number));
-    }
-
     /// Converts a pull request to a draft or back, without a webhook.
     pub fn set_draft(&self, repo: &str, number: u64, draft: bool) {
         if let Ok(pull) = self.world().pull_mut(repo, number) {
@@ -213,19 +198,6 @@ impl GitHub {
             pull.forced_conflict = conflict;
             pull.changed_at = now;
         }
-    }
-
-    /// Writes a comment as a user; an unknown number changes nothing.
-    pub fn comment(&self, now: Timestamp, repo: &str, number: u64, (login, body): (&str, &str)) {
-        drop(self.world().comment(now, repo, number, (login, body)));
-    }
-
-    /// Adds a label as a user; an unknown number changes nothing.
-    pub fn add_label(&self, now: Timestamp, repo: &str, number: u64, label: &str) {
-        drop(
-            self.world()
-                .add_labels(now, repo, number, &[label.to_owned()]),
-        );
     }
 
     /// Submits a review of the present head: `APPROVED`, `CHANGES_REQUESTED` or `COMMENTED`.
@@ -310,16 +282,6 @@ impl GitHub {
             .repo(repo)
             .ok()
             .map(|repo| repo.branches.contains_key(branch))
-    }
-
-    /// Whether an issue or pull request is closed; `None` when it does not exist.
-    #[must_use]
-    pub fn is_closed(&self, repo: &str, number: u64) -> Option<bool> {
-        let world = self.world();
-        world
-            .issue(repo, number)
-            .ok()
-            .map(|issue| issue.closed_at.is_some())
     }
 
     /// Performs everything of the CI engine that is due.

@@ -1,5 +1,7 @@
 //! Sends webhooks about changes, with payloads written from the state.
 
+mod issues;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -7,7 +9,9 @@ use super::access::INSTALLATION_ID;
 use super::checks::{Check, Phase, Standing, Status, Suite};
 use super::pen::{Pen, WEB, put};
 use super::setup::Outcome;
-use super::world::{Comment, GitHubRefusal, GitHubWorld, Repo, Review, User, node_id};
+use super::world::{GitHubRefusal, GitHubWorld, Repo, Review, User, node_id};
+
+pub(crate) use issues::IssueEvent;
 
 /// The SHA by which git says "nothing".
 const ZERO_SHA: &str = "0000000000000000000000000000000000000000";
@@ -33,35 +37,6 @@ pub(crate) enum PullEvent {
     Unlabeled {
         label: String,
     },
-}
-
-/// An event of an issue that is no pull request.
-#[derive(Clone, Debug)]
-pub(crate) enum IssueEvent {
-    Opened,
-    Closed,
-    Reopened,
-    Labeled { label: String },
-    Unlabeled { label: String },
-}
-
-impl IssueEvent {
-    fn action(&self) -> &'static str {
-        match self {
-            Self::Opened => "opened",
-            Self::Closed => "closed",
-            Self::Reopened => "reopened",
-            Self::Labeled { .. } => "labeled",
-            Self::Unlabeled { .. } => "unlabeled",
-        }
-    }
-
-    fn label(&self) -> Option<&str> {
-        match self {
-            Self::Labeled { label } | Self::Unlabeled { label } => Some(label),
-            Self::Opened | Self::Closed | Self::Reopened => None,
-        }
-    }
 }
 
 impl PullEvent {
@@ -161,47 +136,6 @@ impl GitHubWorld {
             .as_ref()
             .map_or_else(|| issue.author.clone(), |merged| merged.by.clone());
         Ok((body, sender))
-    }
-
-    pub(crate) fn tell_issue(
-        &mut self,
-        now: Timestamp,
-        repo: &str,
-        number: u64,
-        event: IssueEvent,
-    ) {
-        let told = self.repo(repo).and_then(|found| {
-            let (issue, pen) = (self.issue(repo, number)?, self.pen(now));
-            let mut body = json!({ "action": event.action(), "issue": pen.issue(found, issue) });
-            if let Some(label) = event.label() {
-                put(&mut body, "label", pen.label(found, label));
-            }
-            Ok((body, issue.author.clone()))
-        });
-        if let Ok(told) = told {
-            self.send_event(now, repo, "issues", told);
-        }
-    }
-
-    pub(crate) fn tell_comment(
-        &mut self,
-        now: Timestamp,
-        repo: &str,
-        comment: &Comment,
-        action: &str,
-    ) {
-        let told = self.repo(repo).and_then(|found| {
-            let issue = self.issue(repo, comment.number)?;
-            let pen = self.pen(now);
-            Ok(json!({
-                "action": action,
-                "issue": pen.issue(found, issue),
-                "comment": pen.comment(found, comment),
-            }))
-        });
-        if let Ok(body) = told {
-            self.send_event(now, repo, "issue_comment", (body, comment.author.clone()));
-        }
     }
 
     pub(crate) fn tell_review(&mut self, now: Timestamp, repo: &str, review: &Review) {

@@ -77,6 +77,7 @@ impl GitHubWorld {
         self.freeze_base(repo, number)?;
         let issue = self.issue_mut(repo, number)?;
         issue.closed_at = Some(now);
+        issue.closed_by = Some(order.by.user.clone());
         issue.updated_at = now;
         let found = self.pull_mut(repo, number)?;
         found.merged_files = files;
@@ -87,22 +88,24 @@ impl GitHubWorld {
             head: pull.head_sha.clone(),
         });
         self.counters.count(|it| it.merges += 1);
-        self.after_merge(now, repo, &pull, &sha)?;
+        self.after_merge(now, (repo, &pull), (&sha, &order.by.user))?;
         Ok(sha)
     }
 
     fn after_merge(
         &mut self,
         now: Timestamp,
-        repo: &str,
-        pull: &Pull,
-        sha: &str,
+        (repo, pull): (&str, &Pull),
+        (sha, by): (&str, &User),
     ) -> Result<(), GitHubRefusal> {
         self.unstack(now, repo, pull)?;
         self.tell_pull(now, repo, pull.number, PullEvent::Closed);
         self.move_branch(now, repo, &pull.base_ref, sha)?;
-        for number in self.closing_references(repo, pull.number) {
-            self.close(now, repo, number)?;
+        // Merges into other branches close nothing.
+        if pull.base_ref == self.repo(repo)?.setup.default_branch {
+            for number in self.closing_references(repo, pull.number) {
+                self.close(now, repo, number, by)?;
+            }
         }
         if self.repo(repo)?.setup.delete_branch_on_merge
             && pull.head_repo == repo.to_ascii_lowercase()
@@ -168,30 +171,6 @@ impl GitHubWorld {
             MergeMethod::Squash | MergeMethod::Rebase => format!("{title} (#{number})"),
         };
         Ok(order.title.clone().unwrap_or(default))
-    }
-
-    /// Open issues that the pull request's body closes: `Closes #12`, `fixes #3`, `Resolves #4`.
-    fn closing_references(&self, repo: &str, number: u64) -> Vec<u64> {
-        let Ok(issue) = self.issue(repo, number) else {
-            return Vec::new();
-        };
-        let body = issue.body.to_ascii_lowercase();
-        let words: Vec<&str> = body.split_whitespace().collect();
-        let closing = [
-            "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
-        ];
-        words
-            .windows(2)
-            .filter_map(|pair| match pair {
-                [verb, target] if closing.contains(&verb.trim_end_matches(':')) => target
-                    .strip_prefix('#')?
-                    .trim_end_matches(['.', ',', ';'])
-                    .parse()
-                    .ok(),
-                _ => None,
-            })
-            .filter(|target| *target != number && self.issue(repo, *target).is_ok())
-            .collect()
     }
 
     fn note_actor(&mut self, repo: &str, sha: &str, by: &Actor) -> Result<(), GitHubRefusal> {

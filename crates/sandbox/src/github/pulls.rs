@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::commits::Draft;
-use super::events::{IssueEvent, PullEvent};
+use super::events::PullEvent;
 use super::setup::{ChangedFile, NewCommit, NewPull, RepoSetup};
 use super::world::{GitHubRefusal, GitHubWorld, Issue, Pull, User};
 
@@ -88,6 +88,8 @@ impl GitHubWorld {
             created_at: now,
             updated_at: now,
             closed_at: None,
+            closed_by: None,
+            state_reason: None,
         };
         found.issues.insert(number, issue);
         let head_repo = new.fork.as_deref().unwrap_or(repo).to_ascii_lowercase();
@@ -248,52 +250,6 @@ impl GitHubWorld {
         Ok(())
     }
 
-    /// Closes a pull request or an issue without merging.
-    pub(crate) fn close(
-        &mut self,
-        now: Timestamp,
-        repo: &str,
-        number: u64,
-    ) -> Result<(), GitHubRefusal> {
-        if self.issue(repo, number)?.closed_at.is_some() {
-            return Ok(());
-        }
-        self.freeze_base(repo, number)?;
-        let issue = self.issue_mut(repo, number)?;
-        issue.closed_at = Some(now);
-        issue.updated_at = now;
-        match self.pull(repo, number) {
-            Ok(_) => self.tell_pull(now, repo, number, PullEvent::Closed),
-            Err(_) => self.tell_issue(now, repo, number, IssueEvent::Closed),
-        }
-        Ok(())
-    }
-
-    /// Opens a closed pull request or issue again; leaves a merged one unchanged.
-    pub(crate) fn reopen(
-        &mut self,
-        now: Timestamp,
-        repo: &str,
-        number: u64,
-    ) -> Result<(), GitHubRefusal> {
-        let pull = self.pull(repo, number);
-        let merged = pull.as_ref().is_ok_and(|pull| pull.merged.is_some());
-        let is_pull = pull.is_ok();
-        if merged {
-            return Err(GitHubRefusal::new(422, "Validation Failed"));
-        }
-        let issue = self.issue_mut(repo, number)?;
-        issue.closed_at = None;
-        issue.updated_at = now;
-        if is_pull {
-            self.pull_mut(repo, number)?.changed_at = now;
-            self.tell_pull(now, repo, number, PullEvent::Reopened);
-        } else {
-            self.tell_issue(now, repo, number, IssueEvent::Reopened);
-        }
-        Ok(())
-    }
-
     /// Records the base's tip of a pull request that is about to be closed.
     pub(crate) fn freeze_base(&mut self, repo: &str, number: u64) -> Result<(), GitHubRefusal> {
         if let Ok(pull) = self.pull(repo, number) {
@@ -362,7 +318,8 @@ impl GitHubWorld {
         };
         self.tell_push(now, repo, branch, (Some(&tip), None));
         for (base_repo, number) in self.open_pulls_from(repo, branch) {
-            self.close(now, &base_repo, number)?;
+            let author = self.issue(&base_repo, number)?.author.clone();
+            self.close(now, &base_repo, number, &author)?;
         }
         Ok(())
     }

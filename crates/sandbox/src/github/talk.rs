@@ -31,6 +31,8 @@ impl GitHubWorld {
             created_at: now,
             updated_at: now,
             closed_at: None,
+            closed_by: None,
+            state_reason: None,
         };
         found.issues.insert(number, issue);
         self.tell_issue(now, repo, number, IssueEvent::Opened);
@@ -102,8 +104,24 @@ impl GitHubWorld {
         comment.body = body.to_owned();
         comment.updated_at = now;
         let comment = comment.clone();
+        self.issue_mut(repo, comment.number)?.updated_at = now;
         self.tell_comment(now, repo, &comment, "edited");
         Ok(comment)
+    }
+
+    /// Takes a comment away.
+    pub(crate) fn delete_comment(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        id: u64,
+    ) -> Result<(), GitHubRefusal> {
+        let comments = &mut self.repo_mut(repo)?.comments;
+        let at = comments.iter().position(|comment| comment.id == id);
+        let comment = comments.remove(at.ok_or_else(GitHubRefusal::not_found)?);
+        self.issue_mut(repo, comment.number)?.updated_at = now;
+        self.tell_comment(now, repo, &comment, "deleted");
+        Ok(())
     }
 
     /// Puts labels on; those already there stay single. Returns how many were new.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::world::GitHubWorld;
+use super::world::{GitHubWorld, Repo};
 
 /// State of a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -64,6 +64,29 @@ pub struct PullView {
     pub conflicts: bool,
 }
 
+/// An issue as it really is, without lags.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IssueView {
+    /// Its number.
+    pub number: u64,
+    /// Its title.
+    pub title: String,
+    /// Its description.
+    pub body: String,
+    /// Login of the author.
+    pub author: String,
+    /// Whether it is open.
+    pub is_open: bool,
+    /// Login of the user who closed it.
+    pub closed_by: Option<String>,
+    /// Why it was closed, or that it was opened again, in GitHub's word.
+    pub state_reason: Option<String>,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Its comments, oldest first.
+    pub comments: Vec<CommentView>,
+}
+
 /// The view of one pull request.
 pub(super) fn load(world: &GitHubWorld, repo: &str, number: u64) -> Option<PullView> {
     let found = world.repo(repo).ok()?;
@@ -74,10 +97,6 @@ pub(super) fn load(world: &GitHubWorld, repo: &str, number: u64) -> Option<PullV
         (None, Some(_)) => PullState::Closed,
         (None, None) => PullState::Open,
     };
-    let comments = found
-        .comments
-        .iter()
-        .filter(|comment| comment.number == number);
     Some(PullView {
         number,
         title: issue.title.clone(),
@@ -93,13 +112,35 @@ pub(super) fn load(world: &GitHubWorld, repo: &str, number: u64) -> Option<PullV
         merge_commit_sha: merged.map(|merged| merged.sha.clone()),
         merged_by: merged.map(|merged| merged.by.login.clone()),
         labels: issue.labels.clone(),
-        comments: comments
-            .map(|comment| CommentView {
-                id: comment.id,
-                author: comment.author.login.clone(),
-                body: comment.body.clone(),
-            })
-            .collect(),
+        comments: comments(found, number),
         conflicts: state == PullState::Open && world.conflicts(found, pull),
     })
+}
+
+/// The view of one issue that is no pull request.
+pub(super) fn load_issue(world: &GitHubWorld, repo: &str, number: u64) -> Option<IssueView> {
+    let found = world.repo(repo).ok()?;
+    let issue = found.issues.get(&number)?;
+    let is_pull = found.pulls.contains_key(&number);
+    (!is_pull).then(|| IssueView {
+        number,
+        title: issue.title.clone(),
+        body: issue.body.clone(),
+        author: issue.author.login.clone(),
+        is_open: issue.closed_at.is_none(),
+        closed_by: issue.closed_by.as_ref().map(|closer| closer.login.clone()),
+        state_reason: issue.state_reason.clone(),
+        labels: issue.labels.clone(),
+        comments: comments(found, number),
+    })
+}
+
+fn comments(repo: &Repo, number: u64) -> Vec<CommentView> {
+    let own = repo.comments.iter().filter(|it| it.number == number);
+    own.map(|comment| CommentView {
+        id: comment.id,
+        author: comment.author.login.clone(),
+        body: comment.body.clone(),
+    })
+    .collect()
 }

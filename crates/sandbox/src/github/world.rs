@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::access::{Token, TokenSetup};
 use super::admin::AppSetup;
 use super::checks::{Check, Status, Suite};
+use super::issues::Gone;
 use super::moves::InstallationSetup;
 use super::routes::Manifests;
 use super::setup::{ChangedFile, CiSetup, RepoSetup};
@@ -52,6 +53,8 @@ pub(crate) struct Repo {
     /// Branch name to the SHA of its tip.
     pub(crate) branches: BTreeMap<String, String>,
     pub(crate) issues: BTreeMap<u64, Issue>,
+    /// Numbers of issues that were deleted or transferred.
+    pub(crate) gone: BTreeMap<u64, Gone>,
     pub(crate) pulls: BTreeMap<u64, Pull>,
     pub(crate) comments: Vec<Comment>,
     pub(crate) reviews: Vec<Review>,
@@ -107,6 +110,9 @@ pub(crate) struct Issue {
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
     pub(crate) closed_at: Option<Timestamp>,
+    pub(crate) closed_by: Option<User>,
+    /// GitHub's word for why it was closed, or that it was opened again; none of a pull request.
+    pub(crate) state_reason: Option<String>,
 }
 
 /// What only pull requests have.
@@ -228,6 +234,7 @@ impl Repo {
             fork_of: None,
             branches: BTreeMap::new(),
             issues: BTreeMap::new(),
+            gone: BTreeMap::new(),
             pulls: BTreeMap::new(),
             comments: Vec::new(),
             reviews: Vec::new(),
@@ -342,24 +349,6 @@ impl GitHubWorld {
     pub(crate) fn pull_mut(&mut self, repo: &str, number: u64) -> Result<&mut Pull, GitHubRefusal> {
         self.repo_mut(repo)?
             .pulls
-            .get_mut(&number)
-            .ok_or_else(GitHubRefusal::not_found)
-    }
-
-    pub(crate) fn issue(&self, repo: &str, number: u64) -> Result<&Issue, GitHubRefusal> {
-        self.repo(repo)?
-            .issues
-            .get(&number)
-            .ok_or_else(GitHubRefusal::not_found)
-    }
-
-    pub(crate) fn issue_mut(
-        &mut self,
-        repo: &str,
-        number: u64,
-    ) -> Result<&mut Issue, GitHubRefusal> {
-        self.repo_mut(repo)?
-            .issues
             .get_mut(&number)
             .ok_or_else(GitHubRefusal::not_found)
     }

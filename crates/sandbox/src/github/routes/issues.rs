@@ -1,21 +1,27 @@
 //! Issues, which pull requests are too: their comments and labels.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::ask::{Ask, number};
 use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::{Access, Resource};
+use crate::github::issues::{Gone, TextEdit};
 use crate::github::setup::NewIssue;
 use crate::github::world::{Comment, GitHubRefusal, GitHubWorld, Issue};
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
-    allowed(ask)?;
+    allowed(world, ask, (repo, rest))?;
+    if let Some(moved) = moved(world, ask, (repo, rest)) {
+        return Ok(moved);
+    }
     match (ask.method.as_str(), rest) {
         ("GET", []) => list(world, ask, repo),
         ("POST", []) => open(world, ask, repo),
         ("GET", ["comments", id]) => show_comment(world, ask, repo, number(id)?),
         ("PATCH", ["comments", id]) => edit_comment(world, ask, repo, number(id)?),
+        ("DELETE", ["comments", id]) => delete_comment(world, ask, repo, number(id)?),
         ("GET", [n]) => show(world, ask, repo, number(n)?),
         ("PATCH", [n]) => change(world, ask, repo, number(n)?),
         ("GET", [n, "comments"]) => comments(world, ask, repo, number(n)?),
@@ -27,40 +33,97 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
     }
 }
 
-/// Either permission is enough, since pull requests are issues.
-fn allowed(ask: &Ask) -> Result<(), GitHubRefusal> {
+/// What is a pull request may be reached with either permission, everything else as an issue only.
+fn allowed(
+    world: &GitHubWorld,
+    ask: &Ask,
+    (repo, rest): (&str, &[&str]),
+) -> Result<(), GitHubRefusal> {
     let access = if ask.is_write() {
         Access::Write
     } else {
         Access::Read
     };
+    let found = world.repo(repo)?;
+    let number = match rest {
+        ["comments", id] => {
+            let id = number(id)?;
+            let comment = found.comments.iter().find(|comment| comment.id == id);
+            comment.map(|comment| comment.number)
+        }
+        [n, ..] => number(n).ok(),
+        [] => None,
+    };
+    let is_pull = number.is_some_and(|number| found.pulls.contains_key(&number));
     ask.need(Resource::Issues, access).or_else(|refusal| {
+        if !is_pull {
+            return Err(refusal);
+        }
         ask.need(Resource::PullRequests, access)
             .map_err(|_| refusal)
     })
 }
 
+/// An issue that was transferred leads on to where it is, for those who may see that repository.
+fn moved(world: &GitHubWorld, ask: &Ask, (repo, rest): (&str, &[&str])) -> Option<Reply> {
+    let [n, below @ ..] = rest else { return None };
+    let gone = world.repo(repo).ok()?.gone.get(&n.parse().ok()?)?;
+    let Gone::Transferred { repo, number } = gone else {
+        return None;
+    };
+    let there = world.repo_by_id(*repo).ok()?;
+    ask.caller.sees(world, there.full_name()).ok()?;
+    let below: String = below.iter().map(|part| format!("/{part}")).collect();
+    Some(Reply::moved(
+        ask,
+        *repo,
+        &format!("/issues/{number}{below}"),
+    ))
+}
+
 fn list(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
-    let wanted = |issue: &&Issue| match ask.param("state").unwrap_or("open") {
+    let since = match ask.param("since") {
+        Some(text) => Some(
+            text.parse::<Timestamp>()
+                .map_err(|_| GitHubRefusal::new(422, "Validation Failed"))?,
+        ),
+        None => None,
+    };
+    let mut issues: Vec<&Issue> = found
+        .issues
+        .values()
+        .filter(|issue| is_wanted(ask, issue, since))
+        .collect();
+    if ask.param("sort") == Some("updated") {
+        issues.sort_by_key(|issue| issue.updated_at);
+    }
+    if ask.param("direction") != Some("asc") {
+        issues.reverse();
+    }
+    let shown = issues.into_iter().map(|issue| pen.issue(found, issue));
+    Ok(paging::list(ask, shown.collect()))
+}
+
+/// The filters of a list: `state` (open by default), all of `labels`, `since` in whole seconds.
+fn is_wanted(ask: &Ask, issue: &Issue, since: Option<Timestamp>) -> bool {
+    let state = match ask.param("state").unwrap_or("open") {
         "all" => true,
         "closed" => issue.closed_at.is_some(),
         _ => issue.closed_at.is_none(),
     };
-    let labelled = |issue: &&Issue| {
-        let asked = ask
-            .param("labels")
-            .into_iter()
-            .flat_map(|names| names.split(','));
-        asked
-            .filter(|name| !name.is_empty())
-            .all(|name| issue.labels.iter().any(|own| own == name))
+    let asked = ask.param("labels").into_iter();
+    let mut asked = asked
+        .flat_map(|names| names.split(','))
+        .filter(|name| !name.is_empty());
+    let has = |name: &str| {
+        issue
+            .labels
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(name))
     };
-    let issues = found.issues.values().rev().filter(wanted).filter(labelled);
-    Ok(paging::list(
-        ask,
-        issues.map(|issue| pen.issue(found, issue)).collect(),
-    ))
+    let changed = issue.updated_at.as_second();
+    state && since.is_none_or(|since| changed >= since.as_second()) && asked.all(has)
 }
 
 fn open(world: &mut GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
@@ -84,13 +147,47 @@ fn show(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
 }
 
 fn change(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
+    let was_open = world.issue(repo, n)?.closed_at.is_none();
+    let edit = TextEdit {
+        title: ask.text("title"),
+        body: ask.text("body"),
+    };
+    world.edit_issue(ask.now, repo, n, edit)?;
     match ask.text("state") {
-        Some("closed") => world.close(ask.now, repo, n)?,
+        Some("closed") => {
+            world.close(ask.now, repo, n, &ask.caller.actor())?;
+            if was_open {
+                world.counters.count(|it| it.closes += 1);
+            }
+        }
         Some("open") => world.reopen(ask.now, repo, n)?,
         Some(_) => return Err(GitHubRefusal::new(422, "Validation Failed")),
         None => {}
     }
+    give_reason(world, ask, repo, n)?;
     show(world, ask, repo, n)
+}
+
+/// Keeps why an issue was closed; for one that was closed before, too, as GitHub does.
+fn give_reason(
+    world: &mut GitHubWorld,
+    ask: &Ask,
+    repo: &str,
+    n: u64,
+) -> Result<(), GitHubRefusal> {
+    let Some(reason) = ask.text("state_reason") else {
+        return Ok(());
+    };
+    let closes = matches!(reason, "completed" | "not_planned" | "duplicate");
+    if !closes && reason != "reopened" {
+        return Err(GitHubRefusal::new(422, "Validation Failed"));
+    }
+    let is_pull = world.pull(repo, n).is_ok();
+    let issue = world.issue_mut(repo, n)?;
+    if issue.closed_at.is_some() == closes && !is_pull {
+        issue.state_reason = Some(reason.to_owned());
+    }
+    Ok(())
 }
 
 fn comments(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
@@ -125,9 +222,15 @@ fn show_comment(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome 
 
 fn edit_comment(world: &mut GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     let edited: Comment = world.edit_comment(ask.now, repo, id, ask.demand("body")?)?;
+    world.counters.count(|it| it.comment_edits += 1);
     Ok(Reply::json(
         ask.pen(world).comment(world.repo(repo)?, &edited),
     ))
+}
+
+fn delete_comment(world: &mut GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
+    world.delete_comment(ask.now, repo, id)?;
+    Ok(Reply::nothing())
 }
 
 fn labels(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {

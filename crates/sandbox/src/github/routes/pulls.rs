@@ -96,7 +96,7 @@ fn change(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     match ask.text("state") {
         Some("closed") => {
             world.counters.count(|it| it.closes += 1);
-            world.close(ask.now, repo, n)?;
+            world.close(ask.now, repo, n, &ask.caller.actor())?;
         }
         Some("open") => world.reopen(ask.now, repo, n)?,
         Some(_) => return Err(GitHubRefusal::new(422, "Validation Failed")),

@@ -8,7 +8,7 @@ use super::stand::REPO;
 use crate::github::{DEFAULT_TOKEN, InstallationSetup, RepoSetup, TokenKind, TokenSetup};
 
 /// Asks without following where the answer leads.
-async fn led(stand: &Stand, method: Method, path: &str) -> (u16, String) {
+pub(super) async fn led(stand: &Stand, method: Method, path: &str) -> (u16, String) {
     let client = reqwest::Client::builder()
         .redirect(redirect::Policy::none())
         .no_proxy()

@@ -10,6 +10,7 @@ mod call;
 mod connection;
 mod dates;
 mod etag_cache;
+mod here;
 mod inspect;
 mod log;
 mod pages;
@@ -17,6 +18,7 @@ mod proof;
 mod query;
 mod refusal;
 mod transport;
+mod viewer;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +32,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
 
-pub(crate) use address::{Base, branch_path, segment};
+pub(crate) use address::{Base, branch_path, encoded, segment};
 pub(crate) use call::{Answer, Call, next_page};
 pub(crate) use connection::Connection;
 pub(crate) use pages::{Listing, Page};
@@ -113,6 +115,8 @@ struct Inner {
     broker: Broker,
     /// The last read number of each repository.
     identities: std::sync::Mutex<HashMap<RepoName, RepoId>>,
+    /// The account of each credential, by its fingerprint.
+    viewers: std::sync::Mutex<HashMap<String, u64>>,
     requests: AtomicU64,
     not_modified: AtomicU64,
 }
@@ -148,6 +152,7 @@ impl Client {
             dates: dates::Dates::default(),
             broker: Broker::default(),
             identities: std::sync::Mutex::default(),
+            viewers: std::sync::Mutex::default(),
             requests: AtomicU64::new(0),
             not_modified: AtomicU64::new(0),
         };

@@ -1,7 +1,9 @@
-//! Reads GitHub: facts, branches, comments and the logs of failed checks.
+//! Reads GitHub: facts, branches, issues, comments, deployments and the logs of failed checks.
 
 mod branch;
 mod compare;
+mod deployments;
+mod issues;
 mod logs;
 
 use async_trait::async_trait;

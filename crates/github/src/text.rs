@@ -19,6 +19,14 @@ pub(crate) fn line(text: &str, longest: usize) -> String {
     redact(&shown).chars().take(longest).collect()
 }
 
+/// A text that is cut to `longest` characters, and otherwise stays as it is: it is stored nowhere in this form.
+pub(crate) fn cut(mut text: String, longest: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(longest) {
+        text.truncate(end);
+    }
+    text
+}
+
 /// The last `longest` characters of a log, without terminal escapes, invisible characters, the times that GitHub puts
 /// before each line, and secrets.
 pub(crate) fn tail(text: &str, longest: usize) -> String {

@@ -2,6 +2,9 @@
 //!
 //! A field that is missing or of another type makes the whole page unreadable, which counts as "cannot know".
 
+pub(crate) mod deployments;
+pub(crate) mod issues;
+
 use serde::Deserialize;
 
 use crate::client::Page;

@@ -1,4 +1,6 @@
-//! Changes pull requests. Nothing is ever sent twice from here: what is unknown afterwards is settled by reading.
+//! Changes pull requests and issues. Nothing is ever sent twice from here: what is unknown afterwards is settled by reading.
+
+mod issues;
 
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
@@ -123,19 +125,8 @@ impl PullsWrite for Writer {
 
     async fn comment(&self, pull: &PullRef, text: &str, marker: &str) -> Result<(), Failure> {
         let doing = format!("commenting on {pull}");
-        if marker.is_empty()
-            || marker.contains("--")
-            || marker.contains(['<', '>'])
-            || marker.contains(char::is_control)
-        {
-            return Err(failure(
-                FailureClass::Invalid,
-                &format!("{doing}: its marker cannot be hidden in a comment"),
-            )
-            .never_sent());
-        }
         let url = self.at(pull, "issues", "comments");
-        let body = Some(json!({ "body": marked(text, marker) }));
+        let body = Some(json!({ "body": marked(text, marker, &doing)? }));
         self.send(Call {
             method: Method::POST,
             url,
@@ -208,11 +199,19 @@ fn is_gone(failure: &Failure) -> bool {
 }
 
 /// The text with its hidden marker at the end, cut where GitHub would refuse it.
-fn marked(text: &str, marker: &str) -> String {
+fn marked(text: &str, marker: &str, doing: &str) -> Result<String, Failure> {
+    if marker.is_empty()
+        || marker.contains("--")
+        || marker.contains(['<', '>'])
+        || marker.contains(char::is_control)
+    {
+        let message = format!("{doing}: its marker cannot be hidden in a comment");
+        return Err(failure(FailureClass::Invalid, &message).never_sent());
+    }
     let end = format!("\n\n{}", hidden(marker));
     let room = COMMENT_CHARS_MAX.saturating_sub(end.chars().count());
     let kept: String = text.chars().take(room).collect();
-    format!("{kept}{end}")
+    Ok(format!("{kept}{end}"))
 }
 
 /// Whether the answer confirms it.

@@ -94,6 +94,11 @@ pub(crate) fn segment(name: &str) -> String {
     utf8_percent_encode(name, SEGMENT).to_string()
 }
 
+/// A value in a query.
+pub(crate) fn encoded(value: &str) -> String {
+    url::form_urlencoded::byte_serialize(value.as_bytes()).collect()
+}
+
 /// A branch as the rest of a path, with its slashes kept.
 pub(crate) fn branch_path(name: &str) -> String {
     name.split('/').map(segment).collect::<Vec<_>>().join("/")

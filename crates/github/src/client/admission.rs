@@ -29,7 +29,7 @@ pub(crate) const REFUSED_TTL: SignedDuration = SignedDuration::from_mins(5);
 const VERDICTS_MAX: usize = 1_000;
 
 /// Whose a token is. Classic tokens and those of installations answer it alike.
-const VIEWER: &str = "query { viewer { databaseId } }";
+pub(super) const VIEWER: &str = "query { viewer { databaseId } }";
 
 /// What a token is, by the beginning that GitHub gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

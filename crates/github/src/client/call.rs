@@ -77,7 +77,7 @@ pub(super) struct Exchanged {
 }
 
 /// Where a read led.
-enum Redirection {
+pub(super) enum Redirection {
     /// To its answer.
     Here(Answer),
     /// To another address of the same API.
@@ -118,7 +118,7 @@ impl Client {
         }
     }
 
-    async fn read_at(
+    pub(super) async fn read_at(
         &self,
         repo: &RepoName,
         url: String,
@@ -188,10 +188,8 @@ impl Client {
     fn same_repository_at(&self, call: &Call<'_>, received: &Received) -> Option<String> {
         let to = moved_to(received)?;
         let keeps_its_method = matches!(received.status.as_u16(), 307 | 308);
-        let old = self.base().rest(&format!("/repos/{}", call.repo));
-        let rest = call.url.strip_prefix(&old)?;
         let id = self.identity(call.repo)?;
-        let expected = self.base().rest(&format!("/repositories/{id}{rest}"));
+        let expected = self.by_number(call.repo, id, &call.url)?;
         (keeps_its_method && to == expected).then_some(expected)
     }
 

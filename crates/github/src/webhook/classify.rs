@@ -62,6 +62,7 @@ struct Subject {
     numbers: Vec<u64>,
     sha: Option<CommitSha>,
     news: DeliveryHint,
+    is_pull: bool,
 }
 
 impl Subject {
@@ -75,6 +76,7 @@ impl Subject {
             mut numbers,
             sha,
             news,
+            is_pull,
         } = self;
         numbers.sort_unstable();
         numbers.dedup();
@@ -84,6 +86,7 @@ impl Subject {
             repo_id,
             number,
             sha: sha.clone(),
+            is_pull,
             received_at,
             news,
         };
@@ -131,6 +134,7 @@ fn subject(
             numbers: number(issue.number),
             sha: None,
             news: DeliveryHint::Changed,
+            is_pull: issue.pull_request,
         });
     }
     of_commit(payload)
@@ -179,6 +183,7 @@ fn of_check(
         numbers,
         sha,
         news,
+        is_pull: false,
     })
 }
 
@@ -198,6 +203,7 @@ fn of_pull(payload: &Payload<'_>, pull: &PayloadPull<'_>) -> Subject {
             (WebhookKind::PullRequest, Some("synchronize")) => DeliveryHint::Pushed,
             (_, _) => DeliveryHint::Changed,
         },
+        is_pull: false,
     }
 }
 
@@ -213,6 +219,7 @@ fn of_commit(payload: &Payload<'_>) -> Result<Subject, &'static str> {
                 "pending" => DeliveryHint::UnderWay,
                 _ended_or_unknown => DeliveryHint::CheckEnded,
             },
+            is_pull: false,
         });
     }
     match (&payload.reference, payload.before, &payload.after) {
@@ -223,6 +230,7 @@ fn of_commit(payload: &Payload<'_>) -> Result<Subject, &'static str> {
                 sha: commit(Some(after)),
                 // For a pull request that has this head already it is no news.
                 news: DeliveryHint::UnderWay,
+                is_pull: false,
             })
         }
         (Some(_), true, Some(_)) => Err("only pushes to branches are followed"),

@@ -19,7 +19,7 @@ pub(super) struct Payload<'a> {
     pub(super) check_suite: Option<Checked<'a>>,
     #[serde(borrow)]
     pub(super) workflow_run: Option<Checked<'a>>,
-    pub(super) issue: Option<PayloadNumber>,
+    pub(super) issue: Option<PayloadIssue>,
     #[serde(deserialize_with = "text")]
     pub(super) action: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -68,10 +68,13 @@ pub(super) struct Commit<'a> {
     pub(super) sha: Option<Word<'a>>,
 }
 
-/// An issue.
+/// An issue, or a pull request as the issue that it also is.
 #[derive(Debug, Deserialize)]
-pub(super) struct PayloadNumber {
+pub(super) struct PayloadIssue {
     pub(super) number: u64,
+    /// Only a pull request has it.
+    #[serde(default, deserialize_with = "presence")]
+    pub(super) pull_request: bool,
 }
 
 /// A check run, a check suite or a workflow run.

@@ -48,6 +48,9 @@ pub struct Wakeup {
     /// The commit, if the payload names one; without a number, it is how the pull requests are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha: Option<CommitSha>,
+    /// Whether the issue that it names is a pull request, of which comments and milestones are told as those of an issue.
+    #[serde(default)]
+    pub is_pull: bool,
     /// When the delivery was received.
     pub received_at: Timestamp,
     /// Its news about checks; only a hint when to read.

@@ -8,6 +8,7 @@ mod calls;
 mod demands;
 mod facts;
 mod hooks;
+mod issues;
 mod logs;
 mod reads;
 mod renamed;

@@ -1,0 +1,161 @@
+//! What deploys: dispatched workflows, deployments, and the checks of a merged commit.
+
+use domain::delivery::ProviderReport;
+use domain::facts::{Check, CheckOutcome};
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{BranchName, CommitSha, RepoName};
+use jiff::Timestamp;
+
+use crate::client::{Client, Listing, encoded, failure, segment};
+use crate::facts::checks;
+use crate::text::line;
+use crate::wire::deployments as wire;
+
+/// 500 runs of one workflow that were dispatched on one branch since the merge.
+const RUN_PAGES_MAX: usize = 5;
+
+/// 500 deployments of one commit to one environment, or statuses of one deployment.
+const DEPLOYMENT_PAGES_MAX: usize = 5;
+
+/// What is told of a word or a name of GitHub's, in characters.
+const WORD_CHARS_MAX: usize = 60;
+
+/// The most names of failed checks that are told.
+const NAMES_MAX: usize = 5;
+
+/// How the runs of a workflow go that were dispatched on a branch since a time.
+///
+/// A dispatch answers no number, so a run is known by its time. One that succeeded is enough: whatever was dispatched later
+/// has the same commit.
+pub(super) async fn workflow_run(
+    client: &Client,
+    repo: &RepoName,
+    (file, branch): (&str, &BranchName),
+    since: Timestamp,
+) -> Result<ProviderReport, Failure> {
+    let doing = format!("reading the runs of {repo}'s workflow `{file}`");
+    let path = format!(
+        "/repos/{repo}/actions/workflows/{}/runs?branch={}&event=workflow_dispatch&created={}",
+        segment(file),
+        encoded(branch.as_str()),
+        encoded(&format!(">={}", since.strftime("%Y-%m-%dT%H:%M:%SZ"))),
+    );
+    let listing = Listing {
+        repo,
+        path: &path,
+        pages_max: RUN_PAGES_MAX,
+        doing: &doing,
+    };
+    let mut runs = client.list::<wire::DispatchedRuns>(&listing).await?;
+    // GitHub tells whole seconds.
+    runs.retain(|run| {
+        run.event == "workflow_dispatch"
+            && run.head_branch.as_deref() == Some(branch.as_str())
+            && run.created_at.as_second() >= since.as_second()
+    });
+    let conclusion = |run: &wire::DispatchedRun| {
+        let ended = run.status.as_deref() == Some("completed");
+        run.conclusion.clone().filter(|_| ended)
+    };
+    if runs
+        .iter()
+        .any(|run| conclusion(run).as_deref() == Some("success"))
+    {
+        return Ok(ProviderReport::Good);
+    }
+    if runs.iter().any(|run| conclusion(run).is_none()) {
+        return Ok(ProviderReport::Running);
+    }
+    let newest = runs.iter().max_by_key(|run| run.id);
+    Ok(newest.map_or(ProviderReport::Nothing, |run| {
+        let word = line(&conclusion(run).unwrap_or_default(), WORD_CHARS_MAX);
+        ProviderReport::Bad(format!("run {} of `{file}` ended as `{word}`", run.id))
+    }))
+}
+
+/// How the newest deployment of a commit to an environment goes.
+pub(super) async fn deployment(
+    client: &Client,
+    repo: &RepoName,
+    (sha, environment): (&CommitSha, &str),
+) -> Result<ProviderReport, Failure> {
+    let doing = format!("reading the deployments of {repo} to `{environment}`");
+    let path = format!(
+        "/repos/{repo}/deployments?sha={sha}&environment={}",
+        encoded(environment)
+    );
+    let listing = Listing {
+        repo,
+        path: &path,
+        pages_max: DEPLOYMENT_PAGES_MAX,
+        doing: &doing,
+    };
+    let found = client.list::<Vec<wire::Deployment>>(&listing).await?;
+    if found.iter().any(|one| one.sha != sha.as_str()) {
+        let message = format!("{doing}: one belongs to another commit");
+        return Err(failure(FailureClass::Garbled, &message));
+    }
+    let Some(id) = found.iter().map(|one| one.id).max() else {
+        return Ok(ProviderReport::Nothing);
+    };
+    let path = format!("/repos/{repo}/deployments/{id}/statuses");
+    let listing = Listing {
+        path: &path,
+        ..listing
+    };
+    let statuses = client.list::<Vec<wire::DeploymentStatus>>(&listing).await?;
+    Ok(report(&statuses, (id, environment)))
+}
+
+fn report(statuses: &[wire::DeploymentStatus], (id, environment): (u64, &str)) -> ProviderReport {
+    let newest = statuses.iter().max_by_key(|status| status.id);
+    match newest.map(|status| status.state.as_str()) {
+        Some("success") => ProviderReport::Good,
+        // A later deployment to the same environment takes the place of one that succeeded.
+        Some("inactive") if statuses.iter().any(|status| status.state == "success") => {
+            ProviderReport::Good
+        }
+        Some(ended @ ("failure" | "error" | "inactive")) => ProviderReport::Bad(format!(
+            "deployment {id} to `{environment}` ended as `{ended}`"
+        )),
+        Some(_pending_or_unknown) => ProviderReport::Running,
+        None => ProviderReport::Running,
+    }
+}
+
+/// Whether any check of a commit has failed, or still runs.
+pub(super) async fn commit_checks(
+    client: &Client,
+    (repo, sha): (&RepoName, &CommitSha),
+) -> Result<ProviderReport, Failure> {
+    let doing = |what: &str| format!("reading the {what} of {repo}'s commit {sha}");
+    let (of_runs, of_statuses) = (doing("check runs"), doing("commit statuses"));
+    let (runs, statuses) = tokio::join!(
+        checks::runs(client, (repo, sha), &of_runs),
+        checks::statuses(client, (repo, sha), &of_statuses)
+    );
+    let mut all = runs?;
+    all.extend(statuses?);
+    let failed: Vec<&Check> = all
+        .iter()
+        .filter(|check| check.outcome == CheckOutcome::Failed)
+        .collect();
+    if !failed.is_empty() {
+        let names = failed.iter().take(NAMES_MAX);
+        let names = names.map(|check| format!("`{}`", line(&check.name, WORD_CHARS_MAX)));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = failed.len().saturating_sub(NAMES_MAX);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        return Ok(ProviderReport::Bad(format!("{names}{more} failed")));
+    }
+    let passed = |check: &Check| matches!(check.outcome, CheckOutcome::Passed(_));
+    Ok(if all.iter().all(passed) {
+        ProviderReport::Good
+    } else {
+        ProviderReport::Running
+    })
+}

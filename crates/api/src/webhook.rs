@@ -201,27 +201,41 @@ fn signature(headers: &HeaderMap) -> Result<&str, Rejected> {
         .ok_or(Rejected::Malformed)
 }
 
-/// The message for a webhook; `None` for issues, which nothing follows yet.
+/// The message for a webhook; `None` for one that names nothing that is followed.
 fn work(wakeup: &Wakeup) -> Option<Work> {
-    let Wakeup {
-        kind,
-        repo,
-        repo_id,
-        number,
-        sha,
-        received_at,
-        news,
-    } = wakeup;
-    match kind {
-        WebhookKind::Issue | WebhookKind::IssueComment => return None,
+    match wakeup.kind {
+        WebhookKind::Issue | WebhookKind::IssueComment => of_issue(wakeup),
         WebhookKind::PullRequest
         | WebhookKind::Review
         | WebhookKind::CheckRun
         | WebhookKind::CheckSuite
         | WebhookKind::WorkflowRun
         | WebhookKind::Status
-        | WebhookKind::Push => {}
+        | WebhookKind::Push => of_pull(wakeup),
     }
+}
+
+/// The message about an issue. Which sources take issues, the dispatcher knows; comments on pull requests are about none.
+fn of_issue(wakeup: &Wakeup) -> Option<Work> {
+    let number = wakeup.number.filter(|_| !wakeup.is_pull)?;
+    Some(Work::Intake {
+        repo: wakeup.repo.clone(),
+        number: Some(number),
+    })
+}
+
+/// The message about a pull request, or about a commit that may be one's.
+fn of_pull(wakeup: &Wakeup) -> Option<Work> {
+    let Wakeup {
+        kind: _,
+        repo,
+        repo_id,
+        number,
+        sha,
+        is_pull: _,
+        received_at,
+        news,
+    } = wakeup;
     if let Some(repo_id) = repo_id
         && (number.is_some() || sha.is_some())
     {

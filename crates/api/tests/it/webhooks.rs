@@ -232,16 +232,44 @@ async fn what_names_its_repository_without_a_number_is_looked_at_by_its_name() {
 }
 
 #[tokio::test]
+async fn issues_and_their_comments_are_looked_at_and_those_of_pull_requests_are_not() {
+    let hook = Hook::new("right");
+    let about = |issue: Value, comment: Option<Value>| {
+        let mut payload = json!({"repository": {"full_name": "acme/shop", "id": 5}, "action": "created", "issue": issue});
+        if let (Some(fields), Some(comment)) = (payload.as_object_mut(), comment) {
+            fields.insert("comment".to_owned(), comment);
+        }
+        payload
+    };
+    let said = || Some(json!({"id": 9, "body": "hello"}));
+    let pull = json!({"number": 7, "pull_request": {"url": "https://api.github.com/repos/acme/shop/pulls/7"}});
+    for payload in [
+        about(json!({"number": 3}), None),
+        about(json!({"number": 4, "pull_request": null}), said()),
+        about(pull.clone(), said()),
+        about(pull, None),
+        about(json!({"number": 0}), None),
+    ] {
+        assert_eq!(hook.signed(&payload, "right").await, 202);
+    }
+    let intake = |number| Work::Intake {
+        repo: "acme/shop".parse().unwrap(),
+        number: Some(number),
+    };
+    assert_eq!(hook.queued().await, [intake(3), intake(4)]);
+    assert_eq!(hook.counts(), (2, 3, 0));
+}
+
+#[tokio::test]
 async fn what_is_signed_and_not_followed_is_well_received_and_leaves_nothing() {
     let hook = Hook::new("right");
-    let issue = json!({"repository": {"full_name": "acme/shop"}, "action": "opened", "issue": {"number": 3}});
     let star =
         json!({"repository": {"full_name": "acme/shop"}, "action": "created", "starred_at": "x"});
-    for payload in [issue, star, json!({"zen": "Keep it logically awesome."})] {
+    for payload in [star, json!({"zen": "Keep it logically awesome."})] {
         assert_eq!(hook.signed(&payload, "right").await, 202);
     }
     assert_eq!(hook.queued().await, []);
-    assert_eq!(hook.counts(), (0, 3, 0));
+    assert_eq!(hook.counts(), (0, 2, 0));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! GitHub and the agents, which have no part in these simulations: every call is refused.
 
 use async_trait::async_trait;
+use domain::delivery::{IssueRef, ProviderReport};
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AgentName, BranchName, CommitSha, PullRef, RepoName, RepositoryIdentity};
@@ -9,7 +10,8 @@ use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
 use domain::wake::{Notice, Notify};
 use engine::ports::{
     AgentsWrite, BranchState, Budget, CheckLog, Delivered, Envelope, HooksRead, HooksWrite,
-    PullGlance, PullsRead, PullsWrite, Reading, Usage,
+    IssueComment, IssueFacts, IssuesRead, IssuesWrite, PullGlance, PullsRead, PullsWrite, Reading,
+    Usage,
 };
 use jiff::Timestamp;
 
@@ -100,6 +102,71 @@ impl PullsWrite for Absent {
     }
 
     async fn delete_branch(&self, _: &RepoName, _: &BranchName) -> Result<(), Failure> {
+        absent()
+    }
+}
+
+#[async_trait]
+impl IssuesRead for Absent {
+    async fn issues_since(&self, _: &RepoName, _: Timestamp) -> Result<Vec<IssueFacts>, Failure> {
+        absent()
+    }
+
+    async fn issues_labelled(&self, _: &RepoName, _: &str) -> Result<Vec<IssueFacts>, Failure> {
+        absent()
+    }
+
+    async fn issue(&self, _: &IssueRef) -> Result<IssueFacts, Failure> {
+        absent()
+    }
+
+    async fn marked_comment(&self, _: &IssueRef, _: &str) -> Result<Option<IssueComment>, Failure> {
+        absent()
+    }
+
+    async fn workflow_run(
+        &self,
+        _: &RepoName,
+        _: (&str, &BranchName),
+        _: Timestamp,
+    ) -> Result<ProviderReport, Failure> {
+        absent()
+    }
+
+    async fn deployment(
+        &self,
+        _: &RepoName,
+        _: &CommitSha,
+        _: &str,
+    ) -> Result<ProviderReport, Failure> {
+        absent()
+    }
+
+    async fn commit_checks(&self, _: &RepoName, _: &CommitSha) -> Result<ProviderReport, Failure> {
+        absent()
+    }
+}
+
+#[async_trait]
+impl IssuesWrite for Absent {
+    async fn comment(&self, _: &IssueRef, _: &str, _: &str) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn edit_comment(&self, _: &RepoName, _: u64, _: (&str, &str)) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn close_issue(&self, _: &IssueRef) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn dispatch_workflow(
+        &self,
+        _: &RepoName,
+        _: &str,
+        _: &BranchName,
+    ) -> Result<(), Failure> {
         absent()
     }
 }

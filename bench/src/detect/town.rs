@@ -229,11 +229,13 @@ pub(super) fn only_jules(jules: &Arc<MemoryJules>) -> (Readers, Writers) {
     let eyes = Readers {
         sessions: Arc::<MemoryJules>::clone(jules),
         pulls: Arc::new(Absent),
+        issues: Arc::new(Absent),
         hooks: Arc::new(Absent),
     };
     let hands = Writers {
         sessions: Arc::<MemoryJules>::clone(jules),
         pulls: Arc::new(Absent),
+        issues: Arc::new(Absent),
         hooks: Arc::new(Absent),
         agents: Arc::new(Absent),
     };

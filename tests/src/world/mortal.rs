@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use domain::delivery::IssueRef;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, AgentName, BranchName, CommitSha, PullRef, RepoName, SessionId};
 use domain::policy::MergeMethod;
@@ -12,7 +13,8 @@ use domain::session::SessionView;
 use domain::wake::{Notice, Notify};
 use engine::dispatcher::Writers;
 use engine::ports::{
-    AgentsWrite, Delivered, Envelope, HooksWrite, NewSession, PullsWrite, SessionsWrite,
+    AgentsWrite, Delivered, Envelope, HooksWrite, IssuesWrite, NewSession, PullsWrite,
+    SessionsWrite,
 };
 use jiff::Timestamp;
 
@@ -33,6 +35,10 @@ pub(super) fn mortal(hands: Writers, fate: &Fate) -> Writers {
         }),
         pulls: Arc::new(Mortal {
             real: hands.pulls,
+            fate: fate.clone(),
+        }),
+        issues: Arc::new(Mortal {
+            real: hands.issues,
             fate: fate.clone(),
         }),
         hooks: Arc::new(Mortal {
@@ -135,6 +141,38 @@ impl PullsWrite for Mortal<dyn PullsWrite> {
 
     async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure> {
         self.act("unbranch", self.real.delete_branch(repo, branch))
+            .await
+    }
+}
+
+#[async_trait]
+impl IssuesWrite for Mortal<dyn IssuesWrite> {
+    async fn comment(&self, issue: &IssueRef, text: &str, marker: &str) -> Result<(), Failure> {
+        self.act("tell", self.real.comment(issue, text, marker))
+            .await
+    }
+
+    async fn edit_comment(
+        &self,
+        repo: &RepoName,
+        comment: u64,
+        words: (&str, &str),
+    ) -> Result<(), Failure> {
+        self.act("tell again", self.real.edit_comment(repo, comment, words))
+            .await
+    }
+
+    async fn close_issue(&self, issue: &IssueRef) -> Result<(), Failure> {
+        self.act("close issue", self.real.close_issue(issue)).await
+    }
+
+    async fn dispatch_workflow(
+        &self,
+        repo: &RepoName,
+        file: &str,
+        branch: &BranchName,
+    ) -> Result<(), Failure> {
+        self.act("dispatch", self.real.dispatch_workflow(repo, file, branch))
             .await
     }
 }

@@ -168,7 +168,7 @@ fn ended(job: &Job) -> Option<Ended> {
             ended.reason = Some(CANCELLED.to_owned());
             ended.by = Some(presentable(by, SHORT_CHARS_MAX));
         }
-        EndReason::PullClosed | EndReason::Completed | EndReason::Lost => {}
+        EndReason::PullClosed | EndReason::Completed | EndReason::Lost | EndReason::Left => {}
     }
     Some(ended)
 }

@@ -6,6 +6,7 @@
 
 mod adhoc;
 mod apply;
+mod asks;
 mod commands;
 mod create;
 mod due;
@@ -38,7 +39,7 @@ use serde::{Deserialize, Serialize};
 pub use adhoc::of_job;
 pub use apply::apply;
 pub use create::{CHILDREN_MAX, create, is_same_trigger};
-pub use due::{AGENT_REVIEWS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, due};
+pub use due::{AGENT_REVIEWS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due};
 pub use fault::{Failed, Fault};
 pub use gate::{Gate, gate};
 pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
@@ -153,6 +154,9 @@ pub struct Delivery {
     /// What was last seen of its job and its pull request.
     #[serde(default)]
     pub seen: Seen,
+    /// What its issue was last told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
     /// What is odd about its issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<IssueTrouble>,
@@ -232,6 +236,15 @@ pub struct Message {
     pub text: String,
     /// When it was decided.
     pub at: Timestamp,
+}
+
+/// What an issue was last told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// When.
+    pub at: Timestamp,
+    /// What, as a digest.
+    pub cause: String,
 }
 
 /// A review.

@@ -7,7 +7,8 @@ pub use cursor::{EventCursor, InvalidEventCursor, OVERLAP};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AccountName, CommitSha, EventId, JobId, PullRef};
+use crate::delivery::Phase;
+use crate::ids::{AccountName, CommitSha, DeliveryId, EventId, JobId, PullRef};
 use crate::session::Plan;
 use crate::web_page::WebPage;
 
@@ -57,6 +58,9 @@ pub struct EventContext {
     /// Address of its full text at the HTTP API, if it was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<String>,
+    /// The delivery of its job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<DeliveryId>,
 }
 
 impl EventContext {
@@ -132,8 +136,63 @@ pub enum Occurrence {
         /// The last thing the session said or did.
         last_words: Option<String>,
     },
+    /// A delivery waits for a decision.
+    Delivery {
+        /// What is asked for.
+        ask: DeliveryAsk,
+        /// What the delivery is about, untrusted.
+        summary: String,
+    },
     /// No occurrence: a test of whether an agent can be woken.
     Test,
+}
+
+/// What a delivery asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryAsk {
+    /// To be started.
+    Start,
+    /// A plan.
+    Plan,
+    /// An approval of its phase, or what is wrong with it.
+    Checkpoint {
+        /// The phase.
+        phase: Phase,
+    },
+    /// A verdict about a head.
+    Review {
+        /// The pull request.
+        pull: PullRef,
+        /// The head.
+        head: CommitSha,
+    },
+}
+
+impl DeliveryAsk {
+    /// The kind of the event, for programs.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Plan => "plan",
+            Self::Checkpoint { .. } => "checkpoint",
+            Self::Review { .. } => "review",
+        }
+    }
+
+    /// For people.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Start => "A delivery waits to be started.".to_owned(),
+            Self::Plan => "A delivery waits for its plan.".to_owned(),
+            Self::Checkpoint { phase } => {
+                format!("A delivery waits at a checkpoint: its phase {phase} is done.")
+            }
+            Self::Review { pull, head } => {
+                format!("Head {head} of {pull} waits for a review.")
+            }
+        }
+    }
 }
 
 /// Longest name of an unknown cause that is kept, in characters: it is stored, and shown in events.
@@ -181,6 +240,8 @@ pub enum ErrorCause {
     TooOften,
     /// GitHub does not let us work: the credential, a repository or a pull request.
     GitHub,
+    /// A phase of a delivery failed.
+    PhaseFailed,
     /// A cause that a newer version stored and this one does not know; kept as it is, cut to 80 characters.
     Other(String),
 }
@@ -205,7 +266,8 @@ impl Occurrence {
             Self::Question { .. }
             | Self::PlanApproval { .. }
             | Self::UnreviewedPlan { .. }
-            | Self::UnexpectedPush { .. } => "question",
+            | Self::UnexpectedPush { .. }
+            | Self::Delivery { .. } => "question",
             Self::Completed { .. } => "completed",
             Self::Error { .. } => "error",
             Self::Stuck { .. } => "stuck",
@@ -223,6 +285,7 @@ impl Occurrence {
             Self::Completed { .. } => "completed",
             Self::Error { cause, .. } => cause.as_str(),
             Self::Stuck { .. } => "stuck",
+            Self::Delivery { ask, .. } => ask.kind(),
             Self::Test => "test",
         }
     }
@@ -230,7 +293,7 @@ impl Occurrence {
 
 impl ErrorCause {
     /// Every cause that this version knows.
-    pub const KNOWN: [Self; 19] = [
+    pub const KNOWN: [Self; 20] = [
         Self::SessionFailed,
         Self::SessionPaused,
         Self::UnknownState,
@@ -250,6 +313,7 @@ impl ErrorCause {
         Self::ApprovalFailed,
         Self::TooOften,
         Self::GitHub,
+        Self::PhaseFailed,
     ];
 
     /// The cause as written in events and in the store.
@@ -274,6 +338,7 @@ impl ErrorCause {
             Self::ApprovalFailed => "approval_failed",
             Self::TooOften => "too_often",
             Self::GitHub => "github",
+            Self::PhaseFailed => "phase_failed",
             Self::Other(text) => text,
         }
     }
@@ -317,6 +382,10 @@ mod tests {
             "unexpected_push",
             "completed",
             "stuck",
+            "start",
+            "plan",
+            "checkpoint",
+            "review",
             "test",
         ];
         for kind in kinds.chain(others) {

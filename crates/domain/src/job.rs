@@ -33,7 +33,7 @@ pub use announcement_counters::{AnnouncementCounters, AnnouncementTopic};
 pub use answered::{Order, answers, cause_asks_for, is_answered};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
-    creation_failed, linked, pull_settled, start,
+    creation_failed, leave, linked, pull_settled, start,
 };
 pub use log::ACTIVITY_OVERLAP;
 pub use log_lines::{effect_log_line, event_log_line, log_lines};
@@ -200,6 +200,8 @@ pub enum EndReason {
         /// What Jules said.
         reason: String,
     },
+    /// Its delivery came to an end before the merge, and left its session and its pull request to people.
+    Left,
     /// A person or an agent cancelled it.
     Cancelled {
         /// Who.

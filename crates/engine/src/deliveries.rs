@@ -7,7 +7,7 @@ mod shown;
 
 use std::borrow::Cow;
 
-use domain::delivery::{self, Actor, Command, Delivery, IssueRef, Phase, Rules};
+use domain::delivery::{self, Actor, ChildState, Command, Delivery, IssueRef, Phase, Rules};
 use domain::ids::DeliveryId;
 use domain::redact::presentable;
 use domain::step::Step;
@@ -108,6 +108,9 @@ impl Backend {
             // One that is decided again has the same id.
             unit.put_ahead_again(keys::delivery_listed(&next.id), &next.id, place);
         }
+        if let Some(parent) = parent_to_look(found.map(|found| &found.value), next) {
+            unit.enqueue(&keys::delivery_pk(&next.id), parent);
+        }
         if let Some(pull) = pull_to_judge(found.map(|found| &found.value), next) {
             let pk = keys::delivery_pk(&next.id);
             unit.enqueue(&pk, pull);
@@ -115,6 +118,13 @@ impl Backend {
         self.save_effects(unit, &keys::delivery_pk(&next.id), &step.effects)
             .await
     }
+}
+
+/// The delivery that one is a part of, when its state as a part changes.
+fn parent_to_look(before: Option<&Delivery>, next: &Delivery) -> Option<Work> {
+    let changes = before.map(ChildState::of) != Some(ChildState::of(next));
+    let parent = next.parent.clone().filter(|_| changes)?;
+    Some(Work::Delivery { id: parent })
 }
 
 /// The pull request of a delivery that just let it be merged: until then its judgements said to wait.

@@ -88,6 +88,7 @@ fn of_event(event: &Event) -> Entry {
         Occurrence::UnexpectedPush { paths, .. } => Some(paths.join(", ")),
         Occurrence::Error { reason, .. } => Some(reason.clone()),
         Occurrence::Stuck { last_words } => last_words.clone(),
+        Occurrence::Delivery { summary, .. } => Some(summary.clone()),
     };
     Entry {
         at: event.observed_at,

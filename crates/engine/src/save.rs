@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::Event;
-use domain::ids::{AgentName, EffectId, JobId, PullRef, RepoName};
+use domain::ids::{AgentName, DeliveryId, EffectId, JobId, PullRef, RepoName};
 use domain::job::{Job, Phase, effect_log_line, log_lines};
 use domain::policy::{Policy, Source};
 use domain::step::{FollowUp, Step};
@@ -244,6 +244,22 @@ impl Backend {
             .await?;
         }
         Ok(())
+    }
+
+    /// Adds an event of a delivery to a unit: among those of its job, or under the delivery while there is none.
+    pub(crate) async fn save_delivery_event(
+        &self,
+        unit: &mut UnitOfWork,
+        delivery: &DeliveryId,
+        event: &Event,
+        route: &EventRoute,
+    ) -> Result<(), Error> {
+        if event.job.is_some() {
+            let events = std::slice::from_ref(event);
+            return self.save_numbered(unit, events, route).await;
+        }
+        let key = keys::delivery_event(delivery, &event.id);
+        self.save_event(unit, key, event, route).await.map(drop)
     }
 
     async fn save_rest(

@@ -117,7 +117,7 @@ pub struct AccountStatus {
 }
 
 /// The words of [`state_of`], in the order in which a job reaches them.
-pub const STATES: [&str; 16] = [
+pub const STATES: [&str; 17] = [
     "queued",
     "starting",
     "working",
@@ -133,17 +133,19 @@ pub const STATES: [&str; 16] = [
     "failed",
     "lost",
     "refused",
+    "left",
     "cancelled",
 ];
 
 /// Those of jobs that are over.
-pub const ENDED: [&str; 7] = [
+pub const ENDED: [&str; 8] = [
     "merged",
     "closed",
     "completed",
     "failed",
     "lost",
     "refused",
+    "left",
     "cancelled",
 ];
 
@@ -159,6 +161,7 @@ pub fn state_of(job: &Job) -> &'static str {
             EndReason::Failed { .. } => "failed",
             EndReason::Lost => "lost",
             EndReason::Refused { .. } => "refused",
+            EndReason::Left => "left",
             EndReason::Cancelled { .. } => "cancelled",
         },
         Phase::Watching(watch) if job::answered_at(watch).is_some() => "answered",

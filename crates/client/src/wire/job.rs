@@ -55,7 +55,7 @@ pub struct JobView {
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// Its state, in one word: `queued`, `starting`, `working`, `asking`, `plan-waits`, `answered`, `paused`,
-    /// `unknown`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused` or `cancelled`.
+    /// `unknown`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused`, `left` or `cancelled`.
     pub state: String,
     /// Its current or last session.
     #[schemars(with = "Option<form::SessionId>")]

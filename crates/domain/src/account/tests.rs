@@ -238,6 +238,7 @@ fn requests_and_money_of_one_day_are_two_events() {
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
         | Occurrence::Test => false,
     };
     assert!(says(money, "cost of a day"), "{money:?}");

@@ -76,6 +76,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
             job: Some(seen),
             pull: glimpse,
         },
+        told: None,
         trouble: None,
         closed,
         taken: Vec::new(),

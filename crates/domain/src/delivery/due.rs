@@ -2,12 +2,16 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::asks;
 use super::history;
 use super::{Delivery, Observe, Phase, PlanBy, ReviewBy, RunStatus, Work};
 use crate::when::plus;
 
 /// How often it looks while something is under way.
 pub const LOOK_RUNNING: SignedDuration = SignedDuration::from_mins(10);
+
+/// How often it asks how a deployment goes, or what was deployed.
+const LOOK_DEPLOYING: SignedDuration = SignedDuration::from_mins(1);
 
 /// How often it looks while a person is awaited.
 pub const LOOK_WAITING: SignedDuration = SignedDuration::from_hours(1);
@@ -19,6 +23,9 @@ pub const AGENT_REVIEWS_FOR: SignedDuration = SignedDuration::from_hours(8);
 /// head is seen with the next reading.
 pub const RESULT_WAIT: SignedDuration = SignedDuration::from_mins(5);
 
+/// How often an issue is told something at most.
+pub const TELL_EVERY: SignedDuration = SignedDuration::from_mins(1);
+
 /// How long it still looks after it was closed, so that what is wanted then is done although a process died.
 const LOOKS_CLOSED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
@@ -27,17 +34,29 @@ pub fn due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
     let since = history::since(delivery);
     if delivery.is_terminal() {
         let is_recent = now < plus(since, LOOKS_CLOSED_FOR);
-        return is_recent.then(|| plus(now, LOOK_RUNNING));
+        let tells_at = tells_at(delivery).filter(|at| *at > now);
+        return is_recent.then(|| tells_at.unwrap_or(plus(now, LOOK_RUNNING)));
     }
-    let wait = if awaits_person(delivery) {
-        LOOK_WAITING
-    } else {
-        LOOK_RUNNING
+    let wait = match delivery.phase {
+        _ if awaits_person(delivery) => LOOK_WAITING,
+        Phase::Deploy | Phase::Observe => LOOK_DEPLOYING,
+        Phase::Intake
+        | Phase::Plan
+        | Phase::Implement
+        | Phase::Review
+        | Phase::Verify
+        | Phase::Close => LOOK_RUNNING,
     };
     // A deadline that has passed was decided about.
-    let deadline = deadline(delivery, since).filter(|at| *at > now);
-    let usual = plus(now, wait);
-    Some(deadline.map_or(usual, |at| at.min(usual)))
+    let deadlines = [deadline(delivery, since), tells_at(delivery)];
+    let deadlines = deadlines.into_iter().flatten().filter(|at| *at > now);
+    Some(deadlines.fold(plus(now, wait), Timestamp::min))
+}
+
+/// When its issue may be told what it was not told yet.
+fn tells_at(delivery: &Delivery) -> Option<Timestamp> {
+    let told = delivery.told.as_ref()?;
+    asks::tell(delivery).map(|_| plus(told.at, TELL_EVERY))
 }
 
 /// Whether nothing moves before a person acts.

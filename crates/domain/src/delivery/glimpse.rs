@@ -266,7 +266,7 @@ fn ended(how: &EndReason) -> JobEnd {
     match how {
         EndReason::Merged { .. } => JobEnd::Merged,
         EndReason::PullClosed => JobEnd::PullClosed,
-        EndReason::Completed => JobEnd::Completed,
+        EndReason::Completed | EndReason::Left => JobEnd::Completed,
         EndReason::Failed { reason } => JobEnd::Failed(super::text::short(reason, 200)),
         EndReason::Lost => JobEnd::Lost,
         EndReason::Refused { reason } => JobEnd::Refused(super::text::short(reason, 200)),

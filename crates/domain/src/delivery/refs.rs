@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::Delivery;
 use crate::ids::{InvalidId, PullRef, RepoName};
 use crate::web_page::WebPage;
 
@@ -27,6 +28,19 @@ pub struct Ref {
     /// Its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<WebPage>,
+}
+
+impl Ref {
+    /// The reference of a part to the delivery that was split.
+    pub fn parent(delivery: &Delivery) -> Self {
+        let page = delivery.issue.as_ref().map(IssueRef::url);
+        Self {
+            role: RefRole::Parent,
+            kind: RefType::Repo,
+            label: delivery.id.to_string(),
+            url: page.and_then(|page| WebPage::from_service(&page)),
+        }
+    }
 }
 
 /// What something is to a delivery. Later names are read as well.

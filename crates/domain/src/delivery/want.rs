@@ -1,6 +1,7 @@
 //! The things that a delivery can want of others.
 
 use super::{Actor, Child, IssueRef, JobGlimpse, Phase};
+use crate::event::{Audience, DeliveryAsk};
 use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PlanId, PullRef};
 
 /// What is the case while something is wanted.
@@ -84,14 +85,21 @@ pub enum Want {
         /// In whose name.
         by: Actor,
     },
-    /// A reviewer is to be asked for a verdict.
-    AskReviewer {
-        /// The pull request.
-        pull: PullRef,
-        /// The head.
-        head: CommitSha,
-        /// Whether a person is asked instead of the agent.
-        person: bool,
+    /// A decision is to be asked for, once for each cause.
+    Ask {
+        /// Which decision.
+        ask: DeliveryAsk,
+        /// Who has to know.
+        audience: Audience,
+        /// What identifies the question.
+        cause: String,
+    },
+    /// Its issue is to be told how far it is.
+    Tell {
+        /// The issue.
+        issue: IssueRef,
+        /// What identifies what is told.
+        cause: String,
     },
     /// The pull request is to be read now.
     ReadPull {

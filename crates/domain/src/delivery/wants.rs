@@ -1,12 +1,14 @@
 //! What a delivery wants of others. It is computed at every look and carried out by the functions that orders use:
 //! ids, causes and conditions make it harmless to want a thing twice.
 
+use super::asks;
 use super::want::{Purpose, Sight, Want};
 use super::{
     Actor, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, JobGlimpse, Phase,
     PlanBy, ReviewBy, RunStatus, Work,
 };
-use crate::ids::DeliveryId;
+use crate::event::{Audience, DeliveryAsk};
+use crate::ids::{CommitSha, DeliveryId, PullRef};
 
 /// What a delivery wants now.
 pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
@@ -25,6 +27,8 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     }
     wants.extend(pull(delivery, sight));
     wants.extend(failed(delivery));
+    wants.extend(asks::asks(delivery));
+    wants.extend(asks::tell(delivery));
     let is_done = matches!(
         delivery.closed,
         Some(Closed::Finished | Closed::PartsClosed)
@@ -169,17 +173,28 @@ fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
     let asked = delivery.review.asked.as_ref().filter(|_| is_open)?;
     let (pull, head) = (delivery.task.pull.clone()?, asked.head.clone());
     match asked.by {
-        ReviewBy::Agent | ReviewBy::Human => Some(Want::AskReviewer {
-            pull,
-            head,
-            person: asked.by == ReviewBy::Human,
-        }),
+        ReviewBy::Agent => Some(review_of(delivery, (pull, head), Audience::Agent)),
+        ReviewBy::Human => Some(review_of(delivery, (pull, head), Audience::Human)),
         ReviewBy::Jules if sight.review_job => None,
         ReviewBy::Jules => Some(Want::CreateJob {
             job: asked.job.clone()?,
             purpose: Purpose::Review { pull, head },
         }),
         ReviewBy::Nobody => None,
+    }
+}
+
+fn review_of(delivery: &Delivery, (pull, head): (PullRef, CommitSha), audience: Audience) -> Want {
+    let whom = match audience {
+        Audience::Agent => "agent",
+        Audience::Human | Audience::Nobody => "human",
+    };
+    let cause = format!("delivery:{}:review:{head}:{whom}", delivery.id);
+    let ask = DeliveryAsk::Review { pull, head };
+    Want::Ask {
+        ask,
+        audience,
+        cause,
     }
 }
 

@@ -98,6 +98,7 @@ pub fn cause_asks_for(cause: &ErrorCause) -> &'static [Order] {
         | ErrorCause::ApprovalFailed
         | ErrorCause::TooOften
         | ErrorCause::GitHub
+        | ErrorCause::PhaseFailed
         | ErrorCause::Other(_) => &[],
     }
 }
@@ -121,6 +122,7 @@ fn is_halt(what: &Occurrence) -> bool {
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
         | Occurrence::Test => false,
     }
 }
@@ -136,6 +138,7 @@ pub fn is_answered(job: &Job, event: &Event) -> bool {
         | Occurrence::Completed { .. }
         | Occurrence::Error { .. }
         | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
         | Occurrence::Test => false,
     }
 }
@@ -148,6 +151,7 @@ fn wants_merge(what: &Occurrence) -> bool {
         | Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
         | Occurrence::Test => false,
     }
 }
@@ -162,6 +166,7 @@ fn wants_retry(what: &Occurrence) -> bool {
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
         | Occurrence::Test => false,
     }
 }

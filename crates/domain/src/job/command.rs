@@ -289,6 +289,17 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
     Ok(step)
 }
 
+/// Stops following the job of a delivery that came to its end before the merge: its session and its pull request stay
+/// as they are.
+pub fn leave(job: &Job, now: Timestamp) -> Step<Job> {
+    let mut step = Step::unchanged(job.clone());
+    match &job.phase {
+        Phase::Watching(watch) => end(&mut step, watch, EndReason::Left, now),
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => {}
+    }
+    step
+}
+
 /// GitHub's side shows, by enough evidence, that a pull request belongs to the watched session; Jules may list it late or never.
 pub fn linked(job: &Job, session: &SessionId, pull: &PullRef, timing: &Timing) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());

@@ -37,6 +37,7 @@ fn cut_at(watch: &Watch, what: &Occurrence) -> Option<Timestamp> {
         Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
         | Occurrence::Test => None,
     }
 }

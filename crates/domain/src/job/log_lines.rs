@@ -51,6 +51,7 @@ fn ended(job: &Job) -> Option<String> {
         EndReason::Failed { .. } => "ended: its session failed".to_owned(),
         EndReason::Lost => "ended: its session is gone".to_owned(),
         EndReason::Refused { .. } => "ended: Jules refused to create its session".to_owned(),
+        EndReason::Left => "ended: its delivery came to its end".to_owned(),
         EndReason::Cancelled { by } => format!("cancelled by {}", plain(by)),
     })
 }

@@ -279,6 +279,7 @@ pub(super) fn event(
             pull: watch.pull.clone(),
             check: None,
             whole,
+            delivery: job.delivery.clone(),
         },
     }
 }

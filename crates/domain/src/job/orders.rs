@@ -106,9 +106,10 @@ fn over(job: &Job, ending: &Ending) -> NotNow {
 pub fn may_merge(job: &Job) -> Result<(), NotNow> {
     match &job.phase {
         Phase::Ended(ending) => match &ending.how {
-            EndReason::Cancelled { .. } | EndReason::Lost | EndReason::Refused { .. } => {
-                Err(over(job, ending))
-            }
+            EndReason::Cancelled { .. }
+            | EndReason::Left
+            | EndReason::Lost
+            | EndReason::Refused { .. } => Err(over(job, ending)),
             EndReason::Merged { .. }
             | EndReason::PullClosed
             | EndReason::Completed

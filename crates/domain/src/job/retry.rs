@@ -75,6 +75,7 @@ fn ended(how: &EndReason) -> String {
         EndReason::Failed { reason } => format!("It failed: {reason}"),
         EndReason::Refused { reason } => format!("It was refused: {reason}"),
         EndReason::Cancelled { by } => format!("It was called off by {by}."),
+        EndReason::Left => "Its delivery came to its end.".to_owned(),
         EndReason::PullClosed => "Its pull request was closed without being merged.".to_owned(),
         EndReason::Lost => "Its session disappeared.".to_owned(),
         EndReason::Completed => "It ended without a pull request that was merged.".to_owned(),

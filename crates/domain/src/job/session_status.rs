@@ -31,9 +31,10 @@ pub fn session_status(
                 SessionStatus::Resting
             }
             EndReason::Failed { .. } => SessionStatus::Failed,
-            EndReason::Lost | EndReason::Refused { .. } | EndReason::Cancelled { .. } => {
-                SessionStatus::Cancelled
-            }
+            EndReason::Lost
+            | EndReason::Refused { .. }
+            | EndReason::Left
+            | EndReason::Cancelled { .. } => SessionStatus::Cancelled,
         },
     }
 }

@@ -178,6 +178,7 @@ pub(super) fn label(event: &Event) -> String {
         Occurrence::Stuck { last_words } => {
             format!("stuck: {}", last_words.as_deref().unwrap_or("-"))
         }
+        Occurrence::Delivery { ask, .. } => ask.sentence(),
         Occurrence::Test => "test".to_owned(),
     }
 }

@@ -120,6 +120,7 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
             | Occurrence::Completed { .. }
             | Occurrence::Error { .. }
             | Occurrence::Stuck { .. }
+            | Occurrence::Delivery { .. }
             | Occurrence::Test,
             _,
         ) => policy.answers.in_turn(),
@@ -141,6 +142,7 @@ pub(super) fn begin(
         | Occurrence::Completed { .. }
         | Occurrence::Error { .. }
         | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
         | Occurrence::Test => (AnnouncementTopic::Plan, None),
     };
     let steps = chain(what, context.policy);

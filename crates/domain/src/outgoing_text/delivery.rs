@@ -1,14 +1,17 @@
 //! Texts for the sessions of deliveries.
 
 use crate::delivery::{
-    Delivery, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, PlanBy, RefRole, SUMMARY_CHARS_MAX,
+    Delivery, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, PlanBy, RefRole, SUMMARY_CHARS_MAX, reasons,
 };
 use crate::fence::fence;
 use crate::ids::{CommitSha, PullRef};
-use crate::redact::redact;
+use crate::redact::{presentable, redact};
 
 /// Longest text of an issue that is passed on, in characters.
 const ISSUE_CHARS_MAX: usize = 8_000;
+
+/// Longest comment on an issue, in characters.
+const COMMENT_CHARS_MAX: usize = 2_000;
 
 /// What every session of a delivery is told: nobody answers while it works.
 const DO_NOT_ASK: &str = "Do not ask questions: decide yourself along the task, the conventions of the repository and what is \
@@ -62,6 +65,28 @@ pub fn requested_change(text: Option<&str>) -> String {
          What has to change was written by a reviewer:\n{}",
         fence("review", &redact(text), FEEDBACK_CHARS_MAX)
     )
+}
+
+/// Our one comment on an issue: how far its delivery is. It mentions no one and asks for nothing, since agents read
+/// comments too.
+pub fn issue_comment(delivery: &Delivery) -> String {
+    let mut text = format!(
+        "Delivery `{}`: {}, {}.",
+        delivery.id, delivery.phase, delivery.run_status
+    );
+    for reason in reasons(delivery) {
+        text.push_str(&format!("\n\n{}", reason.sentence));
+    }
+    if let Some(pull) = &delivery.task.pull {
+        text.push_str(&format!("\n\nPull request: {}", pull.url()));
+    }
+    let harmless = redact(&text).replace('@', "(at)");
+    presentable(&harmless, COMMENT_CHARS_MAX)
+}
+
+/// The pointer from a closed pull request to the one of the next attempt.
+pub fn replaced_by(newer: &PullRef) -> String {
+    format!("Replaced by {}.", newer.url())
 }
 
 /// Whether somebody else made the plan of its session.

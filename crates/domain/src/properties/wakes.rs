@@ -89,6 +89,7 @@ fn aid() -> impl Strategy<Value = EventContext> {
     });
     let check = proptest::option::weighted(0.7, check);
     (proptest::option::of(pull_ref()), check).prop_map(|(pull, check)| EventContext {
+        delivery: None,
         session: page(),
         pull,
         check,

@@ -78,6 +78,7 @@ pub(super) fn about(
             pull: Some(pull.pull.clone()),
             check: None,
             whole: None,
+            delivery: pull.delivery.clone(),
         },
     }
 }
@@ -116,6 +117,7 @@ fn heads_max(cause: &ErrorCause) -> usize {
         | ErrorCause::ApprovalFailed
         | ErrorCause::TooOften
         | ErrorCause::GitHub
+        | ErrorCause::PhaseFailed
         | ErrorCause::WrongBase
         | ErrorCause::Other(_) => 1,
     }

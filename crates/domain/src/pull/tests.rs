@@ -40,6 +40,7 @@ pub(super) fn event_label(event: &Event) -> String {
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
         | Occurrence::Test) => panic!("{what:?}"),
     }
 }

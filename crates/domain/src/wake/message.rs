@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Resume, Wake};
-use crate::event::{Audience, Event, FailedCheck, Occurrence};
+use crate::event::{Audience, DeliveryAsk, Event, FailedCheck, Occurrence};
 use crate::fence::{clip_encoded, encoded_len, tail};
-use crate::ids::{CommitSha, EventId, JobId, PullRef};
+use crate::ids::{CommitSha, DeliveryId, EventId, JobId, PullRef};
 use crate::redact::{presentable, redact, storable};
 use crate::session::Plan;
 
@@ -65,6 +65,9 @@ pub struct ActionableEvent {
     pub event_id: EventId,
     /// The job; `None` when a whole account is affected.
     pub job_id: Option<JobId>,
+    /// The delivery of the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_id: Option<DeliveryId>,
     /// The account.
     pub account: String,
     /// The repository, `owner/name`.
@@ -180,10 +183,23 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
             None => (text(reason), None),
         },
         Occurrence::Stuck { last_words } => (last_words.as_deref().and_then(text), None),
+        Occurrence::Delivery { ask, summary } => {
+            let words = format!("{} {summary}", ask.sentence());
+            (text(&words), asked(ask))
+        }
         Occurrence::Test => (
             text("A test: nothing happened, and nothing has to be done."),
             None,
         ),
+    }
+}
+
+/// What a delivery asks for, for programs.
+fn asked(ask: &DeliveryAsk) -> Option<Value> {
+    match ask {
+        DeliveryAsk::Start | DeliveryAsk::Plan => None,
+        DeliveryAsk::Checkpoint { phase } => Some(json!({ "phase": phase })),
+        DeliveryAsk::Review { pull, head } => Some(json!({ "pull_request": pull, "sha": head })),
     }
 }
 
@@ -238,6 +254,7 @@ pub fn message(event: &Event, repo: Option<&str>) -> ActionableEvent {
         kind: event.what.kind().to_owned(),
         event_id: event.id.clone(),
         job_id: event.job.clone(),
+        delivery_id: event.aid.delivery.clone(),
         account: event.account.to_string(),
         repo: repo.map(|repo| clip_encoded(repo, REPO_BYTES_MAX)),
         attempt: event.attempt,

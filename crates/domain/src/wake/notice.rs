@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Wake;
-use crate::event::{Event, Occurrence};
+use crate::event::{DeliveryAsk, Event, Occurrence};
 use crate::fence::clip;
 use crate::redact::{presentable, redact};
 
@@ -109,6 +109,12 @@ fn what(event: &Event) -> String {
         Occurrence::Completed { .. } => "a session has finished".to_owned(),
         Occurrence::Error { cause, .. } => format!("error `{}`", cause.as_str()),
         Occurrence::Stuck { .. } => "a session is silent".to_owned(),
+        Occurrence::Delivery { ask, .. } => match ask {
+            DeliveryAsk::Start => "a delivery waits to be started".to_owned(),
+            DeliveryAsk::Plan => "a delivery waits for its plan".to_owned(),
+            DeliveryAsk::Checkpoint { phase } => format!("a delivery waits after {phase}"),
+            DeliveryAsk::Review { .. } => "a change waits for a review".to_owned(),
+        },
         Occurrence::Test => "a test message".to_owned(),
     }
 }
@@ -118,6 +124,7 @@ fn said(event: &Event) -> Option<String> {
         Occurrence::Question { text } => text.as_ref()?,
         Occurrence::Error { reason, .. } => reason,
         Occurrence::Stuck { last_words } => last_words.as_ref()?,
+        Occurrence::Delivery { summary, .. } => summary,
         Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }

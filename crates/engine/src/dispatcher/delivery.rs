@@ -1,5 +1,7 @@
 //! A delivery: what it sees of others, what it decides by that, and what it wants of them.
 
+mod announcements;
+mod providers;
 mod wants;
 
 use domain::delivery::{self, Delivery, Input, JobSight, PullGlimpse, Sight};
@@ -11,6 +13,7 @@ use super::Dispatcher;
 use crate::backend::{Error, decide_again};
 use crate::keys;
 use crate::store::Versioned;
+use crate::work::Work;
 
 /// How often one message looks at a delivery: what it wants of others may change what it sees.
 const LOOKS_MAX: u32 = 3;
@@ -52,6 +55,31 @@ impl Dispatcher {
                 .await?;
             let is_saved = self.backend.try_commit(unit).await?;
             Ok(is_saved.then_some(step.aggregate))
+        })
+        .await
+    }
+
+    /// Shows something to a delivery, if there is one. Returns whether that changed it.
+    pub(super) async fn show_delivery(
+        &self,
+        id: &DeliveryId,
+        input: &Input,
+    ) -> Result<bool, Error> {
+        decide_again(format!("delivery {id}"), || async move {
+            let Some(found) = self.backend.store.get::<Delivery>(id).await? else {
+                return Ok(Some(false));
+            };
+            let rules = self.backend.delivery_rules(&found.value).await?;
+            let step = delivery::apply(&found.value, input, self.backend.now(), &rules)?;
+            if step.aggregate == found.value {
+                return Ok(Some(false));
+            }
+            let mut unit = self.backend.unit();
+            self.backend
+                .save_delivery(&mut unit, Some(&found), &step)
+                .await?;
+            unit.enqueue(&keys::delivery_pk(id), Work::Delivery { id: id.clone() });
+            Ok(self.backend.try_commit(unit).await?.then_some(true))
         })
         .await
     }

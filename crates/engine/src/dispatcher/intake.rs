@@ -1,6 +1,6 @@
 //! Issues that become deliveries, and closed issues that end them.
 
-use domain::delivery::{self, Actor, Delivery, Input, IssueRef, IssueSight, IssueState, of_issue};
+use domain::delivery::{Actor, Delivery, Input, IssueRef, IssueSight, IssueState, of_issue};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{DeliveryId, RepoName};
 use domain::intake::Intake;
@@ -9,11 +9,9 @@ use domain::webhook_activity::{self, WebhookHealth};
 use jiff::Timestamp;
 
 use super::Dispatcher;
-use crate::backend::{Error, decide_again, ignore_conflict};
+use crate::backend::{Error, ignore_conflict};
 use crate::deliveries::{CreateRefused, DeliveryOrder};
-use crate::keys;
 use crate::ports::IssueFacts;
-use crate::work::Work;
 
 /// What a reading of issues led to.
 #[derive(Debug, Default)]
@@ -193,24 +191,7 @@ impl Dispatcher {
     async fn see_issue(&self, issue: &IssueRef, sight: IssueSight) -> Result<(), Error> {
         let id = DeliveryId::of_issue(&issue.repo, issue.number);
         let input = Input::Issue(sight);
-        let (id, input) = (&id, &input);
-        decide_again(format!("delivery {id}"), || async move {
-            let Some(found) = self.backend.store.get::<Delivery>(id).await? else {
-                return Ok(Some(()));
-            };
-            let rules = self.backend.delivery_rules(&found.value).await?;
-            let step = delivery::apply(&found.value, input, self.backend.now(), &rules)?;
-            if step.aggregate == found.value {
-                return Ok(Some(()));
-            }
-            let mut unit = self.backend.unit();
-            self.backend
-                .save_delivery(&mut unit, Some(&found), &step)
-                .await?;
-            unit.enqueue(&keys::delivery_pk(id), Work::Delivery { id: id.clone() });
-            Ok::<_, Error>(self.backend.try_commit(unit).await?.then_some(()))
-        })
-        .await
+        self.show_delivery(&id, &input).await.map(drop)
     }
 
     /// Whether webhooks of a repository arrive.

@@ -1,7 +1,7 @@
 //! Cancels a job together with its pull request.
 
-use domain::ids::PullRef;
-use domain::job::{Job, NotNow};
+use domain::ids::{JobId, PullRef};
+use domain::job::{self, Job, NotNow};
 use domain::pull;
 
 use super::JobRef;
@@ -31,16 +31,28 @@ impl Backend {
             }
             cancelled => cancelled?,
         };
-        if job.pull().is_some() {
-            self.close_pull(&job, by).await?;
+        if let Some(pull) = job.pull() {
+            self.close_pull(pull, by).await?;
         }
         Ok(job)
     }
 
-    /// Orders the pull request of a job to be closed; the dispatcher closes it.
-    async fn close_pull(&self, job: &Job, by: &str) -> Result<(), Error> {
-        decide_again(format!("job {}", job.id), || async move {
-            let found = self.pull_of(&job.id).await?;
+    /// Stops following the job of a delivery that came to its end before the merge.
+    pub(crate) async fn leave_job(&self, id: &JobId) -> Result<(), Error> {
+        decide_again(format!("job {id}"), || async move {
+            let found = self.must_job(id).await?;
+            let step = job::leave(&found.value, self.now());
+            let mut unit = self.unit();
+            self.save_job(&mut unit, Some(&found), &step).await?;
+            Ok(self.try_commit(unit).await?.then_some(()))
+        })
+        .await
+    }
+
+    /// Orders a pull request of ours to be closed; the dispatcher closes it.
+    pub(crate) async fn close_pull(&self, pull: &PullRef, by: &str) -> Result<(), Error> {
+        decide_again(format!("pull request {pull}"), || async move {
+            let found = self.store.pull(pull).await?.ok_or_else(|| unread(pull))?;
             let step = pull::close(&found.value.pull, by, self.now())?;
             let pull = step.aggregate.pull.clone();
             let mut unit = self.unit();

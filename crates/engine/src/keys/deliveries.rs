@@ -1,9 +1,9 @@
 //! Where deliveries are stored, and the reading of issues that become deliveries.
 
-use domain::ids::{DeliveryId, RepoName, RunId};
+use domain::ids::{DeliveryId, EventId, RepoName, RunId};
 use jiff::Timestamp;
 
-use super::{META, key, stamp};
+use super::{EVENT, META, key, stamp};
 use crate::ports::Key;
 
 /// The list of all deliveries, newest last.
@@ -34,6 +34,11 @@ pub fn delivery(id: &DeliveryId) -> Key {
 /// The plan of a delivery.
 pub fn delivery_plan(id: &DeliveryId) -> Key {
     key(delivery_pk(id), "PLAN")
+}
+
+/// An event of a delivery that has no job yet.
+pub fn delivery_event(id: &DeliveryId, event: &EventId) -> Key {
+    key(delivery_pk(id), format!("{EVENT}{event}"))
 }
 
 /// The row that keeps a delivery in the list of all deliveries.

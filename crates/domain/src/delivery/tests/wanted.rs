@@ -1,6 +1,7 @@
 //! What deliveries want of others.
 
 use super::*;
+use crate::event::{Audience, DeliveryAsk};
 
 /// What is wanted, in a few words.
 fn label(want: &Want) -> String {
@@ -25,10 +26,18 @@ fn label(want: &Want) -> String {
         Want::CancelJob { by, .. } => format!("cancel job by {by}"),
         Want::LeaveJob { .. } => "leave job".to_owned(),
         Want::ApprovePull { by, .. } => format!("approve pull by {by}"),
-        Want::AskReviewer { person, .. } => {
-            let whom = if *person { "a person" } else { "the agent" };
-            format!("ask {whom}")
+        Want::Ask { ask, audience, .. } => {
+            let whom = match audience {
+                Audience::Human => "a person",
+                Audience::Agent => "the agent",
+                Audience::Nobody => "nobody",
+            };
+            match ask {
+                DeliveryAsk::Review { .. } => format!("ask {whom}"),
+                ask => format!("ask {whom}: {}", ask.sentence()),
+            }
         }
+        Want::Tell { issue, .. } => format!("tell {issue}"),
         Want::ReadPull { .. } => "read pull".to_owned(),
         Want::ClosePull { pull, newer } => format!("close {pull} for {newer}"),
         Want::CreateChild { child } => format!("create part {}", child.summary),
@@ -46,7 +55,49 @@ fn wanted(world: &World) -> Vec<String> {
 }
 
 fn wanted_at(delivery: &Delivery, sight: &Sight) -> Vec<String> {
-    wants(delivery, sight).iter().map(label).collect()
+    let all = wants(delivery, sight);
+    all.iter()
+        .filter(|want| !is_told(want))
+        .map(label)
+        .collect()
+}
+
+/// Whether it only asks for a decision other than a review, or tells the issue how far it is.
+fn is_told(want: &Want) -> bool {
+    let is_review = |ask: &DeliveryAsk| matches!(ask, DeliveryAsk::Review { .. });
+    match want {
+        Want::Ask { ask, .. } => !is_review(ask),
+        Want::Tell { .. } => true,
+        _ => false,
+    }
+}
+
+#[test]
+fn where_it_waits_it_asks_once_and_its_issue_is_told_of_each_change() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
+    let told = |world: &World| {
+        let all = wants(&world.delivery, &seen(world));
+        let told = all.into_iter().filter(is_told);
+        told.map(|want| label(&want)).collect::<Vec<_>>()
+    };
+    let start = "ask a person: A delivery waits to be started.";
+    assert_eq!(told(&world), [start, "tell acme/shop#12"]);
+    let cause = |world: &World| {
+        let mut all = wants(&world.delivery, &seen(world)).into_iter();
+        all.find_map(|want| match want {
+            Want::Tell { cause, .. } => Some(cause),
+            _ => None,
+        })
+    };
+    let first = cause(&world);
+    world.delivery.told = first.clone().map(|cause| crate::delivery::Told {
+        at: world.delivery.updated_at,
+        cause,
+    });
+    assert_eq!(told(&world), [start]);
+    world.orders(kim(), Act::Start).unwrap();
+    assert_ne!(cause(&world), first);
+    assert_eq!(told(&world), ["tell acme/shop#12"]);
 }
 
 fn seen(world: &World) -> Sight {

@@ -1,8 +1,9 @@
 //! Carries out what a delivery wants of others, by the functions that orders of people use. Ids, causes and conditions
 //! make it harmless to carry out the same thing twice.
 
-use domain::delivery::{Actor, Delivery, Purpose, Want};
+use domain::delivery::{Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want};
 use domain::effect::{Action, TrackerAction};
+use domain::event::Occurrence;
 use domain::ids::{CommitSha, DeliveryId, JobId, PullRef};
 use domain::job::{self, NewJob};
 use domain::outgoing_text;
@@ -10,7 +11,7 @@ use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
 
 use crate::backend::{Backend, Error, ignore_conflict};
-use crate::deliveries::order_giver;
+use crate::deliveries::{DeliveryOrder, order_giver};
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::pulls::PullWakeup;
 use crate::jobs::JobRef;
@@ -27,58 +28,41 @@ impl Dispatcher {
     ) -> Result<bool, Error> {
         let id = &delivery.id;
         let outcome = match want {
-            Want::CreateJob { job, purpose } => {
-                self.create_job(delivery, (job, purpose), source).await
-            }
-            Want::RetryJob {
-                job,
-                reason,
-                start_over,
-                ..
-            } => {
-                let named = named(id, job, &Actor::System);
-                if *start_over {
-                    let by = order_giver(id, &Actor::System);
-                    self.backend.cancel_job(&named, &by).await.map(drop)
-                } else {
-                    let reason = reason.as_deref();
-                    self.backend.retry_job(&named, reason).await.map(drop)
-                }
-            }
-            Want::ApprovePlan { job, plan, by } => {
-                let named = named(id, job, by);
-                self.backend
-                    .approve_plan(&named, Some(plan))
-                    .await
-                    .map(drop)
-            }
-            Want::Say { job, text, cause } => {
-                let text = outgoing_text::requested_change(text.as_deref());
-                let named = named(id, job, &Actor::System);
-                self.backend.say(&named, &text, cause).await.map(drop)
-            }
-            Want::CancelJob { job, by } => {
-                let named = named(id, job, by);
-                self.backend
-                    .cancel_job(&named, &order_giver(id, by))
-                    .await
-                    .map(drop)
-            }
-            Want::ApprovePull { head, by, .. } => self.approve_pull(delivery, head, by).await,
             Want::ReadPull { pull } => return self.read_pull(pull).await,
-            Want::CloseIssue { issue } => {
-                let issue = issue.clone();
-                self.want_effect(id, TrackerAction::CloseIssue { issue })
-                    .await
+            Want::AskProvider { phase } => return self.ask_provider(delivery, *phase).await,
+            Want::CreateJob { job, purpose } => {
+                let new = (job, purpose);
+                self.create_job(delivery, new, source).await
             }
-            Want::LeaveJob { .. }
-            | Want::AskReviewer { .. }
-            | Want::ClosePull { .. }
-            | Want::CreateChild { .. }
-            | Want::CallOffChild { .. }
-            | Want::DispatchWorkflow { .. }
-            | Want::AskProvider { .. }
-            | Want::TellFailed { .. } => Ok(()),
+            Want::RetryJob { .. }
+            | Want::ApprovePlan { .. }
+            | Want::Say { .. }
+            | Want::CancelJob { .. }
+            | Want::LeaveJob { .. } => self.order_job(id, want).await,
+            Want::ApprovePull { head, by, .. } => self.approve_pull(delivery, head, by).await,
+            Want::ClosePull { pull, newer } => self.replace_pull(id, (pull, newer)).await,
+            Want::CreateChild { child } => self.create_child(delivery, child).await,
+            Want::CallOffChild { id, by } => {
+                let input = Input::CalledOff(by.clone());
+                self.show_delivery(id, &input).await.map(drop)
+            }
+            Want::Ask {
+                ask,
+                audience,
+                cause,
+            } => {
+                let what = Occurrence::Delivery {
+                    ask: ask.clone(),
+                    summary: delivery.summary.clone(),
+                };
+                let announcement = (what, *audience, cause.as_str());
+                self.announce_of(delivery, announcement, source).await
+            }
+            Want::TellFailed { cause, .. } => self.announce_failure(delivery, cause, source).await,
+            Want::Tell { issue, cause } => self.tell_issue(id, (issue, cause)).await,
+            Want::DispatchWorkflow { .. } | Want::CloseIssue { .. } => {
+                self.want_effects(id, &on_tracker(delivery, want)).await
+            }
         };
         match outcome {
             Err(Error::NotNow(refused)) => {
@@ -86,6 +70,52 @@ impl Dispatcher {
                 Ok(false)
             }
             outcome => outcome.map(|()| false),
+        }
+    }
+
+    /// Gives an order to the job of a delivery.
+    async fn order_job(&self, id: &DeliveryId, want: &Want) -> Result<(), Error> {
+        let backend = &self.backend;
+        let system = &Actor::System;
+        match want {
+            Want::RetryJob {
+                job,
+                start_over: true,
+                ..
+            } => {
+                let (named, by) = (named(id, job, system), order_giver(id, system));
+                backend.cancel_job(&named, &by).await.map(drop)
+            }
+            Want::RetryJob { job, reason, .. } => {
+                let named = named(id, job, system);
+                backend.retry_job(&named, reason.as_deref()).await.map(drop)
+            }
+            Want::ApprovePlan { job, plan, by } => {
+                let named = named(id, job, by);
+                backend.approve_plan(&named, Some(plan)).await.map(drop)
+            }
+            Want::Say { job, text, cause } => {
+                let text = outgoing_text::requested_change(text.as_deref());
+                let named = named(id, job, system);
+                backend.say(&named, &text, cause).await.map(drop)
+            }
+            Want::CancelJob { job, by } => {
+                let (named, by) = (named(id, job, by), order_giver(id, by));
+                backend.cancel_job(&named, &by).await.map(drop)
+            }
+            Want::LeaveJob { job } => backend.leave_job(job).await,
+            Want::CreateJob { .. }
+            | Want::ApprovePull { .. }
+            | Want::ReadPull { .. }
+            | Want::ClosePull { .. }
+            | Want::CreateChild { .. }
+            | Want::CallOffChild { .. }
+            | Want::DispatchWorkflow { .. }
+            | Want::AskProvider { .. }
+            | Want::Ask { .. }
+            | Want::Tell { .. }
+            | Want::TellFailed { .. }
+            | Want::CloseIssue { .. } => Ok(()),
         }
     }
 
@@ -157,12 +187,47 @@ impl Dispatcher {
         self.pull(&wakeup).await.map(|()| true)
     }
 
-    /// Saves an effect of a delivery; the same one is saved once.
-    async fn want_effect(&self, id: &DeliveryId, action: TrackerAction) -> Result<(), Error> {
+    /// Closes the pull request of an earlier attempt, with a pointer to the newer one.
+    async fn replace_pull(
+        &self,
+        id: &DeliveryId,
+        (pull, newer): (&PullRef, &PullRef),
+    ) -> Result<(), Error> {
+        let by = order_giver(id, &Actor::System);
+        self.backend.close_pull(pull, &by).await?;
+        let pointer = Action::Comment {
+            pull: pull.clone(),
+            text: outgoing_text::replaced_by(newer),
+            cause: format!("replaced:{newer}"),
+        };
+        self.want_effects(id, &[pointer]).await
+    }
+
+    /// Creates a part of a delivery, under the id that was saved with the split.
+    async fn create_child(&self, delivery: &Delivery, child: &Child) -> Result<(), Error> {
+        let order = DeliveryOrder {
+            repo: delivery.repo.clone(),
+            issue: None,
+            again: false,
+            text: IssueText {
+                summary: child.summary.clone(),
+                description: delivery.description.clone(),
+                acceptance_criteria: child.acceptance_criteria.clone(),
+            },
+            refs: vec![Ref::parent(delivery)],
+            priority: Some(delivery.priority),
+            parent: Some(delivery.id.clone()),
+            id: Some(child.id.clone()),
+            by: Actor::System,
+        };
+        self.backend.create_delivery(&order).await.map(drop)
+    }
+
+    /// Saves effects of a delivery; the same one is saved once.
+    async fn want_effects(&self, id: &DeliveryId, actions: &[Action]) -> Result<(), Error> {
         let mut unit = self.backend.unit();
-        let action = [Action::Tracker(action)];
         self.backend
-            .save_effects(&mut unit, &keys::delivery_pk(id), &action)
+            .save_effects(&mut unit, &keys::delivery_pk(id), actions)
             .await?;
         ignore_conflict(self.backend.commit(unit).await)
     }
@@ -177,6 +242,41 @@ impl Dispatcher {
         let id = Backend::effect_id(&action);
         Ok(self.backend.store.effect(&pk, &id).await?.is_some())
     }
+}
+
+/// What a want does to an issue, or to what deploys; nothing for other wants.
+fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
+    let action = match want {
+        Want::CloseIssue { issue } => TrackerAction::CloseIssue {
+            issue: issue.clone(),
+        },
+        Want::DispatchWorkflow {
+            file,
+            branch,
+            cause,
+        } => TrackerAction::DispatchWorkflow {
+            repo: delivery.repo.clone(),
+            file: file.clone(),
+            branch: branch.clone(),
+            cause: cause.clone(),
+        },
+        Want::CreateJob { .. }
+        | Want::RetryJob { .. }
+        | Want::ApprovePlan { .. }
+        | Want::Say { .. }
+        | Want::CancelJob { .. }
+        | Want::LeaveJob { .. }
+        | Want::ApprovePull { .. }
+        | Want::ReadPull { .. }
+        | Want::ClosePull { .. }
+        | Want::CreateChild { .. }
+        | Want::CallOffChild { .. }
+        | Want::AskProvider { .. }
+        | Want::Ask { .. }
+        | Want::Tell { .. }
+        | Want::TellFailed { .. } => return Vec::new(),
+    };
+    vec![Action::Tracker(action)]
 }
 
 /// A job as a delivery names it in its orders.

@@ -1,0 +1,59 @@
+//! Decisions that a delivery asks for, and what its issue is told.
+
+use super::{Delivery, Phase, PlanBy, RunStatus, Want, reasons};
+use crate::event::{Audience, DeliveryAsk};
+use crate::ids::digest;
+
+/// The decision that is asked for where a delivery waits; a review is asked for with its head.
+pub(super) fn asks(delivery: &Delivery) -> Option<Want> {
+    let (ask, audience) = asked(delivery)?;
+    // One question for each time that it comes here.
+    let cause = format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len());
+    Some(Want::Ask {
+        ask,
+        audience,
+        cause,
+    })
+}
+
+fn asked(delivery: &Delivery) -> Option<(DeliveryAsk, Audience)> {
+    if delivery.awaits_start() {
+        return Some((DeliveryAsk::Start, Audience::Human));
+    }
+    if delivery.awaits_approval() {
+        let phase = delivery.phase;
+        return Some((DeliveryAsk::Checkpoint { phase }, Audience::Human));
+    }
+    let is_planning = (delivery.phase, delivery.run_status) == (Phase::Plan, RunStatus::Running)
+        && delivery.children.is_empty();
+    match delivery.rules.plan_by {
+        PlanBy::Agent if is_planning => Some((DeliveryAsk::Plan, Audience::Agent)),
+        PlanBy::Human if is_planning => Some((DeliveryAsk::Plan, Audience::Human)),
+        PlanBy::Agent | PlanBy::Human | PlanBy::Jules => None,
+    }
+}
+
+/// What its issue has to be told: whatever it was not told last.
+pub(super) fn tell(delivery: &Delivery) -> Option<Want> {
+    let issue = delivery.issue.clone().filter(|_| delivery.rules.comment)?;
+    let cause = cause(delivery);
+    let is_told = delivery
+        .told
+        .as_ref()
+        .is_some_and(|told| told.cause == cause);
+    (!is_told).then_some(Want::Tell { issue, cause })
+}
+
+/// Identifies what an issue is told: the codes of why the delivery is where it is.
+fn cause(delivery: &Delivery) -> String {
+    let codes: Vec<&str> = reasons(delivery).iter().map(|reason| reason.code).collect();
+    let pull = delivery.task.pull.as_ref().map(ToString::to_string);
+    let text = format!(
+        "{}:{}:{}:{}",
+        delivery.phase_runs.len(),
+        delivery.phase,
+        codes.join(","),
+        pull.unwrap_or_default()
+    );
+    digest(&text)
+}

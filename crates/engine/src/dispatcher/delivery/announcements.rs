@@ -1,0 +1,126 @@
+//! What a delivery announces: decisions that it asks for, failures, and how far it is, on its issue.
+
+use domain::delivery::{Delivery, Fault, IssueRef, TELL_EVERY, Told};
+use domain::effect::{Action, TrackerAction};
+use domain::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use domain::ids::{DeliveryId, EventId};
+use domain::outgoing_text;
+use domain::policy::Source;
+use domain::step::Step;
+
+use crate::backend::{Error, ignore_conflict};
+use crate::dispatcher::Dispatcher;
+use crate::save::EventRoute;
+
+impl Dispatcher {
+    /// Records an event of a delivery, once for each cause, with its wakes.
+    pub(super) async fn announce_of(
+        &self,
+        delivery: &Delivery,
+        (what, audience, cause): (Occurrence, Audience, &str),
+        source: &Source,
+    ) -> Result<(), Error> {
+        let event = Event {
+            id: EventId::from_name(cause),
+            job: delivery.task.job.clone(),
+            account: source.account.clone(),
+            attempt: delivery.attempt,
+            seq: None,
+            observed_at: self.backend.now(),
+            status: String::new(),
+            last_activity: None,
+            what,
+            audience,
+            aid: EventContext {
+                pull: delivery.task.pull.clone(),
+                delivery: Some(delivery.id.clone()),
+                ..EventContext::default()
+            },
+        };
+        let route = EventRoute {
+            agent: self.backend.awake(source.agent.clone()).await?,
+            repo: Some(delivery.repo.clone()),
+            resume: None,
+        };
+        let mut unit = self.backend.unit();
+        self.backend
+            .save_delivery_event(&mut unit, &delivery.id, &event, &route)
+            .await?;
+        ignore_conflict(self.backend.commit(unit).await)
+    }
+
+    /// Announces that a phase failed, unless its job or its pull request announces the same.
+    pub(super) async fn announce_failure(
+        &self,
+        delivery: &Delivery,
+        cause: &str,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let Some(error) = delivery.error.as_ref().filter(|error| is_own(error.code)) else {
+            return Ok(());
+        };
+        let reason = format!("The phase {} failed: {}", delivery.phase, error.text);
+        let what = Occurrence::Error {
+            cause: ErrorCause::PhaseFailed,
+            reason,
+        };
+        let announcement = (what, Audience::Agent, cause);
+        self.announce_of(delivery, announcement, source).await
+    }
+
+    /// Says on its issue how far a delivery is, at most once a minute.
+    pub(super) async fn tell_issue(
+        &self,
+        id: &DeliveryId,
+        (issue, cause): (&IssueRef, &str),
+    ) -> Result<(), Error> {
+        let found = self.backend.must_delivery(id).await?;
+        let now = self.backend.now();
+        let is_early = |told: &Told| now < told.at + TELL_EVERY;
+        if found.value.told.as_ref().is_some_and(is_early) {
+            return Ok(());
+        }
+        let mut next = found.value.clone();
+        let text = outgoing_text::issue_comment(&next);
+        next.told = Some(Told {
+            at: now,
+            cause: cause.to_owned(),
+        });
+        let tell = TrackerAction::Tell {
+            issue: issue.clone(),
+            text,
+            cause: cause.to_owned(),
+        };
+        let step = Step {
+            effects: vec![Action::Tracker(tell)],
+            due: domain::delivery::due(&next, now),
+            ..Step::unchanged(next)
+        };
+        let mut unit = self.backend.unit();
+        self.backend
+            .save_delivery(&mut unit, Some(&found), &step)
+            .await?;
+        ignore_conflict(self.backend.commit(unit).await)
+    }
+}
+
+/// Whether nothing but the delivery announces a failure.
+fn is_own(fault: Fault) -> bool {
+    match fault {
+        Fault::Canceled
+        | Fault::JobCanceled
+        | Fault::SessionFailed
+        | Fault::SessionLost
+        | Fault::SessionRefused
+        | Fault::PullClosed
+        | Fault::ChecksFailed => false,
+        Fault::NoPullRequest
+        | Fault::NoNewCommit
+        | Fault::RoundsUsedUp
+        | Fault::ReviewFailed
+        | Fault::MalformedReview
+        | Fault::DeployFailed
+        | Fault::ObserveFailed
+        | Fault::HistoryFull => true,
+    }
+}

@@ -1,0 +1,64 @@
+//! Asks whatever deploys or observes a change how it goes.
+
+use domain::delivery::{Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd};
+use domain::ids::CommitSha;
+
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+
+impl Dispatcher {
+    /// Asks, and shows the answer to the delivery. Returns whether that changed it.
+    pub(super) async fn ask_provider(
+        &self,
+        delivery: &Delivery,
+        phase: Phase,
+    ) -> Result<bool, Error> {
+        let report = if phase == Phase::Observe {
+            self.observed(delivery).await?
+        } else {
+            self.deployed(delivery).await?
+        };
+        self.show_delivery(&delivery.id, &Input::Provider(phase, report))
+            .await
+    }
+
+    async fn observed(&self, delivery: &Delivery) -> Result<ProviderReport, Error> {
+        let issues = &self.readers.issues;
+        Ok(match (delivery.rules.observe, merge_commit(delivery)) {
+            (Observe::Soak(_), Some(sha)) => issues.commit_checks(&delivery.repo, sha).await?,
+            (Observe::Soak(_), None) | (Observe::None, _) => ProviderReport::Good,
+        })
+    }
+
+    async fn deployed(&self, delivery: &Delivery) -> Result<ProviderReport, Error> {
+        let (issues, repo) = (&self.readers.issues, &delivery.repo);
+        Ok(match (&delivery.rules.deploy, merge_commit(delivery)) {
+            (Deploy::None, _) => ProviderReport::Good,
+            (Deploy::Workflow { file, branch }, _) => {
+                let spans = delivery.phase_runs.iter().rev();
+                let of_deploy = spans.take_while(|span| span.phase == Phase::Deploy);
+                match of_deploy.last() {
+                    Some(first) => {
+                        let workflow = (file.as_str(), branch);
+                        issues
+                            .workflow_run(repo, workflow, first.started_at)
+                            .await?
+                    }
+                    None => ProviderReport::Nothing,
+                }
+            }
+            (Deploy::Deployment { environment }, Some(sha)) => {
+                issues.deployment(repo, sha, environment).await?
+            }
+            (Deploy::Deployment { .. }, None) => ProviderReport::Nothing,
+        })
+    }
+}
+
+/// The commit that came of the merge.
+fn merge_commit(delivery: &Delivery) -> Option<&CommitSha> {
+    match delivery.pull_seen()?.end.as_ref()? {
+        PullEnd::Merged { commit, .. } => commit.as_ref(),
+        PullEnd::Closed { .. } => None,
+    }
+}

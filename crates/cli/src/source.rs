@@ -1,6 +1,7 @@
 //! `gaffer source`: repositories to work on, and their policies.
 
 use anyhow::{Context, Result};
+use domain::delivery::Rules;
 use domain::github_access::RepositoryAccess;
 use domain::ids::{AccountName, RepoId, RepoName};
 use domain::policy::{self, Answers, MergePolicy, Policy, Source, Timing};
@@ -14,6 +15,7 @@ use crate::render::{Answer, value};
 use crate::site::StoreAccess;
 use crate::switch::paused_source;
 
+mod deliveries;
 mod remove;
 mod show;
 
@@ -66,7 +68,7 @@ async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
         agent: args.agent,
         paused: false,
         branch: Some(args.branch),
-        deliveries: domain::delivery::Rules::default(),
+        deliveries: deliveries::rules(&Rules::default(), &args.deliveries)?,
     };
     check(&source.policy)?;
     let saved = backend.save_source(None, &source).await;
@@ -118,6 +120,7 @@ async fn set(args: SetSourceArgs, backend: &Backend) -> Result<Answer> {
             branch: args.branch.clone().or_else(|| source.branch.clone()),
             policy: policy(&source.policy, &args.policy)?,
             timing: timing(&source.timing, &args.timing),
+            deliveries: deliveries::rules(&source.deliveries, &args.deliveries)?,
             ..source.clone()
         };
         check(&next.policy)?;

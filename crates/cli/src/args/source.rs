@@ -1,11 +1,15 @@
 //! `gaffer source`.
 
+mod deliveries;
+
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
 use domain::policy::{Answer, MergeMethod, MergePolicy, PlanApproval};
 use jiff::SignedDuration;
 
 use super::value;
+
+pub(crate) use deliveries::DeliveryRuleArgs;
 
 /// What to do with sources.
 #[derive(Debug, Subcommand)]
@@ -50,7 +54,7 @@ pub(crate) enum SourceCommand {
 /// A new source.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer source add acme/shop\n  gaffer source add acme/shop --branch develop --agent bot --plan-approval agent\n  gaffer source add acme/shop --merge on-green --required-check build --protected-path infra/"
+    after_help = "Examples:\n  gaffer source add acme/shop\n  gaffer source add acme/shop --branch develop --agent bot --plan-approval agent\n  gaffer source add acme/shop --merge on-green --required-check build --protected-path infra/\n  gaffer source add acme/shop --label gaffer --checkpoint plan --endpoint verify"
 )]
 pub(crate) struct AddSourceArgs {
     /// The repository.
@@ -74,12 +78,15 @@ pub(crate) struct AddSourceArgs {
 
     #[command(flatten)]
     pub(crate) timing: TimingArgs,
+
+    #[command(flatten)]
+    pub(crate) deliveries: DeliveryRuleArgs,
 }
 
 /// A change of a source.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer source set acme/shop --merge on-green --stuck-after 30m\n  gaffer source set acme/shop --answer agent:2h --answer nudge:20m --answer human\n  gaffer source set acme/shop --no-agent --adopted-may-merge=false"
+    after_help = "Examples:\n  gaffer source set acme/shop --merge on-green --stuck-after 30m\n  gaffer source set acme/shop --answer agent:2h --answer nudge:20m --answer human\n  gaffer source set acme/shop --no-agent --adopted-may-merge=false\n  gaffer source set acme/shop --label gaffer --checkpoint plan --review-by nobody --endpoint verify"
 )]
 pub(crate) struct SetSourceArgs {
     /// The repository.
@@ -111,6 +118,9 @@ pub(crate) struct SetSourceArgs {
 
     #[command(flatten)]
     pub(crate) timing: TimingArgs,
+
+    #[command(flatten)]
+    pub(crate) deliveries: DeliveryRuleArgs,
 }
 
 impl SetSourceArgs {
@@ -125,6 +135,7 @@ impl SetSourceArgs {
             repository_id,
             policy,
             timing,
+            deliveries,
         } = self;
         account.is_none()
             && repository_id.is_none()
@@ -133,6 +144,7 @@ impl SetSourceArgs {
             && !no_agent
             && *policy == PolicyArgs::default()
             && *timing == TimingArgs::default()
+            && *deliveries == DeliveryRuleArgs::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `gaffer token`.
 
 use clap::{Subcommand, ValueEnum};
-use domain::ids::TokenName;
+use domain::ids::{AgentName, TokenName};
 use jiff::SignedDuration;
 
 use super::value;
@@ -11,7 +11,7 @@ use super::value;
 pub(crate) enum TokenCommand {
     /// Make a token, which is shown once and kept nowhere.
     #[command(
-        after_help = "Examples:\n  gaffer token create dashboard --scope read\n  gaffer token create bot --expires 90d\n  gaffer token create ci --stack gaffer"
+        after_help = "Examples:\n  gaffer token create dashboard --scope read\n  gaffer token create bot --expires 90d\n  gaffer token create ci --stack gaffer\n  gaffer token create reviewer --agent bot"
     )]
     Create {
         /// Its name: a-z, 0-9 and `-`, a letter first.
@@ -22,6 +22,10 @@ pub(crate) enum TokenCommand {
         /// How long it lasts; for ever without it.
         #[arg(long, value_name = "DURATION", value_parser = value::duration)]
         expires: Option<SignedDuration>,
+        /// The agent that has it: what it orders is recorded as that agent's, and checkpoints that are for people are
+        /// closed to it.
+        #[arg(long, value_name = "NAME")]
+        agent: Option<AgentName>,
     },
     /// List tokens, never with their secrets.
     #[command(after_help = "Example:\n  gaffer token list")]

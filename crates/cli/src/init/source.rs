@@ -9,7 +9,7 @@ use url::Url;
 use super::InitRun;
 use super::notes::InitNotes;
 use super::person::{self, Person};
-use crate::args::source::{AddSourceArgs, Merge, SourceCommand};
+use crate::args::source::{AddSourceArgs, DeliveryRuleArgs, Merge, SourceCommand};
 use crate::args::value::agent_url;
 use crate::error::Error;
 use crate::render::value;
@@ -43,6 +43,7 @@ pub(super) async fn ensure(
         agent,
         policy,
         timing: run.args.timing.clone(),
+        deliveries: DeliveryRuleArgs::default(),
     };
     source::run(SourceCommand::Add(add), &run.here).await?;
     run.notes.stored_now(format!("source {repo} is added"));

@@ -1,14 +1,14 @@
 //! `gaffer token`: who may enter the HTTP API, and to do what.
 
 use anyhow::{Context, Result};
-use domain::ids::TokenName;
+use domain::ids::{AgentName, TokenName};
 use domain::token::{Scope, Token, TokenRejection};
 use engine::backend::Backend;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::args::token::{ScopeName, TokenCommand};
-use crate::context::CommandContext;
+use crate::context::{CommandContext, must_agent};
 use crate::render::Answer;
 use crate::site::StoreAccess;
 use crate::switch::moment;
@@ -20,9 +20,10 @@ pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<
             name,
             scope,
             expires,
+            agent,
         } => {
             let backend = StoreAccess::load(here).await?.backend;
-            create(&name, (scope, expires), &backend)
+            create(&name, (scope, agent, expires), &backend)
                 .await
                 .with_context(|| format!("making the token `{name}`"))
         }
@@ -42,27 +43,37 @@ pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<
 
 async fn create(
     name: &TokenName,
-    (scope, expires): (ScopeName, Option<SignedDuration>),
+    (scope, agent, expires): (ScopeName, Option<AgentName>, Option<SignedDuration>),
     backend: &Backend,
 ) -> Result<Answer> {
+    if let Some(agent) = &agent {
+        must_agent(backend, agent).await?;
+    }
     let scope = match scope {
         ScopeName::Read => Scope::Read,
         ScopeName::Write => Scope::Write,
         ScopeName::Admin => Scope::Admin,
     };
     let random: [u8; 32] = rand::random();
-    let (token, text) = backend.create_token(name, scope, expires, random).await?;
+    let rights = (scope, agent.as_ref());
+    let (token, text) = backend.create_token(name, rights, expires, random).await?;
     let until = token.expires_at.map(moment);
     let until = until.map_or_else(String::new, |until| format!(" until {until}"));
     Ok(
         Answer::new(json!({ "token": token_json(&token, backend), "value": text }))
             .line(format!(
-                "Token `{name}` allows `{}`{until}. It is shown only now:",
+                "Token `{name}`{} allows `{}`{until}. It is shown only now:",
+                of_agent(&token),
                 scope.word()
             ))
             .line(text)
             .line("It goes into GAFFER_TOKEN, or after `Authorization: Bearer`."),
     )
+}
+
+fn of_agent(token: &Token) -> String {
+    let agent = token.agent.as_ref();
+    agent.map_or_else(String::new, |agent| format!(" of the agent `{agent}`"))
 }
 
 async fn list(backend: &Backend) -> Result<Answer> {
@@ -71,6 +82,10 @@ async fn list(backend: &Backend) -> Result<Answer> {
         vec![
             token.name.to_string(),
             token.scope.word().to_owned(),
+            token
+                .agent
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), ToString::to_string),
             moment(token.created_at),
             token.expires_at.map_or_else(|| "-".to_owned(), moment),
             state(token, backend).to_owned(),
@@ -81,7 +96,7 @@ async fn list(backend: &Backend) -> Result<Answer> {
         .iter()
         .map(|it| token_json(&it.value, backend))
         .collect();
-    let head = ["token", "allows", "made", "until", "state"];
+    let head = ["token", "allows", "agent", "made", "until", "state"];
     Ok(Answer::new(json!({ "tokens": all })).table(
         &head,
         rows,
@@ -100,7 +115,7 @@ fn state(token: &Token, backend: &Backend) -> &'static str {
 /// Never with its digest: it is of no use to people.
 fn token_json(token: &Token, backend: &Backend) -> Value {
     json!({
-        "name": token.name, "scope": token.scope, "state": state(token, backend),
+        "name": token.name, "scope": token.scope, "agent": token.agent, "state": state(token, backend),
         "created_at": token.created_at, "expires_at": token.expires_at,
         "revoked_at": token.revoked_at,
     })

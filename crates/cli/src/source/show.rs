@@ -2,11 +2,12 @@
 
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source};
 
+use super::deliveries;
 use crate::args::value::short;
 
 /// What a list of sources shows.
-pub(super) const HEAD: [&str; 7] = [
-    "source", "account", "agent", "branch", "merge", "plans", "paused",
+pub(super) const HEAD: [&str; 8] = [
+    "source", "account", "agent", "branch", "merge", "plans", "label", "paused",
 ];
 
 /// One source in a list.
@@ -21,11 +22,11 @@ pub(super) fn row(source: &Source) -> Vec<String> {
         .map_or_else(|| "-".to_owned(), ToString::to_string);
     let paused = if source.paused { "yes" } else { "no" };
     let words = [
-        merge(source.policy.merge),
-        plans(source.policy.plan_approval),
-        paused,
-    ]
-    .map(str::to_owned);
+        merge(source.policy.merge).to_owned(),
+        plans(source.policy.plan_approval).to_owned(),
+        deliveries::label(&source.deliveries),
+        paused.to_owned(),
+    ];
     let mut row = vec![
         source.repo.to_string(),
         source.account.to_string(),
@@ -64,6 +65,8 @@ pub(super) fn pairs(source: &Source) -> Vec<(&'static str, String)> {
         "settle",
         format!("{} green before a merge", short(source.timing.settle)),
     ));
+    let has_agent = source.agent.is_some();
+    pairs.extend(deliveries::pairs(&source.deliveries, has_agent));
     pairs.push((
         "paused",
         if source.paused { "yes" } else { "no" }.to_owned(),
@@ -149,5 +152,7 @@ fn plans(approval: PlanApproval) -> &'static str {
         PlanApproval::Auto => "auto",
         PlanApproval::Agent => "agent",
         PlanApproval::Human => "human",
+        // A delivery's job alone has it: no source can be set to it.
+        PlanApproval::Delivery => "delivery",
     }
 }

@@ -37,6 +37,10 @@ const POLICY: &str = "--merge on-green --plan-approval agent --merge-method reba
     --protected-path infra/ --blocking-label wait --merges-per-day 5 --adopted-may-merge --keep-branch --ci-repairs 0 \
     --comment-when-blocked --blocked-label needs-somebody --answer nudge:20m --answer agent:2h --answer human";
 
+/// Every option of deliveries with another value than the default.
+const DELIVERIES: &str = "--label gaffer --endpoint observe --checkpoint review --checkpoint plan --checkpoints-by anyone \
+    --plan-by human --review-by nobody --review-rounds 0 --attempts 1 --deploy workflow:deploy.yml@main --observe soak:30m --issue-comment=false";
+
 /// Every option of the timing, its value and its seconds.
 const TIMING: [(&str, &str, i64); 10] = [
     ("stuck_after", "30m", 1_800),
@@ -102,6 +106,69 @@ fn every_option_of_the_timing_is_kept() {
         let stored: jiff::SignedDuration = timing[name].as_str().unwrap().parse().unwrap();
         assert_eq!(stored.as_secs(), seconds, "{name}");
     }
+}
+
+#[test]
+fn every_option_of_deliveries_is_kept() {
+    let world = World::with_account();
+    let source = world.json(&["source", "add", REPO])["source"].clone();
+    let defaults = json!({
+        "endpoint": "deploy", "checkpoints": ["plan", "implement", "review"], "checkpoints_by": "people", "plan_by": "jules",
+        "review_rounds": 3, "attempts": 3, "deploy": "none", "observe": "none", "comment": true,
+    });
+    assert_eq!(source["deliveries"], defaults);
+    let options: Vec<&str> = DELIVERIES.split_whitespace().collect();
+    let set = world.json(&[&["source", "set", REPO][..], &options].concat());
+    let wanted = json!({
+        "label": "gaffer", "endpoint": "observe", "checkpoints": ["plan", "review"], "checkpoints_by": "anyone", "plan_by": "human",
+        "review_by": "nobody", "review_rounds": 0, "attempts": 1, "deploy": "workflow:deploy.yml@main", "observe": "soak:30m", "comment": false,
+    });
+    assert_eq!(set["source"]["deliveries"], wanted);
+    let shown = world.run(&["source", "show", REPO]).ok();
+    for words in [
+        "label gaffer",
+        "end with observe",
+        "plan, review, for people and agents",
+        "by nobody, sent back 0 times at most",
+    ] {
+        assert!(shown.says(words), "{words}: {shown:?}");
+    }
+    assert!(world.run(&["source", "list"]).ok().says("gaffer"));
+    let freed = ["source", "set", REPO, "--no-label", "--no-checkpoints"];
+    let freed = world.json(&freed)["source"]["deliveries"].clone();
+    assert_eq!(
+        (&freed["label"], &freed["checkpoints"]),
+        (&json!(null), &json!([]))
+    );
+}
+
+#[test]
+fn odd_settings_of_deliveries_are_refused_by_name_and_nothing_is_stored() {
+    let world = World::with_account();
+    let before = world.json(&["source", "add", REPO])["source"].clone();
+    for (option, wrong, says) in [
+        ("--label", "Jules", "starts Jules by itself"),
+        ("--label", "a\u{7}b", "visible characters"),
+        ("--endpoint", "intake", "an endpoint is"),
+        ("--endpoint", "close", "an endpoint is"),
+        ("--checkpoint", "verify", "a checkpoint is"),
+        ("--checkpoint", "none", "a checkpoint is"),
+        ("--checkpoints-by", "me", "people"),
+        ("--plan-by", "nobody", "jules"),
+        ("--review-by", "me", "nobody"),
+        ("--review-rounds", "21", "20"),
+        ("--attempts", "0", "1"),
+        ("--deploy", "workflow:../x.yml@main", "deploy is `none`"),
+        ("--observe", "soak:0s", "observe is `none`"),
+        ("--issue-comment", "perhaps", "true"),
+    ] {
+        let given = format!("{option}={wrong}");
+        let told = world.refused(&["source", "set", REPO, &given]);
+        assert_eq!(told.exit, 2, "{given}: {told:?}");
+        let words = format!("{} {}", told.error, told.next);
+        assert!(words.contains(option) && words.contains(says), "{told:?}");
+    }
+    assert_eq!(world.json(&["source", "list"])["sources"], json!([before]));
 }
 
 #[test]

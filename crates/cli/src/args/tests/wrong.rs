@@ -60,6 +60,21 @@ const POLICY: &[(&str, Kind)] = &[
     ("pull_poll", Strict),
 ];
 
+/// How issues become deliveries, and how those go.
+const RULES: &[(&str, Kind)] = &[
+    ("label", Words),
+    ("endpoint", Strict),
+    ("checkpoints", Strict),
+    ("checkpoints_by", Strict),
+    ("plan_by", Strict),
+    ("review_by", Strict),
+    ("review_rounds", Strict),
+    ("attempts", Strict),
+    ("deploy", Strict),
+    ("observe", Strict),
+    ("issue_comment", Strict),
+];
+
 const PLAN: &[(&str, Kind)] = &[
     ("plan", Strict),
     ("concurrent", Strict),
@@ -115,6 +130,7 @@ const ROWS: &[Row] = &[
             REPO,
             &[("account", Strict), ("branch", Strict), ("agent", Strict)],
             POLICY,
+            RULES,
         ],
     ),
     (
@@ -128,6 +144,7 @@ const ROWS: &[Row] = &[
                 ("repository_id", Strict),
             ],
             POLICY,
+            RULES,
         ],
     ),
     ("source list", &[]),
@@ -167,7 +184,10 @@ const ROWS: &[Row] = &[
     ("token", &[]),
     (
         "token create",
-        &[NAME, &[("scope", Strict), ("expires", Strict)]],
+        &[
+            NAME,
+            &[("scope", Strict), ("expires", Strict), ("agent", Strict)],
+        ],
     ),
     ("token list", &[]),
     ("token revoke", &[NAME]),

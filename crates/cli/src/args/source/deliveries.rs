@@ -1,0 +1,142 @@
+//! How a source's issues become deliveries, and how those go.
+
+use clap::{ArgAction, Args, ValueEnum};
+use domain::delivery::{
+    Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, OddPhase, Phase, PlanBy,
+    ROUNDS_MAX, ReviewBy,
+};
+
+/// Most rounds and attempts, as clap counts.
+const ROUNDS: i64 = ROUNDS_MAX as i64;
+
+/// Settings of deliveries; an option that is not given stays unchanged, or as it is at first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "From an issue to a closed delivery")]
+pub(crate) struct DeliveryRuleArgs {
+    /// Open issues with this label become deliveries [at first: none]. Not `jules`, which starts Jules by itself.
+    #[arg(long, value_name = "LABEL", conflicts_with = "no_label")]
+    pub(crate) label: Option<IntakeLabel>,
+
+    /// Take no issues in; deliveries are created by hand.
+    #[arg(long)]
+    pub(crate) no_label: bool,
+
+    /// The last phase before a delivery closes: `plan`, `implement`, `review`, `verify` (merged), `deploy` or
+    /// `observe` [at first: deploy].
+    #[arg(long, value_name = "PHASE")]
+    pub(crate) endpoint: Option<Endpoint>,
+
+    /// A phase after which a person is awaited: `plan`, `implement` or `review`. Can be given several times; replaces
+    /// those set before [at first: all three].
+    #[arg(long = "checkpoint", value_name = "PHASE", value_parser = checkpoint, conflicts_with = "no_checkpoints")]
+    pub(crate) checkpoints: Option<Vec<Phase>>,
+
+    /// Wait for nobody between the phases.
+    #[arg(long)]
+    pub(crate) no_checkpoints: bool,
+
+    /// Who may act at checkpoints [at first: people].
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub(crate) checkpoints_by: Option<Deciders>,
+
+    /// Who plans [at first: jules].
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub(crate) plan_by: Option<Planner>,
+
+    /// Who reviews [at first: the agent, or a person where there is none].
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub(crate) review_by: Option<Reviewer>,
+
+    /// How often a change may be sent back by its review [at first: 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=ROUNDS))]
+    pub(crate) review_rounds: Option<u32>,
+
+    /// How many sessions may work on one delivery without a person who asks for more [at first: 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=ROUNDS))]
+    pub(crate) attempts: Option<u32>,
+
+    /// How a merged change is deployed: `none`, `workflow:FILE@BRANCH` (which is dispatched) or
+    /// `deployment:ENVIRONMENT` (which is awaited) [at first: none].
+    #[arg(long, value_name = "HOW")]
+    pub(crate) deploy: Option<Deploy>,
+
+    /// How a deployed change is observed: `none` or `soak:TIME`, in which no check of the merge commit may fail
+    /// [at first: none].
+    #[arg(long, value_name = "HOW")]
+    pub(crate) observe: Option<Observe>,
+
+    /// Whether the issue is told how far its delivery is, in one comment [at first: true].
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    pub(crate) issue_comment: Option<bool>,
+}
+
+/// A phase after which a person can be awaited.
+fn checkpoint(word: &str) -> Result<Phase, OddPhase> {
+    let phase = Phase::ALL.into_iter().find(|phase| phase.word() == word);
+    let phase = phase.ok_or(OddPhase::Checkpoint)?;
+    Checkpoints::at(&[phase])?;
+    Ok(phase)
+}
+
+/// [`CheckpointsBy`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Deciders {
+    /// Only people.
+    People,
+    /// Agents too.
+    Anyone,
+}
+
+impl From<Deciders> for CheckpointsBy {
+    fn from(who: Deciders) -> Self {
+        match who {
+            Deciders::People => Self::People,
+            Deciders::Anyone => Self::Anyone,
+        }
+    }
+}
+
+/// [`PlanBy`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Planner {
+    /// The session that implements it.
+    Jules,
+    /// The agent sends it.
+    Agent,
+    /// A person sends it.
+    Human,
+}
+
+impl From<Planner> for PlanBy {
+    fn from(who: Planner) -> Self {
+        match who {
+            Planner::Jules => Self::Jules,
+            Planner::Agent => Self::Agent,
+            Planner::Human => Self::Human,
+        }
+    }
+}
+
+/// [`ReviewBy`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reviewer {
+    /// The agent is woken, and after a while a person is awaited.
+    Agent,
+    /// A person.
+    Human,
+    /// A second session of Jules, which costs a second task.
+    Jules,
+    /// Every change passes.
+    Nobody,
+}
+
+impl From<Reviewer> for ReviewBy {
+    fn from(who: Reviewer) -> Self {
+        match who {
+            Reviewer::Agent => Self::Agent,
+            Reviewer::Human => Self::Human,
+            Reviewer::Jules => Self::Jules,
+            Reviewer::Nobody => Self::Nobody,
+        }
+    }
+}

@@ -9,7 +9,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use client::wire::{THROUGH, Through};
 use domain::advice::Advice;
-use domain::ids::TokenName;
+use domain::delivery::Actor;
+use domain::ids::{AgentName, TokenName};
 use domain::redact::presentable;
 use domain::token::{self, Scope, Token, TokenRejection};
 use secrecy::{ExposeSecret, SecretString};
@@ -76,6 +77,8 @@ fn digest(text: &str) -> [u8; 32] {
 pub(crate) struct AuthenticatedCaller {
     scope: Scope,
     name: Option<TokenName>,
+    /// The agent that has the token; a person has it without one.
+    agent: Option<AgentName>,
     through: Through,
 }
 
@@ -96,6 +99,20 @@ impl AuthenticatedCaller {
             (None, None) => usual.to_owned(),
         };
         format!("{who} {through}")
+    }
+
+    /// The caller as a delivery records it: a token that is marked as an agent's is that agent, any other a person.
+    pub(crate) fn actor(&self) -> Actor {
+        let unnamed = match self.through {
+            Through::CommandLine => "at the command line",
+            Through::Mcp => "over MCP",
+            Through::Http => "over HTTP",
+        };
+        match (&self.agent, &self.name) {
+            (Some(agent), _) => Actor::agent(agent.as_str()),
+            (None, Some(token)) => Actor::person(token.as_str()),
+            (None, None) => Actor::person(unnamed),
+        }
     }
 
     /// Refuses what the shown token does not allow.
@@ -168,6 +185,7 @@ pub(crate) async fn admit(api: &ApiInner, shown: &str) -> Result<AuthenticatedCa
         return Ok(AuthenticatedCaller {
             scope,
             name: Some(token.name),
+            agent: token.agent,
             through: Through::default(),
         });
     }
@@ -175,6 +193,7 @@ pub(crate) async fn admit(api: &ApiInner, shown: &str) -> Result<AuthenticatedCa
         return Ok(AuthenticatedCaller {
             scope: Scope::Admin,
             name: None,
+            agent: None,
             through: Through::default(),
         });
     }

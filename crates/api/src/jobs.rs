@@ -98,6 +98,7 @@ pub(crate) fn not_created(error: Error) -> Refused {
         } => ("agent", Advice::AddAgent.about(name)),
         Error::NoSuch { .. }
         | Error::NotNow(_)
+        | Error::Transition(_)
         | Error::Records(_)
         | Error::Commit(_)
         | Error::Queue(_)

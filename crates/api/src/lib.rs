@@ -20,6 +20,7 @@ mod trace;
 mod view;
 
 mod adopt;
+mod deliveries;
 mod document;
 mod events;
 mod inbox;

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use client::wire::{EffectView, Pending};
-use domain::effect::{Action, Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, TrackerAction};
 use domain::ids::{EffectId, JobId};
 use domain::redact::presentable;
 use engine::jobs::EffectRef;
@@ -120,5 +120,8 @@ fn word(action: &Action) -> &'static str {
         Action::Label { .. } => "label",
         Action::ClosePull { .. } => "close_pull",
         Action::DeleteBranch { .. } => "delete_branch",
+        Action::Tracker(TrackerAction::Tell { .. }) => "tell_issue",
+        Action::Tracker(TrackerAction::CloseIssue { .. }) => "close_issue",
+        Action::Tracker(TrackerAction::DispatchWorkflow { .. }) => "dispatch_workflow",
     }
 }

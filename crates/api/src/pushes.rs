@@ -52,6 +52,7 @@ fn not_ours(error: Error, field: &str) -> Refused {
         }
         Error::NoSuch { .. }
         | Error::NotNow(_)
+        | Error::Transition(_)
         | Error::Records(_)
         | Error::Commit(_)
         | Error::Queue(_)

@@ -61,6 +61,18 @@ impl Refused {
         self
     }
 
+    /// The same refusal, with what the caller may do with the delivery now.
+    pub(crate) fn with_legal(mut self, legal: Vec<String>) -> Self {
+        self.0.legal = Some(legal);
+        self
+    }
+
+    /// The same refusal, with the id of what is there already.
+    pub(crate) fn with_existing(mut self, id: &str) -> Self {
+        self.0.existing = Some(id.to_owned());
+        self
+    }
+
     /// What the store or the queue could not do. The cause is for the log alone.
     fn ours(status: StatusCode, code: &str, error: &dyn std::error::Error) -> Self {
         tracing::error!(%error, problem.code = code, "a request could not be served");
@@ -140,6 +152,7 @@ impl From<Error> for Refused {
         let unavailable = StatusCode::SERVICE_UNAVAILABLE;
         match error {
             Error::NotNow(not_now) => not_now.into(),
+            Error::Transition(refused) => refused.into(),
             Error::NoSuch { what, ref name } => {
                 let code = format!("no_such_{what}");
                 let helps = Advice::for_missing(what).map(|advice| advice.about(name));

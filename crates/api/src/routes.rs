@@ -1,8 +1,9 @@
 //! The table of all routes: both the router and the OpenAPI document are made from it.
 //!
-//! To add a route, add a row in `routes/table.rs`. Tests check that nothing else makes routes, that
+//! To add a route, add a row in `routes/table.rs`, or beside it for deliveries. Tests check that nothing else makes routes, that
 //! `docs/openapi.json` matches the table, and that every row meets bad input.
 
+pub(crate) mod deliveries;
 mod parameter;
 mod table;
 
@@ -22,6 +23,8 @@ pub enum Method {
     Get,
     /// Writes.
     Post,
+    /// Changes what is there.
+    Patch,
 }
 
 /// Who may call a route.
@@ -145,6 +148,15 @@ impl<S> Row<S> {
         Self::new((Method::Post, path), told, serve)
     }
 
+    /// A route that changes what is there.
+    const fn patch(
+        path: &'static str,
+        told: (&'static str, &'static str),
+        serve: fn() -> MethodRouter<S>,
+    ) -> Self {
+        Self::new((Method::Patch, path), told, serve)
+    }
+
     /// An order about one job, in both spellings.
     const fn order(
         verb: Verb,
@@ -187,7 +199,7 @@ impl<S> Row<S> {
 pub(crate) const fn needed(method: Method) -> Scope {
     match method {
         Method::Get => Scope::Read,
-        Method::Post => Scope::Write,
+        Method::Post | Method::Patch => Scope::Write,
     }
 }
 
@@ -201,7 +213,8 @@ pub(crate) fn served<S: Clone + Send + Sync + 'static>(rows: &[Row<S>]) -> Route
 
 /// All routes.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
-    let ours = CLOSED.iter().chain(OPEN).map(|row| &row.route);
+    let closed = CLOSED.iter().chain(deliveries::ROWS);
+    let ours = closed.chain(OPEN).map(|row| &row.route);
     let ours = ours.chain([&TOOLS]);
     ours.chain(HOOKS.iter().map(|row| &row.route))
 }

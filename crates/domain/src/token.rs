@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::ids::TokenName;
+use crate::ids::{AgentName, TokenName};
 
 /// Prefix of all our tokens, which makes them recognisable anywhere.
 const PREFIX: &str = "gaf_";
@@ -41,6 +41,9 @@ pub struct Token {
     pub digest: String,
     /// Its scope.
     pub scope: Scope,
+    /// The agent that has it; a person without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
     /// Since when.
     pub created_at: Timestamp,
     /// Until when; for ever without it.
@@ -62,7 +65,7 @@ impl Token {
     /// A new token and its text, made of random bytes, which is shown once and kept nowhere.
     pub fn new(
         name: TokenName,
-        scope: Scope,
+        (scope, agent): (Scope, Option<AgentName>),
         (created_at, expires_at): (Timestamp, Option<Timestamp>),
         random: [u8; 32],
     ) -> (Self, String) {
@@ -71,6 +74,7 @@ impl Token {
             digest: digest(&text),
             name,
             scope,
+            agent,
             created_at,
             expires_at,
             revoked_at: None,
@@ -113,7 +117,7 @@ mod tests {
     fn a_token_names_itself_and_is_recognised_as_a_secret() {
         let name: TokenName = "ci-bot".parse().unwrap();
         let until = Some(at(100));
-        let (token, text) = Token::new(name.clone(), Scope::Read, (at(0), until), [7; 32]);
+        let (token, text) = Token::new(name.clone(), (Scope::Read, None), (at(0), until), [7; 32]);
         assert_eq!(name_in(&text), Some(name));
         assert_eq!(token.digest, digest(&text));
         let stored = serde_json::to_string(&token).unwrap();

@@ -1,9 +1,11 @@
 //! Parameters in the query and the headers of a call.
 
 use client::wire::{
-    ARTIFACTS_PAGE_MAX, EVENTS_LIMIT, EVENTS_LIMIT_MAX, IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX,
-    JOBS_LIMIT, JOBS_LIMIT_MAX, WAIT_SECONDS_MAX,
+    ARTIFACTS_PAGE_MAX, DELIVERIES_LIMIT, DELIVERIES_LIMIT_MAX, EVENTS_LIMIT, EVENTS_LIMIT_MAX,
+    IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT, JOBS_LIMIT_MAX, WAIT_SECONDS_MAX,
 };
+
+use crate::deliveries::NEEDS;
 
 /// What a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub enum ParameterType {
     Job,
     /// States of a job, separated by commas.
     States,
+    /// One of these words.
+    Word(&'static [&'static str]),
     /// A text that an earlier answer held.
     Cursor,
     /// Yes or no, in digits or words.
@@ -129,6 +133,44 @@ pub(super) const JOBS: [Parameter; 4] = [
         "cursor",
         ParameterType::Cursor,
         "Goes on where an earlier answer ended: its `next_cursor`.",
+    ),
+];
+
+/// What `GET /api/deliveries` takes.
+pub(super) const DELIVERIES: [Parameter; 5] = [
+    query(
+        "phase",
+        ParameterType::Word(&[
+            "intake",
+            "plan",
+            "implement",
+            "review",
+            "verify",
+            "deploy",
+            "observe",
+            "close",
+        ]),
+        "Only deliveries in this phase.",
+    ),
+    query(
+        "repo",
+        ParameterType::Form("RepoName"),
+        "Only deliveries of this repository.",
+    ),
+    query(
+        "needs",
+        ParameterType::Word(&NEEDS),
+        "Only deliveries that wait for a person, or for an agent.",
+    ),
+    number(
+        "limit",
+        (1, DELIVERIES_LIMIT_MAX, DELIVERIES_LIMIT),
+        "How many at most.",
+    ),
+    query(
+        "after",
+        ParameterType::Cursor,
+        "Goes on where an earlier answer ended: its `next`.",
     ),
 ];
 

@@ -150,7 +150,7 @@ async fn a_token_does_over_mcp_what_it_does_elsewhere() {
         let name = name.parse().unwrap();
         let made = world
             .backend
-            .create_token(&name, scope, None, [7; 32])
+            .create_token(&name, (scope, None), None, [7; 32])
             .await;
         tokens.push(made.unwrap().1);
     }

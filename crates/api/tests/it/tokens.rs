@@ -19,7 +19,9 @@ async fn made(
     lasts: Option<SignedDuration>,
 ) -> String {
     let name: TokenName = name.parse().unwrap();
-    let made = backend.create_token(&name, scope, lasts, [7; 32]).await;
+    let made = backend
+        .create_token(&name, (scope, None), lasts, [7; 32])
+        .await;
     made.unwrap().1
 }
 

@@ -1,4 +1,6 @@
-//! Deliveries in answers, and what can be asked of them.
+//! Deliveries in answers.
+
+mod requests;
 
 use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName, RunId};
 use domain::priority::Priority;
@@ -6,7 +8,12 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Reason, WaitsFor, form};
+use super::{AsRead, Next, PlannedStep, Reason, WaitsFor, form};
+
+pub use requests::{
+    ApproveDelivery, CancelDelivery, CreateDelivery, EditDelivery, PartRequest, PlanRequest,
+    RefRequest, RejectDelivery, RetryDelivery, SplitRequest, StartDelivery, VerdictRequest,
+};
 
 /// How many deliveries a list holds when nothing else is asked for.
 pub const DELIVERIES_LIMIT: u32 = 50;
@@ -258,124 +265,33 @@ pub struct PhaseRunView {
     pub actor: String,
 }
 
-/// `POST /api/deliveries`: a delivery of an issue, or of the caller's own words.
+/// `GET /api/deliveries/{delivery}/why`: why a delivery is where it is, in the words of its own record, its job and its
+/// pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CreateDelivery {
-    /// The repository; it has to be a source.
-    #[schemars(with = "form::RepoName")]
-    pub repo: RepoName,
-    /// The number of the issue; without one, `summary` says what is wanted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub issue: Option<u64>,
-    /// Whether an issue that had a delivery before gets another one, once that is closed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub again: bool,
-    /// What it is about; the title of the issue without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = domain::delivery::TITLE_CHARS_MAX))]
-    pub summary: Option<String>,
-    /// More about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// When it is done; the `- [ ]` lines of the issue without any.
+pub struct DeliveryWhy {
+    /// The delivery.
+    #[schemars(with = "String")]
+    pub delivery_id: DeliveryId,
+    /// Its phase.
+    pub phase: String,
+    /// How that goes.
+    pub run_status: String,
+    /// Who is waited for.
+    pub waits_for: WaitsFor,
+    /// What is the case, the decisive reason first.
+    pub because: Vec<Reason>,
+    /// What will be done, the soonest first.
+    pub then: Vec<PlannedStep>,
+    /// Advice about what stands in the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = domain::delivery::CRITERIA_MAX))]
-    pub acceptance_criteria: Vec<String>,
-    /// How much it matters, from 0 to 9; 9 goes first.
+    pub next: Vec<Next>,
+    /// Age of what is said of its pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Priority>")]
-    pub priority: Option<Priority>,
-}
-
-/// `POST /api/deliveries/{id}/start`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StartDelivery {}
-
-/// `POST /api/deliveries/{id}/approve`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ApproveDelivery {
-    /// The reviewed head, at the review checkpoint: another present head refuses the approval.
+    pub as_read: Option<AsRead>,
+    /// The latest time at which its job or its pull request is looked at again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
-    pub sha: Option<CommitSha>,
-}
-
-/// `POST /api/deliveries/{id}/reject`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RejectDelivery {
-    /// What has to change.
-    #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
-    pub reason: String,
-}
-
-/// `POST /api/deliveries/{id}/retry`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RetryDelivery {
-    /// What to do otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
-    pub reason: Option<String>,
-}
-
-/// `POST /api/deliveries/{id}/cancel`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CancelDelivery {}
-
-/// `POST /api/deliveries/{id}/verdict`: what a review came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct VerdictRequest {
-    /// `pass` or `not_pass`.
-    #[schemars(with = "form::Verdict")]
-    pub verdict: domain::delivery::Verdict,
-    /// The reviewed head; another present head refuses the verdict.
-    #[schemars(with = "form::CommitSha")]
-    pub sha: CommitSha,
-    /// In a few words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = domain::delivery::SUMMARY_CHARS_MAX))]
-    pub summary: Option<String>,
-    /// What has to change; needed with `not_pass`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
-    pub feedback: Option<String>,
-}
-
-/// `POST /api/deliveries/{id}/plan`: a plan from outside.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PlanRequest {
-    /// The plan.
-    #[schemars(length(min = 1, max = domain::delivery::PLAN_BYTES_MAX))]
-    pub content: String,
-    /// The files that it wants to change.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub target_files: Vec<String>,
-}
-
-/// `POST /api/deliveries/{id}/split`: smaller deliveries in place of this one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SplitRequest {
-    /// Which.
-    #[schemars(length(min = 1, max = domain::delivery::CHILDREN_MAX))]
-    pub children: Vec<PartRequest>,
-}
-
-/// A part into which a delivery is split.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PartRequest {
-    /// What it is about.
-    #[schemars(length(min = 1, max = domain::delivery::TITLE_CHARS_MAX))]
-    pub summary: String,
-    /// When it is done.
-    #[schemars(length(max = domain::delivery::CRITERIA_MAX))]
-    pub acceptance_criteria: Vec<String>,
+    #[schemars(with = "Option<form::Moment>")]
+    pub next_look: Option<Timestamp>,
+    /// What the caller may do now.
+    pub legal: Vec<String>,
 }

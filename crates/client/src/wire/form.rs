@@ -63,6 +63,8 @@ texts! {
     Log = { "pattern": "^(app|[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})$" };
     /// What an agent wants to find in its wakes: at most 200 characters that can be seen, on one line.
     Resume = { "minLength": 1, "maxLength": 200, "pattern": "\\S" };
+    /// The address of a page: https, plain characters, at most 200 of them.
+    PageAddress = { "pattern": "^https?://[^\\s\"'`<>\\\\^{|}]+$", "maxLength": 200, "examples": ["https://example.com/issues/7"] };
     /// A moment, in UTC.
     Moment = { "format": "date-time", "examples": ["2026-03-01T12:00:00Z"] };
 }
@@ -111,6 +113,38 @@ impl JsonSchema for Verdict {
         json_schema!({
             "description": "What a review came to.",
             "type": "string", "enum": ["pass", "not_pass"],
+        })
+    }
+}
+
+/// What something is to a delivery.
+pub(super) struct RefRole;
+
+impl JsonSchema for RefRole {
+    fn schema_name() -> Cow<'static, str> {
+        "RefRole".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What something is to a delivery.",
+            "type": "string", "enum": ["trigger", "output", "parent"],
+        })
+    }
+}
+
+/// What kind of thing a delivery refers to.
+pub(super) struct RefType;
+
+impl JsonSchema for RefType {
+    fn schema_name() -> Cow<'static, str> {
+        "RefType".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What kind of thing a delivery refers to.",
+            "type": "string", "enum": ["jira", "verbal", "pr", "commit", "repo", "github_issue"],
         })
     }
 }

@@ -31,6 +31,12 @@ pub struct Problem {
     /// Advice: orders that would be accepted now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<Next>,
+    /// What the caller may do with the delivery now, where it does not take an order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legal: Option<Vec<String>>,
+    /// The id of what is there already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub existing: Option<String>,
 }
 
 /// An advised order.
@@ -76,6 +82,8 @@ impl Problem {
             field: None,
             reasons: Vec::new(),
             next: Vec::new(),
+            legal: None,
+            existing: None,
         }
     }
 }

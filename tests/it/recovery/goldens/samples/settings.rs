@@ -119,7 +119,7 @@ fn tokens() -> [Token; 3] {
     let random = [7; 32];
     let token = |name: &str, scope| {
         let name = name.parse().expect("a name");
-        Token::new(name, scope, (AT, None), random).0
+        Token::new(name, (scope, None), (AT, None), random).0
     };
     let expires_at = Some(AT);
     let read = Token {
@@ -128,6 +128,7 @@ fn tokens() -> [Token; 3] {
     };
     let revoked_at = Some(AT);
     let write = Token {
+        agent: Some("zai".parse().expect("a name")),
         revoked_at,
         ..token("bot", Scope::Write)
     };

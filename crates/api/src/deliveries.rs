@@ -1,0 +1,80 @@
+//! Deliveries: lists them, shows them, and takes orders about them.
+
+mod create;
+mod orders;
+mod query;
+mod refused;
+mod requests;
+mod view;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use client::wire::{Deliveries, DeliveryView, DeliveryWhy};
+use domain::ids::DeliveryId;
+use engine::deliveries::DeliveryShown;
+
+use crate::auth::AuthenticatedCaller;
+use crate::body::{self, Parts};
+use crate::http_api::{ApiInner, SharedState};
+use crate::query::QueryPairs;
+use crate::refusal::Refused;
+
+pub(crate) use create::create;
+pub(crate) use orders::{DeliveryVerb, edit, order};
+pub(crate) use query::NEEDS;
+
+/// `GET /api/deliveries`.
+pub(crate) async fn list(
+    State(api): SharedState,
+    asked: QueryPairs,
+) -> Result<Json<Deliveries>, Refused> {
+    let query::Asked {
+        query,
+        after,
+        limit,
+    } = query::read(asked)?;
+    let listed = api
+        .backend
+        .list_deliveries(&query, after.as_ref(), limit)
+        .await?;
+    Ok(Json(Deliveries {
+        deliveries: listed.deliveries.iter().map(view::card).collect(),
+        next: listed.next.map(|next| next.to_string()),
+    }))
+}
+
+/// `GET /api/deliveries/{delivery}`.
+pub(crate) async fn show(
+    State(api): SharedState,
+    path: Parts<String>,
+    Extension(who): Extension<AuthenticatedCaller>,
+) -> Result<Json<DeliveryView>, Refused> {
+    let id = named(&api, path).await?;
+    shown(&api, &id, &who).await
+}
+
+/// `GET /api/deliveries/{delivery}/why`.
+pub(crate) async fn why(
+    State(api): SharedState,
+    path: Parts<String>,
+    Extension(who): Extension<AuthenticatedCaller>,
+) -> Result<Json<DeliveryWhy>, Refused> {
+    let id = named(&api, path).await?;
+    let shown = api.backend.delivery_shown(&id).await?;
+    Ok(Json(view::why(&api, &shown, &who).await?))
+}
+
+/// The delivery that a path names.
+async fn named(api: &ApiInner, path: Parts<String>) -> Result<DeliveryId, Refused> {
+    Ok(api.backend.find_delivery(&body::parts(path)?).await?)
+}
+
+/// A delivery as it is now.
+async fn shown(
+    api: &ApiInner,
+    id: &DeliveryId,
+    who: &AuthenticatedCaller,
+) -> Result<Json<DeliveryView>, Refused> {
+    let shown: DeliveryShown = api.backend.delivery_shown(id).await?;
+    Ok(Json(view::whole(api, &shown, who).await?))
+}

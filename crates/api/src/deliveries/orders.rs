@@ -1,0 +1,187 @@
+//! Orders about one delivery: `POST /api/deliveries/{delivery}/{verb}`, and its edits.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::{MethodRouter, post};
+use axum::{Extension, Json};
+use client::wire::{CancelDelivery, DeliveryView, EditDelivery, StartDelivery};
+use domain::delivery::{Act, Command};
+use domain::ids::DeliveryId;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use super::{named, requests, shown, view};
+use crate::auth::AuthenticatedCaller;
+use crate::body::{self, Parts, Sent};
+use crate::http_api::{ApiInner, SharedState};
+use crate::orders::OrderCaller;
+use crate::refusal::Refused;
+
+/// What can be ordered of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeliveryVerb {
+    /// Begin it.
+    Start,
+    /// Let it go on from a checkpoint.
+    Approve,
+    /// Send it back from a checkpoint.
+    Reject,
+    /// Try its failed phase again.
+    Retry,
+    /// Call it off.
+    Cancel,
+    /// Say what its review came to.
+    Verdict,
+    /// Send its plan.
+    Plan,
+    /// Split it into smaller ones.
+    Split,
+}
+
+impl DeliveryVerb {
+    /// Where it is ordered.
+    pub(crate) const fn path(self) -> &'static str {
+        match self {
+            Self::Start => "/api/deliveries/{delivery}/start",
+            Self::Approve => "/api/deliveries/{delivery}/approve",
+            Self::Reject => "/api/deliveries/{delivery}/reject",
+            Self::Retry => "/api/deliveries/{delivery}/retry",
+            Self::Cancel => "/api/deliveries/{delivery}/cancel",
+            Self::Verdict => "/api/deliveries/{delivery}/verdict",
+            Self::Plan => "/api/deliveries/{delivery}/plan",
+            Self::Split => "/api/deliveries/{delivery}/split",
+        }
+    }
+
+    /// What is wanted, and how it is told apart from other wishes under the same name.
+    fn act(self, sent: Sent) -> Result<(Act, String), Refused> {
+        match self {
+            Self::Start => read(body::maybe_order::<StartDelivery>(sent)?, |_| {
+                Ok(Act::Start)
+            }),
+            Self::Approve => read(body::maybe_order(sent)?, |sent| Ok(requests::approve(sent))),
+            Self::Reject => read(body::order(sent)?, requests::reject),
+            Self::Retry => read(body::maybe_order(sent)?, requests::retry),
+            Self::Cancel => read(body::maybe_order::<CancelDelivery>(sent)?, |_| {
+                Ok(Act::Cancel)
+            }),
+            Self::Verdict => read(body::order(sent)?, requests::verdict),
+            Self::Plan => read(body::order(sent)?, requests::plan),
+            Self::Split => read(body::order(sent)?, requests::split),
+        }
+    }
+}
+
+fn read<T: Serialize + DeserializeOwned>(
+    sent: T,
+    act: impl FnOnce(T) -> Result<Act, Refused>,
+) -> Result<(Act, String), Refused> {
+    // Plain fields with text keys always serialize.
+    let text = serde_json::to_string(&sent).unwrap_or_default();
+    Ok((act(sent)?, text))
+}
+
+/// What serves an order.
+pub(crate) fn order(verb: DeliveryVerb) -> MethodRouter<Arc<ApiInner>> {
+    post(move |api, path, sender, sent| carry_out(verb, api, path, sender, sent))
+}
+
+async fn carry_out(
+    verb: DeliveryVerb,
+    State(api): SharedState,
+    path: Parts<String>,
+    (Extension(who), headers): OrderCaller,
+    sent: Sent,
+) -> Result<Json<DeliveryView>, Refused> {
+    let key = body::idempotency_key(&headers)?;
+    let (act, text) = verb.act(sent)?;
+    let id = named(&api, path).await?;
+    let wish = format!("{}:{text}", verb.path());
+    give(&api, (&id, act), &who, command_id(&api, key, &wish)).await
+}
+
+/// `PATCH /api/deliveries/{delivery}`.
+pub(crate) async fn edit(
+    State(api): SharedState,
+    path: Parts<String>,
+    Extension(who): Extension<AuthenticatedCaller>,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Result<Json<DeliveryView>, Refused> {
+    let key = body::idempotency_key(&headers)?;
+    let (act, text) = read(body::order::<EditDelivery>(sent)?, requests::edit)?;
+    let id = named(&api, path).await?;
+    let wish = format!("edit:{text}");
+    give(&api, (&id, act), &who, command_id(&api, key, &wish)).await
+}
+
+/// The same name with the same body is one command; without a name each is its own.
+pub(super) fn command_id(api: &ApiInner, key: Option<&str>, wish: &str) -> String {
+    match key {
+        Some(key) => {
+            let digest = Sha256::digest(format!("{key}\n{wish}"));
+            format!("key:{}", hex::encode(digest))
+        }
+        None => format!("api:{}", api.backend.ulid()),
+    }
+}
+
+async fn give(
+    api: &ApiInner,
+    (id, act): (&DeliveryId, Act),
+    who: &AuthenticatedCaller,
+    command_id: String,
+) -> Result<Json<DeliveryView>, Refused> {
+    if !api.backend.delivery_shown(id).await?.is_stored {
+        of_job(api, (id, act), who).await?;
+        return shown(api, id, who).await;
+    }
+    let command = Command {
+        id: command_id,
+        by: who.actor(),
+        act,
+    };
+    api.backend.command_delivery(id, &command).await?;
+    tracing::info!(delivery.id = %id, by = %command.by, act = %command.act.kind(), "an order about a delivery was taken");
+    shown(api, id, who).await
+}
+
+/// A job that belongs to no delivery takes its own orders.
+async fn of_job(
+    api: &ApiInner,
+    (id, act): (&DeliveryId, Act),
+    who: &AuthenticatedCaller,
+) -> Result<(), Refused> {
+    let named = api.backend.find(id.as_str()).await?.by(who.who(None));
+    let kind = act.kind();
+    match act {
+        Act::Approve { .. } => api.backend.approve_plan(&named, None).await.map(drop)?,
+        Act::Retry { reason } => {
+            let reason = reason.as_deref();
+            api.backend.retry_job(&named, reason).await.map(drop)?;
+        }
+        Act::Cancel => {
+            let by = who.who(None);
+            api.backend.cancel_job(&named, &by).await.map(drop)?;
+        }
+        Act::Start
+        | Act::Reject { .. }
+        | Act::Verdict(_)
+        | Act::Plan { .. }
+        | Act::Split { .. }
+        | Act::Merge { .. }
+        | Act::Edit(_)
+        | Act::Collect { .. }
+        | Act::Analyse { .. } => {
+            let detail = format!("this is a job that belongs to no delivery: it has no `{kind}`");
+            let found = api.backend.delivery_shown(id).await?;
+            let legal = view::legal(api, &found, who).await?;
+            let refused = Refused::new(StatusCode::CONFLICT, "no_delivery", &detail);
+            return Err(refused.with_legal(legal));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Which deliveries a list holds.
+
+use std::fmt;
+
+use client::wire::{DELIVERIES_LIMIT, DELIVERIES_LIMIT_MAX};
+use domain::delivery::Phase;
+use domain::ids::InvalidId;
+use domain::job::WaitParty;
+use domain::redact::presentable;
+use engine::deliveries::{DeliveriesCursor, DeliveryQuery, InvalidDeliveriesCursor};
+
+use crate::body::SHOWN_CHARS_MAX;
+use crate::query::{self, QueryPairs};
+use crate::refusal::Refused;
+
+/// For whom a list can be asked: the other parties act by themselves.
+pub(crate) const NEEDS: [&str; 2] = ["person", "agent"];
+
+/// Which deliveries are wanted.
+pub(super) struct Asked {
+    pub(super) query: DeliveryQuery,
+    pub(super) after: Option<DeliveriesCursor>,
+    pub(super) limit: usize,
+}
+
+/// Reads the query of a list.
+pub(super) fn read(asked: QueryPairs) -> Result<Asked, Refused> {
+    let mut query = DeliveryQuery::default();
+    let (mut after, mut limit) = (None, DELIVERIES_LIMIT);
+    for (name, value) in query::pairs(asked)? {
+        let wrong = |error: &dyn fmt::Display| query::bad(&name, error);
+        match name.as_str() {
+            "repo" => query.repo = Some(value.parse().map_err(|error: InvalidId| wrong(&error))?),
+            "phase" => query.phase = Some(phase(&value)?),
+            "needs" => query.needs = Some(needs(&value)?),
+            "after" => {
+                let read = value.parse();
+                after = Some(read.map_err(|error: InvalidDeliveriesCursor| wrong(&error))?);
+            }
+            "limit" => limit = number(&value)?,
+            _ => {
+                let known = "there are `phase`, `repo`, `needs`, `limit` and `after`";
+                return Err(query::unknown(&name, known));
+            }
+        }
+    }
+    Ok(Asked {
+        query,
+        after,
+        limit: usize::try_from(limit).unwrap_or(usize::MAX),
+    })
+}
+
+fn phase(value: &str) -> Result<Phase, Refused> {
+    let found = Phase::ALL.into_iter().find(|phase| phase.word() == value);
+    found.ok_or_else(|| odd("phase", value, &Phase::ALL.map(Phase::word)))
+}
+
+fn needs(value: &str) -> Result<WaitParty, Refused> {
+    match value {
+        "person" => Ok(WaitParty::Person),
+        "agent" => Ok(WaitParty::Agent),
+        _ => Err(odd("needs", value, &NEEDS)),
+    }
+}
+
+fn odd(name: &str, value: &str, known: &[&str]) -> Refused {
+    let value = presentable(value, SHOWN_CHARS_MAX);
+    let wrong = format!("it is `{value}`, but has to be one of {}", known.join(", "));
+    query::bad(name, &wrong)
+}
+
+fn number(value: &str) -> Result<u32, Refused> {
+    let read = value.parse::<u32>().ok();
+    let fits = read.filter(|limit| (1..=DELIVERIES_LIMIT_MAX).contains(limit));
+    fits.ok_or_else(|| {
+        let value = presentable(value, SHOWN_CHARS_MAX);
+        let wrong =
+            format!("it is `{value}`, but has to be a number from 1 to {DELIVERIES_LIMIT_MAX}");
+        query::bad("limit", &wrong)
+    })
+}

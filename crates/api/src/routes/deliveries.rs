@@ -1,0 +1,148 @@
+//! The routes of deliveries.
+
+use std::sync::Arc;
+
+use axum::routing::{get, patch, post};
+
+use super::parameter::{DELIVERIES, KEY};
+use super::{RequestBody, ResponseBody, Row};
+use crate::deliveries::{self, DeliveryVerb};
+use crate::http_api::ApiInner;
+
+use ResponseBody::Json;
+
+/// A delivery as it is after an order.
+const DELIVERY: &[(u16, ResponseBody)] = &[(200, Json("DeliveryView"))];
+
+/// For callers with a token, in the order of the document.
+pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
+    Row::get(
+        "/api/deliveries",
+        (
+            "list_deliveries",
+            "Lists deliveries, the newest first, and among them jobs that belong to none",
+        ),
+        || get(deliveries::list),
+    )
+    .takes(&DELIVERIES)
+    .answers(&[(200, Json("Deliveries"))]),
+    Row::post(
+        "/api/deliveries",
+        (
+            "create_delivery",
+            "Has an issue, or the caller's own words, become a delivery",
+        ),
+        || post(deliveries::create),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("CreateDelivery"))
+    .answers(&[(201, Json("DeliveryView"))])
+    .refuses(&[409]),
+    Row::get(
+        "/api/deliveries/{delivery}",
+        (
+            "show_delivery",
+            "Shows a delivery, with what the caller may do with it now",
+        ),
+        || get(deliveries::show),
+    )
+    .answers(DELIVERY)
+    .refuses(&[404]),
+    Row::patch(
+        "/api/deliveries/{delivery}",
+        ("edit_delivery", "Changes what a delivery says of itself"),
+        || patch(deliveries::edit),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("EditDelivery"))
+    .answers(DELIVERY)
+    .refuses(&[404, 409]),
+    Row::get(
+        "/api/deliveries/{delivery}/why",
+        ("why_delivery", "Tells why a delivery is where it is"),
+        || get(deliveries::why),
+    )
+    .answers(&[(200, Json("DeliveryWhy"))])
+    .refuses(&[404]),
+    Row::post(
+        DeliveryVerb::Start.path(),
+        ("start_delivery", "Begins a delivery that waits at its plan"),
+        || deliveries::order(DeliveryVerb::Start),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("StartDelivery"))
+    .answers(DELIVERY)
+    .refuses(&[404, 409]),
+    Row::post(
+        DeliveryVerb::Approve.path(),
+        (
+            "approve_delivery",
+            "Lets a delivery go on from a checkpoint",
+        ),
+        || deliveries::order(DeliveryVerb::Approve),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("ApproveDelivery"))
+    .answers(DELIVERY)
+    .refuses(&[404, 409]),
+    Row::post(
+        DeliveryVerb::Reject.path(),
+        ("reject_delivery", "Sends a delivery back from a checkpoint"),
+        || deliveries::order(DeliveryVerb::Reject),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("RejectDelivery"))
+    .answers(DELIVERY)
+    .refuses(&[404, 409]),
+    Row::post(
+        DeliveryVerb::Retry.path(),
+        (
+            "retry_delivery",
+            "Tries the failed phase of a delivery again",
+        ),
+        || deliveries::order(DeliveryVerb::Retry),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("RetryDelivery"))
+    .answers(DELIVERY)
+    .refuses(&[404, 409]),
+    Row::post(
+        DeliveryVerb::Cancel.path(),
+        ("cancel_delivery", "Calls off what a delivery is doing"),
+        || deliveries::order(DeliveryVerb::Cancel),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("CancelDelivery"))
+    .answers(DELIVERY)
+    .refuses(&[404, 409]),
+    Row::post(
+        DeliveryVerb::Verdict.path(),
+        (
+            "judge_delivery",
+            "Says what the review of a delivery came to",
+        ),
+        || deliveries::order(DeliveryVerb::Verdict),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("VerdictRequest"))
+    .answers(DELIVERY)
+    .refuses(&[404, 409]),
+    Row::post(
+        DeliveryVerb::Plan.path(),
+        ("plan_delivery", "Sends the plan of a delivery"),
+        || deliveries::order(DeliveryVerb::Plan),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("PlanRequest"))
+    .answers(DELIVERY)
+    .refuses(&[404, 409]),
+    Row::post(
+        DeliveryVerb::Split.path(),
+        ("split_delivery", "Splits a delivery into smaller ones"),
+        || deliveries::order(DeliveryVerb::Split),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("SplitRequest"))
+    .answers(DELIVERY)
+    .refuses(&[404, 409]),
+];

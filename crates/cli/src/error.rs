@@ -224,6 +224,7 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
 fn of_backend(error: &backend::Error) -> (&'static str, Option<&'static str>) {
     match error {
         backend::Error::NotNow(not_now) => (not_now.code, None),
+        backend::Error::Transition(refused) => (refused.code, None),
         backend::Error::NoSuch { .. } => ("no_such", None),
         backend::Error::Outside(_) => ("outside", None),
         backend::Error::Commit(_) if error.is_conflict() => (

@@ -67,7 +67,9 @@ impl Deathbed {
                 let (Some(old), Some(new)) = (old, read::<Effect>(&record.body)) else {
                     continue;
                 };
-                let kind = self.kind(pk, &new.action).await;
+                let Some(kind) = self.kind(pk, &new.action).await else {
+                    continue;
+                };
                 around.of_effect(kind, (&old, &new), self.clock.now());
             } else if pk.starts_with("AGT#") && sk.starts_with(keys::WAKE) {
                 let old = self.stored::<Wake>(&record.key).await;
@@ -77,15 +79,15 @@ impl Deathbed {
         around
     }
 
-    /// What an effect is, with the help of the job it belongs to.
-    async fn kind(&self, pk: &str, action: &Action) -> Kind {
+    /// What an effect is, with the help of the job it belongs to; none where no job plays it.
+    async fn kind(&self, pk: &str, action: &Action) -> Option<Kind> {
         let Action::Archive { session } = action else {
             return Kind::of(action);
         };
         let (pk, sk) = (pk.to_owned(), keys::META.to_owned());
         let job = self.stored::<Job>(&Key { pk, sk }).await;
         match job.as_ref().and_then(Job::session) {
-            Some(own) if own != session => Kind::ArchiveTwin,
+            Some(own) if own != session => Some(Kind::ArchiveTwin),
             Some(_) | None => Kind::of(action),
         }
     }

@@ -45,9 +45,10 @@ impl Kind {
         Self::value_variants()
     }
 
-    /// The kind of an effect. Whether a session that is put away is a twin, only its job knows.
-    pub(super) fn of(action: &Action) -> Self {
-        match action {
+    /// The kind of an effect. Whether a session that is put away is a twin, only its job knows. Deliveries are
+    /// not played here, so what only they do has none.
+    pub(super) fn of(action: &Action) -> Option<Self> {
+        Some(match action {
             Action::CreateSession { .. } => Self::Create,
             Action::Say { .. } => Self::Say,
             Action::ApprovePlan { .. } => Self::Approve,
@@ -59,7 +60,8 @@ impl Kind {
             Action::Label { .. } => Self::Label,
             Action::DeleteBranch { .. } => Self::DeleteBranch,
             Action::ClosePull { .. } => Self::ClosePull,
-        }
+            Action::Tracker(_) => return None,
+        })
     }
 }
 

@@ -130,7 +130,9 @@ pub(super) async fn take(
 /// An entry's own error is reported with it; an error of the store ends the whole.
 fn refusal(error: BackendError) -> Result<String> {
     match error {
-        BackendError::NotNow(_) | BackendError::NoSuch { .. } => Ok(error.to_string()),
+        BackendError::NotNow(_) | BackendError::Transition(_) | BackendError::NoSuch { .. } => {
+            Ok(error.to_string())
+        }
         BackendError::Outside(_)
         | BackendError::Records(_)
         | BackendError::Commit(_)

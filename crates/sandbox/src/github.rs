@@ -8,6 +8,8 @@ mod checks;
 mod ci;
 mod closing;
 mod commits;
+mod deployments;
+mod dispatches;
 mod events;
 mod gate;
 mod issues;
@@ -41,6 +43,7 @@ pub use access::{
 pub use admin::{AdminSetup, AppSetup, HookSetup};
 pub use checks::Conclusion;
 pub(crate) use checks::Phase;
+pub use deployments::DeploymentState;
 pub use moves::InstallationSetup;
 pub use routes::{PREFIX, router};
 pub use setup::{

@@ -44,6 +44,8 @@ pub enum Resource {
     Checks,
     /// Commits, branches, merging.
     Contents,
+    /// Deployments and their statuses.
+    Deployments,
     /// Issues, their comments and labels.
     Issues,
     /// The repository itself and its rules.
@@ -56,11 +58,12 @@ pub enum Resource {
 
 impl Resource {
     /// Every resource, in the order of the names.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Actions,
         Self::Administration,
         Self::Checks,
         Self::Contents,
+        Self::Deployments,
         Self::Issues,
         Self::Metadata,
         Self::PullRequests,
@@ -74,6 +77,7 @@ impl Resource {
             Self::Administration => "administration",
             Self::Checks => "checks",
             Self::Contents => "contents",
+            Self::Deployments => "deployments",
             Self::Issues => "issues",
             Self::Metadata => "metadata",
             Self::PullRequests => "pull_requests",

@@ -35,6 +35,8 @@ pub(crate) struct Run {
     pub(crate) workflow: String,
     pub(crate) number: u64,
     pub(crate) attempt: u32,
+    /// Started by a dispatch, instead of by a push or a pull request.
+    pub(crate) dispatched: bool,
 }
 
 /// Status and conclusion of a suite or run as GitHub shows them.

@@ -19,7 +19,7 @@ impl GitHubWorld {
         let of_commit = found.checks.iter().filter(|check| check.sha == sha);
         let known: BTreeSet<String> = of_commit.map(|check| check.name.clone()).collect();
         for setup in found.ci().checks.clone() {
-            if !known.contains(&setup.name) && setup.outcome != Outcome::Never {
+            if !known.contains(&setup.name) && starts_by_itself(&setup) {
                 self.plan_check(now, repo, (branch, sha), &setup);
             }
         }
@@ -42,7 +42,7 @@ impl GitHubWorld {
         let of_actions = |setup: &&CheckSetup| {
             setup.app_slug == ACTIONS_APP_SLUG
                 && setup.kind == CheckKind::CheckRun
-                && setup.outcome != Outcome::Never
+                && starts_by_itself(setup)
         };
         for setup in setups.iter().filter(of_actions) {
             self.plan_check(now, repo, (branch, sha), setup);
@@ -131,6 +131,7 @@ impl GitHubWorld {
             workflow,
             number,
             attempt: 1,
+            dispatched: false,
         });
         found.suites.push(Suite {
             id,
@@ -252,6 +253,11 @@ impl GitHubWorld {
             .find(|check| check.id == id)
             .ok_or_else(GitHubRefusal::not_found)
     }
+}
+
+/// Whether a check appears with a head.
+fn starts_by_itself(setup: &CheckSetup) -> bool {
+    setup.outcome != Outcome::Never && !setup.on_dispatch
 }
 
 /// When a check moves next by itself.

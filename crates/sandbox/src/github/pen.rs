@@ -1,6 +1,7 @@
 //! Writes state down as the JSON that GitHub answers and sends; real field names, true shapes.
 
 mod checks;
+mod deployments;
 mod pulls;
 mod repos;
 mod talk;
@@ -8,7 +9,7 @@ mod talk;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-pub(crate) use checks::{is_shown, log_of};
+pub(crate) use checks::{is_shown, log_of, workflow_id, workflow_path};
 
 use super::access::{APP_ID, APP_SLUG, Permissions};
 use super::checks::App;

@@ -6,6 +6,7 @@ mod app;
 mod ask;
 mod caller;
 mod checks;
+mod deployments;
 mod graphql;
 mod hooks;
 mod issues;
@@ -132,6 +133,7 @@ fn in_repo(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Out
         ["commits" | "statuses" | "check-runs" | "check-suites", ..] => {
             checks::answer(world, ask, repo, rest)
         }
+        ["deployments", rest @ ..] => deployments::answer(world, ask, repo, rest),
         ["actions", rest @ ..] => actions::answer(world, ask, repo, rest),
         ["branches" | "rules" | "git" | "compare", ..] => refs::answer(world, ask, repo, rest),
         ["hooks", rest @ ..] => hooks::answer(world, ask, repo, rest),

@@ -183,6 +183,8 @@ pub struct CheckSetup {
     pub outcome: Outcome,
     /// What the job's log says; a short default when empty.
     pub log: String,
+    /// Whether it starts only when its workflow is dispatched.
+    pub on_dispatch: bool,
 }
 
 impl Default for CheckSetup {
@@ -198,6 +200,7 @@ impl Default for CheckSetup {
             queued_for: SignedDuration::ZERO,
             outcome: Outcome::Success,
             log: String::new(),
+            on_dispatch: false,
         }
     }
 }

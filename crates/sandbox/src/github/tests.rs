@@ -3,6 +3,7 @@
 mod access;
 mod ci;
 mod conversation;
+mod deploying;
 mod issues;
 mod merging;
 mod moves;

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::access::{Token, TokenSetup};
 use super::admin::AppSetup;
 use super::checks::{Check, Status, Suite};
+use super::deployments::Deployment;
 use super::issues::Gone;
 use super::moves::InstallationSetup;
 use super::routes::Manifests;
@@ -61,6 +62,7 @@ pub(crate) struct Repo {
     pub(crate) suites: Vec<Suite>,
     pub(crate) checks: Vec<Check>,
     pub(crate) statuses: Vec<Status>,
+    pub(crate) deployments: Vec<Deployment>,
     /// The heads each `(branch, check)` has seen, for outcomes that change with them.
     pub(crate) heads_seen: BTreeMap<(String, String), BTreeSet<String>>,
     /// Shas that must get no checks: pushed with the Actions token.
@@ -241,6 +243,7 @@ impl Repo {
             suites: Vec::new(),
             checks: Vec::new(),
             statuses: Vec::new(),
+            deployments: Vec::new(),
             heads_seen: BTreeMap::new(),
             without_ci: BTreeSet::new(),
             next_number: 1,

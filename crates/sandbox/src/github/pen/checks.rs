@@ -176,8 +176,11 @@ impl Pen<'_> {
         })
     }
 
-    /// The event that started a run: its pull request, else the push.
+    /// The event that started a run: a dispatch, its pull request, else the push.
     fn trigger(&self, repo: &Repo, suite: &Suite) -> &'static str {
+        if suite.run.as_ref().is_some_and(|run| run.dispatched) {
+            return "workflow_dispatch";
+        }
         let of_pull = repo
             .pulls
             .values()
@@ -288,11 +291,11 @@ pub(crate) fn log_of(check: &Check) -> String {
     )
 }
 
-fn workflow_id(repo: &Repo, name: &str) -> u64 {
+pub(crate) fn workflow_id(repo: &Repo, name: &str) -> u64 {
     repo.id * 1_000 + User::named(name).id % 1_000
 }
 
-fn workflow_path(name: &str) -> String {
+pub(crate) fn workflow_path(name: &str) -> String {
     format!(
         ".github/workflows/{}.yml",
         name.to_ascii_lowercase().replace(' ', "-")

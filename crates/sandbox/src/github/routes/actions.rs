@@ -1,5 +1,6 @@
 //! GitHub Actions: workflow runs, workflows, jobs and their logs.
 
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::ask::{Ask, number};
@@ -8,6 +9,7 @@ use super::reply::{Outcome, Reply};
 use crate::clock::plus;
 use crate::github::access::Resource;
 use crate::github::checks::{Check, Conclusion, Phase, Run, Suite};
+use crate::github::dispatches::is_workflow;
 use crate::github::pen::{is_shown, log_of};
 use crate::github::setup::{ACTIONS_APP_SLUG, CheckKind, Outcome as Ending};
 use crate::github::world::{GitHubRefusal, GitHubWorld};
@@ -19,7 +21,7 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
         ask.reads(Resource::Actions)?
     }
     match (ask.method.as_str(), rest) {
-        ("GET", ["runs"]) => runs(world, ask, repo),
+        ("GET", ["runs"]) => runs(world, ask, (repo, None)),
         ("GET", ["runs", id]) => show(world, ask, repo, number(id)?),
         ("GET", ["runs", id, "jobs"]) => jobs(world, ask, repo, number(id)?),
         ("POST", ["runs", id, "rerun"]) => rerun(world, ask, repo, (number(id)?, Wanted::All)),
@@ -28,6 +30,11 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
         }
         ("POST", ["runs", id, "approve"]) => {
             rerun(world, ask, repo, (number(id)?, Wanted::Waiting))
+        }
+        ("GET", ["workflows", workflow, "runs"]) => runs(world, ask, (repo, Some(workflow))),
+        ("POST", ["workflows", workflow, "dispatches"]) => {
+            world.dispatch(ask.now, repo, (workflow, ask.demand("ref")?))?;
+            Ok(Reply::nothing())
         }
         ("GET", ["workflows"]) => workflows(world, ask, repo),
         ("GET", ["jobs", id]) => job(world, ask, repo, number(id)?),
@@ -51,18 +58,34 @@ fn shown<'a>(world: &GitHubWorld, ask: &Ask, suite: &'a Suite) -> Option<&'a Run
     suite.run.as_ref().filter(|_| suite.told.is_some() && due)
 }
 
-fn runs(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
+fn runs(world: &GitHubWorld, ask: &Ask, (repo, workflow): (&str, Option<&str>)) -> Outcome {
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
+    let known = |file: &str| {
+        let mut names = found.ci().checks.iter().map(|check| &check.workflow);
+        names.any(|name| is_workflow(found, name, file))
+    };
+    if workflow.is_some_and(|file| !known(file)) {
+        return Err(GitHubRefusal::not_found());
+    }
     let wanted = |suite: &&Suite| {
-        ask.param("head_sha").is_none_or(|sha| sha == suite.sha)
+        let run = suite.run.as_ref();
+        let of = |file: &str| run.is_some_and(|run| is_workflow(found, &run.workflow, file));
+        workflow.is_none_or(of)
+            && ask.param("head_sha").is_none_or(|sha| sha == suite.sha)
             && ask
                 .param("branch")
                 .is_none_or(|branch| branch == suite.branch)
+            && ask
+                .param("created")
+                .is_none_or(|when| is_within(suite.created_at, when))
     };
     let own = found.suites.iter().rev().filter(wanted);
     let mut items: Vec<_> = own
         .filter_map(|suite| Some(pen.workflow_run(found, suite, shown(world, ask, suite)?)))
         .collect();
+    if let Some(event) = ask.param("event") {
+        items.retain(|item| item.get("event").is_some_and(|own| *own == event));
+    }
     // `status` also takes a conclusion.
     if let Some(status) = ask.param("status") {
         items.retain(|item| {
@@ -73,6 +96,21 @@ fn runs(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
         });
     }
     Ok(paging::object(ask, "workflow_runs", items))
+}
+
+/// Whether a time, in whole seconds, is `>=T`, `<=T` or `T..U`; whatever else is asked for excludes nothing.
+fn is_within(at: Timestamp, when: &str) -> bool {
+    let seconds = |text: &str| text.parse::<Timestamp>().ok().map(Timestamp::as_second);
+    let from = |text: &str| seconds(text).is_none_or(|from| at.as_second() >= from);
+    let to = |text: &str| seconds(text).is_none_or(|to| at.as_second() <= to);
+    if let Some(text) = when.strip_prefix(">=") {
+        from(text)
+    } else if let Some(text) = when.strip_prefix("<=") {
+        to(text)
+    } else {
+        when.split_once("..")
+            .is_none_or(|(first, last)| from(first) && to(last))
+    }
 }
 
 fn suite_of<'a>(

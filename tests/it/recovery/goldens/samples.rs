@@ -5,7 +5,9 @@ mod pulls;
 mod settings;
 
 use domain::effect::{Action, Effect, EffectState};
-use domain::event::{Audience, ErrorCause, Event, EventContext, FailedCheck, Occurrence};
+use domain::event::{
+    Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, Occurrence,
+};
 use domain::facts::Base;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
@@ -121,6 +123,7 @@ impl Samples {
                     "/jobs/{}/messages?cursor=w1.7.1771000000000000000",
                     job_id()
                 )),
+                delivery: Some("0123456789ab".parse().expect("an id")),
             },
             ..event(89, occurrences().swap_remove(0))
         };
@@ -260,6 +263,13 @@ fn occurrences() -> Vec<Occurrence> {
         Occurrence::Stuck { last_words: None },
         Occurrence::Stuck {
             last_words: Some("Working".to_owned()),
+        },
+        Occurrence::Delivery {
+            ask: DeliveryAsk::Review {
+                pull: pull_ref(),
+                head: sha('a'),
+            },
+            summary: "Add search".to_owned(),
         },
         Occurrence::Test,
     ]

@@ -56,7 +56,7 @@ words! {
     EffectState { Intent, Started, Unknown, Done, Failed }
     Action {
         CreateSession, Say, ApprovePlan, Archive, Merge, MarkReady, UpdateBranch, Comment, Label,
-        DeleteBranch, ClosePull,
+        DeleteBranch, ClosePull, Tracker,
     }
     FailureClass {
         Unauthorized, Forbidden, NotFound, Precondition, Conflict, Invalid, Throttled, Unavailable,
@@ -66,7 +66,7 @@ words! {
     Origin { Created, Adopted }
     Phase { Queued, Creating, Watching, Ended }
     Attention { None, Expecting, Question, Plan, Answered }
-    EndReason { Merged, PullClosed, Completed, Failed, Lost, Refused, Cancelled }
+    EndReason { Merged, PullClosed, Completed, Failed, Lost, Refused, Left, Cancelled }
     SessionState {
         Unspecified, Queued, Planning, AwaitingPlanApproval, AwaitingUserFeedback, InProgress,
         Paused, Failed, Completed, Other,
@@ -75,7 +75,7 @@ words! {
     PullState { Open, Closed, Merged }
     Judgement { Merge, Wait, Refuse, Conflict }
     Reason {
-        NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, Paused,
+        NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, DeliveryNotInVerify, VerdictOfAnotherHead, Paused,
         ObserveOnly, DailyCap, SessionWorking, SessionFailed, JobCancelled, Draft, WrongBase, Stacked,
         BlockingLabel, ProtectedPath, PlanUnreviewed, UnexpectedPush, MergeableUnknown, Conflict, ChangesRequested,
         ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,
@@ -84,19 +84,19 @@ words! {
     }
     MissingChecksCause { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
     MergeInput { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
-    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Test }
+    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Delivery, Test }
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
-        TooOften, GitHub, Other,
+        TooOften, GitHub, PhaseFailed, Other,
     }
-    Audience { Agent, Human }
+    Audience { Agent, Human, Nobody }
     Channel { Http, Inbox }
     Role { User, Assistant }
     Scope { Read, Write, Admin }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
     Work {
-        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Redelivery,
+        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Intake, Redelivery,
     }
     Log { App, Repo }
     LogStatus { Read, NoHook, Forbidden, Unread }
@@ -106,7 +106,7 @@ words! {
     AccessProblemKind { SignIn, Blocked, Missing, Replaced, Moved }
     MergePolicy { Human, OnGreen }
     MergeMethod { Merge, Squash, Rebase }
-    PlanApproval { Auto, Agent, Human }
+    PlanApproval { Auto, Agent, Human, Delivery }
     Answerer { Agent, Nudge, Human }
 }
 

@@ -145,6 +145,7 @@ const STATES: [&str; 10] = [
 
 fn job(origin: Origin, phase: Phase) -> Job {
     Job {
+        delivery: Some("0123456789ab".parse().expect("an id")),
         id: job_id(),
         installation: "home".parse().expect("an id"),
         account: "default".parse().expect("a name"),
@@ -345,6 +346,7 @@ fn endings() -> Vec<Ending> {
         EndReason::Failed { reason: reason() },
         EndReason::Lost,
         EndReason::Refused { reason: reason() },
+        EndReason::Left,
         EndReason::Cancelled {
             by: "a person".to_owned(),
         },

@@ -59,6 +59,7 @@ fn phases() -> Vec<PullPhase> {
 
 fn bare(phase: PullPhase) -> Pull {
     Pull {
+        delivery: Some("0123456789ab".parse().expect("an id")),
         pull: pull_ref(),
         job: job_id(),
         session: session_id(),

@@ -6,6 +6,7 @@ mod auth;
 mod budgets;
 mod calls;
 mod demands;
+mod deployments;
 mod facts;
 mod hooks;
 mod issues;

@@ -1,0 +1,372 @@
+//! What deploys: dispatched workflows, deployments and the checks of a merged commit.
+
+use domain::delivery::ProviderReport;
+use domain::failure::{CallEffect, Failure, FailureClass};
+use domain::ids::{BranchName, CommitSha, RepoName};
+use engine::ports::{Clock, IssuesRead, IssuesWrite};
+use github::{Client, Reader, Settings, Writer};
+use jiff::{SignedDuration, Timestamp};
+use sandbox::github::{
+    Access, CheckSetup, CheckState, CiSetup, Conclusion, DEFAULT_TOKEN, DeploymentState, Outcome,
+    Permissions, RepoSetup, Resource, TokenSetup,
+};
+use sandbox::{ManualClock, Options, Sandbox, Scenario};
+use serde_json::{Value, json};
+
+use crate::server::{Asked, Backend, Reply, Server};
+use crate::world::{HEAD, OTHER, run, runs, statuses};
+
+const REPO: &str = "acme/shop";
+
+const BEGAN: &str = "2026-11-21T11:00:00Z";
+
+fn repo() -> RepoName {
+    REPO.parse().unwrap()
+}
+
+fn main() -> BranchName {
+    "main".parse().unwrap()
+}
+
+fn head() -> CommitSha {
+    HEAD.parse().unwrap()
+}
+
+fn bad(report: &ProviderReport) -> &str {
+    match report {
+        ProviderReport::Bad(why) => why,
+        other @ (ProviderReport::Nothing | ProviderReport::Running | ProviderReport::Good) => {
+            panic!("{other:?}")
+        }
+    }
+}
+
+/// A run that was dispatched on `main`.
+fn dispatched(id: u64, status: &str, conclusion: Option<&str>) -> Value {
+    json!({
+        "id": id, "event": "workflow_dispatch", "head_branch": "main", "status": status,
+        "conclusion": conclusion, "created_at": BEGAN,
+    })
+}
+
+async fn report(list: Vec<Value>) -> Result<ProviderReport, Failure> {
+    let body = json!({ "total_count": list.len(), "workflow_runs": list });
+    let server = Server::start(move |_: &Asked| Reply::ok(&body)).await;
+    let since = "2026-11-21T11:00:00.7Z".parse().unwrap();
+    let read = server
+        .reader()
+        .workflow_run(&repo(), ("a b.yml", &main()), since)
+        .await;
+    assert_eq!(
+        server.lines(),
+        [
+            "GET /repos/acme/shop/actions/workflows/a%20b.yml/runs?branch=main&event=workflow_dispatch&created=%3E%3D2026-11-21T11%3A00%3A00Z"
+        ]
+    );
+    read
+}
+
+#[tokio::test]
+async fn a_dispatched_run_is_known_by_its_time() {
+    let done = |id, conclusion| dispatched(id, "completed", Some(conclusion));
+    assert_eq!(report(vec![]).await.unwrap(), ProviderReport::Nothing);
+    for under_way in ["queued", "in_progress", "waiting", "something new"] {
+        let list = vec![dispatched(1, under_way, None), done(2, "failure")];
+        assert_eq!(report(list).await.unwrap(), ProviderReport::Running);
+    }
+    let list = vec![done(3, "cancelled"), done(2, "success"), done(1, "failure")];
+    assert_eq!(report(list).await.unwrap(), ProviderReport::Good);
+    let list = vec![done(2, "timed_out"), done(1, "failure")];
+    let failed = report(list).await.unwrap();
+    assert_eq!(bad(&failed), "run 2 of `a b.yml` ended as `timed_out`");
+
+    let with = |field: &str, value: Value| {
+        let mut odd = done(1, "success");
+        odd[field] = value;
+        odd
+    };
+    for other in [
+        with("event", json!("push")),
+        with("head_branch", json!("next")),
+        with("head_branch", Value::Null),
+        with("created_at", json!("2026-11-21T10:59:59Z")),
+    ] {
+        let read = report(vec![other.clone()]).await.unwrap();
+        assert_eq!(read, ProviderReport::Nothing, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn runs_and_deployments_that_cannot_be_read_whole_are_no_answer() {
+    let short =
+        json!({ "total_count": 2, "workflow_runs": [dispatched(1, "completed", Some("success"))] });
+    let server = Server::start(move |_: &Asked| Reply::ok(&short)).await;
+    let since = BEGAN.parse().unwrap();
+    let which = ("deploy.yml", &main());
+    let read = server.reader().workflow_run(&repo(), which, since).await;
+    assert_eq!(read.unwrap_err().class, FailureClass::Garbled);
+
+    let class = async |server: &Server| {
+        let reader = server.reader();
+        let read = reader.deployment(&repo(), &head(), "production").await;
+        read.unwrap_err().class
+    };
+    let foreign = json!([{ "id": 1, "sha": OTHER }]);
+    let server = Server::start(move |_: &Asked| Reply::ok(&foreign)).await;
+    assert_eq!(class(&server).await, FailureClass::Garbled);
+
+    let server = Server::start(|asked: &Asked| match asked.path.ends_with("/statuses") {
+        true => Reply::refusal(500, "Server Error"),
+        false => Reply::ok(&json!([{ "id": 1, "sha": HEAD }])),
+    })
+    .await;
+    assert_eq!(class(&server).await, FailureClass::Unavailable);
+}
+
+#[tokio::test]
+async fn the_newest_deployment_and_its_newest_status_count() {
+    let of = async |states: &'static [&'static str]| {
+        let server = Server::start(move |asked: &Asked| match asked.path.as_str() {
+            "/repos/acme/shop/deployments/9/statuses" => {
+                let ids = (1..).zip(states);
+                Reply::ok(
+                    &ids.map(|(id, state)| json!({ "id": id, "state": state }))
+                        .collect(),
+                )
+            }
+            _ => Reply::ok(&json!([{ "id": 8, "sha": HEAD }, { "id": 9, "sha": HEAD }])),
+        })
+        .await;
+        let reader = server.reader();
+        let read = reader.deployment(&repo(), &head(), "my env&x").await;
+        let asked = format!("GET /repos/acme/shop/deployments?sha={HEAD}&environment=my+env%26x");
+        assert_eq!(server.lines()[0], asked);
+        read.unwrap()
+    };
+    assert_eq!(of(&[]).await, ProviderReport::Running);
+    assert_eq!(
+        of(&["failure", "something new"]).await,
+        ProviderReport::Running
+    );
+    assert_eq!(of(&["queued", "success"]).await, ProviderReport::Good);
+    assert_eq!(of(&["success", "inactive"]).await, ProviderReport::Good);
+    let failed = of(&["success", "error"]).await;
+    assert_eq!(bad(&failed), "deployment 9 to `my env&x` ended as `error`");
+    bad(&of(&["failure", "inactive"]).await);
+}
+
+#[tokio::test]
+async fn the_checks_of_a_commit_are_bad_as_soon_as_one_is() {
+    let of = async |list: Vec<Value>, contexts: Vec<Value>| {
+        let server = Server::start(move |asked: &Asked| {
+            let is_status = asked.path.ends_with("/status");
+            Reply::ok(&if is_status {
+                statuses(&contexts)
+            } else {
+                runs(&list)
+            })
+        })
+        .await;
+        server
+            .reader()
+            .commit_checks(&repo(), &head())
+            .await
+            .unwrap()
+    };
+    let status = |state: &str| json!({ "id": 1, "context": "ci/x", "state": state });
+    let green = || run(1, "build", "completed", Some("success"));
+    assert_eq!(of(vec![], vec![]).await, ProviderReport::Good);
+    assert_eq!(
+        of(vec![green()], vec![status("success")]).await,
+        ProviderReport::Good
+    );
+    let running = vec![green(), run(2, "lint", "in_progress", None)];
+    assert_eq!(of(running, vec![]).await, ProviderReport::Running);
+    assert_eq!(
+        of(vec![green()], vec![status("pending")]).await,
+        ProviderReport::Running
+    );
+    let long = format!("lint\n{}", "x".repeat(200));
+    let red = vec![
+        run(2, &long, "completed", Some("failure")),
+        run(3, "slow", "in_progress", None),
+    ];
+    let report = of(red, vec![status("error")]).await;
+    let told = bad(&report);
+    assert!(
+        told.contains("`ci/x`") && told.ends_with(" failed"),
+        "{told}"
+    );
+    assert!(!told.contains('\n') && told.len() < 100, "{told}");
+    let many = (1..9).map(|id| run(id, &format!("c{id}"), "completed", Some("failure")));
+    let report = of(many.collect(), vec![]).await;
+    assert!(
+        bad(&report).ends_with("`c5` and 3 more failed"),
+        "{report:?}"
+    );
+}
+
+#[tokio::test]
+async fn checks_of_which_only_a_part_can_be_read_are_no_answer() {
+    let server = Server::start(|asked: &Asked| match asked.path.ends_with("/status") {
+        true => Reply::refusal(403, "Resource not accessible by integration"),
+        false => Reply::ok(&runs(&[])),
+    })
+    .await;
+    let read = server.reader().commit_checks(&repo(), &head()).await;
+    assert_eq!(read.unwrap_err().class, FailureClass::Forbidden);
+}
+
+/// The sandbox's clock as the adapter's.
+struct Shared(ManualClock);
+
+impl Clock for Shared {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+}
+
+struct Stage {
+    sandbox: Sandbox,
+    clock: ManualClock,
+}
+
+impl Stage {
+    /// A sandbox whose repository has a workflow that is dispatched and hangs.
+    async fn new() -> Self {
+        let deploy = CheckSetup {
+            workflow: "Deploy".to_owned(),
+            on_dispatch: true,
+            ..CheckSetup::new("deploy", Outcome::Hangs)
+        };
+        let ci = CiSetup {
+            checks: vec![deploy],
+            ..CiSetup::default()
+        };
+        let clock = ManualClock::new(crate::server::now());
+        let scenario = Scenario {
+            repos: vec![RepoSetup::new(REPO).with_ci(ci)],
+            ..Scenario::default()
+        };
+        let options = Options::manual(&clock, scenario);
+        let sandbox = Sandbox::start(options).await.unwrap();
+        Self { sandbox, clock }
+    }
+
+    fn client(&self, secret: &str) -> Client {
+        let settings = Settings::new(Some(&self.sandbox.github_base()), None).unwrap();
+        let clock = std::sync::Arc::new(Shared(self.clock.clone()));
+        let secrets = std::sync::Arc::new(Backend::new(secret));
+        Client::new(&settings, secrets, clock).unwrap()
+    }
+
+    fn pass(&self, seconds: i64) {
+        self.clock.advance(SignedDuration::from_secs(seconds));
+        self.sandbox.advance();
+    }
+}
+
+#[tokio::test]
+async fn a_workflow_of_the_sandbox_is_dispatched_and_awaited() {
+    for (conclusion, ends) in [
+        (Conclusion::Success, ProviderReport::Good),
+        (Conclusion::Failure, ProviderReport::Bad(String::new())),
+    ] {
+        let stage = Stage::new().await;
+        let client = stage.client(DEFAULT_TOKEN);
+        let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
+        let (file, branch) = ("deploy.yml", main());
+        let since = stage.clock.now();
+        let read = async || {
+            let which = (file, &branch);
+            reader.workflow_run(&repo(), which, since).await.unwrap()
+        };
+        assert_eq!(read().await, ProviderReport::Nothing);
+        writer
+            .dispatch_workflow(&repo(), file, &branch)
+            .await
+            .unwrap();
+        stage.pass(5);
+        assert_eq!(read().await, ProviderReport::Running);
+        let github = stage.sandbox.github();
+        github.finish_dispatched(stage.clock.now(), REPO, file, conclusion);
+        match (read().await, ends) {
+            (ProviderReport::Bad(why), ProviderReport::Bad(_)) => {
+                assert!(why.contains("`failure`"), "{why}");
+            }
+            (read, ends) => assert_eq!(read, ends),
+        }
+        assert_eq!(stage.sandbox.counters().dispatches, 1);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_dispatched_certainly_did_not_start() {
+    let stage = Stage::new().await;
+    let writer = Writer::new(stage.client(DEFAULT_TOKEN));
+    let none: BranchName = "none".parse().unwrap();
+    for (file, branch, class) in [
+        ("none.yml", &main(), FailureClass::NotFound),
+        ("deploy.yml", &none, FailureClass::Conflict),
+    ] {
+        let failure = writer.dispatch_workflow(&repo(), file, branch).await;
+        let failure = failure.unwrap_err();
+        assert_eq!((failure.class, failure.happened), (class, CallEffect::No));
+        stage.pass(2);
+    }
+    stage.sandbox.github().add_token(TokenSetup {
+        token: "narrow".to_owned(),
+        permissions: Permissions::all().with(Resource::Actions, Access::Read),
+        ..TokenSetup::default()
+    });
+    let writer = Writer::new(stage.client("narrow"));
+    let failure = writer
+        .dispatch_workflow(&repo(), "deploy.yml", &main())
+        .await;
+    assert_eq!(failure.unwrap_err().class, FailureClass::Forbidden);
+    assert_eq!(stage.sandbox.counters().dispatches, 0);
+}
+
+#[tokio::test]
+async fn a_deployment_of_the_sandbox_is_followed() {
+    let stage = Stage::new().await;
+    let reader = Reader::new(stage.client(DEFAULT_TOKEN));
+    let (github, now) = (stage.sandbox.github(), stage.clock.now());
+    let sha = github.branch(REPO, "main").unwrap();
+    let commit: CommitSha = sha.parse().unwrap();
+    let read = async || {
+        let read = reader.deployment(&repo(), &commit, "production").await;
+        read.unwrap()
+    };
+    assert_eq!(read().await, ProviderReport::Nothing);
+    github.deploy(now, REPO, (&sha, "staging"));
+    assert_eq!(read().await, ProviderReport::Nothing);
+    let id = github.deploy(now, REPO, (&sha, "production")).unwrap();
+    assert_eq!(read().await, ProviderReport::Running);
+    github.set_deployment(now, REPO, id, DeploymentState::InProgress);
+    assert_eq!(read().await, ProviderReport::Running);
+    github.set_deployment(now, REPO, id, DeploymentState::Failure);
+    bad(&read().await);
+    let again = github.deploy(now, REPO, (&sha, "production")).unwrap();
+    assert_eq!(read().await, ProviderReport::Running);
+    github.set_deployment(now, REPO, again, DeploymentState::Success);
+    assert_eq!(read().await, ProviderReport::Good);
+}
+
+#[tokio::test]
+async fn the_checks_of_a_merged_commit_of_the_sandbox_are_followed() {
+    let stage = Stage::new().await;
+    let reader = Reader::new(stage.client(DEFAULT_TOKEN));
+    let (github, now) = (stage.sandbox.github(), stage.clock.now());
+    let sha = github.branch(REPO, "main").unwrap();
+    let commit: CommitSha = sha.parse().unwrap();
+    let read = async || reader.commit_checks(&repo(), &commit).await.unwrap();
+    assert_eq!(read().await, ProviderReport::Good);
+    let set = |state| github.set_check(now, REPO, (&sha, "smoke"), state);
+    set(CheckState::InProgress);
+    assert_eq!(read().await, ProviderReport::Running);
+    set(CheckState::Completed(Conclusion::Success));
+    assert_eq!(read().await, ProviderReport::Good);
+    set(CheckState::Completed(Conclusion::Failure));
+    assert_eq!(bad(&read().await), "`smoke` failed");
+}

@@ -19,9 +19,11 @@ pub use log::{AttemptOutcome, DeliveryAttempt, DeliveryId, HookId, Log, LogPosit
 pub use problem::problem;
 
 /// The events that wake anything here. Of others nothing is lost when they fail.
-pub const HANDLED_EVENTS: [&str; 9] = [
+pub const HANDLED_EVENTS: [&str; 11] = [
     "check_run",
     "check_suite",
+    "issue_comment",
+    "issues",
     "pull_request",
     "pull_request_review",
     "pull_request_review_comment",

@@ -76,13 +76,23 @@ fn what_came_of_a_try_decides_whether_it_is_asked_for_again() {
 
 #[test]
 fn only_events_that_wake_something_are_asked_for() {
-    for event in ["ping", "issues", "installation", "star", "unheard_of"] {
+    for event in ["ping", "deployment", "installation", "star", "unheard_of"] {
         let mut log = [attempt(1, "a", 0, None), attempt(2, "b", 1, Some(202))];
         log[0].event = event.to_owned();
         assert_eq!(
             asked(&plan_redeliveries(&new(), &log, CALM, at(minutes(9)))),
             [""; 0]
         );
+    }
+}
+
+#[test]
+fn every_event_that_wakes_something_is_asked_for() {
+    for event in HANDLED_EVENTS {
+        let mut log = [attempt(1, "a", 0, None), attempt(2, "b", 1, Some(202))];
+        log[0].event = event.to_owned();
+        let look = plan_redeliveries(&new(), &log, CALM, at(minutes(9)));
+        assert_eq!(asked(&look), ["a"], "{event}");
     }
 }
 

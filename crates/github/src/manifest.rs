@@ -15,20 +15,24 @@ const ENTERPRISE_REST: &str = "/api/v3";
 const HOME: &str = "https://jules.google.com";
 
 /// What the App may do, and not more: each line is a row of `docs/github.md`, which says what breaks without it.
-pub const PERMISSIONS: [(&str, &str); 7] = [
+pub const PERMISSIONS: [(&str, &str); 9] = [
     ("actions", "read"),
     ("administration", "read"),
     ("checks", "read"),
     ("contents", "write"),
+    ("deployments", "read"),
+    ("issues", "write"),
     ("metadata", "read"),
     ("pull_requests", "write"),
     ("statuses", "read"),
 ];
 
 /// Events of the App's webhook.
-pub const EVENTS: [&str; 6] = [
+pub const EVENTS: [&str; 8] = [
     "check_run",
     "check_suite",
+    "issue_comment",
+    "issues",
     "pull_request",
     "pull_request_review",
     "status",

@@ -23,11 +23,14 @@ pub struct Probe {
     client: Client,
 }
 
-/// What an App needs, resource by resource; a higher access includes the lower.
-const APP_NEEDS: [(&str, &str); 7] = [
+/// What an App may need, resource by resource; a higher access includes the lower. Some of it only some sources need,
+/// which the doctor knows.
+const APP_NEEDS: [(&str, &str); 9] = [
     ("actions", "read"),
+    ("actions", "write"),
     ("checks", "read"),
     ("contents", "write"),
+    ("deployments", "read"),
     ("issues", "write"),
     ("metadata", "read"),
     ("pull_requests", "write"),

@@ -1,8 +1,9 @@
 //! Facts from GitHub about one repository, which distinguish "may not be read" from "does not exist".
 
+use crate::delivery::{self, Deploy};
 use crate::facts::{Demands, Fact};
 use crate::ids::RepoId;
-use crate::policy::MergeMethod;
+use crate::policy::{MergeMethod, Source};
 
 /// What GitHub shows of one repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub struct Repository {
     pub archived: bool,
     /// Permissions of the credential, if GitHub returned them.
     pub may: Option<Permissions>,
-    /// Missing permissions of the App, in GitHub's words.
+    /// Missing permissions of the App, in GitHub's words; some of them only some sources need.
     pub missing: Vec<String>,
     /// Merge methods that the repository allows, if GitHub returned them.
     pub methods: Option<Vec<MergeMethod>>,
@@ -67,6 +68,26 @@ pub struct Repository {
     pub jules_label: Fact<bool>,
     /// Its webhooks.
     pub hooks: Fact<Vec<Hook>>,
+}
+
+impl Repository {
+    /// The missing permissions that a source needs.
+    pub(super) fn lacks(&self, source: &Source) -> Vec<&str> {
+        let missing = self.missing.iter().map(String::as_str);
+        missing
+            .filter(|permission| is_needed(permission, &source.deliveries))
+            .collect()
+    }
+}
+
+/// Whether a source with these settings of its deliveries needs a permission of the App.
+fn is_needed(permission: &str, deliveries: &delivery::Rules) -> bool {
+    match permission {
+        "issues: write" => deliveries.label.is_some(),
+        "actions: write" => matches!(deliveries.deploy, Deploy::Workflow { .. }),
+        "deployments: read" => matches!(deliveries.deploy, Deploy::Deployment { .. }),
+        _every_source => true,
+    }
 }
 
 /// What a credential may do in a repository.

@@ -231,8 +231,9 @@ fn in_github(
 fn rights(source: &Source, repository: &Repository) -> Vec<Finding> {
     let about = &source.repo;
     let mut findings = Vec::new();
-    if !repository.missing.is_empty() {
-        let what = format!("it lacks {}", names(&repository.missing));
+    let lacking = repository.lacks(source);
+    if !lacking.is_empty() {
+        let what = format!("it lacks {}", names(&lacking));
         findings.push(Finding::new(Code::AppPermission, about, what));
         // Facts that are unreadable for that reason need no line of their own.
         return findings;

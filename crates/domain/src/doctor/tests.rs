@@ -491,3 +491,71 @@ fn texts_from_outside_hide_no_secret_and_move_no_cursor() {
         assert!(!finding.what.contains('\u{1b}'), "{text}");
     }
 }
+
+#[test]
+fn what_only_deliveries_need_is_told_of_sources_that_have_them() {
+    let old_app = ["actions: write", "deployments: read", "issues: write"];
+    let lacking = |change: &dyn Fn(&mut Source)| {
+        let mut facts = healthy();
+        let installation = facts.installation.as_mut().unwrap();
+        let of_source = &mut installation.sources[0];
+        change(&mut of_source.source);
+        let found = Repository {
+            missing: old_app.map(str::to_owned).to_vec(),
+            ..repository()
+        };
+        of_source.repository = Some(RepositoryFacts::Found(Box::new(found)));
+        let findings = examine(&facts);
+        let mut lacking = findings
+            .into_iter()
+            .filter(|it| it.code == "app_permission");
+        lacking.next().map(|finding| finding.what)
+    };
+    assert_eq!(lacking(&|_| {}), None);
+    let labelled = |source: &mut Source| {
+        source.deliveries.label = Some("gaffer".parse().unwrap());
+    };
+    assert_eq!(
+        lacking(&labelled).as_deref(),
+        Some("it lacks `issues: write`")
+    );
+    for (deploy, permission) in [
+        ("workflow:deploy.yml@main", "actions: write"),
+        ("deployment:production", "deployments: read"),
+    ] {
+        let deploys = |source: &mut Source| source.deliveries.deploy = deploy.parse().unwrap();
+        let what = format!("it lacks `{permission}`");
+        assert_eq!(lacking(&deploys), Some(what), "{deploy}");
+    }
+    let needed_by_all = in_repo(|found, _| found.missing.push("checks: read".to_owned()));
+    assert_eq!(needed_by_all, ["app_permission"]);
+}
+
+#[test]
+fn a_webhook_without_the_events_of_issues_is_told_of_sources_that_take_issues() {
+    let hear = |extra: &'static [&'static str], label: Option<&str>| {
+        codes(|_, it| {
+            it.webhook_secret = SecretStatus::Here(CredentialKind::Plain);
+            let of_source = &mut it.sources[0];
+            of_source.source.deliveries.label = label.map(|label| label.parse().unwrap());
+            let events = EVENTS_WANTED.iter().chain(extra);
+            let hook = Hook {
+                url: "https://gaffer.example.com/github/webhook".to_owned(),
+                active: true,
+                json: true,
+                events: events.map(|event| (*event).to_owned()).collect(),
+                answers: Fact::Known(vec![Some(202)]),
+            };
+            let found = Repository {
+                hooks: Fact::Known(vec![hook]),
+                ..repository()
+            };
+            of_source.repository = Some(RepositoryFacts::Found(Box::new(found)));
+        })
+    };
+    let quiet = Vec::<&str>::new();
+    assert_eq!(hear(&[], None), quiet);
+    assert_eq!(hear(&[], Some("gaffer")), ["webhook_events"]);
+    assert_eq!(hear(&["issues"], Some("gaffer")), ["webhook_events"]);
+    assert_eq!(hear(&["issues", "issue_comment"], Some("gaffer")), quiet);
+}

@@ -88,7 +88,7 @@ fn in_github(source: &Source, repository: &Repository) -> Vec<Finding> {
     .flatten()
     .collect();
     // What an App may not read for want of permissions, or such a token of anything, needs no line of its own.
-    let told = !repository.missing.is_empty() || forbidden(&repository.checks).is_some();
+    let told = !repository.lacks(source).is_empty() || forbidden(&repository.checks).is_some();
     findings.extend(unless(
         told,
         about,

@@ -21,6 +21,9 @@ pub const EVENTS_WANTED: [&str; 5] = [
     "status",
 ];
 
+/// The events that cover the issues that become deliveries.
+const EVENTS_OF_ISSUES: [&str; 2] = ["issue_comment", "issues"];
+
 /// Status of a delivery with a wrong signature.
 const UNAUTHORIZED: u16 = 401;
 
@@ -160,8 +163,11 @@ fn examine_webhook(source: &Source, hook: &Hook, secret: &SecretStatus) -> Vec<F
         findings.push(found(Code::WebhookForm, format!("{at} gets forms")));
     }
     let told = |event: &&str| hook.events.iter().any(|told| told == event || told == "*");
+    let takes_issues = source.deliveries.label.is_some();
+    let of_issues = EVENTS_OF_ISSUES.into_iter().filter(|_| takes_issues);
     let missing: Vec<&str> = EVENTS_WANTED
         .into_iter()
+        .chain(of_issues)
         .filter(|event| !told(event))
         .collect();
     if !missing.is_empty() {

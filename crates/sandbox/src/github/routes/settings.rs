@@ -28,7 +28,9 @@ pub(super) fn answer(world: &GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) 
 
 /// A label exists when the repository declares it, or when anything carries it.
 fn label(world: &GitHubWorld, ask: &Ask, repo: &str, name: &str) -> Outcome {
-    ask.reads(Resource::Issues)?;
+    // Pull requests have labels, too.
+    ask.reads(Resource::Issues)
+        .or_else(|refusal| ask.reads(Resource::PullRequests).map_err(|_| refusal))?;
     let found = world.repo(repo)?;
     let carried = found.issues.values().flat_map(|issue| &issue.labels);
     let mut all = found.setup.admin.labels.iter().chain(carried);

@@ -14,14 +14,20 @@ use crate::refusal::Refused;
 
 /// Refuses a text that is blank or too long.
 pub(super) fn fits(field: &str, text: &str, chars_max: usize) -> Result<(), Refused> {
+    // The codes are the domain's.
+    let what = match field {
+        "content" => "plan",
+        "acceptance_criteria" => "criterion",
+        other => other,
+    };
     if text.trim().is_empty() {
         let detail = format!("`{field}` is empty");
-        return Err(Refused::field(field, &format!("{field}_empty"), &detail));
+        return Err(Refused::field(field, &format!("{what}_empty"), &detail));
     }
     let long = text.trim().chars().count();
     if long > chars_max {
         let detail = format!("`{field}` has {long} characters, at most {chars_max}");
-        return Err(Refused::field(field, &format!("{field}_too_long"), &detail));
+        return Err(Refused::field(field, &format!("{what}_too_long"), &detail));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ mod advice;
 mod answers;
 mod auth;
 mod bad_input;
+mod deliveries;
 mod events;
 mod inbox;
 mod matrix;

@@ -15,7 +15,7 @@ use engine::ports::Record;
 use local::{Database, LocalQueue, Store};
 use serde_json::{Value, json};
 
-use crate::world::{Answer, SetClock, TOKEN, World, send};
+use crate::world::{Answer, SHA, SetClock, TOKEN, World, send};
 use tried::{Tried, bad_bodies, bad_headers, bad_paths, bad_queries};
 
 /// More records than this world ever has.
@@ -35,9 +35,19 @@ fn sound(id: &str) -> Option<Value> {
         "mcp" => json!({ "jsonrpc": "2.0", "id": 7, "method": "ping" }),
         "acknowledge" => json!({ "agent": "zai" }),
         "extend" | "give_back" => event,
-        "list_jobs" | "list_pulls" | "show_job" | "why_job" | "job_events" | "job_artifacts"
-        | "job_messages" | "show_effect" | "why_pull" | "list_events" | "status" | "metrics"
-        | "openapi" | "health" | "github_webhook" => Value::Null,
+        "create_delivery" => json!({ "repo": "acme/shop", "summary": "Add search" }),
+        "start_delivery" | "approve_delivery" | "retry_delivery" | "cancel_delivery"
+        | "edit_delivery" => json!({}),
+        "reject_delivery" => json!({ "reason": "Keep the old route." }),
+        "judge_delivery" => json!({ "verdict": "pass", "sha": SHA }),
+        "plan_delivery" => json!({ "content": "1. Add the box." }),
+        "split_delivery" => {
+            json!({ "children": [{ "summary": "The box", "acceptance_criteria": [] }] })
+        }
+        "list_deliveries" | "show_delivery" | "why_delivery" | "list_jobs" | "list_pulls"
+        | "show_job" | "why_job" | "job_events" | "job_artifacts" | "job_messages"
+        | "show_effect" | "why_pull" | "list_events" | "status" | "metrics" | "openapi"
+        | "health" | "github_webhook" => Value::Null,
         _ => return None,
     })
 }
@@ -47,6 +57,7 @@ struct Watched {
     world: World,
     store: Store,
     job: String,
+    delivery: String,
 }
 
 impl Watched {
@@ -58,8 +69,16 @@ impl Watched {
         let records = Arc::new(store.clone());
         let world = World::over(records, queue.clone(), (clock, queue)).await;
         let job = world.watched(|_| {}).await.to_string();
+        let order = json!({ "repo": "acme/shop", "summary": "Add a search box" });
+        let made = world.post("/api/deliveries", &order).await.ok(201);
+        let delivery = made["id"].as_str().unwrap().to_owned();
         world.messages().await;
-        Self { world, store, job }
+        Self {
+            world,
+            store,
+            job,
+            delivery,
+        }
     }
 
     async fn stored(&self) -> Vec<Record> {
@@ -72,6 +91,7 @@ impl Watched {
     fn path(&self, path: &str) -> String {
         let parts = [
             ("{job}", self.job.as_str()),
+            ("{delivery}", self.delivery.as_str()),
             ("{effect}", "00000000000000000000000000000000"),
             ("{event}", "evt_00000000000000000000000000000000"),
             ("{agent}", "zai"),
@@ -119,6 +139,7 @@ fn method(route: &Route) -> http::Method {
     match route.method {
         Method::Get => http::Method::GET,
         Method::Post => http::Method::POST,
+        Method::Patch => http::Method::PATCH,
     }
 }
 

@@ -27,6 +27,7 @@ fn method(route: &Route) -> http::Method {
     match route.method {
         Method::Get => http::Method::GET,
         Method::Post => http::Method::POST,
+        Method::Patch => http::Method::PATCH,
     }
 }
 

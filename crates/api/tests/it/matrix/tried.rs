@@ -69,7 +69,11 @@ impl Tried {
                 field.is_some()
                     || ["no_such_verb", "no_such_route", "no_such_method"].contains(&code)
             }
-            Wrong::Named(name) => field == Some(name),
+            Wrong::Named(name) => field.is_some_and(|field| {
+                // One of a list is named with its place.
+                let rest = field.strip_prefix(name.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+            }),
             Wrong::Body(codes) => codes.contains(&code),
             Wrong::Message(_) => false,
         }
@@ -112,7 +116,14 @@ fn nowhere() -> Vec<String> {
 
 /// Each variable part of a path, spoilt. An unknown pull request has an answer of its own, so its parts stay valid.
 pub(super) fn bad_paths(path: &str, whole: &dyn Fn(&str) -> String, body: &Value) -> Vec<Tried> {
-    let parts = ["{job}", "{effect}", "{event}", "{agent}", "{number}"];
+    let parts = [
+        "{job}",
+        "{delivery}",
+        "{effect}",
+        "{event}",
+        "{agent}",
+        "{number}",
+    ];
     let varying = parts.into_iter().filter(|part| path.contains(part));
     let spoilt = varying.flat_map(|part| {
         nowhere()
@@ -148,6 +159,7 @@ pub(super) fn bad_queries(route: &Route, path: &str) -> Vec<Tried> {
             ParameterType::Form(_)
             | ParameterType::Job
             | ParameterType::States
+            | ParameterType::Word(_)
             | ParameterType::Cursor
             | ParameterType::Switch
             | ParameterType::Toolsets => ["..%2f", "%00", "%0d%0aa:%20b", "no such", "%ff"]
@@ -285,7 +297,8 @@ fn bad_fields(schema: &Value, path: &str, body: &Value) -> Vec<Tried> {
 fn wrong_values(form: &Value) -> Vec<Value> {
     let form = &resolved(form);
     // Where a list of texts is right, a list of lists is not.
-    let takes_lists = form["oneOf"].to_string().contains("\"array\"");
+    let takes = format!("{}{}", form["oneOf"], form["type"]);
+    let takes_lists = takes.contains("\"array\"");
     let mut wrong = vec![if takes_lists {
         json!([["x"]])
     } else {

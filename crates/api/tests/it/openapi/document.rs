@@ -14,7 +14,7 @@ use super::schemas::{Schemas, named};
 use super::spellings;
 
 /// The document's introduction.
-const ABOUT: &str = "The API of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or the first 4 or more characters of that, by the id of a session of its, by its pull request as `owner/name#number` (in a path as `owner%2Fname%23number`), or by `latest`. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. Every answer carries `x-request-id`.";
+const ABOUT: &str = "The API of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or the first 4 or more characters of that, by the id of a session of its, by its pull request as `owner/name#number` (in a path as `owner%2Fname%23number`), or by `latest`. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. A delivery is named by its id, by its issue or its pull request as `owner/name#number`, or by its job; a job that belongs to none is shown as one under the job's id. Every answer carries `x-request-id`.";
 
 /// The whole document.
 pub(super) fn derived() -> Value {
@@ -59,6 +59,7 @@ fn method(route: &Route) -> &'static str {
     match route.method {
         Method::Get => "get",
         Method::Post => "post",
+        Method::Patch => "patch",
     }
 }
 
@@ -102,6 +103,10 @@ fn named_part(name: &str) -> Value {
             job_name(),
             "A job by its id or the beginning of it, a session of its, its pull request, or `latest`.",
         ),
+        "delivery" => (
+            job_name(),
+            "A delivery by its id, its issue or its pull request, or by what its job is called by.",
+        ),
         "effect" => (named("EffectId"), "The effect."),
         "event" => (
             json!({ "type": "string", "pattern": "^(evt_)?[0-9A-Fa-f]{4,32}$" }),
@@ -143,6 +148,7 @@ fn parameter(parameter: &Parameter) -> Value {
             let states = STATES.join("|");
             json!({ "type": "string", "pattern": format!("^({states})(,({states}))*$") })
         }
+        ParameterType::Word(words) => json!({ "type": "string", "enum": words }),
         ParameterType::Switch => {
             json!({ "type": "string", "enum": ["1", "0", "true", "false", ""] })
         }

@@ -1,10 +1,13 @@
 //! The schemas of the wire types, made from the types themselves.
 
 use client::wire::{
-    Acknowledge, Acknowledged, AdoptRequest, ApproveRequest, Artifacts, CancelRequest, CreateJob,
-    EffectView, EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs,
-    MergeRequest, Merged, Message, Messages, Pending, Problem, Pulls, PushTaken, PushedSession,
-    RegisterRequest, Registered, RetryRequest, Status, TakeRequest, Taken, Why,
+    Acknowledge, Acknowledged, AdoptRequest, ApproveDelivery, ApproveRequest, Artifacts,
+    CancelDelivery, CancelRequest, CreateDelivery, CreateJob, Deliveries, DeliveryView,
+    DeliveryWhy, EditDelivery, EffectView, EventPage, Events, Extend, Extended, GiveBack,
+    GivenBack, Health, JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending,
+    PlanRequest, Problem, Pulls, PushTaken, PushedSession, RegisterRequest, Registered,
+    RejectDelivery, RetryDelivery, RetryRequest, SplitRequest, StartDelivery, Status, TakeRequest,
+    Taken, VerdictRequest, Why,
 };
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -39,8 +42,21 @@ impl Schemas {
         schemas.send::<RegisterRequest>();
         schemas.send::<RetryRequest>();
         schemas.send::<TakeRequest>();
+        schemas.send::<ApproveDelivery>();
+        schemas.send::<CancelDelivery>();
+        schemas.send::<CreateDelivery>();
+        schemas.send::<EditDelivery>();
+        schemas.send::<PlanRequest>();
+        schemas.send::<RejectDelivery>();
+        schemas.send::<RetryDelivery>();
+        schemas.send::<SplitRequest>();
+        schemas.send::<StartDelivery>();
+        schemas.send::<VerdictRequest>();
         schemas.answer::<Acknowledged>();
         schemas.answer::<Artifacts>();
+        schemas.answer::<Deliveries>();
+        schemas.answer::<DeliveryView>();
+        schemas.answer::<DeliveryWhy>();
         schemas.answer::<EffectView>();
         schemas.answer::<EventPage>();
         schemas.answer::<Events>();

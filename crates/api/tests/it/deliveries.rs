@@ -1,0 +1,394 @@
+//! Deliveries over HTTP: created, listed, shown, ordered about, and refused.
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use domain::delivery::{Checkpoints, Rules};
+use domain::policy::Source;
+use domain::token::Scope;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::world::{Answer, SHA, World, send};
+
+const REPO: &str = "acme/shop";
+
+/// A world whose source waits for nobody but at its plan.
+async fn world(change: impl Fn(&mut Rules)) -> World {
+    let world = World::new().await;
+    let repo = REPO.parse().unwrap();
+    let found = world.backend.store.source(&repo).await.unwrap().unwrap();
+    let mut source: Source = found.value.clone();
+    change(&mut source.deliveries);
+    let saved = world.backend.save_source(Some(&found), &source).await;
+    saved.unwrap();
+    world
+}
+
+async fn create(world: &World, summary: &str) -> String {
+    let order = json!({ "repo": REPO, "summary": summary });
+    let made = world.post("/api/deliveries", &order).await;
+    let id = made.ok(201)["id"].as_str().unwrap().to_owned();
+    assert_eq!(made.header("location"), format!("/api/deliveries/{id}"));
+    id
+}
+
+/// The text of a token, of an agent if one is named.
+async fn token(world: &World, name: &str, agent: Option<&str>) -> String {
+    let (name, agent) = (
+        name.parse().unwrap(),
+        agent.map(|agent| agent.parse().unwrap()),
+    );
+    let rights = (Scope::Write, agent.as_ref());
+    let made = world.backend.create_token(&name, rights, None, [7; 32]);
+    made.await.unwrap().1
+}
+
+async fn as_caller(world: &World, path: &str, (token, body): (&str, &Value)) -> Answer {
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri(path)
+        .header("authorization", format!("Bearer {token}"))
+        .body(Body::from(body.to_string()));
+    send(&world.router, request.unwrap()).await
+}
+
+#[tokio::test]
+async fn a_delivery_is_created_shown_and_started() {
+    let world = world(|_| {}).await;
+    let order = json!({
+        "repo": REPO, "issue": 12, "summary": "Add search", "description": "A box.",
+        "acceptance_criteria": ["finds by name"], "priority": 7,
+    });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    assert_eq!(
+        (&made["phase"], &made["run_status"], &made["kind"]),
+        (&json!("plan"), &json!("pending"), &json!("issue"))
+    );
+    assert_eq!(made["issue"]["number"], 12);
+    assert_eq!(made["waits_for"]["who"], "person");
+    assert_eq!(made["why"]["code"], "awaits_start");
+    assert_eq!(made["acceptance_criteria"], json!(["finds by name"]));
+    assert_eq!(made["priority"], 7);
+    assert_eq!(made["legal"], json!(["start", "split", "edit", "collect"]));
+    let id = made["id"].as_str().unwrap();
+    for name in [id, "acme%2Fshop%2312", "ACME%2Fshop%2312"] {
+        let shown = world.get(&format!("/api/deliveries/{name}")).await.ok(200);
+        assert_eq!(shown, made, "{name}");
+    }
+    let start = world.post(&format!("/api/deliveries/{id}/start"), &json!({}));
+    let started = start.await.ok(200);
+    assert_eq!(
+        (&started["phase"], &started["run_status"]),
+        (&json!("plan"), &json!("running"))
+    );
+    let spans = started["phase_runs"].as_array().unwrap();
+    assert_eq!(spans.last().unwrap()["actor"], "person over HTTP");
+    let why = world
+        .get(&format!("/api/deliveries/{id}/why"))
+        .await
+        .ok(200);
+    assert_eq!(why["because"][0]["code"], "planning");
+    assert_eq!(why["legal"], started["legal"]);
+}
+
+#[tokio::test]
+async fn an_issue_has_one_delivery_and_a_name_creates_one() {
+    let world = world(|_| {}).await;
+    let order = json!({ "repo": REPO, "issue": 12, "summary": "Add search" });
+    let first = world.post("/api/deliveries", &order).await.ok(201);
+    for again in [false, true] {
+        let order = json!({ "repo": "ACME/Shop", "issue": 12, "summary": "x", "again": again });
+        let refused = world.post("/api/deliveries", &order).await;
+        assert_eq!(refused.code(409), "exists");
+        assert_eq!(refused.json()["existing"], first["id"]);
+    }
+    let order = json!({ "repo": REPO, "summary": "Tidy" });
+    let named = world.post_named("/api/deliveries", &order, "one").await;
+    let same = world.post_named("/api/deliveries", &order, "one").await;
+    assert_eq!(named.ok(201)["id"], same.ok(201)["id"]);
+    let other = world.post_named("/api/deliveries", &order, "two").await;
+    assert_ne!(named.json()["id"], other.ok(201)["id"]);
+    let listed = world.get("/api/deliveries").await.ok(200);
+    assert_eq!(listed["deliveries"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn lists_are_the_newest_first_filtered_and_in_pages() {
+    let world = world(|_| {}).await;
+    let mut ids = Vec::new();
+    for summary in ["one", "two", "three"] {
+        ids.push(create(&world, summary).await);
+        world.clock.advance(SignedDuration::from_secs(1));
+    }
+    let start = format!("/api/deliveries/{}/start", ids[1]);
+    world.post(&start, &json!({})).await.ok(200);
+    // A job that belongs to no delivery is one, too.
+    let job = world.job(REPO).await.to_string();
+    ids.push(job);
+    ids.reverse();
+    let listed = async |query: &str| {
+        let page = world.get(&format!("/api/deliveries{query}")).await.ok(200);
+        let cards = page["deliveries"].as_array().unwrap().clone();
+        let ids = cards
+            .iter()
+            .map(|card| card["id"].as_str().unwrap().to_owned());
+        (
+            ids.collect::<Vec<_>>(),
+            page["next"].as_str().map(str::to_owned),
+        )
+    };
+    assert_eq!(listed("").await, (ids.clone(), None));
+    assert_eq!(listed("?phase=implement").await.0, ids[..1]);
+    assert_eq!(
+        listed("?needs=person").await.0,
+        [ids[1].clone(), ids[3].clone()]
+    );
+    assert_eq!(listed("?needs=agent").await.0, Vec::<String>::new());
+    assert_eq!(listed("?repo=acme%2Fother").await.0, Vec::<String>::new());
+    let (first, next) = listed("?limit=3").await;
+    assert_eq!(first, ids[..3]);
+    let (rest, end) = listed(&format!("?limit=3&after={}", next.unwrap())).await;
+    assert_eq!((rest.as_slice(), end), (&ids[3..], None));
+}
+
+#[tokio::test]
+async fn what_is_not_legal_is_refused_with_what_is() {
+    let world = world(|_| {}).await;
+    let id = create(&world, "Add search").await;
+    for (verb, body, code) in [
+        ("approve", json!({}), "nothing_to_approve"),
+        ("reject", json!({ "reason": "no" }), "nothing_to_reject"),
+        ("retry", json!({}), "not_failed"),
+        ("cancel", json!({}), "not_running"),
+        (
+            "verdict",
+            json!({ "verdict": "pass", "sha": SHA }),
+            "not_in_review",
+        ),
+        ("plan", json!({ "content": "1. Do it." }), "not_planning"),
+    ] {
+        let before = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
+        let path = format!("/api/deliveries/{id}/{verb}");
+        let refused = world.post(&path, &body).await;
+        assert_eq!(refused.code(409), code, "{verb}");
+        assert_eq!(refused.json()["legal"], before["legal"], "{verb}");
+        let after = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
+        assert_eq!(after, before);
+    }
+}
+
+#[tokio::test]
+async fn the_same_name_starts_and_cancels_once() {
+    let world = world(|_| {}).await;
+    let id = create(&world, "Add search").await;
+    let order = async |verb: &str, key: &str| {
+        let path = format!("/api/deliveries/{id}/{verb}");
+        world.post_named(&path, &json!({}), key).await
+    };
+    let started = order("start", "a").await.ok(200);
+    assert_eq!(order("start", "a").await.ok(200), started);
+    assert_eq!(order("start", "b").await.code(409), "not_awaiting_start");
+    let cancelled = order("cancel", "a").await.ok(200);
+    assert_eq!(
+        (&cancelled["phase"], &cancelled["run_status"]),
+        (&json!("plan"), &json!("failed"))
+    );
+    assert_eq!(cancelled["error"]["sentence"], "Canceled by user");
+    assert_eq!(order("cancel", "a").await.ok(200), cancelled);
+}
+
+#[tokio::test]
+async fn an_agents_token_is_an_agent_and_checkpoints_are_for_people() {
+    let world = world(|rules| {
+        rules.checkpoints = Checkpoints::default();
+    })
+    .await;
+    let bot = token(&world, "reviewer", Some("zai")).await;
+    let person = token(&world, "mona", None).await;
+    let id = create(&world, "Add search").await;
+    let start = format!("/api/deliveries/{id}/start");
+    let refused = as_caller(&world, &start, (&bot, &json!({}))).await;
+    assert_eq!(refused.code(409), "people_only");
+    let legal = refused.json()["legal"].clone();
+    assert_eq!(legal, json!(["split", "edit", "collect"]));
+    let started = as_caller(&world, &start, (&person, &json!({})))
+        .await
+        .ok(200);
+    let spans = started["phase_runs"].as_array().unwrap();
+    assert_eq!(spans.last().unwrap()["actor"], "person mona");
+    let cancel = format!("/api/deliveries/{id}/cancel");
+    let cancelled = as_caller(&world, &cancel, (&bot, &json!({}))).await.ok(200);
+    let spans = cancelled["phase_runs"].as_array().unwrap();
+    assert_eq!(spans.last().unwrap()["actor"], "agent zai");
+}
+
+#[tokio::test]
+async fn a_plan_is_sent_where_a_person_plans_and_a_delivery_is_edited_and_split() {
+    let world = world(|rules| {
+        rules.plan_by = domain::delivery::PlanBy::Human;
+    })
+    .await;
+    let id = create(&world, "Add search").await;
+    let path = |verb: &str| format!("/api/deliveries/{id}/{verb}");
+    world.post(&path("start"), &json!({})).await.ok(200);
+    let plan = json!({ "content": "1. Add the box.", "target_files": ["src/box.rs"] });
+    let planned = world.post(&path("plan"), &plan).await.ok(200);
+    assert_eq!(planned["plan"]["content"], "1. Add the box.");
+    assert_eq!(planned["run_status"], "succeeded");
+    assert_eq!(planned["why"]["code"], "awaits_approval");
+    let edit = json!({
+        "summary": "Add a search box", "priority": 9,
+        "refs": [{ "role": "trigger", "type": "jira", "label": "SHOP-7", "url": "https://jira.example.com/SHOP-7" }],
+    });
+    let path_of_it = format!("/api/deliveries/{id}");
+    let edited = world
+        .call(Method::PATCH, &path_of_it, (&[], &edit.to_string()))
+        .await
+        .ok(200);
+    assert_eq!(
+        (
+            &edited["summary"],
+            &edited["priority"],
+            &edited["refs"][0]["label"]
+        ),
+        (&json!("Add a search box"), &json!(9), &json!("SHOP-7"))
+    );
+    let children = json!({ "children": [
+        { "summary": "The box", "acceptance_criteria": ["it is there"] },
+        { "summary": "The index", "acceptance_criteria": [] },
+    ] });
+    let split = world.post(&path("split"), &children).await.ok(200);
+    assert_eq!(split["children"].as_array().unwrap().len(), 2);
+    assert_eq!(split["why"]["code"], "parts_open");
+}
+
+#[tokio::test]
+async fn odd_words_are_refused_by_field_and_nothing_is_stored() {
+    let world = world(|_| {}).await;
+    let id = create(&world, "Add search").await;
+    let secret = "use ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let path = |verb: &str| format!("/api/deliveries/{id}/{verb}");
+    let many: Vec<Value> = (0..21)
+        .map(|_| json!({ "summary": "x", "acceptance_criteria": [] }))
+        .collect();
+    let before = world.get("/api/deliveries").await.ok(200);
+    for (at, body, code, field) in [
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": "acme/none", "summary": "x" }),
+            "unknown_name",
+            "repo",
+        ),
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": "acme/other", "summary": "x" }),
+            "branch_missing",
+            "repo",
+        ),
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": REPO }),
+            "missing_field",
+            "summary",
+        ),
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": REPO, "summary": " " }),
+            "summary_empty",
+            "summary",
+        ),
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": REPO, "summary": secret }),
+            "secret_in_text",
+            "summary",
+        ),
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": REPO, "summary": "x", "issue": 0 }),
+            "bad_field",
+            "issue",
+        ),
+        (
+            path("reject"),
+            json!({ "reason": "\n" }),
+            "reason_empty",
+            "reason",
+        ),
+        (
+            path("verdict"),
+            json!({ "verdict": "not_pass", "sha": SHA }),
+            "feedback_empty",
+            "feedback",
+        ),
+        (
+            path("plan"),
+            json!({ "content": "  " }),
+            "plan_empty",
+            "content",
+        ),
+        (
+            path("split"),
+            json!({ "children": [] }),
+            "odd_number_of_children",
+            "children",
+        ),
+        (
+            path("split"),
+            json!({ "children": many }),
+            "odd_number_of_children",
+            "children",
+        ),
+        (
+            path("split"),
+            json!({ "children": [{ "summary": "", "acceptance_criteria": [] }] }),
+            "summary_empty",
+            "children",
+        ),
+    ] {
+        let refused = world.post(&at, &body).await;
+        assert_eq!(refused.code(422), code, "{body}: {refused:?}");
+        assert_eq!(refused.json()["field"], field, "{body}: {refused:?}");
+        assert!(!refused.text.contains(secret), "{refused:?}");
+    }
+    assert_eq!(world.get("/api/deliveries").await.ok(200), before);
+}
+
+#[tokio::test]
+async fn a_job_that_belongs_to_no_delivery_takes_its_own_orders() {
+    let world = world(|_| {}).await;
+    let job = world.watched(|_| {}).await;
+    let shown = world.get(&format!("/api/deliveries/{job}")).await.ok(200);
+    assert_eq!(
+        (&shown["kind"], &shown["phase"], &shown["seq"]),
+        (&json!("adhoc"), &json!("implement"), &json!(0))
+    );
+    assert_eq!(shown["legal"], json!(["cancel"]));
+    let start = format!("/api/deliveries/{job}/start");
+    let refused = world.post(&start, &json!({})).await;
+    assert_eq!(refused.code(409), "no_delivery");
+    assert_eq!(refused.json()["legal"], json!(["cancel"]));
+    let cancel = format!("/api/deliveries/{job}/cancel");
+    let cancelled = world.post(&cancel, &json!({})).await.ok(200);
+    assert_eq!(cancelled["run_status"], "failed");
+    let shown = world.get(&format!("/jobs/{job}")).await.ok(200);
+    assert_eq!(shown["state"], "cancelled");
+}
+
+#[tokio::test]
+async fn unknown_deliveries_are_not_found_and_a_reader_may_order_nothing() {
+    let world = world(|_| {}).await;
+    let id = create(&world, "Add search").await;
+    for name in ["0123456789ab", "acme%2Fshop%2399", "nothing"] {
+        let refused = world.get(&format!("/api/deliveries/{name}")).await;
+        assert_eq!(refused.code(404), "no_such_delivery", "{name}");
+    }
+    let name = "looker".parse().unwrap();
+    let made = world
+        .backend
+        .create_token(&name, (Scope::Read, None), None, [7; 32]);
+    let reader = made.await.unwrap().1;
+    let start = format!("/api/deliveries/{id}/start");
+    let refused = as_caller(&world, &start, (&reader, &json!({}))).await;
+    assert_eq!(refused.code(403), "scope_too_small");
+}

@@ -17,6 +17,7 @@ pub(crate) mod account;
 pub(crate) mod agent;
 pub(crate) mod chaos;
 pub(crate) mod cost;
+pub(crate) mod delivery;
 pub(crate) mod dlq;
 pub(crate) mod doctor;
 pub(crate) mod files;
@@ -109,6 +110,8 @@ pub(crate) enum Command {
     Token(token::TokenCommand),
     /// Jobs: pieces of work for Jules. They go through a running `gaffer up`.
     Job(job::JobArgs),
+    /// Deliveries: from an issue to a merged change and a closed issue. They go through a running `gaffer up`.
+    Delivery(Box<delivery::DeliveryArgs>),
     /// The list of jobs, as a file.
     #[command(subcommand, after_help = "Example:\n  gaffer jobs export --active")]
     Jobs(files::JobsCommand),
@@ -178,6 +181,7 @@ impl Command {
             | Self::Token(_)
             | Self::Github(github::GithubCommand::Setup(_))
             | Self::Job(_)
+            | Self::Delivery(_)
             | Self::Jobs(_)
             | Self::Events(_)
             | Self::Pull(_)

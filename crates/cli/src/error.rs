@@ -114,7 +114,10 @@ pub(crate) fn describe(error: &anyhow::Error) -> ErrorText {
 /// What a refusal advises.
 fn advised(error: &anyhow::Error) -> Option<String> {
     let advised: Vec<String> = match error.downcast_ref::<client::Error>() {
-        Some(client::Error::Problem(problem)) => problem.next.iter().map(next::sentence).collect(),
+        Some(client::Error::Problem(problem)) => {
+            let advised = problem.next.iter().map(next::sentence);
+            advised.chain(next::of_delivery(problem)).collect()
+        }
         Some(_) | None => match error.downcast_ref::<backend::Error>() {
             Some(backend::Error::NotNow(refused)) => {
                 refused.next.iter().map(next::of_ours).collect()

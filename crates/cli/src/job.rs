@@ -28,10 +28,10 @@ use crate::site;
 use crate::stdin;
 
 pub(crate) mod browser;
-mod progress;
+pub(crate) mod progress;
 mod repository;
 mod show;
-mod wait;
+pub(crate) mod wait;
 
 /// Runs one of the commands.
 pub(crate) async fn run(args: JobArgs, here: &CommandContext, as_json: bool) -> Result<Answer> {

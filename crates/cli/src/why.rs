@@ -1,7 +1,7 @@
 //! `gaffer job why` and `gaffer pull why`: why nothing happens now, and what will be done when.
 
 use anyhow::{Context, Result};
-use client::wire::{PullView, Pulls, Why};
+use client::wire::{PlannedStep, PullView, Pulls, Reason, Why};
 
 use crate::args::pull::{PullArgs, PullCommand};
 use crate::context::CommandContext;
@@ -62,21 +62,31 @@ pub(crate) fn answer(why: &Why) -> Answer {
         .map(|waits| format!("Waits for {}.", waits.sentence));
     let read = why.as_read.as_ref().map(|read| read.sentence.clone());
     let answer = waits.into_iter().chain(read).fold(answer, Answer::line);
-    let answer = why.because.iter().fold(answer, |answer, reason| {
-        answer.line(format!("- {} [{}]", reason.sentence, reason.code))
-    });
-    let then = why.then.iter().map(|planned| match planned.at {
-        Some(at) => format!("- {}: {}", moment(at), planned.sentence),
-        None => format!("- {}", planned.sentence),
-    });
-    let answer = under(answer, "What comes next:", then.collect());
+    let answer = reasons(answer, &why.because);
+    let answer = under(answer, "What comes next:", coming(&why.then));
     let next = why.next.iter();
     let next = next.map(|next| format!("- {}.", next.sentence));
     under(answer, "What you can do:", next.collect())
 }
 
+/// Reasons, one a line.
+pub(crate) fn reasons(answer: Answer, because: &[Reason]) -> Answer {
+    because.iter().fold(answer, |answer, reason| {
+        answer.line(format!("- {} [{}]", reason.sentence, reason.code))
+    })
+}
+
+/// What will be done, one a line.
+pub(crate) fn coming(then: &[PlannedStep]) -> Vec<String> {
+    let line = |planned: &PlannedStep| match planned.at {
+        Some(at) => format!("- {}: {}", moment(at), planned.sentence),
+        None => format!("- {}", planned.sentence),
+    };
+    then.iter().map(line).collect()
+}
+
 /// Lines under a heading, if there are any.
-fn under(answer: Answer, heading: &str, lines: Vec<String>) -> Answer {
+pub(crate) fn under(answer: Answer, heading: &str, lines: Vec<String>) -> Answer {
     if lines.is_empty() {
         return answer;
     }

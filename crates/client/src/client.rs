@@ -1,6 +1,7 @@
 //! One method for each route of the API.
 
 mod artifacts;
+mod deliveries;
 mod transport;
 
 #[cfg(test)]
@@ -17,6 +18,7 @@ use crate::wire::{
     TakeRequest, Taken, Why,
 };
 
+pub use deliveries::DeliveryQuery;
 pub use transport::{CALL_TIMEOUT, Client, Request, Transport, TransportResponse};
 
 use transport::{Call, job_path};

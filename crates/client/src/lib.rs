@@ -11,6 +11,7 @@ mod error;
 mod client;
 
 pub use client::{
-    Answer, CALL_TIMEOUT, Client, EventQuery, JobQuery, Request, Transport, TransportResponse,
+    Answer, CALL_TIMEOUT, Client, DeliveryQuery, EventQuery, JobQuery, Request, Transport,
+    TransportResponse,
 };
 pub use error::Error;

@@ -19,7 +19,9 @@ pub(crate) const HELP: &str = "help";
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Work",
-        &["job", "pull", "jobs", "events", "monitor", "logs"],
+        &[
+            "job", "delivery", "pull", "jobs", "events", "monitor", "logs",
+        ],
     ),
     ("Agents", &["agent", "wake", "watch", "handle-event", "mcp"]),
     (

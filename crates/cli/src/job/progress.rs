@@ -12,7 +12,7 @@ use crate::render;
 const LINE_CHARS_MAX: usize = 300;
 
 /// What is shown meanwhile.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     term: Option<Term>,
     /// One of several jobs: its lines begin with its name, and none is overwritten.
     one_of_several: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Nothing was shown yet. Beside JSON nothing is shown.
-    pub(super) fn new(as_json: bool) -> Self {
+    pub(crate) fn new(as_json: bool) -> Self {
         Self {
             term: (!as_json).then(Term::stderr),
             one_of_several: None,
@@ -38,14 +38,16 @@ impl Progress {
 
     /// Shows a job's state, and what it waits for.
     pub(super) fn job(&mut self, job: &JobView) {
-        self.show(format!(
-            "{}, waiting for {}",
-            job.state, job.waits_for.sentence
-        ));
+        self.waiting(&job.state, &job.waits_for.sentence);
+    }
+
+    /// Shows where something is, and what it waits for.
+    pub(crate) fn waiting(&mut self, place: &str, what: &str) {
+        self.show(format!("{place}, waiting for {what}"));
     }
 
     /// Shows that the server does not answer.
-    pub(super) fn away(&mut self, words: &str) {
+    pub(crate) fn away(&mut self, words: &str) {
         self.show(words.to_owned());
     }
 

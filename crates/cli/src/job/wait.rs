@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::render::Answer;
 
 /// Poll interval of the API: a person does not notice it, and it costs one read of one record.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The API's state of a job whose session is done and whose pull request is open.
 const IN_REVIEW: &str = "in-review";
@@ -25,7 +25,7 @@ const IN_REVIEW: &str = "in-review";
 const UNREAD: &str = "unread";
 
 /// Shown while the API does not answer.
-const AWAY: &str = "`gaffer up` does not answer; waiting for it to come back";
+pub(crate) const AWAY: &str = "`gaffer up` does not answer; waiting for it to come back";
 
 /// Whether a read of a job ends the wait.
 enum WaitStep {
@@ -119,7 +119,7 @@ async fn look(
 }
 
 /// Whether the API does not answer, or is being stopped.
-fn is_away(error: &client::Error) -> bool {
+pub(crate) fn is_away(error: &client::Error) -> bool {
     match error {
         client::Error::Unreachable { .. } | client::Error::NoAnswer { .. } => true,
         client::Error::Problem(problem) => problem.status == 503,

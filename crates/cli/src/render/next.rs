@@ -25,6 +25,19 @@ pub(crate) fn as_typed(next: &wire::Next) -> wire::Next {
     }
 }
 
+/// What a refused delivery takes now, or which one is there already.
+pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
+    if let Some(id) = &problem.existing {
+        return Some(format!("look at it with `gaffer delivery show {id}`"));
+    }
+    let legal = problem.legal.as_ref()?;
+    let words: Vec<String> = legal.iter().map(|verb| format!("`{verb}`")).collect();
+    Some(match words.is_empty() {
+        true => "nothing can be ordered of it now".to_owned(),
+        false => format!("now it takes {}", words.join(", ")),
+    })
+}
+
 fn with_command(advice: Advice, about: &str) -> String {
     format!("`gaffer {}` {}", arguments(advice, about), advice.does())
 }

@@ -234,6 +234,53 @@ const ROWS: &[Row] = &[
     ("job retry", &[ID, &[("reason", Text)]]),
     ("job adopt", &[&[("session", Strict)], OF_A_REPO]),
     ("job artifacts", &[ID]),
+    ("delivery", &[URL]),
+    (
+        "delivery list",
+        &[
+            REPO,
+            &[("phase", Strict), ("needs", Strict), ("limit", Strict)],
+        ],
+    ),
+    ("delivery show", &[ID]),
+    (
+        "delivery create",
+        &[
+            REPO,
+            &[
+                ("summary", Words),
+                ("issue", Strict),
+                ("description", Text),
+                ("criteria", Words),
+                ("priority", Strict),
+            ],
+        ],
+    ),
+    ("delivery start", &[ID]),
+    ("delivery approve", &[ID, &[("sha", Strict)]]),
+    ("delivery reject", &[ID, &[("reason", Text)]]),
+    (
+        "delivery verdict",
+        &[
+            ID,
+            &[
+                ("verdict", Strict),
+                ("sha", Strict),
+                ("summary", Words),
+                ("feedback", Text),
+            ],
+        ],
+    ),
+    ("delivery plan", &[ID, FILE, &[("target_files", Words)]]),
+    ("delivery split", &[ID, FILE, &[("parts", Words)]]),
+    ("delivery retry", &[ID, &[("reason", Text)]]),
+    ("delivery cancel", &[ID]),
+    ("delivery why", &[ID]),
+    (
+        "delivery wait",
+        &[ID, &[("until", Strict), ("within", Strict)]],
+    ),
+    ("delivery board", &[REPO]),
     ("jobs", &[]),
     ("jobs import", &[FILE, OF_A_REPO]),
     ("jobs export", &[]),
@@ -301,8 +348,9 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 2] = [
+const BEFORE: [(&str, &str); 3] = [
     ("job say", "01j00000000000000000000000"),
+    ("delivery verdict", "0123456789ab"),
     ("mcp call", "jules_get_job"),
 ];
 

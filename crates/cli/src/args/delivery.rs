@@ -1,0 +1,351 @@
+//! `gaffer delivery`.
+
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Subcommand, ValueEnum};
+use domain::delivery::Verdict;
+use domain::ids::{CommitSha, JobName, RepoName};
+use domain::priority::Priority;
+use jiff::SignedDuration;
+use url::Url;
+
+use super::value;
+
+/// Where the running `gaffer up` is, and what to do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  gaffer delivery list\n\nThe token is GAFFER_TOKEN (or JULES_API_TOKEN) in the environment, else the one that `gaffer up` made in the data folder."
+)]
+pub(crate) struct DeliveryArgs {
+    /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+    #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
+    pub(crate) url: Option<Url>,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: DeliveryCommand,
+}
+
+/// What to do with deliveries. A delivery is named by its id, by its issue or its pull request as OWNER/REPO#N, or by
+/// its job.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DeliveryCommand {
+    /// List deliveries, the newest first; a job that belongs to none is one, too.
+    List(ListDeliveriesArgs),
+    /// Show a delivery, with what can be done with it now.
+    #[command(after_help = "Example:\n  gaffer delivery show acme/shop#12")]
+    Show(OneDelivery),
+    /// Have an issue, or your own words, become a delivery.
+    Create(CreateDeliveryArgs),
+    /// Begin a delivery that waits at its plan.
+    #[command(after_help = "Example:\n  gaffer delivery start acme/shop#12")]
+    Start(OneDelivery),
+    /// Let a delivery go on from a checkpoint.
+    #[command(
+        after_help = "Examples:\n  gaffer delivery approve acme/shop#12\n  gaffer delivery approve acme/shop#12 --sha 0123456789abcdef0123456789abcdef01234567"
+    )]
+    Approve {
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        id: DeliveryName,
+        /// Only if this is the reviewed head.
+        #[arg(long, value_name = "SHA")]
+        sha: Option<CommitSha>,
+    },
+    /// Send a delivery back from a checkpoint.
+    ///
+    /// At the plan the session makes another plan, at the review it works on; at the implementation a new session
+    /// begins, which costs another task.
+    #[command(
+        after_help = "Example:\n  gaffer delivery reject acme/shop#12 --reason 'keep the old route'"
+    )]
+    Reject {
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        id: DeliveryName,
+        /// What has to change.
+        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+        reason: String,
+    },
+    /// Say what the review of a head came to.
+    Verdict(VerdictArgs),
+    /// Send the plan, where an agent or a person plans.
+    Plan(PlanArgs),
+    /// Split a delivery into smaller ones, while it is planned.
+    Split(SplitArgs),
+    /// Try a failed phase again.
+    #[command(
+        after_help = "Examples:\n  gaffer delivery retry acme/shop#12\n  gaffer delivery retry acme/shop#12 --reason 'keep the old route'"
+    )]
+    Retry {
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        id: DeliveryName,
+        /// What to do otherwise.
+        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+        reason: Option<String>,
+    },
+    /// Call off what a delivery is doing: its phase fails, and its job is called off.
+    #[command(after_help = "Example:\n  gaffer delivery cancel acme/shop#12")]
+    Cancel(OneDelivery),
+    /// Explain why a delivery is where it is, and what happens next.
+    #[command(after_help = "Example:\n  gaffer delivery why acme/shop#12")]
+    Why(OneDelivery),
+    /// Wait until a delivery needs somebody, or is closed.
+    Wait(WaitDeliveryArgs),
+    /// Show open deliveries by their phase, with who is awaited.
+    #[command(
+        after_help = "Examples:\n  gaffer delivery board\n  gaffer delivery board --repo acme/shop"
+    )]
+    Board {
+        /// Only this repository's.
+        #[arg(long, value_name = "OWNER/REPO")]
+        repo: Option<RepoName>,
+    },
+}
+
+/// Which delivery.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OneDelivery {
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    pub(crate) id: DeliveryName,
+}
+
+/// Which deliveries.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer delivery list\n  gaffer delivery list --needs person\n  gaffer delivery list --phase review --repo acme/shop --limit 10\n  gaffer delivery list --all --json"
+)]
+pub(crate) struct ListDeliveriesArgs {
+    /// Only those in this phase.
+    #[arg(long, value_enum, value_name = "PHASE")]
+    pub(crate) phase: Option<PhaseName>,
+
+    /// Only this repository's.
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) repo: Option<RepoName>,
+
+    /// Only those that wait for a person, or for an agent.
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub(crate) needs: Option<Needed>,
+
+    /// At most so many, 1 to 200.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub(crate) limit: u32,
+
+    /// All of them, however many there are.
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) all: bool,
+}
+
+/// A phase on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PhaseName {
+    /// It was taken in.
+    Intake,
+    /// A plan is made.
+    Plan,
+    /// The change is made.
+    Implement,
+    /// The change is reviewed.
+    Review,
+    /// Checks run, and the pull request is merged.
+    Verify,
+    /// The merged change is deployed.
+    Deploy,
+    /// The deployed change is observed.
+    Observe,
+    /// It is closed.
+    Close,
+}
+
+/// Who is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Needed {
+    /// A person.
+    Person,
+    /// An agent.
+    Agent,
+}
+
+/// The word of a value that clap knows.
+pub(crate) fn word(value: &impl ValueEnum) -> Option<String> {
+    let shown = value.to_possible_value()?;
+    Some(shown.get_name().to_owned())
+}
+
+/// A new delivery.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer delivery create 'Add a search box' --repo acme/shop\n  gaffer delivery create 'Add a search box' --repo acme/shop --criterion 'finds by name' --priority 9\n  gaffer delivery create 'Add a search box' --repo acme/shop --issue 12 --again"
+)]
+pub(crate) struct CreateDeliveryArgs {
+    /// What it is about, in one line.
+    #[arg(value_name = "SUMMARY", value_parser = value::words)]
+    pub(crate) summary: Option<String>,
+
+    /// The repository, which has to be a source.
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) repo: RepoName,
+
+    /// The number of its issue there.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) issue: Option<u64>,
+
+    /// Take the issue again, whose earlier delivery is closed.
+    #[arg(long, requires = "issue")]
+    pub(crate) again: bool,
+
+    /// More about it.
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) description: Option<String>,
+
+    /// When it is done. Can be given several times.
+    #[arg(long = "criterion", value_name = "TEXT", value_parser = value::words)]
+    pub(crate) criteria: Vec<String>,
+
+    /// How much it matters, from 0 to 9; 9 goes first [default: 5].
+    #[arg(long, value_name = "0-9")]
+    pub(crate) priority: Option<Priority>,
+}
+
+/// What a review came to.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer delivery verdict acme/shop#12 pass --sha 0123456789abcdef0123456789abcdef01234567\n  gaffer delivery verdict acme/shop#12 not-pass --sha 0123456789abcdef0123456789abcdef01234567 --feedback 'the box has no label'"
+)]
+pub(crate) struct VerdictArgs {
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    pub(crate) id: DeliveryName,
+
+    /// What it came to.
+    #[arg(value_enum)]
+    pub(crate) verdict: VerdictName,
+
+    /// The head that was reviewed; another present head refuses the verdict.
+    #[arg(long, value_name = "SHA")]
+    pub(crate) sha: CommitSha,
+
+    /// In a few words.
+    #[arg(long, value_name = "TEXT", value_parser = value::words)]
+    pub(crate) summary: Option<String>,
+
+    /// What has to change.
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), required_if_eq("verdict", "not-pass"))]
+    pub(crate) feedback: Option<String>,
+}
+
+/// [`Verdict`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerdictName {
+    /// The change is good.
+    Pass,
+    /// The change has to be worked on.
+    #[value(alias = "not_pass")]
+    NotPass,
+}
+
+impl From<VerdictName> for Verdict {
+    fn from(name: VerdictName) -> Self {
+        match name {
+            VerdictName::Pass => Self::Pass,
+            VerdictName::NotPass => Self::NotPass,
+        }
+    }
+}
+
+/// A plan from outside.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer delivery plan acme/shop#12 --file plan.md\n  gaffer delivery plan acme/shop#12 --file - --target-file src/search.rs"
+)]
+pub(crate) struct PlanArgs {
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    pub(crate) id: DeliveryName,
+
+    /// A file with the plan; `-` is standard input.
+    #[arg(long, value_name = "FILE", value_parser = value::file)]
+    pub(crate) file: PathBuf,
+
+    /// A file that the plan wants to change. Can be given several times.
+    #[arg(long = "target-file", value_name = "PATH", value_parser = value::words)]
+    pub(crate) target_files: Vec<String>,
+}
+
+/// Smaller deliveries in place of one.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer delivery split acme/shop#12 --part 'The search box' --part 'The index'\n  gaffer delivery split acme/shop#12 --file parts.json\n\nThe file holds a JSON list: [{\"summary\": \"The index\", \"acceptance_criteria\": [\"finds by name\"]}]"
+)]
+pub(crate) struct SplitArgs {
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    pub(crate) id: DeliveryName,
+
+    /// What one of them is about. Can be given several times.
+    #[arg(
+        long = "part",
+        value_name = "SUMMARY",
+        value_parser = value::words,
+        conflicts_with = "file",
+        required_unless_present = "file"
+    )]
+    pub(crate) parts: Vec<String>,
+
+    /// A file with their summaries and criteria, as JSON; `-` is standard input.
+    #[arg(long, value_name = "FILE", value_parser = value::file)]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// How far a delivery has to come.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer delivery wait 0123456789ab --within 10m\n  gaffer delivery wait acme/shop#12 --until closed --within 4h"
+)]
+pub(crate) struct WaitDeliveryArgs {
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    pub(crate) id: DeliveryName,
+
+    /// What to wait for.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "needed")]
+    pub(crate) until: DeliveryUntil,
+
+    /// How long to wait at most.
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = value::duration)]
+    pub(crate) within: SignedDuration,
+}
+
+/// How far a delivery can come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeliveryUntil {
+    /// It needs a person or an agent, or it is closed.
+    Needed,
+    /// It is closed; a phase that fails is a failure.
+    Closed,
+}
+
+/// The name of a delivery. The API resolves it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DeliveryName(String);
+
+impl DeliveryName {
+    /// The name as typed.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for DeliveryName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::str::FromStr for DeliveryName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.parse::<JobName>();
+        let name = name.map_err(|_| {
+            "it has to be the id of a delivery, `owner/name#number` of its issue or pull request, or the name of its job: `gaffer delivery list` shows them"
+        })?;
+        Ok(Self(name.to_string()))
+    }
+}

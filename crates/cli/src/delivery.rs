@@ -1,0 +1,219 @@
+//! `gaffer delivery`: from an issue to a merged change and a closed issue, through the API of a running `gaffer up`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use client::wire::{
+    ApproveDelivery, CreateDelivery, DELIVERIES_LIMIT_MAX, Deliveries, DeliveryView, PartRequest,
+    PlanRequest, RejectDelivery, RetryDelivery, SplitRequest, VerdictRequest,
+};
+use client::{Client, DeliveryQuery};
+use domain::delivery::PLAN_BYTES_MAX;
+use domain::ids::RepoName;
+
+use crate::args::delivery::{
+    CreateDeliveryArgs, DeliveryArgs, DeliveryCommand, ListDeliveriesArgs, OneDelivery, PlanArgs,
+    SplitArgs, VerdictArgs, WaitDeliveryArgs, word,
+};
+use crate::context::CommandContext;
+use crate::error::Error;
+use crate::render::Answer;
+use crate::{site, stdin};
+
+mod show;
+mod wait;
+
+/// Longest list of parts, in bytes: the API keeps less of it.
+const PARTS_BYTES_MAX: u64 = 64 * 1024;
+
+/// Runs one of the commands.
+pub(crate) async fn run(
+    args: DeliveryArgs,
+    here: &CommandContext,
+    as_json: bool,
+) -> Result<Answer> {
+    let client = site::api_client(args.url, here).await?;
+    let (doing, answer) = match args.command {
+        DeliveryCommand::List(args) => ("listing deliveries".to_owned(), list(&client, args).await),
+        DeliveryCommand::Board { repo } => {
+            ("reading the board".to_owned(), board(&client, repo).await)
+        }
+        DeliveryCommand::Create(args) => (
+            "creating a delivery".to_owned(),
+            create(&client, args).await,
+        ),
+        DeliveryCommand::Show(OneDelivery { id }) => (
+            format!("reading delivery {id}"),
+            shown(client.delivery(id.as_str()).await),
+        ),
+        DeliveryCommand::Start(OneDelivery { id }) => (
+            format!("starting delivery {id}"),
+            shown(client.start_delivery(id.as_str()).await),
+        ),
+        DeliveryCommand::Approve { id, sha } => {
+            let approve = ApproveDelivery { sha };
+            let approved = client.approve_delivery(id.as_str(), &approve).await;
+            (format!("approving delivery {id}"), shown(approved))
+        }
+        DeliveryCommand::Reject { id, reason } => {
+            let reject = RejectDelivery { reason };
+            let rejected = client.reject_delivery(id.as_str(), &reject).await;
+            (format!("rejecting delivery {id}"), shown(rejected))
+        }
+        DeliveryCommand::Retry { id, reason } => {
+            let retry = RetryDelivery { reason };
+            let tried = client.retry_delivery(id.as_str(), &retry).await;
+            (format!("trying delivery {id} again"), shown(tried))
+        }
+        DeliveryCommand::Cancel(OneDelivery { id }) => (
+            format!("calling off delivery {id}"),
+            shown(client.cancel_delivery(id.as_str()).await),
+        ),
+        DeliveryCommand::Verdict(args) => {
+            let doing = format!("judging delivery {}", args.id);
+            (doing, verdict(&client, args).await)
+        }
+        DeliveryCommand::Plan(args) => {
+            let doing = format!("planning delivery {}", args.id);
+            (doing, plan(&client, args).await)
+        }
+        DeliveryCommand::Split(args) => {
+            let doing = format!("splitting delivery {}", args.id);
+            (doing, split(&client, args).await)
+        }
+        DeliveryCommand::Why(OneDelivery { id }) => {
+            let why = client.delivery_why(id.as_str()).await;
+            let answer = why.map(|why| show::why(&why)).map_err(Into::into);
+            (format!("asking about delivery {id}"), answer)
+        }
+        DeliveryCommand::Wait(args) => {
+            let doing = format!("waiting for delivery {}", args.id);
+            (doing, waited(&client, args, as_json).await)
+        }
+    };
+    answer.context(doing)
+}
+
+fn shown(answer: Result<DeliveryView, client::Error>) -> Result<Answer> {
+    Ok(show::delivery(&answer?))
+}
+
+/// One page, or page by page to the end.
+async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
+    let asked = DeliveryQuery {
+        phase: args.phase.as_ref().and_then(word),
+        repo: args.repo,
+        needs: args.needs.as_ref().and_then(word),
+        limit: Some(if args.all {
+            DELIVERIES_LIMIT_MAX
+        } else {
+            args.limit
+        }),
+        after: None,
+    };
+    let listed = match args.all {
+        true => whole(client, asked).await?,
+        false => client.deliveries(&asked).await?,
+    };
+    Ok(show::list(&listed))
+}
+
+async fn board(client: &Client, repo: Option<RepoName>) -> Result<Answer> {
+    let asked = DeliveryQuery {
+        repo,
+        limit: Some(DELIVERIES_LIMIT_MAX),
+        ..DeliveryQuery::default()
+    };
+    Ok(show::board(&whole(client, asked).await?))
+}
+
+/// All pages in one.
+async fn whole(client: &Client, mut asked: DeliveryQuery) -> Result<Deliveries, client::Error> {
+    let mut listed = client.deliveries(&asked).await?;
+    while listed.next.is_some() {
+        asked.after = listed.next.take();
+        let page = client.deliveries(&asked).await?;
+        listed.deliveries.extend(page.deliveries);
+        listed.next = page.next;
+    }
+    Ok(listed)
+}
+
+async fn create(client: &Client, args: CreateDeliveryArgs) -> Result<Answer> {
+    if args.summary.is_none() && args.issue.is_none() {
+        let next = "give it as `gaffer delivery create 'SUMMARY' --repo OWNER/REPO`";
+        return Err(Error::usage("nothing says what is wanted", next).into());
+    }
+    let wanted = CreateDelivery {
+        repo: args.repo,
+        issue: args.issue,
+        again: args.again,
+        summary: args.summary,
+        description: args.description,
+        acceptance_criteria: args.criteria,
+        priority: args.priority,
+    };
+    let created = client.create_delivery(&wanted, None).await?;
+    Ok(show::delivery(&created).piped(created.card.id.to_string()))
+}
+
+async fn verdict(client: &Client, args: VerdictArgs) -> Result<Answer> {
+    let verdict = VerdictRequest {
+        verdict: args.verdict.into(),
+        sha: args.sha,
+        summary: args.summary,
+        feedback: args.feedback,
+    };
+    shown(client.judge_delivery(args.id.as_str(), &verdict).await)
+}
+
+async fn plan(client: &Client, args: PlanArgs) -> Result<Answer> {
+    let content = text_of(&args.file, "the plan", PLAN_BYTES_MAX as u64)?;
+    if content.trim().is_empty() {
+        let next = "say in it what is to be done";
+        return Err(Error::usage("the plan is empty", next).into());
+    }
+    let plan = PlanRequest {
+        content,
+        target_files: args.target_files,
+    };
+    shown(client.plan_delivery(args.id.as_str(), &plan).await)
+}
+
+async fn split(client: &Client, args: SplitArgs) -> Result<Answer> {
+    let children = match &args.file {
+        None => {
+            let part = |summary: String| PartRequest {
+                summary,
+                acceptance_criteria: Vec::new(),
+            };
+            args.parts.into_iter().map(part).collect()
+        }
+        Some(file) => {
+            let text = text_of(file, "the parts", PARTS_BYTES_MAX)?;
+            let odd = |wrong: serde_json::Error| {
+                let next = "write them as [{\"summary\": TEXT, \"acceptance_criteria\": [TEXT]}]";
+                Error::usage(format!("`--file`: {wrong}"), next)
+            };
+            serde_json::from_str(&text).map_err(odd)?
+        }
+    };
+    let split = SplitRequest { children };
+    shown(client.split_delivery(args.id.as_str(), &split).await)
+}
+
+async fn waited(client: &Client, args: WaitDeliveryArgs, as_json: bool) -> Result<Answer> {
+    let what = (args.until, args.within);
+    let delivery = wait::until(client, args.id.as_str(), what, as_json).await?;
+    Ok(show::delivery(&delivery))
+}
+
+/// The text of a file, or of standard input.
+fn text_of(file: &Path, what: &str, bytes_max: u64) -> Result<String> {
+    if file.as_os_str() == "-" {
+        let read = stdin::of_stdin(bytes_max);
+        return read.with_context(|| format!("reading {what} from standard input"));
+    }
+    let read = stdin::of_file(file, bytes_max);
+    read.with_context(|| format!("reading {what} from {}", file.display()))
+}

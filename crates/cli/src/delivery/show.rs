@@ -1,0 +1,200 @@
+//! Deliveries as people and programs see them.
+
+use client::wire::{
+    ChildView, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, PlanView, RunView,
+};
+use domain::delivery::Phase;
+use serde_json::json;
+
+use crate::render::{Answer, next, value};
+use crate::switch::moment;
+use crate::why::{coming, reasons, under};
+
+/// Whether a delivery is over.
+pub(super) fn is_closed(card: &DeliveryCard) -> bool {
+    card.phase == "close" && card.run_status == "succeeded"
+}
+
+/// One delivery.
+pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
+    let or_empty = |it: Option<String>| it.unwrap_or_default();
+    let card = &delivery.card;
+    let issue = card.issue.as_ref();
+    let job = delivery.job_id.as_ref();
+    let pairs = vec![
+        ("delivery", card.id.to_string()),
+        ("summary", card.summary.clone()),
+        ("phase", place(card)),
+        ("waits for", card.waits_for.sentence.clone()),
+        ("why", card.why.sentence.clone()),
+        ("repository", card.repo.to_string()),
+        ("issue", or_empty(issue.map(|issue| issue.url.clone()))),
+        ("job", or_empty(job.map(ToString::to_string))),
+        (
+            "pull request",
+            or_empty(card.pull_request.as_ref().map(ToString::to_string)),
+        ),
+        (
+            "head",
+            or_empty(delivery.head.as_ref().map(ToString::to_string)),
+        ),
+        ("ends with", delivery.endpoint.clone()),
+        ("checkpoints", delivery.checkpoints.join(", ")),
+        ("attempt", delivery.attempt.to_string()),
+        ("sent back", times(delivery.review_round)),
+        ("feedback", or_empty(delivery.feedback.clone())),
+        ("priority", card.priority.to_string()),
+        (
+            "part of",
+            or_empty(delivery.parent.as_ref().map(ToString::to_string)),
+        ),
+        ("created", moment(card.created_at)),
+        ("changed", moment(card.updated_at)),
+    ];
+    let answer = Answer::new(json!({ "delivery": value(delivery) })).pairs(pairs);
+    let answer = under(
+        answer,
+        "It is done when:",
+        items(&delivery.acceptance_criteria),
+    );
+    let answer = delivery.plan.iter().fold(answer, planned);
+    let children = delivery.children.iter().map(child).collect();
+    let answer = under(answer, "Its parts:", children);
+    let answer = under(answer, "Its runs:", delivery.runs.iter().map(run).collect());
+    can(answer, card, &delivery.legal)
+}
+
+fn place(card: &DeliveryCard) -> String {
+    let verdict = card.verdict.as_ref();
+    let verdict = verdict.map_or_else(String::new, |verdict| format!(" ({verdict})"));
+    format!("{}, {}{verdict}", card.phase, card.run_status)
+}
+
+fn times(round: u32) -> String {
+    match round {
+        0 => String::new(),
+        1 => "once".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
+fn items(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| format!("- {text}")).collect()
+}
+
+fn planned(answer: Answer, plan: &PlanView) -> Answer {
+    let answer = answer
+        .line(format!("Its plan of {}:", moment(plan.generated_at)))
+        .line(plan.content.clone());
+    under(answer, "Files:", items(&plan.target_files))
+}
+
+fn child(child: &ChildView) -> String {
+    format!("- {} {}: {}", child.id, child.state, child.summary)
+}
+
+fn run(run: &RunView) -> String {
+    let took = run.duration_seconds;
+    let took = took.map_or_else(String::new, |seconds| format!(" in {seconds} s"));
+    let said = run.error.as_ref().or(run.summary.as_ref());
+    let said = said.map_or_else(String::new, |said| format!(": {said}"));
+    format!(
+        "- {} {} by {}, {}{took}{said}",
+        run.id, run.mode, run.performer, run.status
+    )
+}
+
+/// The commands that a delivery takes now, as they are typed.
+fn can(answer: Answer, card: &DeliveryCard, legal: &[String]) -> Answer {
+    let id = &card.id;
+    let typed = legal.iter().filter_map(|verb| {
+        let arguments = match verb.as_str() {
+            "start" | "approve" | "retry" | "cancel" => String::new(),
+            "reject" => " --reason TEXT".to_owned(),
+            "verdict" => " pass --sha SHA".to_owned(),
+            "plan" => " --file FILE".to_owned(),
+            "split" => " --part SUMMARY".to_owned(),
+            _ => return None,
+        };
+        Some(format!("- `gaffer delivery {verb} {id}{arguments}`"))
+    });
+    under(answer, "What you can do:", typed.collect())
+}
+
+const HEAD: [&str; 7] = [
+    "delivery",
+    "phase",
+    "waits for",
+    "repository",
+    "issue",
+    "created",
+    "summary",
+];
+
+fn row(card: &DeliveryCard) -> Vec<String> {
+    let issue = card.issue.as_ref();
+    vec![
+        card.id.to_string(),
+        place(card),
+        waits(card),
+        card.repo.to_string(),
+        issue.map_or_else(|| "-".to_owned(), |issue| format!("#{}", issue.number)),
+        moment(card.created_at),
+        card.summary.clone(),
+    ]
+}
+
+/// Who is waited for, in one word.
+fn waits(card: &DeliveryCard) -> String {
+    let agent = card.waits_for.agent.as_ref();
+    agent.map_or_else(
+        || card.waits_for.who.clone(),
+        |agent| format!("agent {agent}"),
+    )
+}
+
+/// Many deliveries, the newest first.
+pub(super) fn list(deliveries: &Deliveries) -> Answer {
+    let rows = deliveries.deliveries.iter().map(row).collect();
+    let none =
+        "No delivery yet: label an issue, or `gaffer delivery create SUMMARY --repo OWNER/REPO`.";
+    let answer = Answer::new(value(deliveries)).table(&HEAD, rows, none);
+    match &deliveries.next {
+        Some(_) => answer.line("There may be older ones: `--limit N` shows more, and `--all` all."),
+        None => answer,
+    }
+}
+
+/// Open deliveries by their phase.
+pub(super) fn board(deliveries: &Deliveries) -> Answer {
+    let open = deliveries.deliveries.iter().filter(|card| !is_closed(card));
+    let open: Vec<&DeliveryCard> = open.collect();
+    let of = |phase: Phase| {
+        let cards = open.iter().filter(move |card| card.phase == phase.word());
+        cards.copied().collect::<Vec<&DeliveryCard>>()
+    };
+    let phases = Phase::ALL.map(|phase| json!({ "phase": phase.word(), "deliveries": of(phase) }));
+    let rows = Phase::ALL.into_iter().flat_map(of).map(row).collect();
+    Answer::new(json!({ "phases": phases })).table(&HEAD, rows, "No delivery is open.")
+}
+
+/// Why a delivery is where it is.
+pub(super) fn why(why: &DeliveryWhy) -> Answer {
+    let why = &DeliveryWhy {
+        next: why.next.iter().map(next::as_typed).collect(),
+        ..why.clone()
+    };
+    let answer = Answer::new(value(why))
+        .line(format!(
+            "Delivery {}: {}, {}.",
+            why.delivery_id, why.phase, why.run_status
+        ))
+        .line(format!("Waits for {}.", why.waits_for.sentence));
+    let read = why.as_read.iter().map(|read| read.sentence.clone());
+    let answer = reasons(read.fold(answer, Answer::line), &why.because);
+    let answer = under(answer, "What comes next:", coming(&why.then));
+    let next = why.next.iter().map(|next| format!("- {}.", next.sentence));
+    let legal = why.legal.iter();
+    let legal = legal.map(|verb| format!("- `{verb}`"));
+    under(answer, "What you can do:", next.chain(legal).collect())
+}

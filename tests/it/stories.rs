@@ -17,6 +17,7 @@ mod halted;
 mod hearing;
 mod idle;
 mod inbox;
+mod issues;
 mod listening;
 mod merges;
 mod notices;

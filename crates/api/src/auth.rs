@@ -13,12 +13,14 @@ use domain::delivery::Actor;
 use domain::ids::{AgentName, TokenName};
 use domain::redact::presentable;
 use domain::token::{self, Scope, Token, TokenRejection};
+use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::http_api::ApiInner;
 use crate::live::LiveSecret;
+use crate::pages::SealKey;
 use crate::refusal::Refused;
 use crate::routes;
 
@@ -29,6 +31,8 @@ const BY_CHARS_MAX: usize = 80;
 pub(crate) struct Tokens {
     /// Tokens configured at the start.
     pub(crate) fixed: Digests,
+    /// What seals sessions of the dashboard, of the same tokens.
+    pub(crate) fixed_keys: Vec<SealKey>,
     /// What is kept where secrets are, and may change there.
     pub(crate) kept: Option<LiveSecret>,
 }
@@ -43,6 +47,20 @@ impl Tokens {
         };
         Digests::digest_all(&kept.live_secrets().await).hold(given)
             || Digests::digest_all(&kept.read_again().await).hold(given)
+    }
+
+    /// The first of the installation's tokens whose key is the wanted one.
+    pub(crate) async fn sealed_by(&self, is_wanted: impl Fn(&SealKey) -> bool) -> Option<SealKey> {
+        if let Some(key) = self.fixed_keys.iter().find(|key| is_wanted(key)) {
+            return Some(key.clone());
+        }
+        let kept = self.kept.as_ref()?;
+        let cached = SealKey::derive_all(&kept.live_secrets().await);
+        if let Some(key) = cached.into_iter().find(&is_wanted) {
+            return Some(key);
+        }
+        let read = SealKey::derive_all(&kept.read_again().await);
+        read.into_iter().find(&is_wanted)
     }
 }
 
@@ -83,6 +101,45 @@ pub(crate) struct AuthenticatedCaller {
 }
 
 impl AuthenticatedCaller {
+    /// The caller with one of the installation's own tokens, which have every scope.
+    pub(crate) fn of_installation() -> Self {
+        Self {
+            scope: Scope::Admin,
+            name: None,
+            agent: None,
+            through: Through::default(),
+        }
+    }
+
+    /// The caller with a named token, which has its own scope.
+    pub(crate) fn of_token(token: Token, now: Timestamp) -> Result<Self, Refused> {
+        let scope = token.scope_at(now).map_err(|closed| match closed {
+            TokenRejection::Revoked => refuse("token_revoked", "the bearer token was revoked"),
+            TokenRejection::Expired => {
+                refuse("token_expired", "the time of the bearer token is over")
+            }
+        })?;
+        Ok(Self {
+            scope,
+            name: Some(token.name),
+            agent: token.agent,
+            through: Through::default(),
+        })
+    }
+
+    /// The same caller, on a page.
+    pub(crate) fn at_the_dashboard(self) -> Self {
+        Self {
+            through: Through::Dashboard,
+            ..self
+        }
+    }
+
+    /// The name of the token; none for the installation's own.
+    pub(crate) fn token_name(&self) -> Option<&TokenName> {
+        self.name.as_ref()
+    }
+
     /// The caller for the record of every order: the name of the token, and the name that the request claims.
     pub(crate) fn who(&self, said: Option<&str>) -> String {
         let said = said.map(|said| presentable(said.trim(), BY_CHARS_MAX));
@@ -90,6 +147,7 @@ impl AuthenticatedCaller {
         let (usual, through) = match self.through {
             Through::CommandLine => ("a person", "at the command line"),
             Through::Mcp => ("an agent", "over MCP"),
+            Through::Dashboard => ("a person", "on the dashboard"),
             Through::Http => ("a caller", "over HTTP"),
         };
         let who = match (said, &self.name) {
@@ -106,6 +164,7 @@ impl AuthenticatedCaller {
         let unnamed = match self.through {
             Through::CommandLine => "at the command line",
             Through::Mcp => "over MCP",
+            Through::Dashboard => "on the dashboard",
             Through::Http => "over HTTP",
         };
         match (&self.agent, &self.name) {
@@ -133,7 +192,7 @@ pub(crate) async fn require_token(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let admitted = match shown(&request) {
+    let admitted = match shown(request.headers()) {
         Ok(token) => admit(&api, token).await,
         Err(refused) => Err(refused),
     };
@@ -161,7 +220,7 @@ fn through(headers: &HeaderMap) -> Through {
 
 /// The scope that a method needs, also where nothing is served: a method that is not known to be safe counts as an
 /// order.
-fn needed(method: &Method) -> Scope {
+pub(crate) fn needed(method: &Method) -> Scope {
     let kind = if method.is_safe() {
         routes::Method::Get
     } else {
@@ -174,28 +233,10 @@ fn needed(method: &Method) -> Scope {
 pub(crate) async fn admit(api: &ApiInner, shown: &str) -> Result<AuthenticatedCaller, Refused> {
     if let Some(token) = named(api, shown).await? {
         tracing::Span::current().record("token", token.name.as_str());
-        let scope = token
-            .scope_at(api.backend.now())
-            .map_err(|closed| match closed {
-                TokenRejection::Revoked => refuse("token_revoked", "the bearer token was revoked"),
-                TokenRejection::Expired => {
-                    refuse("token_expired", "the time of the bearer token is over")
-                }
-            })?;
-        return Ok(AuthenticatedCaller {
-            scope,
-            name: Some(token.name),
-            agent: token.agent,
-            through: Through::default(),
-        });
+        return AuthenticatedCaller::of_token(token, api.backend.now());
     }
     if api.tokens.open_for(shown).await {
-        return Ok(AuthenticatedCaller {
-            scope: Scope::Admin,
-            name: None,
-            agent: None,
-            through: Through::default(),
-        });
+        return Ok(AuthenticatedCaller::of_installation());
     }
     let detail = "the bearer token is not one of Gaffer's";
     Err(refuse("wrong_token", detail))
@@ -213,8 +254,8 @@ async fn named(api: &ApiInner, shown: &str) -> Result<Option<Token>, Refused> {
 }
 
 /// The token that a request shows.
-pub(crate) fn shown(request: &Request) -> Result<&str, Refused> {
-    bearer(request).ok_or_else(|| {
+pub(crate) fn shown(headers: &HeaderMap) -> Result<&str, Refused> {
+    bearer(headers).ok_or_else(|| {
         refuse(
             "no_token",
             "send `Authorization: Bearer` and Gaffer's token, which its operator has",
@@ -222,8 +263,8 @@ pub(crate) fn shown(request: &Request) -> Result<&str, Refused> {
     })
 }
 
-fn bearer(request: &Request) -> Option<&str> {
-    let header = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let header = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = header.split_once(' ')?;
     scheme
         .eq_ignore_ascii_case("bearer")

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use crate::auth::{self, Digests, Tokens};
 use crate::live::LiveSecret;
 use crate::orders;
+use crate::pages::{self, SealKey};
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
 use crate::{mcp, routes, trace};
@@ -88,12 +89,13 @@ pub(crate) struct ApiInner {
 /// What handlers share, cheap to clone.
 pub(crate) type SharedState = State<Arc<ApiInner>>;
 
-/// All routes but the webhook: `/healthz` for anyone, the rest for callers with a token.
+/// All routes but the webhook: `/healthz` for anyone, pages for those who sign in, the rest for callers with a token.
 pub fn router(state: ApiState) -> Router {
     let (kept, clock) = (state.kept, state.backend.clock.clone());
     let api = Arc::new(ApiInner {
         tokens: Tokens {
             fixed: Digests::digest_all(&state.tokens),
+            fixed_keys: SealKey::derive_all(&state.tokens),
             kept: kept.map(|it| LiveSecret::new(SecretName::ApiToken, it, clock)),
         },
         backend: state.backend,
@@ -107,6 +109,7 @@ pub fn router(state: ApiState) -> Router {
         .method_not_allowed_fallback(no_such_method);
     closed(&api)
         .merge(open)
+        .merge(pages::router(&api))
         .layer(from_fn_with_state(api.clone(), trace::request))
         .with_state(api)
 }

@@ -76,7 +76,7 @@ async fn answer(tools: &InProcessClients, request: Request) -> Result<Response, 
     let refuse = IntoResponse::into_response;
     from_here(request.headers()).map_err(refuse)?;
     // What a call needs is decided where it arrives; the least of it is needed to come in.
-    let token = auth::shown(&request).map_err(refuse)?.to_owned();
+    let token = auth::shown(request.headers()).map_err(refuse)?.to_owned();
     let admitted = auth::admit(&tools.api, &token).await.map_err(refuse)?;
     admitted.must(Scope::Read).map_err(refuse)?;
     if request.method() != Method::POST {

@@ -43,6 +43,21 @@ impl Refused {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).about(field)
     }
 
+    /// A refusal that another route of ours answered.
+    pub(crate) fn answered(problem: Problem) -> Self {
+        Self(Box::new(problem))
+    }
+
+    /// What is answered.
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.0
+    }
+
+    /// The status of the answer.
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
     /// The same refusal, about a field.
     pub(crate) fn about(mut self, field: &str) -> Self {
         self.0.field = Some(presentable(field, FIELD_CHARS_MAX));
@@ -88,8 +103,7 @@ impl Refused {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let status =
-            StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = self.status();
         let mut response = (status, Json(self.0)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));

@@ -1,4 +1,4 @@
-//! The table of all routes: both the router and the OpenAPI document are made from it.
+//! The table of all routes: both the router and the OpenAPI document are made from it. Pages are not in the document.
 //!
 //! To add a route, add a row in `routes/table.rs`, or beside it for deliveries. Tests check that nothing else makes routes, that
 //! `docs/openapi.json` matches the table, and that every row meets bad input.
@@ -14,7 +14,7 @@ use domain::token::Scope;
 use crate::orders::Verb;
 
 pub use parameter::{Parameter, ParameterType};
-pub(crate) use table::{CLOSED, HOOKS, OPEN, TOOLS};
+pub(crate) use table::{CLOSED, HOOKS, OPEN, PAGES, TOOLS};
 
 /// With which method a route is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub enum Caller {
     Token(Scope),
     /// GitHub, by its signature.
     GitHub,
+    /// A person who is signed in to the dashboard, if the token has this scope or a larger one.
+    Viewer(Scope),
 }
 
 /// What is sent with a call.
@@ -51,6 +53,8 @@ pub enum RequestBody {
     Delivery,
     /// A message of MCP.
     Message,
+    /// A form of a page.
+    Form,
 }
 
 /// What is answered.
@@ -64,6 +68,8 @@ pub enum ResponseBody {
     Figures,
     /// An answer of MCP.
     Message,
+    /// A page for people, or a file of pages.
+    Page,
     /// Nothing.
     Nothing,
 }
@@ -169,6 +175,27 @@ impl<S> Row<S> {
         row
     }
 
+    /// A page.
+    const fn page(
+        path: &'static str,
+        told: (&'static str, &'static str),
+        serve: fn() -> MethodRouter<S>,
+    ) -> Self {
+        let row = Self::get(path, told, serve).called_by(Caller::Viewer(Scope::Read));
+        row.answers(&[(200, ResponseBody::Page), (304, ResponseBody::Nothing)])
+    }
+
+    /// A form of a page, which leads to another page.
+    const fn form(
+        path: &'static str,
+        told: (&'static str, &'static str),
+        serve: fn() -> MethodRouter<S>,
+    ) -> Self {
+        let row = Self::post(path, told, serve).called_by(Caller::Viewer(Scope::Write));
+        let row = row.sends(RequestBody::Form);
+        row.answers(&[(303, ResponseBody::Nothing)])
+    }
+
     const fn called_by(mut self, caller: Caller) -> Self {
         self.route.caller = caller;
         self
@@ -211,7 +238,12 @@ pub(crate) fn served<S: Clone + Send + Sync + 'static>(rows: &[Row<S>]) -> Route
     })
 }
 
-/// All routes.
+/// All pages. They are for people, and stand in no document for programs.
+pub fn pages() -> impl Iterator<Item = &'static Route> {
+    PAGES.iter().map(|row| &row.route)
+}
+
+/// All routes for programs.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     let closed = CLOSED.iter().chain(deliveries::ROWS);
     let ours = closed.chain(OPEN).map(|row| &row.route);

@@ -36,7 +36,8 @@ pub use orders::{
     RegisterRequest, RetryRequest,
 };
 pub use outcome::{
-    Acknowledged, Artifacts, EffectView, Events, Merged, MessageView, Messages, Pending, Registered,
+    Acknowledged, Artifacts, DashboardLink, EffectView, Events, Merged, MessageView, Messages,
+    Pending, Registered,
 };
 pub use problem::{Next, PROBLEM_JSON, Problem, Reason};
 pub use push::{InvalidSessionName, PushTaken, PushedSession, SessionName};
@@ -56,6 +57,8 @@ pub enum Through {
     CommandLine,
     /// A tool of the MCP server.
     Mcp,
+    /// A form of the dashboard.
+    Dashboard,
     /// Any other caller of the API.
     #[default]
     Http,
@@ -63,13 +66,14 @@ pub enum Through {
 
 impl Through {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::CommandLine, Self::Mcp, Self::Http];
+    pub const ALL: [Self; 4] = [Self::CommandLine, Self::Mcp, Self::Dashboard, Self::Http];
 
     /// The value of the header.
     pub const fn word(self) -> &'static str {
         match self {
             Self::CommandLine => "command-line",
             Self::Mcp => "mcp",
+            Self::Dashboard => "dashboard",
             Self::Http => "http",
         }
     }

@@ -37,6 +37,11 @@ static LIVE: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new(("live", "js"), "text/javascript; charset=utf-8", content)
 });
 
+static ICON: LazyLock<Asset> = LazyLock::new(|| {
+    let content = include_str!("../static/icon.svg");
+    Asset::new(("icon", "svg"), "image/svg+xml", content)
+});
+
 impl Asset {
     fn new((stem, ending): (&str, &str), media_type: &'static str, content: &'static str) -> Self {
         let digest = Sha256::digest(content);
@@ -59,6 +64,11 @@ pub(crate) fn style() -> &'static Asset {
     &STYLE
 }
 
+/// The icon, without which browsers ask for one where none is.
+pub(crate) fn icon() -> &'static Asset {
+    &ICON
+}
+
 /// The scripts in the order in which they run.
 pub(crate) fn scripts() -> [&'static Asset; 2] {
     [&MORPH, &LIVE]
@@ -66,6 +76,6 @@ pub(crate) fn scripts() -> [&'static Asset; 2] {
 
 /// The static file of a name, if there is one.
 pub fn asset(name: &str) -> Option<&'static Asset> {
-    let all = [style()].into_iter().chain(scripts());
-    all.into_iter().find(|asset| asset.name == name)
+    let mut all = [style(), icon()].into_iter().chain(scripts());
+    all.find(|asset| asset.name == name)
 }

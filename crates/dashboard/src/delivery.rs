@@ -23,6 +23,14 @@ pub struct Delivery<'a> {
     pub job: Option<&'a JobView>,
     /// Why its pull request is not merged.
     pub pull_why: Option<&'a Why>,
+    /// Whether it had moved on when a form of an older page arrived.
+    pub has_moved: bool,
+}
+
+/// Where a delivery stands, for forms: an order that was meant for another moment is not given.
+pub fn standing(view: &DeliveryView) -> String {
+    let (card, attempt, round) = (&view.card, view.attempt, view.review_round);
+    format!("{}/{}/{attempt}/{round}", card.phase, card.run_status)
 }
 
 /// The page of a delivery.
@@ -38,11 +46,14 @@ pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
     paged((frame, Place::Elsewhere), |shell| DeliveryPage {
         shell,
         view: told.view,
+        phase: text::capital(&card.phase),
         card,
         mark: mark(card),
         is_failed: has_failed(card),
         is_of_person: awaits_person(card),
         steps: steps(told.view),
+        standing: standing(told.view),
+        has_moved: told.has_moved,
         reasons: reasons.unwrap_or(std::slice::from_ref(&card.why)),
         then: told.why.map_or(&[], |why| why.then.as_slice()),
         next_look: told.why.and_then(|why| why.next_look),
@@ -68,10 +79,13 @@ struct DeliveryPage<'a> {
     shell: Shell,
     view: &'a DeliveryView,
     card: &'a DeliveryCard,
+    phase: String,
     mark: &'static str,
     is_failed: bool,
     is_of_person: bool,
     steps: Vec<Step>,
+    standing: String,
+    has_moved: bool,
     reasons: &'a [Reason],
     then: &'a [PlannedStep],
     next_look: Option<Timestamp>,

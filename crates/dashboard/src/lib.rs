@@ -15,7 +15,7 @@ mod trouble;
 
 pub use assets::{Asset, asset};
 pub use board::{Board, board};
-pub use delivery::{Delivery, delivery};
+pub use delivery::{Delivery, delivery, standing};
 pub use entry::{SignIn, entered, refusal, sign_in};
 pub use shell::{Frame, Live, Page, Viewer};
 pub use transcript::{Entry, Transcript, transcript};

@@ -110,6 +110,10 @@ impl Shell {
         assets::style().path()
     }
 
+    pub(crate) fn icon(&self) -> String {
+        assets::icon().path()
+    }
+
     pub(crate) fn scripts(&self) -> [String; 2] {
         assets::scripts().map(assets::Asset::path)
     }

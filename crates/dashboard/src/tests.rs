@@ -104,8 +104,21 @@ fn shown(view: &DeliveryView, may_act: bool) -> String {
         why: None,
         job: None,
         pull_why: None,
+        has_moved: false,
     };
     delivery(&frame(may_act), told).unwrap().html
+}
+
+/// A page without the digests in it, so that a change of a static file changes no kept page.
+fn kept(page: &Page) -> String {
+    let mut html = page.html.replace(&page.etag, "ETAG");
+    for asset in [assets::style(), assets::icon()]
+        .into_iter()
+        .chain(assets::scripts())
+    {
+        html = html.replace(&asset.name, "FILE");
+    }
+    format!("{html}\n")
 }
 
 fn board_of(cards: &[DeliveryCard], troubles: &[Trouble]) -> Page {
@@ -155,7 +168,7 @@ fn a_board_tells_phases_and_who_is_awaited() {
         "its issues could not be read: 502",
     )];
     let page = board_of(&cards, &troubles);
-    expect_file!["tests/board.html"].assert_eq(&page.html);
+    expect_file!["tests/board.html"].assert_eq(&kept(&page));
 }
 
 #[test]
@@ -174,9 +187,10 @@ fn a_delivery_tells_everything_about_it() {
         why: Some(&why),
         job: None,
         pull_why: Some(&why),
+        has_moved: false,
     };
     let page = delivery(&frame(true), told).unwrap();
-    expect_file!["tests/delivery.html"].assert_eq(&page.html);
+    expect_file!["tests/delivery.html"].assert_eq(&kept(&page));
 }
 
 #[test]

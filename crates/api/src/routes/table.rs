@@ -11,10 +11,11 @@ use super::{Caller, Method, RequestBody, ResponseBody, Route, Row};
 use crate::http_api::ApiInner;
 use crate::orders::{Verb, order};
 use crate::{
-    adopt, document, events, inbox, jobs, metrics, outcome, pushes, readings, report, webhook,
+    adopt, document, events, inbox, jobs, metrics, outcome, pages, pushes, readings, report,
+    webhook,
 };
 
-use ResponseBody::{Figures, Json, Message, Nothing, OpenApi};
+use ResponseBody::{Figures, Json, Message, Nothing, OpenApi, Page};
 
 type ApiRow = Row<Arc<ApiInner>>;
 
@@ -205,6 +206,12 @@ pub(crate) static CLOSED: &[ApiRow] = &[
         get(metrics::metrics)
     })
     .answers(&[(200, Figures)]),
+    Row::get(
+        "/api/dashboard/link",
+        ("dashboard_link", "Makes a link that signs in to the dashboard with the caller's token, for a minute"),
+        || get(pages::link),
+    )
+    .answers(&[(200, Json("DashboardLink"))]),
     Row::get("/openapi.json", ("openapi", "Tells all this"), || {
         get(document::document)
     })
@@ -219,6 +226,70 @@ pub(crate) static OPEN: &[ApiRow] = &[Row::get(
 )
 .called_by(Caller::Anybody)
 .answers(&[(200, Json("Health"))])];
+
+/// The dashboard, for people.
+pub(crate) static PAGES: &[ApiRow] = &[
+    Row::get("/", ("home", "Leads to the dashboard"), || get(pages::home))
+        .called_by(Caller::Anybody)
+        .answers(&[(303, Nothing)]),
+    Row::page(
+        "/dashboard",
+        ("board_page", "Shows deliveries by phase"),
+        || get(pages::board),
+    ),
+    Row::page(
+        "/dashboard/deliveries/{delivery}",
+        ("delivery_page", "Shows a delivery"),
+        || get(pages::delivery),
+    ),
+    Row::form(
+        "/dashboard/deliveries/{delivery}/{order}",
+        ("delivery_form", "Gives an order about a delivery"),
+        || post(pages::act),
+    ),
+    Row::get(
+        "/dashboard/sign-in",
+        ("sign_in_page", "Asks for a token"),
+        || get(pages::sign_in_page),
+    )
+    .called_by(Caller::Anybody)
+    .answers(&[(401, Page)]),
+    Row::post(
+        "/dashboard/sign-in",
+        ("sign_in", "Begins a session with a token"),
+        || post(pages::sign_in),
+    )
+    .called_by(Caller::Anybody)
+    .sends(RequestBody::Form)
+    .answers(&[(303, Nothing)]),
+    Row::post(
+        "/dashboard/sign-out",
+        ("sign_out", "Ends a session"),
+        || post(pages::sign_out),
+    )
+    .called_by(Caller::Viewer(Scope::Read))
+    .sends(RequestBody::Form)
+    .answers(&[(303, Nothing)]),
+    Row::get(
+        "/dashboard/enter",
+        ("enter", "Begins a session with a link"),
+        || get(pages::enter),
+    )
+    .called_by(Caller::Anybody)
+    .answers(&[(200, Page)]),
+    Row::get(
+        "/dashboard/static/{file}",
+        ("static_file", "Serves what pages are shown with"),
+        || get(pages::file),
+    )
+    .called_by(Caller::Anybody)
+    .answers(&[(200, Page)]),
+    Row::page(
+        "/dashboard/{*rest}",
+        ("no_page", "Says that nothing is there"),
+        || get(pages::nowhere),
+    ),
+];
 
 /// The tools for agents. They are served by themselves, since they call the other routes; what a call needs is decided there.
 pub(crate) static TOOLS: Route = Route {

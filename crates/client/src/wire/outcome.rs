@@ -176,3 +176,13 @@ pub struct Acknowledged {
     #[schemars(with = "form::AgentName")]
     pub agent: AgentName,
 }
+
+/// `GET /api/dashboard/link`: the path of a link that signs in to the dashboard as the caller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DashboardLink {
+    /// The path, for a browser.
+    pub path: String,
+    /// Until when it signs in.
+    #[schemars(with = "form::Moment")]
+    pub until: Timestamp,
+}

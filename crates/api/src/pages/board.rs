@@ -1,0 +1,67 @@
+//! The board.
+
+use axum::extract::State;
+use axum::response::Response;
+use client::wire::{Deliveries, DeliveryCard, Status};
+use dashboard::{Board, Frame, Page};
+
+use super::Rooms;
+use super::answer::Asked;
+use super::inside::Inside;
+use super::live::{self, NoPage};
+use super::session::Session;
+use crate::http_api::SharedState;
+
+/// How many deliveries are asked for: those that are not over are all shown.
+const CARDS: u32 = 200;
+
+/// How many closed deliveries are shown beside the others.
+const CLOSED: usize = 20;
+
+/// How many deliveries that wait for a person are looked for behind the newest ones.
+const WAITING: u32 = 50;
+
+/// `GET /dashboard`.
+pub(crate) async fn board(State(api): SharedState, rooms: Rooms, asked: Asked) -> Response {
+    let cursor = asked.parameter("cursor").unwrap_or_default();
+    live::answer(&api, &asked, |session, frame| {
+        let inside = rooms.0.clone();
+        async move { made(&inside, &session, (&frame, cursor)).await }
+    })
+    .await
+}
+
+async fn made(
+    inside: &Inside,
+    session: &Session,
+    (frame, cursor): (&Frame, &str),
+) -> Result<Page, NoPage> {
+    let status: Status = inside.get(&session.caller, "/status").await?;
+    let path = match cursor {
+        "" => format!("/api/deliveries?limit={CARDS}"),
+        cursor => format!("/api/deliveries?limit={CARDS}&cursor={cursor}"),
+    };
+    let listed: Deliveries = inside.get(&session.caller, &path).await?;
+    let mut cards = listed.deliveries;
+    if listed.next.is_some() && cursor.is_empty() {
+        let path = format!("/api/deliveries?needs=person&limit={WAITING}");
+        let waiting: Deliveries = inside.get(&session.caller, &path).await?;
+        let is_new = |card: &DeliveryCard| cards.iter().all(|known| known.id != card.id);
+        let older: Vec<DeliveryCard> = waiting.deliveries.into_iter().filter(is_new).collect();
+        cards.extend(older);
+    }
+    let mut closed = 0;
+    cards.retain(|card| {
+        let is_closed = card.phase == "close" && card.run_status == "succeeded";
+        closed += usize::from(is_closed);
+        !is_closed || closed <= CLOSED
+    });
+    let older = listed.next.map(|next| format!("/dashboard?cursor={next}"));
+    let troubles = dashboard::troubles(&status);
+    let told = Board {
+        cards: &cards,
+        troubles: &troubles,
+        older: older.as_deref(),
+    };
+    Ok(dashboard::board(frame, told)?)
+}

@@ -1,0 +1,200 @@
+//! One delivery, and the forms on its page.
+
+use axum::extract::State;
+use axum::response::Response;
+use client::wire::{
+    ApproveDelivery, CancelDelivery, DeliveryView, JobView, MergeRequest, PlanRequest,
+    RejectDelivery, RetryDelivery, StartDelivery, VerdictRequest, Why,
+};
+use dashboard::{Delivery, Frame, Page};
+use domain::delivery::Verdict;
+use domain::ids::{CommitSha, DeliveryId};
+
+use super::Rooms;
+use super::answer::{self, Asked};
+use super::entry::{Fields, SentForm, fields};
+use super::inside::{Inside, no_page};
+use super::live::{self, NoPage};
+use super::session::{self, Session};
+use crate::body::{self, Parts};
+use crate::http_api::SharedState;
+use crate::refusal::Refused;
+
+/// In the query of the page after a form that came too late.
+const MOVED: &str = "moved";
+
+/// `GET /dashboard/deliveries/{delivery}`.
+pub(crate) async fn delivery(
+    State(api): SharedState,
+    rooms: Rooms,
+    path: Parts<String>,
+    asked: Asked,
+) -> Response {
+    let id = id(path);
+    live::answer(&api, &asked, |session, frame| {
+        let (inside, id) = (rooms.0.clone(), id.clone());
+        let has_moved = asked.parameter(MOVED).is_some();
+        async move {
+            let id = id.ok_or_else(no_page)?;
+            made(&inside, &session, (&frame, &id, has_moved)).await
+        }
+    })
+    .await
+}
+
+/// The id in a path; nothing else goes on into another path.
+fn id(path: Parts<String>) -> Option<DeliveryId> {
+    body::parts(path).ok()?.parse().ok()
+}
+
+async fn made(
+    inside: &Inside,
+    session: &Session,
+    (frame, id, has_moved): (&Frame, &DeliveryId, bool),
+) -> Result<Page, NoPage> {
+    let caller = &session.caller;
+    let path = format!("/api/deliveries/{id}");
+    let view: DeliveryView = inside.get(caller, &path).await?;
+    let why: Why = inside.get(caller, &format!("{path}/why")).await?;
+    let job: Option<JobView> = match &view.job_id {
+        Some(job) => Some(inside.get(caller, &format!("/jobs/{job}")).await?),
+        None => None,
+    };
+    let pull_why: Option<Why> = match &view.card.pull_request {
+        Some(pull) => {
+            let path = format!("/pulls/{}/{}/why", pull.repo, pull.number);
+            // It is linked before it is tracked, and until then there is nothing to tell.
+            inside.get(caller, &path).await.ok()
+        }
+        None => None,
+    };
+    let told = Delivery {
+        view: &view,
+        why: Some(&why),
+        job: job.as_ref(),
+        pull_why: pull_why.as_ref(),
+        has_moved,
+    };
+    Ok(dashboard::delivery(frame, told)?)
+}
+
+/// `POST /dashboard/deliveries/{delivery}/{order}`.
+pub(crate) async fn act(
+    State(api): SharedState,
+    rooms: Rooms,
+    path: Parts<(String, String)>,
+    asked: Asked,
+    sent: SentForm,
+) -> Response {
+    let session = match session::of(&api, &asked.headers).await {
+        Ok(session) => session,
+        Err(closed) => return answer::refused(&api, (&asked, None), &closed),
+    };
+    let done = match fields(&asked, sent) {
+        Ok(fields) => ordered(&rooms.0, &session, (path, &fields)).await,
+        Err(refused) => Err(refused),
+    };
+    match done {
+        Ok(way_on) => answer::see_other(&way_on),
+        Err(refused) => answer::refused(&api, (&asked, Some(&session)), &refused),
+    }
+}
+
+/// Gives an order, unless the delivery has moved on since the form was shown. Returns where to go on.
+async fn ordered(
+    inside: &Inside,
+    session: &Session,
+    (path, fields): (Parts<(String, String)>, &Fields),
+) -> Result<String, Refused> {
+    session.must_own(text(fields, "form").unwrap_or_default())?;
+    let (id, word) = body::parts(path)?;
+    let id: DeliveryId = id.parse().map_err(|_| no_page())?;
+    let caller = &session.caller;
+    caller.must(domain::token::Scope::Write)?;
+    let route = format!("/api/deliveries/{id}");
+    let page = format!("/dashboard/deliveries/{id}");
+    let view: DeliveryView = inside.get(caller, &route).await?;
+    if text(fields, "standing") != Some(&dashboard::standing(&view)) {
+        return Ok(format!("{page}?{MOVED}=1"));
+    }
+    let version = text(fields, "version").unwrap_or_default();
+    let version: u64 = version.parse().unwrap_or_default();
+    // The same form twice is one order.
+    let key = format!("dashboard:{id}:{word}:{version}");
+    let at = (format!("{route}/{word}"), key);
+    let at = (at.0.as_str(), at.1.as_str());
+    let head = head(fields)?;
+    let reason = owned(fields, "reason");
+    match word.as_str() {
+        "start" => inside.post(caller, at, &StartDelivery {}).await,
+        "approve" => {
+            inside
+                .post(caller, at, &ApproveDelivery { sha: head })
+                .await
+        }
+        "reject" => {
+            let reason = reason.unwrap_or_default();
+            inside.post(caller, at, &RejectDelivery { reason }).await
+        }
+        "retry" => inside.post(caller, at, &RetryDelivery { reason }).await,
+        "cancel" => inside.post(caller, at, &CancelDelivery {}).await,
+        "verdict" => inside.post(caller, at, &verdict(fields, head)?).await,
+        "plan" => {
+            let plan = PlanRequest {
+                content: owned(fields, "content").unwrap_or_default(),
+                target_files: Vec::new(),
+            };
+            inside.post(caller, at, &plan).await
+        }
+        "merge" => {
+            let job = view.job_id.ok_or_else(no_page)?;
+            let route = format!("/jobs/{job}/merge");
+            let order = MergeRequest {
+                sha: head,
+                ..MergeRequest::default()
+            };
+            inside.post(caller, (route.as_str(), at.1), &order).await
+        }
+        _ => Err(no_page()),
+    }?;
+    Ok(page)
+}
+
+fn text<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
+    fields.get(name).map(String::as_str)
+}
+
+/// What a person typed; nothing where that is blank. Browsers send lines with carriage returns.
+fn owned(fields: &Fields, name: &str) -> Option<String> {
+    let typed = text(fields, name)?.replace("\r\n", "\n");
+    (!typed.trim().is_empty()).then_some(typed)
+}
+
+fn head(fields: &Fields) -> Result<Option<CommitSha>, Refused> {
+    let sha = text(fields, "sha").map(str::parse).transpose();
+    sha.map_err(|_| Refused::field("sha", "bad_field", "`sha` is no commit's id"))
+}
+
+fn verdict(fields: &Fields, head: Option<CommitSha>) -> Result<VerdictRequest, Refused> {
+    let verdict = match text(fields, "verdict") {
+        Some("pass") => Verdict::Pass,
+        Some("not_pass") => Verdict::NotPass,
+        Some(_) | None => {
+            let detail = "`verdict`: it has to be `pass` or `not_pass`";
+            return Err(Refused::field("verdict", "bad_field", detail));
+        }
+    };
+    let missing = || {
+        Refused::field(
+            "sha",
+            "missing_field",
+            "`sha`: the reviewed head is missing",
+        )
+    };
+    Ok(VerdictRequest {
+        verdict,
+        sha: head.ok_or_else(missing)?,
+        summary: None,
+        feedback: owned(fields, "feedback"),
+    })
+}

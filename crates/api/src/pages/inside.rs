@@ -1,0 +1,103 @@
+//! The routes of this API as its pages call them: in this process, for a person who is signed in.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::Router;
+use axum::body::{self, Body};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{Method, Request, StatusCode};
+use client::wire::{IDEMPOTENCY_KEY, Problem};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tower::ServiceExt;
+
+use crate::auth::{AuthenticatedCaller, needed};
+use crate::http_api::ApiInner;
+use crate::refusal::Refused;
+use crate::routes;
+
+/// Longest answer that a page is made of, in bytes: as long as a client elsewhere reads.
+const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The routes for callers with a token, made at the first page: a function starts without them.
+pub(crate) struct Inside {
+    api: Arc<ApiInner>,
+    routes: OnceLock<Router>,
+}
+
+impl Inside {
+    pub(crate) fn new(api: Arc<ApiInner>) -> Self {
+        Self {
+            api,
+            routes: OnceLock::new(),
+        }
+    }
+
+    /// What a route answers.
+    pub(crate) async fn get<T: DeserializeOwned>(
+        &self,
+        caller: &AuthenticatedCaller,
+        path: &str,
+    ) -> Result<T, Refused> {
+        let request = Request::builder().method(Method::GET).uri(path);
+        let bytes = self.call(caller, request.body(Body::empty())).await?;
+        serde_json::from_slice(&bytes).map_err(|_| unreadable())
+    }
+
+    /// Gives an order. The same key twice is one order.
+    pub(crate) async fn post(
+        &self,
+        caller: &AuthenticatedCaller,
+        (path, key): (&str, &str),
+        order: &impl Serialize,
+    ) -> Result<(), Refused> {
+        let order = serde_json::to_vec(order).map_err(|_| unreadable())?;
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(path)
+            .header(CONTENT_TYPE, "application/json")
+            .header(IDEMPOTENCY_KEY, key);
+        self.call(caller, request.body(Body::from(order))).await?;
+        Ok(())
+    }
+
+    async fn call(
+        &self,
+        caller: &AuthenticatedCaller,
+        request: Result<Request<Body>, axum::http::Error>,
+    ) -> Result<body::Bytes, Refused> {
+        let mut request = request.map_err(|_| no_page())?;
+        caller.must(needed(request.method()))?;
+        request.extensions_mut().insert(caller.clone());
+        let routes = self.routes.get_or_init(|| {
+            let routes = routes::served(routes::CLOSED).fallback(|| async { no_page() });
+            routes.with_state(self.api.clone())
+        });
+        let Ok(response) = routes.clone().oneshot(request).await;
+        let (parts, body) = response.into_parts();
+        let read = body::to_bytes(body, ANSWER_BYTES_MAX).await;
+        let bytes = read.map_err(|_| unreadable())?;
+        if parts.status.is_success() {
+            return Ok(bytes);
+        }
+        let problem = serde_json::from_slice::<Problem>(&bytes);
+        Err(problem.map_or_else(|_| unreadable(), Refused::answered))
+    }
+}
+
+fn unreadable() -> Refused {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    Refused::new(
+        status,
+        "unreadable",
+        "something stored cannot be shown; the log tells what",
+    )
+}
+
+pub(crate) fn no_page() -> Refused {
+    Refused::new(
+        StatusCode::NOT_FOUND,
+        "no_such_page",
+        "there is no such page",
+    )
+}

@@ -17,6 +17,7 @@ mod naming;
 mod openapi;
 mod ordering;
 mod over_the_wire;
+mod pages;
 mod pushing;
 mod reading;
 mod registering;

@@ -203,7 +203,7 @@ pub(super) fn bad_headers(route: &Route, path: &str, body: &Value) -> Vec<Tried>
 /// The whole body spoilt, then each of its fields.
 pub(super) fn bad_bodies(route: &Route, path: &str, body: &Value) -> Vec<Tried> {
     let (name, must_be) = match route.sends {
-        RequestBody::Nothing | RequestBody::Delivery => return Vec::new(),
+        RequestBody::Nothing | RequestBody::Delivery | RequestBody::Form => return Vec::new(),
         RequestBody::Json(name) => (name, true),
         RequestBody::MaybeJson(name) => (name, false),
         RequestBody::Message => return bad_messages(path),

@@ -82,7 +82,7 @@ fn operation(route: &Route, path: &str) -> Value {
 
 fn security(caller: Caller) -> Value {
     match caller {
-        Caller::Anybody => json!([]),
+        Caller::Anybody | Caller::Viewer(_) => json!([]),
         Caller::Token(scope) => json!([{ "token": [scope.word()] }]),
         Caller::GitHub => json!([{ "signature": [] }]),
     }
@@ -172,7 +172,7 @@ fn parameter(parameter: &Parameter) -> Value {
 fn body(sends: RequestBody) -> Option<Value> {
     let json = |name: &str, required: bool| json!({ "required": required, "content": { "application/json": { "schema": named(name) } } });
     match sends {
-        RequestBody::Nothing => None,
+        RequestBody::Nothing | RequestBody::Form => None,
         RequestBody::Json(name) => Some(json(name, true)),
         RequestBody::MaybeJson(name) => Some(json(name, false)),
         RequestBody::Delivery => Some(json!({
@@ -204,7 +204,7 @@ fn responses(route: &Route, path: &str) -> Value {
                 "description": status_text(status),
                 "content": { PROBLEM_JSON: { "schema": named("Problem") } },
             }),
-            Caller::Anybody | Caller::Token(_) => {
+            Caller::Anybody | Caller::Token(_) | Caller::Viewer(_) => {
                 json!({ "$ref": format!("#/components/responses/{}", title(status)) })
             }
         };
@@ -244,13 +244,13 @@ fn refused(route: &Route, path: &str) -> BTreeSet<u16> {
         statuses.insert(400);
     }
     match route.sends {
-        RequestBody::Nothing => {}
+        RequestBody::Nothing | RequestBody::Form => {}
         RequestBody::Json(_) | RequestBody::MaybeJson(_) => statuses.extend([408, 413, 415, 422]),
         RequestBody::Delivery => statuses.extend([408, 413, 422]),
         RequestBody::Message => statuses.extend([408, 413, 415]),
     }
     match route.caller {
-        Caller::Anybody => {}
+        Caller::Anybody | Caller::Viewer(_) => {}
         Caller::Token(_) => statuses.extend([401, 403, 500, 503]),
         Caller::GitHub => statuses.extend([401, 503]),
     }
@@ -278,7 +278,7 @@ fn answer(status: u16, body: ResponseBody) -> Value {
                 "text/event-stream": { "schema": { "type": "string" } },
             })
         }
-        ResponseBody::Nothing => return answer,
+        ResponseBody::Nothing | ResponseBody::Page => return answer,
     };
     answer["content"] = content;
     if matches!(status, 201 | 202) {

@@ -1,0 +1,428 @@
+//! The dashboard: who gets in, what a form may do, and what is sent with each page.
+
+use std::collections::BTreeSet;
+
+use api::{Caller, Method, pages};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{self, Request};
+use domain::ids::TokenName;
+use domain::token::Scope;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::world::{Answer, TOKEN, World, send};
+
+/// Where the browser believes Gaffer to be.
+const HOST: &str = "gaffer.example";
+
+/// A browser with at most one cookie.
+struct Browser<'a> {
+    router: &'a Router,
+    host: &'static str,
+    origin: Option<String>,
+    cookie: Option<String>,
+}
+
+impl<'a> Browser<'a> {
+    fn new(router: &'a Router) -> Self {
+        Self {
+            router,
+            host: HOST,
+            origin: Some(format!("https://{HOST}")),
+            cookie: None,
+        }
+    }
+
+    /// A browser in which a token was shown.
+    async fn signed_in(router: &'a Router, token: &str) -> Self {
+        let mut browser = Self::new(router);
+        let answer = browser.show(token).await;
+        assert_eq!(answer.status, 303, "{answer:?}");
+        browser
+    }
+
+    async fn get(&mut self, path: &str) -> Answer {
+        self.send(Request::builder().uri(path), "").await
+    }
+
+    async fn get_with(&mut self, path: &str, (name, value): (&str, &str)) -> Answer {
+        self.send(Request::builder().uri(path).header(name, value), "")
+            .await
+    }
+
+    async fn post(&mut self, path: &str, form: &str) -> Answer {
+        let request = Request::builder()
+            .method("POST")
+            .uri(path)
+            .header("content-type", "application/x-www-form-urlencoded");
+        let request = match &self.origin {
+            Some(origin) => request.header("origin", origin),
+            None => request,
+        };
+        self.send(request, form).await
+    }
+
+    async fn show(&mut self, token: &str) -> Answer {
+        self.post("/dashboard/sign-in", &format!("token={token}"))
+            .await
+    }
+
+    async fn send(&mut self, request: http::request::Builder, body: &str) -> Answer {
+        let mut request = request.header("host", self.host);
+        if let Some(cookie) = &self.cookie {
+            request = request.header("cookie", format!("other=1; {cookie}"));
+        }
+        let request = request.body(Body::from(body.to_owned())).unwrap();
+        let answer = send(self.router, request).await;
+        if let Some(set) = answer.headers.get("set-cookie") {
+            let (cookie, _) = set.to_str().unwrap().split_once(';').unwrap();
+            let is_kept = !cookie.ends_with('=');
+            self.cookie = is_kept.then(|| cookie.to_owned());
+        }
+        answer
+    }
+
+    /// The token of the forms on a page.
+    async fn form_token(&mut self) -> String {
+        let page = self.get("/dashboard").await;
+        between(&page.text, "name=\"form\" value=\"", "\"").to_owned()
+    }
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("{text}"));
+    rest.split_once(end).unwrap().0
+}
+
+/// A page that says why nothing was done.
+#[track_caller]
+fn refused_with(answer: &Answer, status: u16, code: &str) {
+    assert_eq!(answer.status, status, "{answer:?}");
+    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+    assert!(
+        answer.text.contains(&format!("<code>{code}</code>")),
+        "{answer:?}"
+    );
+}
+
+#[track_caller]
+fn asks_to_sign_in(answer: &Answer) {
+    assert_eq!(answer.status, 401, "{answer:?}");
+    assert!(
+        answer.text.contains("action=\"/dashboard/sign-in\""),
+        "{answer:?}"
+    );
+}
+
+async fn token(world: &World, name: &str, scope: Scope) -> String {
+    let name: TokenName = name.parse().unwrap();
+    let made = world
+        .backend
+        .create_token(&name, scope, None, [7; 32])
+        .await;
+    made.unwrap().1
+}
+
+#[tokio::test]
+async fn every_token_of_ours_signs_in_and_nothing_else_does() {
+    let world = World::new().await;
+    let named = token(&world, "ada", Scope::Read).await;
+    for good in [TOKEN, "gaf_second", &named] {
+        let mut browser = Browser::new(&world.router);
+        asks_to_sign_in(&browser.get("/dashboard").await);
+        let answer = browser.show(good).await;
+        assert_eq!(answer.status, 303);
+        assert_eq!(answer.header("location"), "/dashboard");
+        let set = answer.header("set-cookie");
+        assert!(set.starts_with("__Host-gaffer="), "{set}");
+        for part in [
+            "HttpOnly",
+            "SameSite=Strict",
+            "Secure",
+            "Path=/",
+            "Max-Age=43200",
+        ] {
+            assert!(set.split("; ").any(|it| it == part), "{part}: {set}");
+        }
+        assert!(!set.contains(good));
+        assert_eq!(browser.get("/dashboard").await.status, 200);
+    }
+    for wrong in [
+        "",
+        "gaf_secon",
+        "gaf_second2",
+        "gaf_second%2Cgaf_second",
+        "%00",
+    ] {
+        let mut browser = Browser::new(&world.router);
+        let answer = browser.show(wrong).await;
+        asks_to_sign_in(&answer);
+        assert!(answer.text.contains("is not one of Gaffer"), "{answer:?}");
+        assert!(answer.headers.get("set-cookie").is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_session_ends_with_its_token_its_time_or_its_seal() {
+    let world = World::new().await;
+    let shown = token(&world, "ada", Scope::Write).await;
+    let mut browser = Browser::signed_in(&world.router, &shown).await;
+    assert_eq!(browser.get("/dashboard").await.status, 200);
+    let sealed = browser.cookie.clone().unwrap();
+    for odd in [
+        sealed.replace("ada.", "."),
+        sealed.replace("ada.", "bob."),
+        format!("{sealed}0"),
+        sealed.replace("=ada", "=\u{1}"),
+    ] {
+        browser.cookie = Some(odd);
+        asks_to_sign_in(&browser.get("/dashboard").await);
+    }
+    browser.cookie = Some(sealed);
+    world
+        .backend
+        .revoke_token(&"ada".parse().unwrap())
+        .await
+        .unwrap();
+    let answer = browser.get("/dashboard").await;
+    asks_to_sign_in(&answer);
+    assert!(answer.text.contains("was revoked"), "{answer:?}");
+
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    world.clock.advance(SignedDuration::from_hours(12));
+    asks_to_sign_in(&browser.get("/dashboard").await);
+
+    // Another installation's token neither seals nor opens ours.
+    let other = api::ApiState::new(world.backend.clone(), vec!["gaf_other".into()]);
+    let other = api::router(other);
+    let mut browser = Browser::signed_in(&other, "gaf_other").await;
+    assert_eq!(browser.get("/dashboard").await.status, 200);
+    browser.router = &world.router;
+    asks_to_sign_in(&browser.get("/dashboard").await);
+}
+
+#[tokio::test]
+async fn a_cookie_on_this_machine_needs_no_encryption() {
+    let world = World::new().await;
+    let mut browser = Browser::new(&world.router);
+    browser.host = "127.0.0.1:8080";
+    browser.origin = Some("http://127.0.0.1:8080".to_owned());
+    let set = browser.show(TOKEN).await;
+    let set = set.header("set-cookie");
+    assert!(
+        set.starts_with("gaffer=") && !set.contains("Secure"),
+        "{set}"
+    );
+    assert_eq!(browser.get("/dashboard").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_form_is_taken_from_our_own_pages_only() {
+    let world = World::new().await;
+    for origin in [
+        None,
+        Some("https://evil.example"),
+        Some("null"),
+        Some("https://gaffer.example:8443"),
+    ] {
+        let mut browser = Browser::new(&world.router);
+        browser.origin = origin.map(str::to_owned);
+        refused_with(&browser.show(TOKEN).await, 403, "foreign_origin");
+        assert_eq!(browser.cookie, None);
+
+        let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+        let form = format!("form={}", browser.form_token().await);
+        browser.origin = origin.map(str::to_owned);
+        let answer = browser.post("/dashboard/sign-out", &form).await;
+        refused_with(&answer, 403, "foreign_origin");
+        assert!(browser.cookie.is_some());
+    }
+    let mut other = Browser::signed_in(&world.router, "gaf_second").await;
+    let others = other.form_token().await;
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let ours = browser.form_token().await;
+    assert_ne!(ours, others);
+    for form in [String::new(), "form=".to_owned(), format!("form={others}")] {
+        for path in [
+            "/dashboard/sign-out",
+            "/dashboard/deliveries/0123456789ab/cancel",
+        ] {
+            refused_with(&browser.post(path, &form).await, 403, "wrong_form");
+        }
+    }
+    let answer = browser
+        .post("/dashboard/sign-out", &format!("form={ours}"))
+        .await;
+    assert_eq!(answer.header("location"), "/dashboard/sign-in");
+    assert_eq!(browser.cookie, None);
+    asks_to_sign_in(&browser.get("/dashboard").await);
+}
+
+#[tokio::test]
+async fn every_page_is_guarded_and_only_the_way_in_is_for_everybody() {
+    let world = World::new().await;
+    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
+        form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    let open: BTreeSet<&str> = [
+        "/",
+        "/dashboard/sign-in",
+        "/dashboard/enter",
+        "/dashboard/static/{file}",
+    ]
+    .into();
+    for route in pages() {
+        let path = route.path.replace("{*rest}", "no/where");
+        let path = path
+            .replace("{delivery}", "0123456789ab")
+            .replace("{file}", "x");
+        let path = path.replace('{', "").replace('}', "");
+        let mut browser = Browser::new(&world.router);
+        let answer = match route.method {
+            Method::Get => browser.get(&path).await,
+            Method::Post => browser.post(&path, "").await,
+        };
+        assert_eq!(answer.header("content-security-policy"), policy, "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "same-origin", "{path}");
+        let is_open = !matches!(route.caller, Caller::Viewer(_));
+        assert_eq!(is_open, open.contains(route.path), "{path}");
+        if !is_open {
+            asks_to_sign_in(&answer);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_signs_in_for_a_minute() {
+    let world = World::new().await;
+    let shown = token(&world, "ada", Scope::Read).await;
+    let router = &world.router;
+    let made = async |token: &str| {
+        let request = Request::builder()
+            .uri("/api/dashboard/link")
+            .header("authorization", format!("Bearer {token}"));
+        let answer = send(router, request.body(Body::empty()).unwrap()).await;
+        answer.ok(200)["path"].as_str().unwrap().to_owned()
+    };
+    for token in [TOKEN, &shown] {
+        let path = made(token).await;
+        assert!(!path.contains(token));
+        let mut browser = Browser::new(router);
+        let answer = browser.get(&path).await;
+        assert_eq!(answer.status, 200);
+        assert!(answer.text.contains("http-equiv=\"refresh\""), "{answer:?}");
+        assert_eq!(browser.get("/dashboard").await.status, 200);
+        // A link is no cookie, and a cookie no link.
+        let (_, link) = path.split_once('=').unwrap();
+        browser.cookie = Some(format!("__Host-gaffer={link}"));
+        asks_to_sign_in(&browser.get("/dashboard").await);
+        world.clock.advance(SignedDuration::from_mins(1));
+        let answer = browser.get(&path).await;
+        asks_to_sign_in(&answer);
+        assert!(answer.text.contains("gaffer dashboard"), "{answer:?}");
+    }
+    let path = made(&shown).await;
+    world
+        .backend
+        .revoke_token(&"ada".parse().unwrap())
+        .await
+        .unwrap();
+    let mut browser = Browser::new(router);
+    browser.get(&path).await;
+    asks_to_sign_in(&browser.get("/dashboard").await);
+}
+
+#[tokio::test]
+async fn static_files_are_kept_for_ever_under_the_name_of_their_content() {
+    let world = World::new().await;
+    let mut browser = Browser::new(&world.router);
+    let page = browser.get("/dashboard/sign-in").await;
+    let path = between(&page.text, "<link rel=\"stylesheet\" href=\"", "\"");
+    let answer = browser.get(path).await;
+    assert_eq!(answer.header("content-type"), "text/css; charset=utf-8");
+    assert!(answer.header("cache-control").contains("immutable"));
+    assert_eq!(browser.get("/dashboard/static/style.css").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_page_that_is_known_already_is_not_sent_again() {
+    let world = World::new().await;
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let page = browser.get("/dashboard").await;
+    let etag = page.header("etag").to_owned();
+    assert!(page.text.contains(&format!("data-etag={}", etag)), "{etag}");
+    world.clock.advance(SignedDuration::from_mins(5));
+    let bare = etag.trim_matches('"');
+    for known in [&etag, &format!("W/{etag}"), &format!("\"x\", {etag}"), bare] {
+        let again = browser
+            .get_with("/dashboard", ("if-none-match", known))
+            .await;
+        assert_eq!(
+            (again.status.as_u16(), again.text.as_str()),
+            (304, ""),
+            "{known}"
+        );
+        assert_eq!(again.header("etag"), etag);
+    }
+    world.job("acme/shop").await;
+    let again = browser
+        .get_with("/dashboard", ("if-none-match", &etag))
+        .await;
+    assert_eq!(again.status, 200);
+}
+
+#[tokio::test]
+async fn what_is_nowhere_is_refused_with_a_page() {
+    let world = World::new().await;
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    for path in [
+        "/dashboard/no/where",
+        "/dashboard/deliveries/x",
+        "/dashboard/deliveries/..%2F..%2Fjobs",
+    ] {
+        refused_with(&browser.get(path).await, 404, "no_such_page");
+    }
+    let answer = browser.get("/dashboard/deliveries/0123456789ab").await;
+    refused_with(&answer, 404, "no_such_delivery");
+    let form = format!("form={}", browser.form_token().await);
+    let answer = browser
+        .post("/dashboard/deliveries/0123456789ab/approve", &form)
+        .await;
+    refused_with(&answer, 404, "no_such_delivery");
+    let home = browser.get("/").await;
+    assert_eq!(
+        (home.status.as_u16(), home.header("location")),
+        (303, "/dashboard")
+    );
+}
+
+#[tokio::test]
+async fn a_token_that_may_only_look_sees_no_button_and_orders_nothing() {
+    let world = World::new().await;
+    let id = world.watched(|_| {}).await;
+    let shown = token(&world, "ada", Scope::Read).await;
+    let mut reader = Browser::signed_in(&world.router, &shown).await;
+    let mut writer = Browser::signed_in(&world.router, TOKEN).await;
+    let path = format!("/dashboard/deliveries/{id}");
+    let (looked, acted) = (reader.get(&path).await, writer.get(&path).await);
+    assert!(acted.text.contains(&format!("{path}/cancel")), "{acted:?}");
+    assert!(
+        !looked.text.contains(&format!("{path}/cancel")),
+        "{looked:?}"
+    );
+    assert!(looked.text.contains("may only look"));
+    let form = |page: &Answer| {
+        let field =
+            |name: &str| between(&page.text, &format!("name=\"{name}\" value=\""), "\"").to_owned();
+        format!(
+            "form={}&standing={}",
+            field("form"),
+            "implement%2Frunning%2F1%2F0"
+        )
+    };
+    let answer = reader.post(&format!("{path}/cancel"), &form(&looked)).await;
+    refused_with(&answer, 403, "scope_too_small");
+    let shown = world.get(&format!("/jobs/{id}")).await.ok(200);
+    assert_eq!(shown["ended"], json!(null));
+}

@@ -40,6 +40,6 @@ mod webhook;
 pub use http_api::{ApiState, JOB_BODY_BYTES_MAX, router};
 pub use live::{SECRET_KEPT, SECRET_READ_AGAIN};
 pub use routes::{
-    Caller, Method, Parameter, ParameterType, RequestBody, ResponseBody, Route, pages, routes,
+    Caller, Method, Parameter, ParameterType, RequestBody, ResponseBody, Route, page_routes, routes,
 };
 pub use webhook::{WEBHOOK_BODY_BYTES_MAX, WebhookApi, WebhookCounters, webhook_router};

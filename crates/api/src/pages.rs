@@ -51,7 +51,7 @@ const GUARDS: [(HeaderName, &str); 3] = [
 /// The pages, for those who sign in.
 pub(crate) fn router(api: &Arc<ApiInner>) -> Router<Arc<ApiInner>> {
     let inside = Arc::new(Inside::new(api.clone()));
-    routes::served(routes::PAGES)
+    routes::served(routes::pages::ROWS)
         .layer(Extension(inside))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(from_fn(guarded))

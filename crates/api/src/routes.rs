@@ -1,9 +1,10 @@
 //! The table of all routes: both the router and the OpenAPI document are made from it. Pages are not in the document.
 //!
-//! To add a route, add a row in `routes/table.rs`, or beside it for deliveries. Tests check that nothing else makes routes, that
+//! To add a route, add a row in `routes/table.rs`, or beside it for deliveries and pages. Tests check that nothing else makes routes, that
 //! `docs/openapi.json` matches the table, and that every row meets bad input.
 
 pub(crate) mod deliveries;
+pub(crate) mod pages;
 mod parameter;
 mod table;
 
@@ -14,7 +15,7 @@ use domain::token::Scope;
 use crate::orders::Verb;
 
 pub use parameter::{Parameter, ParameterType};
-pub(crate) use table::{CLOSED, HOOKS, OPEN, PAGES, TOOLS};
+pub(crate) use table::{CLOSED, HOOKS, OPEN, TOOLS};
 
 /// With which method a route is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,8 +240,8 @@ pub(crate) fn served<S: Clone + Send + Sync + 'static>(rows: &[Row<S>]) -> Route
 }
 
 /// All pages. They are for people, and stand in no document for programs.
-pub fn pages() -> impl Iterator<Item = &'static Route> {
-    PAGES.iter().map(|row| &row.route)
+pub fn page_routes() -> impl Iterator<Item = &'static Route> {
+    pages::ROWS.iter().map(|row| &row.route)
 }
 
 /// All routes for programs.

@@ -2,7 +2,8 @@
 
 use askama::Template;
 use client::wire::{
-    DeliveryCard, DeliveryView, JobView, PhaseRunView, PlannedStep, Reason, RunView, Waiting, Why,
+    DeliveryCard, DeliveryView, DeliveryWhy, JobView, PhaseRunView, PlannedStep, Reason, RunView,
+    Waiting, Why,
 };
 use domain::delivery::{FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase};
 use domain::web_page::WebPage;
@@ -18,7 +19,7 @@ pub struct Delivery<'a> {
     /// The delivery.
     pub view: &'a DeliveryView,
     /// Why it is where it is, joined with what its job and its pull request say.
-    pub why: Option<&'a Why>,
+    pub why: Option<&'a DeliveryWhy>,
     /// Its job, if it has one.
     pub job: Option<&'a JobView>,
     /// Why its pull request is not merged.

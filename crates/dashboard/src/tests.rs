@@ -1,6 +1,6 @@
 //! What the pages show, and what they never do.
 
-use client::wire::{DeliveryCard, DeliveryView, Problem, Status, Why};
+use client::wire::{DeliveryCard, DeliveryView, DeliveryWhy, Problem, Status, Why};
 use expect_test::expect_file;
 use serde_json::{Value, json};
 
@@ -181,10 +181,18 @@ fn a_delivery_tells_everything_about_it() {
         "next_look": "2026-03-01T12:10:00Z",
     }))
     .unwrap();
+    let own: DeliveryWhy = serde_json::from_value(json!({
+        "delivery_id": "000000000007", "phase": "implement", "run_status": "succeeded",
+        "waits_for": {"who": "person", "for": "approval", "sentence": "A person is waited for."},
+        "because": [{"code": "awaits_approval", "sentence": "The phase implement is done, and a person is awaited to approve it."}],
+        "then": [{"at": "2026-03-01T12:10:00Z", "sentence": "The checks are read again."}],
+        "next_look": "2026-03-01T12:10:00Z", "legal": [],
+    }))
+    .unwrap();
     let view = view(json!({}));
     let told = Delivery {
         view: &view,
-        why: Some(&why),
+        why: Some(&own),
         job: None,
         pull_why: Some(&why),
         has_moved: false,

@@ -23,7 +23,7 @@ const WAITING: u32 = 50;
 
 /// `GET /dashboard`.
 pub(crate) async fn board(State(api): SharedState, rooms: Rooms, asked: Asked) -> Response {
-    let cursor = asked.parameter("cursor").unwrap_or_default();
+    let cursor = asked.parameter("after").unwrap_or_default();
     live::answer(&api, &asked, |session, frame| {
         let inside = rooms.0.clone();
         async move { made(&inside, &session, (&frame, cursor)).await }
@@ -39,7 +39,7 @@ async fn made(
     let status: Status = inside.get(&session.caller, "/status").await?;
     let path = match cursor {
         "" => format!("/api/deliveries?limit={CARDS}"),
-        cursor => format!("/api/deliveries?limit={CARDS}&cursor={cursor}"),
+        cursor => format!("/api/deliveries?limit={CARDS}&after={cursor}"),
     };
     let listed: Deliveries = inside.get(&session.caller, &path).await?;
     let mut cards = listed.deliveries;
@@ -56,7 +56,7 @@ async fn made(
         closed += usize::from(is_closed);
         !is_closed || closed <= CLOSED
     });
-    let older = listed.next.map(|next| format!("/dashboard?cursor={next}"));
+    let older = listed.next.map(|next| format!("/dashboard?after={next}"));
     let troubles = dashboard::troubles(&status);
     let told = Board {
         cards: &cards,

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use client::wire::{
-    ApproveDelivery, CancelDelivery, DeliveryView, JobView, MergeRequest, PlanRequest,
+    ApproveDelivery, CancelDelivery, DeliveryView, DeliveryWhy, JobView, MergeRequest, PlanRequest,
     RejectDelivery, RetryDelivery, StartDelivery, VerdictRequest, Why,
 };
 use dashboard::{Delivery, Frame, Page};
@@ -55,7 +55,7 @@ async fn made(
     let caller = &session.caller;
     let path = format!("/api/deliveries/{id}");
     let view: DeliveryView = inside.get(caller, &path).await?;
-    let why: Why = inside.get(caller, &format!("{path}/why")).await?;
+    let why: DeliveryWhy = inside.get(caller, &format!("{path}/why")).await?;
     let job: Option<JobView> = match &view.job_id {
         Some(job) => Some(inside.get(caller, &format!("/jobs/{job}")).await?),
         None => None,

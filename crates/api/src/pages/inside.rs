@@ -70,7 +70,9 @@ impl Inside {
         caller.must(needed(request.method()))?;
         request.extensions_mut().insert(caller.clone());
         let routes = self.routes.get_or_init(|| {
-            let routes = routes::served(routes::CLOSED).fallback(|| async { no_page() });
+            let routes = routes::served(routes::CLOSED)
+                .merge(routes::served(routes::deliveries::ROWS))
+                .fallback(|| async { no_page() });
             routes.with_state(self.api.clone())
         });
         let Ok(response) = routes.clone().oneshot(request).await;

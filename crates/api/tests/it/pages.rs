@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use api::{Caller, Method, pages};
+use api::{Caller, Method, page_routes};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{self, Request};
@@ -119,7 +119,7 @@ async fn token(world: &World, name: &str, scope: Scope) -> String {
     let name: TokenName = name.parse().unwrap();
     let made = world
         .backend
-        .create_token(&name, scope, None, [7; 32])
+        .create_token(&name, (scope, None), None, [7; 32])
         .await;
     made.unwrap().1
 }
@@ -271,7 +271,7 @@ async fn every_page_is_guarded_and_only_the_way_in_is_for_everybody() {
         "/dashboard/static/{file}",
     ]
     .into();
-    for route in pages() {
+    for route in page_routes() {
         let path = route.path.replace("{*rest}", "no/where");
         let path = path
             .replace("{delivery}", "0123456789ab")
@@ -280,7 +280,7 @@ async fn every_page_is_guarded_and_only_the_way_in_is_for_everybody() {
         let mut browser = Browser::new(&world.router);
         let answer = match route.method {
             Method::Get => browser.get(&path).await,
-            Method::Post => browser.post(&path, "").await,
+            Method::Post | Method::Patch => browser.post(&path, "").await,
         };
         assert_eq!(answer.header("content-security-policy"), policy, "{path}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");

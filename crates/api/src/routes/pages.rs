@@ -1,0 +1,73 @@
+//! The rows of the dashboard: pages for people, which stand in no document for programs.
+
+use axum::routing::{get, post};
+use domain::token::Scope;
+
+use super::ResponseBody::{Nothing, Page};
+use super::table::ApiRow;
+use super::{Caller, RequestBody, Row};
+use crate::pages;
+
+/// The dashboard, for people.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::get("/", ("home", "Leads to the dashboard"), || get(pages::home))
+        .called_by(Caller::Anybody)
+        .answers(&[(303, Nothing)]),
+    Row::page(
+        "/dashboard",
+        ("board_page", "Shows deliveries by phase"),
+        || get(pages::board),
+    ),
+    Row::page(
+        "/dashboard/deliveries/{delivery}",
+        ("delivery_page", "Shows a delivery"),
+        || get(pages::delivery),
+    ),
+    Row::form(
+        "/dashboard/deliveries/{delivery}/{order}",
+        ("delivery_form", "Gives an order about a delivery"),
+        || post(pages::act),
+    ),
+    Row::get(
+        "/dashboard/sign-in",
+        ("sign_in_page", "Asks for a token"),
+        || get(pages::sign_in_page),
+    )
+    .called_by(Caller::Anybody)
+    .answers(&[(401, Page)]),
+    Row::post(
+        "/dashboard/sign-in",
+        ("sign_in", "Begins a session with a token"),
+        || post(pages::sign_in),
+    )
+    .called_by(Caller::Anybody)
+    .sends(RequestBody::Form)
+    .answers(&[(303, Nothing)]),
+    Row::post(
+        "/dashboard/sign-out",
+        ("sign_out", "Ends a session"),
+        || post(pages::sign_out),
+    )
+    .called_by(Caller::Viewer(Scope::Read))
+    .sends(RequestBody::Form)
+    .answers(&[(303, Nothing)]),
+    Row::get(
+        "/dashboard/enter",
+        ("enter", "Begins a session with a link"),
+        || get(pages::enter),
+    )
+    .called_by(Caller::Anybody)
+    .answers(&[(200, Page)]),
+    Row::get(
+        "/dashboard/static/{file}",
+        ("static_file", "Serves what pages are shown with"),
+        || get(pages::file),
+    )
+    .called_by(Caller::Anybody)
+    .answers(&[(200, Page)]),
+    Row::page(
+        "/dashboard/{*rest}",
+        ("no_page", "Says that nothing is there"),
+        || get(pages::nowhere),
+    ),
+];

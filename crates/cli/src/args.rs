@@ -285,12 +285,20 @@ impl LoudnessArgs {
 /// How the demo is played.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer demo\n  gaffer demo --no-webhooks --json\n  gaffer demo --chaos 7"
+    after_help = "Examples:\n  gaffer demo\n  gaffer demo --no-webhooks --json\n  gaffer demo --deliveries\n  gaffer demo --chaos 7"
 )]
 pub(crate) struct DemoArgs {
     /// Play it without webhooks: pull requests are read at intervals.
     #[arg(long)]
     pub(crate) no_webhooks: bool,
+
+    /// Play three labelled issues on their way to closed deliveries.
+    #[arg(long, conflicts_with = "chaos")]
+    pub(crate) deliveries: bool,
+
+    /// Keep it running at the end, and print the dashboard's address and a token, until Ctrl-C.
+    #[arg(long, requires = "deliveries")]
+    pub(crate) stay: bool,
 
     /// Play it with every fault on, and kill and restart Gaffer where this seed says.
     #[arg(long, value_name = "SEED", conflicts_with = "no_webhooks")]

@@ -15,6 +15,9 @@ pub(crate) async fn run(args: DemoArgs) -> Result<()> {
     if let Some(seed) = args.chaos {
         return chaos::run(seed, &args).await;
     }
+    if args.deliveries {
+        return deliveries(&args).await;
+    }
     let show = |line: &str| match args.json {
         true => Ok(()),
         false => Ok(render::line(line)?),
@@ -24,6 +27,32 @@ pub(crate) async fn run(args: DemoArgs) -> Result<()> {
         render::json_line(&render::value(&report))?;
     } else {
         for line in report.lines(args.no_webhooks) {
+            render::line(&line)?;
+        }
+    }
+    report.verdict()
+}
+
+/// Plays the story of deliveries.
+async fn deliveries(args: &DemoArgs) -> Result<()> {
+    let show = |line: &str| match args.json {
+        true => Ok(()),
+        false => Ok(render::line(line)?),
+    };
+    let stay = async |at: demo::Address| {
+        if args.stay {
+            render::line(&format!("Dashboard: {}/dashboard", at.url))?;
+            render::line(&format!("Token to sign in with: {}", at.token))?;
+            render::line("It runs until Ctrl-C.")?;
+            tokio::signal::ctrl_c().await?;
+        }
+        Ok(())
+    };
+    let report = demo::play_deliveries(!args.no_webhooks, show, stay).await?;
+    if args.json {
+        render::json_line(&render::value(&report))?;
+    } else {
+        for line in report.lines() {
             render::line(&line)?;
         }
     }

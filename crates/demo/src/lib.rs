@@ -1,6 +1,7 @@
 //! The demo: a sandbox and a whole Gaffer on real sockets, three jobs at once, and what the sandbox's own logs say of it.
 
 mod agent;
+mod deliveries;
 mod report;
 mod stage;
 
@@ -10,8 +11,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use client::wire::CreateJob;
 
+pub use deliveries::{DeliveriesReport, play_deliveries};
 pub use report::Report;
-use stage::Stage;
+pub use stage::Address;
+use stage::{Play, Stage};
 
 /// The whole story takes about twenty seconds; a machine that needs more than this has stopped.
 const STORY_WITHIN: Duration = Duration::from_secs(90);
@@ -22,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(150);
 /// Plays the story, with GitHub's webhooks or without. `show` gets a line for each thing to show on the way.
 pub async fn play(webhooks: bool, mut show: impl FnMut(&str) -> Result<()>) -> Result<Report> {
     let began = tokio::time::Instant::now();
-    let stage = Stage::set(webhooks).await?;
+    let stage = Stage::set(webhooks, Play::Jobs).await?;
     let answering = tokio::spawn(agent::answer(
         stage.sandbox.agents().subscribe(),
         stage.client.clone(),

@@ -6,6 +6,7 @@ use agents::HostRule;
 use anyhow::{Context, Result};
 use client::Client;
 use domain::account::{Account, Health, ListWeight, Pace};
+use domain::delivery::{Checkpoints, Phase, ReviewBy, Rules};
 use domain::effect::CALL_TIMEOUT;
 use domain::governor::Limits;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
@@ -20,13 +21,15 @@ use secrecy::{ExposeSecret, SecretString};
 use server::{LoopIntervals, Running, Settings};
 use tempfile::TempDir;
 
+use crate::deliveries::LABEL;
+
 /// The agent's name.
 pub(super) const AGENT: &str = "demo";
 
 /// Where the first two jobs work.
-const SHOP: &str = "acme/shop";
+pub(super) const SHOP: &str = "acme/shop";
 /// Where the third works: its checks fail on the first head of every branch.
-const SITE: &str = "acme/site";
+pub(super) const SITE: &str = "acme/site";
 
 /// The three jobs.
 pub(super) const PROMPTS: [(&str, &str); 3] = [
@@ -41,6 +44,24 @@ pub(super) const PROMPTS: [(&str, &str); 3] = [
 /// Signs the demo's webhooks; both ends are in this process.
 const WEBHOOK_SECRET: &str = "a secret between two sockets of one process";
 
+/// What is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Play {
+    /// Three jobs.
+    Jobs,
+    /// Three issues that become deliveries.
+    Deliveries,
+}
+
+/// Where the demo's Gaffer is, while it is kept.
+#[derive(Clone)]
+pub struct Address {
+    /// Its address.
+    pub url: String,
+    /// The token of its API: a new one for each demo.
+    pub token: String,
+}
+
 /// Everything the demo plays on.
 pub(super) struct Stage {
     pub(super) sandbox: Sandbox,
@@ -51,8 +72,8 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Starts the sandbox and Gaffer on free ports.
-    pub(super) async fn set(webhooks: bool) -> Result<Self> {
-        let sandbox = Sandbox::start(Options::real_time(scenario()))
+    pub(super) async fn set(webhooks: bool, play: Play) -> Result<Self> {
+        let sandbox = Sandbox::start(Options::real_time(scenario(play)))
             .await
             .context("starting the sandbox")?;
         let folder = tempfile::Builder::new()
@@ -60,7 +81,7 @@ impl Stage {
             .tempdir()
             .context("making a folder for the demo")?;
         let data = server::data::open(folder.path(), secrets()).await?;
-        furnish(&data.backend, &sandbox).await?;
+        furnish(&data.backend, &sandbox, play).await?;
         let allowed: HostRule = sandbox
             .addr()
             .to_string()
@@ -96,6 +117,14 @@ impl Stage {
         })
     }
 
+    /// Where Gaffer is, and what opens it.
+    pub(super) fn address(&self) -> Address {
+        Address {
+            url: format!("http://{}", self.gaffer.addr),
+            token: self.gaffer.token.value.expose_secret().to_owned(),
+        }
+    }
+
     /// Stops everything; the folder goes with it.
     pub(super) async fn clear(self) {
         self.gaffer.stop().await;
@@ -114,7 +143,7 @@ fn secrets() -> BTreeMap<String, SecretString> {
 }
 
 /// What a person would type: an account, an agent and two sources that merge on green, all with short waits.
-async fn furnish(backend: &Backend, sandbox: &Sandbox) -> Result<()> {
+async fn furnish(backend: &Backend, sandbox: &Sandbox, play: Play) -> Result<()> {
     let now = backend.now();
     let name = "default".parse().context("naming the account")?;
     let pace = Pace {
@@ -169,14 +198,14 @@ async fn furnish(backend: &Backend, sandbox: &Sandbox) -> Result<()> {
     backend.commit(unit).await.context("furnishing the demo")?;
     for repo in [SHOP, SITE] {
         backend
-            .save_source(None, &source(repo, &account, &agent)?)
+            .save_source(None, &source(repo, (&account, &agent), play)?)
             .await
             .context("adding a source to the demo")?;
     }
     Ok(())
 }
 
-fn source(repo: &str, account: &Account, agent: &Agent) -> Result<Source> {
+fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Result<Source> {
     let seconds = SignedDuration::from_secs;
     Ok(Source {
         repo: repo.parse().context("naming the repository")?,
@@ -200,11 +229,19 @@ fn source(repo: &str, account: &Account, agent: &Agent) -> Result<Source> {
             pull_poll: seconds(1),
             ..Timing::default()
         },
-        deliveries: domain::delivery::Rules::default(),
+        deliveries: match play {
+            Play::Jobs => Rules::default(),
+            Play::Deliveries => Rules {
+                label: Some(LABEL.parse().context("naming the label")?),
+                checkpoints: Checkpoints::at(&[Phase::Plan]).context("naming the checkpoints")?,
+                review_by: Some(ReviewBy::Agent),
+                ..Rules::default()
+            },
+        },
     })
 }
 
-fn scenario() -> Scenario {
+fn scenario(play: Play) -> Scenario {
     let green = |name: &str, seconds| CheckSetup {
         takes: SignedDuration::from_secs(seconds),
         ..CheckSetup::new(name, Outcome::Success)
@@ -223,7 +260,11 @@ fn scenario() -> Scenario {
     });
     Scenario {
         repos: vec![shop, site],
-        stories: stories(),
+        stories: match play {
+            Play::Jobs => stories(),
+            // Each session plans, works, opens a pull request and is done.
+            Play::Deliveries => Vec::new(),
+        },
         ..Scenario::default()
     }
 }

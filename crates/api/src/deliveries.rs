@@ -1,6 +1,7 @@
 //! Deliveries: lists them, shows them, and takes orders about them.
 
 mod create;
+mod instead;
 mod orders;
 mod query;
 mod refused;
@@ -20,6 +21,7 @@ use crate::query::QueryPairs;
 use crate::refusal::Refused;
 
 pub(crate) use create::create;
+pub(crate) use instead::order_instead;
 pub(crate) use orders::{DeliveryVerb, edit, order};
 pub(crate) use query::NEEDS;
 

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use client::wire::{MergeRequest, Merged, Pending, Reason};
+use domain::delivery::Act;
 use domain::effect::{Action, EffectState};
 use domain::facts::PullState;
 use domain::ids::{CommitSha, JobId};
@@ -15,6 +16,7 @@ use engine::wait::WaitState;
 use jiff::Timestamp;
 
 use crate::auth::AuthenticatedCaller;
+use crate::deliveries::order_instead;
 use crate::http_api::ApiInner;
 use crate::refusal::Refused;
 use crate::{outcome, view};
@@ -51,6 +53,12 @@ pub(crate) async fn merge(
     let found = api.backend.pull_of(&named.job).await?.value.pull;
     if let Some(merged) = merged(&found, wanted.sha.as_ref()) {
         return Ok(Json(merged).into_response());
+    }
+    let act = Act::Merge {
+        head: wanted.sha.clone(),
+    };
+    if let Some(answer) = order_instead(api, &named.job, act, who).await? {
+        return Ok(answer);
     }
     let word = MergeApproval { by: &by, style };
     let pull = api

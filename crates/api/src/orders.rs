@@ -8,12 +8,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
 use client::wire::{ApproveRequest, CancelRequest, IDEMPOTENCY_KEY, Message, RetryRequest};
+use domain::delivery::Act;
 use domain::effect::Action;
 use domain::redact::presentable;
 use sha2::{Digest, Sha256};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
+use crate::deliveries::order_instead;
 use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
 use crate::{merge, outcome, register, view};
@@ -164,6 +166,10 @@ async fn approve(
     approve: ApproveRequest,
 ) -> Result<Response, Refused> {
     let named = api.backend.find(name).await?.by(who.who(None));
+    let act = Act::Approve { head: None };
+    if let Some(answer) = order_instead(api, &named.job, act, who).await? {
+        return Ok(answer);
+    }
     let effect_ref = api
         .backend
         .approve_plan(&named, approve.plan_id.as_ref())
@@ -179,6 +185,9 @@ async fn cancel(
     let by = who.who(cancel.by.as_deref());
     let named = api.backend.find(name).await?.by(by.clone());
     api.backend.refuse_superseded(&named).await?;
+    if let Some(answer) = order_instead(api, &named.job, Act::Cancel, who).await? {
+        return Ok(answer);
+    }
     let job = if cancel.close_pull {
         api.backend.cancel_and_close(&named, &by).await?
     } else {
@@ -194,6 +203,12 @@ async fn retry(
 ) -> Result<Response, Refused> {
     let named = api.backend.find(name).await?.by(who.who(None));
     api.backend.refuse_superseded(&named).await?;
+    let act = Act::Retry {
+        reason: retry.reason.clone(),
+    };
+    if let Some(answer) = order_instead(api, &named.job, act, who).await? {
+        return Ok(answer);
+    }
     let job = api
         .backend
         .retry_job(&named, retry.reason.as_deref())

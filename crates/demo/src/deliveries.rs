@@ -79,7 +79,7 @@ where
         "Three labelled issues, a person who starts them and approves their plans, and an agent that reviews.",
     )?;
     let issues = open(&stage);
-    let watched = tokio::time::timeout(STORY_WITHIN, watch(&stage, issues.len(), show)).await;
+    let watched = tokio::time::timeout(STORY_WITHIN, watch(&stage, &issues, show)).await;
     watched.context("the story did not end in time")??;
     let report = collect(&stage, &issues, began.elapsed());
     reviewing.abort();
@@ -105,7 +105,7 @@ fn open(stage: &Stage) -> Vec<(&'static str, u64)> {
 /// Shows every change until all are closed, and does what is asked of a person.
 async fn watch(
     stage: &Stage,
-    wanted: usize,
+    issues: &[(&'static str, u64)],
     mut show: impl FnMut(&str) -> Result<()>,
 ) -> Result<()> {
     let mut shown: BTreeMap<String, String> = BTreeMap::new();
@@ -123,8 +123,10 @@ async fn watch(
             }
             act(&stage.client, card).await?;
         }
-        let is_closed = |card: &&DeliveryCard| card.phase == "close";
-        if all.iter().filter(is_closed).count() == wanted {
+        let github = stage.sandbox.github();
+        let is_over = |(repo, n): &(&str, u64)| github.is_closed(repo, *n) == Some(true);
+        let is_closed = |card: &DeliveryCard| card.phase == "close";
+        if all.iter().all(is_closed) && issues.iter().all(is_over) {
             return Ok(());
         }
     }

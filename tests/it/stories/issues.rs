@@ -1,10 +1,12 @@
 //! From a labelled issue to a closed delivery.
 
-use domain::delivery::{Act, Actor, Checkpoints, Command, Delivery, Phase, ReviewBy, Rules};
+use domain::delivery::{
+    Act, Actor, Checkpoints, Closed, Command, Delivery, Phase, Review, ReviewBy, Rules, Verdict,
+};
 use domain::ids::DeliveryId;
 use domain::policy::{MergePolicy, Source};
-use sandbox::github::NewIssue;
-use tests::world::{MINUTE, REPO, Setup, World, hour, source};
+use sandbox::github::{CheckSetup, NewIssue, Outcome};
+use tests::world::{MINUTE, REPO, Setup, World, ci, hour, source, with_ci};
 
 const LABEL: &str = "gaffer";
 
@@ -115,4 +117,206 @@ async fn a_labelled_issue_becomes_a_closed_delivery() {
 #[tokio::test]
 async fn the_same_with_webhooks() {
     straight_through(true).await;
+}
+
+/// The reviewer's wakes so far: pull request and head.
+fn reviews(world: &World) -> Vec<String> {
+    let wakes = world.wakes().into_iter();
+    let asked = wakes.filter(|wake| wake["kind"] == "review");
+    asked
+        .map(|wake| {
+            wake["payload"]["sha"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect()
+}
+
+async fn judge(world: &World, number: u64, (verdict, head): (Verdict, &str)) {
+    let review = Review {
+        verdict,
+        head: head.parse().expect("a head"),
+        summary: None,
+        feedback: (verdict == Verdict::NotPass).then(|| "The totals are wrong.".to_owned()),
+    };
+    let command = Command {
+        id: format!("verdict:{head}"),
+        by: Actor::agent("helper"),
+        act: Act::Verdict(review),
+    };
+    for _ in 0..2 {
+        let taken = world
+            .backend
+            .command_delivery(&id_of(number), &command)
+            .await;
+        taken.expect("a verdict that is taken, also twice");
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_its_reviewer_sends_back_costs_no_second_task() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.review_by = Some(ReviewBy::Agent);
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Rewrite the cart", "");
+    until(&world, number, "review/running").await;
+    let asked = async |world: &World| reviews(world).len() == 1;
+    Box::pin(world.until(hour(1), "a review", asked)).await;
+    let first = reviews(&world).remove(0);
+    assert_eq!(world.sandbox.counters().merges, 0, "not before its verdict");
+
+    judge(&world, number, (Verdict::NotPass, &first)).await;
+    until(&world, number, "review/running").await;
+    let asked = async |world: &World| reviews(world).len() == 2;
+    Box::pin(world.until(hour(1), "another review", asked)).await;
+    let second = reviews(&world).remove(1);
+    assert_ne!(first, second);
+    judge(&world, number, (Verdict::Pass, &second)).await;
+    until(&world, number, "close/succeeded").await;
+    world.pass(MINUTE * 5).await;
+
+    let counters = world.sandbox.counters();
+    assert_eq!(
+        (counters.creates, counters.messages, counters.merges),
+        (1, 1, 1)
+    );
+    assert_eq!(world.wake_names(), ["question/review"; 2]);
+    let issue = world
+        .sandbox
+        .github()
+        .issue(REPO, number)
+        .expect("an issue");
+    assert_eq!(issue.comments.len(), 1, "{:?}", issue.comments);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_red_head_wakes_no_reviewer_and_is_mended_by_its_session() {
+    let checks = vec![CheckSetup::new("test", Outcome::FailsFirst(1))];
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.review_by = Some(ReviewBy::Agent);
+    });
+    let world = World::with(Setup {
+        source,
+        scenario: with_ci(ci(checks)),
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Fix the footer", "");
+    let asked = async |world: &World| !reviews(world).is_empty();
+    Box::pin(world.until(hour(1), "a review", asked)).await;
+    assert_eq!(
+        world.sandbox.counters().messages,
+        1,
+        "the session was told of its checks"
+    );
+    let head = reviews(&world).remove(0);
+    judge(&world, number, (Verdict::Pass, &head)).await;
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(reviews(&world).len(), 1);
+    assert_eq!(world.sandbox.counters().creates, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn nothing_is_merged_before_a_person_lets_it_go_on() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Review]).expect("checkpoints");
+        rules.review_by = Some(ReviewBy::Human);
+    });
+    let world = world_with(
+        Source {
+            agent: None,
+            ..source
+        },
+        true,
+    )
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "review/running").await;
+    world.pass(hour(3)).await;
+    assert_eq!(world.sandbox.counters().merges, 0);
+    let head = delivery(&world, number).await.expect("a delivery");
+    let head = head.head().expect("a head").clone();
+    let review = Review {
+        verdict: Verdict::Pass,
+        head,
+        summary: None,
+        feedback: None,
+    };
+    order(&world, number, Act::Verdict(review)).await;
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().merges, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_pull_request_that_a_person_merges_ends_its_delivery_well() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    let pull = delivery(&world, number).await.and_then(|it| it.task.pull);
+    let pull = pull.expect("a pull request");
+    let now = world.clock.now();
+    world
+        .sandbox
+        .github()
+        .merge_by_hand(now, REPO, pull.number, "ann");
+    until(&world, number, "close/succeeded").await;
+    world.pass(MINUTE * 5).await;
+    assert_eq!(world.sandbox.github().is_closed(REPO, number), Some(true));
+    let ended = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(ended.closed, Some(Closed::Finished), "{ended:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_that_a_person_closes_calls_its_delivery_off() {
+    for webhooks in [false, true] {
+        let world = world_with(
+            taking(|rules| rules.checkpoints = Checkpoints::none()),
+            webhooks,
+        )
+        .await;
+        let number = open_issue(&world, "Add a test", "");
+        until(&world, number, "implement/running").await;
+        let now = world.clock.now();
+        world.sandbox.github().close_as(now, REPO, number, "ann");
+        until(&world, number, "close/succeeded").await;
+        world.pass(MINUTE * 30).await;
+        let ended = delivery(&world, number).await.expect("a delivery");
+        assert_eq!(ended.closed, Some(Closed::IssueClosed), "{ended:?}");
+        assert_eq!(world.sandbox.counters().merges, 0);
+        let job = ended.task.job.expect("a job");
+        assert_eq!(world.state(&job).await, "cancelled");
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn an_issue_that_was_deleted_closes_nothing() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    });
+    let world = world_with(source, true).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    let now = world.clock.now();
+    world.sandbox.github().delete_issue(now, REPO, number);
+    world.pass(MINUTE * 30).await;
+    let shown = world
+        .backend
+        .delivery_shown(&id_of(number))
+        .await
+        .expect("a delivery");
+    let codes: Vec<&str> = shown.because.iter().map(|reason| reason.code).collect();
+    assert_eq!(codes, ["awaits_approval", "issue_unreadable"]);
+    world.finish().await;
 }

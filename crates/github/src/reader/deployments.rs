@@ -4,7 +4,7 @@ use domain::delivery::ProviderReport;
 use domain::facts::{Check, CheckOutcome};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, RepoName};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::client::{Client, Listing, encoded, failure, segment};
 use crate::facts::checks;
@@ -16,6 +16,12 @@ const RUN_PAGES_MAX: usize = 5;
 
 /// 500 deployments of one commit to one environment, or statuses of one deployment.
 const DEPLOYMENT_PAGES_MAX: usize = 5;
+
+/// How much earlier than asked for a run may have begun: GitHub tells whole seconds, of its run and of its clock.
+const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(2);
+
+/// A clock that differs by more is not corrected for: a proxy's time is no clock of GitHub's.
+const SKEW_MAX: SignedDuration = SignedDuration::from_mins(10);
 
 /// What is told of a word or a name of GitHub's, in characters.
 const WORD_CHARS_MAX: usize = 60;
@@ -34,6 +40,7 @@ pub(super) async fn workflow_run(
     since: Timestamp,
 ) -> Result<ProviderReport, Failure> {
     let doing = format!("reading the runs of {repo}'s workflow `{file}`");
+    let since = by_its_clock(client, since);
     let path = format!(
         "/repos/{repo}/actions/workflows/{}/runs?branch={}&event=workflow_dispatch&created={}",
         segment(file),
@@ -47,7 +54,6 @@ pub(super) async fn workflow_run(
         doing: &doing,
     };
     let mut runs = client.list::<wire::DispatchedRuns>(&listing).await?;
-    // GitHub tells whole seconds.
     runs.retain(|run| {
         run.event == "workflow_dispatch"
             && run.head_branch.as_deref() == Some(branch.as_str())
@@ -71,6 +77,13 @@ pub(super) async fn workflow_run(
         let word = line(&conclusion(run).unwrap_or_default(), WORD_CHARS_MAX);
         ProviderReport::Bad(format!("run {} of `{file}` ended as `{word}`", run.id))
     }))
+}
+
+/// A time of ours by GitHub's clock, a little earlier.
+fn by_its_clock(client: &Client, ours: Timestamp) -> Timestamp {
+    let ahead = client.ahead().filter(|ahead| ahead.abs() <= SKEW_MAX);
+    let shift = ahead.unwrap_or_default() - CLOCK_TOLERANCE;
+    ours.checked_add(shift).unwrap_or(ours)
 }
 
 /// How the newest deployment of a commit to an environment goes.

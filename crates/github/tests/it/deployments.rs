@@ -3,7 +3,7 @@
 use domain::delivery::ProviderReport;
 use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, RepoName};
-use engine::ports::{Clock, IssuesRead, IssuesWrite};
+use engine::ports::{Clock, IssuesRead, IssuesWrite, PullsRead};
 use github::{Client, Reader, Settings, Writer};
 use jiff::{SignedDuration, Timestamp};
 use sandbox::github::{
@@ -60,7 +60,7 @@ async fn report(list: Vec<Value>) -> Result<ProviderReport, Failure> {
     assert_eq!(
         server.lines(),
         [
-            "GET /repos/acme/shop/actions/workflows/a%20b.yml/runs?branch=main&event=workflow_dispatch&created=%3E%3D2026-11-21T11%3A00%3A00Z"
+            "GET /repos/acme/shop/actions/workflows/a%20b.yml/runs?branch=main&event=workflow_dispatch&created=%3E%3D2026-11-21T10%3A59%3A58Z"
         ]
     );
     read
@@ -89,10 +89,36 @@ async fn a_dispatched_run_is_known_by_its_time() {
         with("event", json!("push")),
         with("head_branch", json!("next")),
         with("head_branch", Value::Null),
-        with("created_at", json!("2026-11-21T10:59:59Z")),
+        with("created_at", json!("2026-11-21T10:59:57Z")),
     ] {
         let read = report(vec![other.clone()]).await.unwrap();
         assert_eq!(read, ProviderReport::Nothing, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn the_time_of_a_dispatch_is_told_by_githubs_clock() {
+    for (date, created) in [
+        ("Sat, 21 Nov 2026 11:58:20 GMT", "2026-11-21T10%3A58%3A18Z"),
+        ("Sat, 21 Nov 2026 12:01:00 GMT", "2026-11-21T11%3A00%3A58Z"),
+        // A proxy that answers in its own time.
+        ("Sat, 21 Nov 2026 15:00:00 GMT", "2026-11-21T10%3A59%3A58Z"),
+    ] {
+        let server = Server::start(move |asked: &Asked| {
+            let body = match asked.path.ends_with("/runs") {
+                true => json!({ "total_count": 0, "workflow_runs": [] }),
+                false => json!({ "id": 5, "full_name": REPO, "default_branch": "main" }),
+            };
+            Reply::ok(&body).with("date", date)
+        })
+        .await;
+        let (reader, since) = (server.reader(), BEGAN.parse().unwrap());
+        reader.default_branch(&repo()).await.unwrap();
+        let which = ("deploy.yml", &main());
+        reader.workflow_run(&repo(), which, since).await.unwrap();
+        let asked = server.lines().pop().unwrap();
+        let expected = format!("created=%3E%3D{created}");
+        assert!(asked.ends_with(&expected), "{date}: {asked}");
     }
 }
 

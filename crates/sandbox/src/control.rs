@@ -103,10 +103,18 @@ async fn state(State(parts): State<Parts>) -> Response {
             .map(|view| json!({ "repo": repo, "pull": view }))
             .collect::<Vec<_>>()
     });
+    let issues = repos.iter().flat_map(|repo| {
+        let numbers = parts.github.issues(repo).into_iter();
+        let views = numbers.filter_map(|number| parts.github.issue(repo, number));
+        views
+            .map(|view| json!({ "repo": repo, "issue": view }))
+            .collect::<Vec<_>>()
+    });
     answer(&json!({
         "now": (parts.clock)(),
         "sessions": parts.jules.sessions(),
         "pulls": pulls.collect::<Vec<_>>(),
+        "issues": issues.collect::<Vec<_>>(),
         "switches": parts.jules.switches(),
         "faults": parts.faults.list(),
         "lags": parts.faults.lags(),

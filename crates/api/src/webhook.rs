@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::ids::PullRef;
 use engine::ports::{Clock, Queue, SecretName, Secrets};
-use engine::work::Work;
+use engine::work::{IssueWebhook, Work};
 use github::webhook::{
     Classified, Rejected, SIGNATURE_HEADER, Wakeup, WebhookKind, classify, is_signature, verify,
 };
@@ -218,9 +218,14 @@ fn work(wakeup: &Wakeup) -> Option<Work> {
 /// The message about an issue. Which sources take issues, the dispatcher knows; comments on pull requests are about none.
 fn of_issue(wakeup: &Wakeup) -> Option<Work> {
     let number = wakeup.number.filter(|_| !wakeup.is_pull)?;
+    let webhook = wakeup.repo_id.map(|repo_id| IssueWebhook {
+        repo_id,
+        received_at: wakeup.received_at,
+    });
     Some(Work::Intake {
         repo: wakeup.repo.clone(),
         number: Some(number),
+        webhook,
     })
 }
 

@@ -222,7 +222,12 @@ impl Dispatcher {
             } => self.look_after_push(id, *at).await,
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Delivery { id } => self.delivery(id).await,
-            Work::Intake { repo, number } => self.intake(repo, *number).await,
+            Work::Intake {
+                repo,
+                number,
+                webhook: Some(webhook),
+            } => self.handle_issue_webhook((repo, *number), *webhook).await,
+            Work::Intake { repo, number, .. } => self.intake(repo, *number).await,
             Work::Slots { account } => self.slots(account).await,
             Work::Redelivery { log: None } => self.find_hook_logs().await,
             Work::Redelivery { log: Some(log) } => self.redeliver(log).await,

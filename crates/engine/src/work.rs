@@ -102,6 +102,9 @@ pub enum Work {
         /// The issue that a webhook named; without one, all that changed since the last reading.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         number: Option<u64>,
+        /// The webhook that named it, if it said which repository it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        webhook: Option<IssueWebhook>,
     },
     /// The jobs that wait for a slot of an account.
     Slots {
@@ -113,6 +116,15 @@ pub enum Work {
         /// Which; without one, all are found.
         log: Option<Log>,
     },
+}
+
+/// A webhook about an issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IssueWebhook {
+    /// The repository's number, which says more than its name.
+    pub repo_id: RepoId,
+    /// When it came in.
+    pub received_at: Timestamp,
 }
 
 impl Work {
@@ -170,6 +182,7 @@ impl Work {
             return Some(Self::Intake {
                 repo: repo.parse().ok()?,
                 number: None,
+                webhook: None,
             });
         }
         if key.pk == keys::hook_logs().pk {

@@ -16,7 +16,7 @@ use domain::pull::DeliveryHint;
 use engine::ports::{
     Clock, Delivery, Queue, QueueError, Receipt, SecretName, Secrets, SecretsError,
 };
-use engine::work::Work;
+use engine::work::{IssueWebhook, Work};
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::SignedDuration;
 use local::{Database, LocalQueue};
@@ -235,7 +235,8 @@ async fn what_names_its_repository_without_a_number_is_looked_at_by_its_name() {
 async fn issues_and_their_comments_are_looked_at_and_those_of_pull_requests_are_not() {
     let hook = Hook::new("right");
     let about = |issue: Value, comment: Option<Value>| {
-        let mut payload = json!({"repository": {"full_name": "acme/shop", "id": 5}, "action": "created", "issue": issue});
+        let mut payload =
+            json!({"repository": {"full_name": "acme/shop", "id": 5}, "issue": issue});
         if let (Some(fields), Some(comment)) = (payload.as_object_mut(), comment) {
             fields.insert("comment".to_owned(), comment);
         }
@@ -252,12 +253,22 @@ async fn issues_and_their_comments_are_looked_at_and_those_of_pull_requests_are_
     ] {
         assert_eq!(hook.signed(&payload, "right").await, 202);
     }
-    let intake = |number| Work::Intake {
+    let nameless = json!({"repository": {"full_name": "acme/shop"}, "issue": {"number": 3}});
+    assert_eq!(hook.signed(&nameless, "right").await, 202);
+    let received_at = hook.clock.now();
+    let intake = |number, repo_id: Option<u64>| Work::Intake {
         repo: "acme/shop".parse().unwrap(),
         number: Some(number),
+        webhook: repo_id.map(|id| IssueWebhook {
+            repo_id: RepoId(id),
+            received_at,
+        }),
     };
-    assert_eq!(hook.queued().await, [intake(3), intake(4)]);
-    assert_eq!(hook.counts(), (2, 3, 0));
+    assert_eq!(
+        hook.queued().await,
+        [intake(3, Some(5)), intake(4, Some(5)), intake(3, None)]
+    );
+    assert_eq!(hook.counts(), (3, 3, 0));
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::Dispatcher;
 use super::pulls::PullWakeup;
 use crate::backend::Error;
+use crate::work::IssueWebhook;
 
 /// What a webhook says happened.
 pub(super) struct WebhookEvent<'a> {
@@ -51,6 +52,19 @@ impl Dispatcher {
                 }
                 (None, None) => {}
             }
+        }
+        Ok(())
+    }
+
+    /// Reads an issue that a webhook names, in every source that means this very repository.
+    pub(super) async fn handle_issue_webhook(
+        &self,
+        (named, number): (&RepoName, Option<u64>),
+        webhook: IssueWebhook,
+    ) -> Result<(), Error> {
+        for repo in self.sources_of(named, webhook.repo_id).await? {
+            self.note_webhook(&repo, webhook.received_at).await?;
+            self.intake(&repo, number).await?;
         }
         Ok(())
     }

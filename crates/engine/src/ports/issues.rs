@@ -39,7 +39,8 @@ pub struct IssueComment {
 /// Reads issues, and what deploys.
 #[async_trait]
 pub trait IssuesRead: Send + Sync {
-    /// All issues and pull requests that changed since a time, to the last page, the longest unchanged first.
+    /// All issues and pull requests that changed since a time, to the last page, each once, the longest unchanged first.
+    /// GitHub tells whole seconds, so what was read last is read again.
     async fn issues_since(
         &self,
         repo: &RepoName,
@@ -63,7 +64,8 @@ pub trait IssuesRead: Send + Sync {
         marker: &str,
     ) -> Result<Option<IssueComment>, Failure>;
 
-    /// How the run of a workflow goes that was dispatched at or after a time, on a branch.
+    /// How the runs of a workflow go that were dispatched on a branch at or after a time of ours: `Good` once one succeeded,
+    /// since what is dispatched later has the same commit; else `Running` while one runs; else how the newest ended.
     async fn workflow_run(
         &self,
         repo: &RepoName,
@@ -71,7 +73,7 @@ pub trait IssuesRead: Send + Sync {
         since: Timestamp,
     ) -> Result<ProviderReport, Failure>;
 
-    /// How the deployment of a commit to an environment goes.
+    /// How the newest deployment of a commit to an environment goes.
     async fn deployment(
         &self,
         repo: &RepoName,

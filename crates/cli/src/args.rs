@@ -17,6 +17,7 @@ pub(crate) mod account;
 pub(crate) mod agent;
 pub(crate) mod chaos;
 pub(crate) mod cost;
+pub(crate) mod dashboard;
 pub(crate) mod delivery;
 pub(crate) mod dlq;
 pub(crate) mod doctor;
@@ -122,6 +123,8 @@ pub(crate) enum Command {
     Monitor(Box<files::MonitorArgs>),
     /// Pull requests, through a running `gaffer up`.
     Pull(pull::PullArgs),
+    /// Print a link to the dashboard of a running `gaffer up`, which signs in for a minute.
+    Dashboard(dashboard::DashboardArgs),
     /// Serve the tools for coding agents: an MCP server on stdin and stdout.
     Mcp(mcp::McpArgs),
     /// Wakes: events on their way to agents.
@@ -185,6 +188,7 @@ impl Command {
             | Self::Jobs(_)
             | Self::Events(_)
             | Self::Pull(_)
+            | Self::Dashboard(_)
             | Self::Mcp(_)
             | Self::Wake(_)
             | Self::Watch(_)

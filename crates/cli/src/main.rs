@@ -9,6 +9,7 @@ mod args;
 mod cloud;
 mod context;
 mod cost;
+mod dashboard;
 mod delivery;
 mod demo;
 mod dlq;

@@ -16,8 +16,8 @@ use crate::recovery::{backup, export, import};
 use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
-    account, agent, cost, delivery, demo, dlq, doctor, github_setup, init, job, logs, mcp,
-    sandbox_command, secret, source, switch, up, watch, why,
+    account, agent, cost, dashboard, delivery, demo, dlq, doctor, github_setup, init, job, logs,
+    mcp, sandbox_command, secret, source, switch, up, watch, why,
 };
 
 /// The whole program.
@@ -121,6 +121,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Secret(command) => secret::run(command, &here()?).await?,
         Command::Token(command) => secret::tokens::run(command, &here()?).await?,
         Command::Job(args) => job::run(args, &here()?, json).await?,
+        Command::Dashboard(args) => dashboard::run(args, &here()?).await?,
         Command::Delivery(args) => Box::pin(delivery::run(*args, &here()?, json)).await?,
         Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,

@@ -86,9 +86,10 @@ const DEFAULT_API: &str = "http://127.0.0.1:4180";
 /// A client of the chosen Gaffer's API: of `gaffer up`, or of a stack, whose token is read from its parameters.
 pub(crate) async fn api_client(url: Option<Url>, here: &CommandContext) -> Result<Client> {
     let Some(name) = &here.stack else {
-        let usual = || DEFAULT_API.parse().context("reading the usual address");
-        let url = url.map_or_else(usual, Ok)?;
-        return Ok(typed(Client::new(url, here.token().await?)?));
+        return Ok(typed(Client::new(
+            base(url.as_ref())?,
+            here.token().await?,
+        )?));
     };
     let url = url.ok_or_else(|| {
         Error::usage(
@@ -104,6 +105,12 @@ pub(crate) async fn api_client(url: Option<Url>, here: &CommandContext) -> Resul
     let token = keeping.secrets.read(&secret).await;
     let token = token.with_context(|| format!("reading the API's token of the stack `{name}`"))?;
     Ok(typed(Client::new(url, token)?))
+}
+
+/// Where the API is: as typed, or of `gaffer up` on this machine.
+pub(crate) fn base(url: Option<&Url>) -> Result<Url> {
+    let usual = || DEFAULT_API.parse().context("reading the usual address");
+    url.cloned().map_or_else(usual, Ok)
 }
 
 /// A client for orders from the command line.

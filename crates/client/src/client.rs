@@ -12,10 +12,10 @@ use reqwest::Method;
 
 use crate::error::Error;
 use crate::wire::{
-    Acknowledge, Acknowledged, AdoptRequest, ApproveRequest, CancelRequest, CreateJob, EffectView,
-    EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, MergeRequest,
-    Merged, Message, Messages, Pending, Pulls, RegisterRequest, Registered, RetryRequest, Status,
-    TakeRequest, Taken, Why,
+    Acknowledge, Acknowledged, AdoptRequest, ApproveRequest, CancelRequest, CreateJob,
+    DashboardLink, EffectView, EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health,
+    JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending, Pulls, RegisterRequest,
+    Registered, RetryRequest, Status, TakeRequest, Taken, Why,
 };
 
 pub use deliveries::DeliveryQuery;
@@ -269,6 +269,12 @@ impl Client {
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
         self.done(Call::new(Method::GET, &["status"])).await
+    }
+
+    /// The path of a link that signs in to the dashboard as the caller, for a minute.
+    pub async fn dashboard_link(&self) -> Result<DashboardLink, Error> {
+        self.done(Call::new(Method::GET, &["api", "dashboard", "link"]))
+            .await
     }
 
     /// Whether the API answers; needs no valid token.

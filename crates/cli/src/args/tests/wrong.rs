@@ -287,6 +287,7 @@ const ROWS: &[Row] = &[
     ("events", &[]),
     ("events export", &[&[("after", Strict)], CONFIG]),
     ("monitor", &[CONFIG, OF_A_REPO, OUTSIDE]),
+    ("dashboard", &[URL]),
     ("pull", &[URL]),
     ("pull list", &[REPO]),
     ("pull why", &[&[("pull", Strict)]]),

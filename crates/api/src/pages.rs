@@ -9,6 +9,7 @@ mod delivery;
 mod entry;
 mod inside;
 mod live;
+mod operation;
 mod seal;
 mod session;
 
@@ -28,6 +29,7 @@ use inside::Inside;
 pub(crate) use board::board;
 pub(crate) use delivery::{act, delivery};
 pub(crate) use entry::{enter, link, sign_in, sign_in_page, sign_out};
+pub(crate) use operation::{accounts, sources, wakes, workers};
 pub(crate) use seal::SealKey;
 
 /// The routes that pages are made of.

@@ -156,6 +156,11 @@ impl Shell {
         text::long(*seconds)
     }
 
+    /// An amount of dollars.
+    pub(crate) fn dollars(&self, amount: &f64) -> String {
+        format!("{amount:.2}")
+    }
+
     /// The beginning of a commit's id.
     pub(crate) fn short(&self, sha: &str) -> String {
         sha.chars().take(SHA_CHARS).collect()

@@ -1,6 +1,10 @@
 //! What the pages show, and what they never do.
 
 use client::wire::{DeliveryCard, DeliveryView, DeliveryWhy, Problem, Status, Why};
+use domain::intake::{Intake, LastReading, ReadingResult};
+use domain::policy::Source;
+use domain::wake::Wake;
+use domain::webhook_activity::WebhookHealth;
 use expect_test::expect_file;
 use serde_json::{Value, json};
 
@@ -332,26 +336,133 @@ fn the_age_of_things_changes_no_etag_and_everything_else_does() {
 
 #[test]
 fn what_could_not_be_read_is_told_beside_an_empty_board() {
-    let status: Status = serde_json::from_value(json!({
-        "now": "2026-03-01T12:00:00Z", "paused_since": null, "observe_only": false, "jobs": {},
-        "accounts": [{
-            "name": "default", "health": "unauthorized", "since": "2026-03-01T11:00:00Z",
-            "next_poll": "2026-03-01T12:01:00Z", "slots": {"used": 0, "of": 3}, "today": {"used": 1, "of": 15},
-        }],
-        "paused_sources": ["acme/other"], "queue": {"waiting": 0, "dead": 0},
+    let status = status(json!({
+        "paused_sources": ["acme/other"],
         "github": {"trouble": [{"code": "no_token", "sentence": "GitHub refuses the token."}], "budgets": [], "budgets_at": null},
-    }))
-    .unwrap();
+    }));
     let troubles = troubles(&status);
     let page = board_of(&[], &troubles);
     for words in [
         "GitHub refuses the token.",
-        "its key does not work",
+        "Jules cannot be reached",
         "is paused",
     ] {
         assert!(page.html.contains(words), "{words}");
     }
     assert_eq!(page.html.matches("notice failed").count(), 2);
+}
+
+fn status(changes: Value) -> Status {
+    let status = json!({
+        "now": "2026-03-01T12:00:00Z", "paused_since": null, "observe_only": false, "jobs": {},
+        "accounts": [{
+            "name": "default", "health": "unreachable", "streak": 3, "since": "2026-03-01T11:00:00Z",
+            "next_poll": "2026-03-01T12:01:00Z", "slots": {"used": 2, "of": 3}, "today": {"used": 1, "of": 15},
+        }],
+        "paused_sources": [], "queue": {"waiting": 4, "dead": 0},
+        "github": {"trouble": [], "budgets": [{
+            "owner": "token", "resource": "core", "limit": 5000, "remaining": 4321,
+            "reset": "2026-03-01T12:30:00Z", "stay_away": null,
+        }], "budgets_at": "2026-03-01T11:59:00Z"},
+    });
+    serde_json::from_value(with(status, changes)).unwrap()
+}
+
+fn source(result: ReadingResult) -> SourceState {
+    let mut deliveries = domain::delivery::Rules::default();
+    deliveries.label = Some("gaffer".parse().unwrap());
+    let at = "2026-03-01T11:59:00Z".parse().unwrap();
+    SourceState {
+        source: Source {
+            repo: "acme/shop".parse().unwrap(),
+            account: "default".parse().unwrap(),
+            agent: None,
+            paused: false,
+            branch: None,
+            policy: Default::default(),
+            timing: Default::default(),
+            deliveries,
+        },
+        intake: Intake {
+            read_to: None,
+            last: Some(LastReading { at, result }),
+            due: None,
+        },
+        feed: WebhookHealth::Silent { last: at },
+    }
+}
+
+#[test]
+fn a_reading_that_failed_is_told_on_every_page_about_it() {
+    let words = "502 <b>Bad Gateway</b>";
+    let read = source(ReadingResult::Read {
+        created: 2,
+        closed: 1,
+    });
+    let failed = source(ReadingResult::Failed(words.to_owned()));
+    let pages = |state: &SourceState| {
+        let states = std::slice::from_ref(state);
+        [
+            sources(&frame(true), states).unwrap().html,
+            workers(&frame(true), &status(json!({})), states)
+                .unwrap()
+                .html,
+            board_of(&[], &unread(states)).html,
+        ]
+    };
+    for html in pages(&failed) {
+        assert!(html.contains("502 &#60;b&#62;Bad Gateway"), "{html}");
+        assert!(html.contains("failed") && !html.contains("created"));
+    }
+    let [of_sources, of_workers, board] = pages(&read);
+    assert!(of_sources.contains("read: 2 created, 1 closed") && of_workers.contains("read: 2"));
+    assert!(!board.contains("notice failed"), "{board}");
+}
+
+#[test]
+fn accounts_tell_their_budgets() {
+    let html = accounts(&frame(true), &status(json!({}))).unwrap().html;
+    for words in [
+        "Jules cannot be reached",
+        "2 of 3",
+        "1 of 15",
+        "4321 of 5000 left",
+        "in 30 min",
+    ] {
+        assert!(html.contains(words), "{words}: {html}");
+    }
+}
+
+#[test]
+fn wakes_that_were_given_up_stand_out() {
+    let wake = |state: Value| {
+        let event = json!({
+            "id": "evt_0000000000000000000000000000005b", "job": "01k5nx0000000000000000000a", "attempt": 1,
+            "account": "default", "audience": "agent", "observed_at": "2026-03-01T11:00:00Z",
+            "last_activity": "2026-03-01T11:00:00Z", "status": "IN_PROGRESS", "what": {"question": {"text": "?"}},
+        });
+        json!({"agent": "zai", "repo": "acme/shop", "event": event, "state": state})
+    };
+    let all: Vec<Wake> = serde_json::from_value(json!([
+        wake(json!({"state": "dead", "at": "2026-03-01T11:30:00Z", "why": "<i>410</i>"})),
+        wake(json!({"state": "pending", "attempt": 2, "not_before": "2026-03-01T12:30:00Z"})),
+    ]))
+    .unwrap();
+    let told = Wakes {
+        wakes: &all,
+        is_cut: true,
+        dead: 3,
+    };
+    let html = wakes(&frame(true), told).unwrap().html;
+    for words in [
+        "✕ given up",
+        "&#60;i&#62;410",
+        "● waiting",
+        "✕ 3 dead letters",
+        "gaffer wake list",
+    ] {
+        assert!(html.contains(words), "{words}: {html}");
+    }
 }
 
 #[test]

@@ -9,8 +9,9 @@ use super::Rooms;
 use super::answer::Asked;
 use super::inside::Inside;
 use super::live::{self, NoPage};
+use super::operation;
 use super::session::Session;
-use crate::http_api::SharedState;
+use crate::http_api::{ApiInner, SharedState};
 
 /// How many deliveries are asked for: those that are not over are all shown.
 const CARDS: u32 = 200;
@@ -25,14 +26,14 @@ const WAITING: u32 = 50;
 pub(crate) async fn board(State(api): SharedState, rooms: Rooms, asked: Asked) -> Response {
     let cursor = asked.parameter("after").unwrap_or_default();
     live::answer(&api, &asked, |session, frame| {
-        let inside = rooms.0.clone();
-        async move { made(&inside, &session, (&frame, cursor)).await }
+        let (api, inside) = (api.clone(), rooms.0.clone());
+        async move { made((&api, &inside), &session, (&frame, cursor)).await }
     })
     .await
 }
 
 async fn made(
-    inside: &Inside,
+    (api, inside): (&ApiInner, &Inside),
     session: &Session,
     (frame, cursor): (&Frame, &str),
 ) -> Result<Page, NoPage> {
@@ -57,7 +58,8 @@ async fn made(
         !is_closed || closed <= CLOSED
     });
     let older = listed.next.map(|next| format!("/dashboard?after={next}"));
-    let troubles = dashboard::troubles(&status);
+    let mut troubles = dashboard::unread(&operation::states(api).await?);
+    troubles.extend(dashboard::troubles(&status));
     let told = Board {
         cards: &cards,
         troubles: &troubles,

@@ -23,6 +23,29 @@ pub(crate) static ROWS: &[ApiRow] = &[
         ("delivery_page", "Shows a delivery"),
         || get(pages::delivery),
     ),
+    Row::page(
+        "/dashboard/sources",
+        (
+            "sources_page",
+            "Shows sources, and how the reading of their issues goes",
+        ),
+        || get(pages::sources),
+    ),
+    Row::page(
+        "/dashboard/accounts",
+        ("accounts_page", "Shows accounts and budgets"),
+        || get(pages::accounts),
+    ),
+    Row::page(
+        "/dashboard/workers",
+        ("workers_page", "Shows workers with their last results"),
+        || get(pages::workers),
+    ),
+    Row::page(
+        "/dashboard/wakes",
+        ("wakes_page", "Shows wakes and dead letters"),
+        || get(pages::wakes),
+    ),
     Row::form(
         "/dashboard/deliveries/{delivery}/{order}",
         ("delivery_form", "Gives an order about a delivery"),

@@ -47,7 +47,7 @@ fn sound(id: &str) -> Option<Value> {
         "list_deliveries" | "show_delivery" | "why_delivery" | "list_jobs" | "list_pulls"
         | "show_job" | "why_job" | "job_events" | "job_artifacts" | "job_messages"
         | "show_effect" | "why_pull" | "list_events" | "status" | "metrics" | "openapi"
-        | "health" | "github_webhook" => Value::Null,
+        | "dashboard_link" | "health" | "github_webhook" => Value::Null,
         _ => return None,
     })
 }

@@ -1,6 +1,7 @@
 //! The dashboard: who gets in, what a form may do, and what is sent with each page.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use api::{Caller, Method, page_routes};
 use axum::Router;
@@ -10,6 +11,8 @@ use domain::ids::TokenName;
 use domain::token::Scope;
 use jiff::SignedDuration;
 use serde_json::json;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
 
 use crate::world::{Answer, TOKEN, World, send};
 
@@ -425,4 +428,171 @@ async fn a_token_that_may_only_look_sees_no_button_and_orders_nothing() {
     refused_with(&answer, 403, "scope_too_small");
     let shown = world.get(&format!("/jobs/{id}")).await.ok(200);
     assert_eq!(shown["ended"], json!(null));
+}
+
+/// What the form of an order on a page sends along.
+fn hidden(page: &str, order: &str) -> String {
+    let form = between(page, &format!("/{order}\">"), "</form>");
+    let value = |name: &str| between(form, &format!("name=\"{name}\" value=\""), "\"");
+    let standing = value("standing").replace('/', "%2F");
+    format!(
+        "form={}&version={}&standing={standing}",
+        value("form"),
+        value("version")
+    )
+}
+
+#[tokio::test]
+async fn a_form_gives_the_order_that_its_page_shows_and_only_once() {
+    let world = World::new().await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add <b>search</b>" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let id = made["id"].as_str().unwrap();
+    let path = format!("/dashboard/deliveries/{id}");
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let board = browser.get("/dashboard").await;
+    assert!(board.text.contains("Add &#60;b&#62;search") && board.text.contains("● your turn"));
+    let page = browser.get(&path).await;
+    for button in ["approve", "reject", "retry", "cancel", "verdict"] {
+        assert!(
+            !page.text.contains(&format!("{path}/{button}\"")),
+            "{button}"
+        );
+    }
+    let form = hidden(&page.text, "start");
+    let answer = browser.post(&format!("{path}/start"), &form).await;
+    assert_eq!(answer.status, 303, "{answer:?}");
+    assert_eq!(answer.header("location"), path);
+    let started = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
+    assert_eq!(started["run_status"], "running");
+    let last = started["phase_runs"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap()
+        .clone();
+    assert_eq!(last["actor"], "person on the dashboard");
+    // The second click, and a page that was left open.
+    for order in ["start", "approve"] {
+        let answer = browser.post(&format!("{path}/{order}"), &form).await;
+        assert_eq!(answer.header("location"), format!("{path}?moved=1"));
+    }
+    let moved = browser.get(&format!("{path}?moved=1")).await;
+    assert!(moved.text.contains("had moved on"), "{moved:?}");
+    let still = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
+    assert_eq!(still, started);
+    // What the API refuses is refused here, with its sentence.
+    let form = hidden(&moved.text, "cancel");
+    let answer = browser.post(&format!("{path}/approve"), &form).await;
+    refused_with(&answer, 409, "nothing_to_approve");
+    let answer = browser.post(&format!("{path}/verdict"), &form).await;
+    refused_with(&answer, 422, "bad_field");
+    let answer = browser.post(&format!("{path}/split"), &form).await;
+    refused_with(&answer, 404, "no_such_page");
+    let answer = browser.post(&format!("{path}/cancel"), &form).await;
+    assert_eq!(answer.status, 303, "{answer:?}");
+    let cancelled = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
+    assert_eq!(cancelled["error"]["sentence"], "Canceled by user");
+    let page = browser.get(&path).await;
+    assert!(page.text.contains("✕ failed") && page.text.contains(&format!("{path}/retry\"")));
+}
+
+#[tokio::test]
+async fn every_place_of_the_navigation_has_its_page() {
+    let world = World::new().await;
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    for (path, words) in [
+        ("/dashboard", "None waits for a person"),
+        ("/dashboard/sources", "acme/shop"),
+        ("/dashboard/accounts", "Budgets of GitHub"),
+        ("/dashboard/workers", "Last poll"),
+        ("/dashboard/wakes", "No dead letters"),
+    ] {
+        let page = browser.get(path).await;
+        assert_eq!(page.status, 200, "{page:?}");
+        assert!(page.text.contains(words), "{path}: {page:?}");
+        assert!(
+            page.text
+                .contains(&format!("<a href=\"{path}\" aria-current=\"page\">"))
+        );
+        assert!(page.text.contains("data-live=\"poll\""), "{path}");
+    }
+}
+
+/// A router that holds answers open.
+fn holding(world: &World) -> (watch::Sender<bool>, Router) {
+    let (stop, stopped) = watch::channel(false);
+    let state = api::ApiState::new(world.backend.clone(), vec![TOKEN.into()]);
+    (stop, api::router(state.holding(stopped)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_known_page_is_held_until_something_changes_or_the_time_is_over() {
+    let world = World::new().await;
+    let (stop, router) = holding(&world);
+    let mut browser = Browser::signed_in(&router, TOKEN).await;
+    let page = browser.get("/dashboard").await;
+    assert!(page.text.contains("data-live=\"hold\""));
+    let etag = page.header("etag").to_owned();
+    let known = ("if-none-match", etag.as_str());
+
+    let began = Instant::now();
+    let answer = browser.get_with("/dashboard?wait=600", known).await;
+    assert_eq!(answer.status, 304);
+    let held = began.elapsed();
+    assert!((20..22).contains(&held.as_secs()), "{held:?}");
+
+    let began = Instant::now();
+    let changes = async {
+        sleep(Duration::from_secs(3)).await;
+        world.job("acme/shop").await;
+    };
+    let (answer, ()) = tokio::join!(browser.get_with("/dashboard?wait=20", known), changes);
+    assert_eq!(answer.status, 200);
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+
+    // Without a wish to wait, and where nothing is held, the answer comes at once.
+    let etag = answer.header("etag").to_owned();
+    let known = ("if-none-match", etag.as_str());
+    let began = Instant::now();
+    assert_eq!(browser.get_with("/dashboard", known).await.status, 304);
+    let mut elsewhere = Browser::signed_in(&world.router, TOKEN).await;
+    let polled = elsewhere.get("/dashboard").await;
+    let polled = polled.header("etag").to_owned();
+    let answer = elsewhere
+        .get_with("/dashboard?wait=20", ("if-none-match", &polled))
+        .await;
+    assert_eq!(answer.status, 304);
+    assert!(began.elapsed() < Duration::from_secs(1));
+
+    // A process that is to stop lets go of what it holds.
+    let stopping = async {
+        sleep(Duration::from_secs(1)).await;
+        stop.send(true).unwrap();
+    };
+    let began = Instant::now();
+    let (answer, ()) = tokio::join!(browser.get_with("/dashboard?wait=20", known), stopping);
+    assert_eq!(answer.status, 304);
+    assert!(began.elapsed() < Duration::from_secs(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_held_page_ends_with_its_token() {
+    let world = World::new().await;
+    let (_stop, router) = holding(&world);
+    let shown = token(&world, "ada", Scope::Read).await;
+    let mut browser = Browser::signed_in(&router, &shown).await;
+    let page = browser.get("/dashboard").await;
+    let known = ("if-none-match", page.header("etag"));
+    let revoked = async {
+        sleep(Duration::from_secs(2)).await;
+        let name = "ada".parse().unwrap();
+        world.backend.revoke_token(&name).await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(browser.get_with("/dashboard?wait=20", known), revoked);
+    asks_to_sign_in(&answer);
 }

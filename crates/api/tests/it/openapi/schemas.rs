@@ -2,9 +2,9 @@
 
 use client::wire::{
     Acknowledge, Acknowledged, AdoptRequest, ApproveDelivery, ApproveRequest, Artifacts,
-    CancelDelivery, CancelRequest, CreateDelivery, CreateJob, Deliveries, DeliveryView,
-    DeliveryWhy, EditDelivery, EffectView, EventPage, Events, Extend, Extended, GiveBack,
-    GivenBack, Health, JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending,
+    CancelDelivery, CancelRequest, CreateDelivery, CreateJob, DashboardLink, Deliveries,
+    DeliveryView, DeliveryWhy, EditDelivery, EffectView, EventPage, Events, Extend, Extended,
+    GiveBack, GivenBack, Health, JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending,
     PlanRequest, Problem, Pulls, PushTaken, PushedSession, RegisterRequest, Registered,
     RejectDelivery, RetryDelivery, RetryRequest, SplitRequest, StartDelivery, Status, TakeRequest,
     Taken, VerdictRequest, Why,
@@ -73,6 +73,7 @@ impl Schemas {
         schemas.answer::<PushTaken>();
         schemas.answer::<Registered>();
         schemas.answer::<Status>();
+        schemas.answer::<DashboardLink>();
         schemas.answer::<Taken>();
         schemas.answer::<Why>();
         schemas

@@ -1,0 +1,103 @@
+//! Sources, accounts, workers and wakes. What no route tells, such as the reading of issues, is read from the store.
+
+use axum::extract::State;
+use axum::response::Response;
+use client::wire::Status;
+use dashboard::{SourceState, Wakes};
+use domain::intake::Intake;
+use domain::wake::Wake;
+use domain::webhook_activity;
+
+use super::Rooms;
+use super::answer::Asked;
+use super::live::{self, NoPage};
+use crate::http_api::{ApiInner, SharedState};
+use crate::refusal::Refused;
+
+/// How many wakes are shown.
+const WAKES: usize = 100;
+
+/// How the sources and the reading of their issues do.
+pub(super) async fn states(api: &ApiInner) -> Result<Vec<SourceState>, Refused> {
+    let store = &api.backend.store;
+    let now = api.backend.now();
+    let mut states = Vec::new();
+    for found in store.sources().await? {
+        let source = found.value;
+        let intake = match source.deliveries.label {
+            Some(_) => store.get_or_initial::<Intake>(&source.repo).await?.value,
+            None => Intake::default(),
+        };
+        let activity = store.feed(&source.repo).await?;
+        states.push(SourceState {
+            intake,
+            feed: webhook_activity::health(activity, now),
+            source,
+        });
+    }
+    Ok(states)
+}
+
+/// `GET /dashboard/sources`.
+pub(crate) async fn sources(State(api): SharedState, asked: Asked) -> Response {
+    live::answer(&api, &asked, |_, frame| {
+        let api = api.clone();
+        async move { Ok(dashboard::sources(&frame, &states(&api).await?)?) }
+    })
+    .await
+}
+
+/// `GET /dashboard/accounts`.
+pub(crate) async fn accounts(State(api): SharedState, rooms: Rooms, asked: Asked) -> Response {
+    live::answer(&api, &asked, |session, frame| {
+        let inside = rooms.0.clone();
+        async move {
+            let status: Status = inside.get(&session.caller, "/status").await?;
+            Ok(dashboard::accounts(&frame, &status)?)
+        }
+    })
+    .await
+}
+
+/// `GET /dashboard/workers`.
+pub(crate) async fn workers(State(api): SharedState, rooms: Rooms, asked: Asked) -> Response {
+    live::answer(&api, &asked, |session, frame| {
+        let (api, inside) = (api.clone(), rooms.0.clone());
+        async move {
+            let status: Status = inside.get(&session.caller, "/status").await?;
+            let states = states(&api).await?;
+            Ok(dashboard::workers(&frame, &status, &states)?)
+        }
+    })
+    .await
+}
+
+/// `GET /dashboard/wakes`.
+pub(crate) async fn wakes(State(api): SharedState, rooms: Rooms, asked: Asked) -> Response {
+    live::answer(&api, &asked, |session, frame| {
+        let (api, inside) = (api.clone(), rooms.0.clone());
+        async move {
+            let status: Status = inside.get(&session.caller, "/status").await?;
+            let wakes = newest(&api).await?;
+            let told = Wakes {
+                is_cut: wakes.len() > WAKES,
+                wakes: wakes.get(..WAKES).unwrap_or(&wakes),
+                dead: status.queue.dead,
+            };
+            Ok::<_, NoPage>(dashboard::wakes(&frame, told)?)
+        }
+    })
+    .await
+}
+
+/// The wakes of all agents, the newest first.
+async fn newest(api: &ApiInner) -> Result<Vec<Wake>, Refused> {
+    let store = &api.backend.store;
+    let mut wakes = Vec::new();
+    for agent in store.agents().await? {
+        let found = store.wakes(&agent.value.name).await?;
+        wakes.extend(found.into_iter().map(|found| found.value));
+    }
+    wakes.sort_by_key(|wake| std::cmp::Reverse(wake.event.observed_at));
+    Ok(wakes)
+}

@@ -54,10 +54,10 @@ const GUARDS: [(HeaderName, &str); 3] = [
 pub(crate) fn router(api: &Arc<ApiInner>) -> Router<Arc<ApiInner>> {
     let inside = Arc::new(Inside::new(api.clone()));
     routes::served(routes::pages::ROWS)
+        .method_not_allowed_fallback(nowhere)
         .layer(Extension(inside))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(from_fn(guarded))
-        .method_not_allowed_fallback(crate::http_api::no_such_method)
 }
 
 async fn guarded(request: axum::extract::Request, next: Next) -> Response {

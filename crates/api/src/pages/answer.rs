@@ -7,7 +7,7 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, REFERER, SET_COOKIE,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
 use dashboard::{Asset, Frame, Live, Page, SignIn};
 
@@ -23,7 +23,8 @@ const KEPT: &str = "public, max-age=31536000, immutable";
 
 /// What a page is asked with.
 pub(crate) struct Asked {
-    pub(crate) uri: Uri,
+    method: Method,
+    uri: Uri,
     pub(crate) headers: HeaderMap,
 }
 
@@ -32,6 +33,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(Self {
+            method: parts.method.clone(),
             uri: parts.uri.clone(),
             headers: parts.headers.clone(),
         })
@@ -136,7 +138,13 @@ pub(crate) fn refused(
     if status == StatusCode::UNAUTHORIZED {
         let is_first = refused.problem().code == "no_session";
         let said = (!is_first).then_some(refused.problem().detail.as_str());
-        return sign_in(api, asked, (&asked.path(), said));
+        // A form is not sent again after the sign-in: the person sees its page, as it is then.
+        let next = if asked.method == Method::GET {
+            asked.path()
+        } else {
+            back(asked)
+        };
+        return sign_in(api, asked, (&next, said));
     }
     let frame = frame(api, session, Live::No);
     match dashboard::refusal(&frame, refused.problem(), &back(asked)) {

@@ -13,8 +13,8 @@ use super::operation;
 use super::session::Session;
 use crate::http_api::{ApiInner, SharedState};
 
-/// How many deliveries are asked for: those that are not over are all shown.
-const CARDS: u32 = 200;
+/// How many deliveries a board asks for: each is read with its job and its pull request.
+const CARDS: u32 = 100;
 
 /// How many closed deliveries are shown beside the others.
 const CLOSED: usize = 20;

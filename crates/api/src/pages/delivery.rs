@@ -1,6 +1,7 @@
 //! One delivery, and the forms on its page.
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use client::wire::{
     ApproveDelivery, CancelDelivery, DeliveryView, DeliveryWhy, JobView, MergeRequest, PlanRequest,
@@ -57,14 +58,15 @@ async fn made(
     let view: DeliveryView = inside.get(caller, &path).await?;
     let why: DeliveryWhy = inside.get(caller, &format!("{path}/why")).await?;
     let job: Option<JobView> = match &view.job_id {
-        Some(job) => Some(inside.get(caller, &format!("/jobs/{job}")).await?),
+        // It is named before it is created.
+        Some(job) => known(inside.get(caller, &format!("/jobs/{job}")).await)?,
         None => None,
     };
     let pull_why: Option<Why> = match &view.card.pull_request {
         Some(pull) => {
             let path = format!("/pulls/{}/{}/why", pull.repo, pull.number);
             // It is linked before it is tracked, and until then there is nothing to tell.
-            inside.get(caller, &path).await.ok()
+            known(inside.get(caller, &path).await)?
         }
         None => None,
     };
@@ -76,6 +78,15 @@ async fn made(
         has_moved,
     };
     Ok(dashboard::delivery(frame, told)?)
+}
+
+/// What a route answers; none where there is nothing yet.
+fn known<T>(answered: Result<T, Refused>) -> Result<Option<T>, Refused> {
+    match answered {
+        Ok(answered) => Ok(Some(answered)),
+        Err(refused) if refused.status() == StatusCode::NOT_FOUND => Ok(None),
+        Err(refused) => Err(refused),
+    }
 }
 
 /// `POST /dashboard/deliveries/{delivery}/{order}`.

@@ -1,19 +1,23 @@
 //! The way in and out: tokens, links and sessions.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use axum::Json;
-use axum::extract::{Extension, Form, State};
+use axum::extract::rejection::FormRejection;
+use axum::extract::{Extension, Form, FromRequest, Request, State};
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use client::wire::DashboardLink;
 use dashboard::Live;
+use tokio::time::timeout;
 
 use super::answer::{self, Asked};
 use super::seal::{Purpose, digest};
 use super::session;
 use crate::auth::{self, AuthenticatedCaller};
+use crate::body::{BODY_WITHIN, too_slow};
 use crate::http_api::SharedState;
 use crate::refusal::Refused;
 
@@ -21,19 +25,28 @@ use crate::refusal::Refused;
 pub(crate) type Fields = BTreeMap<String, String>;
 
 /// A form as it came, or why it cannot be read.
-pub(crate) type SentForm = Result<Form<Fields>, axum::extract::rejection::FormRejection>;
+pub(crate) struct SentForm(Result<Fields, Refused>);
+
+impl<S: Send + Sync> FromRequest<S> for SentForm {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Infallible> {
+        let read = timeout(BODY_WITHIN, Form::<Fields>::from_request(request, state)).await;
+        let unread = |rejection: FormRejection| {
+            let detail = "the form could not be read: go back, and send it again";
+            Refused::new(rejection.status(), "bad_form", detail)
+        };
+        Ok(Self(match read {
+            Ok(form) => form.map(|form| form.0).map_err(unread),
+            Err(_) => Err(too_slow()),
+        }))
+    }
+}
 
 /// The fields of a form that was sent by a page of ours.
 pub(crate) fn fields(asked: &Asked, sent: SentForm) -> Result<Fields, Refused> {
     session::must_be_ours(&asked.headers)?;
-    sent.map(|form| form.0).map_err(|rejection| {
-        let status = rejection.status();
-        Refused::new(
-            status,
-            "bad_form",
-            "the form could not be read: go back, and send it again",
-        )
-    })
+    sent.0
 }
 
 /// `GET /dashboard/sign-in`.

@@ -379,6 +379,8 @@ async fn a_page_that_is_known_already_is_not_sent_again() {
 async fn what_is_nowhere_is_refused_with_a_page() {
     let world = World::new().await;
     let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let answer = browser.get("/dashboard/deliveries/0123456789ab/approve");
+    refused_with(&answer.await, 404, "no_such_page");
     for path in [
         "/dashboard/no/where",
         "/dashboard/deliveries/x",

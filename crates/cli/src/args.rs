@@ -343,6 +343,10 @@ pub(crate) struct SandboxArgs {
     #[arg(long, value_name = "NAME|FILE", value_parser = value::file)]
     pub(crate) scenario: Option<PathBuf>,
 
+    /// Open an issue with the label `gaffer` in the first repository.
+    #[arg(long, value_name = "TITLE", value_parser = value::words)]
+    pub(crate) issue: Option<String>,
+
     /// List the scenarios that have names, and serve nothing.
     #[arg(long, conflicts_with = "scenario")]
     pub(crate) list: bool,

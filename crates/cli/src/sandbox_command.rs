@@ -3,11 +3,15 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use sandbox::github::NewIssue;
 use sandbox::{NAMED, Named, Options, Sandbox, Scenario};
 
 use crate::args::SandboxArgs;
 use crate::error::Error;
 use crate::render::{self, Answer};
+
+/// The label of an issue that is opened at the start.
+const ISSUE_LABEL: &str = "gaffer";
 
 /// Serves the sandbox until it is stopped.
 pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
@@ -35,6 +39,16 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
     let sandbox = Sandbox::start(options)
         .await
         .context("starting the sandbox")?;
+    if let Some(title) = &args.issue {
+        let issue = NewIssue {
+            title: title.clone(),
+            body: String::new(),
+            author_login: "ann".to_owned(),
+            labels: vec![ISSUE_LABEL.to_owned()],
+        };
+        let now = jiff::Timestamp::now();
+        sandbox.github().open_issue(now, &repo, issue);
+    }
     let answer = Answer::new(serde_json::json!({
         "jules_base": sandbox.jules_base(),
         "github_base": sandbox.github_base(),

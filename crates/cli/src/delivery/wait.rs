@@ -3,6 +3,7 @@
 use anyhow::Result;
 use client::Client;
 use client::wire::DeliveryView;
+use domain::delivery::IssueRef;
 use jiff::SignedDuration;
 use tokio::time::Instant;
 
@@ -13,6 +14,15 @@ use crate::job::progress::Progress;
 use crate::job::wait::{AWAY, LOOK_EVERY, is_away};
 
 use super::show;
+
+/// What is shown while an issue has no delivery.
+const UNTAKEN: &str = "Gaffer: the issues have to be read";
+
+/// Whether an issue has no delivery, which may come: it is read within a minute, or when its webhook comes.
+fn is_untaken(name: &str, error: &client::Error) -> bool {
+    let is_missing = matches!(error, client::Error::Problem(problem) if problem.status == 404);
+    is_missing && name.parse::<IssueRef>().is_ok()
+}
 
 /// Waits, and returns the delivery afterwards.
 pub(super) async fn until(
@@ -32,6 +42,11 @@ pub(super) async fn until(
             // It comes back: an API that was never there is reported at once.
             Err(error) if was_there && Instant::now() < end && is_away(&error) => {
                 progress.away(AWAY);
+                continue;
+            }
+            // The issue may not have been read yet.
+            Err(error) if !was_there && Instant::now() < end && is_untaken(&name, &error) => {
+                progress.waiting("no delivery yet", UNTAKEN);
                 continue;
             }
             looked => looked?,

@@ -18,9 +18,16 @@ const SECTION: &str = "## From nothing to a merged pull request";
 /// What the README calls the sandbox's address; the test takes a free port instead.
 const SANDBOX: &str = "127.0.0.1:4190";
 
-/// The commands of one of the section's blocks, one each, without their line breaks.
+/// The section about deliveries.
+const DELIVERIES: &str = "## From an issue to a closed delivery";
+
+/// The commands of one of a section's blocks, one each, without their line breaks.
 fn commands(block: usize) -> Vec<String> {
-    let section = README.split_once(SECTION).unwrap().1;
+    commands_of(SECTION, block)
+}
+
+fn commands_of(section: &str, block: usize) -> Vec<String> {
+    let section = README.split_once(section).unwrap().1;
     let block = section.split("```console\n").nth(block + 1).unwrap();
     let block = block.split_once("\n```").unwrap().0;
     let joined = block.replace("\\\n", " ");
@@ -95,6 +102,8 @@ impl Typist {
         let (up, api) = self.starts(line);
         let job = format!("gaffer job --url http://{api}");
         self.replaced.push(("gaffer job".to_owned(), job));
+        let delivery = format!("gaffer delivery --url http://{api}");
+        self.replaced.push(("gaffer delivery".to_owned(), delivery));
         up
     }
 
@@ -165,6 +174,38 @@ fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
             &counters["webhooks_sent"]
         ),
         (&1.into(), &1.into(), &0.into()),
+        "{counters}"
+    );
+}
+
+#[test]
+fn the_readme_leads_from_an_issue_to_a_closed_delivery_in_seven_commands() {
+    let commands = commands_of(DELIVERIES, 0);
+    let [sandbox, init, source, up, wait, approve, closed] = &commands[..] else {
+        panic!("{} commands: {commands:?}", commands.len())
+    };
+    let mut typist = Typist {
+        world: World::new(),
+        replaced: vec![(
+            format!("--listen {SANDBOX}"),
+            "--listen 127.0.0.1:0".to_owned(),
+        )],
+        environment: Vec::new(),
+    };
+    let (_sandbox, small) = typist.starts(sandbox);
+    typist.replaced.push((SANDBOX.to_owned(), small.clone()));
+    typist.types(init).ok();
+    typist.types(source).ok();
+    let _up = typist.goes_up(up);
+    let waited = typist.types(wait).ok();
+    assert!(waited.says("implement"), "{waited:?}");
+    typist.types(approve).ok();
+    let ended = typist.types(closed).ok();
+    assert!(ended.says("close"), "{ended:?}");
+    let counters = get(&small, "/_sandbox/counters");
+    assert_eq!(
+        (&counters["creates"], &counters["merges"]),
+        (&1.into(), &1.into()),
         "{counters}"
     );
 }

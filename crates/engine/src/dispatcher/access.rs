@@ -61,6 +61,14 @@ impl Dispatcher {
         Ok(read?)
     }
 
+    /// Refuses to go on about a repository that is another one than the source means.
+    pub(super) async fn repository_must_be_meant(&self, source: &Source) -> Result<(), Error> {
+        let read = self.readers.pulls.identify(&source.repo).await;
+        self.must_be_meant(source, None, read.as_ref()).await?;
+        read?;
+        Ok(())
+    }
+
     /// Records what a reading says, and refuses an answer of another repository: it is as if there had been none.
     async fn must_be_meant(
         &self,

@@ -38,6 +38,7 @@ impl Dispatcher {
                     repo: repo.clone(),
                     number,
                 };
+                self.repository_must_be_meant(&source).await?;
                 self.take_issue(&issue, &source).await.map(drop)
             }
             None => self.sweep_issues(repo, &source).await,
@@ -88,6 +89,9 @@ impl Dispatcher {
             Some(since) => issues.issues_since(repo, since).await?,
             None => issues.issues_labelled(repo, label).await?,
         };
+        if !read.is_empty() {
+            self.repository_must_be_meant(source).await?;
+        }
         let newest = read.iter().map(|issue| issue.updated_at).max();
         let mut found = Found::default();
         for facts in read.iter().filter(|facts| !facts.is_pull) {

@@ -16,14 +16,25 @@ impl Dispatcher {
         let issues = &self.writers.issues;
         match action {
             TrackerAction::Tell { issue, text, .. } => self.tell(issue, text).await,
-            TrackerAction::CloseIssue { issue } => match issues.close_issue(issue).await {
-                // It was deleted or moved: there is nothing left to close.
-                Err(failure) if failure.class == FailureClass::NotFound => Ok(()),
-                outcome => outcome,
-            },
+            TrackerAction::CloseIssue { issue } => self.close_issue(issue).await,
             TrackerAction::DispatchWorkflow {
                 repo, file, branch, ..
             } => issues.dispatch_workflow(repo, file, branch).await,
+        }
+    }
+
+    /// Closes an open issue; one that a person closed keeps their reason. One that was deleted or moved has nothing
+    /// left to close.
+    async fn close_issue(&self, issue: &IssueRef) -> Result<(), Failure> {
+        let is_gone = |failure: &Failure| failure.class == FailureClass::NotFound;
+        match self.readers.issues.issue(issue).await {
+            Ok(facts) if !facts.is_open => return Ok(()),
+            Err(failure) if is_gone(&failure) => return Ok(()),
+            read => drop(read?),
+        }
+        match self.writers.issues.close_issue(issue).await {
+            Err(failure) if is_gone(&failure) => Ok(()),
+            outcome => outcome,
         }
     }
 

@@ -1,6 +1,8 @@
 //! Asks whatever deploys or observes a change how it goes.
 
-use domain::delivery::{Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd};
+use domain::delivery::{
+    Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd, RunStatus,
+};
 use domain::ids::CommitSha;
 
 use crate::backend::Error;
@@ -35,13 +37,14 @@ impl Dispatcher {
         Ok(match (&delivery.rules.deploy, merge_commit(delivery)) {
             (Deploy::None, _) => ProviderReport::Good,
             (Deploy::Workflow { file, branch }, _) => {
-                let spans = delivery.phase_runs.iter().rev();
-                let of_deploy = spans.take_while(|span| span.phase == Phase::Deploy);
-                match of_deploy.last() {
-                    Some(first) => {
+                // A retry waits for a run of its own.
+                let mut spans = delivery.phase_runs.iter().rev();
+                let begins = (Phase::Deploy, RunStatus::Pending);
+                match spans.find(|span| (span.phase, span.run_status) == begins) {
+                    Some(began) => {
                         let workflow = (file.as_str(), branch);
                         issues
-                            .workflow_run(repo, workflow, first.started_at)
+                            .workflow_run(repo, workflow, began.started_at)
                             .await?
                     }
                     None => ProviderReport::Nothing,

@@ -9,7 +9,7 @@ use super::legal::{Asker, TransitionError, legal, may};
 use super::moves::Moving;
 use super::progress::progress;
 use super::sights;
-use super::{Actor, Command, Delivery, Fault, Input, Rules, RunStatus};
+use super::{Actor, Command, CommandKind, Delivery, Fault, Input, Rules, RunStatus};
 use crate::ids::digest;
 use crate::step::Step;
 
@@ -43,6 +43,9 @@ pub fn apply(
             }
             take(&mut moving, command)?;
             progress(&mut moving);
+            if command.act.kind() != CommandKind::Cancel && history::is_too_long(&moving.delivery) {
+                return Err(too_long(delivery, command, rules));
+            }
         }
         Input::Job(_)
         | Input::Review(_)
@@ -109,6 +112,15 @@ fn take(moving: &mut Moving<'_>, command: &Command) -> Result<(), TransitionErro
     let surplus = taken.len().saturating_sub(TAKEN_MAX);
     taken.drain(..surplus);
     Ok(())
+}
+
+/// A command would make the record longer than the store takes.
+fn too_long(delivery: &Delivery, command: &Command, rules: &Rules) -> TransitionError {
+    TransitionError {
+        code: "delivery_too_long",
+        sentence: "the delivery has no room for so much text: say it in fewer words".to_owned(),
+        legal: legal(delivery, &command.by, rules),
+    }
 }
 
 /// There is room for nothing but its end.

@@ -45,9 +45,34 @@ pub enum Work {
     /// Its plan waits for an approval.
     Planned(PlanId),
     /// It has nothing more to do, since a time if that is known.
-    Resting(Option<Timestamp>),
+    Resting(#[serde(with = "resting")] Option<Timestamp>),
     /// Its job is over.
     Ended(JobEnd),
+}
+
+/// A time that may be unknown, as an object: absent values are not stored, and a variant needs a value.
+mod resting {
+    use jiff::Timestamp;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Resting {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Timestamp>,
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        since: &Option<Timestamp>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        Resting { since: *since }.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Timestamp>, D::Error> {
+        Ok(Resting::deserialize(deserializer)?.since)
+    }
 }
 
 /// How a job ended.

@@ -16,8 +16,12 @@ pub const SPANS_MAX: usize = 200;
 /// them.
 const SPANS_KEPT_BACK: usize = 16;
 
-/// The history is full when the whole record has so many bytes, without its plan: the store takes no more than 64 KB.
-const RECORD_BYTES_MAX: usize = 48 * 1024;
+/// The history is full when the record has so many bytes without its plan. What one decision adds by itself, the end of
+/// a full delivery and a plan still fit then: the store takes no more than 64 KB.
+const RECORD_BYTES_MAX: usize = 36 * 1024;
+
+/// A command is refused that would make the record longer than this, without its plan.
+const ORDERED_BYTES_MAX: usize = 44 * 1024;
 
 /// Longest name of an actor, in characters.
 const NAME_CHARS_MAX: usize = 80;
@@ -124,7 +128,12 @@ pub(super) fn is_full(delivery: &Delivery) -> bool {
         || record_bytes(delivery) > RECORD_BYTES_MAX
 }
 
-/// How many bytes the record has without its plan, which is a record of its own.
+/// Whether a command made the record so long that not everything else that may follow would fit.
+pub(super) fn is_too_long(delivery: &Delivery) -> bool {
+    record_bytes(delivery) > ORDERED_BYTES_MAX
+}
+
+/// How many bytes the record has without the text of its plan, which has a limit of its own.
 fn record_bytes(delivery: &Delivery) -> usize {
     let plan = delivery.plan.as_ref().map_or(0, |plan| plan.content.len());
     let whole = serde_json::to_string(delivery).map_or(usize::MAX, |text| text.len());

@@ -329,3 +329,27 @@ fn the_largest_delivery_has_room_for_a_history_and_fits_into_a_record() {
     let text = serde_json::to_string(&split.delivery).unwrap();
     assert!(text.len() < 64 * 1024, "{}", text.len());
 }
+
+#[test]
+fn a_command_with_more_text_than_the_record_takes_is_refused() {
+    let own = Rules {
+        plan_by: PlanBy::Agent,
+        ..rules(&[], "verify", ReviewBy::Agent)
+    };
+    let mut world = World::new(own.clone());
+    world.delivery = create(&largest(), &own, at(0)).unwrap().aggregate;
+    let before = world.delivery.clone();
+    let plan = |files| Act::Plan {
+        content: "p".repeat(PLAN_BYTES_MAX - 2),
+        target_files: vec!["\u{1F980}".repeat(200); files],
+    };
+    let zai = || Actor::agent("zai");
+    assert_eq!(world.orders(zai(), plan(50)), Err("delivery_too_long"));
+    assert_eq!(world.delivery, before);
+    assert_eq!(
+        world.orders(zai(), plan(5)),
+        Ok("implement/running".to_owned())
+    );
+    let text = serde_json::to_string(&world.delivery).unwrap();
+    assert!(text.len() < 64 * 1024, "{}", text.len());
+}

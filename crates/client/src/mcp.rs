@@ -4,6 +4,7 @@
 mod answers;
 mod arguments;
 mod calls;
+mod deliveries;
 mod inbox;
 mod insight;
 mod next;
@@ -11,6 +12,7 @@ mod patch;
 mod schema;
 mod talk;
 mod tool;
+mod tool_error;
 mod toolset;
 mod waiting;
 

@@ -19,8 +19,8 @@ pub use constraints::{Constraints, InvalidConstraint, ParsedConstraints};
 pub use deliveries::{
     AnalysisView, ApproveDelivery, CancelDelivery, ChildView, CreateDelivery, DELIVERIES_LIMIT,
     DELIVERIES_LIMIT_MAX, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, EditDelivery,
-    IssueView, PartRequest, PhaseRunView, PlanRequest, PlanView, RefRequest, RefView,
-    RejectDelivery, RetryDelivery, RunView, SplitRequest, StartDelivery, VerdictRequest,
+    ISSUE_NUMBER_MAX, IssueView, PartRequest, PhaseRunView, PlanRequest, PlanView, RefRequest,
+    RefView, RejectDelivery, RetryDelivery, RunView, SplitRequest, StartDelivery, VerdictRequest,
 };
 pub use events::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage};
 pub use inbox::{

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use client::wire::CreateDelivery;
+use client::wire::{CreateDelivery, ISSUE_NUMBER_MAX};
 use domain::delivery::{DESCRIPTION_BYTES_MAX, IssueRef, IssueText, TITLE_CHARS_MAX};
 use domain::ids::DeliveryId;
 use engine::deliveries::{CreateRefused, DeliveryOrder};
@@ -60,9 +60,9 @@ fn order(
     who: &AuthenticatedCaller,
 ) -> Result<DeliveryOrder, Refused> {
     let issue = match wanted.issue {
-        Some(0) => {
-            let detail = "`issue`: the number of an issue is at least 1";
-            return Err(Refused::field("issue", "bad_field", detail));
+        Some(number) if !(1..=ISSUE_NUMBER_MAX).contains(&number) => {
+            let detail = format!("`issue`: a number from 1 to {ISSUE_NUMBER_MAX}");
+            return Err(Refused::field("issue", "bad_field", &detail));
         }
         Some(number) => Some(IssueRef {
             repo: wanted.repo.clone(),

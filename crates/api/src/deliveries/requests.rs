@@ -9,6 +9,7 @@ use domain::delivery::{
     Act, CHILDREN_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, Edit, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX,
     Part, Ref, Review, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, Verdict,
 };
+use domain::redact::presentable;
 
 use crate::refusal::Refused;
 
@@ -20,7 +21,7 @@ pub(super) fn fits(field: &str, text: &str, chars_max: usize) -> Result<(), Refu
         "acceptance_criteria" => "criterion",
         other => other,
     };
-    if text.trim().is_empty() {
+    if presentable(text.trim(), usize::MAX).trim().is_empty() {
         let detail = format!("`{field}` is empty");
         return Err(Refused::field(field, &format!("{what}_empty"), &detail));
     }

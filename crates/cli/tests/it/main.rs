@@ -5,6 +5,7 @@
 mod accounts;
 mod agents;
 mod chaos;
+mod deliveries;
 mod demo;
 mod doctor;
 mod files;

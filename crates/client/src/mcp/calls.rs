@@ -7,18 +7,19 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::answers::{
-    AcknowledgedAnswer, ArtifactsAnswer, CheckResult, Code, Delivered, JobState, JobsAnswer, Merge,
-    PullRequest, Row, waits_for,
+    ArtifactsAnswer, CheckResult, Code, Delivered, JobState, JobsAnswer, Merge, PullRequest, Row,
+    waits_for,
 };
 use super::arguments::{self, ApprovePlan, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
-use super::{inbox, insight, next, talk, waiting};
+pub(super) use super::tool_error::ToolError;
+use super::{deliveries, inbox, insight, talk, waiting};
 use crate::wire::{
     self, ApproveRequest, CancelRequest, InvalidConstraint, JOBS_LIMIT, JobView, MergeRequest,
     RetryRequest,
 };
-use crate::{Answer, Client, Error};
+use crate::{Answer, Client};
 
 /// Most files in a summary.
 const SUMMARY_FILES_MAX: usize = 20;
@@ -30,89 +31,8 @@ const TREE_FILES_MAX: usize = 500;
 const FILE_BYTES: u32 = 8 * 1024;
 const FILE_BYTES_MAX: u32 = 64 * 1024;
 
-/// The status of an unknown token.
-const UNAUTHORIZED: u16 = 401;
-
 /// How much of a wrong value is shown, in characters.
-const SHOWN_MAX: usize = 200;
-
-/// Why a call of a tool failed.
-#[derive(Debug)]
-pub(super) enum ToolError {
-    /// The API cannot be called.
-    NoDoor(String),
-    /// An argument is wrong.
-    Argument {
-        /// Which argument, with its path.
-        field: String,
-        /// The error, and a valid form.
-        wrong: String,
-    },
-    /// The API refused, or did not answer.
-    Door(Error),
-}
-
-impl ToolError {
-    pub(super) fn argument(field: &str, wrong: impl Into<String>) -> Self {
-        Self::Argument {
-            field: field.to_owned(),
-            wrong: wrong.into(),
-        }
-    }
-
-    /// Whether the API does not know the token.
-    pub(super) fn is_locked_out(&self) -> bool {
-        matches!(self, Self::Door(Error::Problem(problem)) if problem.status == UNAUTHORIZED)
-    }
-
-    /// For the agent that called: what is the case, and what to do next.
-    pub(super) fn for_agents(&self, tool: Tool) -> String {
-        let name = tool.name();
-        match self {
-            Self::NoDoor(missing) => format!("{name}: {missing}"),
-            Self::Argument { field, wrong } => {
-                format!("{name}: `{field}`: {}", presentable(wrong, SHOWN_MAX * 2))
-            }
-            Self::Door(Error::Problem(problem)) => {
-                let mut text = format!(
-                    "{name}: {} ({} {})",
-                    problem.detail, problem.status, problem.code
-                );
-                // The detail already says the reasons where there is but one.
-                for reason in problem.reasons.iter().filter(|_| problem.reasons.len() > 1) {
-                    text.push_str(&format!("\n- {}", reason.sentence));
-                }
-                for next in &problem.next {
-                    text.push_str(&format!("\nNext: {}", next::sentence(next)));
-                }
-                text
-            }
-            Self::Door(Error::Unreachable { base, .. }) => format!(
-                "{name}: nobody answers at {base}; the operator of Gaffer has to start it, or to correct GAFFER_URL"
-            ),
-            Self::Door(error) => format!("{name}: {error}"),
-        }
-    }
-}
-
-impl From<Error> for ToolError {
-    fn from(error: Error) -> Self {
-        match error {
-            // Nothing was sent: it is the name of a job that is wrong.
-            Error::Id(wrong) => Self::argument("job_id", wrong.to_string()),
-            Error::Key => Self::argument("idempotency_key", error.to_string()),
-            Error::Base { .. }
-            | Error::GoogleKey
-            | Error::Token
-            | Error::NoTlsProvider
-            | Error::Http(_)
-            | Error::Unreachable { .. }
-            | Error::NoAnswer { .. }
-            | Error::Problem(_)
-            | Error::Foreign { .. } => Self::Door(error),
-        }
-    }
-}
+pub(super) const SHOWN_MAX: usize = 200;
 
 /// Calls a tool. Only a caller that `waits` gets long polling.
 pub(super) async fn call(
@@ -148,19 +68,22 @@ pub(super) async fn call(
             to_value(JobState::from(&client.cancel(&job_id, &cancel).await?))
         }
         Tool::WaitEvent => to_value(waiting::wait(client, read(given)?, waits).await?),
-        Tool::AckEvent => {
-            let arguments::AckEvent { event_id, agent } = read(given)?;
-            let done = client.acknowledge(&agent, &event_id).await?;
-            to_value(AcknowledgedAnswer {
-                event_id: done.event_id.to_string(),
-            })
-        }
+        Tool::AckEvent => inbox::acknowledge(client, given).await,
         Tool::Status => insight::status(client, given).await,
         Tool::Why => insight::why(client, given).await,
         Tool::ListEvents => insight::events(client, given).await,
         Tool::TakeWakes => inbox::take(client, given, waits).await,
         Tool::ExtendWake => inbox::extend(client, given).await,
         Tool::ReturnWake => inbox::give_back(client, given).await,
+        Tool::DeliveryList => deliveries::list(client, given).await,
+        Tool::DeliveryGet => deliveries::get(client, given).await,
+        Tool::DeliveryCreate => deliveries::create(client, given).await,
+        Tool::DeliverySplit => deliveries::split(client, given).await,
+        Tool::DeliveryApprove => deliveries::approve(client, given).await,
+        Tool::DeliveryReject => deliveries::reject(client, given).await,
+        Tool::DeliveryVerdict => deliveries::judge(client, given).await,
+        Tool::DeliveryRetry => deliveries::retry(client, given).await,
+        Tool::DeliveryCancel => deliveries::cancel(client, given).await,
     }
 }
 

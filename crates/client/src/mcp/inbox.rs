@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answers::EventSummary;
+use super::answers::{AcknowledgedAnswer, EventSummary};
+use super::arguments::AckEvent;
 use super::calls::{ToolError, read, to_value};
 use crate::Client;
 use crate::wire::{self, GiveBack, TakeRequest, TakenWake, WAIT_SECONDS_MAX};
@@ -89,6 +90,15 @@ pub(super) struct Returned {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     comes_again: Option<Timestamp>,
+}
+
+/// `jules_ack_event`.
+pub(super) async fn acknowledge(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let AckEvent { event_id, agent } = read(given)?;
+    let done = client.acknowledge(&agent, &event_id).await?;
+    to_value(AcknowledgedAnswer {
+        event_id: done.event_id.to_string(),
+    })
 }
 
 /// `jules_take_wakes`.

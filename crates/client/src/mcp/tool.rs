@@ -6,7 +6,7 @@ use rmcp::model::{JsonObject, ToolAnnotations};
 
 use super::schema::schema;
 use super::toolset::Toolset;
-use super::{answers, arguments, inbox, insight};
+use super::{answers, arguments, deliveries, inbox, insight};
 
 /// The descriptions of all tools, in the order of [`Tool::ALL`], made once.
 pub(super) fn described() -> &'static [rmcp::model::Tool] {
@@ -60,6 +60,24 @@ pub(super) enum Tool {
     ExtendWake,
     /// Gives a wake back undone.
     ReturnWake,
+    /// Lists deliveries.
+    DeliveryList,
+    /// Shows one delivery.
+    DeliveryGet,
+    /// Creates a delivery.
+    DeliveryCreate,
+    /// Splits a delivery.
+    DeliverySplit,
+    /// Lets a delivery go on.
+    DeliveryApprove,
+    /// Sends a delivery back.
+    DeliveryReject,
+    /// Says what a review came to.
+    DeliveryVerdict,
+    /// Tries a failed phase again.
+    DeliveryRetry,
+    /// Calls off what a delivery does.
+    DeliveryCancel,
 }
 
 /// What calling a tool does to the world.
@@ -76,7 +94,7 @@ enum Does {
 
 impl Tool {
     /// All of them in the order of the list: first those that are always listed.
-    pub(super) const ALL: [Self; 21] = [
+    pub(super) const ALL: [Self; 30] = [
         Self::CreateJob,
         Self::RegisterJob,
         Self::GetJob,
@@ -98,6 +116,15 @@ impl Tool {
         Self::TakeWakes,
         Self::ExtendWake,
         Self::ReturnWake,
+        Self::DeliveryList,
+        Self::DeliveryGet,
+        Self::DeliveryCreate,
+        Self::DeliverySplit,
+        Self::DeliveryApprove,
+        Self::DeliveryReject,
+        Self::DeliveryVerdict,
+        Self::DeliveryRetry,
+        Self::DeliveryCancel,
     ];
 
     /// Its set; `None` for those that are always listed.
@@ -120,6 +147,15 @@ impl Tool {
             | Self::AckEvent => None,
             Self::Status | Self::Why | Self::ListEvents => Some(Toolset::Insight),
             Self::TakeWakes | Self::ExtendWake | Self::ReturnWake => Some(Toolset::Inbox),
+            Self::DeliveryList
+            | Self::DeliveryGet
+            | Self::DeliveryCreate
+            | Self::DeliverySplit
+            | Self::DeliveryApprove
+            | Self::DeliveryReject
+            | Self::DeliveryVerdict
+            | Self::DeliveryRetry
+            | Self::DeliveryCancel => Some(Toolset::Deliveries),
         }
     }
 
@@ -147,6 +183,15 @@ impl Tool {
             Self::TakeWakes => "jules_take_wakes",
             Self::ExtendWake => "jules_extend_wake",
             Self::ReturnWake => "jules_return_wake",
+            Self::DeliveryList => "delivery_list",
+            Self::DeliveryGet => "delivery_get",
+            Self::DeliveryCreate => "delivery_create",
+            Self::DeliverySplit => "delivery_split",
+            Self::DeliveryApprove => "delivery_approve",
+            Self::DeliveryReject => "delivery_reject",
+            Self::DeliveryVerdict => "delivery_verdict",
+            Self::DeliveryRetry => "delivery_retry",
+            Self::DeliveryCancel => "delivery_cancel",
         }
     }
 
@@ -195,6 +240,21 @@ impl Tool {
             }
             Self::ExtendWake => "Hold a wake that was taken for another lease.",
             Self::ReturnWake => "Give back a wake that was taken and could not be done.",
+            Self::DeliveryList => {
+                "List deliveries on their way from an issue to a merged change, the newest first."
+            }
+            Self::DeliveryGet => "Show a delivery: its plan, its head, and what you may do now.",
+            Self::DeliveryCreate => "Have an issue, or your own words, become a delivery.",
+            Self::DeliverySplit => {
+                "Split a delivery that is being planned into 1 to 20 smaller ones."
+            }
+            Self::DeliveryApprove => {
+                "Let a delivery go on from a checkpoint. Most sources keep this for people."
+            }
+            Self::DeliveryReject => "Send a delivery back from a checkpoint.",
+            Self::DeliveryVerdict => "Say what your review of a head came to.",
+            Self::DeliveryRetry => "Try the failed phase of a delivery again.",
+            Self::DeliveryCancel => "Call off what a delivery is doing.",
         }
     }
 
@@ -209,16 +269,25 @@ impl Tool {
             | Self::WaitEvent
             | Self::Status
             | Self::Why
-            | Self::ListEvents => Does::Reads,
-            Self::CreateJob | Self::SendMessage | Self::TakeWakes | Self::ExtendWake => {
-                Does::Writes
-            }
+            | Self::ListEvents
+            | Self::DeliveryList
+            | Self::DeliveryGet => Does::Reads,
+            Self::DeliveryCreate
+            | Self::CreateJob
+            | Self::SendMessage
+            | Self::TakeWakes
+            | Self::ExtendWake => Does::Writes,
             Self::RegisterJob
             | Self::ApprovePlan
             | Self::RequestRetry
             | Self::AckEvent
-            | Self::ReturnWake => Does::WritesOnce,
-            Self::MergePr | Self::CancelJob => Does::Ends,
+            | Self::ReturnWake
+            | Self::DeliverySplit
+            | Self::DeliveryApprove
+            | Self::DeliveryReject
+            | Self::DeliveryVerdict
+            | Self::DeliveryRetry => Does::WritesOnce,
+            Self::MergePr | Self::CancelJob | Self::DeliveryCancel => Does::Ends,
         }
     }
 
@@ -244,6 +313,14 @@ impl Tool {
             Self::TakeWakes => schema::<inbox::Take>(),
             Self::ExtendWake => schema::<inbox::ExtendArgs>(),
             Self::ReturnWake => schema::<inbox::Return>(),
+            Self::DeliveryList => schema::<deliveries::ListDeliveries>(),
+            Self::DeliveryCreate => schema::<deliveries::Create>(),
+            Self::DeliverySplit => schema::<deliveries::Split>(),
+            Self::DeliveryApprove => schema::<deliveries::Approve>(),
+            Self::DeliveryReject => schema::<deliveries::Reject>(),
+            Self::DeliveryVerdict => schema::<deliveries::Judge>(),
+            Self::DeliveryRetry => schema::<deliveries::Retry>(),
+            Self::DeliveryGet | Self::DeliveryCancel => schema::<deliveries::OneDelivery>(),
         }
     }
 
@@ -267,6 +344,15 @@ impl Tool {
             Self::TakeWakes => schema::<inbox::TakenAnswer>(),
             Self::ExtendWake => schema::<inbox::ExtendedLease>(),
             Self::ReturnWake => schema::<inbox::Returned>(),
+            Self::DeliveryList => schema::<deliveries::DeliveriesAnswer>(),
+            Self::DeliveryGet => schema::<deliveries::DeliveryAnswer>(),
+            Self::DeliveryCreate
+            | Self::DeliverySplit
+            | Self::DeliveryApprove
+            | Self::DeliveryReject
+            | Self::DeliveryVerdict
+            | Self::DeliveryRetry
+            | Self::DeliveryCancel => schema::<deliveries::DeliveryState>(),
         }
     }
 

@@ -15,6 +15,8 @@ pub enum Toolset {
     Insight,
     /// Taking wakes out of an agent's inbox, and giving them back.
     Inbox,
+    /// From an issue to a closed delivery.
+    Deliveries,
 }
 
 /// A name that no toolset has.
@@ -24,13 +26,14 @@ pub struct UnknownToolset(String);
 
 impl Toolset {
     /// All of them, in the order of the list.
-    pub const ALL: [Self; 2] = [Self::Insight, Self::Inbox];
+    pub const ALL: [Self; 3] = [Self::Insight, Self::Inbox, Self::Deliveries];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Insight => "insight",
             Self::Inbox => "inbox",
+            Self::Deliveries => "deliveries",
         }
     }
 

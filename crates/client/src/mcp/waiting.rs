@@ -28,9 +28,14 @@ const CURSOR_BYTES_MAX: usize = 1024;
 
 /// A cursor that can be one of ours.
 pub(super) fn cursor(given: Option<String>) -> Result<Option<String>, ToolError> {
+    short("cursor", given)
+}
+
+/// The same under another name.
+pub(super) fn short(field: &str, given: Option<String>) -> Result<Option<String>, ToolError> {
     if given.as_ref().is_some_and(|it| it.len() > CURSOR_BYTES_MAX) {
         let wrong = "it is longer than any cursor: give the one of the last call, or none";
-        return Err(ToolError::argument("cursor", wrong));
+        return Err(ToolError::argument(field, wrong));
     }
     Ok(given)
 }

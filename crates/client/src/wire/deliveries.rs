@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::{AsRead, Next, PlannedStep, Reason, WaitsFor, form};
 
 pub use requests::{
-    ApproveDelivery, CancelDelivery, CreateDelivery, EditDelivery, PartRequest, PlanRequest,
-    RefRequest, RejectDelivery, RetryDelivery, SplitRequest, StartDelivery, VerdictRequest,
+    ApproveDelivery, CancelDelivery, CreateDelivery, EditDelivery, ISSUE_NUMBER_MAX, PartRequest,
+    PlanRequest, RefRequest, RejectDelivery, RetryDelivery, SplitRequest, StartDelivery,
+    VerdictRequest,
 };
 
 /// How many deliveries a list holds when nothing else is asked for.

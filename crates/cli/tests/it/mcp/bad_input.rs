@@ -45,6 +45,8 @@ enum Kind {
     Flag,
     /// An object.
     Object,
+    /// A list of texts or objects.
+    List,
 }
 
 /// A tool with arguments that would do, and what these are.
@@ -53,7 +55,7 @@ type Row = (&'static str, Value, &'static [(&'static str, Kind)]);
 const EVENT: &str = "evt_00000000000000000000000000000000";
 
 fn table(job: &str) -> Vec<Row> {
-    [talk(job), outcome(job), further(job)].concat()
+    [talk(job), outcome(job), further(job), deliveries(job)].concat()
 }
 
 /// Handing work over and talking about it.
@@ -201,6 +203,71 @@ fn further(job: &str) -> Vec<Row> {
     ]
 }
 
+/// Tools of deliveries; a job that belongs to none is one, too.
+fn deliveries(job: &str) -> Vec<Row> {
+    use Kind::*;
+    let one = json!({ "id": job });
+    let sha = "1111111111111111111111111111111111111111";
+    vec![
+        (
+            "delivery_list",
+            json!({}),
+            &[
+                ("needs", Choice),
+                ("phase", Choice),
+                ("repo", Repo),
+                ("limit", Number(200)),
+                ("after", Cursor),
+            ],
+        ),
+        ("delivery_get", one.clone(), &[("id", Job)]),
+        (
+            "delivery_create",
+            json!({ "repo": "acme/shop", "summary": "x" }),
+            &[
+                ("repo", Repo),
+                ("summary", Words(200)),
+                ("issue", Number(u32::MAX as u64)),
+                ("again", Flag),
+                ("description", Words(8_000)),
+                ("acceptance_criteria", List),
+            ],
+        ),
+        (
+            "delivery_split",
+            json!({ "id": job, "children": [{ "summary": "x", "acceptance_criteria": [] }] }),
+            &[("id", Job), ("children", List)],
+        ),
+        (
+            "delivery_approve",
+            one.clone(),
+            &[("id", Job), ("sha", Pull)],
+        ),
+        (
+            "delivery_reject",
+            json!({ "id": job, "reason": "x" }),
+            &[("id", Job), ("reason", Words(1_000))],
+        ),
+        (
+            "delivery_verdict",
+            json!({ "id": job, "verdict": "pass", "sha": sha }),
+            &[
+                ("id", Job),
+                ("verdict", Choice),
+                ("sha", Pull),
+                ("summary", Words(200)),
+                ("feedback", Words(1_000)),
+            ],
+        ),
+        (
+            "delivery_retry",
+            one.clone(),
+            &[("id", Job), ("reason", Words(1_000))],
+        ),
+        ("delivery_cancel", one, &[("id", Job)]),
+    ]
+}
+
 /// What is wrong for a kind, beside another type.
 fn wrong(kind: Kind) -> Vec<Value> {
     let long = json!("x".repeat(600_000));
@@ -239,7 +306,7 @@ fn wrong(kind: Kind) -> Vec<Value> {
         Kind::Reason(most) => vec![json!("x".repeat(most + 1))],
         Kind::Unused => vec![json!("a\u{7}b"), json!("a\r\nb")],
         Kind::Number(most) => vec![json!(-1), json!(most + 1), json!(1.5), json!(1e99)],
-        Kind::Title | Kind::Path | Kind::Flag | Kind::Object => Vec::new(),
+        Kind::Title | Kind::Path | Kind::Flag | Kind::Object | Kind::List => Vec::new(),
     }
 }
 
@@ -248,6 +315,7 @@ fn mistyped(kind: Kind) -> Vec<Value> {
     match kind {
         Kind::Number(_) | Kind::Flag => vec![json!("seven"), json!([]), json!({})],
         Kind::Object => vec![json!(7), json!(true)],
+        Kind::List => vec![json!(7), json!("x"), json!({ "x": 1 }), json!([7])],
         Kind::Words(_)
         | Kind::Reason(_)
         | Kind::Job
@@ -275,7 +343,7 @@ fn stored(world: &World) -> String {
 
 #[test]
 fn bad_input_at_every_tool_is_named_and_nothing_is_stored() {
-    let world = jobs::world().set("GAFFER_TOOLSETS", "insight,inbox");
+    let world = jobs::world().set("GAFFER_TOOLSETS", "insight,inbox,deliveries");
     world.run(&["agent", "add", "me"]).ok();
     let order = [
         "job",
@@ -369,7 +437,7 @@ fn slip(speaker: &mut Speaker, tool: &str, (field, arguments): (&str, Value)) ->
 
 #[test]
 fn names_that_nothing_has_are_told_and_nothing_is_stored() {
-    let world = jobs::world().set("GAFFER_TOOLSETS", "insight,inbox");
+    let world = jobs::world().set("GAFFER_TOOLSETS", "insight,inbox,deliveries");
     world.run(&["agent", "add", "me"]).ok();
     let before = stored(&world);
     let mut speaker = Speaker::greeted(&world);

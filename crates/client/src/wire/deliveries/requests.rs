@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::form;
 
+/// Largest number of an issue: GitHub's are far smaller.
+pub const ISSUE_NUMBER_MAX: u64 = u32::MAX as u64;
+
 /// `POST /api/deliveries`: a delivery of an issue, or of the caller's own words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,7 +21,7 @@ pub struct CreateDelivery {
     pub repo: RepoName,
     /// The number of the issue; without one, `summary` says what is wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = ISSUE_NUMBER_MAX))]
     pub issue: Option<u64>,
     /// Whether an issue that had a delivery before gets another one, once that is closed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -1,0 +1,189 @@
+//! `gaffer delivery` against the real API over the same data folder, with no dispatcher behind it.
+
+use serde_json::{Value, json};
+
+use crate::jobs::world;
+use crate::world::World;
+
+const REPO: &str = "acme/shop";
+
+/// A delivery of an issue in a source that waits for a person at its plan.
+fn create(world: &World) -> String {
+    let made = world.json(&[
+        "delivery",
+        "create",
+        "Add search",
+        "--repo",
+        REPO,
+        "--issue",
+        "12",
+        "--criterion",
+        "finds by name",
+        "--priority",
+        "7",
+    ]);
+    made["delivery"]["id"].as_str().unwrap().to_owned()
+}
+
+fn place(answer: &Value) -> (&str, &str) {
+    let delivery = &answer["delivery"];
+    let word = |field: &str| delivery[field].as_str().unwrap();
+    (word("phase"), word("run_status"))
+}
+
+#[test]
+fn a_delivery_is_created_listed_shown_and_explained() {
+    let world = world();
+    let id = create(&world);
+    let shown = world.json(&["delivery", "show", &id]);
+    assert_eq!(place(&shown), ("plan", "pending"));
+    assert_eq!(world.json(&["delivery", "show", "acme/shop#12"]), shown);
+    let listed = world.json(&["delivery", "list", "--needs", "person"]);
+    assert_eq!(listed["deliveries"][0]["id"], id.as_str());
+    assert_eq!(
+        world.json(&["delivery", "list", "--phase", "review", "--all"])["deliveries"],
+        json!([])
+    );
+    let board = world.json(&["delivery", "board"]);
+    assert_eq!(board["phases"][1]["phase"], "plan");
+    assert_eq!(board["phases"][1]["deliveries"][0]["id"], id.as_str());
+    let why = world.json(&["delivery", "why", &id]);
+    assert_eq!(why["because"][0]["code"], "awaits_start");
+    for (command, said) in [
+        (&["delivery", "list"][..], "plan, pending"),
+        (&["delivery", "board", "--repo", REPO], "Add search"),
+        (&["delivery", "show", &id], "finds by name"),
+        (&["delivery", "show", &id], "gaffer delivery start"),
+        (&["delivery", "why", &id], "[awaits_start]"),
+        (&["delivery", "wait", &id], "Waits for"),
+    ] {
+        let ran = world.run(command).ok();
+        let said = said.to_lowercase();
+        assert!(ran.stdout.to_lowercase().contains(&said), "{said}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_delivery_is_started_cancelled_and_tried_again() {
+    let world = world();
+    let id = create(&world);
+    let order = |verb: &str, more: &[&str]| {
+        let line = [&["delivery", verb, "acme/shop#12"][..], more].concat();
+        world.json(&line)
+    };
+    let started = order("start", &[]);
+    assert_eq!(place(&started), ("plan", "running"));
+    let spans = started["delivery"]["phase_runs"].as_array().unwrap();
+    assert_eq!(spans.last().unwrap()["actor"], "person at the command line");
+    let cancelled = order("cancel", &[]);
+    assert_eq!(place(&cancelled), ("plan", "failed"));
+    let told = world.refused(&["delivery", "wait", &id, "--until", "closed"]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "failed"));
+    assert!(told.next.contains("gaffer delivery retry"), "{told:?}");
+    let again = order("retry", &["--reason", "keep the old route"]);
+    assert_eq!(place(&again), ("plan", "running"));
+    assert_eq!(again["delivery"]["feedback"], "keep the old route");
+    let told = world.refused(&["delivery", "wait", &id, "--within", "1s"]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "still_waiting"));
+}
+
+#[test]
+fn a_plan_is_sent_and_a_delivery_split_by_people() {
+    let world = world();
+    world
+        .run(&[
+            "source",
+            "set",
+            REPO,
+            "--plan-by",
+            "human",
+            "--no-checkpoints",
+        ])
+        .ok();
+    let id = create(&world);
+    let plan = world.data().join("plan.md");
+    std::fs::write(&plan, "1. Add the box.").unwrap();
+    let parts = world.data().join("parts.json");
+    let two = json!([
+        { "summary": "The box", "acceptance_criteria": ["it is there"] },
+        { "summary": "The index", "acceptance_criteria": [] },
+    ]);
+    std::fs::write(&parts, two.to_string()).unwrap();
+    let split = world.json(&["delivery", "split", &id, "--file", parts.to_str().unwrap()]);
+    assert_eq!(split["delivery"]["children"][1]["summary"], "The index");
+    let other = world.json(&["delivery", "create", "Tidy", "--repo", REPO]);
+    let other = other["delivery"]["id"].as_str().unwrap().to_owned();
+    let file = plan.to_str().unwrap();
+    let planned = world.json(&[
+        "delivery",
+        "plan",
+        &other,
+        "--file",
+        file,
+        "--target-file",
+        "src/box.rs",
+    ]);
+    assert_eq!(planned["delivery"]["plan"]["content"], "1. Add the box.");
+    assert_eq!(place(&planned), ("implement", "running"));
+}
+
+#[test]
+fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
+    let world = world();
+    let id = create(&world);
+    let sha = "1111111111111111111111111111111111111111";
+    for (command, code) in [
+        (&["approve", &id][..], "nothing_to_approve"),
+        (&["reject", &id, "--reason", "no"], "nothing_to_reject"),
+        (&["retry", &id], "not_failed"),
+        (&["cancel", &id], "not_running"),
+        (&["verdict", &id, "pass", "--sha", sha], "not_in_review"),
+    ] {
+        let told = world.refused(&[&["delivery"][..], command].concat());
+        assert_eq!((told.exit, told.code.as_str()), (1, code), "{told:?}");
+        assert!(told.next.contains("`start`"), "{told:?}");
+    }
+    let again = ["delivery", "create", "x", "--repo", REPO, "--issue", "12"];
+    let told = world.refused(&again);
+    assert_eq!((told.exit, told.code.as_str()), (1, "exists"));
+    assert!(told.next.contains(&format!("gaffer delivery show {id}")));
+    let told = world.refused(&["delivery", "show", "0123456789ab"]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_delivery"));
+    for command in [
+        &["create", "--repo", REPO][..],
+        &["reject", &id],
+        &["verdict", &id, "pass"],
+        &["verdict", &id, "perhaps", "--sha", sha],
+        &["verdict", &id, "not-pass", "--sha", sha],
+        &["split", &id],
+        &["list", "--phase", "merge"],
+        &["create", "x", "--repo", REPO, "--again"],
+    ] {
+        let told = world.refused(&[&["delivery"][..], command].concat());
+        assert_eq!(told.exit, 2, "{command:?}: {told:?}");
+    }
+    assert_eq!(
+        place(&world.json(&["delivery", "show", &id])),
+        ("plan", "pending")
+    );
+}
+
+#[test]
+fn a_source_that_changes_later_changes_no_delivery() {
+    let world = world();
+    let id = create(&world);
+    world
+        .run(&[
+            "source",
+            "set",
+            REPO,
+            "--endpoint",
+            "verify",
+            "--no-checkpoints",
+        ])
+        .ok();
+    let shown = world.json(&["delivery", "show", &id]);
+    assert_eq!(shown["delivery"]["endpoint"], "deploy");
+    let checkpoints = json!(["plan", "implement", "review"]);
+    assert_eq!(shown["delivery"]["checkpoints"], checkpoints);
+}

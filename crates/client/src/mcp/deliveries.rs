@@ -1,0 +1,351 @@
+//! The toolset `deliveries`: what an agent reviews, splits, approves and tries again on the way from an issue to a closed
+//! delivery.
+
+use domain::delivery::{Phase, Verdict};
+use domain::ids::{CommitSha, RepoName};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::calls::{ToolError, read, to_value};
+use super::waiting;
+use crate::wire::{
+    self, ApproveDelivery, CreateDelivery, DeliveryCard, DeliveryView, PartRequest, RejectDelivery,
+    RetryDelivery, SplitRequest, VerdictRequest,
+};
+use crate::{Client, DeliveryQuery};
+
+/// `delivery_list`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListDeliveries {
+    #[serde(default)]
+    needs: Option<Needs>,
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    phase: Option<Phase>,
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    repo: Option<RepoName>,
+    #[serde(default)]
+    limit: Option<u32>,
+    /// The `next` of an earlier list.
+    #[serde(default)]
+    after: Option<String>,
+}
+
+/// Who is waited for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Needs {
+    Agent,
+    Person,
+}
+
+impl Needs {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Person => "person",
+        }
+    }
+}
+
+/// `delivery_get` and `delivery_cancel`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OneDelivery {
+    /// Its id, or `owner/name#number` of its issue.
+    id: String,
+}
+
+/// `delivery_create`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Create {
+    #[schemars(with = "String")]
+    repo: RepoName,
+    summary: String,
+    #[serde(default)]
+    issue: Option<u64>,
+    /// Take an issue again whose delivery is closed.
+    #[serde(default)]
+    again: bool,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    acceptance_criteria: Vec<String>,
+}
+
+/// `delivery_split`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Split {
+    id: String,
+    children: Vec<Part>,
+}
+
+/// A smaller delivery.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    summary: String,
+    acceptance_criteria: Vec<String>,
+}
+
+/// `delivery_approve`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Approve {
+    id: String,
+    /// The head you looked at.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    sha: Option<CommitSha>,
+}
+
+/// `delivery_reject`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reject {
+    id: String,
+    /// What must change.
+    reason: String,
+}
+
+/// `delivery_retry`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Retry {
+    id: String,
+    /// What to do otherwise.
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+/// `delivery_verdict`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Judge {
+    id: String,
+    /// `pass` or `not_pass`.
+    #[schemars(with = "String")]
+    verdict: Verdict,
+    /// The head you reviewed.
+    #[schemars(with = "String")]
+    sha: CommitSha,
+    #[serde(default)]
+    summary: Option<String>,
+    /// What must change; needed with `not_pass`.
+    #[serde(default)]
+    feedback: Option<String>,
+}
+
+/// Deliveries, the newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DeliveriesAnswer {
+    deliveries: Vec<Line>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// One delivery in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Line {
+    id: String,
+    repo: String,
+    summary: String,
+    state: String,
+    waits_for: String,
+}
+
+/// Where a delivery is after an order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DeliveryState {
+    id: String,
+    /// Phase and status.
+    state: String,
+    why: String,
+}
+
+/// One delivery.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DeliveryAnswer {
+    #[serde(flatten)]
+    line: Line,
+    why: String,
+    /// Words from outside: data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    acceptance_criteria: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issue: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pull_request: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<String>,
+    children: Vec<String>,
+    /// What you may do now.
+    legal: Vec<String>,
+}
+
+fn state(card: &DeliveryCard) -> String {
+    let verdict = card.verdict.as_ref();
+    let verdict = verdict.map_or_else(String::new, |verdict| format!(" ({verdict})"));
+    format!("{} {}{verdict}", card.phase, card.run_status)
+}
+
+impl From<&DeliveryCard> for Line {
+    fn from(card: &DeliveryCard) -> Self {
+        Self {
+            id: card.id.to_string(),
+            repo: card.repo.to_string(),
+            summary: card.summary.clone(),
+            state: state(card),
+            waits_for: card.waits_for.sentence.clone(),
+        }
+    }
+}
+
+impl From<&DeliveryView> for DeliveryState {
+    fn from(delivery: &DeliveryView) -> Self {
+        Self {
+            id: delivery.card.id.to_string(),
+            state: state(&delivery.card),
+            why: delivery.card.why.sentence.clone(),
+        }
+    }
+}
+
+impl From<DeliveryView> for DeliveryAnswer {
+    fn from(delivery: DeliveryView) -> Self {
+        let card = delivery.card;
+        let child = |child: &wire::ChildView| format!("{} {}", child.id, child.state);
+        Self {
+            line: Line::from(&card),
+            why: card.why.sentence,
+            description: delivery.description,
+            acceptance_criteria: delivery.acceptance_criteria,
+            issue: card.issue.map(|issue| issue.url),
+            plan: delivery.plan.map(|plan| plan.content),
+            feedback: delivery.feedback,
+            job_id: delivery.job_id.map(|job| job.to_string()),
+            pull_request: card.pull_request.map(|pull| pull.to_string()),
+            head: delivery.head.map(|head| head.to_string()),
+            children: delivery.children.iter().map(child).collect(),
+            legal: delivery.legal,
+        }
+    }
+}
+
+/// `delivery_list`.
+pub(super) async fn list(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let wanted: ListDeliveries = read(given)?;
+    let after = waiting::short("after", wanted.after)?;
+    let asked = DeliveryQuery {
+        phase: wanted.phase.map(|phase| phase.word().to_owned()),
+        repo: wanted.repo,
+        needs: wanted.needs.map(|needs| needs.word().to_owned()),
+        limit: wanted.limit,
+        after,
+    };
+    let found = client.deliveries(&asked).await?;
+    to_value(DeliveriesAnswer {
+        deliveries: found.deliveries.iter().map(Line::from).collect(),
+        next: found.next,
+    })
+}
+
+/// `delivery_get`.
+pub(super) async fn get(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let OneDelivery { id } = read(given)?;
+    to_value(DeliveryAnswer::from(client.delivery(&id).await?))
+}
+
+/// `delivery_create`.
+pub(super) async fn create(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let wanted: Create = read(given)?;
+    let wanted = CreateDelivery {
+        repo: wanted.repo,
+        issue: wanted.issue,
+        again: wanted.again,
+        summary: Some(wanted.summary),
+        description: wanted.description,
+        acceptance_criteria: wanted.acceptance_criteria,
+        priority: None,
+    };
+    ordered(&client.create_delivery(&wanted, None).await?)
+}
+
+/// `delivery_split`.
+pub(super) async fn split(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let Split { id, children } = read(given)?;
+    let part = |part: Part| PartRequest {
+        summary: part.summary,
+        acceptance_criteria: part.acceptance_criteria,
+    };
+    let children = children.into_iter().map(part).collect();
+    ordered(
+        &client
+            .split_delivery(&id, &SplitRequest { children })
+            .await?,
+    )
+}
+
+/// `delivery_approve`.
+pub(super) async fn approve(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let Approve { id, sha } = read(given)?;
+    ordered(
+        &client
+            .approve_delivery(&id, &ApproveDelivery { sha })
+            .await?,
+    )
+}
+
+/// `delivery_reject`.
+pub(super) async fn reject(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let Reject { id, reason } = read(given)?;
+    ordered(
+        &client
+            .reject_delivery(&id, &RejectDelivery { reason })
+            .await?,
+    )
+}
+
+/// `delivery_verdict`.
+pub(super) async fn judge(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let wanted: Judge = read(given)?;
+    let verdict = VerdictRequest {
+        verdict: wanted.verdict,
+        sha: wanted.sha,
+        summary: wanted.summary,
+        feedback: wanted.feedback,
+    };
+    ordered(&client.judge_delivery(&wanted.id, &verdict).await?)
+}
+
+/// `delivery_retry`.
+pub(super) async fn retry(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let Retry { id, reason } = read(given)?;
+    ordered(
+        &client
+            .retry_delivery(&id, &RetryDelivery { reason })
+            .await?,
+    )
+}
+
+/// `delivery_cancel`.
+pub(super) async fn cancel(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let OneDelivery { id } = read(given)?;
+    ordered(&client.cancel_delivery(&id).await?)
+}
+
+fn ordered(delivery: &DeliveryView) -> Result<Value, ToolError> {
+    to_value(DeliveryState::from(delivery))
+}

@@ -1,0 +1,99 @@
+//! Why a call of a tool failed, and how the agent that called is told.
+
+use domain::redact::presentable;
+
+use super::calls::SHOWN_MAX;
+use super::next;
+use super::tool::Tool;
+use crate::Error;
+
+/// The status of an unknown token.
+const UNAUTHORIZED: u16 = 401;
+
+/// Why a call of a tool failed.
+#[derive(Debug)]
+pub(super) enum ToolError {
+    /// The API cannot be called.
+    NoDoor(String),
+    /// An argument is wrong.
+    Argument {
+        /// Which argument, with its path.
+        field: String,
+        /// The error, and a valid form.
+        wrong: String,
+    },
+    /// The API refused, or did not answer.
+    Door(Error),
+}
+
+impl ToolError {
+    pub(super) fn argument(field: &str, wrong: impl Into<String>) -> Self {
+        Self::Argument {
+            field: field.to_owned(),
+            wrong: wrong.into(),
+        }
+    }
+
+    /// Whether the API does not know the token.
+    pub(super) fn is_locked_out(&self) -> bool {
+        matches!(self, Self::Door(Error::Problem(problem)) if problem.status == UNAUTHORIZED)
+    }
+
+    /// For the agent that called: what is the case, and what to do next.
+    pub(super) fn for_agents(&self, tool: Tool) -> String {
+        let name = tool.name();
+        match self {
+            Self::NoDoor(missing) => format!("{name}: {missing}"),
+            Self::Argument { field, wrong } => {
+                format!("{name}: `{field}`: {}", presentable(wrong, SHOWN_MAX * 2))
+            }
+            Self::Door(Error::Problem(problem)) => {
+                let mut text = format!(
+                    "{name}: {} ({} {})",
+                    problem.detail, problem.status, problem.code
+                );
+                // The detail already says the reasons where there is but one.
+                for reason in problem.reasons.iter().filter(|_| problem.reasons.len() > 1) {
+                    text.push_str(&format!("\n- {}", reason.sentence));
+                }
+                if let Some(legal) = problem.legal.as_ref().filter(|it| !it.is_empty()) {
+                    text.push_str(&format!("\nNow it takes: {}", legal.join(", ")));
+                }
+                for next in &problem.next {
+                    text.push_str(&format!("\nNext: {}", next::sentence(next)));
+                }
+                text
+            }
+            Self::Door(Error::Unreachable { base, .. }) => format!(
+                "{name}: nobody answers at {base}; the operator of Gaffer has to start it, or to correct GAFFER_URL"
+            ),
+            Self::Door(error) => format!("{name}: {error}"),
+        }
+    }
+}
+
+impl From<Error> for ToolError {
+    fn from(error: Error) -> Self {
+        match error {
+            // Nothing was sent: it is the name of a job or a delivery that is wrong.
+            Error::Id(wrong) => {
+                let field = if wrong.kind == "delivery" {
+                    "id"
+                } else {
+                    "job_id"
+                };
+                Self::argument(field, wrong.to_string())
+            }
+            Error::Key => Self::argument("idempotency_key", error.to_string()),
+            Error::Base { .. }
+            | Error::GoogleKey
+            | Error::Token
+            | Error::NoTlsProvider
+            | Error::Http(_)
+            | Error::Unreachable { .. }
+            | Error::NoAnswer { .. }
+            | Error::Problem(_)
+            | Error::Foreign { .. } => Self::Door(error),
+        }
+    }
+}

@@ -21,7 +21,7 @@ use engine::jobs::IdempotentOrder;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
 use engine::ports::Key;
-use engine::readings::{ReadCounter, ReadMessages, SessionCheck};
+use engine::readings::{ReadCounter, ReadIssue, ReadMessages, SessionCheck};
 use engine::settings::{
     Agent, AppSetup, Budgets, Installation, Merges, PatchPage, ReadArtifacts, Switches,
     TrackedPull, Upstreams,
@@ -74,6 +74,7 @@ kinds! {
     HookLogs "hook-logs",
     Importing "importing",
     Installation "installation",
+    IssueRead "issue-read",
     Job "job",
     JobListed "job-listed",
     Lane "lane",
@@ -125,6 +126,7 @@ impl Kind {
             Self::HookLogs => again::<HookLogs>(it),
             Self::Importing => again::<Importing>(it),
             Self::Installation => again::<Installation>(it),
+            Self::IssueRead => again::<ReadIssue>(it),
             Self::Job => again::<Job>(it),
             Self::JobListed | Self::Session => again::<JobId>(it),
             Self::Lane => again::<Lane>(it),
@@ -175,7 +177,7 @@ const BELOW: [(&str, Kind); 16] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 25] = [
+const AGGREGATES: [(&str, Kind); 26] = [
     ("JOB#", Kind::Job),
     ("PR#", Kind::Pull),
     ("CFG#account#", Kind::Account),
@@ -195,6 +197,7 @@ const AGGREGATES: [(&str, Kind); 25] = [
     ("SESSION#", Kind::Session),
     ("REPO#", Kind::Repository),
     ("ONCE#", Kind::Once),
+    ("ISSUE#", Kind::IssueRead),
     ("RATE#slots#", Kind::Slots),
     ("RATE#github", Kind::Budgets),
     ("COUNT#merges#", Kind::Merges),

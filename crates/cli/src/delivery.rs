@@ -7,7 +7,7 @@ use client::wire::{
     ApproveDelivery, CreateDelivery, DELIVERIES_LIMIT_MAX, Deliveries, DeliveryView, PartRequest,
     PlanRequest, RejectDelivery, RetryDelivery, SplitRequest, VerdictRequest,
 };
-use client::{Client, DeliveryQuery};
+use client::{Answer as Came, Client, DeliveryQuery};
 use domain::delivery::PLAN_BYTES_MAX;
 use domain::ids::RepoName;
 
@@ -153,8 +153,13 @@ async fn create(client: &Client, args: CreateDeliveryArgs) -> Result<Answer> {
         acceptance_criteria: args.criteria,
         priority: args.priority,
     };
-    let created = client.create_delivery(&wanted, None).await?;
-    Ok(show::delivery(&created).piped(created.card.id.to_string()))
+    match client.create_delivery(&wanted, None).await? {
+        Came::Done(created) => Ok(show::delivery(&created).piped(created.card.id.to_string())),
+        Came::Later(later) => {
+            let next = "run the command again";
+            Err(Error::refused("not_read_yet", later.sentence, next).into())
+        }
+    }
 }
 
 async fn verdict(client: &Client, args: VerdictArgs) -> Result<Answer> {

@@ -3,6 +3,7 @@
 
 mod creation;
 mod listing;
+mod reading;
 mod shown;
 
 use std::borrow::Cow;

@@ -228,6 +228,7 @@ impl Dispatcher {
                 webhook: Some(webhook),
             } => self.handle_issue_webhook((repo, *number), *webhook).await,
             Work::Intake { repo, number, .. } => self.intake(repo, *number).await,
+            Work::Issue { issue } => self.read_issue(issue).await,
             Work::Slots { account } => self.slots(account).await,
             Work::Redelivery { log: None } => self.find_hook_logs().await,
             Work::Redelivery { log: Some(log) } => self.redeliver(log).await,

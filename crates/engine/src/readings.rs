@@ -1,6 +1,7 @@
 //! Results that the dispatcher read for callers of an API that holds no credential.
 
 use domain::conversation::{ConversationCursor, Message, MessagePage};
+use domain::delivery::{IssueText, of_issue};
 use domain::failure::Failure;
 use domain::ids::SessionId;
 use domain::redact::presentable;
@@ -8,6 +9,7 @@ use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::ports::IssueFacts;
 use crate::settings::ReadArtifacts;
 
 /// Maximum reads of Jules for one job within [`READINGS_WINDOW`] on request, of any kind: each cursor is another
@@ -78,6 +80,64 @@ pub struct SessionCheck {
     pub failure: Option<String>,
 }
 
+/// An issue that was read on request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadIssue {
+    /// When the reading began.
+    pub read_at: Timestamp,
+    /// Whether it is open.
+    #[serde(default)]
+    pub is_open: bool,
+    /// Whether it is a pull request: GitHub lists those as issues, too.
+    #[serde(default)]
+    pub is_pull: bool,
+    /// What it is about, as a delivery keeps it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its open tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acceptance_criteria: Vec<String>,
+    /// Why it could not be read, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl ReadIssue {
+    /// An issue that was read.
+    pub fn of(facts: &IssueFacts, read_at: Timestamp) -> Self {
+        let IssueText {
+            summary,
+            description,
+            acceptance_criteria,
+        } = of_issue(facts.number, &facts.title, facts.body.as_deref());
+        Self {
+            read_at,
+            is_open: facts.is_open,
+            is_pull: facts.is_pull,
+            summary,
+            description,
+            acceptance_criteria,
+            failure: None,
+        }
+    }
+
+    /// One that could not be read.
+    pub fn failed(failure: &Failure, read_at: Timestamp) -> Self {
+        Self {
+            read_at,
+            is_open: false,
+            is_pull: false,
+            summary: String::new(),
+            description: None,
+            acceptance_criteria: Vec::new(),
+            failure: Some(reason(failure)),
+        }
+    }
+}
+
 /// How often Jules was asked about a job for those who wait, since a moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadCounter {
@@ -107,6 +167,12 @@ impl ReadCounter {
 pub(crate) trait Dated {
     /// When the reading began.
     fn read_at(&self) -> Timestamp;
+}
+
+impl Dated for ReadIssue {
+    fn read_at(&self) -> Timestamp {
+        self.read_at
+    }
 }
 
 impl Dated for ReadMessages {

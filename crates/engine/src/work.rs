@@ -1,5 +1,6 @@
 //! Queue messages: they name what to handle, which is read again before anything is decided.
 
+use domain::delivery::IssueRef;
 use domain::ids::{
     AccountName, AgentName, CommitSha, DeliveryId, EventId, JobId, PullRef, RepoId, RepoName,
 };
@@ -106,6 +107,11 @@ pub enum Work {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         webhook: Option<IssueWebhook>,
     },
+    /// Read an issue, for a caller who waits.
+    Issue {
+        /// Which.
+        issue: IssueRef,
+    },
     /// The jobs that wait for a slot of an account.
     Slots {
         /// Whose slots.
@@ -142,6 +148,7 @@ impl Work {
             }
             Self::Delivery { id } => format!("delivery {id}"),
             Self::Intake { repo, .. } => format!("issues of {}", repo.key()),
+            Self::Issue { issue } => format!("issues of {}", issue.repo.key()),
             Self::Wake { agent, .. } => format!("agent {agent}"),
             Self::Watch { account } | Self::Slots { account } => format!("account {account}"),
             Self::Redelivery { log: None } => "webhooks".to_owned(),

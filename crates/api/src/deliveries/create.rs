@@ -5,16 +5,19 @@ use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use client::wire::{CreateDelivery, ISSUE_NUMBER_MAX};
+use client::wire::{CreateDelivery, ISSUE_NUMBER_MAX, Pending};
 use domain::delivery::{DESCRIPTION_BYTES_MAX, IssueRef, IssueText, TITLE_CHARS_MAX};
 use domain::ids::DeliveryId;
+use engine::backend::Error;
 use engine::deliveries::{CreateRefused, DeliveryOrder};
+use engine::readings::ReadIssue;
 use sha2::{Digest, Sha256};
 
 use super::{refused, requests, shown};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Sent};
-use crate::http_api::SharedState;
+use crate::http_api::{ApiInner, SharedState};
+use crate::outcome;
 use crate::refusal::Refused;
 
 /// Hex digits of a delivery's id.
@@ -33,7 +36,20 @@ pub(crate) async fn create(
         (Some(key), None) => id_of(key, &wanted),
         (Some(_) | None, _) => None,
     };
-    let order = order(wanted, id, &who)?;
+    let Some(text) = text(&api, &wanted).await? else {
+        return Ok(not_read_yet());
+    };
+    let order = DeliveryOrder {
+        issue: issue(&wanted)?,
+        repo: wanted.repo,
+        again: wanted.again,
+        text,
+        refs: Vec::new(),
+        priority: wanted.priority,
+        parent: None,
+        id,
+        by: who.actor(),
+    };
     let created = api.backend.create_delivery(&order).await;
     let id = match created.map_err(refused::no_delivery)? {
         Ok(delivery) => delivery.id,
@@ -54,44 +70,94 @@ fn id_of(key: &str, wanted: &CreateDelivery) -> Option<DeliveryId> {
     digits.parse().ok()
 }
 
-fn order(
-    wanted: CreateDelivery,
-    id: Option<DeliveryId>,
-    who: &AuthenticatedCaller,
-) -> Result<DeliveryOrder, Refused> {
-    let issue = match wanted.issue {
+/// The issue that is meant, if one is.
+fn issue(wanted: &CreateDelivery) -> Result<Option<IssueRef>, Refused> {
+    match wanted.issue {
         Some(number) if !(1..=ISSUE_NUMBER_MAX).contains(&number) => {
             let detail = format!("`issue`: a number from 1 to {ISSUE_NUMBER_MAX}");
-            return Err(Refused::field("issue", "bad_field", &detail));
+            Err(Refused::field("issue", "bad_field", &detail))
         }
-        Some(number) => Some(IssueRef {
+        Some(number) => Ok(Some(IssueRef {
             repo: wanted.repo.clone(),
             number,
-        }),
-        None => None,
-    };
-    let Some(summary) = wanted.summary else {
-        let detail = "`summary` has to say what is wanted";
-        return Err(Refused::field("summary", "missing_field", detail));
-    };
-    requests::fits("summary", &summary, TITLE_CHARS_MAX)?;
+        })),
+        None => Ok(None),
+    }
+}
+
+/// What the delivery is about: what was sent, else what the issue says; none while that is unread.
+async fn text(api: &ApiInner, wanted: &CreateDelivery) -> Result<Option<IssueText>, Refused> {
     requests::criteria(&wanted.acceptance_criteria)?;
     if let Some(description) = &wanted.description {
         requests::fits("description", description, DESCRIPTION_BYTES_MAX)?;
     }
-    Ok(DeliveryOrder {
-        repo: wanted.repo,
-        issue,
-        again: wanted.again,
-        text: IssueText {
-            summary,
-            description: wanted.description,
-            acceptance_criteria: wanted.acceptance_criteria,
-        },
-        refs: Vec::new(),
-        priority: wanted.priority,
-        parent: None,
-        id,
-        by: who.actor(),
+    let sent = |summary: String| IssueText {
+        summary,
+        description: wanted.description.clone(),
+        acceptance_criteria: wanted.acceptance_criteria.clone(),
+    };
+    match (&wanted.summary, issue(wanted)?) {
+        (Some(summary), _) => {
+            requests::fits("summary", summary, TITLE_CHARS_MAX)?;
+            Ok(Some(sent(summary.clone())))
+        }
+        (None, None) => {
+            let detail = "`summary` has to say what is wanted";
+            Err(Refused::field("summary", "missing_field", detail))
+        }
+        (None, Some(issue)) => {
+            must_source(api, &issue).await?;
+            let read = api.backend.fresh_issue(&issue, api.answer_within).await?;
+            let Some(read) = read else { return Ok(None) };
+            refuse_unfit(&issue, &read)?;
+            let text = sent(read.summary);
+            let criteria = match text.acceptance_criteria.is_empty() {
+                true => read.acceptance_criteria,
+                false => text.acceptance_criteria,
+            };
+            Ok(Some(IssueText {
+                description: text.description.or(read.description),
+                acceptance_criteria: criteria,
+                ..text
+            }))
+        }
+    }
+}
+
+/// Nothing is read of a repository that is no source.
+async fn must_source(api: &ApiInner, issue: &IssueRef) -> Result<(), Refused> {
+    if api.backend.store.source(&issue.repo).await?.is_some() {
+        return Ok(());
+    }
+    Err(refused::no_delivery(Error::NoSuch {
+        what: "source",
+        name: issue.repo.to_string(),
+    }))
+}
+
+fn refuse_unfit(issue: &IssueRef, read: &ReadIssue) -> Result<(), Refused> {
+    let refuse = |code: &str, detail: &str| Err(Refused::field("issue", code, detail));
+    if let Some(failure) = &read.failure {
+        let detail = format!("`issue`: {issue} could not be read: {failure}");
+        return refuse("issue_unreadable", &detail);
+    }
+    if read.is_pull {
+        let detail = format!("`issue`: {issue} is a pull request");
+        return refuse("issue_is_pull", &detail);
+    }
+    if !read.is_open {
+        let detail = format!("`issue`: {issue} is closed: open it again first");
+        return refuse("issue_closed", &detail);
+    }
+    Ok(())
+}
+
+/// 202: the caller has to repeat the request.
+fn not_read_yet() -> Response {
+    outcome::later(Pending {
+        ask_again: "/api/deliveries".to_owned(),
+        sentence: "The issue has not been read yet: send the same request again.".to_owned(),
+        reasons: Vec::new(),
+        effect: None,
     })
 }

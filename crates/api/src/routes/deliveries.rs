@@ -36,7 +36,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     )
     .takes(&[KEY])
     .sends(RequestBody::Json("CreateDelivery"))
-    .answers(&[(201, Json("DeliveryView"))])
+    .answers(&[(201, Json("DeliveryView")), (202, Json("Later"))])
     .refuses(&[409]),
     Row::get(
         "/api/deliveries/{delivery}",

@@ -2,9 +2,15 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use domain::delivery::{Checkpoints, Rules};
+use domain::delivery::{Checkpoints, IssueRef, Rules};
+use domain::failure::{Failure, FailureClass};
 use domain::policy::Source;
 use domain::token::Scope;
+use engine::backend::IndexEntry;
+use engine::keys;
+use engine::ports::{Clock, Expect, IssueFacts};
+use engine::readings::ReadIssue;
+use engine::work::Work;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -391,4 +397,62 @@ async fn unknown_deliveries_are_not_found_and_a_reader_may_order_nothing() {
     let start = format!("/api/deliveries/{id}/start");
     let refused = as_caller(&world, &start, (&reader, &json!({}))).await;
     assert_eq!(refused.code(403), "scope_too_small");
+}
+
+/// Plays the dispatcher that reads an issue.
+async fn reads(world: &World, read: ReadIssue) {
+    let issue: IssueRef = "acme/shop#12".parse().unwrap();
+    let mut again = tokio::time::interval(std::time::Duration::from_millis(10));
+    let wanted = Work::Issue {
+        issue: issue.clone(),
+    };
+    while !world.messages().await.contains(&wanted) {
+        again.tick().await;
+    }
+    let mut unit = world.backend.unit();
+    let key = keys::issue_read(&issue);
+    unit.put_if(key, &read, Expect::Any, IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_issue_is_read_where_nothing_says_what_is_wanted() {
+    let order = json!({ "repo": REPO, "issue": 12, "acceptance_criteria": ["mine"] });
+    let facts = |is_open, is_pull| IssueFacts {
+        number: 12,
+        title: "Add search".to_owned(),
+        body: Some("A box.\n- [ ] finds by name".to_owned()),
+        labels: Vec::new(),
+        is_open,
+        closed_by: None,
+        is_pull,
+        updated_at: "2026-03-01T12:00:00Z".parse().unwrap(),
+    };
+    let cases = [
+        (Some(facts(true, false)), ""),
+        (Some(facts(false, false)), "issue_closed"),
+        (Some(facts(true, true)), "issue_is_pull"),
+        (None, "issue_unreadable"),
+    ];
+    for (facts, code) in cases {
+        let world = world(|_| {}).await;
+        let now = world.clock.now();
+        let gone = Failure::new(FailureClass::NotFound, "there is no such issue");
+        let read = match &facts {
+            Some(facts) => ReadIssue::of(facts, now),
+            None => ReadIssue::failed(&gone, now),
+        };
+        let (answer, ()) = tokio::join!(world.post("/api/deliveries", &order), reads(&world, read));
+        if code.is_empty() {
+            let made = answer.ok(201);
+            assert_eq!(made["summary"], "GitHub Issue #12: Add search");
+            assert_eq!(made["description"], "A box.\n- [ ] finds by name");
+            assert_eq!(made["acceptance_criteria"], json!(["mine"]));
+            continue;
+        }
+        assert_eq!(answer.code(422), code);
+        assert_eq!(answer.json()["field"], "issue");
+        let listed = world.get("/api/deliveries").await.ok(200);
+        assert_eq!(listed["deliveries"], json!([]));
+    }
 }

@@ -175,10 +175,10 @@ pub(crate) fn word(value: &impl ValueEnum) -> Option<String> {
 /// A new delivery.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer delivery create 'Add a search box' --repo acme/shop\n  gaffer delivery create 'Add a search box' --repo acme/shop --criterion 'finds by name' --priority 9\n  gaffer delivery create 'Add a search box' --repo acme/shop --issue 12 --again"
+    after_help = "Examples:\n  gaffer delivery create 'Add a search box' --repo acme/shop\n  gaffer delivery create 'Add a search box' --repo acme/shop --criterion 'finds by name' --priority 9\n  gaffer delivery create --repo acme/shop --issue 12\n  gaffer delivery create --repo acme/shop --issue 12 --again"
 )]
 pub(crate) struct CreateDeliveryArgs {
-    /// What it is about, in one line.
+    /// What it is about, in one line; the title of the issue without it.
     #[arg(value_name = "SUMMARY", value_parser = value::words)]
     pub(crate) summary: Option<String>,
 

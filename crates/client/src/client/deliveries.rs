@@ -4,6 +4,7 @@ use domain::ids::{InvalidId, JobName, RepoName};
 use reqwest::Method;
 use serde::Serialize;
 
+use super::Answer;
 use super::transport::{Call, Client};
 use crate::error::Error;
 use crate::wire::{
@@ -64,13 +65,14 @@ impl Client {
         self.done(call).await
     }
 
-    /// Has an issue, or the caller's own words, become a delivery. Repeated requests with the same `key` create one.
+    /// Has an issue, or the caller's own words, become a delivery. Repeated requests with the same `key` create one. It
+    /// comes later where the issue could not be read in time: then the request has to be repeated.
     pub async fn create_delivery(
         &self,
         wanted: &CreateDelivery,
         key: Option<&str>,
-    ) -> Result<DeliveryView, Error> {
-        self.done(Call::new(Method::POST, &AT).body(wanted).key(key))
+    ) -> Result<Answer<DeliveryView>, Error> {
+        self.answer(Call::new(Method::POST, &AT).body(wanted).key(key))
             .await
     }
 

@@ -13,7 +13,7 @@ use crate::wire::{
     self, ApproveDelivery, CreateDelivery, DeliveryCard, DeliveryView, PartRequest, RejectDelivery,
     RetryDelivery, SplitRequest, VerdictRequest,
 };
-use crate::{Client, DeliveryQuery};
+use crate::{Answer, Client, DeliveryQuery};
 
 /// `delivery_list`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -65,7 +65,9 @@ pub(super) struct OneDelivery {
 pub(super) struct Create {
     #[schemars(with = "String")]
     repo: RepoName,
-    summary: String,
+    /// The issue's title without it.
+    #[serde(default)]
+    summary: Option<String>,
     #[serde(default)]
     issue: Option<u64>,
     /// Take an issue again whose delivery is closed.
@@ -275,12 +277,15 @@ pub(super) async fn create(client: &Client, given: Value) -> Result<Value, ToolE
         repo: wanted.repo,
         issue: wanted.issue,
         again: wanted.again,
-        summary: Some(wanted.summary),
+        summary: wanted.summary,
         description: wanted.description,
         acceptance_criteria: wanted.acceptance_criteria,
         priority: None,
     };
-    ordered(&client.create_delivery(&wanted, None).await?)
+    match client.create_delivery(&wanted, None).await? {
+        Answer::Done(delivery) => ordered(&delivery),
+        Answer::Later(later) => Err(ToolError::argument("issue", later.sentence)),
+    }
 }
 
 /// `delivery_split`.

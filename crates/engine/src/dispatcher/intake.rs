@@ -9,9 +9,12 @@ use domain::webhook_activity::{self, WebhookHealth};
 use jiff::Timestamp;
 
 use super::Dispatcher;
-use crate::backend::{Error, ignore_conflict};
+use crate::backend::{Error, IndexEntry, ignore_conflict};
 use crate::deliveries::{CreateRefused, DeliveryOrder};
-use crate::ports::IssueFacts;
+use crate::keys;
+use crate::ports::{Expect, IssueFacts};
+use crate::readings::ReadIssue;
+use crate::retention;
 
 /// What a reading of issues led to.
 #[derive(Debug, Default)]
@@ -106,6 +109,19 @@ impl Dispatcher {
             }
         }
         Ok((newest, found))
+    }
+
+    /// Reads one issue for a caller who waits, and keeps what was read.
+    pub(super) async fn read_issue(&self, issue: &IssueRef) -> Result<(), Error> {
+        let read_at = self.backend.now();
+        let kept = match self.readers.issues.issue(issue).await {
+            Ok(facts) => ReadIssue::of(&facts, read_at),
+            Err(failure) => ReadIssue::failed(&failure, read_at),
+        };
+        let mut unit = self.backend.unit();
+        let place = IndexEntry::until(read_at, retention::ANSWER);
+        unit.put_if(keys::issue_read(issue), &kept, Expect::Any, place);
+        self.backend.commit(unit).await
     }
 
     /// Reads one issue and does what it asks for.

@@ -131,7 +131,7 @@ impl Backend {
     }
 
     /// Waits for a requested read, at most `within`.
-    async fn awaited<T: DeserializeOwned + Dated + Send>(
+    pub(crate) async fn awaited<T: DeserializeOwned + Dated + Send>(
         &self,
         key: &Key,
         since: Timestamp,

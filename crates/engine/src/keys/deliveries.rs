@@ -1,5 +1,6 @@
 //! Where deliveries are stored, and the reading of issues that become deliveries.
 
+use domain::delivery::IssueRef;
 use domain::ids::{DeliveryId, EventId, RepoName, RunId};
 use jiff::Timestamp;
 
@@ -59,6 +60,12 @@ pub fn delivery_position(created_at: Timestamp, id: &DeliveryId) -> String {
 /// The largest number of a delivery so far.
 pub fn delivery_count() -> Key {
     key("COUNT#deliveries", META)
+}
+
+/// An issue that was read for a caller who waits.
+pub fn issue_read(issue: &IssueRef) -> Key {
+    let (repo, number) = (issue.repo.key(), issue.number);
+    key(format!("ISSUE#{repo}#{number}"), META)
 }
 
 /// How far the issues of a source were read.

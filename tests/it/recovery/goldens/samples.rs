@@ -4,6 +4,7 @@ mod jobs;
 mod pulls;
 mod settings;
 
+use domain::delivery::IssueRef;
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::{
     Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, Occurrence,
@@ -383,6 +384,12 @@ fn works() -> Vec<Work> {
             pushed_at: Some(AT),
         },
         Work::Adopt { id: job_id() },
+        Work::Issue {
+            issue: IssueRef {
+                repo: repo.clone(),
+                number: 12,
+            },
+        },
         Work::Watch {
             account: "default".parse().expect("a name"),
         },

@@ -96,7 +96,7 @@ words! {
     Scope { Read, Write, Admin }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
     Work {
-        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Intake, Redelivery,
+        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Intake, Issue, Redelivery,
     }
     Log { App, Repo }
     LogStatus { Read, NoHook, Forbidden, Unread }
@@ -160,6 +160,7 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::HookLogs
         | Kind::Importing
         | Kind::Installation
+        | Kind::IssueRead
         | Kind::JobListed
         | Kind::Lane
         | Kind::Looked

@@ -1,6 +1,7 @@
 //! Samples of jobs and of their records.
 
 use domain::conversation::{Message, Role};
+use domain::delivery::IssueRef;
 use domain::event::Audience;
 use domain::ids::ActivityId;
 use domain::job::{
@@ -14,7 +15,7 @@ use domain::session::SessionState;
 use engine::jobs::IdempotentOrder;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
-use engine::readings::{ReadCounter, ReadMessages, SessionCheck};
+use engine::readings::{ReadCounter, ReadIssue, ReadMessages, SessionCheck};
 use engine::settings::{PatchPage, ReadArtifacts};
 
 use super::{AT, Samples, event_id, job_id, plan, pull_ref, session_id, sha};
@@ -124,6 +125,21 @@ fn readings(samples: &mut Samples) {
         times: 3,
     };
     samples.put(keys::readings(&job_id()), &readings);
+    let pull = pull_ref();
+    let issue = IssueRef {
+        repo: pull.repo,
+        number: 12,
+    };
+    let read = ReadIssue {
+        read_at: AT,
+        is_open: true,
+        is_pull: false,
+        summary: "GitHub Issue #12: Add search".to_owned(),
+        description: Some("A box.".to_owned()),
+        acceptance_criteria: vec!["finds by name".to_owned()],
+        failure: Some("GitHub did not answer".to_owned()),
+    };
+    samples.put(keys::issue_read(&issue), &read);
     let noted = serde_json::json!({ "task": "login", "tries": 1 });
     let kept = noted.as_object().cloned().unwrap_or_default();
     samples.put(keys::notes(&job_id()), &Notes { kept });

@@ -241,7 +241,7 @@ impl Tool {
             Self::ExtendWake => "Hold a wake that was taken for another lease.",
             Self::ReturnWake => "Give back a wake that was taken and could not be done.",
             Self::DeliveryList => {
-                "List deliveries on their way from an issue to a merged change, the newest first."
+                "List deliveries, issues on their way to a merge, the newest first."
             }
             Self::DeliveryGet => "Show a delivery: its plan, its head, and what you may do now.",
             Self::DeliveryCreate => "Have an issue, or your own words, become a delivery.",

@@ -175,7 +175,7 @@ pub(crate) fn word(value: &impl ValueEnum) -> Option<String> {
 /// A new delivery.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer delivery create 'Add a search box' --repo acme/shop\n  gaffer delivery create 'Add a search box' --repo acme/shop --criterion 'finds by name' --priority 9\n  gaffer delivery create --repo acme/shop --issue 12\n  gaffer delivery create --repo acme/shop --issue 12 --again"
+    after_help = "Examples:\n  gaffer delivery create 'Add a search box' --repo acme/shop\n  gaffer delivery create 'Add a search box' --repo acme/shop --criterion 'finds by name'\n  gaffer delivery create --repo acme/shop --issue 12\n  gaffer delivery create --repo acme/shop --issue 12 --again"
 )]
 pub(crate) struct CreateDeliveryArgs {
     /// What it is about, in one line; the title of the issue without it.
@@ -210,7 +210,7 @@ pub(crate) struct CreateDeliveryArgs {
 /// What a review came to.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer delivery verdict acme/shop#12 pass --sha 0123456789abcdef0123456789abcdef01234567\n  gaffer delivery verdict acme/shop#12 not-pass --sha 0123456789abcdef0123456789abcdef01234567 --feedback 'the box has no label'"
+    after_help = "Example:\n  gaffer delivery verdict acme/shop#12 pass --sha 0123456789abcdef0123456789abcdef01234567"
 )]
 pub(crate) struct VerdictArgs {
     /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.

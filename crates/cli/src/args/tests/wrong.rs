@@ -117,7 +117,10 @@ const ROWS: &[Row] = &[
         "demo",
         &[&[("chaos", Strict), ("seeds", Strict), ("at_once", Strict)]],
     ),
-    ("sandbox", &[&[("listen", Strict), ("scenario", Place)]]),
+    (
+        "sandbox",
+        &[&[("listen", Strict), ("scenario", Place), ("issue", Words)]],
+    ),
     ("account", &[]),
     ("account add", &[NAME, &[("key_file", Place)], PLAN]),
     ("account set", &[NAME, PLAN, &[("requests_a_day", Strict)]]),

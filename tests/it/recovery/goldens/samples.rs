@@ -384,12 +384,6 @@ fn works() -> Vec<Work> {
             pushed_at: Some(AT),
         },
         Work::Adopt { id: job_id() },
-        Work::Issue {
-            issue: IssueRef {
-                repo: repo.clone(),
-                number: 12,
-            },
-        },
         Work::Watch {
             account: "default".parse().expect("a name"),
         },
@@ -405,5 +399,8 @@ fn works() -> Vec<Work> {
         },
     ];
     works.extend(news.map(hooked));
+    works.push(Work::Issue {
+        issue: IssueRef { repo, number: 12 },
+    });
     works
 }

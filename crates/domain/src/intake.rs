@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::delivery::IntakeLabel;
 use crate::redact::presentable;
 use crate::when::plus;
 
@@ -21,6 +22,9 @@ const ERROR_CHARS_MAX: usize = 300;
 /// The reading of a source's issues.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intake {
+    /// The label of the issues that were read; none before the first reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<IntakeLabel>,
     /// The newest change that was read; none before the first reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_to: Option<Timestamp>,
@@ -59,17 +63,18 @@ pub enum ReadingResult {
 }
 
 impl Intake {
-    /// Since when issues are read that changed; none when all are read that are open.
-    pub fn since(&self) -> Option<Timestamp> {
-        self.read_to
-            .map(|at| at.saturating_sub(OVERLAP).unwrap_or(at))
+    /// Since when issues are read that changed; none when all are read that are open. An issue may have got another
+    /// label long before the source did.
+    pub fn since(&self, label: &IntakeLabel) -> Option<Timestamp> {
+        let read_to = self.read_to.filter(|_| self.label.as_ref() == Some(label));
+        read_to.map(|at| at.saturating_sub(OVERLAP).unwrap_or(at))
     }
 
-    /// The issues were read, up to this change.
+    /// The issues with a label were read, up to this change.
     #[must_use]
     pub fn read(
         &self,
-        newest: Option<Timestamp>,
+        (label, newest): (&IntakeLabel, Option<Timestamp>),
         (created, closed): (u32, u32),
         (now, has_webhooks): (Timestamp, bool),
     ) -> Self {
@@ -81,6 +86,7 @@ impl Intake {
         // A first reading without issues begins at its own time.
         let read_to = self.read_to.max(newest).or(Some(now));
         Self {
+            label: Some(label.clone()),
             read_to,
             ..self.ended(ReadingResult::Read { created, closed }, (now, wait))
         }
@@ -101,6 +107,7 @@ impl Intake {
 
     fn ended(&self, result: ReadingResult, (now, wait): (Timestamp, SignedDuration)) -> Self {
         Self {
+            label: self.label.clone(),
             read_to: self.read_to,
             last: Some(LastReading { at: now, result }),
             due: Some(plus(now, wait)),
@@ -116,26 +123,43 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
     }
 
+    fn label(name: &str) -> IntakeLabel {
+        name.parse().unwrap()
+    }
+
     #[test]
     fn a_reading_overlaps_the_one_before_and_never_goes_back() {
         let first = Intake::default();
-        assert_eq!(first.since(), None);
-        let read = first.read(Some(at(100)), (1, 0), (at(120), false));
-        assert_eq!(read.since(), Some(at(100 - 120)));
+        let own = label("gaffer");
+        assert_eq!(first.since(&own), None);
+        let read = first.read((&own, Some(at(100))), (1, 0), (at(120), false));
+        assert_eq!(read.since(&own), Some(at(100 - 120)));
         assert_eq!(read.due, Some(at(180)));
-        let older = read.read(Some(at(50)), (0, 0), (at(180), true));
+        let older = read.read((&own, Some(at(50))), (0, 0), (at(180), true));
         assert_eq!(older.read_to, Some(at(100)));
         assert_eq!(older.due, Some(at(780)));
-        let empty = first.read(None, (0, 0), (at(120), false));
+        let empty = first.read((&own, None), (0, 0), (at(120), false));
         assert_eq!(empty.read_to, Some(at(120)));
     }
 
     #[test]
     fn a_failed_or_skipped_reading_loses_nothing() {
-        let read = Intake::default().read(Some(at(100)), (1, 0), (at(120), false));
+        let own = label("gaffer");
+        let read = Intake::default().read((&own, Some(at(100))), (1, 0), (at(120), false));
         let failed = read.failed("GitHub answers 502", at(180));
-        assert_eq!(failed.read_to, read.read_to);
+        assert_eq!(failed.since(&own), read.since(&own));
         assert_eq!(failed.due, Some(at(240)));
-        assert_eq!(read.skipped(at(180)).read_to, read.read_to);
+        assert_eq!(read.skipped(at(180)).since(&own), read.since(&own));
+    }
+
+    #[test]
+    fn issues_with_another_label_are_read_from_the_beginning() {
+        let (own, other) = (label("gaffer"), label("deliver"));
+        let read = Intake::default().read((&own, Some(at(100))), (1, 0), (at(120), false));
+        assert_eq!(read.since(&other), None);
+        let failed = read.failed("GitHub answers 502", at(180));
+        assert_eq!(failed.since(&other), None);
+        let again = failed.read((&other, None), (0, 0), (at(240), false));
+        assert_eq!(again.since(&other), read.since(&own));
     }
 }

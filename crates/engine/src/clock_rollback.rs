@@ -24,7 +24,7 @@ use crate::store::{PAGE, Store, decode};
 /// Rows that are due are read so many at once.
 const ROWS: usize = 1_000;
 
-/// When a job was created, as stored: lists are in that order, and it delays nothing.
+/// When a job or a delivery was created, as stored: lists are in that order, and it delays nothing.
 const CREATED: &str = "/it/created_at";
 
 /// What this process has seen of its clock.
@@ -213,8 +213,8 @@ fn moved(record: Record, (now, ahead): (Timestamp, SignedDuration)) -> Option<Re
         Err(_) => ahead,
     };
     let by = (now, ahead);
-    let is_job = keys::job_of(&record.key).is_some() && record.key.sk == keys::META;
-    let created = body.pointer(CREATED).filter(|_| is_job).cloned();
+    let is_listed = keys::is_listed_by_age(&record.key);
+    let created = body.pointer(CREATED).filter(|_| is_listed).cloned();
     let is_changed = clock_rollback::move_back(&mut body, by);
     if let (Some(place), Some(created)) = (body.pointer_mut(CREATED), created) {
         *place = created;

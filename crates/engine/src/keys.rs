@@ -102,6 +102,11 @@ pub(crate) fn is_aggregate(of: &Key) -> bool {
         .any(|begin| of.pk.starts_with(begin))
 }
 
+/// Whether it is a record whose place in lists is when it was created.
+pub(crate) fn is_listed_by_age(of: &Key) -> bool {
+    of.sk == META && [JOB, DELIVERY].iter().any(|begin| of.pk.starts_with(begin))
+}
+
 /// Whether a record is an account.
 pub(crate) fn is_account(of: &Key) -> bool {
     of.pk.starts_with(ACCOUNT) && of.sk == META

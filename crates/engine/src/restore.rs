@@ -1,8 +1,9 @@
 //! What a restored store does not know: unfinished effects are in doubt, and a repeated decision first checks whether
 //! its effect exists.
 
+use domain::delivery::Delivery;
 use domain::effect::{Action, Effect, RestoreGap};
-use domain::ids::JobId;
+use domain::ids::{DeliveryId, JobId};
 use domain::job::{Attention, Job, Phase};
 use jiff::Timestamp;
 
@@ -63,8 +64,8 @@ impl Backend {
     /// certainly new.
     pub(crate) async fn restore_gap_of(
         &self,
-        before: Option<&Effect>,
-        action: &Action,
+        pk: &str,
+        (before, action): (Option<&Effect>, &Action),
     ) -> Result<Option<RestoreGap>, Error> {
         if !action.may_double() {
             return Ok(None);
@@ -73,6 +74,9 @@ impl Backend {
             return Ok(None);
         };
         if before.is_some_and(|before| !before.failed_before(&gap)) {
+            return Ok(None);
+        }
+        if self.is_of_later_delivery(pk, &gap).await? {
             return Ok(None);
         }
         let job = self.job_behind(action).await?;
@@ -92,6 +96,19 @@ impl Backend {
             (_, _) => gap.from,
         };
         Ok(Some(RestoreGap { from, ..gap }))
+    }
+
+    /// Whether an effect is one of a delivery that was created after the gap. What an earlier delivery started may look
+    /// the same as what this one has to start.
+    async fn is_of_later_delivery(&self, pk: &str, gap: &RestoreGap) -> Result<bool, Error> {
+        let id: Option<DeliveryId> = pk
+            .strip_prefix(keys::DELIVERY)
+            .and_then(|id| id.parse().ok());
+        let found = match id {
+            Some(id) => self.store.get::<Delivery>(&id).await?,
+            None => None,
+        };
+        Ok(found.is_some_and(|found| found.value.created_at > gap.until))
     }
 
     async fn job_behind(&self, action: &Action) -> Result<Option<Versioned<Job>>, Error> {

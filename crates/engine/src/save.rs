@@ -254,11 +254,15 @@ impl Backend {
         event: &Event,
         route: &EventRoute,
     ) -> Result<(), Error> {
+        let key = keys::delivery_event(delivery, &event.id);
         if event.job.is_some() {
+            // It may have been recorded before there was a job.
+            if self.store.read::<Event>(&key).await?.is_some() {
+                return Ok(());
+            }
             let events = std::slice::from_ref(event);
             return self.save_numbered(unit, events, route).await;
         }
-        let key = keys::delivery_event(delivery, &event.id);
         self.save_event(unit, key, event, route).await.map(drop)
     }
 
@@ -334,7 +338,7 @@ impl Backend {
         let wished = Effect::new(action.clone(), unit.now());
         let found = self.store.effect(pk, &wished.id).await?;
         let before = found.as_ref().map(|found| &found.value);
-        let gap = self.restore_gap_of(before, action).await?;
+        let gap = self.restore_gap_of(pk, (before, action)).await?;
         let (effect, version) = match found {
             None => (wished.with_initial_delay(), None),
             Some(found) => {

@@ -5,13 +5,14 @@ use domain::intake::Intake;
 use domain::policy::Source;
 use jiff::Timestamp;
 
-use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error};
+use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, decide_again};
 use crate::keys;
 use crate::ports::{Expect, Key, Record, Write};
 use crate::store::Versioned;
 
 impl Backend {
-    /// Saves a source, new or changed. Where its rules for pull requests changed, each is read again at once.
+    /// Saves a source, new or changed. Where its rules for pull requests changed, each is read again at once; so are
+    /// its issues.
     pub async fn save_source(
         &self,
         found: Option<&Versioned<Source>>,
@@ -20,8 +21,9 @@ impl Backend {
         let mut unit = self.unit();
         unit.save(&source.repo, source, found.map(|found| found.version));
         self.commit(unit).await?;
-        if source.deliveries.label.is_some() {
-            self.read_issues_soon(&source.repo).await?;
+        match source.deliveries.label {
+            Some(_) => self.read_issues_soon(&source.repo).await?,
+            None => self.end_intake(&source.repo).await?,
         }
         if found.is_none_or(|found| found.value.judges_like(source)) {
             return Ok(());
@@ -42,6 +44,19 @@ impl Backend {
                 },
                 (),
             ))
+        })
+        .await
+    }
+
+    /// Forgets how far the issues of a source were read, with the due of the next reading.
+    pub async fn end_intake(&self, repo: &RepoName) -> Result<(), Error> {
+        decide_again(format!("the intake of {repo}"), || async move {
+            let Some(found) = self.store.get::<Intake>(repo).await? else {
+                return Ok(Some(()));
+            };
+            let mut unit = self.unit();
+            unit.delete(keys::intake(repo), &found);
+            Ok(self.try_commit(unit).await?.then_some(()))
         })
         .await
     }

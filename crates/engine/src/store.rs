@@ -6,6 +6,7 @@ mod body;
 use std::sync::Arc;
 
 use domain::account::Account;
+use domain::delivery::Delivery;
 use domain::effect::{Effect, RestoreGap};
 use domain::event::Event;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
@@ -202,6 +203,11 @@ impl Store {
     /// Pull requests of ours that are not settled.
     pub async fn open_pulls(&self) -> Result<Vec<Versioned<TrackedPull>>, RecordsError> {
         self.all(keys::OPEN_PULLS).await
+    }
+
+    /// Deliveries that are not closed.
+    pub async fn open_deliveries(&self) -> Result<Vec<Versioned<Delivery>>, RecordsError> {
+        self.all(keys::OPEN_DELIVERIES).await
     }
 
     /// A wake.

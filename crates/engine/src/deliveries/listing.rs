@@ -65,6 +65,17 @@ impl DeliveryQuery {
     }
 }
 
+impl DeliveriesCursor {
+    /// After a place in a list.
+    fn at(place: &str) -> Option<Self> {
+        let (stamp, id) = place.split_once(':')?;
+        Some(Self {
+            created_at: Timestamp::from_nanosecond(stamp.parse().ok()?).ok()?,
+            id: id.to_owned(),
+        })
+    }
+}
+
 impl fmt::Display for DeliveriesCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{FORM}.{}.{}", self.created_at.as_nanosecond(), self.id)
@@ -121,6 +132,11 @@ impl Lane {
         }
     }
 
+    /// Whether as much was read of it as one list may, and more is left: nothing older may be taken of another lane.
+    fn is_cut(&self) -> bool {
+        self.waiting.is_empty() && !self.is_over
+    }
+
     /// Reads on unless something waits to be taken.
     async fn fill(&mut self, backend: &Backend) -> Result<(), Error> {
         while self.waiting.is_empty() && !self.is_over && self.read < LIST_LOOK_MAX {
@@ -159,6 +175,9 @@ impl Backend {
         loop {
             stored.fill(self).await?;
             jobs.fill(self).await?;
+            if stored.is_cut() || jobs.is_cut() {
+                break;
+            }
             let is_stored = match (stored.waiting.front(), jobs.waiting.front()) {
                 (Some(a), Some(b)) => a.0 >= b.0,
                 (Some(_), None) => true,
@@ -166,28 +185,23 @@ impl Backend {
                 (None, None) => break,
             };
             let lane = if is_stored { &mut stored } else { &mut jobs };
-            let Some((_, entry)) = lane.waiting.pop_front() else {
+            let Some((sort, entry)) = lane.waiting.pop_front() else {
                 break;
             };
             let shown = match &entry {
                 Entry::Delivery(id) => self.shown_stored(id, &mut waits).await?,
                 Entry::Job(id) => self.shown_job(id, &mut waits).await?,
             };
-            let Some(shown) = shown else { continue };
-            let is_wanted = asked.matches(&shown);
-            if is_wanted && deliveries.len() == limit {
+            let wanted = shown.filter(|shown| asked.matches(shown));
+            if wanted.is_some() && deliveries.len() == limit {
                 return Ok(DeliveryList {
                     deliveries,
                     next: last,
                 });
             }
-            last = Some(DeliveriesCursor {
-                created_at: shown.delivery.created_at,
-                id: shown.delivery.id.to_string(),
-            });
-            if is_wanted {
-                deliveries.push(shown);
-            }
+            // What is not shown is passed as well: the next page begins after it.
+            last = DeliveriesCursor::at(&sort).or(last);
+            deliveries.extend(wanted);
         }
         let is_whole = stored.is_over && jobs.is_over;
         let next = if is_whole { None } else { last };
@@ -221,6 +235,9 @@ mod tests {
             id: "0123456789ab".to_owned(),
         };
         let text = cursor.to_string();
+        let id = "0123456789ab".parse().unwrap();
+        let place = keys::delivery_position(cursor.created_at, &id);
+        assert_eq!(DeliveriesCursor::at(&place), Some(cursor.clone()));
         assert_eq!(text.parse(), Ok(cursor));
         let wrong = [
             String::new(),

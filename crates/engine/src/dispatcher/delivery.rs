@@ -4,13 +4,13 @@ mod announcements;
 mod providers;
 mod wants;
 
-use domain::delivery::{self, Delivery, Input, JobSight, PullGlimpse, Sight};
+use domain::delivery::{self, Delivery, Input, JobSight, PullGlimpse, RunStatus, Sight};
 use domain::ids::DeliveryId;
 use domain::policy::{Source, Timing};
 use domain::step::Step;
 
 use super::Dispatcher;
-use crate::backend::{Error, decide_again};
+use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -24,21 +24,43 @@ impl Dispatcher {
         let Some(found) = self.backend.store.get::<Delivery>(id).await? else {
             return Ok(());
         };
-        let source = self.source(&found.value.repo).await?;
+        let source = match self.source(&found.value.repo).await {
+            Err(Error::NoSuch { .. }) if may_be_left(&found.value) => {
+                return self.end_looks(&found).await;
+            }
+            source => source?,
+        };
         let pk = keys::delivery_pk(id);
         for _ in 0..LOOKS_MAX {
             let delivery = self.look_at_delivery(id, &source).await?;
             let sight = self.sight_of(&delivery, &source.timing).await?;
-            let mut again = false;
+            let (mut again, mut failed) = (false, None);
             for want in delivery::wants(&delivery, &sight) {
-                again |= self.carry_out(&delivery, &want, &source).await?;
+                // One that fails stops neither the others nor the effects.
+                match self.carry_out(&delivery, &want, &source).await {
+                    Ok(more) => again |= more,
+                    Err(error) => failed = failed.or(Some(error)),
+                }
             }
             self.run_effects(&pk, &source, None).await?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
             if !again {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// The source was removed since, and nothing more is wanted: the row would stay due for ever.
+    async fn end_looks(&self, found: &Versioned<Delivery>) -> Result<(), Error> {
+        let step = Step::unchanged(found.value.clone());
+        let mut unit = self.backend.unit();
+        self.backend
+            .save_delivery(&mut unit, Some(found), &step)
+            .await?;
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     /// Decides by what is seen of others now, and saves the decision.
@@ -155,6 +177,11 @@ impl Dispatcher {
         sight.issue_open = delivery.issue.is_some() && !self.was_told_to_close(delivery).await?;
         Ok(sight)
     }
+}
+
+/// Whether a delivery is closed, or failed, so that its source may be removed.
+fn may_be_left(delivery: &Delivery) -> bool {
+    delivery.is_terminal() || delivery.run_status == RunStatus::Failed
 }
 
 /// Whether nothing has to be saved: nothing changed, and it is read again early enough.

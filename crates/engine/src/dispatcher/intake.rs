@@ -1,6 +1,8 @@
 //! Issues that become deliveries, and closed issues that end them.
 
-use domain::delivery::{Actor, Delivery, Input, IssueRef, IssueSight, IssueState, of_issue};
+use domain::delivery::{
+    Actor, Delivery, Input, IntakeLabel, IssueRef, IssueSight, IssueState, of_issue,
+};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{DeliveryId, RepoName};
 use domain::intake::Intake;
@@ -28,8 +30,10 @@ impl Dispatcher {
     pub(super) async fn intake(&self, repo: &RepoName, number: Option<u64>) -> Result<(), Error> {
         let source = self.backend.store.source(repo).await?;
         let source = source.map(|found| found.value);
-        let Some(source) = source.filter(|source| source.deliveries.label.is_some()) else {
-            return Ok(());
+        let label = source.as_ref().and_then(|it| it.deliveries.label.clone());
+        let (Some(source), Some(label)) = (source, label) else {
+            // Its row would stay due for ever.
+            return self.backend.end_intake(repo).await;
         };
         match number {
             Some(number) if source.paused => {
@@ -44,26 +48,30 @@ impl Dispatcher {
                 self.repository_must_be_meant(&source).await?;
                 self.take_issue(&issue, &source).await.map(drop)
             }
-            None => self.sweep_issues(repo, &source).await,
+            None => self.sweep_issues(repo, (&source, &label)).await,
         }
     }
 
     /// Reads all issues that changed, and keeps what came of it. A source whose issues cannot be read stops no other.
-    async fn sweep_issues(&self, repo: &RepoName, source: &Source) -> Result<(), Error> {
+    async fn sweep_issues(
+        &self,
+        repo: &RepoName,
+        (source, label): (&Source, &IntakeLabel),
+    ) -> Result<(), Error> {
         let found = self.backend.store.get_or_initial::<Intake>(repo).await?;
         let now = self.backend.now();
         let outcome = match source.paused {
             true => None,
-            false => Some(self.swept(repo, source, &found.value).await),
+            false => Some(self.swept(repo, (source, label), &found.value).await),
         };
         let has_webhooks = self.has_webhooks(repo, now).await?;
         let next = match outcome {
             None => found.value.skipped(now),
-            Some(Ok((read_to, done))) => {
-                found
-                    .value
-                    .read(read_to, (done.created, done.closed), (now, has_webhooks))
-            }
+            Some(Ok((read_to, done))) => found.value.read(
+                (label, read_to),
+                (done.created, done.closed),
+                (now, has_webhooks),
+            ),
             Some(Err(Error::Outside(failure))) => {
                 tracing::warn!(%repo, %failure, "the issues could not be read");
                 found.value.failed(&failure.to_string(), now)
@@ -82,33 +90,52 @@ impl Dispatcher {
     async fn swept(
         &self,
         repo: &RepoName,
-        source: &Source,
+        (source, label): (&Source, &IntakeLabel),
         intake: &Intake,
     ) -> Result<(Option<Timestamp>, Found), Error> {
         let issues = &self.readers.issues;
-        let label = source.deliveries.label.as_ref();
-        let label = label.map_or("", |label| label.as_str());
-        let read = match intake.since() {
+        let read = match intake.since(label) {
             Some(since) => issues.issues_since(repo, since).await?,
-            None => issues.issues_labelled(repo, label).await?,
+            None => issues.issues_labelled(repo, label.as_str()).await?,
         };
         if !read.is_empty() {
             self.repository_must_be_meant(source).await?;
         }
         let newest = read.iter().map(|issue| issue.updated_at).max();
         let mut found = Found::default();
+        let mut refused = None;
         for facts in read.iter().filter(|facts| !facts.is_pull) {
-            let issue = IssueRef {
-                repo: repo.clone(),
-                number: facts.number,
-            };
-            if !facts.is_open {
-                found.closed += u32::from(self.take_closed(&issue, source).await?);
-            } else if self.take_open(&issue, facts, source).await? {
-                found.created += 1;
+            match self.take_listed(facts, source, &mut found).await {
+                // It stops no other issue, and all are read again.
+                Err(error @ (Error::NotNow(_) | Error::Transition(_))) => {
+                    refused.get_or_insert(error);
+                }
+                outcome => outcome?,
             }
         }
-        Ok((newest, found))
+        match refused {
+            Some(error) => Err(error),
+            None => Ok((newest, found)),
+        }
+    }
+
+    /// Does what an issue asks for as a list shows it.
+    async fn take_listed(
+        &self,
+        facts: &IssueFacts,
+        source: &Source,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let issue = IssueRef {
+            repo: source.repo.clone(),
+            number: facts.number,
+        };
+        if !facts.is_open {
+            found.closed += u32::from(self.take_closed(&issue, source).await?);
+        } else if self.take_open(&issue, facts, source).await? {
+            found.created += 1;
+        }
+        Ok(())
     }
 
     /// Reads one issue for a caller who waits, and keeps what was read.

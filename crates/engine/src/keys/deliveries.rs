@@ -32,11 +32,6 @@ pub fn delivery(id: &DeliveryId) -> Key {
     key(delivery_pk(id), META)
 }
 
-/// The plan of a delivery.
-pub fn delivery_plan(id: &DeliveryId) -> Key {
-    key(delivery_pk(id), "PLAN")
-}
-
 /// An event of a delivery that has no job yet.
 pub fn delivery_event(id: &DeliveryId, event: &EventId) -> Key {
     key(delivery_pk(id), format!("{EVENT}{event}"))

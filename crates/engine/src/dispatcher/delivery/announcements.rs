@@ -8,7 +8,7 @@ use domain::outgoing_text;
 use domain::policy::Source;
 use domain::step::Step;
 
-use crate::backend::{Error, ignore_conflict};
+use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::save::EventRoute;
 
@@ -42,11 +42,16 @@ impl Dispatcher {
             repo: Some(delivery.repo.clone()),
             resume: None,
         };
-        let mut unit = self.backend.unit();
-        self.backend
-            .save_delivery_event(&mut unit, &delivery.id, &event, &route)
-            .await?;
-        ignore_conflict(self.backend.commit(unit).await)
+        // Another event of the same job takes the same number: this one is then given the next.
+        let (id, event, route) = (&delivery.id, &event, &route);
+        decide_again(format!("event of delivery {id}"), || async move {
+            let mut unit = self.backend.unit();
+            self.backend
+                .save_delivery_event(&mut unit, id, event, route)
+                .await?;
+            Ok(self.backend.try_commit(unit).await?.then_some(()))
+        })
+        .await
     }
 
     /// Announces that a phase failed, unless its job or its pull request announces the same.

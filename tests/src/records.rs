@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use domain::account::Account;
+use domain::delivery::Delivery;
 use domain::effect::{Effect, RestoreGap};
 use domain::event::Event;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
-use domain::ids::{JobId, RepoName};
+use domain::ids::{DeliveryId, JobId, RepoName};
+use domain::intake::Intake;
 use domain::job::Job;
 use domain::notes::Notes;
 use domain::policy::Source;
@@ -64,6 +66,9 @@ kinds! {
     Artifacts "artifacts",
     ArtifactsPage "artifacts-page",
     Budgets "budgets",
+    Delivery "delivery",
+    DeliveryCount "delivery-count",
+    DeliveryListed "delivery-listed",
     Effect "effect",
     Event "event",
     EventCount "event-count",
@@ -74,6 +79,7 @@ kinds! {
     HookLogs "hook-logs",
     Importing "importing",
     Installation "installation",
+    Intake "intake",
     IssueRead "issue-read",
     Job "job",
     JobListed "job-listed",
@@ -115,9 +121,11 @@ impl Kind {
             Self::Artifacts => again::<ReadArtifacts>(it),
             Self::ArtifactsPage => again::<PatchPage>(it),
             Self::Budgets => again::<Budgets>(it),
+            Self::Delivery => again::<Delivery>(it),
+            Self::DeliveryListed => again::<DeliveryId>(it),
             Self::Effect => again::<Effect>(it),
             Self::Event => again::<Event>(it),
-            Self::EventCount => again::<u64>(it),
+            Self::DeliveryCount | Self::EventCount => again::<u64>(it),
             Self::Feed => again::<WebhookActivity>(it),
             // Kept for people and exports; nothing reads it back.
             Self::Evidence => again::<BTreeMap<String, Value>>(it),
@@ -126,6 +134,7 @@ impl Kind {
             Self::HookLogs => again::<HookLogs>(it),
             Self::Importing => again::<Importing>(it),
             Self::Installation => again::<Installation>(it),
+            Self::Intake => again::<Intake>(it),
             Self::IssueRead => again::<ReadIssue>(it),
             Self::Job => again::<Job>(it),
             Self::JobListed | Self::Session => again::<JobId>(it),
@@ -177,8 +186,11 @@ const BELOW: [(&str, Kind); 16] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 26] = [
+const AGGREGATES: [(&str, Kind); 29] = [
     ("JOB#", Kind::Job),
+    (keys::DELIVERY, Kind::Delivery),
+    (keys::INTAKE, Kind::Intake),
+    ("COUNT#deliveries", Kind::DeliveryCount),
     ("PR#", Kind::Pull),
     ("CFG#account#", Kind::Account),
     ("CFG#source#", Kind::Source),
@@ -214,7 +226,10 @@ pub fn kind_of(key: &Key) -> Kind {
         (BELOW.as_slice(), &key.sk)
     };
     let found = all.iter().find(|(begin, _)| text.starts_with(begin));
-    let known = found.map(|(_, kind)| *kind);
+    let known = found.map(|(_, kind)| match kind {
+        Kind::JobListed if key.pk.starts_with(keys::DELIVERY) => Kind::DeliveryListed,
+        kind => *kind,
+    });
     assert!(
         known.is_some(),
         "{key:?} is of a new kind: give it its line in tests/src/records.rs and a sample in tests/it/recovery/goldens"

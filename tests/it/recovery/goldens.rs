@@ -108,6 +108,18 @@ fn what_another_version_adds_is_left_out() {
     }
 }
 
+/// Variants that hold one plain value: an object with such a key is one, and has no fields.
+const NEWTYPES: [&str; 8] = [
+    "agent",
+    "canceled",
+    "ended",
+    "failed",
+    "person",
+    "planned",
+    "refused",
+    "unreadable",
+];
+
 /// Where objects with fields are, as JSON pointers: not where ids are the keys, nor where the one key names a variant.
 pub(super) fn places_of_fields(it: &Value) -> Vec<String> {
     let mut places = Vec::new();
@@ -118,7 +130,10 @@ pub(super) fn places_of_fields(it: &Value) -> Vec<String> {
                 || fields
                     .keys()
                     .any(|key| key.contains(|c: char| c.is_ascii_digit()));
-            let is_variant = fields.len() == 1 && fields.values().all(Value::is_object);
+            let is_variant = fields.len() == 1
+                && fields
+                    .iter()
+                    .all(|(key, it)| it.is_object() || NEWTYPES.contains(&key.as_str()));
             if !is_map && !is_variant {
                 places.push(place.clone());
             }

@@ -1,6 +1,7 @@
 //! Conditions at the end of every story: nothing unfinished without a due time, nothing dead, and nothing left to decide.
 
 use domain::account::Account;
+use domain::delivery::Delivery;
 use domain::effect::Effect;
 use domain::job::{Job, Phase};
 use domain::wake::Wake;
@@ -32,6 +33,13 @@ fn is_unfinished(record: &Record) -> bool {
     }
     if pk.starts_with("PR#") {
         return !it::<TrackedPull>(record).pull.is_settled();
+    }
+    if pk.starts_with(keys::DELIVERY) {
+        return !it::<Delivery>(record).is_terminal();
+    }
+    // A source whose issues are not read has no row.
+    if pk.starts_with(keys::INTAKE) {
+        return true;
     }
     pk.starts_with("CFG#account#") && it::<Account>(record).next_poll > jiff::Timestamp::MIN
 }

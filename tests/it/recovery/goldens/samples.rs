@@ -1,5 +1,6 @@
 //! One record of every kind and every variant, with ids and times of its own choosing, as the present version stores it.
 
+mod deliveries;
 mod jobs;
 mod pulls;
 mod settings;
@@ -45,6 +46,7 @@ impl Samples {
         settings::put(&mut samples);
         jobs::put(&mut samples);
         pulls::put(&mut samples);
+        deliveries::put(&mut samples);
         samples.put_effects();
         samples.put_events();
         samples.put_work();

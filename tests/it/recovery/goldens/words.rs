@@ -1,14 +1,22 @@
 //! The words of the variants of stored enums: a closed match over each, so that a new variant needs a golden.
 
+mod deliveries;
+
 use std::collections::BTreeSet;
 
 use domain::account::{Account, Health};
 use domain::conversation::Role;
-use domain::effect::{Action, Effect, EffectState};
-use domain::event::{Audience, ErrorCause, Event, Occurrence};
+use domain::delivery::{
+    Actor, CheckpointsBy, Checks, ChildState, Closed, DeliveryKind, Deploy, Fault, IssueTrouble,
+    JobEnd, Mode, Observe, Performer, Phase as DeliveryPhase, PlanBy, PullEnd, RefRole, RefType,
+    ReviewBy, RunResult, RunStatus, Verdict, Work as SeenWork,
+};
+use domain::effect::{Action, Effect, EffectState, TrackerAction};
+use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use domain::facts::PullState;
 use domain::failure::{CallEffect, FailureClass};
 use domain::github_access::{AccessProblemKind, RepositoryAccess};
+use domain::intake::{Intake, ReadingResult};
 use domain::job::{Attention, EndReason, Job, Origin, Phase};
 use domain::merge::{Judgement, MergeInput, MissingChecksCause, Reason};
 use domain::policy::{Answerer, MergeMethod, MergePolicy, PlanApproval, Source};
@@ -32,22 +40,23 @@ trait Words {
     fn word(&self) -> &'static str;
 }
 
-/// Makes the list and the closed match from one list of variants.
+/// Makes the list and the closed match from one list of variants. Those after a `;` are stored by nobody.
 macro_rules! words {
-    ($($enum:ident { $($variant:ident),* $(,)? })*) => {
+    ($($enum:ident { $($variant:ident),* $(,)? $(; $($never:ident),+)? })*) => {
         $(impl Words for $enum {
             const ALL: &'static [&'static str] =
                 &[$(concat!(stringify!($enum), "::", stringify!($variant))),*];
             fn word(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => concat!(stringify!($enum), "::", stringify!($variant)),)*
+                    $($(Self::$never { .. } => unreachable!("{self:?} is stored by nobody"),)+)?
                 }
             }
         })*
 
         /// Every variant of every stored enum.
         pub(super) fn all() -> BTreeSet<&'static str> {
-            [$($enum::ALL),*].concat().into_iter().collect()
+            [$(<$enum as Words>::ALL),*].concat().into_iter().collect()
         }
     };
 }
@@ -106,8 +115,37 @@ words! {
     AccessProblemKind { SignIn, Blocked, Missing, Replaced, Moved }
     MergePolicy { Human, OnGreen }
     MergeMethod { Merge, Squash, Rebase }
-    PlanApproval { Auto, Agent, Human, Delivery }
+    PlanApproval { Auto, Agent, Human; Delivery }
     Answerer { Agent, Nudge, Human }
+    DeliveryAsk { Start, Plan, Checkpoint, Review }
+    TrackerAction { Tell, CloseIssue, DispatchWorkflow }
+    DeliveryKind { Issue, Requirement, Member, Integration, Adhoc }
+    DeliveryPhase { Intake, Plan, Implement, Review, Verify, Deploy, Observe, Close }
+    RunStatus { Pending, Running, Succeeded, Failed, Blocked }
+    Verdict { Pass, NotPass }
+    RefRole { Trigger, Output, Parent }
+    RefType { Jira, Verbal, Pr, Commit, Repo, GithubIssue }
+    Fault {
+        Canceled, JobCanceled, SessionFailed, SessionLost, SessionRefused, NoPullRequest, NoNewCommit, PullClosed,
+        ChecksFailed, RoundsUsedUp, ReviewFailed, MalformedReview, DeployFailed, ObserveFailed, HistoryFull,
+    }
+    Mode { Plan, Implement, Review, Verify, Deploy, Observe, Execution }
+    Performer { Jules, Agent, Human, Nobody, System }
+    RunResult { Running, Success, Failed }
+    Actor { System, Agent, Person }
+    CheckpointsBy { People, Anyone }
+    PlanBy { Jules, Agent, Human }
+    ReviewBy { Agent, Human, Jules, Nobody }
+    Deploy { None, Workflow, Deployment }
+    Observe { None, Soak }
+    SeenWork { Waiting, Working, Asking, Planned, Resting, Ended }
+    JobEnd { Merged, PullClosed, Completed, Failed, Lost, Refused, Canceled }
+    Checks { Unknown, Awaited, Missing, Running, Passed, Failed, GivenUp }
+    PullEnd { Merged, Closed }
+    IssueTrouble { Closed, Unreadable }
+    Closed { Finished, PartsClosed, IssueClosed, CalledOff }
+    ChildState { Open, Failed, Closed }
+    ReadingResult { Read, Failed, Skipped }
 }
 
 /// The variants in a stored value.
@@ -115,6 +153,11 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
     match kind {
         Kind::Account => vec![read::<Account>(it).health.word()],
         Kind::AppSetup => vec![read::<AppSetup>(it).word()],
+        Kind::Delivery => deliveries::words_of(&read(it)),
+        Kind::Intake => {
+            let last = read::<Intake>(it).last;
+            last.iter().map(|it| Words::word(&it.result)).collect()
+        }
         Kind::Effect => of_effect(&read(it)),
         Kind::Event => of_event(&read(it)),
         Kind::HookLog => {
@@ -129,12 +172,14 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
             trouble.iter().map(|it| it.obstacle.word()).collect()
         }
         Kind::Source => {
-            let policy = read::<Source>(it).policy;
-            vec![
+            let source = read::<Source>(it);
+            let policy = source.policy;
+            let words = vec![
                 policy.merge.word(),
                 policy.merge_method.word(),
                 policy.plan_approval.word(),
-            ]
+            ];
+            [words, deliveries::of_rules(&source.deliveries)].concat()
         }
         Kind::Wake => {
             let wake: Wake = read(it);
@@ -153,6 +198,8 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Artifacts
         | Kind::ArtifactsPage
         | Kind::Budgets
+        | Kind::DeliveryCount
+        | Kind::DeliveryListed
         | Kind::EventCount
         | Kind::Evidence
         | Kind::Feed
@@ -190,6 +237,9 @@ fn of_effect(effect: &Effect) -> Vec<&'static str> {
     if let Action::Merge { method, .. } = &effect.action {
         words.push(method.word());
     }
+    if let Action::Tracker(action) = &effect.action {
+        words.push(Words::word(action));
+    }
     words
 }
 
@@ -197,6 +247,9 @@ fn of_event(event: &Event) -> Vec<&'static str> {
     let mut words = vec![event.what.word(), event.audience.word()];
     if let Occurrence::Error { cause, .. } = &event.what {
         words.push(cause.word());
+    }
+    if let Occurrence::Delivery { ask, .. } = &event.what {
+        words.push(Words::word(ask));
     }
     words
 }

@@ -190,7 +190,7 @@ fn sources() -> [Source; 3] {
             ..Policy::default()
         },
         timing: Timing::default(),
-        deliveries: domain::delivery::Rules::default(),
+        deliveries: super::deliveries::rules()[1].clone(),
     };
     let with = |merge, merge_method, plan_approval| Source {
         policy: Policy {

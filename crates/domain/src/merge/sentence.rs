@@ -4,6 +4,10 @@ use super::MAX_ATTEMPTS;
 use super::reason::{MergeInput, MissingChecksCause, Reason};
 use crate::advice::Advice;
 
+/// The verdict of a delivery's review is about another head.
+const OTHER_HEAD: &str =
+    "The verdict of its review is about another head; this one is reviewed first.";
+
 impl Reason {
     /// The order that helps, where Gaffer has one.
     pub fn advice(&self) -> Option<Advice> {
@@ -71,13 +75,8 @@ impl Reason {
                 "People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`."
                     .to_owned()
             }
-            Self::DeliveryNotInVerify { phase } => {
-                format!("Its delivery is at {phase}, not at verify.")
-            }
-            Self::VerdictOfAnotherHead => {
-                "The verdict of its review is about another head; this one is reviewed first."
-                    .to_owned()
-            }
+            Self::DeliveryNotInVerify { phase } => format!("Its delivery is at {phase}, not at verify."),
+            Self::VerdictOfAnotherHead => OTHER_HEAD.to_owned(),
             Self::Paused => "Writing is paused.".to_owned(),
             Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),
             Self::DailyCap { cap, until: Some(until) } => {

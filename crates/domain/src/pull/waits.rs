@@ -87,16 +87,15 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
             (Whom::Is(who), what)
         }
     };
+    let approval = |who| (who, WaitReason::Approval);
     match reason {
         Reason::NeedsApproval | Reason::ProtectedPath { .. } => {
-            (Whom::Is(WaitParty::Person), WaitReason::Approval)
+            approval(Whom::Is(WaitParty::Person))
         }
         Reason::DeliveryNotInVerify { .. } | Reason::VerdictOfAnotherHead => {
             (Whom::Is(WaitParty::Gaffer), WaitReason::Delivery)
         }
-        Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => {
-            (Whom::Woken, WaitReason::Approval)
-        }
+        Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => approval(Whom::Woken),
         Reason::ChangesRequested | Reason::ApprovalsMissing { .. } => {
             (Whom::Is(WaitParty::Person), WaitReason::Review)
         }

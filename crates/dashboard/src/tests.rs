@@ -384,6 +384,7 @@ fn source(result: ReadingResult) -> SourceState {
             deliveries,
         },
         intake: Intake {
+            label: None,
             read_to: None,
             last: Some(LastReading { at, result }),
             due: None,

@@ -221,7 +221,7 @@ impl Dispatcher {
                 pushed_at: Some(at),
             } => self.look_after_push(id, *at).await,
             Work::Watch { account } => self.watch_soon(account).await,
-            Work::Delivery { id } => self.delivery(id).await,
+            Work::Delivery { id } => Box::pin(self.delivery(id)).await,
             Work::Intake {
                 repo,
                 number,

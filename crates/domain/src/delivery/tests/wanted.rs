@@ -34,7 +34,9 @@ fn label(want: &Want) -> String {
             };
             match ask {
                 DeliveryAsk::Review { .. } => format!("ask {whom}"),
-                ask => format!("ask {whom}: {}", ask.sentence()),
+                DeliveryAsk::Start | DeliveryAsk::Plan | DeliveryAsk::Checkpoint { .. } => {
+                    format!("ask {whom}: {}", ask.sentence())
+                }
             }
         }
         Want::Tell { issue, .. } => format!("tell {issue}"),
@@ -65,11 +67,8 @@ fn wanted_at(delivery: &Delivery, sight: &Sight) -> Vec<String> {
 /// Whether it only asks for a decision other than a review, or tells the issue how far it is.
 fn is_told(want: &Want) -> bool {
     let is_review = |ask: &DeliveryAsk| matches!(ask, DeliveryAsk::Review { .. });
-    match want {
-        Want::Ask { ask, .. } => !is_review(ask),
-        Want::Tell { .. } => true,
-        _ => false,
-    }
+    let is_asked = matches!(want, Want::Ask { ask, .. } if !is_review(ask));
+    is_asked || matches!(want, Want::Tell { .. })
 }
 
 #[test]
@@ -84,10 +83,11 @@ fn where_it_waits_it_asks_once_and_its_issue_is_told_of_each_change() {
     assert_eq!(told(&world), [start, "tell acme/shop#12"]);
     let cause = |world: &World| {
         let mut all = wants(&world.delivery, &seen(world)).into_iter();
-        all.find_map(|want| match want {
-            Want::Tell { cause, .. } => Some(cause),
-            _ => None,
-        })
+        let told = all.find(|want| matches!(want, Want::Tell { .. }))?;
+        let Want::Tell { cause, .. } = told else {
+            return None;
+        };
+        Some(cause)
     };
     let first = cause(&world);
     world.delivery.told = first.clone().map(|cause| crate::delivery::Told {

@@ -29,5 +29,4 @@ pub use trouble::{Trouble, troubles};
 pub use askama::Error;
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod tests;

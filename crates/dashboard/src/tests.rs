@@ -369,8 +369,10 @@ fn status(changes: Value) -> Status {
 }
 
 fn source(result: ReadingResult) -> SourceState {
-    let mut deliveries = domain::delivery::Rules::default();
-    deliveries.label = Some("gaffer".parse().unwrap());
+    let deliveries = domain::delivery::Rules {
+        label: Some("gaffer".parse().unwrap()),
+        ..Default::default()
+    };
     let at = "2026-03-01T11:59:00Z".parse().unwrap();
     SourceState {
         source: Source {

@@ -53,13 +53,13 @@ fn field_of<'a>(code: &str, sentence: &'a str) -> Option<&'a str> {
 
 /// A source that does not exist, or whose deliveries could not start, is a wrong field here.
 pub(super) fn no_delivery(error: Error) -> Refused {
-    match error {
-        Error::NotNow(refused) if refused.code == "branch_missing" => {
-            let sentence = &refused.sentence;
-            Refused::field("repo", refused.code, sentence).advising(&refused.next)
-        }
-        other => not_created(other),
+    if let Error::NotNow(refused) = &error
+        && refused.code == "branch_missing"
+    {
+        let sentence = &refused.sentence;
+        return Refused::field("repo", refused.code, sentence).advising(&refused.next);
     }
+    not_created(error)
 }
 
 /// The issue has a delivery.

@@ -226,9 +226,13 @@ pub fn kind_of(key: &Key) -> Kind {
         (BELOW.as_slice(), &key.sk)
     };
     let found = all.iter().find(|(begin, _)| text.starts_with(begin));
-    let known = found.map(|(_, kind)| match kind {
-        Kind::JobListed if key.pk.starts_with(keys::DELIVERY) => Kind::DeliveryListed,
-        kind => *kind,
+    let known = found.map(|(_, kind)| {
+        let is_of_delivery = key.pk.starts_with(keys::DELIVERY);
+        if *kind == Kind::JobListed && is_of_delivery {
+            Kind::DeliveryListed
+        } else {
+            *kind
+        }
     });
     assert!(
         known.is_some(),

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use engine::machine::SystemClock;
+use engine::ports::Clock;
 use sandbox::github::NewIssue;
 use sandbox::{NAMED, Named, Options, Sandbox, Scenario};
 
@@ -46,7 +48,7 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
             author_login: "ann".to_owned(),
             labels: vec![ISSUE_LABEL.to_owned()],
         };
-        let now = jiff::Timestamp::now();
+        let now = SystemClock.now();
         sandbox.github().open_issue(now, &repo, issue);
     }
     let answer = Answer::new(serde_json::json!({

@@ -8,6 +8,8 @@ use anyhow::{Context, Result, ensure};
 use client::wire::{ApproveDelivery, DeliveryCard, VerdictRequest};
 use client::{Client, DeliveryQuery};
 use domain::delivery::Verdict;
+use engine::machine::SystemClock;
+use engine::ports::Clock;
 use sandbox::agent::Received;
 use sandbox::github::NewIssue;
 use serde::Serialize;
@@ -97,7 +99,7 @@ fn open(stage: &Stage) -> Vec<(&'static str, u64)> {
             author_login: "ann".to_owned(),
             labels: vec![LABEL.to_owned()],
         };
-        (repo, github.open_issue(jiff::Timestamp::now(), repo, issue))
+        (repo, github.open_issue(SystemClock.now(), repo, issue))
     };
     ISSUES.into_iter().map(open).collect()
 }

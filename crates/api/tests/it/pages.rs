@@ -279,7 +279,7 @@ async fn every_page_is_guarded_and_only_the_way_in_is_for_everybody() {
         let path = path
             .replace("{delivery}", "0123456789ab")
             .replace("{file}", "x");
-        let path = path.replace('{', "").replace('}', "");
+        let path = path.replace(['{', '}'], "");
         let mut browser = Browser::new(&world.router);
         let answer = match route.method {
             Method::Get => browser.get(&path).await,
@@ -529,6 +529,7 @@ fn holding(world: &World) -> (watch::Sender<bool>, Router) {
 }
 
 #[tokio::test(start_paused = true)]
+#[expect(clippy::disallowed_methods, reason = "time is paused: nothing waits")]
 async fn a_known_page_is_held_until_something_changes_or_the_time_is_over() {
     let world = World::new().await;
     let (stop, router) = holding(&world);
@@ -583,6 +584,7 @@ async fn a_known_page_is_held_until_something_changes_or_the_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
+#[expect(clippy::disallowed_methods, reason = "time is paused: nothing waits")]
 async fn a_held_page_ends_with_its_token() {
     let world = World::new().await;
     let (_stop, router) = holding(&world);

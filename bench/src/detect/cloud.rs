@@ -380,7 +380,13 @@ fn is_played(delivery: &Delivery) -> bool {
             | Work::Redelivery { .. },
         ) => true,
         Some(
-            Work::Pull { .. } | Work::Commit { .. } | Work::Webhook { .. } | Work::Wake { .. },
+            Work::Pull { .. }
+            | Work::Commit { .. }
+            | Work::Webhook { .. }
+            | Work::Wake { .. }
+            | Work::Delivery { .. }
+            | Work::Intake { .. }
+            | Work::Issue { .. },
         )
         | None => false,
     }

@@ -201,6 +201,9 @@ impl Town {
                     | Work::Commit { .. }
                     | Work::Webhook { .. }
                     | Work::Redelivery { .. }
+                    | Work::Delivery { .. }
+                    | Work::Intake { .. }
+                    | Work::Issue { .. }
                     | Work::Wake { .. } => {}
                     work @ (Work::Job { .. }
                     | Work::Adopt { .. }

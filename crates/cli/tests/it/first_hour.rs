@@ -197,11 +197,13 @@ fn the_readme_leads_from_an_issue_to_a_closed_delivery_in_seven_commands() {
     typist.types(init).ok();
     typist.types(source).ok();
     let _up = typist.goes_up(up);
-    let waited = typist.types(wait).ok();
-    assert!(waited.says("implement"), "{waited:?}");
+    let waited = typist.types(wait);
+    assert_eq!(waited.code, 0, "{waited:?}");
+    assert!(waited.stdout.contains("implement, succeeded"), "{waited:?}");
     typist.types(approve).ok();
-    let ended = typist.types(closed).ok();
-    assert!(ended.says("close"), "{ended:?}");
+    let ended = typist.types(closed);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("close, succeeded"), "{ended:?}");
     let counters = get(&small, "/_sandbox/counters");
     assert_eq!(
         (&counters["creates"], &counters["merges"]),

@@ -268,7 +268,17 @@ pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> W
             WaitsFor::new(WaitParty::Jules, WaitReason::Session, *since)
         }
         Phase::Ended(ending) => WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, ending.at),
-        Phase::Watching(watch) => watched(watch, pull, woken),
+        Phase::Watching(watch) => match &watch.attention {
+            // Its delivery approves it, or waits for a person itself.
+            Attention::Plan { since, .. } if job.delivery.is_some() => {
+                WaitsFor::new(WaitParty::Gaffer, WaitReason::Plan, *since)
+            }
+            Attention::Plan { .. }
+            | Attention::None
+            | Attention::Expecting { .. }
+            | Attention::Question { .. }
+            | Attention::Answered { .. } => watched(watch, pull, woken),
+        },
     }
 }
 

@@ -171,16 +171,7 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
             let trouble = read::<RepositoryAccess>(it).trouble;
             trouble.iter().map(|it| it.obstacle.word()).collect()
         }
-        Kind::Source => {
-            let source = read::<Source>(it);
-            let policy = source.policy;
-            let words = vec![
-                policy.merge.word(),
-                policy.merge_method.word(),
-                policy.plan_approval.word(),
-            ];
-            [words, deliveries::of_rules(&source.deliveries)].concat()
-        }
+        Kind::Source => of_source(&read(it)),
         Kind::Wake => {
             let wake: Wake = read(it);
             let words = vec![wake.state.word(), Words::word(&wake.channel)];
@@ -227,6 +218,16 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
 
 fn read<T: DeserializeOwned>(it: &Value) -> T {
     serde_json::from_value(it.clone()).expect("a readable value")
+}
+
+fn of_source(source: &Source) -> Vec<&'static str> {
+    let policy = &source.policy;
+    let words = vec![
+        policy.merge.word(),
+        policy.merge_method.word(),
+        policy.plan_approval.word(),
+    ];
+    [words, deliveries::of_rules(&source.deliveries)].concat()
 }
 
 fn of_effect(effect: &Effect) -> Vec<&'static str> {

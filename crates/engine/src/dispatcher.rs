@@ -180,7 +180,7 @@ impl Dispatcher {
                     news: DeliveryHint::Changed,
                     sha: None,
                 };
-                self.pull(&wakeup).await
+                Box::pin(self.pull(&wakeup)).await
             }
             Work::Commit {
                 repo,
@@ -188,7 +188,7 @@ impl Dispatcher {
                 received_at,
             } => {
                 let heard = (*received_at, DeliveryHint::Changed);
-                self.commit_moved(repo, sha, heard).await
+                Box::pin(self.commit_moved(repo, sha, heard)).await
             }
             Work::Webhook {
                 repo,
@@ -206,7 +206,7 @@ impl Dispatcher {
                     received_at: *received_at,
                     news: *news,
                 };
-                self.handle_webhook(&hooked).await
+                Box::pin(self.handle_webhook(&hooked)).await
             }
             Work::Wake { agent, event } => self.wake(agent, event).await,
             Work::Adopt { id } => self.adopt(id).await,

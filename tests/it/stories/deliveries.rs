@@ -106,13 +106,15 @@ async fn an_agent_that_never_answers_delays_nobody_else() {
         for number in 0..ASKING {
             submit_for_agent(&world, format!("ASK {number}")).await;
         }
-        Box::pin(until(&world, both, async || asked() == AT_ONCE_PER_AGENT)).await;
+        until(&world, both, async || asked() == AT_ONCE_PER_AGENT).await;
         let neighbour = world.submit("Add a test").await;
-        let is_merged = async || world.state(&neighbour).await == "merged";
-        Box::pin(until(&world, both, is_merged)).await;
+        until(&world, both, async || {
+            world.state(&neighbour).await == "merged"
+        })
+        .await;
         assert_eq!(asked(), AT_ONCE_PER_AGENT, "each agent has so many at once");
         agent.answers.add_permits(ASKING * 2);
-        Box::pin(until(&world, both, async || asked() == ASKING)).await;
+        until(&world, both, async || asked() == ASKING).await;
         drop(stop);
     };
     let delivering = deliveries.run(&dispatcher, async {

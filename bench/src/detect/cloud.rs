@@ -368,28 +368,19 @@ impl CloudTown {
 
 /// Whether this simulation has what a message is about.
 fn is_played(delivery: &Delivery) -> bool {
-    match Work::from_body(&delivery.body) {
+    matches!(
+        Work::from_body(&delivery.body),
         Some(
             Work::Job { .. }
-            | Work::Adopt { .. }
-            | Work::Artifacts { .. }
-            | Work::Messages { .. }
-            | Work::Look { .. }
-            | Work::Watch { .. }
-            | Work::Slots { .. }
-            | Work::Redelivery { .. },
-        ) => true,
-        Some(
-            Work::Pull { .. }
-            | Work::Commit { .. }
-            | Work::Webhook { .. }
-            | Work::Wake { .. }
-            | Work::Delivery { .. }
-            | Work::Intake { .. }
-            | Work::Issue { .. },
+                | Work::Adopt { .. }
+                | Work::Artifacts { .. }
+                | Work::Messages { .. }
+                | Work::Look { .. }
+                | Work::Watch { .. }
+                | Work::Slots { .. }
+                | Work::Redelivery { .. }
         )
-        | None => false,
-    }
+    )
 }
 
 fn context() -> Context {

@@ -89,7 +89,7 @@ pub enum Audience {
     Agent,
     /// A person.
     Human,
-    /// Nobody: it is only recorded.
+    /// No one: it is only recorded.
     Nobody,
 }
 

@@ -205,7 +205,7 @@ fn ownership(
     }
     let approved = standing.approved.as_ref() == Some(&facts.head.sha);
     match (standing.gate, policy.merge) {
-        // Whoever lets the delivery go on may approve this head by it.
+        // The person who lets the delivery go on may approve this head by it.
         (Some(gate), _) => reasons.push(gate.reason()),
         (None, MergePolicy::OnGreen) => {}
         (None, MergePolicy::Human) if approved => {}

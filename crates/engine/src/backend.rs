@@ -26,6 +26,7 @@ use after_commit::AfterCommit;
 pub(crate) use due_rows::due_after_write;
 use due_rows::keep_due_rows;
 pub use update::decide_again;
+pub(crate) use update::ignore_conflict;
 
 /// An outbox row that was not published by then was left by a crash; the poller publishes it.
 pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);
@@ -230,14 +231,6 @@ fn asks_for(write: &Write, work: &Work, soon: Timestamp) -> bool {
                 && Work::of_due(&record.key).as_ref() == Some(work)
         }
         Write::Delete { .. } | Write::Check { .. } => false,
-    }
-}
-
-/// Ignores a conflict: the other writer goes on with it.
-pub(crate) fn ignore_conflict(outcome: Result<(), Error>) -> Result<(), Error> {
-    match outcome {
-        Err(error) if error.is_conflict() => Ok(()),
-        outcome => outcome,
     }
 }
 

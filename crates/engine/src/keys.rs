@@ -89,17 +89,13 @@ pub fn home(of: &Key) -> Option<Key> {
 
 /// Whether a record may share its item with small ones.
 pub fn is_home(of: &Key) -> bool {
-    of.sk == META
-        && [JOB, PULL, DELIVERY]
-            .iter()
-            .any(|begin| of.pk.starts_with(begin))
+    of.sk == META && is_aggregate(of)
 }
 
 /// Whether a record is an aggregate or belongs to one.
 pub(crate) fn is_aggregate(of: &Key) -> bool {
-    [JOB, PULL, DELIVERY]
-        .iter()
-        .any(|begin| of.pk.starts_with(begin))
+    let kinds = [JOB, PULL, DELIVERY];
+    kinds.iter().any(|begin| of.pk.starts_with(begin))
 }
 
 /// Whether it is a record whose place in lists is when it was created.

@@ -1,5 +1,6 @@
 //! Turns decisions into units of work: the aggregate, its events with their wakes, its effects and its messages, all in one commit.
 
+mod effects;
 mod events;
 
 mod glimpses;
@@ -7,9 +8,9 @@ mod places;
 
 use std::borrow::Cow;
 
-use domain::effect::{Action, Effect, EffectState};
+use domain::effect::Action;
 use domain::event::Event;
-use domain::ids::{AgentName, DeliveryId, EffectId, JobId, PullRef, RepoName};
+use domain::ids::{AgentName, DeliveryId, JobId, PullRef, RepoName};
 use domain::job::{Job, Phase, effect_log_line, log_lines};
 use domain::policy::{Policy, Source};
 use domain::step::{FollowUp, Step};
@@ -18,7 +19,6 @@ use jiff::Timestamp;
 
 use crate::backend::{Backend, Error, IndexEntry, OUTBOX_GRACE, UnitOfWork};
 use crate::keys;
-use crate::ports::Expect;
 use crate::settings::{Agent, TrackedPull};
 use crate::store::Versioned;
 use crate::work::Work;
@@ -312,99 +312,6 @@ impl Backend {
             }
         }
         Ok(())
-    }
-
-    /// Saves effects of an aggregate; the same decision is one effect.
-    pub(crate) async fn save_effects(
-        &self,
-        unit: &mut UnitOfWork,
-        pk: &str,
-        effects: &[Action],
-    ) -> Result<(), Error> {
-        for action in effects {
-            self.save_effect(unit, pk, action).await?;
-        }
-        Ok(())
-    }
-
-    /// Saves an effect; the same decision is one effect. A failed one may be repeated with the next attempt number,
-    /// as often as its kind allows.
-    async fn save_effect(
-        &self,
-        unit: &mut UnitOfWork,
-        pk: &str,
-        action: &Action,
-    ) -> Result<bool, Error> {
-        let wished = Effect::new(action.clone(), unit.now());
-        let found = self.store.effect(pk, &wished.id).await?;
-        let before = found.as_ref().map(|found| &found.value);
-        let gap = self.restore_gap_of(pk, (before, action)).await?;
-        let (effect, version) = match found {
-            None => (wished.with_initial_delay(), None),
-            Some(found) => {
-                // An approval is safe to repeat, and only a person or an agent repeats it: it starts afresh.
-                let afresh = matches!(action, Action::ApprovePlan { .. })
-                    && matches!(found.value.state, EffectState::Failed { .. });
-                let again = if afresh {
-                    wished.clone()
-                } else {
-                    found.value.requested_again(unit.now())
-                };
-                if again == found.value {
-                    return Ok(false);
-                }
-                // The purpose is the same; its details, such as the judged base, are the present ones.
-                let action = wished.action;
-                (Effect { action, ..again }, Some(found.version))
-            }
-        };
-        let effect = match gap {
-            Some(gap) => effect.after_restore(&gap, unit.now()),
-            None => effect,
-        };
-        let soon = unit.now() + OUTBOX_GRACE;
-        let place = IndexEntry::due(effect.due().map(|due| due.max(soon)));
-        unit.put(keys::effect(pk, &effect.id), &effect, version, place);
-        Ok(true)
-    }
-
-    /// Adds the next state of an effect to a unit.
-    pub(crate) fn save_effect_state(
-        &self,
-        unit: &mut UnitOfWork,
-        pk: &str,
-        found: &Versioned<Effect>,
-        next: &Effect,
-    ) {
-        let (key, place) = (keys::effect(pk, &next.id), IndexEntry::due(next.due()));
-        unit.put(key.clone(), next, Some(found.version), place);
-        unit.keep_due_row(key, found.due);
-    }
-
-    /// Adds the start of an effect to a unit: of several hands, its version lets one win.
-    pub(crate) fn save_effect_start(
-        &self,
-        unit: &mut UnitOfWork,
-        pk: &str,
-        found: &Versioned<Effect>,
-        started: &Effect,
-    ) {
-        let expect = if cfg!(without_guard = "conditional_started") {
-            Expect::Any
-        } else {
-            Expect::Version(found.version)
-        };
-        let (key, place) = (
-            keys::effect(pk, &started.id),
-            IndexEntry::due(started.due()),
-        );
-        unit.put_if(key.clone(), started, expect, place);
-        unit.keep_due_row(key, found.due);
-    }
-
-    /// The id of the effect that an action is.
-    pub fn effect_id(action: &Action) -> EffectId {
-        EffectId::from_name(&action.to_string())
     }
 }
 

@@ -381,7 +381,7 @@ async fn a_process_that_dies_after_any_act_closes_the_issue_once() {
     Box::pin(die_everywhere(Moment::After)).await;
 }
 
-/// What anybody may write in an issue decides nothing: neither its text nor a later edit or comment.
+/// What outsiders may write in an issue decides nothing: neither its text nor a later edit or comment.
 #[tokio::test]
 async fn what_outsiders_write_changes_no_decision() {
     let world = world_with(taking(|_| {}), true).await;

@@ -18,7 +18,7 @@ use crate::world::{Answer, SHA, World, send};
 
 const REPO: &str = "acme/shop";
 
-/// A world whose source waits for nobody but at its plan.
+/// A world whose source waits for a person only at its plan.
 async fn world(change: impl Fn(&mut Rules)) -> World {
     let world = World::new().await;
     let repo = REPO.parse().unwrap();

@@ -89,7 +89,7 @@ pub(crate) enum DeliveryCommand {
     /// Explain why a delivery is where it is, and what happens next.
     #[command(after_help = "Example:\n  gaffer delivery why acme/shop#12")]
     Why(OneDelivery),
-    /// Wait until a delivery needs somebody, or is closed.
+    /// Wait until a delivery needs a decision, or is closed.
     Wait(WaitDeliveryArgs),
     /// Show open deliveries by their phase, with who is awaited.
     #[command(

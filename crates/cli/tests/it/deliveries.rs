@@ -147,7 +147,7 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
     let told = world.refused(&again);
     assert_eq!((told.exit, told.code.as_str()), (1, "exists"));
     assert!(told.next.contains(&format!("gaffer delivery show {id}")));
-    // Nobody is there who could read it.
+    // No process runs that could read it.
     let told = world.refused(&["delivery", "create", "--repo", REPO, "--issue", "13"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
     let told = world.refused(&["delivery", "show", "0123456789ab"]);

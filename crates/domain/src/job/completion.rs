@@ -78,7 +78,7 @@ fn goes_on_after_approval(watch: &mut Watch, context: &Context<'_>) -> bool {
     goes_on
 }
 
-/// Who gets the completion: of a delivery's job nobody, since the delivery asks for what comes next.
+/// Who gets the completion: of a delivery's job no one, since the delivery asks for what comes next.
 fn audience(job: &Job) -> Audience {
     match job.delivery {
         Some(_) => Audience::Nobody,

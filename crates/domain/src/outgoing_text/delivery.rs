@@ -13,7 +13,7 @@ const ISSUE_CHARS_MAX: usize = 8_000;
 /// Longest comment on an issue, in characters.
 const COMMENT_CHARS_MAX: usize = 2_000;
 
-/// What every session of a delivery is told: nobody answers while it works.
+/// What every session of a delivery is told: no one answers while it works.
 const DO_NOT_ASK: &str = "Do not ask questions: decide yourself along the task, the conventions of the repository and what is \
      easiest to undo, and say in the description of your pull request what you assumed.";
 
@@ -89,7 +89,7 @@ pub fn replaced_by(newer: &PullRef) -> String {
     format!("Replaced by {}.", newer.url())
 }
 
-/// Whether somebody else made the plan of its session.
+/// Whether an agent or a person made the plan of its session.
 fn is_given(delivery: &Delivery) -> bool {
     match delivery.rules.plan_by {
         PlanBy::Jules => false,

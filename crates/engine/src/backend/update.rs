@@ -120,6 +120,14 @@ where
     Err(Error::NotNow(NotNow::new("busy", sentence)).into())
 }
 
+/// Ignores a conflict: the other writer goes on with it.
+pub(crate) fn ignore_conflict(outcome: Result<(), Error>) -> Result<(), Error> {
+    match outcome {
+        Err(error) if error.is_conflict() => Ok(()),
+        outcome => outcome,
+    }
+}
+
 fn described<T: Aggregate>(id: &T::Id) -> String {
     format!("{} `{}`", T::KIND, T::name(id))
 }

@@ -113,7 +113,7 @@ impl IssuesRead for Reader {
         if marked.is_empty() {
             return Ok(None);
         }
-        // Anybody can write the marker, and nobody but its author can be relied on to be us.
+        // Every user can write the marker; only the author shows that it is ours.
         let own = self.client().viewer(&issue.repo, &doing).await?;
         let ours = marked
             .into_iter()
@@ -178,7 +178,7 @@ fn facts(found: wire::Issue) -> IssueFacts {
             .filter_map(wire::IssueLabel::into_name)
             .map(|name| cut(name, label_chars_max))
             .collect(),
-        // A state that nobody knows yet ends nothing.
+        // An unknown state ends nothing.
         is_open: found.state != "closed",
         closed_by: found
             .closed_by

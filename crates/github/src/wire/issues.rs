@@ -43,7 +43,7 @@ impl IssueLabel {
     }
 }
 
-/// Whoever closed an issue.
+/// The user who closed an issue.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Closer {
     pub(crate) login: String,
@@ -59,7 +59,7 @@ pub(crate) struct IssueComment {
     pub(crate) user: Option<Author>,
 }
 
-/// Whoever wrote a comment; GitHub shows none for a deleted account.
+/// The author of a comment; GitHub shows none for a deleted account.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Author {
     pub(crate) id: u64,

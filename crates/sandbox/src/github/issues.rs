@@ -69,7 +69,7 @@ impl GitHub {
         drop(self.world().comment(now, repo, number, (login, body)));
     }
 
-    /// Changes the text of a comment, as somebody who may; an unknown one changes nothing.
+    /// Changes the text of a comment, as a user who may; an unknown one changes nothing.
     pub fn edit_comment(&self, now: Timestamp, repo: &str, id: u64, body: &str) {
         drop(self.world().edit_comment(now, repo, id, body));
     }

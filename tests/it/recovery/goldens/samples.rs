@@ -132,6 +132,12 @@ impl Samples {
         };
         self.put(keys::event(&job_id(), &helped.id), &helped);
         self.put(keys::event_count(&job_id()), &3u64);
+        let silent = Event {
+            seq: Some(4),
+            audience: Audience::Nobody,
+            ..event(90, occurrences().swap_remove(0))
+        };
+        self.put(keys::event(&job_id(), &silent.id), &silent);
         let account = Event {
             job: None,
             attempt: 0,

@@ -40,7 +40,7 @@ trait Words {
     fn word(&self) -> &'static str;
 }
 
-/// Makes the list and the closed match from one list of variants. Those after a `;` are stored by nobody.
+/// Makes the list and the closed match from one list of variants. Those after a `;` are never stored.
 macro_rules! words {
     ($($enum:ident { $($variant:ident),* $(,)? $(; $($never:ident),+)? })*) => {
         $(impl Words for $enum {

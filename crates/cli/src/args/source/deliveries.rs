@@ -31,7 +31,7 @@ pub(crate) struct DeliveryRuleArgs {
     #[arg(long = "checkpoint", value_name = "PHASE", value_parser = checkpoint, conflicts_with = "no_checkpoints")]
     pub(crate) checkpoints: Option<Vec<Phase>>,
 
-    /// Wait for nobody between the phases.
+    /// Wait for no person between the phases.
     #[arg(long)]
     pub(crate) no_checkpoints: bool,
 

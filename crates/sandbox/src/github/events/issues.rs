@@ -78,7 +78,7 @@ impl IssueEvent {
         })
     }
 
-    /// Who did it, where that is known; else its author stands for anybody.
+    /// Who did it, where that is known; else its author.
     fn sender(&self, issue: &Issue) -> User {
         match (self, &issue.closed_by) {
             (Self::Closed, Some(closer)) => closer.clone(),

@@ -173,6 +173,10 @@ fn about_the_pull_request() -> Vec<Reason> {
         Reason::Closed,
         Reason::AlreadyMerged,
         Reason::NeedsApproval,
+        Reason::DeliveryNotInVerify {
+            phase: domain::delivery::Phase::Review,
+        },
+        Reason::VerdictOfAnotherHead,
         Reason::Paused,
         Reason::ObserveOnly,
         Reason::DailyCap {

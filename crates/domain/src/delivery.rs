@@ -22,6 +22,7 @@ mod progress;
 mod reason;
 mod refs;
 mod review;
+mod review_sight;
 mod reviewing;
 mod rules;
 mod run;

@@ -8,8 +8,11 @@ use domain::intake::{Intake, ReadingResult};
 use domain::policy::{MergePolicy, Source};
 use engine::deliveries::DeliveryQuery;
 use sandbox::github::{CheckSetup, NewIssue, Outcome};
+use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
-use tests::world::{MINUTE, Moment, REPO, Setup, World, ci, hour, source, with_ci};
+use tests::world::{
+    MINUTE, Moment, REPO, SECOND, Setup, World, ci, hour, scenario, source, story, with_ci,
+};
 
 const LABEL: &str = "gaffer";
 
@@ -452,4 +455,39 @@ async fn issues_that_cannot_be_read_close_no_delivery() {
         .expect("a store");
     let last = intake.expect("an intake").value.last.expect("a reading");
     assert!(matches!(last.result, ReadingResult::Failed(_)), "{last:?}");
+}
+
+#[tokio::test]
+async fn a_second_session_reviews_and_its_answer_is_read_strictly() {
+    let answer = |text: &str| {
+        let says = Step::Say {
+            after: SECOND,
+            text: text.to_owned(),
+        };
+        let ends = Step::Complete {
+            after: SECOND,
+            no_change: true,
+        };
+        story("You review a change", vec![says, ends])
+    };
+    let passes = "```json\n{\"verdict\": \"pass\", \"summary\": \"good\"}\n```";
+    for (text, ends) in [
+        (passes, "close/succeeded"),
+        ("Looks good!", "review/failed"),
+    ] {
+        let source = taking(|rules| {
+            rules.checkpoints = Checkpoints::none();
+            rules.review_by = Some(ReviewBy::Jules);
+        });
+        let world = World::with(Setup {
+            source,
+            scenario: scenario(vec![answer(text)]),
+            ..Setup::default()
+        })
+        .await;
+        let number = open_issue(&world, "Add a test", "");
+        until(&world, number, ends).await;
+        assert_eq!(world.sandbox.counters().creates, 2);
+        world.finish().await;
+    }
 }

@@ -13,6 +13,8 @@ pub struct Sight {
     pub review_job: bool,
     /// Whether it exists and is not over.
     pub review_job_open: bool,
+    /// The plan with which it waits.
+    pub review_plan: Option<PlanId>,
     /// The head of its pull request that is approved for merging.
     pub approved: Option<CommitSha>,
     /// Whether the pull request of the attempt before is open.

@@ -175,7 +175,11 @@ fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
     match asked.by {
         ReviewBy::Agent => Some(review_of(delivery, (pull, head), Audience::Agent)),
         ReviewBy::Human => Some(review_of(delivery, (pull, head), Audience::Human)),
-        ReviewBy::Jules if sight.review_job => None,
+        ReviewBy::Jules if sight.review_job => Some(Want::ApprovePlan {
+            job: asked.job.clone()?,
+            plan: sight.review_plan.clone()?,
+            by: Actor::System,
+        }),
         ReviewBy::Jules => Some(Want::CreateJob {
             job: asked.job.clone()?,
             purpose: Purpose::Review { pull, head },

@@ -4,8 +4,11 @@ mod announcements;
 mod providers;
 mod wants;
 
-use domain::delivery::{self, Delivery, Input, JobSight, PullGlimpse, RunStatus, Sight};
-use domain::ids::DeliveryId;
+use domain::delivery::{
+    self, Delivery, Input, JobGlimpse, JobSight, Phase, PullGlimpse, ReviewSight, RunStatus, Sight,
+    Work as SessionWork,
+};
+use domain::ids::{DeliveryId, JobId, PlanId};
 use domain::policy::{Source, Timing};
 use domain::step::Step;
 
@@ -127,6 +130,12 @@ impl Dispatcher {
             let read_at = pull.value.read_at.unwrap_or(pull.value.pull.since);
             next = apply(&next, Input::Pull(glimpse, read_at))?.aggregate;
         }
+        if let Some(job) = reviewer(&next)
+            && let Some(job) = self.backend.store.job(job).await?
+        {
+            let sight = ReviewSight::of(&job.value, &source.timing, now);
+            next = apply(&next, Input::Review(sight))?.aggregate;
+        }
         for child in next.children.clone() {
             if let Some(found) = self.backend.store.get::<Delivery>(&child.id).await? {
                 let state = delivery::ChildState::of(&found.value);
@@ -143,7 +152,7 @@ impl Dispatcher {
         if let Some(job) = &delivery.task.job
             && let Some(job) = store.job(job).await?
         {
-            let glimpse = delivery::JobGlimpse::of(&job.value, timing, self.backend.now());
+            let glimpse = JobGlimpse::of(&job.value, timing, self.backend.now());
             sight.job = Some(glimpse);
         }
         let asked = delivery.review.asked.as_ref();
@@ -152,6 +161,8 @@ impl Dispatcher {
         {
             sight.review_job = true;
             sight.review_job_open = !job.value.is_ended();
+            let glimpse = JobGlimpse::of(&job.value, timing, self.backend.now());
+            sight.review_plan = plan_of(&glimpse);
         }
         if let Some(pull) = &delivery.task.pull
             && let Some(pull) = store.pull(pull).await?
@@ -182,6 +193,22 @@ impl Dispatcher {
 /// Whether a delivery is closed, or failed, so that its source may be removed.
 fn may_be_left(delivery: &Delivery) -> bool {
     delivery.is_terminal() || delivery.run_status == RunStatus::Failed
+}
+
+/// The plan with which a session waits.
+fn plan_of(glimpse: &JobGlimpse) -> Option<PlanId> {
+    match &glimpse.work {
+        SessionWork::Planned(plan) => Some(plan.clone()),
+        SessionWork::Waiting | SessionWork::Working | SessionWork::Asking => None,
+        SessionWork::Resting(_) | SessionWork::Ended(_) => None,
+    }
+}
+
+/// The job that reviews, while its answer is awaited.
+fn reviewer(delivery: &Delivery) -> Option<&JobId> {
+    let is_awaited = (delivery.phase, delivery.run_status) == (Phase::Review, RunStatus::Running);
+    let asked = delivery.review.asked.as_ref().filter(|_| is_awaited)?;
+    asked.job.as_ref()
 }
 
 /// Whether nothing has to be saved: nothing changed, and it is read again early enough.

@@ -1,5 +1,7 @@
 //! From a labelled issue to a closed delivery.
 
+mod phases;
+
 use domain::delivery::{
     Act, Actor, Checkpoints, Closed, Command, Delivery, Phase, Review, ReviewBy, Rules, Verdict,
 };

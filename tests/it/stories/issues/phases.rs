@@ -1,0 +1,248 @@
+//! What people decide at checkpoints, and the phases after the merge.
+
+use domain::delivery::{Deploy, Endpoint, Observe, Part, PullEnd, RunStatus};
+use jiff::SignedDuration;
+use sandbox::github::{Conclusion, DeploymentState};
+
+use super::*;
+
+/// Without a person, as far as its settings change nothing.
+async fn alone(change: impl FnOnce(&mut Rules)) -> (World, u64) {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        change(rules);
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    (world, number)
+}
+
+async fn merge_commit(world: &World, number: u64) -> String {
+    let found = delivery(world, number).await.expect("a delivery");
+    match found.pull_seen().and_then(|pull| pull.end.clone()) {
+        Some(PullEnd::Merged {
+            commit: Some(commit),
+            ..
+        }) => commit.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_deployment_of_the_merge_commit_is_awaited() {
+    let (world, number) = alone(|rules| {
+        rules.endpoint = Endpoint::default();
+        rules.deploy = "deployment:production".parse().expect("a deployment");
+    })
+    .await;
+    until(&world, number, "deploy/pending").await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(place(&world, number).await, "deploy/pending");
+    let sha = merge_commit(&world, number).await;
+    let github = world.sandbox.github();
+    let now = world.clock.now();
+    let made = github.deploy(now, REPO, (&sha, "production"));
+    let made = made.expect("a deployment");
+    github.set_deployment(now, REPO, made, DeploymentState::InProgress);
+    until(&world, number, "deploy/running").await;
+    github.set_deployment(world.clock.now(), REPO, made, DeploymentState::Success);
+    until(&world, number, "close/succeeded").await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
+    let deploy = CheckSetup {
+        workflow: "Deploy".to_owned(),
+        on_dispatch: true,
+        takes: SignedDuration::from_hours(5),
+        ..CheckSetup::new("deploy", Outcome::Success)
+    };
+    let mut checks = tests::world::green_checks();
+    checks.push(deploy);
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.endpoint = Endpoint::default();
+        rules.deploy = "workflow:deploy.yml@main"
+            .parse::<Deploy>()
+            .expect("a workflow");
+    });
+    let world = World::with(Setup {
+        source,
+        scenario: with_ci(ci(checks)),
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "deploy/running").await;
+    let ends = |conclusion| {
+        let now = world.clock.now();
+        let github = world.sandbox.github();
+        github.finish_dispatched(now, REPO, "deploy.yml", conclusion);
+    };
+    ends(Conclusion::Failure);
+    until(&world, number, "deploy/failed").await;
+    world.pass(hour(2)).await;
+    assert_eq!(world.sandbox.counters().dispatches, 1);
+    assert_eq!(world.wake_names(), ["error/phase_failed"]);
+
+    order(&world, number, Act::Retry { reason: None }).await;
+    until(&world, number, "deploy/running").await;
+    assert_eq!(world.sandbox.counters().dispatches, 2);
+    ends(Conclusion::Success);
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().creates, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_was_deployed_is_observed_for_its_time() {
+    let soak = SignedDuration::from_mins(30);
+    let (world, number) = alone(|rules| {
+        rules.endpoint = "observe".parse().expect("an endpoint");
+        rules.observe = Observe::Soak(soak);
+    })
+    .await;
+    until(&world, number, "observe/running").await;
+    let began = world.clock.now();
+    until(&world, number, "close/succeeded").await;
+    assert!(world.clock.now() >= began + soak);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_delivery_that_was_split_closes_after_its_parts() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Plan]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Two things", "");
+    until(&world, number, "plan/pending").await;
+    order(&world, number, Act::Start).await;
+    until(&world, number, "plan/succeeded").await;
+    let part = |summary: &str| Part {
+        summary: summary.to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let children = vec![part("The first thing"), part("The second thing")];
+    order(&world, number, Act::Split { children }).await;
+    let parts = delivery(&world, number).await.expect("a delivery").children;
+    for part in &parts {
+        let is_there = async |world: &World| {
+            let found = world.backend.store.get::<Delivery>(&part.id).await;
+            found.expect("a store").is_some()
+        };
+        Box::pin(world.until(hour(1), "a part", is_there)).await;
+        for act in [Act::Start, Act::Approve { head: None }] {
+            let may = async |world: &World| {
+                let shown = world.backend.delivery_shown(&part.id).await;
+                let it = shown.expect("a part").delivery;
+                it.awaits_start() || it.awaits_approval()
+            };
+            Box::pin(world.until(hour(1), "a person is awaited", may)).await;
+            let command = Command {
+                id: format!("test:{}", world.backend.ulid()),
+                by: Actor::person("ann"),
+                act,
+            };
+            let taken = world.backend.command_delivery(&part.id, &command).await;
+            taken.expect("a command that is taken");
+        }
+    }
+    until(&world, number, "close/succeeded").await;
+    world.pass(MINUTE * 5).await;
+    let github = world.sandbox.github();
+    assert_eq!(github.is_closed(REPO, number), Some(true));
+    assert_eq!(world.sandbox.counters().merges, 2);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_rejected_plan_is_made_again_by_the_same_session() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Plan]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    order(&world, number, Act::Start).await;
+    until(&world, number, "plan/succeeded").await;
+    let reason = "Use the library that we have.".to_owned();
+    order(&world, number, Act::Reject { reason }).await;
+    until(&world, number, "plan/succeeded").await;
+    let counters = world.sandbox.counters();
+    assert_eq!(
+        (counters.creates, counters.messages, counters.approvals),
+        (1, 1, 0)
+    );
+    order(&world, number, Act::Approve { head: None }).await;
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().creates, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_rejected_change_is_a_new_attempt_and_the_older_pull_request_is_closed() {
+    let (world, number) = alone(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    })
+    .await;
+    until(&world, number, "implement/succeeded").await;
+    let first = delivery(&world, number).await.and_then(|it| it.task.pull);
+    let first = first.expect("a pull request");
+    let reason = "Begin anew.".to_owned();
+    order(&world, number, Act::Reject { reason }).await;
+    until(&world, number, "implement/succeeded").await;
+    let second = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(second.attempt, 2);
+    assert_ne!(second.task.pull.as_ref(), Some(&first));
+    order(&world, number, Act::Approve { head: None }).await;
+    until(&world, number, "close/succeeded").await;
+    world.pass(MINUTE * 10).await;
+    let github = world.sandbox.github();
+    assert_eq!(github.is_closed(REPO, first.number), Some(true));
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (2, 1));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_cancelled_delivery_calls_its_job_off_and_is_tried_again() {
+    let (world, number) = alone(|_| {}).await;
+    until(&world, number, "implement/running").await;
+    order(&world, number, Act::Cancel).await;
+    let failed = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(failed.run_status, RunStatus::Failed);
+    assert_eq!(failed.error.expect("an error").text, "Canceled by user");
+    let job = failed.task.job.expect("a job");
+    Box::pin(world.until_is(MINUTE * 5, &job, "cancelled")).await;
+    world.pass(hour(3)).await;
+    assert_eq!(place(&world, number).await, "implement/failed");
+    assert_eq!(world.wake_names(), [""; 0], "a person knows what they did");
+
+    order(&world, number, Act::Retry { reason: None }).await;
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().creates, 2);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_endpoint_before_the_merge_touches_neither_pull_request_nor_session() {
+    let (world, number) = alone(|rules| {
+        rules.endpoint = "review".parse().expect("an endpoint");
+    })
+    .await;
+    until(&world, number, "close/succeeded").await;
+    world.pass(hour(3)).await;
+    let ended = delivery(&world, number).await.expect("a delivery");
+    let pull = ended.task.pull.expect("a pull request");
+    let github = world.sandbox.github();
+    assert_eq!(github.is_closed(REPO, pull.number), Some(false));
+    assert_eq!(world.state(&ended.task.job.expect("a job")).await, "left");
+    let counters = world.sandbox.counters();
+    assert_eq!(
+        (counters.merges, counters.archives, counters.branch_deletes),
+        (0, 0, 0)
+    );
+    world.finish().await;
+}

@@ -66,12 +66,39 @@ impl Backend {
         let agent = waits.woken(None, &delivery.repo).await?;
         Ok(Some(DeliveryShown {
             waits_for: delivery::waits(&delivery, of_job, agent.as_ref()),
-            because: delivery::reasons(&delivery),
+            because: self.reasons_of(&delivery).await?,
             is_stored: true,
             delivery,
             job,
             pull,
         }))
+    }
+
+    /// Why a delivery is where it is: its own reasons, then what holds up everything of its source.
+    async fn reasons_of(&self, delivery: &Delivery) -> Result<Vec<Reason>, Error> {
+        let mut because = delivery::reasons(delivery);
+        if delivery.is_terminal() {
+            return Ok(because);
+        }
+        let repo = &delivery.repo;
+        let mut add = |code, sentence| because.push(Reason { code, sentence });
+        if self.store.switches().await?.value.paused_since.is_some() {
+            add("paused", "Everything is paused.".to_owned());
+        }
+        match self.store.source(repo).await?.map(|found| found.value) {
+            None => add("no_source", format!("{repo} is no source.")),
+            Some(source) if source.paused => {
+                add("source_paused", format!("Source {repo} is paused."));
+            }
+            Some(source) if source.branch.is_none() => {
+                let sentence = format!(
+                    "Source {repo} names no branch, from which its sessions have to start."
+                );
+                add("branch_missing", sentence);
+            }
+            Some(_) => {}
+        }
+        Ok(because)
     }
 
     /// A job that belongs to no delivery; none for others, which are shown by theirs.

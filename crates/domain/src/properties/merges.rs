@@ -1,6 +1,7 @@
 //! `judge` merges exactly the complete green record, by a second implementation of what that is.
 
 use super::*;
+use crate::delivery::{Gate, Phase};
 use crate::merge::{
     FACTS_AGE_MAX, Hold, Judgement, MAX_ATTEMPTS, MergeContext, MergeRefusals, Owner,
     SessionStatus, judge,
@@ -31,6 +32,16 @@ pub(super) fn hold() -> impl Strategy<Value = Option<Hold>> {
     prop_oneof![8 => Just(None), 1 => Just(Some(Hold::Paused)), 1 => Just(Some(Hold::ObserveOnly))]
 }
 
+/// Why a delivery does not let a head be merged; mostly it does.
+fn gate() -> impl Strategy<Value = Option<Gate>> {
+    let phase = Phase::Review;
+    prop_oneof![
+        8 => Just(None),
+        1 => Just(Some(Gate::NotInVerify { phase })),
+        1 => Just(Some(Gate::OtherHead)),
+    ]
+}
+
 fn standing() -> impl Strategy<Value = MergeContext> {
     (
         owner(),
@@ -43,6 +54,7 @@ fn standing() -> impl Strategy<Value = MergeContext> {
         (
             prop_oneof![8 => Just(false), 1 => Just(true)],
             prop_oneof![8 => Just(None), 1 => Just(Some(vec!["x.rs".to_owned()]))],
+            gate(),
         ),
     )
         .prop_map(
@@ -52,7 +64,7 @@ fn standing() -> impl Strategy<Value = MergeContext> {
                     session,
                     wanted_base: "main".parse().unwrap(),
                     approved,
-                    gate: None,
+                    gate: strange.2,
                     plan_unreviewed: strange.0,
                     unexpected: strange.1,
                     head_since,
@@ -153,6 +165,7 @@ fn may_merge(
         && (standing.unexpected.is_none() || standing.approved.as_ref() == Some(&facts.head.sha))
         && standing.session == SessionStatus::Resting
         && standing.hold.is_none()
+        && standing.gate.is_none()
         && standing.merges_today < policy.merges_per_day
         && is_green(
             facts,

@@ -55,3 +55,22 @@ fn without_webhooks_the_story_ends_the_same() {
     let merges = report["green_to_merged_seconds"].as_array();
     assert_eq!(merges.map(Vec::len), Some(3), "{report}");
 }
+
+#[test]
+fn three_issues_end_as_closed_deliveries_with_one_task_each() {
+    let report = demo(&["--deliveries"]);
+    let of = |name: &str| report[name].as_u64();
+    for (name, wanted) in [
+        ("deliveries", 3),
+        ("closed", 3),
+        ("tasks", 3),
+        ("merged", 3),
+        ("comments_max", 1),
+        // One change is sent back by its reviewer, and the checks of one fail first.
+        ("rounds", 2),
+        // Three reviews, and another one of the change that was sent back.
+        ("wakes", 4),
+    ] {
+        assert_eq!(of(name), Some(wanted), "{name}: {report}");
+    }
+}

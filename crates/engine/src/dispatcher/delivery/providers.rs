@@ -3,6 +3,7 @@
 use domain::delivery::{
     Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd, RunStatus,
 };
+use domain::failure::{Failure, FailureClass};
 use domain::ids::CommitSha;
 
 use crate::backend::Error;
@@ -15,10 +16,16 @@ impl Dispatcher {
         delivery: &Delivery,
         phase: Phase,
     ) -> Result<bool, Error> {
-        let report = if phase == Phase::Observe {
-            self.observed(delivery).await?
+        let asked = if phase == Phase::Observe {
+            self.observed(delivery).await
         } else {
-            self.deployed(delivery).await?
+            self.deployed(delivery).await
+        };
+        let report = match asked {
+            Err(Error::Outside(failure)) if is_final(&failure) => {
+                ProviderReport::Bad(failure.to_string())
+            }
+            asked => asked?,
         };
         self.show_delivery(&delivery.id, &Input::Provider(phase, report))
             .await
@@ -55,6 +62,20 @@ impl Dispatcher {
             }
             (Deploy::Deployment { .. }, None) => ProviderReport::Nothing,
         })
+    }
+}
+
+/// Whether asking again cannot help before a person changes something, for example a workflow that is missing.
+fn is_final(failure: &Failure) -> bool {
+    match failure.class {
+        FailureClass::NotFound | FailureClass::Forbidden | FailureClass::Invalid => true,
+        FailureClass::Throttled
+        | FailureClass::Unavailable
+        | FailureClass::Network
+        | FailureClass::Garbled
+        | FailureClass::Unauthorized
+        | FailureClass::Precondition
+        | FailureClass::Conflict => false,
     }
 }
 

@@ -64,7 +64,7 @@ pub use text::{
 };
 pub use waits::waits;
 pub use want::{Purpose, Sight, Want};
-pub use wants::wants;
+pub use wants::{cause, wants};
 
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName};
 use crate::priority::Priority;

@@ -8,7 +8,7 @@ use crate::ids::digest;
 pub(super) fn asks(delivery: &Delivery) -> Option<Want> {
     let (ask, audience) = asked(delivery)?;
     // One question for each time that it comes here.
-    let cause = format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len());
+    let cause = super::cause(delivery);
     Some(Want::Ask {
         ask,
         audience,

@@ -2,13 +2,14 @@
 
 use super::create::{CHILDREN_MAX, check_refs};
 use super::history::Actor;
+use super::legal;
 use super::moves::Moving;
 use super::refs;
 use super::run::{Analysis, Mode, Performer, Run, RunResult};
 use super::text::{self, FEEDBACK_CHARS_MAX, Refused, TARGETS_MAX, What};
 use super::{
-    Act, Approved, Child, ChildState, Command, Edit, Fault, Part, Phase, Plan, PlanBy, Review,
-    RunStatus, Verdict, Work,
+    Act, Approved, Child, ChildState, Closed, Command, Edit, Fault, Part, Phase, Plan, PlanBy,
+    Review, RunStatus, Verdict, Work,
 };
 use crate::ids::{CommitSha, DeliveryId, JobId, RunId};
 use crate::job::RETRY_REASON_CHARS_MAX;
@@ -25,7 +26,7 @@ pub(super) fn carry_out(moving: &mut Moving<'_>, command: &Command) -> Result<()
         Act::Approve { head } => approve(moving, head.as_ref(), by)?,
         Act::Reject { reason } => reject(moving, reason, by)?,
         Act::Retry { reason } => retry(moving, reason.as_deref(), by)?,
-        Act::Cancel => moving.fail(Fault::Canceled, "", by),
+        Act::Cancel => cancel(moving, by),
         Act::Verdict(review) => verdict(moving, review, by)?,
         Act::Plan {
             content,
@@ -82,6 +83,15 @@ pub(super) fn let_go_on(moving: &mut Moving<'_>, head: Option<CommitSha>, by: &A
         by: by.clone(),
         at: moving.now,
     });
+}
+
+/// What is under way fails; what is not is given up.
+fn cancel(moving: &mut Moving<'_>, by: &Actor) {
+    if legal::is_under_way(&moving.delivery) {
+        moving.fail(Fault::Canceled, "", by);
+    } else {
+        moving.close(Closed::CalledOff, by);
+    }
 }
 
 fn reject(moving: &mut Moving<'_>, reason: &str, by: &Actor) -> Result<(), Refused> {
@@ -214,6 +224,7 @@ fn split(moving: &mut Moving<'_>, parts: &[Part], by: &Actor) -> Result<(), Refu
             format!("the parts have {bytes} bytes together, at most {CHILDREN_BYTES_MAX}");
         return Err(("children_too_long", sentence));
     }
+    moving.end_run(RunResult::Success, Some("it was split"));
     moving.delivery.children = children;
     match moving.delivery.run_status {
         RunStatus::Running => {}

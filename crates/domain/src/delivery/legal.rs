@@ -5,8 +5,8 @@ use super::history;
 use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
-    Actor, CheckpointsBy, CommandKind, Delivery, Phase, PlanBy, ReviewBy, Rules, RunStatus,
-    Verdict, Work,
+    Actor, CheckpointsBy, CommandKind, Delivery, Executor, Phase, PlanBy, ReviewBy, Rules,
+    RunStatus, Verdict, Work,
 };
 
 /// Why a command is refused. Nothing was changed.
@@ -69,8 +69,13 @@ pub(super) fn may(
         CommandKind::Reject => not_here("nothing_to_reject", "reject", (phase, status)),
         CommandKind::Retry if status == RunStatus::Failed => retry(delivery, by, rules),
         CommandKind::Retry => not_here("not_failed", "retry", (phase, status)),
-        CommandKind::Cancel if status.is_under_way() => Ok(()),
-        CommandKind::Cancel => not_here("not_running", "cancel", (phase, status)),
+        CommandKind::Cancel if is_under_way(delivery) => Ok(()),
+        // It is given up: no issue can be closed for it.
+        CommandKind::Cancel if delivery.issue.is_none() => people(delivery, by, rules),
+        CommandKind::Cancel => refuse(
+            "not_running",
+            "nothing of the delivery is under way: close its issue to give it up",
+        ),
         CommandKind::Verdict => verdict(delivery, by, rules),
         CommandKind::Plan => plan(delivery, by, rules),
         CommandKind::Split => split(delivery),
@@ -81,6 +86,14 @@ pub(super) fn may(
         CommandKind::Analyse if status == RunStatus::Failed => analyse(delivery),
         CommandKind::Analyse => not_here("not_failed", "analyse", (phase, status)),
     }
+}
+
+/// Whether there is something to call off. A pending phase of the system waits for others, who may never come; a pending
+/// phase of an agent waits for whoever starts it.
+pub(super) fn is_under_way(delivery: &Delivery) -> bool {
+    let is_awaited =
+        delivery.run_status == RunStatus::Pending && delivery.phase.executor() == Executor::System;
+    delivery.run_status.is_under_way() || is_awaited
 }
 
 fn refuse(code: &'static str, sentence: &str) -> Result<(), Refused> {

@@ -79,7 +79,9 @@ impl Moving<'_> {
     }
 
     fn begin_run(&mut self, phase: Phase) {
-        let Some(mode) = Mode::of(phase) else {
+        // The parts of one that was split have runs of their own.
+        let is_split = phase == Phase::Plan && !self.delivery.children.is_empty();
+        let Some(mode) = Mode::of(phase).filter(|_| !is_split) else {
             return;
         };
         let performer = self.performer(phase);
@@ -123,7 +125,7 @@ impl Moving<'_> {
         phases.next().filter(|run| run.status == RunResult::Running)
     }
 
-    fn end_run(&mut self, status: RunResult, note: Option<&str>) {
+    pub(super) fn end_run(&mut self, status: RunResult, note: Option<&str>) {
         let now = self.now;
         if let Some(run) = self.open_run() {
             run.status = status;
@@ -179,6 +181,10 @@ impl Moving<'_> {
         self.delivery.review.head = Some(head.clone());
         if let Some(run) = self.open_run() {
             run.head = Some(head.clone());
+            // A person may send what the agent was asked for.
+            if actor.is_person() {
+                run.performer = Performer::Human;
+            }
         }
         self.delivery.verdict = Some(verdict);
         self.succeed(actor, note);
@@ -206,7 +212,7 @@ impl Moving<'_> {
             Closed::IssueClosed => (RunResult::Failed, "the issue was closed"),
             Closed::CalledOff => (
                 RunResult::Failed,
-                "the delivery it is a part of was called off",
+                "it was called off, or the delivery it is a part of was",
             ),
             Closed::Finished | Closed::PartsClosed => (RunResult::Success, "closed"),
         };

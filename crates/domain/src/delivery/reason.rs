@@ -35,6 +35,7 @@ pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
         return WaitParty::Agent;
     }
     match delivery.phase {
+        Phase::Plan if !delivery.children.is_empty() => parts(delivery),
         Phase::Plan => match delivery.rules.plan_by {
             PlanBy::Jules => WaitParty::Jules,
             PlanBy::Agent => WaitParty::Agent,
@@ -49,6 +50,15 @@ pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
         },
         Phase::Verify | Phase::Deploy => WaitParty::GitHub,
         Phase::Intake | Phase::Observe | Phase::Close => WaitParty::Gaffer,
+    }
+}
+
+/// A part that failed waits for a person, and so does what it is a part of.
+fn parts(delivery: &Delivery) -> WaitParty {
+    let has_failed = |child: &super::Child| child.state == ChildState::Failed;
+    match delivery.children.iter().any(has_failed) {
+        true => WaitParty::Person,
+        false => WaitParty::Gaffer,
     }
 }
 
@@ -120,7 +130,7 @@ fn planning(delivery: &Delivery) -> Reason {
         let open = delivery.children.iter();
         let open = open.filter(|child| child.state != ChildState::Closed);
         let (open, all) = (open.count(), delivery.children.len());
-        let sentence = format!("It was split into {all} parts, of which {open} are open.");
+        let sentence = format!("It was split into {all} parts, {open} of them open.");
         return reason("parts_open", sentence);
     }
     match delivery.rules.plan_by {
@@ -168,7 +178,10 @@ fn closed(delivery: &Delivery) -> Reason {
         Some(Closed::Finished) | None => "It is closed: it came to its end.",
         Some(Closed::PartsClosed) => "It is closed, since all its parts are.",
         Some(Closed::IssueClosed) => "It is closed, since its issue was closed.",
-        Some(Closed::CalledOff) => "It is closed, since what it is a part of was called off.",
+        Some(Closed::CalledOff) if delivery.parent.is_some() => {
+            "It is closed, since it was called off, or what it is a part of."
+        }
+        Some(Closed::CalledOff) => "It is closed, since it was called off.",
     };
     reason("closed", sentence)
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use super::{Checkpoints, Endpoint};
+use super::{Checkpoints, Endpoint, Phase};
 use crate::ids::BranchName;
 
 /// Most rounds and attempts that a source may allow: beyond them a person looks anyway.
@@ -99,6 +99,13 @@ impl Rules {
         if self.attempts == 0 || self.attempts > ROUNDS_MAX {
             return Err(OddRules::Attempts);
         }
+        let end = self.endpoint.phase();
+        if self.deploy != Deploy::None && end < Phase::Deploy {
+            return Err(OddRules::NeverDeployed);
+        }
+        if self.observe != Observe::None && end < Phase::Observe {
+            return Err(OddRules::NeverObserved);
+        }
         Ok(())
     }
 }
@@ -112,7 +119,7 @@ pub enum OddRules {
     )]
     LabelOfJules,
     /// It is no label.
-    #[error("a label has 1 to {NAME_CHARS_MAX} visible characters")]
+    #[error("a label has 1 to {NAME_CHARS_MAX} visible characters and no comma")]
     Label,
     /// Too many rounds of review.
     #[error("review rounds are a number from 0 to {ROUNDS_MAX}")]
@@ -120,6 +127,16 @@ pub enum OddRules {
     /// No attempt, or too many.
     #[error("attempts are a number from 1 to {ROUNDS_MAX}")]
     Attempts,
+    /// It would never be deployed.
+    #[error(
+        "deliveries end before deploy, so nothing would be deployed: set endpoint `deploy` or `observe`, or deploy `none`"
+    )]
+    NeverDeployed,
+    /// It would never be observed.
+    #[error(
+        "deliveries end before observe, so nothing would be observed: set endpoint `observe`, or observe `none`"
+    )]
+    NeverObserved,
     /// It is no way to deploy.
     #[error("deploy is `none`, `workflow:FILE@BRANCH` or `deployment:ENVIRONMENT`")]
     Deploy,
@@ -155,7 +172,9 @@ impl FromStr for IntakeLabel {
         if label.eq_ignore_ascii_case(LABEL_OF_JULES) {
             return Err(OddRules::LabelOfJules);
         }
-        named(label).ok_or(OddRules::Label).map(Self)
+        // GitHub takes several labels with commas between them.
+        let named = named(label).filter(|label| !label.contains(','));
+        named.ok_or(OddRules::Label).map(Self)
     }
 }
 
@@ -363,11 +382,35 @@ mod tests {
     }
 
     #[test]
+    fn what_would_never_act_is_refused() {
+        let ending = |endpoint: &str, deploy: &str, observe: &str| {
+            let rules = Rules {
+                endpoint: endpoint.parse().unwrap(),
+                deploy: deploy.parse().unwrap(),
+                observe: observe.parse().unwrap(),
+                ..Rules::default()
+            };
+            rules.check()
+        };
+        let workflow = "workflow:ship.yml@main";
+        assert_eq!(
+            ending("verify", workflow, "none"),
+            Err(OddRules::NeverDeployed)
+        );
+        assert_eq!(ending("deploy", workflow, "none"), Ok(()));
+        assert_eq!(
+            ending("deploy", "none", "soak:30m"),
+            Err(OddRules::NeverObserved)
+        );
+        assert_eq!(ending("observe", workflow, "soak:30m"), Ok(()));
+    }
+
+    #[test]
     fn odd_settings_are_refused() {
         for label in ["jules", "JULES", " Jules "] {
             assert_eq!(label.parse::<IntakeLabel>(), Err(OddRules::LabelOfJules));
         }
-        for label in ["", "  ", "a\nb", &"x".repeat(101)] {
+        for label in ["", "  ", "a\nb", "a,b", &"x".repeat(101)] {
             assert_eq!(label.parse::<IntakeLabel>(), Err(OddRules::Label));
         }
         for wrong in [

@@ -20,13 +20,16 @@ pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&Agent
         WaitParty::Agent => WaitsFor::woken(woken, asked_of_agent(delivery), since),
         WaitParty::Jules | WaitParty::GitHub | WaitParty::Gaffer => {
             let own = WaitsFor::new(who, system(delivery), since);
-            of_job.filter(|_| is_with_job(delivery)).unwrap_or(own)
+            of_job
+                .filter(|told| is_told_by_job(delivery, told))
+                .unwrap_or(own)
         }
     }
 }
 
 fn asked_of_person(delivery: &Delivery) -> WaitReason {
-    if delivery.run_status == RunStatus::Failed {
+    let has_failed = |child: &super::Child| child.state == super::ChildState::Failed;
+    if delivery.run_status == RunStatus::Failed || delivery.children.iter().any(has_failed) {
         return WaitReason::Failure;
     }
     if delivery.awaits_start() {
@@ -44,6 +47,13 @@ fn asked_of_agent(delivery: &Delivery) -> WaitReason {
     } else {
         WaitReason::Verdict
     }
+}
+
+/// Whether its job has to say what is waited for. A job that has ended says nothing about what follows, and neither
+/// does one whose plan the delivery has decided about.
+fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
+    let is_decided = told.what == WaitReason::Plan && delivery.phase > Phase::Plan;
+    told.who != WaitParty::Nobody && !is_decided && is_with_job(delivery)
 }
 
 /// Whether its job and its pull request say what is waited for.

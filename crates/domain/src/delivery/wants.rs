@@ -274,12 +274,17 @@ fn provider(delivery: &Delivery) -> Vec<Want> {
             Some(Want::DispatchWorkflow {
                 file: file.clone(),
                 branch: branch.clone(),
-                cause: format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len()),
+                cause: cause(delivery),
             })
         }
         Deploy::Workflow { .. } | Deploy::Deployment { .. } | Deploy::None => None,
     };
     dispatch.into_iter().chain(ask).collect()
+}
+
+/// Identifies what is wanted for as long as a delivery stays where it is.
+pub fn cause(delivery: &Delivery) -> String {
+    format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len())
 }
 
 /// A failure is announced, unless a command caused it.
@@ -288,6 +293,6 @@ fn failed(delivery: &Delivery) -> Option<Want> {
     let is_told = delivery.run_status == RunStatus::Failed && error.code != Fault::Canceled;
     is_told.then(|| Want::TellFailed {
         phase: delivery.phase,
-        cause: format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len()),
+        cause: cause(delivery),
     })
 }

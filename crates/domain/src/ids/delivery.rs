@@ -18,6 +18,17 @@ impl DeliveryId {
         Self(short(&format!("{}:#{number}", repo.key()), DELIVERY_DIGITS))
     }
 
+    /// The id of the delivery that an issue triggers for the `turn`th time, from 1 on.
+    pub fn of_issue_again(repo: &RepoName, number: u64, turn: u32) -> Self {
+        match turn {
+            0 | 1 => Self::of_issue(repo, number),
+            turn => Self(short(
+                &format!("{}:#{number}:{turn}", repo.key()),
+                DELIVERY_DIGITS,
+            )),
+        }
+    }
+
     /// The id of a delivery into which another one was split.
     pub fn of_child(parent: &Self, place: usize) -> Self {
         Self(short(&format!("{parent}:child:{place}"), DELIVERY_DIGITS))
@@ -70,6 +81,10 @@ mod tests {
         assert_eq!(id, DeliveryId::of_issue(&"acme/shop".parse().unwrap(), 12));
         assert_ne!(id, DeliveryId::of_issue(&"acme/shop".parse().unwrap(), 13));
         assert_eq!(id.as_str().parse(), Ok(id.clone()));
+        let turn = |turn| DeliveryId::of_issue_again(&"ACME/shop".parse().unwrap(), 12, turn);
+        assert_eq!(turn(1), id);
+        assert_ne!(turn(2), id);
+        assert_ne!(turn(2), turn(3));
         for wrong in ["", "0123456789ab0", "0123456789AB", "0123456789ag", "a/b"] {
             assert!(wrong.parse::<DeliveryId>().is_err(), "{wrong}");
         }

@@ -3,10 +3,19 @@
 use super::MAX_ATTEMPTS;
 use super::reason::{MergeInput, MissingChecksCause, Reason};
 use crate::advice::Advice;
+use crate::delivery::Phase;
 
 /// The verdict of a delivery's review is about another head.
 const OTHER_HEAD: &str =
     "The verdict of its review is about another head; this one is reviewed first.";
+
+/// Why a delivery at this phase lets nothing be merged. One at verify has failed there.
+fn not_at_verify(phase: Phase) -> String {
+    if phase == Phase::Verify {
+        return "Verifying it failed in its delivery, and has to be tried again.".to_owned();
+    }
+    format!("Its delivery is at {phase}, not at verify.")
+}
 
 impl Reason {
     /// The order that helps, where Gaffer has one.
@@ -75,7 +84,7 @@ impl Reason {
                 "People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`."
                     .to_owned()
             }
-            Self::DeliveryNotInVerify { phase } => format!("Its delivery is at {phase}, not at verify."),
+            Self::DeliveryNotInVerify { phase } => not_at_verify(*phase),
             Self::VerdictOfAnotherHead => OTHER_HEAD.to_owned(),
             Self::Paused => "Writing is paused.".to_owned(),
             Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),

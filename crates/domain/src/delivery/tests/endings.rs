@@ -1,6 +1,7 @@
 //! Failures, retries, and what people do by hand.
 
 use super::*;
+use crate::job::{WaitParty, WaitReason, WaitsFor};
 
 fn closed_pull() -> PullGlimpse {
     PullGlimpse {
@@ -220,6 +221,41 @@ fn a_reopened_issue_is_as_if_it_had_never_been_closed() {
 }
 
 #[test]
+fn what_has_no_issue_can_be_given_up() {
+    let own = rules(&[Phase::Plan], "verify", ReviewBy::Nobody);
+    let mut issue = World::new(own.clone());
+    assert_eq!(issue.orders(kim(), Act::Cancel), Err("not_running"));
+    let mut world = World::new(own.clone());
+    world.delivery.issue = None;
+    assert_eq!(world.kim(Act::Cancel), "close/succeeded");
+    assert_eq!(world.delivery.closed, Some(Closed::CalledOff));
+    // What is under way fails first, and may be tried again.
+    let mut world = World::new(own);
+    world.delivery.issue = None;
+    world.kim(Act::Start);
+    assert_eq!(world.kim(Act::Cancel), "plan/failed");
+    assert_eq!(world.kim(Act::Cancel), "close/succeeded");
+}
+
+#[test]
+fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
+    let mut world = World::in_review(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
+    let ended = WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, at(1));
+    let plan = WaitsFor::new(WaitParty::Person, WaitReason::Plan, at(1));
+    let work = WaitsFor::new(WaitParty::Jules, WaitReason::Work, at(1));
+    let told = |world: &World, of_job: &WaitsFor| {
+        let told = waits(&world.delivery, Some(of_job.clone()), None);
+        (told.who, told.what)
+    };
+    world.delivery.phase = Phase::Implement;
+    world.delivery.run_status = RunStatus::Running;
+    let own = (WaitParty::Jules, WaitReason::Session);
+    assert_eq!(told(&world, &ended), own);
+    assert_eq!(told(&world, &plan), own);
+    assert_eq!(told(&world, &work), (work.who, work.what));
+}
+
+#[test]
 fn parts_close_their_parent() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     let part = |n: u32| Part {
@@ -233,6 +269,13 @@ fn parts_close_their_parent() {
         "plan/running"
     );
     assert_eq!(world.delivery.task.job, None);
+    // Its parts have runs, it has none.
+    assert!(world.delivery.runs.iter().all(|run| run.ended_at.is_some()));
+    let told = waits(&world.delivery, None, None);
+    assert_eq!(
+        (told.who, told.what),
+        (WaitParty::Gaffer, WaitReason::Parts)
+    );
     let ids: Vec<DeliveryId> = world
         .delivery
         .children
@@ -244,6 +287,11 @@ fn parts_close_their_parent() {
     };
     take(&mut world, &ids[0], ChildState::Failed);
     assert_eq!(reasons(&world.delivery)[1].code, "part_failed");
+    let told = waits(&world.delivery, None, None);
+    assert_eq!(
+        (told.who, told.what),
+        (WaitParty::Person, WaitReason::Failure)
+    );
     take(&mut world, &ids[0], ChildState::Closed);
     assert_eq!(take(&mut world, &ids[0], ChildState::Open), "plan/running");
     assert_eq!(

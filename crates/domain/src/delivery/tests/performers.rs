@@ -97,8 +97,10 @@ fn after_eight_hours_a_person_reviews_instead_of_the_agent() {
         world.orders(zai(), verdict(Verdict::Pass, 'a')),
         Err("people_only")
     );
-    // A person's `pass` is also the approval at the checkpoint.
+    // A person's `pass` is also the approval at the checkpoint, whoever was asked first.
     assert_eq!(world.kim(verdict(Verdict::Pass, 'a')), "verify/pending");
+    let reviewed = world.delivery.runs.last().unwrap();
+    assert_eq!(reviewed.performer, Performer::Human);
     let approved = world.delivery.review.approved.clone().unwrap();
     assert_eq!((approved.head, approved.by), (sha('a'), kim()));
 }

@@ -291,7 +291,9 @@ fn promised(
             Phase::Observe => "observe/pending",
             Phase::Close => "close/pending",
         }),
-        (CommandKind::Cancel, phase, Running | Blocked) => Some(match phase {
+        // A pending phase of the system waits for others, a pending one of an agent for a start.
+        (CommandKind::Cancel, Phase::Plan | Phase::Implement | Phase::Review, Pending) => None,
+        (CommandKind::Cancel, phase, Pending | Running | Blocked) => Some(match phase {
             Phase::Intake => "intake/failed",
             Phase::Plan => "plan/failed",
             Phase::Implement => "implement/failed",

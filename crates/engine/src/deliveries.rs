@@ -22,6 +22,9 @@ pub use creation::{CreateRefused, DeliveryOrder};
 pub use listing::{DeliveriesCursor, DeliveryList, DeliveryQuery, InvalidDeliveriesCursor};
 pub use shown::DeliveryShown;
 
+/// How many deliveries one issue may have, one after the other.
+pub(crate) const DELIVERIES_OF_ISSUE_MAX: u32 = 100;
+
 /// Longest name that an error repeats, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
@@ -41,9 +44,9 @@ impl Backend {
             return Ok(id);
         }
         if let Ok(issue) = name.parse::<IssueRef>() {
-            let id = DeliveryId::of_issue(&issue.repo, issue.number);
-            if self.store.get::<Delivery>(&id).await?.is_some() {
-                return Ok(id);
+            let newest = self.delivery_of_issue(&issue).await?;
+            if let Some(found) = newest {
+                return Ok(found.value.id);
             }
         }
         let named = match self.find(name).await {
@@ -53,6 +56,14 @@ impl Backend {
         let job = self.must_job(&named.job).await?.value;
         let own = job.delivery.unwrap_or_else(|| DeliveryId::of_job(&job.id));
         Ok(own)
+    }
+
+    /// The newest delivery of an issue. A closed one may have been followed by another.
+    pub async fn delivery_of_issue(
+        &self,
+        issue: &IssueRef,
+    ) -> Result<Option<Versioned<Delivery>>, Error> {
+        Ok(self.next_of_issue(issue).await?.1)
     }
 
     /// Takes a command of a person or an agent. The same command id twice is one command.

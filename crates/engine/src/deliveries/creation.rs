@@ -8,8 +8,10 @@ use domain::job::NotNow;
 use domain::policy::Source;
 use domain::priority::Priority;
 
+use super::DELIVERIES_OF_ISSUE_MAX;
 use crate::backend::{Backend, Error, IndexEntry, decide_again};
 use crate::keys;
+use crate::store::Versioned;
 use crate::work::Work;
 
 /// What is wanted of a new delivery.
@@ -49,15 +51,18 @@ impl Backend {
         order: &DeliveryOrder,
     ) -> Result<Result<Delivery, CreateRefused>, Error> {
         let source = self.source_of_deliveries(&order.repo).await?;
-        let id = self.id_for(order);
-        if let Some(found) = self.store.get::<Delivery>(&id).await? {
-            if !(order.again && found.value.is_terminal()) {
-                return Ok(Err(CreateRefused::Exists(Box::new(found.value))));
+        let (id, found) = match (&order.id, &order.issue) {
+            (Some(id), _) => (id.clone(), self.store.get::<Delivery>(id).await?),
+            (None, Some(issue)) => self.next_of_issue(issue).await?,
+            (None, None) => (DeliveryId::of(self.ulid()), None),
+        };
+        let may_follow = order.again && order.id.is_none();
+        match found.map(|found| found.value) {
+            Some(found) if !(may_follow && found.is_terminal() && found.id != id) => {
+                Ok(Err(CreateRefused::Exists(Box::new(found))))
             }
-            let again = DeliveryId::of(self.ulid());
-            return self.create_under(again, order, &source).await;
+            Some(_) | None => self.create_under(id, order, &source).await,
         }
-        self.create_under(id, order, &source).await
     }
 
     async fn create_under(
@@ -117,12 +122,22 @@ impl Backend {
         Ok(source)
     }
 
-    fn id_for(&self, order: &DeliveryOrder) -> DeliveryId {
-        let of_issue = |issue: &IssueRef| DeliveryId::of_issue(&order.repo, issue.number);
-        let given = order.id.clone();
-        given
-            .or_else(|| order.issue.as_ref().map(of_issue))
-            .unwrap_or_else(|| DeliveryId::of(self.ulid()))
+    /// The id of the next delivery of an issue, with the newest one so far. Once it has had as many as it may, the id is
+    /// that of the last.
+    pub(super) async fn next_of_issue(
+        &self,
+        issue: &IssueRef,
+    ) -> Result<(DeliveryId, Option<Versioned<Delivery>>), Error> {
+        let mut newest = None;
+        for turn in 1..=DELIVERIES_OF_ISSUE_MAX {
+            let id = DeliveryId::of_issue_again(&issue.repo, issue.number, turn);
+            match self.store.get::<Delivery>(&id).await? {
+                Some(found) => newest = Some((id, Some(found))),
+                None => return Ok((id, newest.and_then(|(_, found)| found))),
+            }
+        }
+        let none = || (DeliveryId::of(self.ulid()), None);
+        Ok(newest.unwrap_or_else(none))
     }
 
     /// Draws the number of a new delivery. A number whose delivery is never saved stays unused.

@@ -1,10 +1,8 @@
 //! Issues that become deliveries, and closed issues that end them.
 
-use domain::delivery::{
-    Actor, Delivery, Input, IntakeLabel, IssueRef, IssueSight, IssueState, of_issue,
-};
+use domain::delivery::{Actor, Input, IntakeLabel, IssueRef, IssueSight, IssueState, of_issue};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{DeliveryId, RepoName};
+use domain::ids::RepoName;
 use domain::intake::Intake;
 use domain::policy::Source;
 use domain::webhook_activity::{self, WebhookHealth};
@@ -215,11 +213,11 @@ impl Dispatcher {
 
     /// An issue that a list shows as closed: only a reading by its number closes its delivery.
     async fn take_closed(&self, issue: &IssueRef, source: &Source) -> Result<bool, Error> {
-        let id = DeliveryId::of_issue(&issue.repo, issue.number);
-        let found = self.backend.store.get::<Delivery>(&id).await?;
-        if found.is_none_or(|found| found.value.is_terminal()) {
+        let found = self.backend.delivery_of_issue(issue).await?;
+        let open = found.filter(|found| !found.value.is_terminal());
+        let Some(id) = open.map(|found| found.value.id) else {
             return Ok(false);
-        }
+        };
         self.take_issue(issue, source).await?;
         Ok(self.backend.must_delivery(&id).await?.value.is_terminal())
     }
@@ -236,9 +234,11 @@ impl Dispatcher {
 
     /// Shows an issue to its delivery, if it has one.
     async fn see_issue(&self, issue: &IssueRef, sight: IssueSight) -> Result<(), Error> {
-        let id = DeliveryId::of_issue(&issue.repo, issue.number);
+        let Some(found) = self.backend.delivery_of_issue(issue).await? else {
+            return Ok(());
+        };
         let input = Input::Issue(sight);
-        self.show_delivery(&id, &input).await.map(drop)
+        self.show_delivery(&found.value.id, &input).await.map(drop)
     }
 
     /// Whether webhooks of a repository arrive.

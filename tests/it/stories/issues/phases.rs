@@ -1,6 +1,7 @@
 //! What people decide at checkpoints, and the phases after the merge.
 
-use domain::delivery::{Deploy, Endpoint, Observe, Part, PullEnd, RunStatus};
+use domain::delivery::{Deploy, Endpoint, IssueRef, IssueText, Observe, Part, PullEnd, RunStatus};
+use engine::deliveries::DeliveryOrder;
 use jiff::SignedDuration;
 use sandbox::github::{Conclusion, DeploymentState};
 
@@ -92,6 +93,88 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
     ends(Conclusion::Success);
     until(&world, number, "close/succeeded").await;
     assert_eq!(world.sandbox.counters().creates, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_workflow_that_cannot_be_dispatched_fails_its_phase() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.endpoint = Endpoint::default();
+        rules.deploy = "workflow:deploy.yml@main"
+            .parse::<Deploy>()
+            .expect("a workflow");
+    });
+    let world = world_with(source, false).await;
+    let kind = FaultKind::Status {
+        code: 422,
+        retry_after_secs: None,
+        body: None,
+    };
+    let refused = Fault::new(Service::GitHub, "/dispatches", kind);
+    world.sandbox.faults().add(refused);
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "deploy/failed").await;
+    world.pass(hour(2)).await;
+    assert_eq!(world.wake_names(), ["error/phase_failed"]);
+    assert_eq!(world.sandbox.counters().dispatches, 0);
+}
+
+#[tokio::test]
+async fn an_issue_means_its_newest_delivery() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    let issue = IssueRef {
+        repo: REPO.parse().expect("a repository"),
+        number,
+    };
+    let again = DeliveryOrder {
+        repo: issue.repo.clone(),
+        issue: Some(issue.clone()),
+        again: true,
+        text: IssueText {
+            summary: "Add a test".to_owned(),
+            description: None,
+            acceptance_criteria: Vec::new(),
+        },
+        refs: Vec::new(),
+        priority: None,
+        parent: None,
+        id: None,
+        by: Actor::person("ann"),
+    };
+    let create = async || {
+        let created = world.backend.create_delivery(&again).await;
+        created.expect("an answer").map(|delivery| delivery.id)
+    };
+    assert!(create().await.is_err(), "the first one is open");
+    world
+        .sandbox
+        .github()
+        .close_as(world.clock.now(), REPO, number, "ann");
+    until(&world, number, "close/succeeded").await;
+    world
+        .sandbox
+        .github()
+        .reopen(world.clock.now(), REPO, number);
+    let second = create().await.expect("another one");
+    assert!(create().await.is_err(), "the second one is open");
+    let named = world.backend.find_delivery(&issue.to_string()).await;
+    assert_eq!(named.expect("a delivery"), second);
+    // The closed issue ends the one that is open.
+    world.pass(MINUTE * 5).await;
+    world
+        .sandbox
+        .github()
+        .close_as(world.clock.now(), REPO, number, "ann");
+    world.pass(MINUTE * 5).await;
+    let ended = world
+        .backend
+        .must_delivery(&second)
+        .await
+        .expect("a delivery");
+    assert_eq!(ended.value.closed, Some(Closed::IssueClosed));
     world.finish().await;
 }
 

@@ -1,13 +1,15 @@
 //! Asks whatever deploys or observes a change how it goes.
 
 use domain::delivery::{
-    Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd, RunStatus,
+    self, Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd, RunStatus,
 };
+use domain::effect::{Action, EffectState, TrackerAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::CommitSha;
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
+use crate::keys;
 
 impl Dispatcher {
     /// Asks, and shows the answer to the delivery. Returns whether that changed it.
@@ -16,6 +18,10 @@ impl Dispatcher {
         delivery: &Delivery,
         phase: Phase,
     ) -> Result<bool, Error> {
+        if let Some(why) = self.undispatched(delivery, phase).await? {
+            let input = Input::Provider(phase, ProviderReport::Bad(why));
+            return self.show_delivery(&delivery.id, &input).await;
+        }
         let asked = if phase == Phase::Observe {
             self.observed(delivery).await
         } else {
@@ -29,6 +35,37 @@ impl Dispatcher {
         };
         self.show_delivery(&delivery.id, &Input::Provider(phase, report))
             .await
+    }
+
+    /// Why the workflow that deploys could not be started, once no retry follows.
+    async fn undispatched(
+        &self,
+        delivery: &Delivery,
+        phase: Phase,
+    ) -> Result<Option<String>, Error> {
+        if (phase, delivery.run_status) != (Phase::Deploy, RunStatus::Pending) {
+            return Ok(None);
+        }
+        let wanted = delivery::cause(delivery);
+        let pk = keys::delivery_pk(&delivery.id);
+        let effects = self
+            .backend
+            .store
+            .effects(&pk)
+            .await?
+            .into_iter()
+            .map(|found| found.value);
+        Ok(effects
+            .filter(|effect| {
+                matches!(&effect.action, Action::Tracker(TrackerAction::DispatchWorkflow { cause, .. }) if *cause == wanted)
+            })
+            .find_map(|effect| match effect.state {
+                EffectState::Failed { failure, .. } => Some(failure.to_string()),
+                EffectState::Intent { .. }
+                | EffectState::Started { .. }
+                | EffectState::Unknown { .. }
+                | EffectState::Done { .. } => None,
+            }))
     }
 
     async fn observed(&self, delivery: &Delivery) -> Result<ProviderReport, Error> {

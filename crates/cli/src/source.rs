@@ -1,7 +1,7 @@
 //! `gaffer source`: repositories to work on, and their policies.
 
 use anyhow::{Context, Result};
-use domain::delivery::Rules;
+use domain::delivery::{PlanBy, Rules};
 use domain::github_access::RepositoryAccess;
 use domain::ids::{AccountName, RepoId, RepoName};
 use domain::policy::{self, Answers, MergePolicy, Policy, Source, Timing};
@@ -71,6 +71,7 @@ async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
         deliveries: deliveries::rules(&Rules::default(), &args.deliveries)?,
     };
     check(&source.policy)?;
+    must_planner(&source)?;
     let saved = backend.save_source(None, &source).await;
     if saved
         .as_ref()
@@ -124,6 +125,7 @@ async fn set(args: SetSourceArgs, backend: &Backend) -> Result<Answer> {
             ..source.clone()
         };
         check(&next.policy)?;
+        must_planner(&next)?;
         Ok(next)
     })
     .await?;
@@ -203,6 +205,17 @@ async fn must_account(backend: &Backend, name: &AccountName) -> Result<()> {
         Some(_) => Ok(()),
         None => Err(Error::no_such("account", name, "").into()),
     }
+}
+
+/// Refuses plans by an agent that a source does not have.
+fn must_planner(source: &Source) -> Result<(), Error> {
+    if source.deliveries.plan_by == PlanBy::Agent && source.agent.is_none() {
+        return Err(Error::usage(
+            "`--plan-by agent` in a source without an agent would wait for a plan that nothing sends",
+            "name one with `--agent NAME`, or let `--plan-by jules` or `--plan-by human` plan",
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses automatic merges without any check, which is never meant.

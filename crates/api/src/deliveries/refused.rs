@@ -65,6 +65,10 @@ pub(super) fn no_delivery(error: Error) -> Refused {
 /// The issue has a delivery.
 pub(super) fn exists(found: &Delivery) -> Refused {
     let (id, phase, status) = (&found.id, found.phase, found.run_status);
-    let detail = format!("there is a delivery of it already: {id}, at {phase}, {status}");
+    let detail = if found.is_terminal() {
+        format!("its delivery {id} is closed: only with `again` does it get another one")
+    } else {
+        format!("there is a delivery of it already: {id}, at {phase}, {status}")
+    };
     Refused::new(StatusCode::CONFLICT, "exists", &detail).with_existing(id.as_str())
 }

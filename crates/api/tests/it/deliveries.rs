@@ -160,7 +160,9 @@ async fn lists_are_the_newest_first_filtered_and_in_pages() {
 #[tokio::test]
 async fn what_is_not_legal_is_refused_with_what_is() {
     let world = world(|_| {}).await;
-    let id = create(&world, "Add search").await;
+    let order = json!({ "repo": REPO, "issue": 12, "summary": "Add search" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let id = made["id"].as_str().unwrap();
     for (verb, body, code) in [
         ("approve", json!({}), "nothing_to_approve"),
         ("reject", json!({ "reason": "no" }), "nothing_to_reject"),

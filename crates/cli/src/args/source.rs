@@ -243,7 +243,7 @@ pub(crate) struct PolicyArgs {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "How long to wait")]
 pub(crate) struct TimingArgs {
-    /// No status change and no new activity for this long is `stuck` [at first: 20m].
+    /// No status change and no new activity for this long is `stuck` [at first: 15m].
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) stuck_after: Option<SignedDuration>,
 

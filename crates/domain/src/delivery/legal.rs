@@ -89,7 +89,7 @@ pub(super) fn may(
 }
 
 /// Whether there is something to call off. A pending phase of the system waits for others, who may never come; a pending
-/// phase of an agent waits for whoever starts it.
+/// phase of an agent waits for a person to start it.
 pub(super) fn is_under_way(delivery: &Delivery) -> bool {
     let is_awaited =
         delivery.run_status == RunStatus::Pending && delivery.phase.executor() == Executor::System;

@@ -97,7 +97,7 @@ fn after_eight_hours_a_person_reviews_instead_of_the_agent() {
         world.orders(zai(), verdict(Verdict::Pass, 'a')),
         Err("people_only")
     );
-    // A person's `pass` is also the approval at the checkpoint, whoever was asked first.
+    // A person's `pass` is also the approval at the checkpoint.
     assert_eq!(world.kim(verdict(Verdict::Pass, 'a')), "verify/pending");
     let reviewed = world.delivery.runs.last().unwrap();
     assert_eq!(reviewed.performer, Performer::Human);

@@ -70,12 +70,7 @@ pub(super) fn may(
         CommandKind::Retry if status == RunStatus::Failed => retry(delivery, by, rules),
         CommandKind::Retry => not_here("not_failed", "retry", (phase, status)),
         CommandKind::Cancel if is_under_way(delivery) => Ok(()),
-        // It is given up: no issue can be closed for it.
-        CommandKind::Cancel if delivery.issue.is_none() => people(delivery, by, rules),
-        CommandKind::Cancel => refuse(
-            "not_running",
-            "nothing of the delivery is under way: close its issue to give it up",
-        ),
+        CommandKind::Cancel => give_up(delivery, by, rules),
         CommandKind::Verdict => verdict(delivery, by, rules),
         CommandKind::Plan => plan(delivery, by, rules),
         CommandKind::Split => split(delivery),
@@ -94,6 +89,18 @@ pub(super) fn is_under_way(delivery: &Delivery) -> bool {
     let is_awaited =
         delivery.run_status == RunStatus::Pending && delivery.phase.executor() == Executor::System;
     delivery.run_status.is_under_way() || is_awaited
+}
+
+/// What is not under way is given up by the close of its issue, and only where there is none by the command. A part would
+/// hold up what it is a part of for good.
+fn give_up(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
+    let instead = match (&delivery.issue, &delivery.parent) {
+        (Some(_), _) => "close its issue to give it up",
+        (None, Some(_)) => "cancel what it is a part of to give it up",
+        (None, None) => return people(delivery, by, rules),
+    };
+    let sentence = format!("nothing of the delivery is under way: {instead}");
+    Err(("not_running", sentence))
 }
 
 fn refuse(code: &'static str, sentence: &str) -> Result<(), Refused> {

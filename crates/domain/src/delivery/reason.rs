@@ -35,7 +35,9 @@ pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
         return WaitParty::Agent;
     }
     match delivery.phase {
-        Phase::Plan if !delivery.children.is_empty() => parts(delivery),
+        // A part that failed waits for a person, and so does what it is a part of.
+        Phase::Plan if delivery.has_failed_part() => WaitParty::Person,
+        Phase::Plan if !delivery.children.is_empty() => WaitParty::Gaffer,
         Phase::Plan => match delivery.rules.plan_by {
             PlanBy::Jules => WaitParty::Jules,
             PlanBy::Agent => WaitParty::Agent,
@@ -50,15 +52,6 @@ pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
         },
         Phase::Verify | Phase::Deploy => WaitParty::GitHub,
         Phase::Intake | Phase::Observe | Phase::Close => WaitParty::Gaffer,
-    }
-}
-
-/// A part that failed waits for a person, and so does what it is a part of.
-fn parts(delivery: &Delivery) -> WaitParty {
-    let has_failed = |child: &super::Child| child.state == ChildState::Failed;
-    match delivery.children.iter().any(has_failed) {
-        true => WaitParty::Person,
-        false => WaitParty::Gaffer,
     }
 }
 
@@ -179,7 +172,7 @@ fn closed(delivery: &Delivery) -> Reason {
         Some(Closed::PartsClosed) => "It is closed, since all its parts are.",
         Some(Closed::IssueClosed) => "It is closed, since its issue was closed.",
         Some(Closed::CalledOff) if delivery.parent.is_some() => {
-            "It is closed, since it was called off, or what it is a part of."
+            "It is closed, since what it is a part of was called off."
         }
         Some(Closed::CalledOff) => "It is closed, since it was called off.",
     };

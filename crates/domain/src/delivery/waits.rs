@@ -28,8 +28,7 @@ pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&Agent
 }
 
 fn asked_of_person(delivery: &Delivery) -> WaitReason {
-    let has_failed = |child: &super::Child| child.state == super::ChildState::Failed;
-    if delivery.run_status == RunStatus::Failed || delivery.children.iter().any(has_failed) {
+    if delivery.run_status == RunStatus::Failed || delivery.has_failed_part() {
         return WaitReason::Failure;
     }
     if delivery.awaits_start() {

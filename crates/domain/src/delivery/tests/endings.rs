@@ -229,6 +229,16 @@ fn what_has_no_issue_can_be_given_up() {
     world.delivery.issue = None;
     assert_eq!(world.kim(Act::Cancel), "close/succeeded");
     assert_eq!(world.delivery.closed, Some(Closed::CalledOff));
+    // A part would hold up what it is a part of.
+    let mut part = World::new(own.clone());
+    part.delivery.issue = None;
+    part.delivery.parent = Some(DeliveryId::of_issue(&new_delivery().repo, 1));
+    assert_eq!(part.orders(kim(), Act::Cancel), Err("not_running"));
+    // An agent gives up no more than it may start.
+    let mut waiting = World::new(own.clone());
+    waiting.delivery.issue = None;
+    let zai = Actor::agent("zai");
+    assert_eq!(waiting.orders(zai, Act::Cancel), Err("people_only"));
     // What is under way fails first, and may be tried again.
     let mut world = World::new(own);
     world.delivery.issue = None;

@@ -181,10 +181,12 @@ impl Moving<'_> {
         self.delivery.review.head = Some(head.clone());
         if let Some(run) = self.open_run() {
             run.head = Some(head.clone());
-            // A person may send what the agent was asked for.
-            if actor.is_person() {
-                run.performer = Performer::Human;
-            }
+            // A person may send what the agent was asked for, and where the source says so the other way round.
+            run.performer = match (actor, run.performer) {
+                (Actor::Person(_), _) => Performer::Human,
+                (Actor::Agent(_), Performer::Human) => Performer::Agent,
+                (Actor::Agent(_) | Actor::System, asked) => asked,
+            };
         }
         self.delivery.verdict = Some(verdict);
         self.succeed(actor, note);
@@ -210,10 +212,11 @@ impl Moving<'_> {
     pub(super) fn close(&mut self, how: Closed, by: &Actor) {
         let (status, note) = match how {
             Closed::IssueClosed => (RunResult::Failed, "the issue was closed"),
-            Closed::CalledOff => (
+            Closed::CalledOff if self.delivery.parent.is_some() => (
                 RunResult::Failed,
-                "it was called off, or the delivery it is a part of was",
+                "the delivery it is a part of was called off",
             ),
+            Closed::CalledOff => (RunResult::Failed, "it was called off"),
             Closed::Finished | Closed::PartsClosed => (RunResult::Success, "closed"),
         };
         self.end_run(status, Some(note));

@@ -79,6 +79,21 @@ fn agents_do_not_act_at_checkpoints_unless_the_source_says_so() {
 }
 
 #[test]
+fn a_verdict_is_recorded_as_of_the_one_who_sent_it() {
+    for (asked, by, recorded) in [
+        (ReviewBy::Agent, kim(), Performer::Human),
+        (ReviewBy::Agent, zai(), Performer::Agent),
+        (ReviewBy::Human, kim(), Performer::Human),
+        (ReviewBy::Human, zai(), Performer::Agent),
+    ] {
+        let mut world = World::in_review(rules(&[], "verify", asked));
+        world.rules.checkpoints_by = CheckpointsBy::Anyone;
+        world.orders(by, verdict(Verdict::Pass, 'a')).unwrap();
+        assert_eq!(world.delivery.runs.last().unwrap().performer, recorded);
+    }
+}
+
+#[test]
 fn after_eight_hours_a_person_reviews_instead_of_the_agent() {
     let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Agent));
     assert_eq!(

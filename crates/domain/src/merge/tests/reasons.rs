@@ -1,5 +1,6 @@
 //! What reasons say and how they are stored.
 
+use crate::delivery::Phase;
 use expect_test::expect;
 
 use super::*;
@@ -67,6 +68,13 @@ fn about_the_pull_request() -> Vec<Reason> {
     let until = at(0);
     vec![
         Reason::NotOurs,
+        Reason::DeliveryNotInVerify {
+            phase: Phase::Review,
+        },
+        Reason::DeliveryNotInVerify {
+            phase: Phase::Verify,
+        },
+        Reason::VerdictOfAnotherHead,
         Reason::AdoptedMayNotMerge,
         Reason::Fork,
         Reason::Closed,
@@ -177,6 +185,9 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
     }
     expect![[r#"
         not_ours: No job of this installation made this pull request, so Gaffer does not touch it.
+        delivery_not_in_verify: Its delivery is at review, not at verify.
+        delivery_not_in_verify: Verifying it failed in its delivery, and has to be tried again.
+        verdict_of_another_head: The verdict of its review is about another head; this one is reviewed first.
         adopted_may_not_merge: Its session was adopted; set `adopted_may_merge` on the source to let Gaffer merge it.
         fork: It comes from a fork; Gaffer never writes to those.
         closed: It is closed; reopen it if it should be merged.

@@ -56,9 +56,9 @@ impl Backend {
             (None, Some(issue)) => self.next_of_issue(issue).await?,
             (None, None) => (DeliveryId::of(self.ulid()), None),
         };
-        let may_follow = order.again && order.id.is_none();
         match found.map(|found| found.value) {
-            Some(found) if !(may_follow && found.is_terminal() && found.id != id) => {
+            // Under its id there is one, or another one before it.
+            Some(found) if found.id == id || !order.again || !found.is_terminal() => {
                 Ok(Err(CreateRefused::Exists(Box::new(found))))
             }
             Some(_) | None => self.create_under(id, order, &source).await,
@@ -128,16 +128,15 @@ impl Backend {
         &self,
         issue: &IssueRef,
     ) -> Result<(DeliveryId, Option<Versioned<Delivery>>), Error> {
-        let mut newest = None;
-        for turn in 1..=DELIVERIES_OF_ISSUE_MAX {
+        let (mut turn, mut newest) = (1, None);
+        loop {
             let id = DeliveryId::of_issue_again(&issue.repo, issue.number, turn);
             match self.store.get::<Delivery>(&id).await? {
-                Some(found) => newest = Some((id, Some(found))),
-                None => return Ok((id, newest.and_then(|(_, found)| found))),
+                None => return Ok((id, newest)),
+                Some(found) if turn == DELIVERIES_OF_ISSUE_MAX => return Ok((id, Some(found))),
+                Some(found) => (turn, newest) = (turn + 1, Some(found)),
             }
         }
-        let none = || (DeliveryId::of(self.ulid()), None);
-        Ok(newest.unwrap_or_else(none))
     }
 
     /// Draws the number of a new delivery. A number whose delivery is never saved stays unused.

@@ -3,11 +3,12 @@
 use domain::delivery::{
     self, Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd, RunStatus,
 };
-use domain::effect::{Action, EffectState, TrackerAction};
+use domain::effect::EffectState;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::CommitSha;
 
-use crate::backend::Error;
+use super::wants::dispatch;
+use crate::backend::{Backend, Error};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
 
@@ -43,29 +44,22 @@ impl Dispatcher {
         delivery: &Delivery,
         phase: Phase,
     ) -> Result<Option<String>, Error> {
+        let Deploy::Workflow { file, branch } = &delivery.rules.deploy else {
+            return Ok(None);
+        };
         if (phase, delivery.run_status) != (Phase::Deploy, RunStatus::Pending) {
             return Ok(None);
         }
-        let wanted = delivery::cause(delivery);
-        let pk = keys::delivery_pk(&delivery.id);
-        let effects = self
-            .backend
-            .store
-            .effects(&pk)
-            .await?
-            .into_iter()
-            .map(|found| found.value);
-        Ok(effects
-            .filter(|effect| {
-                matches!(&effect.action, Action::Tracker(TrackerAction::DispatchWorkflow { cause, .. }) if *cause == wanted)
-            })
-            .find_map(|effect| match effect.state {
-                EffectState::Failed { failure, .. } => Some(failure.to_string()),
-                EffectState::Intent { .. }
-                | EffectState::Started { .. }
-                | EffectState::Unknown { .. }
-                | EffectState::Done { .. } => None,
-            }))
+        let action = dispatch(delivery, (file, branch), &delivery::cause(delivery));
+        let (pk, id) = (keys::delivery_pk(&delivery.id), Backend::effect_id(&action));
+        let found = self.backend.store.effect(&pk, &id).await?;
+        Ok(found.and_then(|found| match found.value.state {
+            EffectState::Failed { failure, .. } => Some(failure.to_string()),
+            EffectState::Intent { .. }
+            | EffectState::Started { .. }
+            | EffectState::Unknown { .. }
+            | EffectState::Done { .. } => None,
+        }))
     }
 
     async fn observed(&self, delivery: &Delivery) -> Result<ProviderReport, Error> {

@@ -4,7 +4,7 @@
 use domain::delivery::{Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want};
 use domain::effect::{Action, TrackerAction};
 use domain::event::Occurrence;
-use domain::ids::{CommitSha, DeliveryId, JobId, PullRef};
+use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
 use domain::job::{self, NewJob};
 use domain::outgoing_text;
 use domain::policy::{Source, Terms};
@@ -247,19 +247,14 @@ impl Dispatcher {
 /// What a want does to an issue, or to what deploys; nothing for other wants.
 fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
     let action = match want {
-        Want::CloseIssue { issue } => TrackerAction::CloseIssue {
+        Want::CloseIssue { issue } => Action::Tracker(TrackerAction::CloseIssue {
             issue: issue.clone(),
-        },
+        }),
         Want::DispatchWorkflow {
             file,
             branch,
             cause,
-        } => TrackerAction::DispatchWorkflow {
-            repo: delivery.repo.clone(),
-            file: file.clone(),
-            branch: branch.clone(),
-            cause: cause.clone(),
-        },
+        } => dispatch(delivery, (file, branch), cause),
         Want::CreateJob { .. }
         | Want::RetryJob { .. }
         | Want::ApprovePlan { .. }
@@ -276,7 +271,21 @@ fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
         | Want::Tell { .. }
         | Want::TellFailed { .. } => return Vec::new(),
     };
-    vec![Action::Tracker(action)]
+    vec![action]
+}
+
+/// Starts the workflow that deploys a delivery.
+pub(super) fn dispatch(
+    delivery: &Delivery,
+    (file, branch): (&str, &BranchName),
+    cause: &str,
+) -> Action {
+    Action::Tracker(TrackerAction::DispatchWorkflow {
+        repo: delivery.repo.clone(),
+        file: file.to_owned(),
+        branch: branch.clone(),
+        cause: cause.to_owned(),
+    })
 }
 
 /// A job as a delivery names it in its orders.

@@ -176,6 +176,15 @@ fn a_board_tells_phases_and_who_is_awaited() {
 }
 
 #[test]
+fn a_board_with_a_failed_delivery_does_not_say_that_none_waits() {
+    let calm = "None waits for a person";
+    assert!(board_of(&[], &[]).html.contains(calm));
+    let failed = cards(vec![with(card(1), json!({ "run_status": "failed" }))]);
+    let page = board_of(&failed, &[]).html;
+    assert!(page.contains("1 failed") && !page.contains(calm), "{page}");
+}
+
+#[test]
 fn a_delivery_tells_everything_about_it() {
     let why: Why = serde_json::from_value(json!({
         "job_id": null, "pull_request": "acme/shop#8", "state": "waits",

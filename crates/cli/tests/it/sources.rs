@@ -155,6 +155,8 @@ fn odd_settings_of_deliveries_are_refused_by_name_and_nothing_is_stored() {
         ("--checkpoint", "none", "a checkpoint is"),
         ("--checkpoints-by", "me", "people"),
         ("--plan-by", "nobody", "jules"),
+        ("--plan-by", "agent", "without an agent"),
+        ("--label", "a,b", "no comma"),
         ("--review-by", "me", "nobody"),
         ("--review-rounds", "21", "20"),
         ("--attempts", "0", "1"),

@@ -51,6 +51,17 @@ async fn a_deployment_of_the_merge_commit_is_awaited() {
     world.finish().await;
 }
 
+/// A source whose deliveries end with a workflow.
+fn deploying() -> Source {
+    taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.endpoint = Endpoint::default();
+        rules.deploy = "workflow:deploy.yml@main"
+            .parse::<Deploy>()
+            .expect("a workflow");
+    })
+}
+
 #[tokio::test]
 async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
     let deploy = CheckSetup {
@@ -61,15 +72,8 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
     };
     let mut checks = tests::world::green_checks();
     checks.push(deploy);
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::none();
-        rules.endpoint = Endpoint::default();
-        rules.deploy = "workflow:deploy.yml@main"
-            .parse::<Deploy>()
-            .expect("a workflow");
-    });
     let world = World::with(Setup {
-        source,
+        source: deploying(),
         scenario: with_ci(ci(checks)),
         ..Setup::default()
     })
@@ -98,14 +102,7 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
 
 #[tokio::test]
 async fn a_workflow_that_cannot_be_dispatched_fails_its_phase() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::none();
-        rules.endpoint = Endpoint::default();
-        rules.deploy = "workflow:deploy.yml@main"
-            .parse::<Deploy>()
-            .expect("a workflow");
-    });
-    let world = world_with(source, false).await;
+    let world = world_with(deploying(), false).await;
     let kind = FaultKind::Status {
         code: 422,
         retry_after_secs: None,

@@ -266,6 +266,22 @@ fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
 }
 
 #[test]
+fn a_split_ends_the_run_that_planned() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    world.kim(Act::Start);
+    let part = Part {
+        summary: "Half of it".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    world.kim(Act::Split {
+        children: vec![part],
+    });
+    let runs = &world.delivery.runs;
+    assert_eq!((runs.len(), runs[0].status), (1, RunResult::Success));
+    assert!(runs[0].ended_at.is_some());
+}
+
+#[test]
 fn parts_close_their_parent() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     let part = |n: u32| Part {

@@ -51,19 +51,8 @@ async fn a_deployment_of_the_merge_commit_is_awaited() {
     world.finish().await;
 }
 
-/// A source whose deliveries end with a workflow.
-fn deploying() -> Source {
-    taking(|rules| {
-        rules.checkpoints = Checkpoints::none();
-        rules.endpoint = Endpoint::default();
-        rules.deploy = "workflow:deploy.yml@main"
-            .parse::<Deploy>()
-            .expect("a workflow");
-    })
-}
-
-#[tokio::test]
-async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
+/// A world whose deliveries end with a workflow, which takes five hours.
+async fn deploying() -> World {
     let deploy = CheckSetup {
         workflow: "Deploy".to_owned(),
         on_dispatch: true,
@@ -72,12 +61,24 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
     };
     let mut checks = tests::world::green_checks();
     checks.push(deploy);
-    let world = World::with(Setup {
-        source: deploying(),
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.endpoint = Endpoint::default();
+        rules.deploy = "workflow:deploy.yml@main"
+            .parse::<Deploy>()
+            .expect("a workflow");
+    });
+    World::with(Setup {
+        source,
         scenario: with_ci(ci(checks)),
         ..Setup::default()
     })
-    .await;
+    .await
+}
+
+#[tokio::test]
+async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
+    let world = deploying().await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "deploy/running").await;
     let ends = |conclusion| {
@@ -102,7 +103,7 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
 
 #[tokio::test]
 async fn a_workflow_that_cannot_be_dispatched_fails_its_phase() {
-    let world = world_with(deploying(), false).await;
+    let world = deploying().await;
     let kind = FaultKind::Status {
         code: 422,
         retry_after_secs: None,

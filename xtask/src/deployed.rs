@@ -24,7 +24,7 @@ pub(crate) struct Set {
 /// Builds the functions as the tests build them, and starts the services.
 pub(crate) fn set(root: &Path) -> Result<Set> {
     Ok(Set {
-        functions: built(root)?,
+        functions: built(root, &BINARIES)?,
         cargo_lambda: python::cargo_lambda(root)?,
         services: MiniStack::start(root)?,
     })
@@ -44,15 +44,15 @@ impl Set {
     }
 }
 
-/// Builds the functions, and returns the folder with their binaries.
-fn built(root: &Path) -> Result<PathBuf> {
+/// Builds these binaries, and returns the folder that holds them.
+pub(crate) fn built(root: &Path, wanted: &[&str]) -> Result<PathBuf> {
     let mut command = Command::new("cargo");
     forget_outer_package(&mut command);
     // Built as a part of the workspace and beside a test: with features of its own, all dependencies would be
     // compiled again.
     command.args(["build", "--workspace", "--test", "deployed"]);
     command.args(["--message-format", "json-render-diagnostics"]);
-    for binary in BINARIES {
+    for binary in wanted {
         command.args(["--bin", binary]);
     }
     let output = command
@@ -60,17 +60,21 @@ fn built(root: &Path) -> Result<PathBuf> {
         .stderr(Stdio::inherit())
         .output()
         .context("starting `cargo build`")?;
-    ensure!(output.status.success(), "the functions do not build");
+    ensure!(
+        output.status.success(),
+        "{} did not build",
+        wanted.join(", ")
+    );
     let said = String::from_utf8_lossy(&output.stdout);
     let binaries: Vec<PathBuf> = said.lines().filter_map(binary).collect();
     ensure!(
-        binaries.len() == BINARIES.len(),
-        "cargo built {} functions, not {}: {binaries:?}",
+        binaries.len() == wanted.len(),
+        "cargo built {} binaries, not {}: {binaries:?}",
         binaries.len(),
-        BINARIES.len()
+        wanted.len()
     );
     let folder = binaries.first().and_then(|binary| binary.parent());
-    Ok(folder.context("finding the functions")?.to_owned())
+    Ok(folder.context("finding the binaries")?.to_owned())
 }
 
 /// The binary in one of cargo's messages.

@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's automation, in Rust so that it needs nothing but cargo to start.
 
 mod bench;
+mod browser;
 mod chaos;
 mod commands;
 mod deploy;

@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
+use crate::browser;
 use crate::deployed;
 use crate::localstack::Services;
 use crate::peers;
@@ -30,6 +31,8 @@ pub(crate) enum Stage {
     Clippy,
     /// Every test. There are no doc tests, and asking each crate for some takes a minute.
     Test,
+    /// The dashboard in a browser.
+    Browser,
     /// Stories told through the functions, on DynamoDB and SQS.
     Aws,
     /// The functions themselves, deployed.
@@ -42,11 +45,12 @@ pub(crate) enum Stage {
 
 impl Stage {
     /// All stages, quick ones that fail often first.
-    pub(crate) const ALL: [Stage; 8] = [
+    pub(crate) const ALL: [Stage; 9] = [
         Stage::Fmt,
         Stage::Infra,
         Stage::Clippy,
         Stage::Test,
+        Stage::Browser,
         Stage::Aws,
         Stage::Deployed,
         Stage::Doc,
@@ -60,6 +64,7 @@ impl Stage {
             Stage::Infra => "infra",
             Stage::Clippy => "clippy",
             Stage::Test => "test",
+            Stage::Browser => "browser",
             Stage::Aws => "aws",
             Stage::Deployed => "deployed",
             Stage::Doc => "doc",
@@ -108,6 +113,7 @@ impl Stage {
                 "--",
                 "--exact",
             ],
+            Stage::Browser => &["node", "tests/browser/main.mjs"],
             Stage::Doc => &[
                 "cargo",
                 "doc",
@@ -128,6 +134,7 @@ impl Stage {
             | Stage::Infra
             | Stage::Clippy
             | Stage::Test
+            | Stage::Browser
             | Stage::Deployed
             | Stage::Deny => &[],
         }
@@ -141,6 +148,7 @@ impl Stage {
             | Stage::Infra
             | Stage::Clippy
             | Stage::Test
+            | Stage::Browser
             | Stage::Deployed
             | Stage::Doc
             | Stage::Deny => "",
@@ -165,6 +173,7 @@ impl Stage {
                 places.extend(peers::places(root)?);
                 Ok(places)
             }
+            Stage::Browser => browser::places(root),
             Stage::Aws => services.each_by_its_own_door(root),
             Stage::Fmt
             | Stage::Infra
@@ -186,6 +195,7 @@ impl Stage {
             Stage::Fmt
             | Stage::Clippy
             | Stage::Test
+            | Stage::Browser
             | Stage::Aws
             | Stage::Deployed
             | Stage::Doc => Command::new(program),

@@ -8,9 +8,11 @@ use anyhow::{Context, Result, ensure};
 
 use crate::output;
 
+mod chromium;
 mod lambda_client;
 pub(crate) mod python;
 
+pub(crate) use chromium::chromium;
 pub(crate) use lambda_client::aws_lambda_ric;
 
 /// Kept in the folder's name, so that a new version is fetched beside the old one.
@@ -34,6 +36,12 @@ const MCP_INSPECTOR: (&str, &str, &str) = (
     "1.0.3",
     "mcp-inspector-cli",
 );
+
+/// What drives the browser.
+const PLAYWRIGHT: (&str, &str, &str) = ("playwright-core", "1.65.1", "playwright-core");
+
+/// What judges whether pages are accessible.
+const AXE: (&str, &str, &str) = ("axe-core", "4.14.1", "axe-core");
 
 /// LocalStack and what it needs beside it, by the versions that are known to work together.
 const LOCALSTACK: (&str, [&str; 5]) = (
@@ -83,6 +91,22 @@ pub(crate) fn standard_webhooks(root: &Path) -> Result<PathBuf> {
 /// The folder in whose `node_modules` the inspector of MCP servers is.
 pub(crate) fn mcp_inspector(root: &Path) -> Result<PathBuf> {
     node_package(root, MCP_INSPECTOR)
+}
+
+/// The folder of what drives the browser, in which Node.js finds it.
+pub(crate) fn playwright(root: &Path) -> Result<PathBuf> {
+    node_module(root, PLAYWRIGHT)
+}
+
+/// The folder of what judges pages.
+pub(crate) fn axe(root: &Path) -> Result<PathBuf> {
+    node_module(root, AXE)
+}
+
+/// The folder of the package itself.
+fn node_module(root: &Path, wanted: (&str, &str, &str)) -> Result<PathBuf> {
+    let folder = node_package(root, wanted)?;
+    Ok(folder.join("node_modules").join(wanted.0))
 }
 
 /// The folder in whose `node_modules` a package of exactly this version is, which is fetched if it is not there yet.

@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 const { chromium } = require(process.env.GAFFER_PLAYWRIGHT);
 
 /// Longest wait for anything on a page. What is waited for comes by itself within seconds.
-export const WITHIN_MS = 30_000;
+export const WITHIN_MS = 60_000;
 
 /// How the browser itself tells of an answer that is no success.
 const REFUSED = /^Failed to load resource: the server responded with a status of (\d+)/;
@@ -53,6 +53,7 @@ class Faults {
 export class Browser {
   #chromium;
   #url;
+  #isEnding = false;
 
   static async start(url) {
     const { GAFFER_CHROMIUM, GAFFER_CHROMIUM_LIBRARIES, GAFFER_CHROMIUM_FONTS, GAFFER_SCREENSHOTS } = process.env;
@@ -69,6 +70,7 @@ export class Browser {
       args: ["--disable-gpu", "--disable-dev-shm-usage"],
       env: { ...process.env, LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: GAFFER_CHROMIUM_FONTS },
     });
+    browser.#chromium.once("disconnected", () => browser.#isEnding || console.log("the browser has ended by itself"));
     return browser;
   }
 
@@ -78,6 +80,7 @@ export class Browser {
   }
 
   async end() {
+    this.#isEnding = true;
     await this.#chromium.close();
   }
 }

@@ -28,7 +28,7 @@ async function pages(world) {
   await world.api("POST", `/api/deliveries/${failed}/cancel`, {});
   for (const _ of ["plan", "implement"]) {
     await world.api("POST", `/api/deliveries/${review}/approve`, {});
-    await world.gaffer(["delivery", "wait", review, "--within", "60s"]);
+    await world.gaffer(["delivery", "wait", review, "--within", "2m"]);
   }
   return [
     ["board", "/dashboard"],

@@ -1,5 +1,7 @@
 // The dashboard as people meet it: a real browser, the real `gaffer up`, and the sandbox. `cargo xtask test --only browser` runs it.
 
+import { inspect } from "node:util";
+
 import { Browser } from "./browser.mjs";
 import { World } from "./world.mjs";
 import * as forged from "./forged.mjs";
@@ -44,7 +46,7 @@ async function passes(browser, world, [name, test]) {
   await visit.end();
   const seconds = ((performance.now() - began) / 1e3).toFixed(1);
   console.log(`${failure ? "FAILED" : "ok"} (${seconds} s): ${name}`);
-  if (failure) console.log(failure.stack ?? failure);
+  if (failure) console.log(inspect(failure));
   return failure === null;
 }
 

@@ -11,12 +11,12 @@ export async function everything(browser, world) {
   await page.getByRole("link", { name: "Fix the footer" }).click();
   const act = page.locator("#act");
   await act.getByRole("button", { name: "Start" }).click();
-  await world.gaffer(["delivery", "wait", id, "--within", "60s"]);
+  await world.gaffer(["delivery", "wait", id, "--within", "2m"]);
   await page.reload();
   await page.getByLabel("What has to change").fill("Not too low.");
   await act.getByRole("button", { name: "Reject" }).click();
   await page.locator("#feedback", { hasText: "Not too low." }).waitFor();
-  await world.gaffer(["delivery", "wait", id, "--within", "60s"]);
+  await world.gaffer(["delivery", "wait", id, "--within", "2m"]);
   await page.reload();
   await act.getByRole("button", { name: "Approve" }).click();
   await page.getByRole("link", { name: "Deliveries" }).first().click();

@@ -133,7 +133,7 @@ export class World {
   async planned(summary) {
     const id = await this.delivery(summary);
     await this.api("POST", `/api/deliveries/${id}/start`, {});
-    await this.gaffer(["delivery", "wait", id, "--within", "60s"]);
+    await this.gaffer(["delivery", "wait", id, "--within", "2m"]);
     return id;
   }
 
@@ -146,6 +146,8 @@ export class World {
 
   async end(isTold) {
     const ended = this.#children.reverse().map(async ({ child, log, name }) => {
+      const early = child.exitCode ?? child.signalCode;
+      if (early !== null) console.log(`${name} had ended by itself: ${early}`);
       if (child.exitCode === null && child.signalCode === null) {
         const gone = new Promise((done) => child.once("exit", done));
         child.kill("SIGTERM");

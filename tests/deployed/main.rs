@@ -5,6 +5,7 @@
     reason = "a stage that cannot be set or read is a failed test"
 )]
 
+mod board;
 mod furniture;
 mod logs;
 mod scenes;
@@ -21,6 +22,7 @@ async fn from_nothing_to_merged_to_the_next_version_and_back_to_nothing() {
     let next = tempfile::tempdir().expect("a folder");
     upgrade::lengthened(&built, next.path());
     let stage = Stage::set(Binaries::Ready(built)).await;
+    board::is_behind_the_url_of_the_api(&stage).await;
     scenes::a_job_is_asked_about_and_merged_once(&stage).await;
     let next = Binaries::Ready(next.path().to_owned());
     upgrade::ten_jobs_outlive_the_next_version(&stage, next).await;

@@ -15,7 +15,7 @@ use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, SecretName, Secrets};
 use engine::store::Store;
 use sandbox::{Options, Sandbox, WebhookTarget};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::time::Instant;
 use url::Url;
 
@@ -41,6 +41,11 @@ pub(crate) struct Stage {
     pub(crate) backend: Backend,
     pub(crate) client: Client,
     pub(crate) config: aws_config::SdkConfig,
+    /// The URL of the API's function, which browsers see.
+    pub(crate) public: Url,
+    /// The same function for a client that cannot set the host name.
+    pub(crate) api: Url,
+    pub(crate) token: SecretString,
     endpoint: Url,
 }
 
@@ -99,13 +104,17 @@ impl Stage {
                 .into(),
             secret: hook.expose_secret().to_owned(),
         });
-        let client = Client::new(here(&endpoint, &endpoints.api), token).expect("a client");
+        let api = here(&endpoint, &endpoints.api);
+        let client = Client::new(api.clone(), token.clone()).expect("a client");
         Self {
             sandbox,
             cloud,
             backend,
             client,
             config,
+            public: endpoints.api.parse().expect("an address"),
+            api,
+            token,
             endpoint,
         }
     }

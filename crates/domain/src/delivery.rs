@@ -17,6 +17,7 @@ mod history;
 mod input;
 mod legal;
 mod moves;
+mod parts;
 mod phase;
 mod progress;
 mod reason;
@@ -50,6 +51,7 @@ pub use input::{
     ProviderReport, Review, ReviewSight, ReviewState,
 };
 pub use legal::{TransitionError, legal};
+pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub use reason::{Reason, reasons};
 pub use refs::{IssueRef, LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
@@ -325,6 +327,8 @@ pub enum Closed {
     IssueClosed,
     /// The delivery that it is a part of was called off.
     CalledOff,
+    /// A person gave it up.
+    Abandoned,
 }
 
 impl Delivery {
@@ -346,6 +350,20 @@ impl Delivery {
         self.run_status == RunStatus::Succeeded
             && self.checkpoints.has(self.phase)
             && (self.phase != Phase::Review || self.verdict == Some(Verdict::Pass))
+    }
+
+    /// Whether no session can go on from where it failed. A review or a merge that was cancelled left the session alone.
+    pub(crate) fn has_lost_session(&self) -> bool {
+        let code = self.error.as_ref().map(|error| error.code);
+        let is_left_alone = code == Some(Fault::Canceled) && self.phase > Phase::Implement;
+        code.is_some_and(Fault::ends_session) && !is_left_alone
+    }
+
+    /// The job that reviews, while its answer is awaited.
+    pub fn reviewing_job(&self) -> Option<&JobId> {
+        let is_awaited = (self.phase, self.run_status) == (Phase::Review, RunStatus::Running);
+        let asked = self.review.asked.as_ref().filter(|_| is_awaited)?;
+        asked.job.as_ref()
     }
 
     /// What was last seen of its present attempt's job.

@@ -97,8 +97,14 @@ async fn text(api: &ApiInner, wanted: &CreateDelivery) -> Result<Option<IssueTex
         acceptance_criteria: wanted.acceptance_criteria.clone(),
     };
     match (&wanted.summary, issue(wanted)?) {
-        (Some(summary), _) => {
+        (Some(summary), issue) => {
             requests::fits("summary", summary, TITLE_CHARS_MAX)?;
+            if let Some(issue) = issue {
+                must_source(api, &issue).await?;
+                // What is wanted is known, so only an answer that speaks against it counts.
+                let read = api.backend.fresh_issue(&issue, api.answer_within).await?;
+                read.map_or(Ok(()), |read| refuse_unfit(&issue, &read))?;
+            }
             Ok(Some(sent(summary.clone())))
         }
         (None, None) => {

@@ -61,6 +61,11 @@ async fn as_caller(world: &World, path: &str, (token, body): (&str, &Value)) -> 
 #[tokio::test]
 async fn a_delivery_is_created_shown_and_started() {
     let world = world(|_| {}).await;
+    keep_issue(
+        &world,
+        ReadIssue::of(&facts(true, false), world.clock.now()),
+    )
+    .await;
     let order = json!({
         "repo": REPO, "issue": 12, "summary": "Add search", "description": "A box.",
         "acceptance_criteria": ["finds by name"], "priority": 7,
@@ -100,6 +105,11 @@ async fn a_delivery_is_created_shown_and_started() {
 #[tokio::test]
 async fn an_issue_has_one_delivery_and_a_name_creates_one() {
     let world = world(|_| {}).await;
+    keep_issue(
+        &world,
+        ReadIssue::of(&facts(true, false), world.clock.now()),
+    )
+    .await;
     let order = json!({ "repo": REPO, "issue": 12, "summary": "Add search" });
     let first = world.post("/api/deliveries", &order).await.ok(201);
     for again in [false, true] {
@@ -116,6 +126,19 @@ async fn an_issue_has_one_delivery_and_a_name_creates_one() {
     assert_ne!(named.json()["id"], other.ok(201)["id"]);
     let listed = world.get("/api/deliveries").await.ok(200);
     assert_eq!(listed["deliveries"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_closed_issue_is_refused_also_with_a_summary() {
+    let world = world(|_| {}).await;
+    keep_issue(
+        &world,
+        ReadIssue::of(&facts(false, false), world.clock.now()),
+    )
+    .await;
+    let order = json!({ "repo": REPO, "issue": 12, "summary": "x" });
+    let refused = world.post("/api/deliveries", &order).await;
+    assert_eq!(refused.code(422), "issue_closed");
 }
 
 #[tokio::test]
@@ -160,6 +183,11 @@ async fn lists_are_the_newest_first_filtered_and_in_pages() {
 #[tokio::test]
 async fn what_is_not_legal_is_refused_with_what_is() {
     let world = world(|_| {}).await;
+    keep_issue(
+        &world,
+        ReadIssue::of(&facts(true, false), world.clock.now()),
+    )
+    .await;
     let order = json!({ "repo": REPO, "issue": 12, "summary": "Add search" });
     let made = world.post("/api/deliveries", &order).await.ok(201);
     let id = made["id"].as_str().unwrap();
@@ -423,16 +451,21 @@ async fn reads(world: &World, read: ReadIssue) {
     while !world.messages().await.contains(&wanted) {
         again.tick().await;
     }
+    keep_issue(world, read).await;
+}
+
+/// Keeps what was read of issue 12.
+async fn keep_issue(world: &World, read: ReadIssue) {
+    let issue: IssueRef = "acme/shop#12".parse().unwrap();
     let mut unit = world.backend.unit();
     let key = keys::issue_read(&issue);
     unit.put_if(key, &read, Expect::Any, IndexEntry::default());
     world.backend.commit(unit).await.unwrap();
 }
 
-#[tokio::test]
-async fn an_issue_is_read_where_nothing_says_what_is_wanted() {
-    let order = json!({ "repo": REPO, "issue": 12, "acceptance_criteria": ["mine"] });
-    let facts = |is_open, is_pull| IssueFacts {
+/// Issue 12.
+fn facts(is_open: bool, is_pull: bool) -> IssueFacts {
+    IssueFacts {
         number: 12,
         title: "Add search".to_owned(),
         body: Some("A box.\n- [ ] finds by name".to_owned()),
@@ -441,7 +474,12 @@ async fn an_issue_is_read_where_nothing_says_what_is_wanted() {
         closed_by: None,
         is_pull,
         updated_at: "2026-03-01T12:00:00Z".parse().unwrap(),
-    };
+    }
+}
+
+#[tokio::test]
+async fn an_issue_is_read_where_nothing_says_what_is_wanted() {
+    let order = json!({ "repo": REPO, "issue": 12, "acceptance_criteria": ["mine"] });
     let cases = [
         (Some(facts(true, false)), ""),
         (Some(facts(false, false)), "issue_closed"),

@@ -4,6 +4,7 @@ use super::create::{CHILDREN_MAX, check_refs};
 use super::history::Actor;
 use super::legal;
 use super::moves::Moving;
+use super::parts;
 use super::refs;
 use super::run::{Analysis, Mode, Performer, Run, RunResult};
 use super::text::{self, FEEDBACK_CHARS_MAX, Refused, TARGETS_MAX, What};
@@ -90,7 +91,7 @@ fn cancel(moving: &mut Moving<'_>, by: &Actor) {
     if legal::is_under_way(&moving.delivery) {
         moving.fail(Fault::Canceled, "", by);
     } else {
-        moving.close(Closed::CalledOff, by);
+        moving.close(Closed::Abandoned, by);
     }
 }
 
@@ -130,15 +131,17 @@ fn reject_plan(moving: &mut Moving<'_>, reason: &str, by: &Actor) {
 
 fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<(), Refused> {
     let reason = text::optional(What::Reason, reason)?;
-    let failed = moving.delivery.error.as_ref().map(|error| error.code);
     let phase = moving.delivery.phase;
     match phase {
         // What was closed or is gone has to be made anew.
-        Phase::Review | Phase::Verify if failed.is_some_and(Fault::ends_session) => {
+        Phase::Review | Phase::Verify if moving.delivery.has_lost_session() => {
             moving.send_back(Phase::Implement, reason.as_deref(), by);
         }
+        Phase::Plan if !moving.delivery.children.is_empty() => {
+            parts::take_up_again(moving);
+            moving.pend(phase, by);
+        }
         Phase::Plan if moving.rules.plan_by != PlanBy::Jules => moving.pend(phase, by),
-        Phase::Plan if !moving.delivery.children.is_empty() => moving.pend(phase, by),
         Phase::Plan | Phase::Implement => moving.send_back(phase, reason.as_deref(), by),
         Phase::Verify | Phase::Review => {
             moving.delivery.task.forgiven = moving.delivery.head().cloned();

@@ -43,6 +43,8 @@ pub enum Fault {
     DeployFailed,
     /// What was deployed is not well.
     ObserveFailed,
+    /// All parts into which it was split were given up.
+    PartsAbandoned,
     /// Too much has happened to it.
     HistoryFull,
 }
@@ -65,6 +67,7 @@ impl Fault {
             | Self::MalformedReview
             | Self::DeployFailed
             | Self::ObserveFailed
+            | Self::PartsAbandoned
             | Self::HistoryFull => false,
         }
     }
@@ -86,6 +89,7 @@ impl Fault {
             Self::MalformedReview => "malformed_review",
             Self::DeployFailed => "deploy_failed",
             Self::ObserveFailed => "observe_failed",
+            Self::PartsAbandoned => "parts_abandoned",
             Self::HistoryFull => "history_full",
         }
     }

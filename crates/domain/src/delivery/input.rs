@@ -279,6 +279,10 @@ pub enum ChildState {
     Failed,
     /// It is closed.
     Closed,
+    /// It was called off with the delivery that it is a part of.
+    CalledOff,
+    /// A person gave it up: it is waited for no longer.
+    Abandoned,
 }
 
 impl ChildState {
@@ -287,7 +291,8 @@ impl ChildState {
         let failed = child.run_status == super::RunStatus::Failed;
         match child.closed {
             Some(super::Closed::Finished | super::Closed::PartsClosed) => Self::Closed,
-            Some(super::Closed::IssueClosed | super::Closed::CalledOff) => Self::Failed,
+            Some(super::Closed::IssueClosed | super::Closed::CalledOff) => Self::CalledOff,
+            Some(super::Closed::Abandoned) => Self::Abandoned,
             None if failed => Self::Failed,
             None => Self::Open,
         }

@@ -91,16 +91,13 @@ pub(super) fn is_under_way(delivery: &Delivery) -> bool {
     delivery.run_status.is_under_way() || is_awaited
 }
 
-/// What is not under way is given up by the close of its issue, and only where there is none by the command. A part would
-/// hold up what it is a part of for good.
+/// What is not under way is given up by the close of its issue, and only where there is none by the command.
 fn give_up(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
-    let instead = match (&delivery.issue, &delivery.parent) {
-        (Some(_), _) => "close its issue to give it up",
-        (None, Some(_)) => "cancel what it is a part of to give it up",
-        (None, None) => return people(delivery, by, rules),
-    };
-    let sentence = format!("nothing of the delivery is under way: {instead}");
-    Err(("not_running", sentence))
+    if delivery.issue.is_none() {
+        return people(delivery, by, rules);
+    }
+    let sentence = "nothing of the delivery is under way: close its issue to give it up";
+    refuse("not_running", sentence)
 }
 
 fn refuse(code: &'static str, sentence: &str) -> Result<(), Refused> {
@@ -140,9 +137,7 @@ fn is_rejectable(delivery: &Delivery) -> bool {
 /// A person may ask for more sessions than the source allows.
 fn retry(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
     let has_ended = |job: &super::JobGlimpse| matches!(job.work, Work::Ended(_));
-    let ends = |failed: &super::Failed| failed.code.ends_session();
-    let is_over =
-        delivery.job_seen().is_some_and(has_ended) || delivery.error.as_ref().is_some_and(ends);
+    let is_over = delivery.job_seen().is_some_and(has_ended) || delivery.has_lost_session();
     if is_over && delivery.attempt >= rules.attempts && !by.is_person() {
         let sentence = format!(
             "the delivery has used its {} attempts: only a person may ask for another one",

@@ -212,11 +212,11 @@ impl Moving<'_> {
     pub(super) fn close(&mut self, how: Closed, by: &Actor) {
         let (status, note) = match how {
             Closed::IssueClosed => (RunResult::Failed, "the issue was closed"),
-            Closed::CalledOff if self.delivery.parent.is_some() => (
+            Closed::CalledOff => (
                 RunResult::Failed,
                 "the delivery it is a part of was called off",
             ),
-            Closed::CalledOff => (RunResult::Failed, "it was called off"),
+            Closed::Abandoned => (RunResult::Failed, "it was given up"),
             Closed::Finished | Closed::PartsClosed => (RunResult::Success, "closed"),
         };
         self.end_run(status, Some(note));
@@ -254,10 +254,9 @@ impl Moving<'_> {
 
     /// Whether the session still takes messages, as far as was seen.
     fn listens(&self) -> bool {
-        let failed = self.delivery.error.as_ref().map(|error| error.code);
         let work = self.delivery.job_seen().map(|job| &job.work);
         let is_over = matches!(work, Some(Work::Ended(_)));
-        !is_over && !failed.is_some_and(Fault::ends_session)
+        !is_over && !self.delivery.has_lost_session()
     }
 
     /// Another session works on it from here on: another attempt of the same job, or once that has had its attempts

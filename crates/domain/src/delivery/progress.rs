@@ -8,8 +8,7 @@ use super::moves::Moving;
 use super::reviewing::{checks_failed, head_moved, reviewed, reviewing};
 use super::sights::closer;
 use super::{
-    Checks, ChildState, Closed, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus,
-    Work,
+    Checks, Closed, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus, Work, parts,
 };
 use crate::when::plus;
 
@@ -78,12 +77,7 @@ fn ended_outside(moving: &mut Moving<'_>) -> bool {
     let delivery = &moving.delivery;
     let (phase, status) = moving.at();
     if !delivery.children.is_empty() {
-        let is_closed = |state: ChildState| state == ChildState::Closed;
-        let all = delivery.children.iter().all(|it| is_closed(it.state));
-        if all {
-            moving.close(Closed::PartsClosed, &Actor::System);
-        }
-        return all;
+        return parts::follow(moving);
     }
     let end = delivery.pull_seen().and_then(|pull| pull.end.clone());
     match end {

@@ -3,7 +3,8 @@
 
 use super::due::awaits_person;
 use super::{
-    ChildState, Closed, Delivery, Deploy, IssueTrouble, Phase, PlanBy, ReviewBy, RunStatus, Work,
+    Child, ChildState, Closed, Delivery, Deploy, IssueTrouble, Phase, PlanBy, ReviewBy, RunStatus,
+    Work,
 };
 use crate::job::WaitParty;
 
@@ -69,13 +70,20 @@ pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
         )),
         Some(IssueTrouble::Closed { .. }) | None => {}
     }
-    let failed = delivery.children.iter();
-    let failed = failed.filter(|child| child.state == ChildState::Failed);
-    found.extend(failed.map(|child| {
-        let sentence = format!("Its part {} failed: {}", child.id, child.summary);
-        reason("part_failed", sentence)
-    }));
+    found.extend(delivery.children.iter().filter_map(part));
     found
+}
+
+/// What is said of a part that did not just go on.
+fn part(child: &Child) -> Option<Reason> {
+    let (code, what) = match child.state {
+        ChildState::Open | ChildState::Closed => return None,
+        ChildState::Failed => ("part_failed", "failed"),
+        ChildState::CalledOff => ("part_called_off", "was called off with it"),
+        ChildState::Abandoned => ("part_abandoned", "was given up"),
+    };
+    let sentence = format!("Its part {} {what}: {}", child.id, child.summary);
+    Some(reason(code, sentence))
 }
 
 fn first(delivery: &Delivery) -> Reason {
@@ -121,7 +129,10 @@ fn first(delivery: &Delivery) -> Reason {
 fn planning(delivery: &Delivery) -> Reason {
     if !delivery.children.is_empty() {
         let open = delivery.children.iter();
-        let open = open.filter(|child| child.state != ChildState::Closed);
+        let open = open.filter(|child| match child.state {
+            ChildState::Open | ChildState::Failed => true,
+            ChildState::Closed | ChildState::CalledOff | ChildState::Abandoned => false,
+        });
         let (open, all) = (open.count(), delivery.children.len());
         let sentence = format!("It was split into {all} parts, {open} of them open.");
         return reason("parts_open", sentence);
@@ -149,7 +160,11 @@ fn reviewing(delivery: &Delivery) -> Reason {
     match delivery.review.asked.as_ref().map(|asked| asked.by) {
         Some(ReviewBy::Agent) => reason("reviewing", "The agent is awaited to review it."),
         Some(ReviewBy::Human) => reason("reviewing", "A person is awaited to review it."),
-        Some(ReviewBy::Jules) => reason("reviewing", "A session of Jules reviews it."),
+        Some(ReviewBy::Jules) => {
+            let job = delivery.reviewing_job();
+            let job = job.map_or_else(String::new, |job| format!(": job {job}"));
+            reason("reviewing", format!("A session of Jules reviews it{job}."))
+        }
         Some(ReviewBy::Nobody) | None => reason(
             "not_settled",
             "Its session and the checks of its head have to come to rest before it is reviewed.",
@@ -171,10 +186,8 @@ fn closed(delivery: &Delivery) -> Reason {
         Some(Closed::Finished) | None => "It is closed: it came to its end.",
         Some(Closed::PartsClosed) => "It is closed, since all its parts are.",
         Some(Closed::IssueClosed) => "It is closed, since its issue was closed.",
-        Some(Closed::CalledOff) if delivery.parent.is_some() => {
-            "It is closed, since what it is a part of was called off."
-        }
-        Some(Closed::CalledOff) => "It is closed, since it was called off.",
+        Some(Closed::CalledOff) => "It is closed, since what it is a part of was called off.",
+        Some(Closed::Abandoned) => "It is closed, since a person gave it up.",
     };
     reason("closed", sentence)
 }

@@ -2,6 +2,7 @@
 
 mod adhoc;
 mod endings;
+mod parts;
 mod performers;
 mod stories;
 mod table;

@@ -6,7 +6,8 @@ use super::{Delivery, Phase, RunStatus};
 use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 
-/// Who is waited for. `of_job` is who its job waits for, and `woken` the agent that would be woken.
+/// Who is waited for. `of_job` is who its job waits for, or if it was split who its parts wait for, and `woken` the agent
+/// that would be woken.
 pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&AgentName>) -> WaitsFor {
     let since = history::since(delivery);
     let who = waits_for(delivery);
@@ -58,9 +59,8 @@ fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
 /// Whether its job and its pull request say what is waited for.
 fn is_with_job(delivery: &Delivery) -> bool {
     match delivery.phase {
-        Phase::Plan => delivery.children.is_empty(),
-        Phase::Implement | Phase::Verify => true,
-        Phase::Review => delivery.review.asked.is_none(),
+        Phase::Plan | Phase::Implement | Phase::Verify => true,
+        Phase::Review => delivery.review.asked.is_none() || delivery.reviewing_job().is_some(),
         Phase::Intake | Phase::Deploy | Phase::Observe | Phase::Close => false,
     }
 }

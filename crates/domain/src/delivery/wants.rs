@@ -14,7 +14,10 @@ use crate::ids::{CommitSha, DeliveryId, PullRef};
 pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     let mut wants = Vec::new();
     if let Some(by) = called_off(delivery) {
-        wants.extend(cancel_job(delivery, sight, &by));
+        // A review or a merge that is cancelled keeps the finished session: a retry goes on with it.
+        if delivery.is_terminal() || delivery.phase <= Phase::Implement {
+            wants.extend(cancel_job(delivery, sight, &by));
+        }
         wants.extend(cancel_review(delivery, sight, &by));
         wants.extend(call_off_children(delivery, sight, &by));
     } else if delivery.is_terminal() {
@@ -45,7 +48,7 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
 fn called_off(delivery: &Delivery) -> Option<Actor> {
     let is_closed = matches!(
         delivery.closed,
-        Some(Closed::IssueClosed | Closed::CalledOff)
+        Some(Closed::IssueClosed | Closed::CalledOff | Closed::Abandoned)
     );
     let canceled = delivery.error.as_ref();
     let is_canceled = canceled.is_some_and(|error| error.code == Fault::Canceled);

@@ -1,6 +1,6 @@
 //! A delivery as every surface shows it: with who is waited for, and why.
 
-use domain::delivery::{self, Delivery, Reason};
+use domain::delivery::{self, ChildState, Delivery, Reason};
 use domain::ids::{DeliveryId, JobId};
 use domain::job::{Job, WaitsFor};
 use domain::policy::Timing;
@@ -50,7 +50,8 @@ impl Backend {
         let Some(found) = self.store.get::<Delivery>(id).await? else {
             return Ok(None);
         };
-        let delivery = found.value;
+        let mut delivery = found.value;
+        let parts = self.parts_of(&mut delivery, waits).await?;
         let job = match &delivery.task.job {
             Some(job) => self.store.job(job).await?.map(|found| found.value),
             None => None,
@@ -59,19 +60,51 @@ impl Backend {
             Some(pull) => self.store.pull(pull).await?.map(|found| found.value),
             None => None,
         };
-        let of_job = match &job {
-            Some(job) => Some(waits.told_by(job, pull.as_ref().map(|it| &it.pull)).await?),
-            None => None,
+        let at_work = match self.reviewing_job(&delivery).await? {
+            Some(reviewing) => Some(waits.told_by(&reviewing, None).await?),
+            None if !delivery.children.is_empty() => delivery::waits_of_parts(&waits_of(&parts)),
+            None => match &job {
+                Some(job) => Some(waits.told_by(job, pull.as_ref().map(|it| &it.pull)).await?),
+                None => None,
+            },
         };
         let agent = waits.woken(None, &delivery.repo).await?;
+        let mut because = self.reasons_of(&delivery).await?;
+        because.extend(parts.iter().filter_map(part_that_waits));
         Ok(Some(DeliveryShown {
-            waits_for: delivery::waits(&delivery, of_job, agent.as_ref()),
-            because: self.reasons_of(&delivery).await?,
+            waits_for: delivery::waits(&delivery, at_work, agent.as_ref()),
+            because,
             is_stored: true,
             delivery,
             job,
             pull,
         }))
+    }
+
+    /// The job whose session reviews, while its verdict is awaited.
+    async fn reviewing_job(&self, delivery: &Delivery) -> Result<Option<Job>, Error> {
+        match delivery.reviewing_job() {
+            Some(id) => Ok(self.store.job(id).await?.map(|found| found.value)),
+            None => Ok(None),
+        }
+    }
+
+    /// The parts of a delivery as they are now: what it keeps of them may be older.
+    async fn parts_of(
+        &self,
+        delivery: &mut Delivery,
+        waits: &mut Waits<'_>,
+    ) -> Result<Vec<DeliveryShown>, Error> {
+        let mut parts = Vec::new();
+        for child in &mut delivery.children {
+            // A part has no parts, so this goes no deeper.
+            let shown = Box::pin(self.shown_stored(&child.id, waits)).await?;
+            if let Some(shown) = shown {
+                child.state = ChildState::of(&shown.delivery);
+                parts.push(shown);
+            }
+        }
+        Ok(parts)
     }
 
     /// Why a delivery is where it is: its own reasons, then what holds up everything of its source.
@@ -130,4 +163,22 @@ impl Backend {
             pull,
         }))
     }
+}
+
+fn waits_of(parts: &[DeliveryShown]) -> Vec<WaitsFor> {
+    parts.iter().map(|part| part.waits_for.clone()).collect()
+}
+
+/// What is said of a part that waits for the decision of a person or the agent.
+fn part_that_waits(part: &DeliveryShown) -> Option<Reason> {
+    let waits = Some(&part.waits_for).filter(|waits| waits.is_decision())?;
+    let sentence = format!(
+        "Its part {} waits for {}.",
+        part.delivery.id,
+        waits.sentence()
+    );
+    Some(Reason {
+        code: "part_waits",
+        sentence,
+    })
 }

@@ -5,10 +5,10 @@ mod providers;
 mod wants;
 
 use domain::delivery::{
-    self, Delivery, Input, JobGlimpse, JobSight, Phase, PullGlimpse, ReviewSight, RunStatus, Sight,
+    self, Delivery, Input, JobGlimpse, JobSight, PullGlimpse, ReviewSight, RunStatus, Sight,
     Work as SessionWork,
 };
-use domain::ids::{DeliveryId, JobId, PlanId};
+use domain::ids::{DeliveryId, PlanId};
 use domain::policy::{Source, Timing};
 use domain::step::Step;
 
@@ -130,7 +130,7 @@ impl Dispatcher {
             let read_at = pull.value.read_at.unwrap_or(pull.value.pull.since);
             next = apply(&next, Input::Pull(glimpse, read_at))?.aggregate;
         }
-        if let Some(job) = reviewer(&next)
+        if let Some(job) = next.reviewing_job()
             && let Some(job) = self.backend.store.job(job).await?
         {
             let sight = ReviewSight::of(&job.value, &source.timing, now);
@@ -202,13 +202,6 @@ fn plan_of(glimpse: &JobGlimpse) -> Option<PlanId> {
         SessionWork::Waiting | SessionWork::Working | SessionWork::Asking => None,
         SessionWork::Resting(_) | SessionWork::Ended(_) => None,
     }
-}
-
-/// The job that reviews, while its answer is awaited.
-fn reviewer(delivery: &Delivery) -> Option<&JobId> {
-    let is_awaited = (delivery.phase, delivery.run_status) == (Phase::Review, RunStatus::Running);
-    let asked = delivery.review.asked.as_ref().filter(|_| is_awaited)?;
-    asked.job.as_ref()
 }
 
 /// Whether nothing has to be saved: nothing changed, and it is read again early enough.

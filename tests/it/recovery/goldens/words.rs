@@ -127,7 +127,7 @@ words! {
     RefType { Jira, Verbal, Pr, Commit, Repo, GithubIssue }
     Fault {
         Canceled, JobCanceled, SessionFailed, SessionLost, SessionRefused, NoPullRequest, NoNewCommit, PullClosed,
-        ChecksFailed, RoundsUsedUp, ReviewFailed, MalformedReview, DeployFailed, ObserveFailed, HistoryFull,
+        ChecksFailed, RoundsUsedUp, ReviewFailed, MalformedReview, DeployFailed, ObserveFailed, PartsAbandoned, HistoryFull,
     }
     Mode { Plan, Implement, Review, Verify, Deploy, Observe, Execution }
     Performer { Jules, Agent, Human, Nobody, System }
@@ -143,8 +143,8 @@ words! {
     Checks { Unknown, Awaited, Missing, Running, Passed, Failed, GivenUp }
     PullEnd { Merged, Closed }
     IssueTrouble { Closed, Unreadable }
-    Closed { Finished, PartsClosed, IssueClosed, CalledOff }
-    ChildState { Open, Failed, Closed }
+    Closed { Finished, PartsClosed, IssueClosed, CalledOff, Abandoned }
+    ChildState { Open, Failed, Closed, CalledOff, Abandoned }
     ReadingResult { Read, Failed, Skipped }
 }
 

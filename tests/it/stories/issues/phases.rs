@@ -1,6 +1,9 @@
 //! What people decide at checkpoints, and the phases after the merge.
 
-use domain::delivery::{Deploy, Endpoint, IssueRef, IssueText, Observe, Part, PullEnd, RunStatus};
+use domain::delivery::{
+    Deploy, Endpoint, IssueRef, IssueText, Observe, Part, PullEnd, Reason, RunStatus,
+};
+use domain::job::{WaitParty, WaitReason};
 use engine::deliveries::DeliveryOrder;
 use jiff::SignedDuration;
 use sandbox::github::{Conclusion, DeploymentState};
@@ -214,6 +217,14 @@ async fn a_delivery_that_was_split_closes_after_its_parts() {
             found.expect("a store").is_some()
         };
         Box::pin(world.until(hour(1), "a part", is_there)).await;
+        let shown = world.backend.delivery_shown(&id_of(number)).await;
+        let shown = shown.expect("a parent");
+        let told = (shown.waits_for.who, shown.waits_for.what);
+        assert_eq!(told, (WaitParty::Person, WaitReason::Parts));
+        let names_it = |reason: &Reason| {
+            reason.code == "part_waits" && reason.sentence.contains(part.id.as_str())
+        };
+        assert!(shown.because.iter().any(names_it), "{:?}", shown.because);
         for act in [Act::Start, Act::Approve { head: None }] {
             let may = async |world: &World| {
                 let shown = world.backend.delivery_shown(&part.id).await;

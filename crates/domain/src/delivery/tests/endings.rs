@@ -19,7 +19,7 @@ fn issue_read(second: i64, state: IssueState) -> Input {
     })
 }
 
-fn fault(world: &World) -> Fault {
+pub(super) fn fault(world: &World) -> Fault {
     world.delivery.error.as_ref().unwrap().code
 }
 
@@ -106,12 +106,10 @@ fn what_was_called_off_is_begun_anew() {
     let mut reviewed = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     reviewed.kim(Act::Cancel);
     assert_eq!(place(&reviewed.delivery), "review/failed");
-    // Its session is put away, so there is nothing that could still be merged.
-    assert_eq!(
-        reviewed.kim(Act::Retry { reason: None }),
-        "implement/running"
-    );
-    assert_eq!(reviewed.delivery.task.attempt, 2);
+    // Its session and its pull request are kept, and nothing is merged meanwhile.
+    assert!(gate(&reviewed.delivery, &sha('a')).is_some());
+    assert_eq!(reviewed.kim(Act::Retry { reason: None }), "review/running");
+    assert_eq!(reviewed.delivery.task.attempt, 1);
 }
 
 #[test]
@@ -228,12 +226,12 @@ fn what_has_no_issue_can_be_given_up() {
     let mut world = World::new(own.clone());
     world.delivery.issue = None;
     assert_eq!(world.kim(Act::Cancel), "close/succeeded");
-    assert_eq!(world.delivery.closed, Some(Closed::CalledOff));
-    // A part would hold up what it is a part of.
+    assert_eq!(world.delivery.closed, Some(Closed::Abandoned));
+    // A part is given up without the rest.
     let mut part = World::new(own.clone());
     part.delivery.issue = None;
     part.delivery.parent = Some(DeliveryId::of_issue(&new_delivery().repo, 1));
-    assert_eq!(part.orders(kim(), Act::Cancel), Err("not_running"));
+    assert_eq!(part.kim(Act::Cancel), "close/succeeded");
     // An agent gives up no more than it may start.
     let mut waiting = World::new(own.clone());
     waiting.delivery.issue = None;
@@ -279,52 +277,6 @@ fn a_split_ends_the_run_that_planned() {
     let runs = &world.delivery.runs;
     assert_eq!((runs.len(), runs[0].status), (1, RunResult::Success));
     assert!(runs[0].ended_at.is_some());
-}
-
-#[test]
-fn parts_close_their_parent() {
-    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
-    let part = |n: u32| Part {
-        summary: format!("Part {n}"),
-        acceptance_criteria: Vec::new(),
-    };
-    assert_eq!(
-        world.kim(Act::Split {
-            children: vec![part(1), part(2)]
-        }),
-        "plan/running"
-    );
-    assert_eq!(world.delivery.task.job, None);
-    // Its parts have runs, it has none.
-    assert!(world.delivery.runs.iter().all(|run| run.ended_at.is_some()));
-    let told = waits(&world.delivery, None, None);
-    assert_eq!(
-        (told.who, told.what),
-        (WaitParty::Gaffer, WaitReason::Parts)
-    );
-    let ids: Vec<DeliveryId> = world
-        .delivery
-        .children
-        .iter()
-        .map(|it| it.id.clone())
-        .collect();
-    let take = |world: &mut World, id: &DeliveryId, state| {
-        world.take(&Input::Child(id.clone(), state)).unwrap()
-    };
-    take(&mut world, &ids[0], ChildState::Failed);
-    assert_eq!(reasons(&world.delivery)[1].code, "part_failed");
-    let told = waits(&world.delivery, None, None);
-    assert_eq!(
-        (told.who, told.what),
-        (WaitParty::Person, WaitReason::Failure)
-    );
-    take(&mut world, &ids[0], ChildState::Closed);
-    assert_eq!(take(&mut world, &ids[0], ChildState::Open), "plan/running");
-    assert_eq!(
-        take(&mut world, &ids[1], ChildState::Closed),
-        "close/succeeded"
-    );
-    assert_eq!(world.delivery.closed, Some(Closed::PartsClosed));
 }
 
 #[test]

@@ -187,7 +187,8 @@ fn another_attempt_is_wanted_until_it_is_there() {
 
 #[test]
 fn what_is_called_off_calls_its_job_off() {
-    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    world.sees(Work::Working, None);
     world.kim(Act::Cancel);
     assert_eq!(wanted(&world), ["cancel job by person kim"]);
     let mut over = seen(&world);
@@ -268,6 +269,14 @@ fn failures_and_closed_issues_are_looked_into() {
         review_job_open: true,
         ..seen(&canceled)
     };
+    assert_eq!(
+        wanted_at(&canceled.delivery, &open),
+        ["cancel job by person kim"],
+        "only the job that reviews"
+    );
+    // Given up for good, its work is called off, too.
+    canceled.delivery.issue = None;
+    canceled.kim(Act::Cancel);
     assert_eq!(
         wanted_at(&canceled.delivery, &open),
         ["cancel job by person kim", "cancel job by person kim"]

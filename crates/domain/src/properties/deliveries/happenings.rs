@@ -109,6 +109,8 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         ChildState::Open,
         ChildState::Failed,
         ChildState::Closed,
+        ChildState::CalledOff,
+        ChildState::Abandoned,
     ]);
     let report = proptest::sample::select(vec![
         ProviderReport::Nothing,

@@ -126,6 +126,7 @@ fn is_own(fault: Fault) -> bool {
         | Fault::MalformedReview
         | Fault::DeployFailed
         | Fault::ObserveFailed
+        | Fault::PartsAbandoned
         | Fault::HistoryFull => true,
     }
 }

@@ -84,7 +84,7 @@ fn at_phase(phase: Phase) -> Delivery {
     Delivery { phase, ..bare() }
 }
 
-const FAULTS: [Fault; 15] = [
+const FAULTS: [Fault; 16] = [
     Fault::Canceled,
     Fault::JobCanceled,
     Fault::SessionFailed,
@@ -99,6 +99,7 @@ const FAULTS: [Fault; 15] = [
     Fault::MalformedReview,
     Fault::DeployFailed,
     Fault::ObserveFailed,
+    Fault::PartsAbandoned,
     Fault::HistoryFull,
 ];
 
@@ -142,12 +143,13 @@ pub(super) fn rules() -> [Rules; 4] {
     ]
 }
 
-fn ends() -> [Delivery; 4] {
+fn ends() -> [Delivery; 5] {
     [
         Closed::Finished,
         Closed::PartsClosed,
         Closed::IssueClosed,
         Closed::CalledOff,
+        Closed::Abandoned,
     ]
     .map(|closed| Delivery {
         phase: Phase::Close,
@@ -158,7 +160,7 @@ fn ends() -> [Delivery; 4] {
                 at: AT,
                 by: Some("kim".to_owned()),
             },
-            Closed::Finished | Closed::PartsClosed | Closed::CalledOff => {
+            Closed::Finished | Closed::PartsClosed | Closed::CalledOff | Closed::Abandoned => {
                 IssueTrouble::Unreadable("404".to_owned())
             }
         }),
@@ -243,7 +245,13 @@ fn refs() -> Vec<Ref> {
 }
 
 fn children() -> Vec<Child> {
-    let states = [ChildState::Open, ChildState::Failed, ChildState::Closed];
+    let states = [
+        ChildState::Open,
+        ChildState::Failed,
+        ChildState::Closed,
+        ChildState::CalledOff,
+        ChildState::Abandoned,
+    ];
     let child = |(place, state)| Child {
         id: DeliveryId::of_child(&id(), place),
         summary: "Add a box".to_owned(),

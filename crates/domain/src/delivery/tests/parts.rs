@@ -1,0 +1,153 @@
+//! Deliveries that were split, and what of theirs is cancelled.
+
+use super::endings::fault;
+use super::*;
+use crate::job::{WaitParty, WaitReason, WaitsFor};
+
+#[test]
+fn parts_close_their_parent() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    let part = |n: u32| Part {
+        summary: format!("Part {n}"),
+        acceptance_criteria: Vec::new(),
+    };
+    assert_eq!(
+        world.kim(Act::Split {
+            children: vec![part(1), part(2)]
+        }),
+        "plan/running"
+    );
+    assert_eq!(world.delivery.task.job, None);
+    // Its parts have runs, it has none.
+    assert!(world.delivery.runs.iter().all(|run| run.ended_at.is_some()));
+    let told = waits(&world.delivery, None, None);
+    assert_eq!(
+        (told.who, told.what),
+        (WaitParty::Gaffer, WaitReason::Parts)
+    );
+    let ids: Vec<DeliveryId> = world
+        .delivery
+        .children
+        .iter()
+        .map(|it| it.id.clone())
+        .collect();
+    let take = |world: &mut World, id: &DeliveryId, state| {
+        world.take(&Input::Child(id.clone(), state)).unwrap()
+    };
+    take(&mut world, &ids[0], ChildState::Failed);
+    assert_eq!(reasons(&world.delivery)[1].code, "part_failed");
+    let told = waits(&world.delivery, None, None);
+    assert_eq!(
+        (told.who, told.what),
+        (WaitParty::Person, WaitReason::Failure)
+    );
+    take(&mut world, &ids[0], ChildState::Closed);
+    assert_eq!(take(&mut world, &ids[0], ChildState::Open), "plan/running");
+    assert_eq!(
+        take(&mut world, &ids[1], ChildState::Closed),
+        "close/succeeded"
+    );
+    assert_eq!(world.delivery.closed, Some(Closed::PartsClosed));
+}
+
+/// A delivery that was split into two parts, with their ids.
+fn split_in_two() -> (World, Vec<DeliveryId>) {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    let part = Part {
+        summary: "Half of it".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    world.kim(Act::Split {
+        children: vec![part.clone(), part],
+    });
+    let ids = parts_of(&world);
+    (world, ids)
+}
+
+fn parts_of(world: &World) -> Vec<DeliveryId> {
+    let all = world.delivery.children.iter();
+    all.map(|child| child.id.clone()).collect()
+}
+
+#[test]
+fn a_part_that_was_given_up_holds_its_parent_up_no_longer() {
+    let (mut world, ids) = split_in_two();
+    let mut take = |place: usize, state| {
+        let input = Input::Child(ids[place].clone(), state);
+        world.take(&input).unwrap()
+    };
+    assert_eq!(take(0, ChildState::Abandoned), "plan/running");
+    assert_eq!(take(1, ChildState::Closed), "close/succeeded");
+
+    let (mut world, ids) = split_in_two();
+    for id in &ids {
+        let given_up = Input::Child(id.clone(), ChildState::Abandoned);
+        world.take(&given_up).unwrap();
+    }
+    assert_eq!(fault(&world), Fault::PartsAbandoned);
+    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
+    let anew = parts_of(&world);
+    assert!(anew.iter().all(|id| !ids.contains(id)), "{anew:?}");
+}
+
+#[test]
+fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
+    let (mut world, ids) = split_in_two();
+    let closed = Input::Child(ids[0].clone(), ChildState::Closed);
+    world.take(&closed).unwrap();
+    assert_eq!(world.kim(Act::Cancel), "plan/failed");
+    let called_off = Input::Child(ids[1].clone(), ChildState::CalledOff);
+    assert_eq!(world.take(&called_off).unwrap(), "plan/failed");
+    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
+    let anew = parts_of(&world);
+    assert_eq!(anew[0], ids[0], "what is done stays done");
+    assert_ne!(anew[1], ids[1]);
+    let wanted = wants(&world.delivery, &Sight::default());
+    let creates = |id: &DeliveryId| {
+        let is_it = |want: &Want| matches!(want, Want::CreateChild { child } if child.id == *id);
+        wanted.iter().any(is_it)
+    };
+    assert!(creates(&anew[1]), "{wanted:?}");
+    let closed = Input::Child(anew[1].clone(), ChildState::Closed);
+    assert_eq!(world.take(&closed).unwrap(), "close/succeeded");
+}
+
+#[test]
+fn a_split_delivery_waits_for_whoever_its_parts_wait_for() {
+    let (world, _) = split_in_two();
+    let part = |who, second| WaitsFor::new(who, WaitReason::Checkpoint, at(second));
+    let parts = [
+        part(WaitParty::Nobody, 1),
+        part(WaitParty::Jules, 2),
+        part(WaitParty::Person, 4),
+        part(WaitParty::Person, 3),
+    ];
+    let told = waits(&world.delivery, waits_of_parts(&parts), None);
+    let wanted = WaitsFor::new(WaitParty::Person, WaitReason::Parts, at(3));
+    assert_eq!(told, wanted);
+    assert_eq!(waits_of_parts(&parts[..1]), None);
+}
+
+#[test]
+fn a_cancelled_review_goes_on_with_the_same_session() {
+    for phase in [Phase::Review, Phase::Verify] {
+        let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+        world.delivery.phase = phase;
+        let task = world.delivery.task.clone();
+        assert_eq!(world.kim(Act::Cancel), format!("{phase}/failed"));
+        let seen = world.delivery.seen.job.clone();
+        let sight = Sight {
+            job: seen,
+            ..Sight::default()
+        };
+        let wanted = wants(&world.delivery, &sight);
+        let calls_off = |want: &Want| matches!(want, Want::CancelJob { .. });
+        assert!(!wanted.iter().any(calls_off), "{wanted:?}");
+        world.kim(Act::Retry { reason: None });
+        assert!(world.delivery.phase >= Phase::Review);
+        assert_eq!(
+            (world.delivery.attempt, &world.delivery.task.job),
+            (1, &task.job)
+        );
+    }
+}

@@ -1,5 +1,5 @@
 //! Debian's Chromium without a window, with the libraries and the font that a bare machine lacks: fetched by apt-get from the sources
-//! that this machine is set up with, and unpacked instead of installed, so that nobody has to be root.
+//! that this machine is set up with, and unpacked instead of installed, so that no one has to be root.
 
 use std::env;
 use std::fs;

@@ -23,7 +23,7 @@ use engine::jobs::IdempotentOrder;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
 use engine::ports::Key;
-use engine::readings::{ReadCounter, ReadIssue, ReadMessages, SessionCheck};
+use engine::readings::{ReadCounter, ReadIssue, ReadMessages, SessionCheck, TranscriptPage};
 use engine::settings::{
     Agent, AppSetup, Budgets, Installation, Merges, PatchPage, ReadArtifacts, Switches,
     TrackedPull, Upstreams,
@@ -100,6 +100,7 @@ kinds! {
     Switches "switches",
     Tick "tick",
     Token "token",
+    Transcript "transcript",
     Upstreams "upstreams",
     Usage "usage",
     Wake "wake",
@@ -144,6 +145,7 @@ impl Kind {
             Self::Notes => again::<Notes>(it),
             Self::Tick => again::<domain::tick::Lease>(it),
             Self::Token => again::<Token>(it),
+            Self::Transcript => again::<TranscriptPage>(it),
             Self::Merges => again::<Merges>(it),
             Self::Once => again::<IdempotentOrder>(it),
             Self::Outbox => again::<Work>(it),
@@ -166,13 +168,14 @@ fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_jso
 }
 
 /// The records of an aggregate, by the prefix of their sort key.
-const BELOW: [(&str, Kind); 16] = [
+const BELOW: [(&str, Kind); 17] = [
     (keys::EFFECT, Kind::Effect),
     (keys::EVENT, Kind::Event),
     (keys::EVENT_COUNT, Kind::EventCount),
     (keys::EVIDENCE, Kind::Evidence),
     (keys::OUT, Kind::Outbox),
     (keys::WAKE, Kind::Wake),
+    (keys::RUN, Kind::Transcript),
     (keys::ADOPTION, Kind::Adoption),
     ("LISTED", Kind::JobListed),
     (keys::ARTIFACTS_PAGE, Kind::ArtifactsPage),

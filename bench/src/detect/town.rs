@@ -202,6 +202,7 @@ impl Town {
                     | Work::Webhook { .. }
                     | Work::Redelivery { .. }
                     | Work::Delivery { .. }
+                    | Work::Transcript { .. }
                     | Work::Intake { .. }
                     | Work::Issue { .. }
                     | Work::Wake { .. } => {}

@@ -10,6 +10,7 @@ mod asks;
 mod commands;
 mod create;
 mod due;
+mod execution;
 mod fault;
 mod gate;
 mod glimpse;
@@ -31,6 +32,7 @@ mod sights;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
+mod transcript;
 mod waits;
 mod want;
 mod wants;
@@ -39,9 +41,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use adhoc::of_job;
-pub use apply::apply;
+pub use apply::{apply, was_taken};
 pub use create::{CHILDREN_MAX, create, is_same_trigger};
 pub use due::{AGENT_REVIEWS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due};
+pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault};
 pub use gate::{Gate, gate};
 pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
@@ -63,6 +66,11 @@ pub use run::{Analysis, Mode, Performer, Plan, RUNS_MAX, Run, RunResult, SUMMARY
 pub use text::{
     CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
     FEEDBACK_CHARS_MAX, IssueText, PLAN_BYTES_MAX, TITLE_CHARS_MAX, of_issue,
+};
+pub use transcript::{
+    EntryKind, TRANSCRIPT_PAGE_BYTES_MAX, TRANSCRIPT_PAGES_MAX, TranscriptEntry, TranscriptSpan,
+    TranscriptState, transcript, transcript_pages, transcript_span, transcripts_wanted,
+    with_transcript,
 };
 pub use waits::waits;
 pub use want::{Purpose, Sight, Want};

@@ -5,6 +5,7 @@ mod creation;
 mod listing;
 mod reading;
 mod shown;
+mod transcripts;
 
 use std::borrow::Cow;
 
@@ -21,6 +22,7 @@ use crate::work::Work;
 pub use creation::{CreateRefused, DeliveryOrder};
 pub use listing::{DeliveriesCursor, DeliveryList, DeliveryQuery, InvalidDeliveriesCursor};
 pub use shown::DeliveryShown;
+pub use transcripts::{RunTranscript, TranscriptAnswer};
 
 /// How many deliveries one issue may have, one after the other.
 pub(crate) const DELIVERIES_OF_ISSUE_MAX: u32 = 100;

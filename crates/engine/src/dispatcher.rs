@@ -222,6 +222,7 @@ impl Dispatcher {
             } => self.look_after_push(id, *at).await,
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Delivery { id } => Box::pin(self.delivery(id)).await,
+            Work::Transcript { id, run } => self.transcript_for_caller(id, run).await,
             Work::Intake {
                 repo,
                 number,

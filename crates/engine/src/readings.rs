@@ -1,7 +1,7 @@
 //! Results that the dispatcher read for callers of an API that holds no credential.
 
 use domain::conversation::{ConversationCursor, Message, MessagePage};
-use domain::delivery::{IssueText, of_issue};
+use domain::delivery::{IssueText, TranscriptEntry, of_issue};
 use domain::failure::Failure;
 use domain::ids::SessionId;
 use domain::redact::presentable;
@@ -78,6 +78,40 @@ pub struct SessionCheck {
     /// Why the session could not be read, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+}
+
+/// A page of what was said and done in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscriptPage {
+    /// When the reading began; all pages of one reading have the same.
+    pub read_at: Timestamp,
+    /// How many pages there are.
+    pub pages: u32,
+    /// How many earlier entries were left out: they stay with Jules.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub left_out: u32,
+    /// The entries, oldest first.
+    pub entries: Vec<TranscriptEntry>,
+    /// Why it could not be read, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl TranscriptPage {
+    /// Nothing: there are no pages, or none could be read.
+    pub fn nothing(read_at: Timestamp, failure: Option<&Failure>) -> Self {
+        Self {
+            read_at,
+            pages: 0,
+            left_out: 0,
+            entries: Vec::new(),
+            failure: failure.map(reason),
+        }
+    }
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// An issue that was read on request.
@@ -167,6 +201,12 @@ impl ReadCounter {
 pub(crate) trait Dated {
     /// When the reading began.
     fn read_at(&self) -> Timestamp;
+}
+
+impl Dated for TranscriptPage {
+    fn read_at(&self) -> Timestamp {
+        self.read_at
+    }
 }
 
 impl Dated for ReadIssue {

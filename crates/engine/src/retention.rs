@@ -27,6 +27,9 @@ pub const ARTIFACTS: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// A page of a conversation, and the time of a read on request: its caller has seen it.
 pub const ANSWER: SignedDuration = SignedDuration::from_hours(24);
 
+/// What was said and done in a run of a delivery: the next request reads it afresh.
+pub const TRANSCRIPT: SignedDuration = SignedDuration::from_hours(90 * 24);
+
 /// The evidence of a merge: for a question after a year why it was merged.
 pub const EVIDENCE: SignedDuration = SignedDuration::from_hours(400 * 24);
 

@@ -2,7 +2,7 @@
 
 use domain::delivery::IssueRef;
 use domain::ids::{
-    AccountName, AgentName, CommitSha, DeliveryId, EventId, JobId, PullRef, RepoId, RepoName,
+    AccountName, AgentName, CommitSha, DeliveryId, EventId, JobId, PullRef, RepoId, RepoName, RunId,
 };
 use domain::pull::DeliveryHint;
 use domain::redelivery::Log;
@@ -96,6 +96,13 @@ pub enum Work {
         /// Which.
         id: DeliveryId,
     },
+    /// Read what was said and done in a run of a delivery, for a waiting caller.
+    Transcript {
+        /// The delivery.
+        id: DeliveryId,
+        /// Which of its runs.
+        run: RunId,
+    },
     /// The issues of a source that may become deliveries: all that changed, or one.
     Intake {
         /// Which source.
@@ -146,7 +153,7 @@ impl Work {
             Self::Commit { repo, .. } | Self::Webhook { repo, .. } => {
                 format!("repository {}", repo.key())
             }
-            Self::Delivery { id } => format!("delivery {id}"),
+            Self::Delivery { id } | Self::Transcript { id, .. } => format!("delivery {id}"),
             Self::Intake { repo, .. } => format!("issues of {}", repo.key()),
             Self::Issue { issue } => format!("issues of {}", issue.repo.key()),
             Self::Wake { agent, .. } => format!("agent {agent}"),

@@ -1,6 +1,7 @@
 //! From a labelled issue to a closed delivery.
 
 mod phases;
+mod transcripts;
 
 use domain::delivery::{
     Act, Actor, Checkpoints, Closed, Command, Delivery, Phase, Review, ReviewBy, Rules, Verdict,
@@ -356,6 +357,7 @@ async fn once(world: &World, number: u64, when: &str) {
     let any = DeliveryQuery::default();
     let all = world.backend.list_deliveries(&any, None, 10).await;
     assert_eq!(all.expect("a list").deliveries.len(), 1, "{when}");
+    transcripts::all_are_kept(world, number, when).await;
     world.finish().await;
 }
 

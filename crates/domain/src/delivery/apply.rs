@@ -38,7 +38,7 @@ pub fn apply(
     };
     match input {
         Input::Command(command) => {
-            if delivery.taken.contains(&mark(&command.id)) {
+            if was_taken(delivery, &command.id) {
                 return Ok(stay(delivery, now));
             }
             take(&mut moving, command)?;
@@ -78,7 +78,8 @@ fn stay(delivery: &Delivery, now: Timestamp) -> Step<Delivery> {
     step
 }
 
-fn step(before: &Delivery, mut after: Delivery, now: Timestamp) -> Step<Delivery> {
+/// Counts a change, and says when to look again.
+pub(super) fn step(before: &Delivery, mut after: Delivery, now: Timestamp) -> Step<Delivery> {
     if after != *before {
         after.version = before.version.saturating_add(1);
         after.updated_at = now.max(before.updated_at);
@@ -88,6 +89,11 @@ fn step(before: &Delivery, mut after: Delivery, now: Timestamp) -> Step<Delivery
         due,
         ..Step::unchanged(after)
     }
+}
+
+/// Whether a command of this id was taken.
+pub fn was_taken(delivery: &Delivery, id: &str) -> bool {
+    delivery.taken.contains(&mark(id))
 }
 
 fn mark(id: &str) -> String {

@@ -10,9 +10,9 @@ use super::run::{Analysis, Mode, Performer, Run, RunResult};
 use super::text::{self, FEEDBACK_CHARS_MAX, Refused, TARGETS_MAX, What};
 use super::{
     Act, Approved, Child, ChildState, Closed, Command, Edit, Fault, Part, Phase, Plan, PlanBy,
-    Review, RunStatus, Verdict, Work,
+    Review, RunStatus, TranscriptState, Verdict, Work,
 };
-use crate::ids::{CommitSha, DeliveryId, JobId, RunId};
+use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
 use crate::job::RETRY_REASON_CHARS_MAX;
 use crate::redact::presentable;
 
@@ -36,7 +36,7 @@ pub(super) fn carry_out(moving: &mut Moving<'_>, command: &Command) -> Result<()
         Act::Split { children } => split(moving, children, by)?,
         Act::Merge { head } => merge(moving, head.as_ref(), by)?,
         Act::Edit(changes) => edit(moving, changes)?,
-        Act::Collect { job } => collect(moving, job)?,
+        Act::Collect { job, session } => collect(moving, (job, session.as_ref()))?,
         Act::Analyse {
             run,
             text,
@@ -272,7 +272,10 @@ fn edit(moving: &mut Moving<'_>, changes: &Edit) -> Result<(), Refused> {
     Ok(())
 }
 
-fn collect(moving: &mut Moving<'_>, job: &JobId) -> Result<(), Refused> {
+fn collect(
+    moving: &mut Moving<'_>,
+    (job, session): (&JobId, Option<&SessionId>),
+) -> Result<(), Refused> {
     let delivery = &mut moving.delivery;
     if delivery
         .runs
@@ -288,6 +291,7 @@ fn collect(moving: &mut Moving<'_>, job: &JobId) -> Result<(), Refused> {
         performer: Performer::Jules,
         status: RunResult::Success,
         job: Some(job.clone()),
+        session: session.cloned(),
         attempt: delivery.attempt,
         head: None,
         created_at: moving.now,
@@ -295,6 +299,11 @@ fn collect(moving: &mut Moving<'_>, job: &JobId) -> Result<(), Refused> {
         summary: None,
         error: None,
         analysis: None,
+        transcript: match session {
+            Some(_) => TranscriptState::Pending,
+            None => TranscriptState::None,
+        },
+        told_through: None,
     });
     Ok(())
 }

@@ -102,6 +102,8 @@ pub struct JobSight {
     pub glimpse: JobGlimpse,
     /// The plan that waits.
     pub plan: Option<Plan>,
+    /// Its session, of the present attempt.
+    pub session: Option<SessionId>,
 }
 
 /// What can be seen of a pull request.
@@ -211,6 +213,7 @@ impl JobSight {
         Self {
             glimpse: JobGlimpse::of(job, timing, now),
             plan: waiting.map(|waiting| Plan::of_steps(&waiting.plan, waiting.at)),
+            session: job.session().cloned(),
         }
     }
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::glimpse::{JobSight, PullGlimpse};
 use super::{Actor, DeliveryKind, Phase, Ref, Verdict};
-use crate::ids::{CommitSha, DeliveryId, JobId, RunId};
+use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
 use crate::priority::Priority;
 
 /// What came in.
@@ -91,6 +91,8 @@ pub enum Act {
     Collect {
         /// The job that adopted it.
         job: JobId,
+        /// The session, if it has one.
+        session: Option<SessionId>,
     },
     /// Say what a failure came from.
     Analyse {
@@ -234,6 +236,8 @@ impl Act {
 pub struct ReviewSight {
     /// Which job.
     pub job: JobId,
+    /// Its session.
+    pub session: Option<SessionId>,
     /// How far it is.
     pub state: ReviewState,
 }

@@ -9,9 +9,9 @@ use super::run::{Mode, Performer, Run, RunResult, SUMMARY_CHARS_MAX};
 use super::text::short;
 use super::{
     CANCELED, Closed, Delivery, Failed, Fault, Message, Phase, PlanBy, ReviewBy, Reviewing, Rules,
-    RunStatus, Task, Verdict, Work,
+    RunStatus, Task, TranscriptState, Verdict, Work,
 };
-use crate::ids::{CommitSha, JobId, RunId};
+use crate::ids::{CommitSha, JobId, RunId, SessionId};
 use crate::job;
 
 /// Longest error of a phase, in characters.
@@ -87,12 +87,15 @@ impl Moving<'_> {
         let performer = self.performer(phase);
         let delivery = &mut self.delivery;
         let by_task = performer == Performer::Jules && phase != Phase::Review;
+        let job = delivery.task.job.clone().filter(|_| by_task);
+        let session = job.as_ref().and_then(|job| session_of(delivery, job));
         delivery.runs.push(Run {
             id: RunId::of(&delivery.id, delivery.runs.len()),
             mode,
             performer,
             status: RunResult::Running,
-            job: delivery.task.job.clone().filter(|_| by_task),
+            job,
+            session,
             attempt: delivery.attempt,
             head: None,
             created_at: self.now,
@@ -100,6 +103,8 @@ impl Moving<'_> {
             summary: None,
             error: None,
             analysis: None,
+            transcript: TranscriptState::None,
+            told_through: None,
         });
     }
 
@@ -125,11 +130,22 @@ impl Moving<'_> {
         phases.next().filter(|run| run.status == RunResult::Running)
     }
 
+    /// The session was seen that does what is under way.
+    pub(super) fn done_by(&mut self, job: &JobId, session: Option<&SessionId>) {
+        let open = self.open_run();
+        if let Some(run) = open.filter(|run| run.job.as_ref() == Some(job)) {
+            run.session = session.cloned().or(run.session.take());
+        }
+    }
+
     pub(super) fn end_run(&mut self, status: RunResult, note: Option<&str>) {
         let now = self.now;
         if let Some(run) = self.open_run() {
             run.status = status;
             run.ended_at = Some(now.max(run.created_at));
+            if run.session.is_some() {
+                run.transcript = TranscriptState::Pending;
+            }
             let note = note.map(|note| short(note, SUMMARY_CHARS_MAX - 1));
             match status {
                 RunResult::Failed => run.error = note,
@@ -295,6 +311,13 @@ impl Moving<'_> {
             delivery.task.attempt = 1;
         }
     }
+}
+
+/// The session with which the present attempt of a job was last seen.
+fn session_of(delivery: &Delivery, job: &JobId) -> Option<SessionId> {
+    let is_it = |run: &&Run| run.job.as_ref() == Some(job) && run.attempt == delivery.attempt;
+    let last = delivery.runs.iter().rev().find(is_it)?;
+    last.session.clone()
 }
 
 pub(super) fn performer_of(reviewer: ReviewBy) -> Performer {

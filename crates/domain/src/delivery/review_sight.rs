@@ -21,6 +21,7 @@ impl ReviewSight {
         };
         Self {
             job: job.id.clone(),
+            session: job.session().cloned(),
             state,
         }
     }

@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Executor, Phase};
-use crate::ids::{CommitSha, JobId, RunId};
+use super::{Executor, Phase, TranscriptState};
+use crate::ids::{CommitSha, JobId, RunId, SessionId};
 
 /// Most runs of one delivery: with everything else that is known of it, its record has to stay under the store's 64 KB.
 pub const RUNS_MAX: usize = 40;
@@ -26,6 +26,9 @@ pub struct Run {
     /// Its job, if a session does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
+    /// The session that does it, once it was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
     /// Which attempt of the delivery it belongs to, from 1.
     pub attempt: u32,
     /// The head that it made or was about.
@@ -45,6 +48,12 @@ pub struct Run {
     /// What an agent or a person found out about a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysis: Option<Analysis>,
+    /// Whether what was said and done in it is kept.
+    #[serde(default, skip_serializing_if = "TranscriptState::is_none")]
+    pub transcript: TranscriptState,
+    /// The time of the newest activity that is kept: the transcript of the next run of the session goes on after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_through: Option<Timestamp>,
 }
 
 impl Run {

@@ -20,7 +20,8 @@ pub(super) fn see(moving: &mut Moving<'_>, input: &Input) {
         Input::Pull(glimpse, _) => pull(moving, glimpse),
         Input::Issue(sight) => issue(moving, sight),
         Input::Child(id, state) => child(moving, id, *state),
-        Input::Command(_) | Input::Review(_) | Input::Provider(..) => {}
+        Input::Review(sight) => moving.done_by(&sight.job, sight.session.as_ref()),
+        Input::Command(_) | Input::Provider(..) => {}
         Input::CalledOff(_) | Input::Deadline => {}
     }
 }
@@ -86,6 +87,7 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
     {
         delivery.plan = Some(plan.clone());
     }
+    moving.done_by(&sight.glimpse.job, sight.session.as_ref());
 }
 
 fn pull(moving: &mut Moving<'_>, glimpse: &PullGlimpse) {

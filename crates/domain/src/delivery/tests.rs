@@ -2,15 +2,17 @@
 
 mod adhoc;
 mod endings;
+mod executions;
 mod parts;
 mod performers;
 mod stories;
 mod table;
+mod transcripts;
 mod wanted;
 
 use super::*;
 use crate::facts::fixture::{at, sha};
-use crate::ids::RunId;
+use crate::ids::{RunId, SessionId};
 
 /// Who acts in these stories.
 pub(crate) fn kim() -> Actor {
@@ -70,6 +72,11 @@ pub(crate) fn verdict(verdict: Verdict, head: char) -> Act {
     })
 }
 
+/// The session of the present job.
+pub(crate) fn session() -> SessionId {
+    "s1".parse().unwrap()
+}
+
 /// What is seen of the present job.
 pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Input {
     let task = &delivery.task;
@@ -87,6 +94,7 @@ pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Inp
     Input::Job(Box::new(JobSight {
         glimpse,
         plan: None,
+        session: Some(session()),
     }))
 }
 

@@ -47,6 +47,7 @@ fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -
             let job = job.unwrap_or_else(|| crate::ids::JobId::from_ulid(ulid::Ulid(3)));
             Input::Review(ReviewSight {
                 job,
+                session: None,
                 state: state.clone(),
             })
         }

@@ -2,6 +2,7 @@
 
 mod announcements;
 mod providers;
+mod transcripts;
 mod wants;
 
 use domain::delivery::{
@@ -34,6 +35,7 @@ impl Dispatcher {
             source => source?,
         };
         let pk = keys::delivery_pk(id);
+        let mut ended = Vec::new();
         for _ in 0..LOOKS_MAX {
             let delivery = self.look_at_delivery(id, &source).await?;
             let sight = self.sight_of(&delivery, &source.timing).await?;
@@ -46,6 +48,7 @@ impl Dispatcher {
                 }
             }
             self.run_effects(&pk, &source, None).await?;
+            ended = delivery::transcripts_wanted(&delivery);
             if let Some(error) = failed {
                 return Err(error);
             }
@@ -53,7 +56,8 @@ impl Dispatcher {
                 break;
             }
         }
-        Ok(())
+        // Nothing else waits for these readings.
+        Box::pin(self.keep_transcripts(id, &ended)).await
     }
 
     /// The source was removed since, and nothing more is wanted: the row would stay due for ever.

@@ -90,7 +90,7 @@ impl Backend {
 
     /// Returns what is cached under a key if it was read just now; else reads it again, unless that was done often
     /// enough.
-    async fn read_for<T: DeserializeOwned + Dated + Send>(
+    pub(crate) async fn read_for<T: DeserializeOwned + Dated + Send>(
         &self,
         id: &JobId,
         (key, work): (Key, Work),

@@ -1,7 +1,7 @@
 //! Where deliveries are stored, and the reading of issues that become deliveries.
 
 use domain::delivery::IssueRef;
-use domain::ids::{DeliveryId, EventId, RepoName};
+use domain::ids::{DeliveryId, EventId, RepoName, RunId};
 use jiff::Timestamp;
 
 use super::{EVENT, META, key, stamp};
@@ -18,6 +18,9 @@ pub const DELIVERY: &str = "DLV#";
 
 /// Begins the partition of the intake of a source's issues.
 pub const INTAKE: &str = "INTAKE#";
+
+/// Begins the sort key of a page of a run's transcript.
+pub const RUN: &str = "RUN#";
 
 /// Partition of a delivery.
 pub fn delivery_pk(id: &DeliveryId) -> String {
@@ -37,6 +40,11 @@ pub fn delivery_event(id: &DeliveryId, event: &EventId) -> Key {
 /// The row that keeps a delivery in the list of all deliveries.
 pub fn delivery_listed(id: &DeliveryId) -> Key {
     key(delivery_pk(id), "LISTED")
+}
+
+/// A page of what was said and done in a run, from 1.
+pub fn transcript(id: &DeliveryId, run: &RunId, page: u32) -> Key {
+    key(delivery_pk(id), format!("{RUN}{run}#T{page:03}"))
 }
 
 /// The place of a delivery in lists: by its age, then by its id.

@@ -5,7 +5,6 @@ mod jobs;
 mod pulls;
 mod settings;
 
-use domain::delivery::IssueRef;
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::{
     Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, Occurrence,
@@ -407,8 +406,6 @@ fn works() -> Vec<Work> {
         },
     ];
     works.extend(news.map(hooked));
-    works.push(Work::Issue {
-        issue: IssueRef { repo, number: 12 },
-    });
+    works.extend(deliveries::works());
     works
 }

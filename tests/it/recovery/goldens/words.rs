@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use domain::account::{Account, Health};
 use domain::conversation::Role;
 use domain::delivery::{
-    Actor, CheckpointsBy, Checks, ChildState, Closed, DeliveryKind, Deploy, Fault, IssueTrouble,
-    JobEnd, Mode, Observe, Performer, Phase as DeliveryPhase, PlanBy, PullEnd, RefRole, RefType,
-    ReviewBy, RunResult, RunStatus, Verdict, Work as SeenWork,
+    Actor, CheckpointsBy, Checks, ChildState, Closed, DeliveryKind, Deploy, EntryKind, Fault,
+    IssueTrouble, JobEnd, Mode, Observe, Performer, Phase as DeliveryPhase, PlanBy, PullEnd,
+    RefRole, RefType, ReviewBy, RunResult, RunStatus, TranscriptState, Verdict, Work as SeenWork,
 };
 use domain::effect::{Action, Effect, EffectState, TrackerAction};
 use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
@@ -25,7 +25,7 @@ use domain::redelivery::{Log, LogStatus, RedeliveryState};
 use domain::session::SessionState;
 use domain::token::{Scope, Token};
 use domain::wake::{Channel, Wake, WakeState};
-use engine::readings::ReadMessages;
+use engine::readings::{ReadMessages, TranscriptPage};
 use engine::settings::{AppSetup, TrackedPull};
 use engine::work::Work;
 use serde::de::DeserializeOwned;
@@ -105,7 +105,7 @@ words! {
     Scope { Read, Write, Admin }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
     Work {
-        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Intake, Issue, Redelivery,
+        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Transcript, Intake, Issue, Redelivery,
     }
     Log { App, Repo }
     LogStatus { Read, NoHook, Forbidden, Unread }
@@ -133,6 +133,8 @@ words! {
     Performer { Jules, Agent, Human, Nobody, System }
     RunResult { Running, Success, Failed }
     Actor { System, Agent, Person }
+    TranscriptState { None, Pending, Kept }
+    EntryKind { Text, Thinking, ToolUse, ToolResult }
     CheckpointsBy { People, Anyone }
     PlanBy { Jules, Agent, Human }
     ReviewBy { Agent, Human, Jules, Nobody }
@@ -181,6 +183,7 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
             let page: ReadMessages = read(it);
             page.messages.iter().map(|it| it.role.word()).collect()
         }
+        Kind::Transcript => of_transcript(&read(it)),
         Kind::Token => vec![Words::word(&read::<Token>(it).scope)],
         Kind::Access
         | Kind::Adoption
@@ -214,6 +217,13 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Upstreams
         | Kind::Usage => Vec::new(),
     }
+}
+
+fn of_transcript(page: &TranscriptPage) -> Vec<&'static str> {
+    let entries = page.entries.iter();
+    entries
+        .flat_map(|it| [it.role.word(), Words::word(&it.kind)])
+        .collect()
 }
 
 fn read<T: DeserializeOwned>(it: &Value) -> T {

@@ -57,6 +57,7 @@ impl<'a> Stream<'a> {
                 after: self.cursor.clone(),
                 open: false,
                 job: None,
+                delivery: None,
                 limit: EVENTS_MAX,
             };
             match self.backend.events_after(&asked).await {

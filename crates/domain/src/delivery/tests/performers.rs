@@ -136,6 +136,7 @@ fn reviews(world: &World, state: ReviewState) -> Input {
     let job = world.delivery.review.asked.as_ref().unwrap().job.clone();
     Input::Review(ReviewSight {
         job: job.unwrap(),
+        session: None,
         state,
     })
 }
@@ -301,6 +302,7 @@ fn a_collected_session_is_a_run() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
     let collect = || Act::Collect {
         job: JobId::from_ulid(ulid::Ulid(9)),
+        session: None,
     };
     world.kim(collect());
     assert_eq!(world.delivery.runs.last().unwrap().mode, Mode::Execution);

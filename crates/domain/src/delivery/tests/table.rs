@@ -93,6 +93,7 @@ fn commands() -> Vec<(&'static str, Act)> {
             "collect",
             Act::Collect {
                 job: JobId::from_ulid(ulid::Ulid(9)),
+                session: None,
             },
         ),
         (

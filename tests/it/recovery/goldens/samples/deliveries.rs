@@ -1,17 +1,20 @@
 //! Samples of deliveries and of the intake of issues: every phase, every performer, every end.
 
 mod effects;
+mod transcripts;
 
 use domain::delivery::{
     self, Actor, Analysis, Approved, Asked, Child, ChildState, Closed, Delivery, DeliveryKind,
-    Failed, Fault, IssueTrouble, Message, Mode, NewDelivery, Performer, Phase, PhaseRun, Plan, Ref,
-    RefRole, RefType, ReviewBy, Reviewing, Rules, Run, RunResult, RunStatus, Task, Told, Verdict,
+    Failed, Fault, IssueRef, IssueTrouble, Message, Mode, NewDelivery, Performer, Phase, PhaseRun,
+    Plan, Ref, RefRole, RefType, ReviewBy, Reviewing, Rules, Run, RunResult, RunStatus, Task, Told,
+    TranscriptState, Verdict,
 };
 use domain::ids::{DeliveryId, RunId};
 use domain::intake::{Intake, LastReading, ReadingResult};
 use domain::priority::Priority;
 use domain::web_page::WebPage;
 use engine::keys;
+use engine::work::Work;
 
 use super::{AT, Samples, job_id, pull_ref, sha};
 
@@ -24,6 +27,7 @@ pub(super) fn put(samples: &mut Samples) {
     for intake in intakes() {
         samples.put(keys::intake(&pull_ref().repo), &intake);
     }
+    transcripts::put(samples);
     effects::put(samples);
 }
 
@@ -261,6 +265,20 @@ fn children() -> Vec<Child> {
     states.into_iter().enumerate().map(child).collect()
 }
 
+/// Messages about deliveries and their issues.
+pub(super) fn works() -> [Work; 2] {
+    let repo = pull_ref().repo;
+    [
+        Work::Transcript {
+            id: id(),
+            run: RunId::of(&id(), 0),
+        },
+        Work::Issue {
+            issue: IssueRef { repo, number: 12 },
+        },
+    ]
+}
+
 fn runs() -> Vec<Run> {
     use {Mode as Of, Performer as By, RunResult as To};
     let runs = [
@@ -279,6 +297,7 @@ fn runs() -> Vec<Run> {
         performer,
         status,
         job: Some(job_id()),
+        session: Some("s1".parse().expect("an id")),
         attempt: 1,
         head: Some(sha('a')),
         created_at: AT,
@@ -290,6 +309,12 @@ fn runs() -> Vec<Run> {
             text: "the disk is full".to_owned(),
             suggestion: Some("tidy up first".to_owned()),
         }),
+        transcript: match place {
+            0 => TranscriptState::Kept,
+            1 => TranscriptState::Pending,
+            _ => TranscriptState::None,
+        },
+        told_through: Some(AT),
     };
     runs.into_iter().enumerate().map(run).collect()
 }

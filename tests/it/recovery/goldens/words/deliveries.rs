@@ -59,6 +59,7 @@ fn of_run(run: &Run) -> Vec<&'static str> {
         Words::word(&run.mode),
         Words::word(&run.performer),
         Words::word(&run.status),
+        Words::word(&run.transcript),
     ];
     own.into_iter().chain(by).collect()
 }

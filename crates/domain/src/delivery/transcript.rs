@@ -1,0 +1,249 @@
+//! What was said and done in a run, out of the log of its session.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::Delivery;
+use super::apply::step;
+use super::run::Run;
+use crate::conversation::Role;
+use crate::fence::encoded_len;
+use crate::ids::{JobId, RunId, SessionId};
+use crate::redact::storable;
+use crate::session::{Activity, ActivityKind, Originator, Plan};
+use crate::step::Step;
+use crate::when::plus;
+
+/// Heaviest page of a transcript, in bytes as JSON: it is kept in one record.
+pub const TRANSCRIPT_PAGE_BYTES_MAX: usize = 24 * 1024;
+
+/// Most pages of a transcript; of a longer one the newest stay, since they tell how the run ended.
+pub const TRANSCRIPT_PAGES_MAX: usize = 8;
+
+/// Longest text of an entry, in bytes as JSON; the whole of it stays with Jules.
+const ENTRY_BYTES_MAX: usize = 8_000;
+
+/// What an entry takes besides its text, in bytes as JSON.
+const ENTRY_FRAME_BYTES: usize = 128;
+
+/// How long after the end of a run its last activities may be dated: a run ends when its session was read, and the
+/// clock of Jules may be ahead.
+const LATE: SignedDuration = SignedDuration::from_secs(60);
+
+/// Whether what was said and done in a run is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TranscriptState {
+    /// There is nothing to keep, or not yet.
+    #[default]
+    None,
+    /// The run has ended, and the log of its session is still to be read.
+    Pending,
+    /// It was read and kept.
+    Kept,
+}
+
+impl TranscriptState {
+    /// Whether there is no transcript.
+    pub fn is_none(&self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Pending | Self::Kept => false,
+        }
+    }
+}
+
+/// One thing that was said or done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscriptEntry {
+    /// When.
+    pub at: Timestamp,
+    /// By whom.
+    pub role: Role,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Its words without secrets; untrusted data.
+    pub text: String,
+}
+
+/// What an entry of a transcript is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryKind {
+    /// A message.
+    Text,
+    /// What the session says of its own progress.
+    Thinking,
+    /// Something that the session did.
+    ToolUse,
+    /// What came of it.
+    ToolResult,
+}
+
+impl EntryKind {
+    /// In one word, as it travels.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Thinking => "thinking",
+            Self::ToolUse => "tool_use",
+            Self::ToolResult => "tool_result",
+        }
+    }
+}
+
+/// Which part of which session's log is the transcript of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TranscriptSpan {
+    /// The job that has the session.
+    pub job: JobId,
+    /// The session.
+    pub session: SessionId,
+    /// Only what is later; all from the beginning without it.
+    pub after: Option<Timestamp>,
+    /// Nothing later.
+    pub through: Timestamp,
+}
+
+/// The runs that have ended and whose transcripts are still to be kept.
+pub fn transcripts_wanted(delivery: &Delivery) -> Vec<RunId> {
+    let pending = delivery
+        .runs
+        .iter()
+        .filter(|run| run.transcript == TranscriptState::Pending);
+    pending.map(|run| run.id.clone()).collect()
+}
+
+/// Which part of a log is the transcript of a run; none of a run that is under way or has no session.
+pub fn transcript_span(delivery: &Delivery, id: &RunId) -> Option<TranscriptSpan> {
+    let place = delivery.runs.iter().position(|run| run.id == *id)?;
+    let (before, rest) = delivery.runs.split_at(place);
+    let (run, later) = rest.split_first()?;
+    let session = run.session.clone()?;
+    let is_same = |other: &&Run| other.session.as_ref() == Some(&session);
+    let earlier = before.iter().rev().find(is_same);
+    // What was written too late for the run before is told by this one.
+    let after = earlier.and_then(|it| it.told_through.or_else(|| end(it, Some(run))));
+    let through = end(run, later.iter().find(is_same))?;
+    Some(TranscriptSpan {
+        job: run.job.clone()?,
+        session,
+        after,
+        through,
+    })
+}
+
+/// Up to when activities belong to a run.
+fn end(run: &Run, next: Option<&Run>) -> Option<Timestamp> {
+    let late = plus(run.ended_at?, LATE);
+    Some(next.map_or(late, |next| late.min(next.created_at)))
+}
+
+/// The next state of a delivery after the transcript of a run was read, and how it is kept; a run that is no longer there changes nothing.
+pub fn with_transcript(
+    delivery: &Delivery,
+    id: &RunId,
+    kept: &[TranscriptEntry],
+    now: Timestamp,
+) -> Step<Delivery> {
+    let mut next = delivery.clone();
+    if let Some(run) = next.runs.iter_mut().find(|run| run.id == *id) {
+        run.transcript = match kept {
+            [] => TranscriptState::None,
+            [_, ..] => TranscriptState::Kept,
+        };
+        let newest = kept.iter().map(|entry| entry.at).max();
+        run.told_through = run.told_through.or(newest);
+    }
+    step(delivery, next, now)
+}
+
+/// What was said and done in a span of a log, the oldest first.
+pub fn transcript(activities: &[Activity], span: &TranscriptSpan) -> Vec<TranscriptEntry> {
+    let is_in =
+        |it: &&Activity| span.after.is_none_or(|after| it.at > after) && it.at <= span.through;
+    activities.iter().filter(is_in).filter_map(entry).collect()
+}
+
+/// The pages of a transcript, the oldest first, and how many entries are left out before them.
+pub fn transcript_pages(entries: Vec<TranscriptEntry>) -> (Vec<Vec<TranscriptEntry>>, usize) {
+    let mut pages: Vec<Vec<TranscriptEntry>> = Vec::new();
+    let mut left = 0;
+    for entry in entries {
+        let bytes = encoded_len(&entry.text).saturating_add(ENTRY_FRAME_BYTES);
+        match pages.last_mut() {
+            Some(page) if bytes <= left => page.push(entry),
+            Some(_) | None => {
+                left = TRANSCRIPT_PAGE_BYTES_MAX;
+                pages.push(vec![entry]);
+            }
+        }
+        left = left.saturating_sub(bytes);
+    }
+    let surplus = pages.len().saturating_sub(TRANSCRIPT_PAGES_MAX);
+    let left_out = pages.drain(..surplus).map(|page| page.len()).sum();
+    (pages, left_out)
+}
+
+/// An activity as an entry; none of one that says nothing.
+fn entry(activity: &Activity) -> Option<TranscriptEntry> {
+    let (kind, text) = match &activity.kind {
+        ActivityKind::AgentMessaged { text } | ActivityKind::UserMessaged { text } => {
+            (EntryKind::Text, text.clone())
+        }
+        ActivityKind::PlanGenerated(plan) => (EntryKind::ToolUse, planned(plan)),
+        ActivityKind::PlanApproved { .. } => {
+            (EntryKind::ToolResult, "The plan was approved.".to_owned())
+        }
+        ActivityKind::Progressed { title, description } => {
+            (EntryKind::Thinking, joined(title, description))
+        }
+        ActivityKind::Completed => (
+            EntryKind::ToolResult,
+            "The session was finished.".to_owned(),
+        ),
+        ActivityKind::Failed { reason } => {
+            (EntryKind::ToolResult, joined("The session failed.", reason))
+        }
+        ActivityKind::Other { label } => (EntryKind::ToolUse, label.clone()),
+    };
+    let text = storable(text.trim(), ENTRY_BYTES_MAX);
+    (!text.is_empty()).then_some(TranscriptEntry {
+        at: activity.at,
+        role: role(activity),
+        kind,
+        text,
+    })
+}
+
+/// Who said or did it: messages say so themselves.
+fn role(activity: &Activity) -> Role {
+    match &activity.kind {
+        ActivityKind::UserMessaged { .. } | ActivityKind::PlanApproved { .. } => Role::User,
+        ActivityKind::AgentMessaged { .. }
+        | ActivityKind::PlanGenerated(_)
+        | ActivityKind::Progressed { .. }
+        | ActivityKind::Completed
+        | ActivityKind::Failed { .. } => Role::Assistant,
+        ActivityKind::Other { .. } => match activity.originator {
+            Originator::User => Role::User,
+            Originator::Agent | Originator::System => Role::Assistant,
+        },
+    }
+}
+
+fn planned(plan: &Plan) -> String {
+    let steps = (1..).zip(&plan.steps);
+    steps.fold("Plan:".to_owned(), |text, (number, step)| {
+        let step = joined(&format!("{number}. {}", step.title), &step.description);
+        format!("{text}\n{step}")
+    })
+}
+
+fn joined(title: &str, more: &str) -> String {
+    match (title.trim(), more.trim()) {
+        (title, "") => title.to_owned(),
+        ("", more) => more.to_owned(),
+        (title, more) => format!("{title}\n{more}"),
+    }
+}

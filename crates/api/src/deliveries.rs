@@ -1,11 +1,13 @@
 //! Deliveries: lists them, shows them, and takes orders about them.
 
 mod create;
+pub(crate) mod executions;
 mod instead;
 mod orders;
 mod query;
 mod refused;
 mod requests;
+pub(crate) mod runs;
 mod view;
 
 use axum::extract::State;

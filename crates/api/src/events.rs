@@ -10,7 +10,8 @@ use domain::ids::{InvalidId, JobName};
 use domain::wake::message;
 use engine::events::{EventList, EventQuery};
 
-use crate::http_api::SharedState;
+use crate::body::{self, Parts};
+use crate::http_api::{ApiInner, SharedState};
 use crate::query;
 use crate::refusal::Refused;
 
@@ -23,16 +24,41 @@ pub(crate) async fn events(
     if let Some(name) = of_job {
         asked.job = Some(api.backend.find(&name).await?.job);
     }
+    Ok(Json(listed(&api, &asked, within).await?))
+}
+
+/// `GET /api/deliveries/{delivery}/events?after=&open=&limit=&wait_seconds=`.
+pub(crate) async fn of_delivery(
+    State(api): SharedState,
+    path: Parts<String>,
+    query: query::QueryPairs,
+) -> Result<Json<EventPage>, Refused> {
+    let (mut asked, of_job, within) = read(query)?;
+    if of_job.is_some() {
+        let known = "there are `after`, `open`, `limit` and `wait_seconds`";
+        return Err(query::unknown("job", known));
+    }
+    let name = body::parts(path)?;
+    asked.delivery = Some(api.backend.find_delivery(&name).await?);
+    Ok(Json(listed(&api, &asked, within).await?))
+}
+
+/// The events that are asked for; an empty answer is held open where that is possible.
+async fn listed(
+    api: &ApiInner,
+    asked: &EventQuery,
+    within: Duration,
+) -> Result<EventPage, Refused> {
     let told = match api.holding.clone() {
         Some(mut stopped) if !within.is_zero() => {
             let waiting = async move {
                 drop(tokio::time::timeout(within, stopped.wait_for(|stop| *stop)).await);
             };
-            api.backend.events_while(&asked, waiting).await?
+            api.backend.events_while(asked, waiting).await?
         }
-        Some(_) | None => api.backend.events_after(&asked).await?,
+        Some(_) | None => api.backend.events_after(asked).await?,
     };
-    Ok(Json(shown(&told)))
+    Ok(shown(&told))
 }
 
 fn shown(told: &EventList) -> EventPage {
@@ -51,6 +77,7 @@ fn read(query: query::QueryPairs) -> Result<(EventQuery, Option<String>, Duratio
     let mut asked = EventQuery {
         after: None,
         job: None,
+        delivery: None,
         open: false,
         limit: usize::try_from(EVENTS_LIMIT).unwrap_or(0),
     };

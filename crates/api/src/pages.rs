@@ -10,6 +10,7 @@ mod entry;
 mod inside;
 mod live;
 mod operation;
+mod run;
 mod seal;
 mod session;
 
@@ -30,6 +31,7 @@ pub(crate) use board::board;
 pub(crate) use delivery::{act, delivery};
 pub(crate) use entry::{enter, link, sign_in, sign_in_page, sign_out};
 pub(crate) use operation::{accounts, sources, wakes, workers};
+pub(crate) use run::run;
 pub(crate) use seal::SealKey;
 
 /// The routes that pages are made of.

@@ -155,7 +155,8 @@ fn shown(job_id: JobId, read: ReadArtifacts, page: u32) -> Artifacts {
     }
 }
 
-fn later(ask_again: String) -> Response {
+/// 202: the caller has to repeat the request.
+pub(crate) fn later(ask_again: String) -> Response {
     crate::outcome::later(Pending {
         ask_again,
         sentence: "Jules has not been read for it yet; ask again a little later.".to_owned(),
@@ -164,7 +165,8 @@ fn later(ask_again: String) -> Response {
     })
 }
 
-fn unread(why: &str) -> Refused {
+/// 502: why Jules could not be read.
+pub(crate) fn unread(why: &str) -> Refused {
     let detail = format!("Jules could not be read: {why}");
     Refused::new(StatusCode::BAD_GATEWAY, "jules_unread", &detail)
 }

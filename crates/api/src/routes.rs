@@ -67,6 +67,8 @@ pub enum ResponseBody {
     OpenApi,
     /// Figures in Prometheus's text format.
     Figures,
+    /// A plain text for people.
+    Text,
     /// An answer of MCP.
     Message,
     /// A page for people, or a file of pages.

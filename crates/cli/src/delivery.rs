@@ -21,6 +21,7 @@ use crate::render::Answer;
 use crate::{site, stdin};
 
 mod show;
+mod transcript;
 mod wait;
 
 /// Longest list of parts, in bytes: the API keeps less of it.
@@ -86,6 +87,10 @@ pub(crate) async fn run(
             let answer = why.map(|why| show::why(&why)).map_err(Into::into);
             (format!("asking about delivery {id}"), answer)
         }
+        DeliveryCommand::Transcript { id, run } => (
+            format!("reading the transcript of delivery {id}"),
+            transcript::read(&client, &id, run.as_ref()).await,
+        ),
         DeliveryCommand::Wait(args) => {
             let doing = format!("waiting for delivery {}", args.id);
             (doing, waited(&client, args, as_json).await)

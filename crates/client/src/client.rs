@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod deliveries;
+mod runs;
 mod transport;
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod talk;
 mod tool;
 mod tool_error;
 mod toolset;
+mod transcripts;
 mod waiting;
 
 pub mod http;

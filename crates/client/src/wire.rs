@@ -17,10 +17,12 @@ mod report;
 
 pub use constraints::{Constraints, InvalidConstraint, ParsedConstraints};
 pub use deliveries::{
-    AnalysisView, ApproveDelivery, CancelDelivery, ChildView, CreateDelivery, DELIVERIES_LIMIT,
-    DELIVERIES_LIMIT_MAX, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, EditDelivery,
+    AnalysisRequest, AnalysisView, ApproveDelivery, CancelDelivery, ChildView, CollectRequest,
+    CreateDelivery, DELIVERIES_LIMIT, DELIVERIES_LIMIT_MAX, Deliveries, DeliveryCard, DeliveryRun,
+    DeliveryView, DeliveryWhy, EditDelivery, EntryView, ExecuteDelivery, FixDelivery,
     ISSUE_NUMBER_MAX, IssueView, PartRequest, PhaseRunView, PlanRequest, PlanView, RefRequest,
-    RefView, RejectDelivery, RetryDelivery, RunView, SplitRequest, StartDelivery, VerdictRequest,
+    RefView, RejectDelivery, RetryDelivery, RunView, SplitRequest, StartDelivery,
+    TRANSCRIPT_PAGE_MAX, Transcript, VerdictRequest,
 };
 pub use events::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage};
 pub use inbox::{

@@ -22,7 +22,7 @@ pub use entry::{SignIn, entered, refusal, sign_in};
 pub use operation::{Wakes, accounts, wakes, workers};
 pub use shell::{Frame, Live, Page, Viewer};
 pub use sources::{SourceState, sources, unread};
-pub use transcript::{Entry, Transcript, transcript};
+pub use transcript::{Transcript, transcript};
 pub use trouble::{Trouble, troubles};
 
 /// Why a page could not be rendered.

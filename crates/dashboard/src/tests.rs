@@ -86,10 +86,10 @@ fn view(changes: Value) -> DeliveryView {
             "head": "1111111111111111111111111111111111111111",
             "runs": [
                 {"id": "0000000a", "mode": "plan", "executor": "agent", "performer": "jules", "status": "success", "attempt": 1,
-                 "created_at": "2026-03-01T10:01:00Z", "duration_seconds": 540, "tokens": null, "cost": null, "summary": "A plan of two steps"},
+                 "created_at": "2026-03-01T10:01:00Z", "duration_seconds": 540, "tokens": null, "cost": null, "summary": "A plan of two steps", "transcript": "kept"},
                 {"id": "0000000b", "mode": "implement", "executor": "agent", "performer": "jules", "status": "failed", "attempt": 1,
                  "head": "1111111111111111111111111111111111111111", "created_at": "2026-03-01T10:11:00Z", "duration_seconds": 3900,
-                 "tokens": null, "cost": null, "error": "No tests.", "analysis": {"by": "agent zai", "text": "It forgot.", "suggestion": "Write tests."}},
+                 "tokens": null, "cost": null, "transcript": "none", "error": "No tests.", "analysis": {"by": "agent zai", "text": "It forgot.", "suggestion": "Write tests."}},
             ],
             "phase_runs": [
                 {"phase": "intake", "run_status": "succeeded", "executor": "system", "started_at": "2026-03-01T10:00:00Z", "ended_at": "2026-03-01T10:00:00Z", "actor": "system"},
@@ -251,7 +251,7 @@ fn text_from_outside_stays_text() {
             "refs": [{"role": words, "type": "pr", "label": words, "url": words}],
             "legal": ["retry", "reject", words],
             "runs": [{"id": "0000000b", "mode": words, "executor": words, "performer": words, "status": "failed", "attempt": 1,
-                "created_at": "2026-03-01T10:11:00Z", "duration_seconds": 1, "tokens": null, "cost": null, "summary": words,
+                "created_at": "2026-03-01T10:11:00Z", "duration_seconds": 1, "tokens": null, "cost": null, "transcript": "kept", "summary": words,
                 "error": words, "analysis": {"by": words, "text": words, "suggestion": words}}],
         }));
         let board = board_of(
@@ -261,15 +261,15 @@ fn text_from_outside_stays_text() {
         let problem = Problem::new(409, *words, (words, *words));
         let refusal = refusal(&frame(true), &problem, "/dashboard").unwrap();
         let delivery_id = view.card.id.clone();
-        let said = Entry {
-            kind: (*words).to_owned(),
-            who: (*words).to_owned(),
-            text: (*words).to_owned(),
-        };
+        let kept = json!({
+            "delivery_id": delivery_id, "run_id": "0000000b", "mode": words, "read_at": "2026-03-01T10:12:00Z", "page": 1, "pages": 2, "next_page": 2, "left_out": 3,
+            "leader": [{"at": "2026-03-01T10:11:30Z", "role": words, "type": words, "text": words}],
+        });
+        let kept: client::wire::Transcript = serde_json::from_value(kept).unwrap();
         let told = Transcript {
             delivery: &delivery_id,
-            run: &view.runs[0].id,
-            entries: &[said],
+            run: &view.runs[0],
+            kept: Some(&kept),
         };
         let transcript = transcript(&frame(true), told).unwrap();
         for html in [

@@ -1,21 +1,11 @@
 //! The transcript of a run.
 
 use askama::Template;
-use domain::ids::{DeliveryId, RunId};
+use client::wire::{EntryView, RunView, Transcript as Kept};
+use domain::ids::DeliveryId;
 
 use crate::Error;
 use crate::shell::{Frame, Page, Place, Shell, paged};
-
-/// One entry of a transcript.
-#[derive(Debug, Clone)]
-pub struct Entry {
-    /// What it is: `text`, `thinking`, `tool_use` or `tool_result`.
-    pub kind: String,
-    /// Whose it is.
-    pub who: String,
-    /// Its words: text from outside.
-    pub text: String,
-}
 
 /// A transcript.
 #[derive(Debug, Clone, Copy)]
@@ -23,9 +13,9 @@ pub struct Transcript<'a> {
     /// Of which delivery.
     pub delivery: &'a DeliveryId,
     /// Of which run.
-    pub run: &'a RunId,
-    /// What was said and done, the oldest first.
-    pub entries: &'a [Entry],
+    pub run: &'a RunView,
+    /// A page of what was said and done; none while it is unread.
+    pub kept: Option<&'a Kept>,
 }
 
 #[derive(Template)]
@@ -33,8 +23,9 @@ pub struct Transcript<'a> {
 struct TranscriptPage<'a> {
     shell: Shell,
     delivery: &'a DeliveryId,
-    run: &'a RunId,
-    entries: &'a [Entry],
+    run: &'a RunView,
+    kept: Option<&'a Kept>,
+    entries: &'a [EntryView],
 }
 
 /// The page of a transcript.
@@ -46,6 +37,7 @@ pub fn transcript(frame: &Frame, told: Transcript<'_>) -> Result<Page, Error> {
         shell,
         delivery: told.delivery,
         run: told.run,
-        entries: told.entries,
+        kept: told.kept,
+        entries: told.kept.map_or(&[], |kept| kept.leader.as_slice()),
     })
 }

@@ -2,10 +2,11 @@
 
 mod all;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use domain::delivery::Delivery;
 use domain::event::{Event, EventCursor};
-use domain::ids::JobId;
+use domain::ids::{DeliveryId, JobId};
 use domain::job::{NotNow, is_answered};
 
 use crate::backend::{Backend, Error};
@@ -30,6 +31,8 @@ pub struct EventQuery {
     pub after: Option<EventCursor>,
     /// Only events of this job.
     pub job: Option<JobId>,
+    /// Only events of this delivery and of its jobs.
+    pub delivery: Option<DeliveryId>,
     /// Only events that still wait, the oldest first also without `after`: unacknowledged ones, without answered
     /// questions.
     pub open: bool,
@@ -54,12 +57,13 @@ pub type EventsPage = (Vec<(Event, Option<String>)>, Option<PageToken>);
 impl Backend {
     /// Events after a cursor, or the newest ones.
     pub async fn events_after(&self, asked: &EventQuery) -> Result<EventList, Error> {
-        let mut events = match &asked.job {
-            Some(job) => {
+        let mut events = match (&asked.job, &asked.delivery) {
+            (Some(job), _) => {
                 self.must_job(job).await?;
                 self.store.events(job).await?
             }
-            None => self.newest(asked).await?,
+            (None, Some(delivery)) => self.events_of_delivery(delivery).await?,
+            (None, None) => self.newest(asked).await?,
         };
         if let Some(cursor) = &asked.after {
             events.retain(|event| cursor.is_new(event));
@@ -116,6 +120,26 @@ impl Backend {
             Ok(WaitState::if_enough(told, is_enough))
         })
         .await
+    }
+
+    /// The events of a delivery and of its jobs, the oldest first. A job that belongs to none has its own.
+    async fn events_of_delivery(&self, id: &DeliveryId) -> Result<Vec<Event>, Error> {
+        let Some(found) = self.store.get::<Delivery>(id).await? else {
+            let job = self.delivery_shown(id).await?.job;
+            return match job {
+                Some(job) => Ok(self.store.events(&job.id).await?),
+                None => Ok(Vec::new()),
+            };
+        };
+        let runs = found.value.runs.iter().filter_map(|run| run.job.as_ref());
+        let jobs: BTreeSet<&JobId> = runs.chain(&found.value.task.job).collect();
+        let mut events = self.store.events_below(&keys::delivery_pk(id)).await?;
+        for job in jobs {
+            events.extend(self.store.events(job).await?);
+        }
+        events.sort_by(|a, b| (a.observed_at, &a.id).cmp(&(b.observed_at, &b.id)));
+        events.dedup_by(|a, b| a.id == b.id);
+        Ok(events)
     }
 
     /// Those of these events that still wait.

@@ -177,7 +177,12 @@ impl Store {
 
     /// All events of a job, in order of observation.
     pub async fn events(&self, job: &JobId) -> Result<Vec<Event>, RecordsError> {
-        let found: Vec<Versioned<Event>> = self.children(&keys::job_pk(job), keys::EVENT).await?;
+        self.events_below(&keys::job_pk(job)).await
+    }
+
+    /// The events that stand under an aggregate, the oldest first.
+    pub(crate) async fn events_below(&self, pk: &str) -> Result<Vec<Event>, RecordsError> {
+        let found: Vec<Versioned<Event>> = self.children(pk, keys::EVENT).await?;
         let mut events: Vec<Event> = found.into_iter().map(|event| event.value).collect();
         events.sort_by(|a, b| (a.observed_at, &a.id).cmp(&(b.observed_at, &b.id)));
         Ok(events)

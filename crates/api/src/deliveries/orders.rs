@@ -9,6 +9,7 @@ use axum::{Extension, Json};
 use client::wire::{CancelDelivery, DeliveryView, EditDelivery, StartDelivery};
 use domain::delivery::{Act, Command};
 use domain::ids::DeliveryId;
+use engine::deliveries::DeliveryShown;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -139,6 +140,17 @@ async fn give(
         of_job(api, (id, act), who).await?;
         return shown(api, id, who).await;
     }
+    command(api, id, (command_id, act), who).await?;
+    shown(api, id, who).await
+}
+
+/// Gives an order about a delivery that is stored.
+pub(super) async fn command(
+    api: &ApiInner,
+    id: &DeliveryId,
+    (command_id, act): (String, Act),
+    who: &AuthenticatedCaller,
+) -> Result<(), Refused> {
     let command = Command {
         id: command_id,
         by: who.actor(),
@@ -146,7 +158,7 @@ async fn give(
     };
     api.backend.command_delivery(id, &command).await?;
     tracing::info!(delivery.id = %id, by = %command.by, act = %command.act.kind(), "an order about a delivery was taken");
-    shown(api, id, who).await
+    Ok(())
 }
 
 /// A job that belongs to no delivery takes its own orders.
@@ -176,12 +188,22 @@ async fn of_job(
         | Act::Edit(_)
         | Act::Collect { .. }
         | Act::Analyse { .. } => {
-            let detail = format!("this is a job that belongs to no delivery: it has no `{kind}`");
             let found = api.backend.delivery_shown(id).await?;
-            let legal = view::legal(api, &found, who).await?;
-            let refused = Refused::new(StatusCode::CONFLICT, "no_delivery", &detail);
-            return Err(refused.with_legal(legal));
+            return Err(no_delivery(api, &found, who, &format!("`{kind}`")).await?);
         }
     }
     Ok(())
+}
+
+/// What a job that belongs to no delivery answers to an order that it does not have.
+pub(super) async fn no_delivery(
+    api: &ApiInner,
+    found: &DeliveryShown,
+    who: &AuthenticatedCaller,
+    missing: &str,
+) -> Result<Refused, Refused> {
+    let detail = format!("this is a job that belongs to no delivery: it has no {missing}");
+    let legal = view::legal(api, found, who).await?;
+    let refused = Refused::new(StatusCode::CONFLICT, "no_delivery", &detail);
+    Ok(refused.with_legal(legal))
 }

@@ -197,7 +197,7 @@ fn short(text: impl AsRef<str>) -> String {
 }
 
 /// The word of a value of a closed enum, as it is stored.
-fn word(value: impl Serialize) -> String {
+pub(super) fn word(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
         Ok(_) | Err(_) => String::new(),
@@ -231,7 +231,8 @@ fn child(child: &Child) -> ChildView {
     }
 }
 
-fn run(run: &Run) -> RunView {
+/// One execution of a phase.
+pub(super) fn run(run: &Run) -> RunView {
     let seconds = |length: jiff::SignedDuration| length.unsigned_abs().as_secs();
     RunView {
         id: run.id.clone(),
@@ -240,6 +241,7 @@ fn run(run: &Run) -> RunView {
         performer: word(run.performer),
         status: word(run.status),
         job_id: run.job.clone(),
+        session_id: run.session.clone(),
         attempt: run.attempt,
         head: run.head.clone(),
         created_at: run.created_at,
@@ -249,6 +251,7 @@ fn run(run: &Run) -> RunView {
         summary: run.summary.as_deref().map(short),
         error: run.error.as_deref().map(short),
         analysis: run.analysis.as_ref().map(analysis),
+        transcript: word(run.transcript),
     }
 }
 

@@ -40,8 +40,22 @@ impl Inside {
         path: &str,
     ) -> Result<T, Refused> {
         let request = Request::builder().method(Method::GET).uri(path);
-        let bytes = self.call(caller, request.body(Body::empty())).await?;
+        let (_, bytes) = self.call(caller, request.body(Body::empty())).await?;
         serde_json::from_slice(&bytes).map_err(|_| unreadable())
+    }
+
+    /// What a route answers; none where it has to be read first.
+    pub(crate) async fn get_read<T: DeserializeOwned>(
+        &self,
+        caller: &AuthenticatedCaller,
+        path: &str,
+    ) -> Result<Option<T>, Refused> {
+        let request = Request::builder().method(Method::GET).uri(path);
+        let answer = self.call(caller, request.body(Body::empty())).await?;
+        match answer {
+            (StatusCode::ACCEPTED, _) => Ok(None),
+            (_, bytes) => serde_json::from_slice(&bytes).map_err(|_| unreadable()),
+        }
     }
 
     /// Gives an order. The same key twice is one order.
@@ -65,7 +79,7 @@ impl Inside {
         &self,
         caller: &AuthenticatedCaller,
         request: Result<Request<Body>, axum::http::Error>,
-    ) -> Result<body::Bytes, Refused> {
+    ) -> Result<(StatusCode, body::Bytes), Refused> {
         let mut request = request.map_err(|_| no_page())?;
         caller.must(needed(request.method()))?;
         request.extensions_mut().insert(caller.clone());
@@ -80,7 +94,7 @@ impl Inside {
         let read = body::to_bytes(body, ANSWER_BYTES_MAX).await;
         let bytes = read.map_err(|_| unreadable())?;
         if parts.status.is_success() {
-            return Ok(bytes);
+            return Ok((parts.status, bytes));
         }
         let problem = serde_json::from_slice::<Problem>(&bytes);
         Err(problem.map_or_else(|_| unreadable(), Refused::answered))

@@ -3,16 +3,21 @@
 use std::sync::Arc;
 
 use axum::routing::{get, patch, post};
+use domain::delivery::Execution;
 
-use super::parameter::{DELIVERIES, KEY};
+use super::parameter::{DELIVERIES, DELIVERY_EVENTS, KEY, TRANSCRIPT_PAGE};
 use super::{RequestBody, ResponseBody, Row};
-use crate::deliveries::{self, DeliveryVerb};
+use crate::deliveries::{self, DeliveryVerb, executions, runs};
+use crate::events;
 use crate::http_api::ApiInner;
 
-use ResponseBody::Json;
+use ResponseBody::{Json, Text};
 
 /// A delivery as it is after an order.
 const DELIVERY: &[(u16, ResponseBody)] = &[(200, Json("DeliveryView"))];
+
+/// A delivery of which something runs now.
+const BEGUN: &[(u16, ResponseBody)] = &[(202, Json("DeliveryView"))];
 
 /// For callers with a token, in the order of the document.
 pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
@@ -64,6 +69,34 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     )
     .answers(&[(200, Json("DeliveryWhy"))])
     .refuses(&[404]),
+    Row::get(
+        "/api/deliveries/{delivery}/runs/{run}",
+        ("show_run", "Shows one execution of a phase of a delivery"),
+        || get(runs::show),
+    )
+    .answers(&[(200, Json("DeliveryRun"))])
+    .refuses(&[404]),
+    Row::get(
+        "/api/deliveries/{delivery}/runs/{run}/transcript",
+        (
+            "run_transcript",
+            "Shows what was said and done in a run, page by page, the oldest first",
+        ),
+        || get(runs::transcript),
+    )
+    .takes(&[TRANSCRIPT_PAGE])
+    .answers(&[(200, Json("Transcript")), (202, Json("Later"))])
+    .refuses(&[404, 502]),
+    Row::get(
+        "/api/deliveries/{delivery}/runs/{run}/stream_log",
+        (
+            "run_log",
+            "Shows what was said and done in a run as a plain text",
+        ),
+        || get(runs::stream_log),
+    )
+    .answers(&[(200, Text), (202, Json("Later"))])
+    .refuses(&[404, 502]),
     Row::post(
         DeliveryVerb::Start.path(),
         ("start_delivery", "Begins a delivery that waits at its plan"),
@@ -144,5 +177,85 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .takes(&[KEY])
     .sends(RequestBody::Json("SplitRequest"))
     .answers(DELIVERY)
+    .refuses(&[404, 409]),
+    Row::get(
+        "/api/deliveries/{delivery}/events",
+        (
+            "delivery_events",
+            "Tells what somebody had to know about a delivery and its jobs, after a cursor",
+        ),
+        || get(events::of_delivery),
+    )
+    .takes(&DELIVERY_EVENTS)
+    .answers(&[(200, Json("EventPage"))])
+    .refuses(&[404]),
+    Row::post(
+        executions::path(Execution::Plan),
+        (
+            "generate_plan",
+            "Begins the plan of a delivery, or begins it again",
+        ),
+        || executions::execute(Execution::Plan),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("ExecuteDelivery"))
+    .answers(BEGUN)
+    .refuses(&[404, 409]),
+    Row::post(
+        executions::path(Execution::Implement),
+        (
+            "run_implement",
+            "Begins the change of a delivery, or begins it again",
+        ),
+        || executions::execute(Execution::Implement),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("ExecuteDelivery"))
+    .answers(BEGUN)
+    .refuses(&[404, 409]),
+    Row::post(
+        executions::path(Execution::Review),
+        (
+            "run_review",
+            "Begins the review of a delivery, or begins it again",
+        ),
+        || executions::execute(Execution::Review),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("ExecuteDelivery"))
+    .answers(BEGUN)
+    .refuses(&[404, 409]),
+    Row::post(
+        executions::path(Execution::Fix),
+        ("run_fix", "Has a change made again as its review wants it"),
+        || executions::execute(Execution::Fix),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("FixDelivery"))
+    .answers(BEGUN)
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/deliveries/{delivery}/collect",
+        (
+            "collect_session",
+            "Adds a session that was begun elsewhere to a delivery, as a run",
+        ),
+        || post(executions::collect),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("CollectRequest"))
+    .answers(&[(200, Json("DeliveryView")), (202, Json("Later"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/deliveries/{delivery}/runs/{run}/analysis",
+        (
+            "analyse_run",
+            "Says what a failed run came from, and what to do about it",
+        ),
+        || post(executions::analyse),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("AnalysisRequest"))
+    .answers(&[(200, Json("DeliveryRun"))])
     .refuses(&[404, 409]),
 ];

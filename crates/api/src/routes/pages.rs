@@ -24,6 +24,11 @@ pub(crate) static ROWS: &[ApiRow] = &[
         || get(pages::delivery),
     ),
     Row::page(
+        "/dashboard/deliveries/{delivery}/runs/{run}",
+        ("run_page", "Shows what was said and done in a run"),
+        || get(pages::run),
+    ),
+    Row::page(
         "/dashboard/sources",
         (
             "sources_page",

@@ -2,7 +2,8 @@
 
 use client::wire::{
     ARTIFACTS_PAGE_MAX, DELIVERIES_LIMIT, DELIVERIES_LIMIT_MAX, EVENTS_LIMIT, EVENTS_LIMIT_MAX,
-    IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT, JOBS_LIMIT_MAX, WAIT_SECONDS_MAX,
+    IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT, JOBS_LIMIT_MAX, TRANSCRIPT_PAGE_MAX,
+    WAIT_SECONDS_MAX,
 };
 
 use crate::deliveries::NEEDS;
@@ -105,6 +106,13 @@ pub(super) const PIECE: Parameter = number(
     "Which piece of the patch: the first is read afresh, a further one is of the reading before and named by its `next_page`.",
 );
 
+/// Which page of a transcript is wanted.
+pub(super) const TRANSCRIPT_PAGE: Parameter = number(
+    "page",
+    (1, TRANSCRIPT_PAGE_MAX, 1),
+    "Which page: a further one is named by the `next_page` of the one before.",
+);
+
 /// What `GET /pulls` takes.
 pub(super) const PULLS: [Parameter; 1] = [query(
     "repo",
@@ -173,6 +181,9 @@ pub(super) const DELIVERIES: [Parameter; 5] = [
         "Goes on where an earlier answer ended: its `next`.",
     ),
 ];
+
+/// What `GET /api/deliveries/{delivery}/events` takes: the same without a job.
+pub(super) const DELIVERY_EVENTS: [Parameter; 4] = [EVENTS[0], EVENTS[2], EVENTS[3], EVENTS[4]];
 
 /// What `GET /events` takes.
 pub(super) const EVENTS: [Parameter; 5] = [

@@ -21,6 +21,7 @@ mod pages;
 mod pushing;
 mod reading;
 mod registering;
+mod runs;
 mod tokens;
 mod webhooks;
 mod world;

@@ -38,16 +38,20 @@ fn sound(id: &str) -> Option<Value> {
         "create_delivery" => json!({ "repo": "acme/shop", "summary": "Add search" }),
         "start_delivery" | "approve_delivery" | "retry_delivery" | "cancel_delivery"
         | "edit_delivery" => json!({}),
+        "generate_plan" | "run_implement" | "run_review" | "run_fix" => json!({}),
+        "collect_session" => json!({ "session_id": "4711" }),
+        "analyse_run" => json!({ "analysis": "It forgot the tests." }),
         "reject_delivery" => json!({ "reason": "Keep the old route." }),
         "judge_delivery" => json!({ "verdict": "pass", "sha": SHA }),
         "plan_delivery" => json!({ "content": "1. Add the box." }),
         "split_delivery" => {
             json!({ "children": [{ "summary": "The box", "acceptance_criteria": [] }] })
         }
-        "list_deliveries" | "show_delivery" | "why_delivery" | "list_jobs" | "list_pulls"
-        | "show_job" | "why_job" | "job_events" | "job_artifacts" | "job_messages"
-        | "show_effect" | "why_pull" | "list_events" | "status" | "metrics" | "openapi"
-        | "dashboard_link" | "health" | "github_webhook" => Value::Null,
+        "list_deliveries" | "show_delivery" | "why_delivery" | "show_run" | "run_transcript"
+        | "run_log" | "delivery_events" | "list_jobs" | "list_pulls" | "show_job" | "why_job"
+        | "job_events" | "job_artifacts" | "job_messages" | "show_effect" | "why_pull"
+        | "list_events" | "status" | "metrics" | "openapi" | "dashboard_link" | "health"
+        | "github_webhook" => Value::Null,
         _ => return None,
     })
 }
@@ -92,6 +96,7 @@ impl Watched {
         let parts = [
             ("{job}", self.job.as_str()),
             ("{delivery}", self.delivery.as_str()),
+            ("{run}", "latest"),
             ("{effect}", "00000000000000000000000000000000"),
             ("{event}", "evt_00000000000000000000000000000000"),
             ("{agent}", "zai"),

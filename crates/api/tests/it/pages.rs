@@ -20,7 +20,7 @@ use crate::world::{Answer, TOKEN, World, send};
 const HOST: &str = "gaffer.example";
 
 /// A browser with at most one cookie.
-struct Browser<'a> {
+pub(crate) struct Browser<'a> {
     router: &'a Router,
     host: &'static str,
     origin: Option<String>,
@@ -38,14 +38,14 @@ impl<'a> Browser<'a> {
     }
 
     /// A browser in which a token was shown.
-    async fn signed_in(router: &'a Router, token: &str) -> Self {
+    pub(crate) async fn signed_in(router: &'a Router, token: &str) -> Self {
         let mut browser = Self::new(router);
         let answer = browser.show(token).await;
         assert_eq!(answer.status, 303, "{answer:?}");
         browser
     }
 
-    async fn get(&mut self, path: &str) -> Answer {
+    pub(crate) async fn get(&mut self, path: &str) -> Answer {
         self.send(Request::builder().uri(path), "").await
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use domain::delivery::Verdict;
-use domain::ids::{CommitSha, JobName, RepoName};
+use domain::ids::{CommitSha, JobName, RepoName, RunId};
 use domain::priority::Priority;
 use jiff::SignedDuration;
 use url::Url;
@@ -89,6 +89,17 @@ pub(crate) enum DeliveryCommand {
     /// Explain why a delivery is where it is, and what happens next.
     #[command(after_help = "Example:\n  gaffer delivery why acme/shop#12")]
     Why(OneDelivery),
+    /// Show what was said and done in a run of a delivery.
+    #[command(
+        after_help = "Examples:\n  gaffer delivery transcript acme/shop#12\n  gaffer delivery transcript acme/shop#12 --run 0123abcd"
+    )]
+    Transcript {
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        id: DeliveryName,
+        /// The id of the run, as `gaffer delivery show` lists it; the newest that has a transcript without it.
+        #[arg(long, value_name = "RUN")]
+        run: Option<RunId>,
+    },
     /// Wait until a delivery needs a decision, or is closed.
     Wait(WaitDeliveryArgs),
     /// Show open deliveries by their phase, with who is awaited.

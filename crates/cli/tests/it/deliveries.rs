@@ -150,6 +150,8 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
     // No process runs that could read it.
     let told = world.refused(&["delivery", "create", "--repo", REPO, "--issue", "13"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
+    let told = world.refused(&["delivery", "transcript", &id]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_run"));
     let told = world.refused(&["delivery", "show", "0123456789ab"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "no_such_delivery"));
     for command in [
@@ -159,6 +161,7 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
         &["verdict", &id, "perhaps", "--sha", sha],
         &["verdict", &id, "not-pass", "--sha", sha],
         &["split", &id],
+        &["transcript", &id, "--run", "newest"],
         &["list", "--phase", "merge"],
         &["create", "x", "--repo", REPO, "--again"],
     ] {

@@ -33,7 +33,7 @@ pub struct DeliveryQuery {
 
 /// The path of a delivery. Its name is one segment, whatever it contains, so that it cannot form another path. A
 /// delivery is named like a job: by an id, or by its issue or its pull request.
-fn path(name: &str, rest: &[&str]) -> Result<Vec<String>, InvalidId> {
+pub(super) fn path(name: &str, rest: &[&str]) -> Result<Vec<String>, InvalidId> {
     let named = name.parse::<JobName>().map_err(|wrong| InvalidId {
         kind: "delivery",
         ..wrong

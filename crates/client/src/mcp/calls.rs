@@ -14,7 +14,7 @@ use super::arguments::{self, ApprovePlan, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
 pub(super) use super::tool_error::ToolError;
-use super::{deliveries, inbox, insight, talk, waiting};
+use super::{deliveries, inbox, insight, talk, transcripts, waiting};
 use crate::wire::{
     self, ApproveRequest, CancelRequest, InvalidConstraint, JOBS_LIMIT, JobView, MergeRequest,
     RetryRequest,
@@ -84,6 +84,7 @@ pub(super) async fn call(
         Tool::DeliveryVerdict => deliveries::judge(client, given).await,
         Tool::DeliveryRetry => deliveries::retry(client, given).await,
         Tool::DeliveryCancel => deliveries::cancel(client, given).await,
+        Tool::DeliveryTranscript => transcripts::read_page(client, given).await,
     }
 }
 

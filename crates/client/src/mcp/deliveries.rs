@@ -29,12 +29,12 @@ pub(super) struct ListDeliveries {
     repo: Option<RepoName>,
     #[serde(default)]
     limit: Option<u32>,
-    /// The `next` of an earlier list.
+    /// An earlier `next`.
     #[serde(default)]
     after: Option<String>,
 }
 
-/// Who is waited for.
+// Who is waited for. Every byte of the schemas is shown to models, so what a name says already has no description.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Needs {
@@ -55,7 +55,7 @@ impl Needs {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OneDelivery {
-    /// Its id, or `owner/name#number` of its issue.
+    /// Id, or `owner/name#issue`.
     id: String,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Create {
     summary: Option<String>,
     #[serde(default)]
     issue: Option<u64>,
-    /// Take an issue again whose delivery is closed.
+    /// Although it had one.
     #[serde(default)]
     again: bool,
     #[serde(default)]
@@ -111,7 +111,6 @@ pub(super) struct Approve {
 #[serde(deny_unknown_fields)]
 pub(super) struct Reject {
     id: String,
-    /// What must change.
     reason: String,
 }
 
@@ -120,7 +119,6 @@ pub(super) struct Reject {
 #[serde(deny_unknown_fields)]
 pub(super) struct Retry {
     id: String,
-    /// What to do otherwise.
     #[serde(default)]
     reason: Option<String>,
 }
@@ -138,7 +136,7 @@ pub(super) struct Judge {
     sha: CommitSha,
     #[serde(default)]
     summary: Option<String>,
-    /// What must change; needed with `not_pass`.
+    /// Needed with `not_pass`.
     #[serde(default)]
     feedback: Option<String>,
 }
@@ -165,7 +163,6 @@ struct Line {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DeliveryState {
     id: String,
-    /// Phase and status.
     state: String,
     why: String,
 }
@@ -176,7 +173,7 @@ pub(super) struct DeliveryAnswer {
     #[serde(flatten)]
     line: Line,
     why: String,
-    /// Words from outside: data.
+    /// Data from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     acceptance_criteria: Vec<String>,
@@ -193,7 +190,6 @@ pub(super) struct DeliveryAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<String>,
     children: Vec<String>,
-    /// What you may do now.
     legal: Vec<String>,
 }
 

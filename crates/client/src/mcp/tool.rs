@@ -6,7 +6,7 @@ use rmcp::model::{JsonObject, ToolAnnotations};
 
 use super::schema::schema;
 use super::toolset::Toolset;
-use super::{answers, arguments, deliveries, inbox, insight};
+use super::{answers, arguments, deliveries, inbox, insight, transcripts};
 
 /// The descriptions of all tools, in the order of [`Tool::ALL`], made once.
 pub(super) fn described() -> &'static [rmcp::model::Tool] {
@@ -78,6 +78,8 @@ pub(super) enum Tool {
     DeliveryRetry,
     /// Calls off what a delivery does.
     DeliveryCancel,
+    /// Shows what was said and done in a run.
+    DeliveryTranscript,
 }
 
 /// What calling a tool does to the world.
@@ -94,7 +96,7 @@ enum Does {
 
 impl Tool {
     /// All of them in the order of the list: first those that are always listed.
-    pub(super) const ALL: [Self; 30] = [
+    pub(super) const ALL: [Self; 31] = [
         Self::CreateJob,
         Self::RegisterJob,
         Self::GetJob,
@@ -125,6 +127,7 @@ impl Tool {
         Self::DeliveryVerdict,
         Self::DeliveryRetry,
         Self::DeliveryCancel,
+        Self::DeliveryTranscript,
     ];
 
     /// Its set; `None` for those that are always listed.
@@ -155,7 +158,8 @@ impl Tool {
             | Self::DeliveryReject
             | Self::DeliveryVerdict
             | Self::DeliveryRetry
-            | Self::DeliveryCancel => Some(Toolset::Deliveries),
+            | Self::DeliveryCancel
+            | Self::DeliveryTranscript => Some(Toolset::Deliveries),
         }
     }
 
@@ -192,6 +196,7 @@ impl Tool {
             Self::DeliveryVerdict => "delivery_verdict",
             Self::DeliveryRetry => "delivery_retry",
             Self::DeliveryCancel => "delivery_cancel",
+            Self::DeliveryTranscript => "delivery_transcript",
         }
     }
 
@@ -245,9 +250,7 @@ impl Tool {
             }
             Self::DeliveryGet => "Show a delivery: its plan, its head, and what you may do now.",
             Self::DeliveryCreate => "Have an issue, or your own words, become a delivery.",
-            Self::DeliverySplit => {
-                "Split a delivery that is being planned into 1 to 20 smaller ones."
-            }
+            Self::DeliverySplit => "Split a delivery being planned into 1 to 20 smaller ones.",
             Self::DeliveryApprove => {
                 "Let a delivery go on from a checkpoint. Most sources keep this for people."
             }
@@ -255,6 +258,7 @@ impl Tool {
             Self::DeliveryVerdict => "Say what your review of a head came to.",
             Self::DeliveryRetry => "Try the failed phase of a delivery again.",
             Self::DeliveryCancel => "Call off what a delivery is doing.",
+            Self::DeliveryTranscript => "Show what was said and done in a run.",
         }
     }
 
@@ -271,7 +275,8 @@ impl Tool {
             | Self::Why
             | Self::ListEvents
             | Self::DeliveryList
-            | Self::DeliveryGet => Does::Reads,
+            | Self::DeliveryGet
+            | Self::DeliveryTranscript => Does::Reads,
             Self::DeliveryCreate
             | Self::CreateJob
             | Self::SendMessage
@@ -321,6 +326,7 @@ impl Tool {
             Self::DeliveryVerdict => schema::<deliveries::Judge>(),
             Self::DeliveryRetry => schema::<deliveries::Retry>(),
             Self::DeliveryGet | Self::DeliveryCancel => schema::<deliveries::OneDelivery>(),
+            Self::DeliveryTranscript => schema::<transcripts::ReadTranscript>(),
         }
     }
 
@@ -346,6 +352,7 @@ impl Tool {
             Self::ReturnWake => schema::<inbox::Returned>(),
             Self::DeliveryList => schema::<deliveries::DeliveriesAnswer>(),
             Self::DeliveryGet => schema::<deliveries::DeliveryAnswer>(),
+            Self::DeliveryTranscript => schema::<transcripts::TranscriptAnswer>(),
             Self::DeliveryCreate
             | Self::DeliverySplit
             | Self::DeliveryApprove

@@ -1,8 +1,9 @@
 //! Deliveries in answers.
 
 mod requests;
+mod runs;
 
-use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName, RunId};
+use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName, RunId, SessionId};
 use domain::priority::Priority;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -11,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::{AsRead, Next, PlannedStep, Reason, WaitsFor, form};
 
 pub use requests::{
-    ApproveDelivery, CancelDelivery, CreateDelivery, EditDelivery, ISSUE_NUMBER_MAX, PartRequest,
-    PlanRequest, RefRequest, RejectDelivery, RetryDelivery, SplitRequest, StartDelivery,
-    VerdictRequest,
+    AnalysisRequest, ApproveDelivery, CancelDelivery, CollectRequest, CreateDelivery, EditDelivery,
+    ExecuteDelivery, FixDelivery, ISSUE_NUMBER_MAX, PartRequest, PlanRequest, RefRequest,
+    RejectDelivery, RetryDelivery, SplitRequest, StartDelivery, VerdictRequest,
 };
+pub use runs::{DeliveryRun, EntryView, TRANSCRIPT_PAGE_MAX, Transcript};
 
 /// How many deliveries a list holds when nothing else is asked for.
 pub const DELIVERIES_LIMIT: u32 = 50;
@@ -205,6 +207,10 @@ pub struct RunView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
+    /// The session, once it was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::SessionId>")]
+    pub session_id: Option<SessionId>,
     /// Which attempt of the delivery it belongs to.
     pub attempt: u32,
     /// The head that it made or was about.
@@ -229,6 +235,8 @@ pub struct RunView {
     /// What was found out about its failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysis: Option<AnalysisView>,
+    /// Whether its transcript can be read: `none`, `pending` while it is still to be kept, or `kept`.
+    pub transcript: String,
 }
 
 /// What was found out about a failure.

@@ -119,6 +119,7 @@ pub(super) fn bad_paths(path: &str, whole: &dyn Fn(&str) -> String, body: &Value
     let parts = [
         "{job}",
         "{delivery}",
+        "{run}",
         "{effect}",
         "{event}",
         "{agent}",

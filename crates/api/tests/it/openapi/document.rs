@@ -107,6 +107,10 @@ fn named_part(name: &str) -> Value {
             job_name(),
             "A delivery by its id, its issue or its pull request, or by what its job is called by.",
         ),
+        "run" => (
+            json!({ "type": "string", "pattern": "^([0-9a-f]{8}|latest)$" }),
+            "The run by its id, or the newest that has a transcript.",
+        ),
         "effect" => (named("EffectId"), "The effect."),
         "event" => (
             json!({ "type": "string", "pattern": "^(evt_)?[0-9A-Fa-f]{4,32}$" }),
@@ -270,7 +274,9 @@ fn answer(status: u16, body: ResponseBody) -> Value {
     let content = match body {
         ResponseBody::Json(name) => json(named(name)),
         ResponseBody::OpenApi => json(json!({ "type": "object", "required": ["openapi"] })),
-        ResponseBody::Figures => json!({ "text/plain": { "schema": { "type": "string" } } }),
+        ResponseBody::Figures | ResponseBody::Text => {
+            json!({ "text/plain": { "schema": { "type": "string" } } })
+        }
         ResponseBody::Message => {
             let message = json!({ "type": "object", "required": ["jsonrpc"] });
             json!({

@@ -1,13 +1,14 @@
 //! The schemas of the wire types, made from the types themselves.
 
 use client::wire::{
-    Acknowledge, Acknowledged, AdoptRequest, ApproveDelivery, ApproveRequest, Artifacts,
-    CancelDelivery, CancelRequest, CreateDelivery, CreateJob, DashboardLink, Deliveries,
-    DeliveryView, DeliveryWhy, EditDelivery, EffectView, EventPage, Events, Extend, Extended,
-    GiveBack, GivenBack, Health, JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending,
-    PlanRequest, Problem, Pulls, PushTaken, PushedSession, RegisterRequest, Registered,
-    RejectDelivery, RetryDelivery, RetryRequest, SplitRequest, StartDelivery, Status, TakeRequest,
-    Taken, VerdictRequest, Why,
+    Acknowledge, Acknowledged, AdoptRequest, AnalysisRequest, ApproveDelivery, ApproveRequest,
+    Artifacts, CancelDelivery, CancelRequest, CollectRequest, CreateDelivery, CreateJob,
+    DashboardLink, Deliveries, DeliveryRun, DeliveryView, DeliveryWhy, EditDelivery, EffectView,
+    EventPage, Events, ExecuteDelivery, Extend, Extended, FixDelivery, GiveBack, GivenBack, Health,
+    JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending, PlanRequest, Problem, Pulls,
+    PushTaken, PushedSession, RegisterRequest, Registered, RejectDelivery, RetryDelivery,
+    RetryRequest, SplitRequest, StartDelivery, Status, TakeRequest, Taken, Transcript,
+    VerdictRequest, Why,
 };
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -43,7 +44,11 @@ impl Schemas {
         schemas.send::<RetryRequest>();
         schemas.send::<TakeRequest>();
         schemas.send::<ApproveDelivery>();
+        schemas.send::<AnalysisRequest>();
         schemas.send::<CancelDelivery>();
+        schemas.send::<CollectRequest>();
+        schemas.send::<ExecuteDelivery>();
+        schemas.send::<FixDelivery>();
         schemas.send::<CreateDelivery>();
         schemas.send::<EditDelivery>();
         schemas.send::<PlanRequest>();
@@ -55,6 +60,7 @@ impl Schemas {
         schemas.answer::<Acknowledged>();
         schemas.answer::<Artifacts>();
         schemas.answer::<Deliveries>();
+        schemas.answer::<DeliveryRun>();
         schemas.answer::<DeliveryView>();
         schemas.answer::<DeliveryWhy>();
         schemas.answer::<EffectView>();
@@ -75,6 +81,7 @@ impl Schemas {
         schemas.answer::<Status>();
         schemas.answer::<DashboardLink>();
         schemas.answer::<Taken>();
+        schemas.answer::<Transcript>();
         schemas.answer::<Why>();
         schemas
     }

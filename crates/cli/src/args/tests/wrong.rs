@@ -279,6 +279,7 @@ const ROWS: &[Row] = &[
     ("delivery retry", &[ID, &[("reason", Text)]]),
     ("delivery cancel", &[ID]),
     ("delivery why", &[ID]),
+    ("delivery transcript", &[ID, &[("run", Strict)]]),
     (
         "delivery wait",
         &[ID, &[("until", Strict), ("within", Strict)]],

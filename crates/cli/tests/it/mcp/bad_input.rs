@@ -264,7 +264,12 @@ fn deliveries(job: &str) -> Vec<Row> {
             one.clone(),
             &[("id", Job), ("reason", Words(1_000))],
         ),
-        ("delivery_cancel", one, &[("id", Job)]),
+        ("delivery_cancel", one.clone(), &[("id", Job)]),
+        (
+            "delivery_transcript",
+            one,
+            &[("id", Job), ("run", Cursor), ("page", Number(8))],
+        ),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! What can be asked of deliveries.
 
 use domain::delivery::{RefRole, RefType, Verdict};
-use domain::ids::{CommitSha, RepoName};
+use domain::ids::{CommitSha, RepoName, SessionId};
 use domain::priority::Priority;
 use domain::web_page::WebPage;
 use schemars::JsonSchema;
@@ -75,6 +75,43 @@ pub struct RetryDelivery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
     pub reason: Option<String>,
+}
+
+/// `POST /api/deliveries/{delivery}/generate-plan`, `run-implement` and `run-review`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExecuteDelivery {}
+
+/// `POST /api/deliveries/{delivery}/run-fix`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixDelivery {
+    /// What has to change; what the review said without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
+    pub reason: Option<String>,
+}
+
+/// `POST /api/deliveries/{delivery}/collect`: a session that was begun elsewhere becomes a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CollectRequest {
+    /// The session, in Jules's spelling.
+    #[schemars(with = "form::SessionId")]
+    pub session_id: SessionId,
+}
+
+/// `POST /api/deliveries/{delivery}/runs/{run}/analysis`: what a failed run came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnalysisRequest {
+    /// What was found out.
+    #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
+    pub analysis: String,
+    /// What to do about it: offered as the reason of a retry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::delivery::FEEDBACK_CHARS_MAX))]
+    pub suggestion: Option<String>,
 }
 
 /// `POST /api/deliveries/{delivery}/cancel`.

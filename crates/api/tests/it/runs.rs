@@ -1,0 +1,371 @@
+//! Runs of deliveries over HTTP, and what was said and done in them.
+
+use domain::conversation::Role;
+use domain::delivery::{Delivery, EntryKind, Run, TranscriptEntry, TranscriptState};
+use domain::failure::{Failure, FailureClass};
+use domain::ids::DeliveryId;
+use engine::backend::IndexEntry;
+use engine::jobs::adoption::Adoption;
+use engine::keys;
+use engine::ports::{Clock, Expect};
+use engine::readings::TranscriptPage;
+use engine::work::Work;
+use serde_json::{Value, json};
+
+use crate::pages::Browser;
+use crate::world::{Answer, TOKEN, World};
+
+const SECRET: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+/// A delivery whose plan a session made, and where its run is.
+async fn planned(world: &World, state: TranscriptState) -> (DeliveryId, Run) {
+    let job = world.job("acme/shop").await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add search" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let id: DeliveryId = made["id"].as_str().unwrap().parse().unwrap();
+    let start = format!("/api/deliveries/{id}/start");
+    world.post(&start, &json!({})).await.ok(200);
+    let found = world.backend.store.get::<Delivery>(&id).await.unwrap();
+    let found = found.unwrap();
+    let mut delivery = found.value.clone();
+    let run = delivery.runs.first_mut().unwrap();
+    run.job = Some(job);
+    run.session = Some("4711".parse().unwrap());
+    run.ended_at = Some(world.clock.now());
+    run.transcript = state;
+    let run = run.clone();
+    let mut unit = world.backend.unit();
+    let key = keys::delivery(&id);
+    let place = IndexEntry::default();
+    unit.put(key, &delivery, Some(found.version), place);
+    world.backend.commit(unit).await.unwrap();
+    world.messages().await;
+    (id, run)
+}
+
+fn pages(world: &World) -> [TranscriptPage; 2] {
+    let entry = |kind, text: &str| TranscriptEntry {
+        at: world.clock.now(),
+        role: Role::Assistant,
+        kind,
+        text: text.to_owned(),
+    };
+    let page = |entries| TranscriptPage {
+        read_at: world.clock.now(),
+        pages: 2,
+        left_out: 3,
+        entries,
+        failure: None,
+    };
+    [
+        page(vec![entry(EntryKind::Thinking, &format!("It is {SECRET}"))]),
+        page(vec![entry(EntryKind::Text, "Done.")]),
+    ]
+}
+
+async fn keep(world: &World, (id, run): (&DeliveryId, &Run), pages: &[TranscriptPage]) {
+    let mut unit = world.backend.unit();
+    for (page, kept) in (1..).zip(pages) {
+        let key = keys::transcript(id, &run.id, page);
+        unit.put_if(key, kept, Expect::Any, IndexEntry::default());
+    }
+    world.backend.commit(unit).await.unwrap();
+}
+
+/// Plays the dispatcher that reads a transcript.
+async fn reads(world: &World, (id, run): (&DeliveryId, &Run), pages: &[TranscriptPage]) {
+    let mut again = tokio::time::interval(std::time::Duration::from_millis(10));
+    let wanted = Work::Transcript {
+        id: id.clone(),
+        run: run.id.clone(),
+    };
+    while !world.messages().await.contains(&wanted) {
+        again.tick().await;
+    }
+    keep(world, (id, run), pages).await;
+}
+
+fn words(answer: &Value) -> Vec<&str> {
+    let entries = answer["leader"].as_array().unwrap().iter();
+    entries.filter_map(|entry| entry["text"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_kept_transcript_is_shown_page_by_page_and_as_a_text() {
+    let world = World::new().await;
+    let (id, run) = planned(&world, TranscriptState::Kept).await;
+    keep(&world, (&id, &run), &pages(&world)).await;
+    for name in [run.id.as_str(), "latest"] {
+        let at = format!("/api/deliveries/{id}/runs/{name}");
+        let shown = world.get(&at).await.ok(200);
+        assert_eq!(shown["run"]["id"], run.id.as_str());
+        assert_eq!(shown["run"]["session_id"], "4711");
+        assert_eq!(shown["run"]["transcript"], "kept");
+        let first = world.get(&format!("{at}/transcript")).await.ok(200);
+        assert_eq!(words(&first), ["It is [secret]"]);
+        assert_eq!(
+            (&first["page"], &first["next_page"]),
+            (&json!(1), &json!(2))
+        );
+        assert_eq!(first["leader"][0]["type"], "thinking");
+        assert_eq!(
+            (&first["left_out"], &first["mode"]),
+            (&json!(3), &json!("plan"))
+        );
+        let last = world.get(&format!("{at}/transcript?page=2")).await.ok(200);
+        assert_eq!((words(&last), last.get("next_page")), (vec!["Done."], None));
+        let log = world.get(&format!("{at}/stream_log")).await;
+        assert_eq!(log.header("content-type"), "text/plain; charset=utf-8");
+        let lines: Vec<&str> = log.text.lines().collect();
+        assert_eq!(lines[0], "(3 earlier entries are not kept)");
+        assert_eq!(lines[3], "It is [secret]");
+        assert!(lines[5].ends_with("assistant text"), "{lines:?}");
+    }
+    assert_eq!(world.messages().await, [], "Jules is not asked");
+}
+
+#[tokio::test]
+async fn a_transcript_that_is_not_kept_is_read_afresh() {
+    let world = World::new().await;
+    let (id, run) = planned(&world, TranscriptState::Pending).await;
+    let at = format!("/api/deliveries/{id}/runs/latest/transcript");
+    let pages = pages(&world);
+    let read = async |pages: &[TranscriptPage]| -> Answer {
+        let reading = reads(&world, (&id, &run), pages);
+        tokio::join!(world.get(&at), reading).0
+    };
+    let unread = Failure::new(FailureClass::Unavailable, "no answer");
+    let failed = [TranscriptPage::nothing(world.clock.now(), Some(&unread))];
+    let refused = read(&failed).await;
+    assert_eq!(refused.code(502), "jules_unread");
+    assert!(refused.text.contains("no answer"), "{refused:?}");
+    world.clock.advance(jiff::SignedDuration::from_secs(60));
+    let [first, second] = pages;
+    let read_at = world.clock.now();
+    let pages = [first, second].map(|page| TranscriptPage { read_at, ..page });
+    assert_eq!(words(&read(&pages).await.ok(200)), ["It is [secret]"]);
+}
+
+#[tokio::test]
+async fn there_is_no_transcript_where_no_session_did_a_run() {
+    let world = World::new().await;
+    let (id, run) = planned(&world, TranscriptState::None).await;
+    let at = |run: &str| format!("/api/deliveries/{id}/runs/{run}");
+    for part in ["transcript", "stream_log"] {
+        let path = format!("{}/{part}", at(run.id.as_str()));
+        assert_eq!(world.get(&path).await.code(404), "no_transcript");
+    }
+    for odd in ["00000000", "newest", "..%2f"] {
+        let refused = world.get(&at(odd)).await;
+        assert_eq!(refused.code(404), "no_such_run", "{odd}");
+        assert_eq!(refused.json()["field"], "run", "{odd}");
+    }
+    let job = world.job("acme/shop").await;
+    let bare = format!("/api/deliveries/{job}/runs/latest");
+    let refused = world.get(&bare);
+    assert_eq!(
+        refused.await.code(404),
+        "no_such_run",
+        "a bare job has none"
+    );
+    let (id, run) = planned(&world, TranscriptState::Kept).await;
+    keep(&world, (&id, &run), &pages(&world)).await;
+    let at = format!("/api/deliveries/{id}/runs/latest/transcript");
+    let refused = world.get(&format!("{at}?page=3")).await;
+    assert_eq!(refused.code(404), "no_such_page");
+    for odd in ["0", "9", "x"] {
+        let refused = world.get(&format!("{at}?page={odd}")).await;
+        assert_eq!(refused.code(400), "bad_parameter", "{odd}");
+    }
+}
+
+async fn ordered(world: &World, id: &DeliveryId, verb: &str, body: Value) -> Answer {
+    let path = format!("/api/deliveries/{id}/{verb}");
+    world.post(&path, &body).await
+}
+
+#[tokio::test]
+async fn an_execution_is_begun_by_its_name_and_runs_before_the_answer() {
+    let world = World::new().await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add search" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let id: DeliveryId = made["id"].as_str().unwrap().parse().unwrap();
+    let early = ordered(&world, &id, "run-implement", json!({})).await;
+    assert_eq!(early.code(409), "not_here");
+    assert_eq!(early.json()["legal"][0], "start");
+    let path = format!("/api/deliveries/{id}/generate-plan");
+    for _ in 0..2 {
+        let begun = world.post_named(&path, &json!({}), "one").await;
+        assert_eq!(begun.header("location"), format!("/api/deliveries/{id}"));
+        let begun = begun.ok(202);
+        assert_eq!(begun["phase"], "plan");
+        assert_eq!(begun["run_status"], "running");
+    }
+    for verb in ["generate-plan", "run-implement", "run-review", "run-fix"] {
+        let refused = ordered(&world, &id, verb, json!({})).await;
+        assert_eq!(refused.code(409), "under_way", "{verb}");
+    }
+    let job = world.job("acme/shop").await;
+    let bare = format!("/api/deliveries/{job}/run-fix");
+    let bare = world.post(&bare, &json!({}));
+    assert_eq!(bare.await.code(409), "no_delivery");
+    let odd = ordered(&world, &id, "run-fix", json!({ "reason": " " })).await;
+    assert_eq!(odd.code(422), "reason_empty");
+}
+
+#[tokio::test]
+async fn an_analysis_of_a_failed_run_is_kept_with_it() {
+    let world = World::new().await;
+    let (id, run) = planned(&world, TranscriptState::Kept).await;
+    let at = format!("runs/{}/analysis", run.id);
+    let found = json!({ "analysis": "It forgot.", "suggestion": "Write tests." });
+    let early = ordered(&world, &id, &at, found.clone()).await;
+    assert_eq!(early.code(409), "not_failed");
+    ordered(&world, &id, "cancel", json!({})).await.ok(200);
+    let kept = ordered(&world, &id, &at, found).await.ok(200);
+    assert_eq!(kept["run"]["analysis"]["text"], "It forgot.");
+    assert_eq!(kept["run"]["analysis"]["suggestion"], "Write tests.");
+    assert_eq!(kept["run"]["analysis"]["by"], "person over HTTP");
+    let long = "x".repeat(9_000);
+    for (body, code, field) in [
+        (json!({ "analysis": " " }), "analysis_empty", "analysis"),
+        (json!({ "analysis": long }), "analysis_too_long", "analysis"),
+        (
+            json!({ "analysis": "x", "suggestion": "" }),
+            "analysis_empty",
+            "suggestion",
+        ),
+        (json!({ "analysis": SECRET }), "secret_in_text", "analysis"),
+    ] {
+        let refused = ordered(&world, &id, &at, body).await;
+        assert_eq!(refused.code(422), code);
+        assert_eq!(refused.json()["field"], field, "{code}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_was_begun_elsewhere_is_collected_as_a_run() {
+    let world = World::new().await;
+    let (id, _) = planned(&world, TranscriptState::None).await;
+    let job = world.watched(|_| {}).await;
+    let watched = world.backend.must_job(&job).await.unwrap().value;
+    let session = watched.session().unwrap().to_string();
+    let wanted = json!({ "session_id": session });
+    let collected = ordered(&world, &id, "collect", wanted.clone())
+        .await
+        .ok(200);
+    let run = collected["runs"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&run["mode"], &run["job_id"]),
+        (&json!("execution"), &json!(job))
+    );
+    assert_eq!(
+        (&run["session_id"], &run["transcript"]),
+        (&json!(session), &json!("pending"))
+    );
+    let again = ordered(&world, &id, "collect", wanted).await;
+    assert_eq!(again.code(409), "collected_already");
+    let unread = ordered(&world, &id, "collect", json!({ "session_id": "4712" })).await;
+    let unread = unread.ok(202);
+    assert_eq!(unread["ask_again"], format!("/api/deliveries/{id}/collect"));
+    let odd = ordered(&world, &id, "collect", json!({ "session_id": "a b" })).await;
+    assert_eq!(odd.code(422), "bad_field");
+}
+
+/// Plays the dispatcher that finds no such session.
+async fn finds_no_session(world: &World) {
+    let mut again = tokio::time::interval(std::time::Duration::from_millis(10));
+    let id = loop {
+        let mut asked = world.messages().await.into_iter();
+        let adopt = asked.find_map(|work| {
+            if let Work::Adopt { id } = work {
+                Some(id)
+            } else {
+                None
+            }
+        });
+        match adopt {
+            Some(id) => break id,
+            None => again.tick().await,
+        };
+    };
+    let adoption = Adoption {
+        session: "4712".parse().unwrap(),
+        repo: "acme/shop".parse().unwrap(),
+        agent: None,
+        take_over: false,
+        by: None,
+        asked_at: world.clock.now(),
+        refused: Some((
+            "no_such_session".to_owned(),
+            "Jules has no such session".to_owned(),
+        )),
+    };
+    let key = keys::adoption(&id);
+    let mut unit = world.backend.unit();
+    unit.put_if(key, &adoption, Expect::Any, IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_that_there_is_not_cannot_be_collected() {
+    let world = World::new().await;
+    let (id, _) = planned(&world, TranscriptState::None).await;
+    let wanted = json!({ "session_id": "4712" });
+    let collecting = ordered(&world, &id, "collect", wanted);
+    let (refused, ()) = tokio::join!(collecting, finds_no_session(&world));
+    assert_eq!(refused.code(404), "no_such_session");
+    assert_eq!(refused.json()["field"], "session_id");
+    let other = world.watched(|_| {}).await;
+    world
+        .change(&other, |job| job.repo = "acme/other".parse().unwrap())
+        .await;
+    let watched = world.backend.must_job(&other).await.unwrap().value;
+    let wanted = json!({ "session_id": watched.session().unwrap() });
+    let refused = ordered(&world, &id, "collect", wanted).await;
+    assert_eq!(refused.code(422), "other_repository");
+}
+
+#[tokio::test]
+async fn the_events_of_a_delivery_are_its_own_and_those_of_its_jobs() {
+    let world = World::new().await;
+    let (id, _) = planned(&world, TranscriptState::None).await;
+    let at = format!("/api/deliveries/{id}/events");
+    let none = world.get(&format!("{at}?limit=0")).await.ok(200);
+    assert_eq!(none["events"], json!([]));
+    let cursor = none["cursor"].as_str().unwrap();
+    let same = world.get(&format!("{at}?after={cursor}")).await.ok(200);
+    assert_eq!(
+        (&same["events"], &same["more"]),
+        (&json!([]), &json!(false))
+    );
+    for odd in ["job=latest", "after=x", "limit=101", "wait_seconds=x"] {
+        let refused = world.get(&format!("{at}?{odd}")).await;
+        assert_eq!(refused.code(400), "bad_parameter", "{odd}");
+    }
+    let none = world.get("/api/deliveries/0123456789ab/events").await;
+    assert_eq!(none.code(404), "no_such_delivery");
+}
+
+#[tokio::test]
+async fn the_page_of_a_delivery_leads_to_the_transcripts_of_its_runs() {
+    let world = World::new().await;
+    let (id, run) = planned(&world, TranscriptState::Kept).await;
+    keep(&world, (&id, &run), &pages(&world)).await;
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let at = format!("/dashboard/deliveries/{id}/runs/{}", run.id);
+    let page = browser.get(&format!("/dashboard/deliveries/{id}")).await;
+    assert!(page.text.contains(&at), "{page:?}");
+    let first = browser.get(&at).await;
+    assert_eq!(first.status, 200, "{first:?}");
+    assert!(first.text.contains("It is [secret]"), "{first:?}");
+    assert!(first.text.contains(&format!("{at}?page=2")), "{first:?}");
+    let last = browser.get(&format!("{at}?page=2")).await;
+    assert!(last.text.contains("<pre>Done.</pre>"), "{last:?}");
+    for odd in ["?page=0", "?page=x", "/more"] {
+        let refused = browser.get(&format!("{at}{odd}")).await;
+        assert_eq!(refused.status, 404, "{odd}: {refused:?}");
+    }
+    let other = format!("/dashboard/deliveries/{id}/runs/00000000");
+    assert_eq!(browser.get(&other).await.status, 404);
+}

@@ -174,6 +174,16 @@ impl AuthenticatedCaller {
         }
     }
 
+    /// Refuses an agent: it works in sources, and people say which those are and what may be done there.
+    pub(crate) fn must_be_person(&self) -> Result<(), Refused> {
+        let Some(agent) = &self.agent else {
+            return Ok(());
+        };
+        let detail =
+            format!("the bearer token is that of agent {agent}, and only people change sources");
+        Err(Refused::new(StatusCode::FORBIDDEN, "people_only", &detail))
+    }
+
     /// Refuses what the shown token does not allow.
     pub(crate) fn must(&self, needed: Scope) -> Result<(), Refused> {
         if self.scope >= needed {

@@ -119,6 +119,7 @@ fn closed(api: &Arc<ApiInner>) -> Router<Arc<ApiInner>> {
     // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
     routes::served(routes::CLOSED)
         .merge(routes::served(routes::deliveries::ROWS))
+        .merge(routes::served(routes::sources::ROWS))
         .route("/jobs/{job}", post(orders::by_colon))
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)

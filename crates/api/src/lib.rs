@@ -34,6 +34,8 @@ mod orders;
 mod outcome;
 mod pushes;
 mod report;
+mod sources;
+mod workers;
 
 mod webhook;
 

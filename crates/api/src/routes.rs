@@ -6,6 +6,7 @@
 pub(crate) mod deliveries;
 pub(crate) mod pages;
 mod parameter;
+pub(crate) mod sources;
 mod table;
 
 use axum::Router;
@@ -26,6 +27,8 @@ pub enum Method {
     Post,
     /// Changes what is there.
     Patch,
+    /// Removes what is there.
+    Delete,
 }
 
 /// Who may call a route.
@@ -65,6 +68,8 @@ pub enum ResponseBody {
     Json(&'static str),
     /// The OpenAPI document.
     OpenApi,
+    /// A JSON Schema.
+    Schema,
     /// Figures in Prometheus's text format.
     Figures,
     /// A plain text for people.
@@ -166,6 +171,15 @@ impl<S> Row<S> {
         Self::new((Method::Patch, path), told, serve)
     }
 
+    /// A route that removes what is there.
+    const fn delete(
+        path: &'static str,
+        told: (&'static str, &'static str),
+        serve: fn() -> MethodRouter<S>,
+    ) -> Self {
+        Self::new((Method::Delete, path), told, serve)
+    }
+
     /// An order about one job, in both spellings.
     const fn order(
         verb: Verb,
@@ -229,7 +243,7 @@ impl<S> Row<S> {
 pub(crate) const fn needed(method: Method) -> Scope {
     match method {
         Method::Get => Scope::Read,
-        Method::Post | Method::Patch => Scope::Write,
+        Method::Post | Method::Patch | Method::Delete => Scope::Write,
     }
 }
 
@@ -248,7 +262,7 @@ pub fn page_routes() -> impl Iterator<Item = &'static Route> {
 
 /// All routes for programs.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
-    let closed = CLOSED.iter().chain(deliveries::ROWS);
+    let closed = CLOSED.iter().chain(deliveries::ROWS).chain(sources::ROWS);
     let ours = closed.chain(OPEN).map(|row| &row.route);
     let ours = ours.chain([&TOOLS]);
     ours.chain(HOOKS.iter().map(|row| &row.route))

@@ -14,6 +14,8 @@ mod outcome;
 mod problem;
 mod push;
 mod report;
+mod sources;
+mod workers;
 
 pub use constraints::{Constraints, InvalidConstraint, ParsedConstraints};
 pub use deliveries::{
@@ -47,6 +49,8 @@ pub use report::{
     AccountView, BudgetView, DeliveryLogView, GitHubView, Health, PlannedStep, QueueView,
     SpendingView, Status, UsageView, Used, WebhookCounts, WebhookFeedView, Why,
 };
+pub use sources::{SourceRemoved, SourceView, Sources};
+pub use workers::{IntakeResult, WorkerView, Workers};
 
 /// The header in which a client says through which surface an order was given, for the record: one of
 /// [`Through::ALL`]. Any other value, or none, counts as HTTP; it grants nothing, and is recorded beside the token.

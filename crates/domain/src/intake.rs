@@ -13,6 +13,15 @@ pub const READ_EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// How often issues are read while webhooks arrive, or after a reading that failed or was left out.
 pub const READ_SELDOM: SignedDuration = SignedDuration::from_mins(10);
 
+/// How often issues are read where webhooks arrive, or do not.
+pub fn read_every(has_webhooks: bool) -> SignedDuration {
+    if has_webhooks {
+        READ_SELDOM
+    } else {
+        READ_EVERY
+    }
+}
+
 /// How far a reading goes back before the newest change of the last one: GitHub's lists lag behind.
 const OVERLAP: SignedDuration = SignedDuration::from_mins(2);
 
@@ -78,11 +87,7 @@ impl Intake {
         (created, closed): (u32, u32),
         (now, has_webhooks): (Timestamp, bool),
     ) -> Self {
-        let wait = if has_webhooks {
-            READ_SELDOM
-        } else {
-            READ_EVERY
-        };
+        let wait = read_every(has_webhooks);
         // A first reading without issues begins at its own time.
         let read_to = self.read_to.max(newest).or(Some(now));
         Self {

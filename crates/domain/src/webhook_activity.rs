@@ -34,6 +34,16 @@ pub enum WebhookHealth {
     },
 }
 
+impl WebhookHealth {
+    /// Whether webhooks arrive now.
+    pub fn is_arriving(self) -> bool {
+        match self {
+            Self::Webhooks { .. } => true,
+            Self::Polled | Self::Silent { .. } => false,
+        }
+    }
+}
+
 /// The state to store for a webhook; `None` when the stored time is recent enough.
 pub fn note(known: Option<WebhookActivity>, at: Timestamp) -> Option<WebhookActivity> {
     let young = |known: WebhookActivity| at.duration_since(known.webhook_at) < NOTED_EVERY;

@@ -40,7 +40,7 @@ mod resume;
 pub mod settings;
 mod shared;
 mod slots;
-mod sources;
+pub mod sources;
 pub mod status;
 mod tokens;
 pub mod usage;

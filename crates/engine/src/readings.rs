@@ -4,6 +4,7 @@ use domain::conversation::{ConversationCursor, Message, MessagePage};
 use domain::delivery::{IssueText, TranscriptEntry, of_issue};
 use domain::failure::Failure;
 use domain::ids::SessionId;
+use domain::intake::Intake;
 use domain::redact::presentable;
 use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
@@ -212,6 +213,13 @@ impl Dated for TranscriptPage {
 impl Dated for ReadIssue {
     fn read_at(&self) -> Timestamp {
         self.read_at
+    }
+}
+
+impl Dated for Intake {
+    fn read_at(&self) -> Timestamp {
+        let last = self.last.as_ref();
+        last.map_or(Timestamp::MIN, |last| last.at)
     }
 }
 

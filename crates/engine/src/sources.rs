@@ -1,5 +1,9 @@
 //! Saving settings of sources, and the immediate effects of changes.
 
+mod changes;
+mod removal;
+mod syncing;
+
 use domain::ids::RepoName;
 use domain::intake::Intake;
 use domain::policy::Source;
@@ -9,6 +13,9 @@ use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, decide_again};
 use crate::keys;
 use crate::ports::{Expect, Key, Record, Write};
 use crate::store::Versioned;
+
+pub use changes::SourceRefused;
+pub use removal::SourceUse;
 
 impl Backend {
     /// Saves a source, new or changed. Where its rules for pull requests changed, each is read again at once; so are

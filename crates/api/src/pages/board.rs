@@ -9,9 +9,9 @@ use super::Rooms;
 use super::answer::Asked;
 use super::inside::Inside;
 use super::live::{self, NoPage};
-use super::operation;
 use super::session::Session;
 use crate::http_api::{ApiInner, SharedState};
+use crate::workers::source_states;
 
 /// How many deliveries a board asks for: each is read with its job and its pull request.
 const CARDS: u32 = 100;
@@ -58,7 +58,7 @@ async fn made(
         !is_closed || closed <= CLOSED
     });
     let older = listed.next.map(|next| format!("/dashboard?after={next}"));
-    let mut troubles = dashboard::unread(&operation::states(api).await?);
+    let mut troubles = dashboard::unread(&source_states(api).await?);
     troubles.extend(dashboard::troubles(&status));
     let told = Board {
         cards: &cards,

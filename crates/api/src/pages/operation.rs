@@ -1,48 +1,26 @@
-//! Sources, accounts, workers and wakes. What no route tells, such as the reading of issues, is read from the store.
+//! Sources, accounts, workers and wakes. What no route tells, such as whole wakes, is read from the store.
 
 use axum::extract::State;
 use axum::response::Response;
 use client::wire::Status;
-use dashboard::{SourceState, Wakes};
-use domain::intake::Intake;
+use dashboard::Wakes;
 use domain::wake::Wake;
-use domain::webhook_activity;
 
 use super::Rooms;
 use super::answer::Asked;
 use super::live::{self, NoPage};
 use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
+use crate::workers::source_states;
 
 /// How many wakes are shown.
 const WAKES: usize = 100;
-
-/// How the sources and the reading of their issues do.
-pub(super) async fn states(api: &ApiInner) -> Result<Vec<SourceState>, Refused> {
-    let store = &api.backend.store;
-    let now = api.backend.now();
-    let mut states = Vec::new();
-    for found in store.sources().await? {
-        let source = found.value;
-        let intake = match source.deliveries.label {
-            Some(_) => store.get_or_initial::<Intake>(&source.repo).await?.value,
-            None => Intake::default(),
-        };
-        let activity = store.feed(&source.repo).await?;
-        states.push(SourceState {
-            intake,
-            feed: webhook_activity::health(activity, now),
-            source,
-        });
-    }
-    Ok(states)
-}
 
 /// `GET /dashboard/sources`.
 pub(crate) async fn sources(State(api): SharedState, asked: Asked) -> Response {
     live::answer(&api, &asked, |_, frame| {
         let api = api.clone();
-        async move { Ok(dashboard::sources(&frame, &states(&api).await?)?) }
+        async move { Ok(dashboard::sources(&frame, &source_states(&api).await?)?) }
     })
     .await
 }
@@ -65,7 +43,7 @@ pub(crate) async fn workers(State(api): SharedState, rooms: Rooms, asked: Asked)
         let (api, inside) = (api.clone(), rooms.0.clone());
         async move {
             let status: Status = inside.get(&session.caller, "/status").await?;
-            let states = states(&api).await?;
+            let states = source_states(&api).await?;
             Ok(dashboard::workers(&frame, &status, &states)?)
         }
     })

@@ -8,6 +8,7 @@ use domain::delivery::Execution;
 use super::parameter::{DELIVERIES, DELIVERY_EVENTS, KEY, TRANSCRIPT_PAGE};
 use super::{RequestBody, ResponseBody, Row};
 use crate::deliveries::{self, DeliveryVerb, executions, runs};
+use crate::document;
 use crate::events;
 use crate::http_api::ApiInner;
 
@@ -43,6 +44,15 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .sends(RequestBody::Json("CreateDelivery"))
     .answers(&[(201, Json("DeliveryView")), (202, Json("Later"))])
     .refuses(&[409]),
+    Row::get(
+        "/api/deliveries/schema",
+        (
+            "delivery_schema",
+            "Tells the JSON Schema of a delivery as it is shown",
+        ),
+        || get(document::delivery_schema),
+    )
+    .answers(&[(200, ResponseBody::Schema)]),
     Row::get(
         "/api/deliveries/{delivery}",
         (

@@ -22,6 +22,7 @@ mod pushing;
 mod reading;
 mod registering;
 mod runs;
+mod sources;
 mod tokens;
 mod webhooks;
 mod world;

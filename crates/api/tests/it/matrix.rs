@@ -51,7 +51,8 @@ fn sound(id: &str) -> Option<Value> {
         | "run_log" | "delivery_events" | "list_jobs" | "list_pulls" | "show_job" | "why_job"
         | "job_events" | "job_artifacts" | "job_messages" | "show_effect" | "why_pull"
         | "list_events" | "status" | "metrics" | "openapi" | "dashboard_link" | "health"
-        | "github_webhook" => Value::Null,
+        | "github_webhook" | "delivery_schema" | "worker_status" | "list_sources"
+        | "show_source" | "remove_source" | "sync_source" => Value::Null,
         _ => return None,
     })
 }
@@ -145,6 +146,7 @@ fn method(route: &Route) -> http::Method {
         Method::Get => http::Method::GET,
         Method::Post => http::Method::POST,
         Method::Patch => http::Method::PATCH,
+        Method::Delete => http::Method::DELETE,
     }
 }
 

@@ -28,6 +28,7 @@ fn method(route: &Route) -> http::Method {
         Method::Get => http::Method::GET,
         Method::Post => http::Method::POST,
         Method::Patch => http::Method::PATCH,
+        Method::Delete => http::Method::DELETE,
     }
 }
 
@@ -52,6 +53,16 @@ fn is_unserved(answer: &Answer) -> bool {
 fn the_document_is_what_the_table_and_the_wire_types_say() {
     let text = serde_json::to_string_pretty(&document::derived()).unwrap();
     expect_file!["../../../../docs/openapi.json"].assert_eq(&format!("{text}\n"));
+}
+
+#[tokio::test]
+async fn the_schema_of_a_delivery_is_what_its_wire_type_says() {
+    let text = serde_json::to_string_pretty(&schemas::of_delivery()).unwrap();
+    expect_file!["../../../../docs/delivery.schema.json"].assert_eq(&format!("{text}\n"));
+    let world = World::new().await;
+    let answer = world.get("/api/deliveries/schema").await;
+    assert_eq!(answer.header("content-type"), "application/schema+json");
+    assert_eq!(answer.ok(200), schemas::of_delivery());
 }
 
 #[tokio::test]

@@ -283,7 +283,7 @@ async fn every_page_is_guarded_and_only_the_way_in_is_for_everybody() {
         let mut browser = Browser::new(&world.router);
         let answer = match route.method {
             Method::Get => browser.get(&path).await,
-            Method::Post | Method::Patch => browser.post(&path, "").await,
+            Method::Post | Method::Patch | Method::Delete => browser.post(&path, "").await,
         };
         assert_eq!(answer.header("content-security-policy"), policy, "{path}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");

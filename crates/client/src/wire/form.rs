@@ -85,6 +85,22 @@ impl JsonSchema for Priority {
     }
 }
 
+/// Settings of a source, by their names.
+pub(super) struct Settings;
+
+impl JsonSchema for Settings {
+    fn schema_name() -> Cow<'static, str> {
+        "Settings".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Settings of a source, by their names. `gaffer source set --help` tells what each means.",
+            "type": "object", "additionalProperties": true,
+        })
+    }
+}
+
 /// How a pull request is merged, in GitHub's words.
 pub(super) struct MergeMethod;
 

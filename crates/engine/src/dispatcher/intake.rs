@@ -5,7 +5,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
 use domain::intake::Intake;
 use domain::policy::Source;
-use domain::webhook_activity::{self, WebhookHealth};
+use domain::webhook_activity;
 use jiff::Timestamp;
 
 use super::Dispatcher;
@@ -244,9 +244,6 @@ impl Dispatcher {
     /// Whether webhooks of a repository arrive.
     async fn has_webhooks(&self, repo: &RepoName, now: Timestamp) -> Result<bool, Error> {
         let known = self.backend.store.feed(repo).await?;
-        Ok(match webhook_activity::health(known, now) {
-            WebhookHealth::Webhooks { .. } => true,
-            WebhookHealth::Polled | WebhookHealth::Silent { .. } => false,
-        })
+        Ok(webhook_activity::health(known, now).is_arriving())
     }
 }

@@ -60,6 +60,7 @@ fn method(route: &Route) -> &'static str {
         Method::Get => "get",
         Method::Post => "post",
         Method::Patch => "patch",
+        Method::Delete => "delete",
     }
 }
 
@@ -277,6 +278,9 @@ fn answer(status: u16, body: ResponseBody) -> Value {
         ResponseBody::Figures | ResponseBody::Text => {
             json!({ "text/plain": { "schema": { "type": "string" } } })
         }
+        ResponseBody::Schema => {
+            json!({ "application/schema+json": { "schema": { "type": "object", "required": ["$schema"] } } })
+        }
         ResponseBody::Message => {
             let message = json!({ "type": "object", "required": ["jsonrpc"] });
             json!({
@@ -356,7 +360,7 @@ fn status_text(status: u16) -> &'static str {
         415 => "The body is said to be something else than JSON.",
         422 => "A field holds something that cannot be used; `field` names it.",
         500 => "Something stored cannot be used.",
-        502 => "Jules could not be read.",
+        502 => "Jules or GitHub could not be read.",
         503 => "The store or the queue cannot be used just now: try again.",
         _ => panic!("{status} has no description: add it here"),
     }

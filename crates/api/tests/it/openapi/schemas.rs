@@ -5,10 +5,10 @@ use client::wire::{
     Artifacts, CancelDelivery, CancelRequest, CollectRequest, CreateDelivery, CreateJob,
     DashboardLink, Deliveries, DeliveryRun, DeliveryView, DeliveryWhy, EditDelivery, EffectView,
     EventPage, Events, ExecuteDelivery, Extend, Extended, FixDelivery, GiveBack, GivenBack, Health,
-    JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending, PlanRequest, Problem, Pulls,
-    PushTaken, PushedSession, RegisterRequest, Registered, RejectDelivery, RetryDelivery,
-    RetryRequest, SplitRequest, StartDelivery, Status, TakeRequest, Taken, Transcript,
-    VerdictRequest, Why,
+    IntakeResult, JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending, PlanRequest,
+    Problem, Pulls, PushTaken, PushedSession, RegisterRequest, Registered, RejectDelivery,
+    RetryDelivery, RetryRequest, SourceRemoved, SourceView, Sources, SplitRequest, StartDelivery,
+    Status, TakeRequest, Taken, Transcript, VerdictRequest, Why, Workers,
 };
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -82,7 +82,12 @@ impl Schemas {
         schemas.answer::<DashboardLink>();
         schemas.answer::<Taken>();
         schemas.answer::<Transcript>();
+        schemas.answer::<Sources>();
+        schemas.answer::<SourceView>();
+        schemas.answer::<SourceRemoved>();
+        schemas.answer::<IntakeResult>();
         schemas.answer::<Why>();
+        schemas.answer::<Workers>();
         schemas
     }
 
@@ -114,6 +119,19 @@ fn generator(contract: Contract) -> SchemaGenerator {
             settings.meta_schema = None;
         })
         .into_generator()
+}
+
+/// The schema of a delivery as it is shown, for itself.
+pub(super) fn of_delivery() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.contract = Contract::Serialize;
+    });
+    let schema = settings
+        .into_generator()
+        .into_root_schema_for::<DeliveryView>();
+    let mut schema = schema.to_value();
+    plain(&mut schema);
+    schema
 }
 
 /// Descriptions come from our own documentation: links within the code lead nowhere outside, a paragraph is one line,

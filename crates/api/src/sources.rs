@@ -1,0 +1,108 @@
+//! Sources: lists, shows and removes them, and has their issues read.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use client::wire::{IntakeResult, Pending, SourceRemoved, SourceView, Sources};
+use domain::ids::RepoName;
+use domain::intake::ReadingResult;
+use domain::redact::presentable;
+use engine::backend::Error;
+use engine::sources::SourceUse;
+
+use crate::auth::AuthenticatedCaller;
+use crate::body::{self, Parts};
+use crate::http_api::SharedState;
+use crate::outcome;
+use crate::refusal::Refused;
+use crate::view::SHORT_CHARS_MAX;
+
+/// `GET /api/sources`.
+pub(crate) async fn list(State(api): SharedState) -> Result<Json<Sources>, Refused> {
+    let found = api.backend.store.sources().await?.into_iter();
+    let sources = found.map(|found| found.value.into()).collect();
+    Ok(Json(Sources { sources }))
+}
+
+/// `GET /api/sources/{owner}/{name}`.
+pub(crate) async fn show(
+    State(api): SharedState,
+    path: Parts<(String, String)>,
+) -> Result<Json<SourceView>, Refused> {
+    let repo = named(path)?;
+    let found = api.backend.store.source(&repo).await?;
+    let found = found.ok_or_else(|| Error::NoSuch {
+        what: "source",
+        name: repo.to_string(),
+    })?;
+    Ok(Json(found.value.into()))
+}
+
+/// `DELETE /api/sources/{owner}/{name}`.
+pub(crate) async fn remove(
+    State(api): SharedState,
+    path: Parts<(String, String)>,
+    Extension(who): Extension<AuthenticatedCaller>,
+) -> Result<Json<SourceRemoved>, Refused> {
+    who.must_be_person()?;
+    let repo = named(path)?;
+    let removed = api.backend.remove_source(&repo).await?;
+    let removed = removed.map_err(|used| in_use(&used))?;
+    tracing::info!(repo = %removed, by = %who.actor(), "a source was removed");
+    Ok(Json(SourceRemoved { removed }))
+}
+
+/// `POST /api/sources/{owner}/{name}/sync`: 200 with what the reading came to, 202 while it is not done.
+pub(crate) async fn sync(
+    State(api): SharedState,
+    path: Parts<(String, String)>,
+) -> Result<Response, Refused> {
+    let repo = named(path)?;
+    let read = api.backend.sync_source(&repo, api.answer_within).await?;
+    match read {
+        Some(ReadingResult::Read { created, closed }) => {
+            Ok(Json(IntakeResult { created, closed }).into_response())
+        }
+        Some(ReadingResult::Failed(why)) => {
+            let why = presentable(&why, SHORT_CHARS_MAX);
+            let detail = format!("the issues of {repo} could not be read: {why}");
+            let status = StatusCode::BAD_GATEWAY;
+            Err(Refused::new(status, "issues_unread", &detail))
+        }
+        // It was paused meanwhile, or the reading is not done.
+        Some(ReadingResult::Skipped) | None => Ok(outcome::later(Pending {
+            ask_again: "/api/worker/status".to_owned(),
+            sentence: "The issues have not been read yet; the worker's status will tell."
+                .to_owned(),
+            reasons: Vec::new(),
+            effect: None,
+        })),
+    }
+}
+
+/// The repository that a path names.
+fn named(path: Parts<(String, String)>) -> Result<RepoName, Refused> {
+    let (owner, name) = body::parts(path)?;
+    let written = format!("{owner}/{name}");
+    written.parse().map_err(|error| {
+        let shown = presentable(&written, SHORT_CHARS_MAX);
+        let detail = format!("`{shown}` is no repository: {error}");
+        Refused::new(StatusCode::BAD_REQUEST, "bad_repo", &detail).about("repo")
+    })
+}
+
+fn in_use(used: &SourceUse) -> Refused {
+    let (id, detail) = match used {
+        SourceUse::Job(id) => (id.to_string(), format!("job {id} still works in it")),
+        SourceUse::Delivery { id, phase, .. } => (
+            id.to_string(),
+            format!("delivery {id} is not closed: it is at {phase}"),
+        ),
+        SourceUse::Pull(pull) => (
+            pull.to_string(),
+            format!("pull request {pull} of a job is still open"),
+        ),
+    };
+    Refused::new(StatusCode::CONFLICT, "in_use", &detail).with_existing(&id)
+}

@@ -1,0 +1,166 @@
+//! Sources over HTTP: listed, shown, removed, and their issues read.
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use domain::ids::RepoName;
+use domain::intake::Intake;
+use domain::policy::Source;
+use domain::token::Scope;
+use engine::ports::Clock;
+use engine::work::Work;
+use serde_json::{Value, json};
+
+use crate::world::{Answer, TOKEN, World, send};
+
+const PATH: &str = "/api/sources/acme/shop";
+
+const SYNC: &str = "/api/sources/acme/shop/sync";
+
+fn repo() -> RepoName {
+    "acme/shop".parse().unwrap()
+}
+
+async fn change(world: &World, change: impl Fn(&mut Source)) {
+    let found = world.backend.store.source(&repo()).await.unwrap().unwrap();
+    let mut source = found.value.clone();
+    change(&mut source);
+    let saved = world.backend.save_source(Some(&found), &source).await;
+    saved.unwrap();
+}
+
+async fn labelled() -> World {
+    let world = World::new().await;
+    change(&world, |source| {
+        source.deliveries.label = Some("gaffer".parse().unwrap());
+    })
+    .await;
+    world.messages().await;
+    world
+}
+
+async fn save(world: &World, next: impl Fn(&Intake) -> Intake) {
+    let found = world.backend.store.get_or_initial::<Intake>(&repo()).await;
+    let found = found.unwrap();
+    let mut unit = world.backend.unit();
+    unit.save(&repo(), &next(&found.value), Some(found.version));
+    world.backend.commit(unit).await.unwrap();
+}
+
+async fn remove(world: &World, token: &str) -> Answer {
+    let request = Request::builder()
+        .method(Method::DELETE)
+        .uri(PATH)
+        .header("authorization", format!("Bearer {token}"));
+    send(&world.router, request.body(Body::empty()).unwrap()).await
+}
+
+#[tokio::test]
+async fn sources_are_listed_and_shown_with_their_settings() {
+    let world = labelled().await;
+    let listed = world.get("/api/sources").await.ok(200);
+    let shown = world.get(PATH).await.ok(200);
+    assert_eq!(listed["sources"][1], shown);
+    assert_eq!(shown["repo"], "acme/shop");
+    assert_eq!(shown["policy"]["merge"], "human");
+    assert_eq!(shown["deliveries"]["label"], "gaffer");
+    let missing = world.get("/api/sources/acme/none").await;
+    assert_eq!(missing.code(404), "no_such_source");
+    assert_eq!(
+        world.get("/api/sources/a%20b/c").await.code(400),
+        "bad_repo"
+    );
+}
+
+#[tokio::test]
+async fn a_source_in_use_is_not_removed_and_an_agent_removes_none() {
+    let world = World::new().await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add search" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let refused = remove(&world, TOKEN).await;
+    assert_eq!(refused.code(409), "in_use");
+    assert_eq!(refused.json()["existing"], made["id"]);
+
+    let world = World::new().await;
+    let name = "ci".parse().unwrap();
+    let agent = "zai".parse().unwrap();
+    let made = world
+        .backend
+        .create_token(&name, (Scope::Admin, Some(&agent)), None, [7; 32]);
+    let token = made.await.unwrap().1;
+    assert_eq!(remove(&world, &token).await.code(403), "people_only");
+    let name = "look".parse().unwrap();
+    let made = world
+        .backend
+        .create_token(&name, (Scope::Read, None), None, [8; 32]);
+    let token = made.await.unwrap().1;
+    let refused = remove(&world, &token).await;
+    assert_eq!(refused.code(403), "scope_too_small");
+    assert_eq!(
+        remove(&world, TOKEN).await.ok(200),
+        json!({ "removed": "acme/shop" })
+    );
+    assert_eq!(remove(&world, TOKEN).await.code(404), "no_such_source");
+}
+
+#[tokio::test]
+async fn a_sync_asks_for_the_reading_that_the_due_row_asks_for() {
+    let world = labelled().await;
+    let later = world.post(SYNC, &Value::Null).await;
+    later.ok(202);
+    assert_eq!(later.header("location"), "/api/worker/status");
+    let asked = Work::Intake {
+        repo: repo(),
+        number: None,
+        webhook: None,
+    };
+    assert_eq!(world.messages().await, [asked]);
+
+    let now = world.clock.now();
+    let label = "gaffer".parse().unwrap();
+    save(&world, |it| it.read((&label, None), (2, 1), (now, false))).await;
+    assert_eq!(
+        world.post(SYNC, &Value::Null).await.ok(200),
+        json!({ "created": 2, "closed": 1 })
+    );
+
+    save(&world, |it| it.failed("GitHub answers 502", now)).await;
+    assert_eq!(
+        world.post(SYNC, &Value::Null).await.code(502),
+        "issues_unread"
+    );
+}
+
+#[tokio::test]
+async fn a_source_whose_issues_are_not_read_is_not_synced() {
+    let world = World::new().await;
+    let refused = world.post(SYNC, &Value::Null).await;
+    assert_eq!(refused.code(409), "no_intake_label");
+    let world = labelled().await;
+    change(&world, |source| source.paused = true).await;
+    world.messages().await;
+    let refused = world.post(SYNC, &Value::Null).await;
+    assert_eq!(refused.code(409), "source_paused");
+    assert_eq!(world.messages().await, []);
+}
+
+#[tokio::test]
+async fn workers_tell_their_last_result_or_their_last_error() {
+    let world = labelled().await;
+    let worker = async || {
+        let told = world.get("/api/worker/status").await.ok(200);
+        told["workers"][1].clone()
+    };
+    let now = world.clock.now();
+    let label = "gaffer".parse().unwrap();
+    save(&world, |it| it.read((&label, None), (2, 1), (now, false))).await;
+    let read = worker().await;
+    assert_eq!(read["name"], "intake:acme/shop");
+    assert_eq!(read["enabled"], true);
+    assert_eq!(read["interval_seconds"], 60);
+    assert_eq!(read["last_result"], json!({ "created": 2, "closed": 1 }));
+    assert_eq!(read["last_error"], Value::Null);
+    save(&world, |it| it.failed("GitHub answers 502", now)).await;
+    let failed = worker().await;
+    assert_eq!(failed["last_result"], Value::Null);
+    assert_eq!(failed["last_error"], "GitHub answers 502");
+}

@@ -1,0 +1,98 @@
+//! Removing a source: only one that no job works in any more, and no delivery is under way in.
+
+use domain::delivery::{IssueRef, Phase, RunStatus};
+use domain::ids::{DeliveryId, JobId, PullRef, RepoName};
+use domain::intake::Intake;
+use domain::redelivery::Log;
+
+use super::changes::no_such;
+use crate::backend::{Backend, Error, decide_again};
+use crate::keys;
+
+/// What uses a source, so that it cannot be removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceUse {
+    /// A job would silently be neither answered nor merged.
+    Job(JobId),
+    /// A delivery would stop.
+    Delivery {
+        /// Which.
+        id: DeliveryId,
+        /// Where it is.
+        phase: Phase,
+        /// Its issue, if it has one.
+        issue: Option<IssueRef>,
+    },
+    /// A pull request of a job is still open.
+    Pull(PullRef),
+}
+
+impl Backend {
+    /// Removes a source and the state of its repository; its ended jobs, its closed deliveries and their events stay.
+    /// Returns its name as it was stored.
+    ///
+    /// # Errors
+    /// With [`Error::NoSuch`] for a source that there is not.
+    pub async fn remove_source(
+        &self,
+        repo: &RepoName,
+    ) -> Result<Result<RepoName, SourceUse>, Error> {
+        decide_again(format!("source {repo}"), async || {
+            let Some(found) = self.store.source(repo).await? else {
+                return Err(no_such("source", repo));
+            };
+            if let Some(used) = self.use_of(repo).await? {
+                return Ok(Some(Err(used)));
+            }
+            let mut unit = self.unit();
+            unit.delete(keys::source(repo), &found);
+            let reach = self.store.reach(repo).await?;
+            if reach.version > 0 {
+                unit.delete(keys::repository_access(repo), &reach);
+            }
+            let log = Log::Repo(repo.clone());
+            if let Some(repair) = self.store.repair(&log).await? {
+                unit.delete(keys::hook_log(&log), &repair);
+            }
+            if let Some(intake) = self.store.get::<Intake>(repo).await? {
+                unit.delete(keys::intake(repo), &intake);
+            }
+            let is_saved = self.try_commit(unit).await?;
+            Ok(is_saved.then_some(Ok(found.value.repo)))
+        })
+        .await
+    }
+
+    async fn use_of(&self, repo: &RepoName) -> Result<Option<SourceUse>, Error> {
+        for account in self.store.accounts().await? {
+            let name = &account.value.name;
+            let mut jobs = self.store.queued(name).await?;
+            jobs.extend(self.store.watched(name).await?);
+            if let Some(job) = jobs.iter().find(|job| job.value.repo == *repo) {
+                return Ok(Some(SourceUse::Job(job.value.id.clone())));
+            }
+        }
+        if let Some(used) = self.delivery_under_way(repo).await? {
+            return Ok(Some(used));
+        }
+        let pulls = self.store.open_pulls().await?;
+        let mut pulls = pulls.into_iter().map(|found| found.value.pull.pull);
+        let open = pulls.find(|pull| pull.repo == *repo);
+        Ok(open.map(SourceUse::Pull))
+    }
+
+    /// A delivery under way. One that failed and has no issue may stay so: nothing closes it.
+    async fn delivery_under_way(&self, repo: &RepoName) -> Result<Option<SourceUse>, Error> {
+        let open = self.store.open_deliveries().await?;
+        let mut open = open.into_iter().map(|found| found.value);
+        let found = open.find(|delivery| {
+            let is_left = delivery.run_status == RunStatus::Failed && delivery.issue.is_none();
+            delivery.repo == *repo && !is_left
+        });
+        Ok(found.map(|delivery| SourceUse::Delivery {
+            id: delivery.id,
+            phase: delivery.phase,
+            issue: delivery.issue,
+        }))
+    }
+}

@@ -1,0 +1,48 @@
+//! The reading of a source's issues for a caller who waits, since the API holds no credential.
+
+use std::time::Duration;
+
+use domain::ids::RepoName;
+use domain::intake::{Intake, ReadingResult};
+use domain::job::NotNow;
+
+use super::changes::no_such;
+use crate::backend::{Backend, Error};
+use crate::keys;
+use crate::work::Work;
+
+impl Backend {
+    /// Requests the reading that the source's due row asks for, and waits for it, at most `within`; `None` when it is
+    /// not done by then.
+    ///
+    /// # Errors
+    /// With [`Error::NotNow`] for a source whose issues are not read.
+    pub async fn sync_source(
+        &self,
+        repo: &RepoName,
+        within: Duration,
+    ) -> Result<Option<ReadingResult>, Error> {
+        let found = self.store.source(repo).await?;
+        let source = found.ok_or_else(|| no_such("source", repo))?.value;
+        if source.deliveries.label.is_none() {
+            let sentence = format!("{repo} has no label whose issues become deliveries");
+            return Err(NotNow::new("no_intake_label", sentence).into());
+        }
+        if source.paused {
+            let sentence = format!("{repo} is paused: its issues are not read");
+            return Err(NotNow::new("source_paused", sentence).into());
+        }
+        let key = keys::intake(&source.repo);
+        let since = self.now();
+        let mut unit = self.unit();
+        let work = Work::Intake {
+            repo: source.repo.clone(),
+            number: None,
+            webhook: None,
+        };
+        unit.enqueue(&key.pk, work);
+        self.commit(unit).await?;
+        let read: Option<Intake> = self.awaited(&key, since, within).await?;
+        Ok(read.and_then(|intake| intake.last).map(|last| last.result))
+    }
+}

@@ -1,15 +1,16 @@
 //! `gaffer source`: repositories to work on, and their policies.
 
 use anyhow::{Context, Result};
-use domain::delivery::{PlanBy, Rules};
+use domain::delivery::Rules;
 use domain::github_access::RepositoryAccess;
-use domain::ids::{AccountName, RepoId, RepoName};
-use domain::policy::{self, Answers, MergePolicy, Policy, Source, Timing};
-use engine::backend::{Backend, decide_again};
+use domain::ids::{RepoId, RepoName};
+use domain::policy::{self, Answers, OddSource, Policy, Source, Timing};
+use engine::backend::Backend;
+use engine::sources::SourceRefused;
 use serde_json::json;
 
 use crate::args::source::{AddSourceArgs, PolicyArgs, SetSourceArgs, SourceCommand, TimingArgs};
-use crate::context::{CommandContext, must_agent};
+use crate::context::CommandContext;
 use crate::error::Error;
 use crate::render::{Answer, value};
 use crate::site::StoreAccess;
@@ -56,10 +57,6 @@ pub(crate) async fn run(command: SourceCommand, here: &CommandContext) -> Result
 }
 
 async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
-    must_account(backend, &args.account).await?;
-    if let Some(agent) = &args.agent {
-        must_agent(backend, agent).await?;
-    }
     let source = Source {
         policy: policy(&Policy::default(), &args.policy)?,
         timing: timing(&Timing::default(), &args.timing),
@@ -70,26 +67,15 @@ async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
         branch: Some(args.branch),
         deliveries: deliveries::rules(&Rules::default(), &args.deliveries)?,
     };
-    check(&source.policy)?;
-    must_planner(&source)?;
-    let saved = backend.save_source(None, &source).await;
-    if saved
-        .as_ref()
-        .is_err_and(engine::backend::Error::is_conflict)
-    {
-        let next = format!("change it with `gaffer source set {}`", source.repo);
-        return Err(Error::refused(
-            "exists",
-            format!("{} is a source already", source.repo),
-            next,
-        )
-        .into());
-    }
-    saved?;
-    backend
-        .listen_to_more()
-        .await
-        .context("having its webhook deliveries watched")?;
+    let added = backend.add_source(&source).await.map_err(missing)?;
+    added.map_err(|refused| match refused {
+        SourceRefused::Odd(odd) => worded(odd),
+        SourceRefused::Exists(found) => {
+            let next = format!("change it with `gaffer source set {}`", found.repo);
+            let what = format!("{} is a source already", found.repo);
+            Error::refused("exists", what, next)
+        }
+    })?;
     Ok(answer(&source, "is added"))
 }
 
@@ -101,18 +87,12 @@ async fn set(args: SetSourceArgs, backend: &Backend) -> Result<Answer> {
         )
         .into());
     }
-    if let Some(account) = &args.account {
-        must_account(backend, account).await?;
-    }
-    if let Some(agent) = &args.agent {
-        must_agent(backend, agent).await?;
-    }
     if let Some(id) = args.repository_id {
         mean(backend, &args.repo, RepoId(id)).await?;
     }
     let source = change_source(backend, &args.repo, |source| {
         let kept = source.agent.clone().filter(|_| !args.no_agent);
-        let next = Source {
+        Ok(Source {
             account: args
                 .account
                 .clone()
@@ -123,10 +103,7 @@ async fn set(args: SetSourceArgs, backend: &Backend) -> Result<Answer> {
             timing: timing(&source.timing, &args.timing),
             deliveries: deliveries::rules(&source.deliveries, &args.deliveries)?,
             ..source.clone()
-        };
-        check(&next.policy)?;
-        must_planner(&next)?;
-        Ok(next)
+        })
     })
     .await?;
     Ok(answer(&source, "is set"))
@@ -171,22 +148,8 @@ pub(crate) async fn change_source(
     repo: &RepoName,
     decide: impl Fn(&Source) -> Result<Source>,
 ) -> Result<Source> {
-    let read = async || {
-        let found = backend.store.source(repo).await?;
-        found.ok_or_else(|| anyhow::Error::from(Error::no_such("source", repo, "")))
-    };
-    decide_again(format!("source {repo}"), async || {
-        let found = read().await?;
-        let next = decide(&found.value)?;
-        if next == found.value {
-            return Ok(Some(next));
-        }
-        match backend.save_source(Some(&found), &next).await {
-            Err(error) if error.is_conflict() => Ok(None),
-            outcome => Ok(outcome.map(|()| Some(next))?),
-        }
-    })
-    .await
+    let changed = backend.change_source(repo, decide).await.map_err(missing)?;
+    Ok(changed.map_err(worded)?)
 }
 
 fn answer(source: &Source, what: &str) -> Answer {
@@ -195,39 +158,30 @@ fn answer(source: &Source, what: &str) -> Answer {
         .pairs(show::pairs(source))
 }
 
-async fn must_account(backend: &Backend, name: &AccountName) -> Result<()> {
-    match backend
-        .store
-        .account(name)
-        .await
-        .context("reading the accounts")?
-    {
-        Some(_) => Ok(()),
-        None => Err(Error::no_such("account", name, "").into()),
+/// The command that adds what is missing.
+fn missing(error: impl Into<anyhow::Error>) -> anyhow::Error {
+    let error = error.into();
+    match error.downcast_ref::<engine::backend::Error>() {
+        Some(engine::backend::Error::NoSuch { what, name }) => {
+            let add = if *what == "agent" { " --url URL" } else { "" };
+            Error::no_such(what, name, add).into()
+        }
+        Some(_) | None => error,
     }
 }
 
-/// Refuses plans by an agent that a source does not have.
-fn must_planner(source: &Source) -> Result<(), Error> {
-    if source.deliveries.plan_by == PlanBy::Agent && source.agent.is_none() {
-        return Err(Error::usage(
+/// What is odd about a source, in the words of the options.
+fn worded(odd: OddSource) -> Error {
+    match odd {
+        OddSource::NothingChecked => Error::usage(
+            "`--merge on-green` with `--min-checks 0` and no required check would merge what nothing has checked",
+            "name a check with `--required-check NAME`, or set `--min-checks 1`",
+        ),
+        OddSource::NoPlanner => Error::usage(
             "`--plan-by agent` in a source without an agent would wait for a plan that nothing sends",
             "name one with `--agent NAME`, or let `--plan-by jules` or `--plan-by human` plan",
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses automatic merges without any check, which is never meant.
-fn check(policy: &Policy) -> Result<(), Error> {
-    match policy.merge {
-        MergePolicy::OnGreen if policy.min_checks == 0 && policy.required_checks.is_empty() => {
-            Err(Error::usage(
-                "`--merge on-green` with `--min-checks 0` and no required check would merge what nothing has checked",
-                "name a check with `--required-check NAME`, or set `--min-checks 1`",
-            ))
-        }
-        MergePolicy::OnGreen | MergePolicy::Human => Ok(()),
+        ),
+        OddSource::Deliveries(odd) => Error::usage(format!("{odd}"), "give another number"),
     }
 }
 
@@ -304,6 +258,8 @@ pub(crate) fn timing(before: &Timing, args: &TimingArgs) -> Timing {
 
 #[cfg(test)]
 mod tests {
+    use domain::policy::MergePolicy;
+
     use crate::args::source::Merge;
 
     use super::*;
@@ -349,36 +305,5 @@ mod tests {
         );
         let endless = policy(&Policy::default(), &given(&["agent", "human"]));
         assert!(endless.unwrap_err().to_string().contains("`agent:2h`"));
-    }
-
-    #[test]
-    fn merging_what_nothing_has_checked_is_refused() {
-        let unchecked = Policy {
-            merge: MergePolicy::OnGreen,
-            min_checks: 0,
-            ..Policy::default()
-        };
-        assert!(check(&unchecked).is_err());
-        assert!(
-            check(&Policy {
-                required_checks: vec!["build".to_owned()],
-                ..unchecked.clone()
-            })
-            .is_ok()
-        );
-        assert!(
-            check(&Policy {
-                merge: MergePolicy::Human,
-                ..unchecked
-            })
-            .is_ok()
-        );
-        assert!(
-            check(&Policy {
-                merge: MergePolicy::OnGreen,
-                ..Policy::default()
-            })
-            .is_ok()
-        );
     }
 }

@@ -3,16 +3,18 @@
 //! The defaults are safe: people merge, people approve plans, and at least one check must have passed.
 
 mod answers;
+mod odd;
 mod terms;
 
 use std::borrow::Cow;
 
 pub use answers::{AGENT_WITHIN, Answer, Answerer, Answers, InvalidAnswers};
 use jiff::SignedDuration;
+pub use odd::OddSource;
 use serde::{Deserialize, Serialize};
 pub use terms::{Automation, Terms};
 
-use crate::delivery::{OddRules, PlanBy, Rules};
+use crate::delivery::Rules;
 use crate::ids::{AccountName, AgentName, BranchName, RepoName};
 use crate::job::Job;
 
@@ -54,22 +56,6 @@ impl Source {
         }
     }
 
-    /// Refuses settings that do not go together.
-    ///
-    /// # Errors
-    /// With what is odd about them.
-    pub fn check(&self) -> Result<(), OddSource> {
-        let policy = &self.policy;
-        let needs_no_check = policy.min_checks == 0 && policy.required_checks.is_empty();
-        if policy.merge == MergePolicy::OnGreen && needs_no_check {
-            return Err(OddSource::NothingChecked);
-        }
-        if self.deliveries.plan_by == PlanBy::Agent && self.agent.is_none() {
-            return Err(OddSource::NoPlanner);
-        }
-        self.deliveries.check().map_err(OddSource::Deliveries)
-    }
-
     /// Whether the two differ in nothing but their pause.
     pub fn is_same_but_paused(&self, other: &Self) -> bool {
         let same = Self {
@@ -83,20 +69,6 @@ impl Source {
     pub fn judges_like(&self, other: &Self) -> bool {
         self.policy == other.policy && self.timing.judges_like(&other.timing)
     }
-}
-
-/// Why settings of a source do not go together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum OddSource {
-    /// Merges by themselves would merge what nothing has checked, which is never meant.
-    #[error("merges on green without any check would merge what nothing has checked")]
-    NothingChecked,
-    /// Plans would be awaited that nothing sends.
-    #[error("plans by the agent of a source without one would wait for a plan that nothing sends")]
-    NoPlanner,
-    /// The rules of its deliveries.
-    #[error(transparent)]
-    Deliveries(#[from] OddRules),
 }
 
 /// What Gaffer may do by itself.

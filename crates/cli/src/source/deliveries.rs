@@ -8,7 +8,7 @@ use crate::error::Error;
 /// Rules with the given changes. A delivery keeps the rules under which it was created.
 pub(super) fn rules(before: &Rules, args: &DeliveryRuleArgs) -> Result<Rules, Error> {
     let odd = |odd: OddPhase| Error::usage(format!("`--checkpoint`: {odd}"), "name one of these");
-    let rules = Rules {
+    Ok(Rules {
         label: match &args.label {
             Some(label) => Some(label.clone()),
             None if args.no_label => None,
@@ -30,10 +30,7 @@ pub(super) fn rules(before: &Rules, args: &DeliveryRuleArgs) -> Result<Rules, Er
         deploy: args.deploy.clone().unwrap_or_else(|| before.deploy.clone()),
         observe: args.observe.unwrap_or(before.observe),
         comment: args.issue_comment.unwrap_or(before.comment),
-    };
-    let odd = |odd| Error::usage(format!("{odd}"), "give another number");
-    rules.check().map_err(odd)?;
-    Ok(rules)
+    })
 }
 
 /// The label in a list of sources.

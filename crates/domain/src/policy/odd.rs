@@ -1,0 +1,89 @@
+//! Settings of a source that do not go together.
+
+use super::{MergePolicy, Source};
+use crate::delivery::{OddRules, PlanBy};
+
+/// Why settings of a source do not go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OddSource {
+    /// Merges by themselves would merge what nothing has checked, which is never meant.
+    #[error("merges on green without any check would merge what nothing has checked")]
+    NothingChecked,
+    /// Plans would be awaited that nothing sends.
+    #[error("plans by the agent of a source without one would wait for a plan that nothing sends")]
+    NoPlanner,
+    /// The rules of its deliveries.
+    #[error(transparent)]
+    Deliveries(#[from] OddRules),
+}
+
+impl Source {
+    /// Refuses settings that do not go together.
+    ///
+    /// # Errors
+    /// With what is odd about them.
+    pub fn check(&self) -> Result<(), OddSource> {
+        let policy = &self.policy;
+        let needs_no_check = policy.min_checks == 0 && policy.required_checks.is_empty();
+        if policy.merge == MergePolicy::OnGreen && needs_no_check {
+            return Err(OddSource::NothingChecked);
+        }
+        if self.deliveries.plan_by == PlanBy::Agent && self.agent.is_none() {
+            return Err(OddSource::NoPlanner);
+        }
+        self.deliveries.check().map_err(OddSource::Deliveries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Policy, Timing};
+    use super::*;
+    use crate::delivery::Rules;
+
+    fn source(change: impl Fn(&mut Source)) -> Result<(), OddSource> {
+        let mut source = Source {
+            repo: "acme/shop".parse().unwrap(),
+            account: "default".parse().unwrap(),
+            agent: None,
+            paused: false,
+            branch: None,
+            policy: Policy::default(),
+            timing: Timing::default(),
+            deliveries: Rules::default(),
+        };
+        change(&mut source);
+        source.check()
+    }
+
+    #[test]
+    fn merging_what_nothing_has_checked_is_refused() {
+        let merging = |merge, min_checks, required: &[&str]| {
+            source(|source| {
+                source.policy.merge = merge;
+                source.policy.min_checks = min_checks;
+                let required = required.iter().map(|name| (*name).to_owned());
+                source.policy.required_checks = required.collect();
+            })
+        };
+        let refused = Err(OddSource::NothingChecked);
+        assert_eq!(merging(MergePolicy::OnGreen, 0, &[]), refused);
+        assert_eq!(merging(MergePolicy::OnGreen, 0, &["build"]), Ok(()));
+        assert_eq!(merging(MergePolicy::Human, 0, &[]), Ok(()));
+        assert_eq!(merging(MergePolicy::OnGreen, 1, &[]), Ok(()));
+    }
+
+    #[test]
+    fn plans_of_an_agent_need_one() {
+        let planned = |agent: Option<&str>| {
+            source(|source| {
+                source.deliveries.plan_by = PlanBy::Agent;
+                source.agent = agent.map(|agent| agent.parse().unwrap());
+            })
+        };
+        assert_eq!(planned(None), Err(OddSource::NoPlanner));
+        assert_eq!(planned(Some("zai")), Ok(()));
+        let endless = source(|source| source.deliveries.attempts = 0);
+        assert_eq!(endless, Err(OddSource::Deliveries(OddRules::Attempts)));
+    }
+}

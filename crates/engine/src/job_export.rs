@@ -1,8 +1,9 @@
-//! Everything that is stored about a job, read together for an export.
+//! Everything that is stored about a job or a delivery, read together for an export.
 
+use domain::delivery::Delivery;
 use domain::effect::Effect;
 use domain::event::Event;
-use domain::ids::JobId;
+use domain::ids::{DeliveryId, JobId};
 use domain::job::Job;
 use serde::Serialize;
 
@@ -28,7 +29,39 @@ pub struct JobExport {
     pub evidence: Vec<serde_json::Value>,
 }
 
+/// Everything that is stored about a delivery: its plan, its spans and its runs are in it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DeliveryExport {
+    /// The delivery, open or closed.
+    pub delivery: Delivery,
+    /// Its own effects with their outcomes; those of its job and its pull request are with the job.
+    pub effects: Vec<Effect>,
+}
+
 impl Store {
+    /// A page of stored deliveries, the oldest first, and where the next page begins.
+    pub async fn delivery_exports(
+        &self,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<(Vec<DeliveryExport>, Option<PageToken>), RecordsError> {
+        let list = keys::DELIVERIES;
+        let page = self.records().list(list, false, after, limit).await?;
+        let mut exports = Vec::with_capacity(page.records.len());
+        for record in &page.records {
+            let id: Versioned<DeliveryId> = decode(record)?;
+            let Some(found) = self.get::<Delivery>(&id.value).await? else {
+                continue;
+            };
+            let effects = self.effects(&keys::delivery_pk(&id.value)).await?;
+            exports.push(DeliveryExport {
+                delivery: found.value,
+                effects: values(effects),
+            });
+        }
+        Ok((exports, page.next))
+    }
+
     /// A page of jobs, the oldest first, and where the next page begins.
     pub async fn job_exports(
         &self,

@@ -42,7 +42,8 @@ pub(crate) struct RestoreArgs {
     after_help = "Examples:\n  gaffer export > jobs.jsonl\n  gaffer export --all > everything.jsonl\n  gaffer export --all --stack gaffer > everything.jsonl"
 )]
 pub(crate) struct ExportArgs {
-    /// A line for each job, with its events, its effects, its pull request and what that was judged by. This is the default.
+    /// A line for each source, for each job with its events, its effects, its pull request and what that was judged
+    /// by, and for each delivery with its plan and its runs. This is the default.
     #[arg(long, conflicts_with = "all")]
     pub(crate) jobs: bool,
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
+use domain::policy::Source;
 use domain::redact::redact;
-use engine::job_export::JobExport;
+use engine::job_export::{DeliveryExport, JobExport};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, Key, Record, Records, RecordsError};
 use engine::store::{BODY_SCHEMA, Store};
@@ -44,7 +45,10 @@ pub(crate) async fn run(args: ExportArgs, here: &CommandContext) -> Result<()> {
     let lines = if args.all {
         export_records(whole.as_ref()).await?
     } else {
-        export_jobs(&Store::new(whole)).await?
+        let store = Store::new(whole);
+        let sources = export_sources(&store).await?;
+        let jobs = export_jobs(&store).await?;
+        sources + jobs + export_deliveries(&store).await?
     };
     // Without this last line an export is incomplete.
     line(json!({ "line": "end", "lines": lines }))
@@ -162,6 +166,49 @@ async fn export_jobs(store: &Store) -> Result<u64> {
             return Ok(lines);
         }
     }
+}
+
+async fn export_sources(store: &Store) -> Result<u64> {
+    let mut lines = 0;
+    for found in store.sources().await.context("reading the sources")? {
+        line(of_source(&found.value))?;
+        lines += 1;
+    }
+    Ok(lines)
+}
+
+fn of_source(source: &Source) -> Value {
+    json!({ "line": "source", "repo": source.repo, "source": render::value(source) })
+}
+
+async fn export_deliveries(store: &Store) -> Result<u64> {
+    let (mut after, mut lines) = (None, 0);
+    loop {
+        let page = store.delivery_exports(after, PAGE).await;
+        let (page, next) = page.context("reading the deliveries")?;
+        for export in &page {
+            line(of_delivery(export))?;
+            lines += 1;
+        }
+        after = next;
+        if after.is_none() {
+            return Ok(lines);
+        }
+    }
+}
+
+/// A delivery at a glance, then as it is stored. Its runs and its plan are in it.
+fn of_delivery(export: &DeliveryExport) -> Value {
+    let delivery = &export.delivery;
+    let mut told = json!({
+        "line": "delivery", "id": delivery.id, "repo": delivery.repo, "summary": delivery.summary,
+        "created_at": delivery.created_at, "phase": delivery.phase, "run_status": delivery.run_status,
+        "job": delivery.task.job,
+    });
+    if let (Some(told), Value::Object(parts)) = (told.as_object_mut(), render::value(export)) {
+        told.extend(parts);
+    }
+    told
 }
 
 fn of_job(dossier: &JobExport) -> Value {

@@ -32,6 +32,27 @@ fn place(answer: &Value) -> (&str, &str) {
 }
 
 #[test]
+fn an_export_has_sources_jobs_and_deliveries() {
+    let world = world();
+    let id = create(&world);
+    let said = world.run(&["export"]).ok().stdout;
+    let lines: Vec<Value> = said
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let kind = |kind: &str| lines.iter().filter(|line| line["line"] == kind).count();
+    assert_eq!((kind("source"), kind("delivery")), (1, 1), "{said}");
+    let delivery = lines
+        .iter()
+        .find(|line| line["line"] == "delivery")
+        .unwrap();
+    assert_eq!(delivery["id"], id.as_str());
+    assert_eq!(delivery["phase"], "plan");
+    assert_eq!(delivery["delivery"]["runs"], json!([]));
+    assert_eq!(delivery["delivery"]["issue"], "acme/shop#12");
+}
+
+#[test]
 fn a_delivery_is_created_listed_shown_and_explained() {
     let world = world();
     let id = create(&world);

@@ -177,9 +177,16 @@ fn an_export_is_lines_of_json_with_a_first_and_a_last_one() {
         );
         let between = lines.len() - 2;
         assert_eq!(last, &json!({ "line": "end", "lines": between }));
-        assert_eq!(between > 0, of == "records", "{said:?}");
-        let kinds = lines[1..=between].iter().map(|line| &line["line"]);
-        assert!(kinds.into_iter().all(|kind| kind == "record"));
+        let kinds: Vec<&Value> = lines[1..=between]
+            .iter()
+            .map(|line| &line["line"])
+            .collect();
+        if of == "records" {
+            assert!(!kinds.is_empty() && kinds.iter().all(|kind| *kind == "record"));
+        } else {
+            assert_eq!(kinds, ["source"], "{said:?}");
+            assert_eq!(lines[1]["source"]["repo"], lines[1]["repo"]);
+        }
     }
     let usage = world.refused(&["export", "--jobs", "--all"]);
     assert_eq!(usage.exit, 2);

@@ -105,6 +105,7 @@ fn shown(answer: Result<DeliveryView, client::Error>) -> Result<Answer> {
 
 /// One page, or page by page to the end.
 async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
+    let is_filtered = args.phase.is_some() || args.repo.is_some() || args.needs.is_some();
     let asked = DeliveryQuery {
         phase: args.phase.as_ref().and_then(word),
         repo: args.repo,
@@ -120,7 +121,7 @@ async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
         true => whole(client, asked).await?,
         false => client.deliveries(&asked).await?,
     };
-    Ok(show::list(&listed))
+    Ok(show::list(&listed, is_filtered))
 }
 
 async fn board(client: &Client, repo: Option<RepoName>) -> Result<Answer> {

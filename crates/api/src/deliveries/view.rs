@@ -96,6 +96,8 @@ pub(crate) async fn why(
     let delivery = &shown.delivery;
     let mut why = DeliveryWhy {
         delivery_id: delivery.id.clone(),
+        job_id: delivery.task.job.clone(),
+        head: delivery.head().cloned(),
         phase: delivery.phase.word().to_owned(),
         run_status: delivery.run_status.word().to_owned(),
         waits_for: shown.waits_for.clone().into(),

@@ -3,7 +3,8 @@
 use client::wire::{
     ChildView, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, PlanView, RunView,
 };
-use domain::delivery::Phase;
+use domain::delivery::{Phase, RunStatus};
+use domain::ids::{CommitSha, DeliveryId, JobId};
 use serde_json::json;
 
 use crate::render::{Answer, next, value};
@@ -61,7 +62,7 @@ pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
     let children = delivery.children.iter().map(child).collect();
     let answer = under(answer, "Its parts:", children);
     let answer = under(answer, "Its runs:", delivery.runs.iter().map(run).collect());
-    can(answer, card, &delivery.legal)
+    can(answer, delivery)
 }
 
 fn place(card: &DeliveryCard) -> String {
@@ -104,21 +105,56 @@ fn run(run: &RunView) -> String {
     )
 }
 
-/// The commands that a delivery takes now, as they are typed.
-fn can(answer: Answer, card: &DeliveryCard, legal: &[String]) -> Answer {
-    let id = &card.id;
-    let typed = legal.iter().filter_map(|verb| {
-        let arguments = match verb.as_str() {
-            "start" | "approve" | "retry" | "cancel" => String::new(),
-            "reject" => " --reason TEXT".to_owned(),
-            "verdict" => " pass --sha SHA".to_owned(),
-            "plan" => " --file FILE".to_owned(),
-            "split" => " --part SUMMARY".to_owned(),
-            _ => return None,
+/// The commands that a delivery takes now, as they are typed. What no command orders, such as an edit, is left out.
+fn can(answer: Answer, view: &DeliveryView) -> Answer {
+    let known = Known {
+        id: &view.card.id,
+        job: view.job_id.as_ref(),
+        head: view.head.as_ref(),
+        is_blocked: view.card.run_status == RunStatus::Blocked.word(),
+    };
+    under(answer, "What you can do:", known.commands(&view.legal))
+}
+
+/// What the commands about a delivery name.
+struct Known<'a> {
+    id: &'a DeliveryId,
+    job: Option<&'a JobId>,
+    head: Option<&'a CommitSha>,
+    is_blocked: bool,
+}
+
+impl Known<'_> {
+    fn commands(&self, legal: &[String]) -> Vec<String> {
+        let say = self.job.filter(|_| self.is_blocked);
+        let say = say.map(|job| format!("- `gaffer job say {job} TEXT`"));
+        let orders = legal.iter().flat_map(|verb| self.typed(verb));
+        say.into_iter().chain(orders).collect()
+    }
+
+    fn typed(&self, verb: &str) -> Vec<String> {
+        let id = self.id;
+        let head = self
+            .head
+            .map_or_else(|| "SHA".to_owned(), ToString::to_string);
+        let arguments = match verb {
+            "start" | "approve" | "retry" | "cancel" => vec![String::new()],
+            "reject" => vec![" --reason TEXT".to_owned()],
+            "verdict" => vec![
+                format!(" pass --sha {head}"),
+                format!(" not-pass --sha {head} --feedback TEXT"),
+            ],
+            "plan" => vec![" --file FILE".to_owned()],
+            "split" => vec![" --part SUMMARY".to_owned()],
+            "merge" => {
+                let job = self.job.map(|job| format!("- `gaffer job merge {job}`"));
+                return job.into_iter().collect();
+            }
+            _ => return Vec::new(),
         };
-        Some(format!("- `gaffer delivery {verb} {id}{arguments}`"))
-    });
-    under(answer, "What you can do:", typed.collect())
+        let line = |arguments: String| format!("- `gaffer delivery {verb} {id}{arguments}`");
+        arguments.into_iter().map(line).collect()
+    }
 }
 
 const HEAD: [&str; 7] = [
@@ -140,8 +176,16 @@ fn row(card: &DeliveryCard) -> Vec<String> {
         card.repo.to_string(),
         issue.map_or_else(|| "-".to_owned(), |issue| format!("#{}", issue.number)),
         moment(card.created_at),
-        card.summary.clone(),
+        untitled(card).to_owned(),
     ]
+}
+
+/// The summary without the number of the issue, which has a column.
+fn untitled(card: &DeliveryCard) -> &str {
+    let issue = card.issue.as_ref();
+    let titled = issue.map(|issue| format!("GitHub Issue #{}: ", issue.number));
+    let rest = titled.and_then(|title| card.summary.strip_prefix(&title));
+    rest.unwrap_or(&card.summary)
 }
 
 /// Who is waited for, in one word.
@@ -153,11 +197,14 @@ fn waits(card: &DeliveryCard) -> String {
     )
 }
 
-/// Many deliveries, the newest first.
-pub(super) fn list(deliveries: &Deliveries) -> Answer {
+/// Many deliveries, the newest first. `is_filtered` when only some were asked for.
+pub(super) fn list(deliveries: &Deliveries, is_filtered: bool) -> Answer {
     let rows = deliveries.deliveries.iter().map(row).collect();
-    let none =
-        "No delivery yet: label an issue, or `gaffer delivery create SUMMARY --repo OWNER/REPO`.";
+    let none = if is_filtered {
+        "No delivery is like that: `gaffer delivery list` shows all."
+    } else {
+        "No delivery yet: label an issue, or `gaffer delivery create SUMMARY --repo OWNER/REPO`."
+    };
     let answer = Answer::new(value(deliveries)).table(&HEAD, rows, none);
     match &deliveries.next {
         Some(_) => answer.line("There may be older ones: `--limit N` shows more, and `--all` all."),
@@ -194,7 +241,55 @@ pub(super) fn why(why: &DeliveryWhy) -> Answer {
     let answer = reasons(read.fold(answer, Answer::line), &why.because);
     let answer = under(answer, "What comes next:", coming(&why.then));
     let next = why.next.iter().map(|next| format!("- {}.", next.sentence));
-    let legal = why.legal.iter();
-    let legal = legal.map(|verb| format!("- `{verb}`"));
-    under(answer, "What you can do:", next.chain(legal).collect())
+    // Its advice says already how a question is answered.
+    let known = Known {
+        id: &why.delivery_id,
+        job: why.job_id.as_ref(),
+        head: why.head.as_ref(),
+        is_blocked: false,
+    };
+    let orders = known.commands(&why.legal);
+    under(answer, "What you can do:", next.chain(orders).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_name_what_they_are_about_and_only_those_that_there_are() {
+        let (id, job) = (
+            "f11647a73aa0".parse().unwrap(),
+            "01k5nx0000000000000000000a".parse().unwrap(),
+        );
+        let head = "a".repeat(40).parse().unwrap();
+        let known = |is_blocked| Known {
+            id: &id,
+            job: Some(&job),
+            head: Some(&head),
+            is_blocked,
+        };
+        let legal = |verbs: &[&str]| -> Vec<String> {
+            let verbs = verbs.iter().map(|verb| (*verb).to_owned());
+            verbs.collect()
+        };
+        let sha = "a".repeat(40);
+        assert_eq!(
+            known(false).commands(&legal(&["verdict", "merge", "edit", "collect", "analyse"])),
+            [
+                format!("- `gaffer delivery verdict f11647a73aa0 pass --sha {sha}`"),
+                format!(
+                    "- `gaffer delivery verdict f11647a73aa0 not-pass --sha {sha} --feedback TEXT`"
+                ),
+                "- `gaffer job merge 01k5nx0000000000000000000a`".to_owned(),
+            ]
+        );
+        assert_eq!(
+            known(true).commands(&legal(&["cancel"])),
+            [
+                "- `gaffer job say 01k5nx0000000000000000000a TEXT`",
+                "- `gaffer delivery cancel f11647a73aa0`",
+            ]
+        );
+    }
 }

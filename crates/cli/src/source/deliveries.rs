@@ -79,7 +79,10 @@ pub(super) fn pairs(rules: &Rules, has_agent: bool) -> Vec<(&'static str, String
         ),
         (
             "attempts",
-            format!("{} sessions for each delivery", rules.attempts),
+            match rules.attempts {
+                1 => "one session for each delivery".to_owned(),
+                more => format!("{more} sessions for each delivery"),
+            },
         ),
         ("deploy", rules.deploy.to_string()),
         ("observe", rules.observe.to_string()),

@@ -281,6 +281,14 @@ pub struct DeliveryWhy {
     /// The delivery.
     #[schemars(with = "String")]
     pub delivery_id: DeliveryId,
+    /// Its job, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::JobId>")]
+    pub job_id: Option<JobId>,
+    /// The head of its pull request, if that was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::CommitSha>")]
+    pub head: Option<CommitSha>,
     /// Its phase.
     pub phase: String,
     /// How that goes.

@@ -122,6 +122,9 @@ pub struct PullGlimpse {
     /// Who approved this head on GitHub and may write to the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
+    /// Whether it was closed a moment ago: it may be reopened yet, so that is no end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_closed: bool,
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<PullEnd>,
@@ -328,6 +331,7 @@ impl PullGlimpse {
             same_work_as: None,
             checks: checks(pull),
             approved_by: None,
+            is_closed: matches!(pull.phase, PullPhase::Closed { .. }),
             end,
         }
     }

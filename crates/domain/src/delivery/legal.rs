@@ -176,6 +176,15 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
         }
         ReviewBy::Nobody => return refuse("not_reviewed", "nobody reviews in this source"),
     }
+    must_have_open_head(delivery)
+}
+
+/// What is judged or merged has to be there: a pull request that was closed may be reopened, or its phase fails.
+fn must_have_open_head(delivery: &Delivery) -> Result<(), Refused> {
+    if delivery.pull_seen().is_some_and(|pull| pull.is_closed) {
+        let sentence = "the pull request is closed: reopen it, or wait until its phase has failed";
+        return refuse("pull_closed", sentence);
+    }
     match delivery.head() {
         Some(_) => Ok(()),
         None => refuse("not_read_yet", "the pull request has not been read yet"),
@@ -230,8 +239,5 @@ fn merge(delivery: &Delivery) -> Result<(), Refused> {
     if delivery.phase != Phase::Verify || !is_open {
         return not_here("not_in_verify", "merge", at);
     }
-    match delivery.head() {
-        Some(_) => Ok(()),
-        None => refuse("not_read_yet", "the pull request has not been read yet"),
-    }
+    must_have_open_head(delivery)
 }

@@ -114,10 +114,9 @@ pub(super) fn reviewed(moving: &mut Moving<'_>) -> bool {
 /// It goes back by itself, a few times.
 fn not_passed(moving: &mut Moving<'_>) {
     if moving.delivery.review_round >= moving.rules.review_rounds {
-        let text = format!(
-            "the review sent it back more than {} times",
-            moving.rules.review_rounds
-        );
+        let rounds = moving.rules.review_rounds;
+        let rounds_word = if rounds == 1 { "round" } else { "rounds" };
+        let text = format!("it did not pass, and the source allows {rounds} {rounds_word} back");
         return moving.fail(Fault::RoundsUsedUp, &text, &Actor::System);
     }
     moving.delivery.review_round = moving.delivery.review_round.saturating_add(1);

@@ -105,6 +105,7 @@ pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
         same_work_as: None,
         checks,
         approved_by: None,
+        is_closed: false,
         end: None,
     }
 }

@@ -33,6 +33,7 @@ fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -
                 same_work_as: same.clone(),
                 checks: *checks,
                 approved_by: None,
+                is_closed: false,
                 end: end.clone(),
             };
             Input::Pull(Box::new(glimpse), now)

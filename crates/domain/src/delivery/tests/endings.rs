@@ -163,6 +163,24 @@ fn a_pull_request_closed_by_hand_fails_its_phase_and_is_made_anew() {
 }
 
 #[test]
+fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
+    let just_closed = PullGlimpse {
+        is_closed: true,
+        ..pull('a', Checks::Passed)
+    };
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    assert_eq!(world.reads(just_closed.clone()), "review/running");
+    let zai = || Actor::agent("zai");
+    let pass = || verdict(Verdict::Pass, 'a');
+    assert_eq!(world.orders(zai(), pass()), Err("pull_closed"));
+    world.reads(pull('a', Checks::Passed));
+    assert_eq!(world.orders(zai(), pass()), Ok("verify/pending".to_owned()));
+    world.reads(just_closed);
+    let merge = Act::Merge { head: None };
+    assert_eq!(world.orders(kim(), merge), Err("pull_closed"));
+}
+
+#[test]
 fn a_closed_issue_closes_its_delivery_once_its_pull_request_was_read() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     let closed = || IssueState::Closed(Some("eve".to_owned()));

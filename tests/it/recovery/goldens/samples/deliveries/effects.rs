@@ -103,6 +103,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             same_work_as: Some(sha('b')),
             checks,
             approved_by: Some("kim".to_owned()),
+            is_closed: true,
             end,
         }),
     });

@@ -1,18 +1,22 @@
-//! Sources: lists, shows and removes them, and has their issues read.
+//! Sources: lists, shows, adds, changes and removes them, and has their issues read.
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use client::wire::{IntakeResult, Pending, SourceRemoved, SourceView, Sources};
+use client::wire::{
+    CreateSource, EditSource, IntakeResult, Pending, SourceRemoved, SourceView, Sources,
+};
+use domain::delivery::Rules;
 use domain::ids::RepoName;
 use domain::intake::ReadingResult;
+use domain::policy::{OddSource, Policy, Source, Timing};
 use domain::redact::presentable;
 use engine::backend::Error;
-use engine::sources::SourceUse;
+use engine::sources::{SourceRefused, SourceUse};
 
 use crate::auth::AuthenticatedCaller;
-use crate::body::{self, Parts};
+use crate::body::{self, Parts, Sent};
 use crate::http_api::SharedState;
 use crate::outcome;
 use crate::refusal::Refused;
@@ -37,6 +41,70 @@ pub(crate) async fn show(
         name: repo.to_string(),
     })?;
     Ok(Json(found.value.into()))
+}
+
+/// `POST /api/sources`. What may be done without asking is as it is by default.
+pub(crate) async fn create(
+    State(api): SharedState,
+    Extension(who): Extension<AuthenticatedCaller>,
+    sent: Sent,
+) -> Result<(StatusCode, Json<SourceView>), Refused> {
+    who.must_be_person()?;
+    let wanted: CreateSource = body::order(sent)?;
+    let source = Source {
+        repo: wanted.repo,
+        account: wanted.account,
+        agent: wanted.agent,
+        paused: false,
+        branch: wanted.branch,
+        policy: Policy::default(),
+        timing: Timing::default(),
+        deliveries: wanted.deliveries.over(&Rules::default()),
+    };
+    match api.backend.add_source(&source).await? {
+        Ok(()) => {}
+        Err(SourceRefused::Odd(odd)) => return Err(refused(odd)),
+        Err(SourceRefused::Exists(found)) => {
+            let name = found.repo.to_string();
+            let detail = format!("{name} is a source already");
+            let exists = Refused::new(StatusCode::CONFLICT, "exists", &detail);
+            return Err(exists.with_existing(&name));
+        }
+    }
+    tracing::info!(repo = %source.repo, by = %who.actor(), "a source was added");
+    Ok((StatusCode::CREATED, Json(source.into())))
+}
+
+/// `PATCH /api/sources/{owner}/{name}`.
+pub(crate) async fn edit(
+    State(api): SharedState,
+    path: Parts<(String, String)>,
+    Extension(who): Extension<AuthenticatedCaller>,
+    sent: Sent,
+) -> Result<Json<SourceView>, Refused> {
+    who.must_be_person()?;
+    let changes: EditSource = body::order(sent)?;
+    let repo = named(path)?;
+    let changed = api.backend.change_source(&repo, |source| {
+        let EditSource {
+            account,
+            agent,
+            branch,
+            paused,
+            deliveries,
+        } = changes.clone();
+        Ok::<_, Error>(Source {
+            account: account.unwrap_or_else(|| source.account.clone()),
+            agent: agent.unwrap_or_else(|| source.agent.clone()),
+            branch: branch.or_else(|| source.branch.clone()),
+            paused: paused.unwrap_or(source.paused),
+            deliveries: deliveries.over(&source.deliveries),
+            ..source.clone()
+        })
+    });
+    let source = changed.await?.map_err(refused)?;
+    tracing::info!(%repo, by = %who.actor(), "a source was changed");
+    Ok(Json(source.into()))
 }
 
 /// `DELETE /api/sources/{owner}/{name}`.
@@ -90,6 +158,11 @@ fn named(path: Parts<(String, String)>) -> Result<RepoName, Refused> {
         let detail = format!("`{shown}` is no repository: {error}");
         Refused::new(StatusCode::BAD_REQUEST, "bad_repo", &detail).about("repo")
     })
+}
+
+fn refused(odd: OddSource) -> Refused {
+    let detail = odd.to_string();
+    Refused::new(StatusCode::BAD_REQUEST, "odd_settings", &detail).about("deliveries")
 }
 
 fn in_use(used: &SourceUse) -> Refused {

@@ -49,7 +49,7 @@ pub use report::{
     AccountView, BudgetView, DeliveryLogView, GitHubView, Health, PlannedStep, QueueView,
     SpendingView, Status, UsageView, Used, WebhookCounts, WebhookFeedView, Why,
 };
-pub use sources::{SourceRemoved, SourceView, Sources};
+pub use sources::{CreateSource, DeliverySettings, EditSource, SourceRemoved, SourceView, Sources};
 pub use workers::{IntakeResult, WorkerView, Workers};
 
 /// The header in which a client says through which surface an order was given, for the record: one of

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, patch, post};
 
-use super::{ResponseBody, Row};
+use super::{RequestBody, ResponseBody, Row};
 use crate::http_api::ApiInner;
 use crate::{sources, workers};
 
@@ -18,6 +18,17 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         || get(sources::list),
     )
     .answers(&[(200, Json("Sources"))]),
+    Row::post(
+        "/api/sources",
+        (
+            "create_source",
+            "Adds a repository to those that are worked on; agents may not",
+        ),
+        || post(sources::create),
+    )
+    .sends(RequestBody::Json("CreateSource"))
+    .answers(&[(201, Json("SourceView"))])
+    .refuses(&[404, 409]),
     Row::get(
         "/api/sources/{owner}/{name}",
         ("show_source", "Shows a source with its settings"),
@@ -25,6 +36,17 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     )
     .answers(&[(200, Json("SourceView"))])
     .refuses(&[404]),
+    Row::patch(
+        "/api/sources/{owner}/{name}",
+        (
+            "edit_source",
+            "Changes the settings of a source that are about deliveries; agents may not",
+        ),
+        || patch(sources::edit),
+    )
+    .sends(RequestBody::Json("EditSource"))
+    .answers(&[(200, Json("SourceView"))])
+    .refuses(&[404, 409]),
     Row::delete(
         "/api/sources/{owner}/{name}",
         (

@@ -39,6 +39,8 @@ fn sound(id: &str) -> Option<Value> {
         "start_delivery" | "approve_delivery" | "retry_delivery" | "cancel_delivery"
         | "edit_delivery" => json!({}),
         "generate_plan" | "run_implement" | "run_review" | "run_fix" => json!({}),
+        "create_source" => json!({ "repo": "acme/toys", "account": "default" }),
+        "edit_source" => json!({}),
         "collect_session" => json!({ "session_id": "4711" }),
         "analyse_run" => json!({ "analysis": "It forgot the tests." }),
         "reject_delivery" => json!({ "reason": "Keep the old route." }),

@@ -102,6 +102,90 @@ async fn a_source_in_use_is_not_removed_and_an_agent_removes_none() {
     assert_eq!(remove(&world, TOKEN).await.code(404), "no_such_source");
 }
 
+async fn edit(world: &World, token: &str, changes: &Value) -> Answer {
+    let request = Request::builder()
+        .method(Method::PATCH)
+        .uri(PATH)
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json");
+    let body = Body::from(changes.to_string());
+    send(&world.router, request.body(body).unwrap()).await
+}
+
+#[tokio::test]
+async fn a_source_is_added_once_and_with_settings_that_go_together() {
+    let world = World::new().await;
+    let wanted = json!({
+        "repo": "acme/toys", "account": "default",
+        "deliveries": { "label": "gaffer", "endpoint": "verify", "checkpoints": ["plan"] },
+    });
+    let made = world.post("/api/sources", &wanted).await.ok(201);
+    assert_eq!(made["deliveries"]["checkpoints"], json!(["plan"]));
+    assert_eq!(made["policy"]["merge"], "human");
+    assert_eq!(world.get("/api/sources/acme/toys").await.ok(200), made);
+    let again = world.post("/api/sources", &wanted).await;
+    assert_eq!(again.code(409), "exists");
+    assert_eq!(again.json()["existing"], "acme/toys");
+
+    let refused = async |changes: &Value| {
+        let mut wanted = json!({ "repo": "acme/games", "account": "default" });
+        let wanted_fields = wanted.as_object_mut().unwrap();
+        wanted_fields.extend(changes.as_object().unwrap().clone());
+        let answer = world.post("/api/sources", &wanted).await;
+        assert!(!answer.text().contains("ghp_secret"), "{}", answer.text());
+        let stored = world.get("/api/sources/acme/games").await;
+        assert_eq!(stored.code(404), "no_such_source");
+        (answer.status().as_u16(), answer.json()["code"].clone())
+    };
+    for (changes, wanted) in [
+        (json!({ "token": "ghp_secret" }), (422, "unknown_field")),
+        (json!({ "account": "none" }), (404, "no_such_account")),
+        (json!({ "agent": "none" }), (404, "no_such_agent")),
+        (
+            json!({ "deliveries": { "plan_by": "agent" } }),
+            (400, "odd_settings"),
+        ),
+        (
+            json!({ "deliveries": { "attempts": 0 } }),
+            (400, "odd_settings"),
+        ),
+    ] {
+        let (status, code) = refused(&changes).await;
+        assert_eq!((status, code.as_str().unwrap()), wanted, "{changes}");
+    }
+    for deliveries in [
+        json!({ "label": "Jules" }),
+        json!({ "endpoint": "close" }),
+        json!({ "checkpoints": ["verify"] }),
+    ] {
+        let (status, code) = refused(&json!({ "deliveries": deliveries })).await;
+        assert_eq!(status, 422, "{deliveries}: {code}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_given_stays_and_null_takes_away() {
+    let world = labelled().await;
+    let label = json!({ "deliveries": { "review_rounds": 1 } });
+    let changed = edit(&world, TOKEN, &label).await.ok(200);
+    assert_eq!(changed["deliveries"]["label"], "gaffer");
+    assert_eq!(changed["deliveries"]["review_rounds"], 1);
+    let none = json!({ "paused": true, "deliveries": { "label": null } });
+    let changed = edit(&world, TOKEN, &none).await.ok(200);
+    assert_eq!(changed["paused"], true);
+    assert_eq!(changed["deliveries"].get("label"), None);
+    assert_eq!(changed["deliveries"]["review_rounds"], 1);
+    let name = "ci".parse().unwrap();
+    let agent = "zai".parse().unwrap();
+    let made = world
+        .backend
+        .create_token(&name, (Scope::Admin, Some(&agent)), None, [7; 32]);
+    let token = made.await.unwrap().1;
+    let refused = edit(&world, &token, &json!({ "paused": false })).await;
+    assert_eq!(refused.code(403), "people_only");
+    assert_eq!(world.get(PATH).await.ok(200)["paused"], true);
+}
+
 #[tokio::test]
 async fn a_sync_asks_for_the_reading_that_the_due_row_asks_for() {
     let world = labelled().await;

@@ -65,6 +65,16 @@ texts! {
     Resume = { "minLength": 1, "maxLength": 200, "pattern": "\\S" };
     /// The address of a page: https, plain characters, at most 200 of them.
     PageAddress = { "pattern": "^https?://[^\\s\"'`<>\\\\^{|}]+$", "maxLength": 200, "examples": ["https://example.com/issues/7"] };
+    /// The last phase of a delivery before it closes.
+    EndpointWord = { "enum": ["plan", "implement", "review", "verify", "deploy", "observe"] };
+    /// A phase after which a person is awaited.
+    CheckpointWord = { "enum": ["plan", "implement", "review"] };
+    /// Who may act at checkpoints.
+    CheckpointsByWord = { "enum": ["people", "anyone"] };
+    /// Who plans.
+    PlanByWord = { "enum": ["jules", "agent", "human"] };
+    /// Who reviews.
+    ReviewByWord = { "enum": ["agent", "human", "jules", "nobody"] };
     /// A moment, in UTC.
     Moment = { "format": "date-time", "examples": ["2026-03-01T12:00:00Z"] };
 }

@@ -1,10 +1,12 @@
 //! Sources: the repositories that are worked on, with their settings.
 
-use domain::delivery::Rules;
+use domain::delivery::{
+    Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, PlanBy, ReviewBy, Rules,
+};
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
 use domain::policy::{Policy, Source, Timing};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::form;
 
@@ -74,4 +76,151 @@ pub struct SourceRemoved {
     /// The repository. Its jobs and its deliveries can still be shown.
     #[schemars(with = "form::RepoName")]
     pub removed: RepoName,
+}
+
+/// `POST /api/sources`. What may be merged or answered without asking is set where the installation is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateSource {
+    /// The repository.
+    #[schemars(with = "form::RepoName")]
+    pub repo: RepoName,
+    /// The Jules account that works on it.
+    #[schemars(with = "form::AccountName")]
+    pub account: AccountName,
+    /// The agent that is woken for its jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::AgentName>")]
+    pub agent: Option<AgentName>,
+    /// The base branch of jobs that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::BranchName>")]
+    pub branch: Option<BranchName>,
+    /// How issues become deliveries, and how those go.
+    #[serde(default)]
+    pub deliveries: DeliverySettings,
+}
+
+/// `PATCH /api/sources/{owner}/{name}`: what changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditSource {
+    /// The Jules account that works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::AccountName>")]
+    pub account: Option<AccountName>,
+    /// The agent that is woken for its jobs; `null` for none.
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<form::AgentName>")]
+    pub agent: Option<Option<AgentName>>,
+    /// The base branch of jobs that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::BranchName>")]
+    pub branch: Option<BranchName>,
+    /// Whether nothing is written to Jules or GitHub for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
+    /// How issues become deliveries, and how those go.
+    #[serde(default)]
+    pub deliveries: DeliverySettings,
+}
+
+/// Settings of a source for its deliveries; what is not given stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeliverySettings {
+    /// Issues with this label become deliveries; `null` for none.
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<String>")]
+    pub label: Option<Option<IntakeLabel>>,
+    /// The last phase before a delivery closes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::EndpointWord>")]
+    pub endpoint: Option<Endpoint>,
+    /// The phases after which a person is awaited: `plan`, `implement`, `review`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<form::CheckpointWord>>")]
+    pub checkpoints: Option<Checkpoints>,
+    /// Who may act at checkpoints: `people` or `anyone`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::CheckpointsByWord>")]
+    pub checkpoints_by: Option<CheckpointsBy>,
+    /// Who plans: `jules`, `agent` or `human`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::PlanByWord>")]
+    pub plan_by: Option<PlanBy>,
+    /// Who reviews: `agent`, `human`, `jules` or `nobody`; `null` for the agent where there is one, else a person.
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<form::ReviewByWord>")]
+    pub review_by: Option<Option<ReviewBy>>,
+    /// How often a change may be sent back by its review.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = domain::delivery::ROUNDS_MAX))]
+    pub review_rounds: Option<u32>,
+    /// How many sessions may work on one delivery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = domain::delivery::ROUNDS_MAX))]
+    pub attempts: Option<u32>,
+    /// `none`, `workflow:FILE@REF` or `deployment:ENVIRONMENT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub deploy: Option<Deploy>,
+    /// `none` or `soak:DURATION`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub observe: Option<Observe>,
+    /// Whether the issue is told how far its delivery is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<bool>,
+}
+
+impl DeliverySettings {
+    /// The settings after these changes.
+    pub fn over(self, before: &Rules) -> Rules {
+        let Self {
+            label,
+            endpoint,
+            checkpoints,
+            checkpoints_by,
+            plan_by,
+            review_by,
+            review_rounds,
+            attempts,
+            deploy,
+            observe,
+            comment,
+        } = self;
+        Rules {
+            label: label.unwrap_or_else(|| before.label.clone()),
+            endpoint: endpoint.unwrap_or(before.endpoint),
+            checkpoints: checkpoints.unwrap_or_else(|| before.checkpoints.clone()),
+            checkpoints_by: checkpoints_by.unwrap_or(before.checkpoints_by),
+            plan_by: plan_by.unwrap_or(before.plan_by),
+            review_by: review_by.unwrap_or(before.review_by),
+            review_rounds: review_rounds.unwrap_or(before.review_rounds),
+            attempts: attempts.unwrap_or(before.attempts),
+            deploy: deploy.unwrap_or_else(|| before.deploy.clone()),
+            observe: observe.unwrap_or(before.observe),
+            comment: comment.unwrap_or(before.comment),
+        }
+    }
+}
+
+/// A field that was given, also as `null`.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    given: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(given).map(Some)
 }

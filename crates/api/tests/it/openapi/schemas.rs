@@ -3,12 +3,13 @@
 use client::wire::{
     Acknowledge, Acknowledged, AdoptRequest, AnalysisRequest, ApproveDelivery, ApproveRequest,
     Artifacts, CancelDelivery, CancelRequest, CollectRequest, CreateDelivery, CreateJob,
-    DashboardLink, Deliveries, DeliveryRun, DeliveryView, DeliveryWhy, EditDelivery, EffectView,
-    EventPage, Events, ExecuteDelivery, Extend, Extended, FixDelivery, GiveBack, GivenBack, Health,
-    IntakeResult, JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending, PlanRequest,
-    Problem, Pulls, PushTaken, PushedSession, RegisterRequest, Registered, RejectDelivery,
-    RetryDelivery, RetryRequest, SourceRemoved, SourceView, Sources, SplitRequest, StartDelivery,
-    Status, TakeRequest, Taken, Transcript, VerdictRequest, Why, Workers,
+    CreateSource, DashboardLink, Deliveries, DeliveryRun, DeliveryView, DeliveryWhy, EditDelivery,
+    EditSource, EffectView, EventPage, Events, ExecuteDelivery, Extend, Extended, FixDelivery,
+    GiveBack, GivenBack, Health, IntakeResult, JobView, Jobs, MergeRequest, Merged, Message,
+    Messages, Pending, PlanRequest, Problem, Pulls, PushTaken, PushedSession, RegisterRequest,
+    Registered, RejectDelivery, RetryDelivery, RetryRequest, SourceRemoved, SourceView, Sources,
+    SplitRequest, StartDelivery, Status, TakeRequest, Taken, Transcript, VerdictRequest, Why,
+    Workers,
 };
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -50,6 +51,8 @@ impl Schemas {
         schemas.send::<ExecuteDelivery>();
         schemas.send::<FixDelivery>();
         schemas.send::<CreateDelivery>();
+        schemas.send::<CreateSource>();
+        schemas.send::<EditSource>();
         schemas.send::<EditDelivery>();
         schemas.send::<PlanRequest>();
         schemas.send::<RejectDelivery>();

@@ -105,7 +105,7 @@ fn quoted(text: &str) -> (String, &str) {
     panic!("no closing quote: {text}")
 }
 
-async fn add_account(world: &World) {
+pub(crate) async fn add_account(world: &World) {
     let now = world.backend.now();
     let account = Account {
         name: "default".parse().unwrap(),

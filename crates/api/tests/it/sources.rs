@@ -10,6 +10,7 @@ use engine::ports::Clock;
 use engine::work::Work;
 use serde_json::{Value, json};
 
+use crate::metrics::add_account;
 use crate::world::{Answer, TOKEN, World, send};
 
 const PATH: &str = "/api/sources/acme/shop";
@@ -115,6 +116,7 @@ async fn edit(world: &World, token: &str, changes: &Value) -> Answer {
 #[tokio::test]
 async fn a_source_is_added_once_and_with_settings_that_go_together() {
     let world = World::new().await;
+    add_account(&world).await;
     let wanted = json!({
         "repo": "acme/toys", "account": "default",
         "deliveries": { "label": "gaffer", "endpoint": "verify", "checkpoints": ["plan"] },
@@ -132,10 +134,10 @@ async fn a_source_is_added_once_and_with_settings_that_go_together() {
         let wanted_fields = wanted.as_object_mut().unwrap();
         wanted_fields.extend(changes.as_object().unwrap().clone());
         let answer = world.post("/api/sources", &wanted).await;
-        assert!(!answer.text().contains("ghp_secret"), "{}", answer.text());
+        assert!(!answer.text.contains("ghp_secret"), "{}", answer.text);
         let stored = world.get("/api/sources/acme/games").await;
         assert_eq!(stored.code(404), "no_such_source");
-        (answer.status().as_u16(), answer.json()["code"].clone())
+        (answer.status.as_u16(), answer.json()["code"].clone())
     };
     for (changes, wanted) in [
         (json!({ "token": "ghp_secret" }), (422, "unknown_field")),

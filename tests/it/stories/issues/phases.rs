@@ -338,3 +338,27 @@ async fn an_endpoint_before_the_merge_touches_neither_pull_request_nor_session()
     );
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_session_that_changes_nothing_fails_its_phase() {
+    let ends = Step::Complete {
+        after: SECOND,
+        no_change: true,
+    };
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.review_by = Some(ReviewBy::Nobody);
+    });
+    let world = World::with(Setup {
+        source,
+        scenario: scenario(vec![story("You plan and implement", vec![ends])]),
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/failed").await;
+    let found = delivery(&world, number).await.expect("a delivery");
+    let code = found.error.expect("a failure").code;
+    assert_eq!(code, domain::delivery::Fault::NoPullRequest);
+    world.finish().await;
+}

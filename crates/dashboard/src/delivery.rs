@@ -5,7 +5,7 @@ use client::wire::{
     DeliveryCard, DeliveryView, DeliveryWhy, JobView, PhaseRunView, PlannedStep, Reason, RunView,
     Waiting, Why,
 };
-use domain::delivery::{FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase};
+use domain::delivery::{FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, TITLE_CHARS_MAX};
 use domain::web_page::WebPage;
 use jiff::Timestamp;
 
@@ -71,6 +71,7 @@ pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
         suggestion: suggestion(told.view),
         feedback_max: FEEDBACK_CHARS_MAX,
         plan_max: PLAN_BYTES_MAX,
+        title_max: TITLE_CHARS_MAX,
     })
 }
 
@@ -103,6 +104,7 @@ struct DeliveryPage<'a> {
     suggestion: &'a str,
     feedback_max: usize,
     plan_max: usize,
+    title_max: usize,
 }
 
 /// One phase on the way to the end.
@@ -159,12 +161,14 @@ enum ActionKind {
     Verdict,
     Plan,
     Merge,
+    Split,
+    Edit,
     Cancel,
 }
 
 impl ActionKind {
     /// In the order of the page, each with its word among those that are legal.
-    const ALL: [(Self, &'static str); 8] = [
+    const ALL: [(Self, &'static str); 10] = [
         (Self::Start, "start"),
         (Self::Approve, "approve"),
         (Self::Verdict, "verdict"),
@@ -172,6 +176,8 @@ impl ActionKind {
         (Self::Merge, "merge"),
         (Self::Retry, "retry"),
         (Self::Reject, "reject"),
+        (Self::Split, "split"),
+        (Self::Edit, "edit"),
         (Self::Cancel, "cancel"),
     ];
 }

@@ -4,8 +4,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use client::wire::{
-    ApproveDelivery, CancelDelivery, DeliveryView, DeliveryWhy, JobView, MergeRequest, PlanRequest,
-    RejectDelivery, RetryDelivery, StartDelivery, VerdictRequest, Why,
+    ApproveDelivery, CancelDelivery, DeliveryView, DeliveryWhy, EditDelivery, JobView,
+    MergeRequest, PartRequest, PlanRequest, RejectDelivery, RetryDelivery, SplitRequest,
+    StartDelivery, VerdictRequest, Why,
 };
 use dashboard::{Delivery, Frame, Page};
 use domain::delivery::Verdict;
@@ -17,6 +18,7 @@ use super::entry::{Fields, SentForm, fields};
 use super::inside::{Inside, no_page};
 use super::live::{self, NoPage};
 use super::session::{self, Session};
+use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts};
 use crate::http_api::SharedState;
 use crate::refusal::Refused;
@@ -132,11 +134,21 @@ async fn ordered(
     let version: u64 = version.parse().unwrap_or_default();
     // The same form twice is one order.
     let key = format!("dashboard:{id}:{word}:{version}");
-    let at = (format!("{route}/{word}"), key);
-    let at = (at.0.as_str(), at.1.as_str());
+    let order = format!("{route}/{word}");
+    let at = (order.as_str(), key.as_str());
+    give(inside, (caller, &view), (word.as_str(), at), fields).await?;
+    Ok(page)
+}
+
+async fn give(
+    inside: &Inside,
+    (caller, view): (&AuthenticatedCaller, &DeliveryView),
+    (word, at): (&str, (&str, &str)),
+    fields: &Fields,
+) -> Result<(), Refused> {
     let head = head(fields)?;
     let reason = owned(fields, "reason");
-    match word.as_str() {
+    match word {
         "start" => inside.post(caller, at, &StartDelivery {}).await,
         "approve" => {
             inside
@@ -157,8 +169,14 @@ async fn ordered(
             };
             inside.post(caller, at, &plan).await
         }
+        "split" => inside.post(caller, at, &split(fields)).await,
+        "edit" => {
+            let route = format!("/api/deliveries/{}", view.card.id);
+            let at = (route.as_str(), at.1);
+            inside.patch(caller, at, &edit(fields)?).await
+        }
         "merge" => {
-            let job = view.job_id.ok_or_else(no_page)?;
+            let job = view.job_id.as_ref().ok_or_else(no_page)?;
             let route = format!("/jobs/{job}/merge");
             let order = MergeRequest {
                 sha: head,
@@ -167,8 +185,45 @@ async fn ordered(
             inside.post(caller, (route.as_str(), at.1), &order).await
         }
         _ => Err(no_page()),
-    }?;
-    Ok(page)
+    }
+}
+
+/// One part a line.
+fn split(fields: &Fields) -> SplitRequest {
+    let part = |summary: String| PartRequest {
+        summary,
+        acceptance_criteria: Vec::new(),
+    };
+    let parts = lines(fields, "parts").unwrap_or_default();
+    SplitRequest {
+        children: parts.into_iter().map(part).collect(),
+    }
+}
+
+/// What was left empty stays as it is.
+fn edit(fields: &Fields) -> Result<EditDelivery, Refused> {
+    let odd = |_| {
+        Refused::field(
+            "priority",
+            "bad_field",
+            "`priority` is a number from 0 to 9",
+        )
+    };
+    let priority = owned(fields, "priority");
+    let priority = priority.map(|level| level.trim().parse().map_err(odd));
+    Ok(EditDelivery {
+        summary: owned(fields, "summary"),
+        acceptance_criteria: lines(fields, "criteria"),
+        priority: priority.transpose()?,
+        refs: Vec::new(),
+    })
+}
+
+/// The lines that a person typed; nothing where all are blank.
+fn lines(fields: &Fields, name: &str) -> Option<Vec<String>> {
+    let typed = owned(fields, name)?;
+    let lines = typed.lines().map(str::trim).filter(|line| !line.is_empty());
+    Some(lines.map(str::to_owned).collect())
 }
 
 fn text<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {

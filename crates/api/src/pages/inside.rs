@@ -62,12 +62,31 @@ impl Inside {
     pub(crate) async fn post(
         &self,
         caller: &AuthenticatedCaller,
-        (path, key): (&str, &str),
+        at: (&str, &str),
+        order: &impl Serialize,
+    ) -> Result<(), Refused> {
+        self.send(caller, (Method::POST, at), order).await
+    }
+
+    /// Changes what is there. The same key twice is one order.
+    pub(crate) async fn patch(
+        &self,
+        caller: &AuthenticatedCaller,
+        at: (&str, &str),
+        changes: &impl Serialize,
+    ) -> Result<(), Refused> {
+        self.send(caller, (Method::PATCH, at), changes).await
+    }
+
+    async fn send(
+        &self,
+        caller: &AuthenticatedCaller,
+        (method, (path, key)): (Method, (&str, &str)),
         order: &impl Serialize,
     ) -> Result<(), Refused> {
         let order = serde_json::to_vec(order).map_err(|_| unreadable())?;
         let request = Request::builder()
-            .method(Method::POST)
+            .method(method)
             .uri(path)
             .header(CONTENT_TYPE, "application/json")
             .header(IDEMPOTENCY_KEY, key);

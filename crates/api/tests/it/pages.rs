@@ -10,7 +10,7 @@ use axum::http::{self, Request};
 use domain::ids::TokenName;
 use domain::token::Scope;
 use jiff::SignedDuration;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
@@ -490,6 +490,8 @@ async fn a_form_gives_the_order_that_its_page_shows_and_only_once() {
     let answer = browser.post(&format!("{path}/verdict"), &form).await;
     refused_with(&answer, 422, "bad_field");
     let answer = browser.post(&format!("{path}/split"), &form).await;
+    refused_with(&answer, 422, "odd_number_of_children");
+    let answer = browser.post(&format!("{path}/collect"), &form).await;
     refused_with(&answer, 404, "no_such_page");
     let answer = browser.post(&format!("{path}/cancel"), &form).await;
     assert_eq!(answer.status, 303, "{answer:?}");
@@ -497,6 +499,43 @@ async fn a_form_gives_the_order_that_its_page_shows_and_only_once() {
     assert_eq!(cancelled["error"]["sentence"], "Canceled by user");
     let page = browser.get(&path).await;
     assert!(page.text.contains("✕ failed") && page.text.contains(&format!("{path}/retry\"")));
+}
+
+#[tokio::test]
+async fn a_delivery_is_edited_and_split_on_its_page() {
+    let world = World::new().await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add search" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let id = made["id"].as_str().unwrap();
+    let path = format!("/dashboard/deliveries/{id}");
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let page = browser.get(&path).await;
+    let form = hidden(&page.text, "edit");
+    let odd = format!("{form}&summary=&criteria=&priority=soon");
+    let answer = browser.post(&format!("{path}/edit"), &odd).await;
+    refused_with(&answer, 422, "bad_field");
+    let changes = format!("{form}&summary=&criteria=It+finds%0D%0A%0D%0AIt+is+quick&priority=7");
+    let answer = browser.post(&format!("{path}/edit"), &changes).await;
+    assert_eq!(answer.status, 303, "{answer:?}");
+    let edited = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
+    assert_eq!(edited["summary"], "Add search");
+    assert_eq!(
+        edited["acceptance_criteria"],
+        json!(["It finds", "It is quick"])
+    );
+    assert_eq!(edited["priority"], 7);
+    let page = browser.get(&path).await;
+    let form = hidden(&page.text, "split");
+    let parts = format!("{form}&parts=The+box%0D%0AThe+list%0D%0A");
+    let answer = browser.post(&format!("{path}/split"), &parts).await;
+    assert_eq!(answer.status, 303, "{answer:?}");
+    let split = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
+    let parts: Vec<&Value> = split["children"].as_array().unwrap().iter().collect();
+    let summaries: Vec<&str> = parts
+        .iter()
+        .map(|it| it["summary"].as_str().unwrap())
+        .collect();
+    assert_eq!(summaries, ["The box", "The list"]);
 }
 
 #[tokio::test]

@@ -6,6 +6,8 @@ use domain::delivery::{
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
 use domain::policy::{Policy, Source, Timing};
 use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::form;
@@ -97,7 +99,7 @@ pub struct CreateSource {
     #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,
     /// How issues become deliveries, and how those go.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "by_name")]
     pub deliveries: DeliverySettings,
 }
 
@@ -125,7 +127,7 @@ pub struct EditSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
     /// How issues become deliveries, and how those go.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "by_name")]
     pub deliveries: DeliverySettings,
 }
 
@@ -223,4 +225,23 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     given: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(given).map(Some)
+}
+
+/// Settings by their names. A list would else be read as the fields in their order.
+fn by_name<'de, D: Deserializer<'de>>(given: D) -> Result<DeliverySettings, D::Error> {
+    struct ByName;
+
+    impl<'de> Visitor<'de> for ByName {
+        type Value = DeliverySettings;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("settings by their names")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+            DeliverySettings::deserialize(MapAccessDeserializer::new(fields))
+        }
+    }
+
+    given.deserialize_map(ByName)
 }

@@ -388,12 +388,6 @@ impl Delivery {
         seen.filter(|seen| Some(&seen.pull) == self.task.pull.as_ref())
     }
 
-    /// Whether a part of it failed.
-    pub(crate) fn has_failed_part(&self) -> bool {
-        let mut parts = self.children.iter();
-        parts.any(|part| part.state == ChildState::Failed)
-    }
-
     /// The present head of its pull request, if it is known.
     pub fn head(&self) -> Option<&CommitSha> {
         self.pull_seen().and_then(|pull| pull.head.as_ref())

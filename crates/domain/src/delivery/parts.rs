@@ -2,9 +2,17 @@
 
 use super::history::Actor;
 use super::moves::Moving;
-use super::{Child, ChildState, Closed, Fault};
+use super::{Child, ChildState, Closed, Delivery, Fault};
 use crate::ids::DeliveryId;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
+
+impl Delivery {
+    /// Whether a part of it failed.
+    pub(crate) fn has_failed_part(&self) -> bool {
+        let mut parts = self.children.iter();
+        parts.any(|part| part.state == ChildState::Failed)
+    }
+}
 
 /// Whether nothing more is awaited of a part.
 fn is_over(child: &Child) -> bool {

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use client::wire::{
@@ -48,7 +49,7 @@ pub(crate) async fn create(
     State(api): SharedState,
     Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
-) -> Result<(StatusCode, Json<SourceView>), Refused> {
+) -> Result<Response, Refused> {
     who.must_be_person()?;
     let wanted: CreateSource = body::order(sent)?;
     let source = Source {
@@ -72,7 +73,9 @@ pub(crate) async fn create(
         }
     }
     tracing::info!(repo = %source.repo, by = %who.actor(), "a source was added");
-    Ok((StatusCode::CREATED, Json(source.into())))
+    let address = [(LOCATION, format!("/api/sources/{}", source.repo))];
+    let created = (StatusCode::CREATED, address, Json(SourceView::from(source)));
+    Ok(created.into_response())
 }
 
 /// `PATCH /api/sources/{owner}/{name}`.

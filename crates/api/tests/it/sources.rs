@@ -121,7 +121,9 @@ async fn a_source_is_added_once_and_with_settings_that_go_together() {
         "repo": "acme/toys", "account": "default",
         "deliveries": { "label": "gaffer", "endpoint": "verify", "checkpoints": ["plan"] },
     });
-    let made = world.post("/api/sources", &wanted).await.ok(201);
+    let answer = world.post("/api/sources", &wanted).await;
+    assert_eq!(answer.header("location"), "/api/sources/acme/toys");
+    let made = answer.ok(201);
     assert_eq!(made["deliveries"]["checkpoints"], json!(["plan"]));
     assert_eq!(made["policy"]["merge"], "human");
     assert_eq!(world.get("/api/sources/acme/toys").await.ok(200), made);

@@ -5,6 +5,7 @@ mod endings;
 mod executions;
 mod parts;
 mod performers;
+mod races;
 mod stories;
 mod table;
 mod transcripts;

@@ -119,6 +119,13 @@ fn work(page: &mut Page, status: &Status) {
     for (state, count) in &status.jobs {
         samples.add(&[("state", state)], *count);
     }
+    let help = "Open deliveries by phase and how that goes.";
+    let mut samples = page.figure("gaffer_deliveries", Kind::Gauge, help);
+    for (place, count) in &status.deliveries {
+        if let Some((phase, run)) = place.split_once('/') {
+            samples.add(&[("phase", phase), ("run_status", run)], *count);
+        }
+    }
     let paused = u8::from(status.paused_since.is_some());
     page.figure(
         "gaffer_paused",

@@ -32,6 +32,7 @@ pub(crate) async fn status(State(api): SharedState) -> Result<Json<Status>, Refu
         observe_only: status.observe_only,
         jobs: status.jobs,
         waits_for: status.waits_for,
+        deliveries: status.deliveries,
         accounts: status.accounts.into_iter().map(account).collect(),
         paused_sources: status.paused_sources,
         overdue_since: status.overdue_since,

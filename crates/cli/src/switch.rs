@@ -166,12 +166,15 @@ const ACCOUNT_HEAD: [&str; 6] = [
 ];
 
 fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer {
-    let jobs = status
-        .jobs
-        .iter()
-        .map(|(state, count)| format!("{count} {state}"))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let counted = |counts: &std::collections::BTreeMap<String, u64>| {
+        let words = counts.iter().map(|(word, count)| format!("{count} {word}"));
+        let words: Vec<String> = words.collect();
+        if words.is_empty() {
+            "none".to_owned()
+        } else {
+            words.join(", ")
+        }
+    };
     let sources = status
         .paused_sources
         .iter()
@@ -187,14 +190,8 @@ fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64
                 .map_or("no".to_owned(), |since| format!("since {}", moment(since))),
         ),
         ("paused sources", sources),
-        (
-            "jobs",
-            if jobs.is_empty() {
-                "none".to_owned()
-            } else {
-                jobs
-            },
-        ),
+        ("jobs", counted(&status.jobs)),
+        ("deliveries", counted(&status.deliveries)),
         ("waits for", waits_words(status)),
         ("queue", queue_words(status)),
         ("ticks", ticks_words(ticks)),
@@ -218,7 +215,7 @@ fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64
 /// What is going on, for programs.
 fn json(status: &Status, ticks: Option<(u64, u64)>, runs: bool) -> Value {
     json!({
-        "now": status.now, "running": runs, "paused_since": status.paused_since, "jobs": status.jobs, "waits_for": status.waits_for, "paused_sources": status.paused_sources,
+        "now": status.now, "running": runs, "paused_since": status.paused_since, "jobs": status.jobs, "waits_for": status.waits_for, "deliveries": status.deliveries, "paused_sources": status.paused_sources,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
         "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
         "ticks": ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })),

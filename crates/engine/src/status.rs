@@ -34,6 +34,8 @@ pub struct Status {
     pub jobs: std::collections::BTreeMap<String, u64>,
     /// Jobs whose session is watched, by who is waited for, or as [`NOT_READ`](crate::counts::NOT_READ).
     pub waits_for: BTreeMap<String, u64>,
+    /// Open deliveries by their place, for example `plan/running`.
+    pub deliveries: BTreeMap<String, u64>,
     /// Accounts.
     pub accounts: Vec<AccountStatus>,
     /// Sources that are paused.
@@ -218,6 +220,16 @@ impl Backend {
         Ok(repairs.into_iter().map(|it| it.value.into()).collect())
     }
 
+    async fn open_places(&self) -> Result<BTreeMap<String, u64>, Error> {
+        let mut places = BTreeMap::new();
+        for found in self.store.open_deliveries().await? {
+            let delivery = found.value;
+            let place = format!("{}/{}", delivery.phase, delivery.run_status);
+            *places.entry(place).or_insert(0) += 1;
+        }
+        Ok(places)
+    }
+
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
         let found = self.store.accounts().await?;
@@ -264,6 +276,7 @@ impl Backend {
             observe_only: self.observe_only,
             jobs: counts.states,
             waits_for: counts.waits_for,
+            deliveries: self.open_places().await?,
             last_tick,
             feeds,
             oldest: self.queue.oldest().await?,

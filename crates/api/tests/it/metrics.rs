@@ -16,6 +16,8 @@ use engine::ports::Expect;
 use engine::settings::Agent;
 use jiff::SignedDuration;
 
+use serde_json::json;
+
 use crate::world::World;
 
 /// Samples of a page by their name and labels.
@@ -103,6 +105,18 @@ fn quoted(text: &str) -> (String, &str) {
         }
     }
     panic!("no closing quote: {text}")
+}
+
+#[tokio::test]
+async fn open_deliveries_are_counted_by_their_place() {
+    let world = World::new().await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add search" });
+    world.post("/api/deliveries", &order).await.ok(201);
+    let status = world.get("/status").await.ok(200);
+    assert_eq!(status["deliveries"], json!({ "plan/pending": 1 }));
+    let figures = world.get("/metrics").await.text;
+    let told = "gaffer_deliveries{phase=\"plan\",run_status=\"pending\"} 1";
+    assert!(figures.contains(told), "{figures}");
 }
 
 pub(crate) async fn add_account(world: &World) {

@@ -40,6 +40,9 @@ pub(super) struct StatusSummary {
     jobs: BTreeMap<String, u64>,
     /// How many of them wait for whom.
     waits_for: BTreeMap<String, u64>,
+    /// How many open deliveries are at each place.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    deliveries: BTreeMap<String, u64>,
     accounts: Vec<Account>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -158,6 +161,7 @@ impl From<Status> for StatusSummary {
         Self {
             jobs: status.jobs,
             waits_for: status.waits_for,
+            deliveries: status.deliveries,
             accounts: status.accounts.into_iter().map(Account::from).collect(),
             paused_since: status.paused_since,
             observe_only: status.observe_only,

@@ -70,6 +70,9 @@ pub struct Status {
     /// `nobody`; `not_read` are jobs in review beyond the first 500 open pull requests.
     #[serde(default)]
     pub waits_for: BTreeMap<String, u64>,
+    /// How many open deliveries are at each place, for example `plan/running`.
+    #[serde(default)]
+    pub deliveries: BTreeMap<String, u64>,
     /// The accounts.
     pub accounts: Vec<AccountView>,
     /// Sources that are paused.

@@ -27,27 +27,35 @@ impl Dispatcher {
     /// Reads the issues of a source: all that changed since the last reading, or one that a webhook named.
     pub(super) async fn intake(&self, repo: &RepoName, number: Option<u64>) -> Result<(), Error> {
         let source = self.backend.store.source(repo).await?;
-        let source = source.map(|found| found.value);
-        let label = source.as_ref().and_then(|it| it.deliveries.label.clone());
-        let (Some(source), Some(label)) = (source, label) else {
-            // Its row would stay due for ever.
+        let Some(source) = source.map(|found| found.value) else {
             return self.backend.end_intake(repo).await;
         };
-        match number {
-            Some(number) if source.paused => {
+        match (number, &source.deliveries.label) {
+            (Some(number), _) if source.paused => {
                 tracing::debug!(%repo, number, "the source is paused: its issue is read later");
                 Ok(())
             }
-            Some(number) => {
+            (Some(number), label) => {
                 let issue = IssueRef {
                     repo: repo.clone(),
                     number,
                 };
+                // Without a label only issues matter of which there is a delivery.
+                if label.is_none() && !self.has_open_delivery(&issue).await? {
+                    return Ok(());
+                }
                 self.repository_must_be_meant(&source).await?;
-                self.take_issue(&issue, &source).await.map(drop)
+                self.take_issue(&issue, &source).await
             }
-            None => self.sweep_issues(repo, (&source, &label)).await,
+            (None, Some(label)) => self.sweep_issues(repo, (&source, label)).await,
+            // Its row would stay due for ever.
+            (None, None) => self.backend.end_intake(repo).await,
         }
+    }
+
+    async fn has_open_delivery(&self, issue: &IssueRef) -> Result<bool, Error> {
+        let found = self.backend.delivery_of_issue(issue).await?;
+        Ok(found.is_some_and(|found| !found.value.is_terminal()))
     }
 
     /// Reads all issues that changed, and keeps what came of it. A source whose issues cannot be read stops no other.

@@ -121,19 +121,12 @@ async fn a_workflow_that_cannot_be_dispatched_fails_its_phase() {
     assert_eq!(world.sandbox.counters().dispatches, 0);
 }
 
-#[tokio::test]
-async fn an_issue_means_its_newest_delivery() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
-    let issue = IssueRef {
-        repo: REPO.parse().expect("a repository"),
-        number,
-    };
-    let again = DeliveryOrder {
+/// What a person orders about an issue.
+fn of_issue(issue: &IssueRef) -> DeliveryOrder {
+    DeliveryOrder {
         repo: issue.repo.clone(),
         issue: Some(issue.clone()),
-        again: true,
+        again: false,
         text: IssueText {
             summary: "Add a test".to_owned(),
             description: None,
@@ -144,6 +137,46 @@ async fn an_issue_means_its_newest_delivery() {
         parent: None,
         id: None,
         by: Actor::person("ann"),
+    }
+}
+
+#[tokio::test]
+async fn a_closed_issue_ends_its_delivery_also_in_a_source_without_a_label() {
+    let source = taking(|rules| {
+        rules.label = None;
+        rules.checkpoints = Checkpoints::none();
+    });
+    let world = world_with(source, true).await;
+    let number = open_issue(&world, "Add a test", "");
+    let other = open_issue(&world, "Another one", "");
+    let issue = IssueRef {
+        repo: REPO.parse().expect("a repository"),
+        number,
+    };
+    let created = world.backend.create_delivery(&of_issue(&issue)).await;
+    created.expect("an answer").expect("a delivery");
+    until(&world, number, "implement/running").await;
+    let github = world.sandbox.github();
+    github.close_as(world.clock.now(), REPO, number, "ann");
+    until(&world, number, "close/succeeded").await;
+    let ended = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(ended.closed, Some(domain::delivery::Closed::IssueClosed));
+    assert!(delivery(&world, other).await.is_none());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_means_its_newest_delivery() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    let issue = IssueRef {
+        repo: REPO.parse().expect("a repository"),
+        number,
+    };
+    let again = DeliveryOrder {
+        again: true,
+        ..of_issue(&issue)
     };
     let create = async || {
         let created = world.backend.create_delivery(&again).await;

@@ -87,6 +87,7 @@ pub(crate) async fn edit(
 ) -> Result<Json<SourceView>, Refused> {
     who.must_be_person()?;
     let changes: EditSource = body::order(sent)?;
+    let goes_on = changes.paused == Some(false);
     let repo = named(path)?;
     let changed = api.backend.change_source(&repo, |source| {
         let EditSource {
@@ -107,6 +108,9 @@ pub(crate) async fn edit(
     });
     let source = changed.await?.map_err(refused)?;
     tracing::info!(%repo, by = %who.actor(), "a source was changed");
+    if goes_on {
+        api.backend.go_on(Some(&repo)).await?;
+    }
     Ok(Json(source.into()))
 }
 

@@ -8,10 +8,11 @@ use domain::ids::{DeliveryId, RunId};
 use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::backend::{Error, IndexEntry, UnitOfWork, decide_again};
+use crate::backend::{Error, IndexEntry, UnitOfWork, decide_again, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::ports::Expect;
 use crate::readings::TranscriptPage;
+use crate::store::Versioned;
 use crate::{keys, retention};
 
 /// How long after its run a log that cannot be found may still appear: a session that failed at once may not be visible
@@ -43,12 +44,26 @@ impl Dispatcher {
         let Some(failure) = self.keep_transcript(id, run).await? else {
             return Ok(());
         };
+        let first = self.first_page(id, run).await?;
+        if is_kept(first.as_ref()) {
+            return Ok(());
+        }
         let read_at = self.backend.now();
         let told = TranscriptPage::nothing(read_at, Some(&failure));
         let mut unit = self.backend.unit();
         let place = IndexEntry::until(read_at, retention::ANSWER);
-        unit.put_if(keys::transcript(id, run, 1), &told, Expect::Any, place);
-        self.backend.commit(unit).await
+        let key = keys::transcript(id, run, 1);
+        unit.put_if(key, &told, unchanged(first.as_ref()), place);
+        ignore_conflict(self.backend.commit(unit).await)
+    }
+
+    async fn first_page(
+        &self,
+        id: &DeliveryId,
+        run: &RunId,
+    ) -> Result<Option<Versioned<TranscriptPage>>, Error> {
+        let key = keys::transcript(id, run, 1);
+        Ok(self.backend.store.read(&key).await?)
     }
 
     /// Reads the log of a run's session and keeps its part of it. Returns why it could not be read.
@@ -66,6 +81,10 @@ impl Dispatcher {
         let Some(job) = self.backend.store.job(&span.job).await? else {
             return Ok(None);
         };
+        // A message that comes twice reads nothing twice.
+        if is_kept(self.first_page(id, run).await?.as_ref()) {
+            return Ok(None);
+        }
         let read_at = self.backend.now();
         let sessions = &self.readers.sessions;
         let log = sessions.activities(&job.value.account, &span.session, span.after);
@@ -91,6 +110,10 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let pages = &pages(entries, read_at);
         decide_again(format!("delivery {id}"), || async move {
+            let first = self.first_page(id, run).await?;
+            if is_kept(first.as_ref()) {
+                return Ok(Some(()));
+            }
             let found = self.backend.must_delivery(id).await?;
             let now = self.backend.now();
             let step = delivery::with_transcript(&found.value, run, entries, now);
@@ -99,7 +122,7 @@ impl Dispatcher {
                 let found = Some(&found);
                 self.backend.save_delivery(&mut unit, found, &step).await?;
             }
-            put_pages(&mut unit, (id, run), pages, read_at);
+            put_pages(&mut unit, (id, run), (pages, first.as_ref()), read_at);
             Ok(self.backend.try_commit(unit).await?.then_some(()))
         })
         .await
@@ -109,13 +132,18 @@ impl Dispatcher {
 fn put_pages(
     unit: &mut UnitOfWork,
     (id, run): (&DeliveryId, &RunId),
-    pages: &[TranscriptPage],
+    (pages, first): (&[TranscriptPage], Option<&Versioned<TranscriptPage>>),
     read_at: Timestamp,
 ) {
     let place = || IndexEntry::until(read_at, retention::TRANSCRIPT);
     for (page, kept) in (1..).zip(pages) {
         let key = keys::transcript(id, run, page);
-        unit.put_if(key, kept, Expect::Any, place());
+        // The first one decides between two readings.
+        let expect = match page {
+            1 => unchanged(first),
+            _ => Expect::Any,
+        };
+        unit.put_if(key, kept, expect, place());
     }
     if pages.is_empty() {
         // Who waits for it learns that there is none.
@@ -124,8 +152,17 @@ fn put_pages(
             TranscriptPage::nothing(read_at, None),
         );
         let place = IndexEntry::until(read_at, retention::ANSWER);
-        unit.put_if(key, &none, Expect::Any, place);
+        unit.put_if(key, &none, unchanged(first), place);
     }
+}
+
+/// Whether a reading is kept: no later one may replace it, since the session may be gone by then.
+fn is_kept(first: Option<&Versioned<TranscriptPage>>) -> bool {
+    first.is_some_and(|first| first.value.pages > 0)
+}
+
+fn unchanged(first: Option<&Versioned<TranscriptPage>>) -> Expect {
+    first.map_or(Expect::Absent, |first| Expect::Version(first.version))
 }
 
 fn is_recent(span: &TranscriptSpan, now: Timestamp) -> bool {

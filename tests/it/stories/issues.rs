@@ -1,5 +1,6 @@
 //! From a labelled issue to a closed delivery.
 
+mod intake;
 mod phases;
 mod transcripts;
 

@@ -1,0 +1,71 @@
+//! Many issues at once, and several repositories.
+
+use domain::policy::Source;
+use sandbox::Scenario;
+use sandbox::github::{Outcome, RepoSetup};
+
+use super::*;
+
+/// More than GitHub lists on one page.
+const ISSUES: u64 = 101;
+
+/// X1: what does not stand on the first page of a list is not closed by that.
+#[tokio::test]
+async fn a_hundred_and_one_issues_are_all_taken_and_none_is_closed() {
+    let world = world_with(taking(|_| {}), false).await;
+    let numbers: Vec<u64> = (0..ISSUES)
+        .map(|n| open_issue(&world, &format!("Task {n}"), ""))
+        .collect();
+    until(&world, numbers[100], "plan/pending").await;
+    world.pass(MINUTE * 30).await;
+    let mut seqs = Vec::new();
+    for number in numbers {
+        assert_eq!(place(&world, number).await, "plan/pending", "#{number}");
+        seqs.extend(delivery(&world, number).await.map(|it| it.seq));
+    }
+    seqs.sort_unstable();
+    assert_eq!(seqs, (1..=ISSUES).collect::<Vec<_>>(), "no number twice");
+    assert_eq!(world.sandbox.counters().creates, 0);
+}
+
+/// A repository whose issues cannot be read keeps its error, and the other one its pace.
+#[tokio::test]
+async fn a_repository_that_cannot_be_read_stops_no_other() {
+    const OTHER: &str = "acme/blog";
+    let checks = vec![CheckSetup::new("build", Outcome::Success)];
+    let repos = [OTHER, REPO].map(|name| RepoSetup::new(name).with_ci(ci(checks.clone())));
+    let world = World::with(Setup {
+        scenario: Scenario {
+            repos: repos.to_vec(),
+            ..Scenario::default()
+        },
+        source: taking(|_| {}),
+        ..Setup::default()
+    })
+    .await;
+    let other = OTHER.parse().expect("a repository");
+    let source = Source {
+        repo: other,
+        ..taking(|_| {})
+    };
+    world.put_source(&source).await;
+    let kind = FaultKind::Status {
+        code: 502,
+        retry_after_secs: None,
+        body: None,
+    };
+    let broken = Fault::new(Service::GitHub, "/acme/blog/issues", kind);
+    world.sandbox.faults().add(broken);
+    world.pass(MINUTE * 5).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    let read = async |repo: &domain::ids::RepoName| {
+        let found = world.backend.store.get::<Intake>(repo).await;
+        let intake = found.expect("a store").expect("an intake").value;
+        intake.last.expect("a reading").result
+    };
+    let failed = read(&source.repo).await;
+    assert!(matches!(failed, ReadingResult::Failed(_)), "{failed:?}");
+    let good = read(&REPO.parse().expect("a repository")).await;
+    assert!(matches!(good, ReadingResult::Read { .. }), "{good:?}");
+}

@@ -3,6 +3,7 @@
 mod intake;
 mod phases;
 mod transcripts;
+mod races;
 
 use domain::delivery::{
     Act, Actor, Checkpoints, Closed, Command, Delivery, Phase, Review, ReviewBy, Rules, Verdict,

@@ -6,6 +6,7 @@ mod run;
 
 use anyhow::Result;
 
+use crate::added;
 use crate::figure::{Figure, Target};
 use prices::{Cost, Prices};
 use run::{Play, Ran};
@@ -63,7 +64,16 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
     let idle = run::run(Play::Idle)?;
     figures.extend(idle_month(&idle, &prices)?);
     figures.extend(fixed(&idle, &prices, metrics)?);
+    figures.push(delivery(&prices)?);
     Ok(figures)
+}
+
+/// What a delivery adds to a bare job, by the length of what it puts.
+fn delivery(prices: &Prices) -> Result<Figure> {
+    let units = added::measure()?.write_units;
+    let dollars = units / MILLIONTHS * prices.dollars("million_write_units")?;
+    let name = "a delivery adds to a bare job: writes of the table, computed";
+    Ok(Figure::new(SECTION, name, dollars * MILLIONTHS, "u$"))
 }
 
 fn watched(

@@ -9,6 +9,7 @@ use sandbox::jules::AccountSetup;
 use sandbox::{Logged, Scenario, Service};
 use tests::world::{MINUTE, REPO, SECOND, Setup, World, on_green};
 
+use crate::added;
 use crate::figure::{Figure, Target};
 use count::Count;
 
@@ -102,6 +103,9 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
     for crowd in CROWDS {
         figures.extend(runtime.block_on(crowded(&crowd))?);
     }
+    let added = added::measure()?.requests;
+    let name = "a delivery adds to a bare job: counted requests";
+    figures.push(Figure::new("requests", name, added, "requests"));
     Ok(figures)
 }
 

@@ -1,5 +1,6 @@
 //! Measures Gaffer and prints the figures beside their targets: `cargo xtask bench`. Nothing here fails because a figure is bad.
 
+mod added;
 mod cost;
 mod detect;
 mod figure;

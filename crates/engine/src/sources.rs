@@ -9,7 +9,7 @@ use domain::intake::Intake;
 use domain::policy::Source;
 use jiff::Timestamp;
 
-use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, decide_again};
+use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, UnitOfWork, decide_again};
 use crate::keys;
 use crate::ports::{Expect, Key, Record, Write};
 use crate::store::Versioned;
@@ -27,10 +27,13 @@ impl Backend {
     ) -> Result<(), Error> {
         let mut unit = self.unit();
         unit.save(&source.repo, source, found.map(|found| found.version));
+        if source.deliveries.label.is_some() {
+            self.read_issues_soon(&mut unit, &source.repo).await?;
+        }
         self.commit(unit).await?;
-        match source.deliveries.label {
-            Some(_) => self.read_issues_soon(&source.repo).await?,
-            None => self.end_intake(&source.repo).await?,
+        if source.deliveries.label.is_none() {
+            // What a crash leaves behind ends at its next look.
+            self.end_intake(&source.repo).await?;
         }
         if found.is_none_or(|found| found.value.judges_like(source)) {
             return Ok(());
@@ -38,21 +41,18 @@ impl Backend {
         self.read_pulls_soon(&source.repo).await
     }
 
-    /// Has the issues of a source read at once, and from then on at intervals.
-    async fn read_issues_soon(&self, repo: &RepoName) -> Result<(), Error> {
+    /// Has the issues of a source read at once, and from then on at intervals: in the commit of the source, since
+    /// nothing else begins it.
+    async fn read_issues_soon(&self, unit: &mut UnitOfWork, repo: &RepoName) -> Result<(), Error> {
+        let found = self.store.get_or_initial::<Intake>(repo).await?;
         let now = self.now();
-        self.update_or_initial::<Intake, (), Error>(repo, |intake| {
-            let due = intake.due.map_or(now, |due| due.min(now));
-            let due = Some(due);
-            Ok((
-                Intake {
-                    due,
-                    ..intake.clone()
-                },
-                (),
-            ))
-        })
-        .await
+        let due = found.value.due.map_or(now, |due| due.min(now));
+        let next = Intake {
+            due: Some(due),
+            ..found.value
+        };
+        unit.save(repo, &next, Some(found.version));
+        Ok(())
     }
 
     /// Forgets how far the issues of a source were read, with the due of the next reading.

@@ -2,8 +2,8 @@
 
 mod intake;
 mod phases;
-mod transcripts;
 mod races;
+mod transcripts;
 
 use domain::delivery::{
     Act, Actor, Checkpoints, Closed, Command, Delivery, Phase, Review, ReviewBy, Rules, Verdict,

@@ -1,6 +1,6 @@
 //! `delivery_transcript`: what was said and done in a run of a delivery.
 
-use domain::fence::{clip_encoded, fence};
+use domain::fence::{clip_encoded, encoded_len, fence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,6 +15,9 @@ const LATEST: &str = "latest";
 
 /// Most of one answer's words, in bytes as JSON: a model has to read all of them.
 const WORDS_BYTES_MAX: usize = 12_000;
+
+/// Stands between two entries.
+const BETWEEN_LINES: &str = "\n\n";
 
 /// `delivery_transcript`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -65,11 +68,30 @@ async fn kept(
     }
 }
 
+/// As many of the last lines as there is room for: how a run ended is at the end.
+fn last_lines(lines: &[String]) -> String {
+    let mut room = WORDS_BYTES_MAX;
+    let mut kept = Vec::new();
+    for line in lines.iter().rev() {
+        let needed = encoded_len(line).saturating_add(BETWEEN_LINES.len() * 2);
+        if needed > room {
+            if kept.is_empty() {
+                kept.push(clip_encoded(line, room));
+            }
+            break;
+        }
+        room -= needed;
+        kept.push(line.clone());
+    }
+    kept.reverse();
+    kept.join(BETWEEN_LINES)
+}
+
 impl From<&Transcript> for TranscriptAnswer {
     fn from(found: &Transcript) -> Self {
         let line = |entry: &EntryView| format!("[{} {}] {}", entry.role, entry.kind, entry.text);
         let lines: Vec<String> = found.leader.iter().map(line).collect();
-        let words = clip_encoded(&lines.join("\n\n"), WORDS_BYTES_MAX);
+        let words = last_lines(&lines);
         let (run, page, pages) = (&found.run_id, found.page, found.pages);
         let origin = format!("from run {run}, page {page} of {pages}");
         Self {
@@ -81,6 +103,16 @@ impl From<&Transcript> for TranscriptAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_long_page_is_kept() {
+        let first = "x".repeat(WORDS_BYTES_MAX - 20);
+        let told = TranscriptAnswer::from(&page(&[&first, "It ended so."])).words;
+        assert!(
+            told.contains("It ended so.") && !told.contains("xx"),
+            "{told}"
+        );
+    }
 
     fn page(texts: &[&str]) -> Transcript {
         let at = "2026-03-01T12:00:00Z".parse().unwrap();

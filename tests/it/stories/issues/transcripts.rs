@@ -6,6 +6,7 @@ use domain::delivery::{Run, RunResult, TranscriptEntry, TranscriptState};
 use engine::deliveries::TranscriptAnswer;
 use engine::readings::TranscriptPage;
 use engine::retention;
+use engine::work::Work;
 use tests::records::{Kind, kind_of};
 
 use super::*;
@@ -162,8 +163,7 @@ async fn the_transcripts_of_a_failed_run_and_of_a_good_one_hold_no_secret() {
 }
 
 /// A log that cannot be read holds up nothing, and is read later.
-#[tokio::test]
-async fn a_transcript_that_cannot_be_read_now_is_kept_later() {
+async fn kept_once_it_can_be_read(code: u16) {
     let source = taking(|rules| rules.checkpoints = Checkpoints::none());
     let world = World::with(Setup {
         source,
@@ -181,12 +181,12 @@ async fn a_transcript_that_cannot_be_read_now_is_kept_later() {
     Box::pin(world.until(hour(1), "a session works", works)).await;
     world.pass(MINUTE * 5).await;
     let kind = FaultKind::Status {
-        code: 503,
+        code,
         retry_after_secs: None,
         body: None,
     };
     let silent = Fault::new(Service::Jules, "/activities", kind);
-    world.sandbox.faults().add(silent);
+    world.sandbox.faults().add(silent.clone());
     order(&world, number, Act::Cancel).await;
     world.pass(MINUTE * 5).await;
     let state = async || {
@@ -204,5 +204,27 @@ async fn a_transcript_that_cannot_be_read_now_is_kept_later() {
     world.sandbox.faults().clear();
     world.pass(hour(2)).await;
     assert_eq!(state().await, (RunResult::Failed, TranscriptState::Kept));
+    // A message that comes late replaces nothing, whatever Jules answers by then.
+    let run = runs(&world, number).await.pop().expect("a run");
+    let before = told(&world, number, &run).await;
+    world.sandbox.faults().add(silent);
+    let late = Work::Transcript {
+        id: id_of(number),
+        run: run.id.clone(),
+    };
+    world.dispatcher.handle(&late).await.expect("done");
+    assert_eq!(told(&world, number, &run).await, before);
+    assert_eq!(state().await, (RunResult::Failed, TranscriptState::Kept));
+    world.sandbox.faults().clear();
     world.finish().await;
+}
+
+#[tokio::test]
+async fn a_transcript_that_cannot_be_read_now_is_kept_later() {
+    kept_once_it_can_be_read(503).await;
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_found_yet_has_its_transcript_kept_later() {
+    kept_once_it_can_be_read(404).await;
 }

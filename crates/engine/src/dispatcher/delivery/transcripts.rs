@@ -5,7 +5,7 @@ use domain::delivery::{
 };
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{DeliveryId, RunId};
-use domain::when::is_within;
+use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::backend::{Error, IndexEntry, UnitOfWork, decide_again, ignore_conflict};
@@ -97,6 +97,9 @@ impl Dispatcher {
             }
             Err(failure) => return Ok(Some(failure)),
         };
+        if entries.is_empty() && is_recent(&span, read_at) {
+            return Ok(None);
+        }
         self.save_transcript((id, run), &entries, read_at).await?;
         Ok(None)
     }
@@ -165,8 +168,9 @@ fn unchanged(first: Option<&Versioned<TranscriptPage>>) -> Expect {
     first.map_or(Expect::Absent, |first| Expect::Version(first.version))
 }
 
+/// Whether what cannot be found may still appear. The span may end in the future.
 fn is_recent(span: &TranscriptSpan, now: Timestamp) -> bool {
-    is_within(span.through, now, APPEARS_WITHIN)
+    now < plus(span.through, APPEARS_WITHIN)
 }
 
 /// The pages of a transcript.

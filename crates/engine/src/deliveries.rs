@@ -9,7 +9,9 @@ mod transcripts;
 
 use std::borrow::Cow;
 
-use domain::delivery::{self, Actor, ChildState, Command, Delivery, IssueRef, Phase, Rules};
+use domain::delivery::{
+    self, Actor, ChildState, Command, Delivery, IssueRef, Phase, Rules, TransitionError,
+};
 use domain::ids::DeliveryId;
 use domain::redact::presentable;
 use domain::step::Step;
@@ -74,10 +76,20 @@ impl Backend {
         id: &DeliveryId,
         command: &Command,
     ) -> Result<Delivery, Error> {
+        self.command_by_place(id, |_, _| Ok(command.clone())).await
+    }
+
+    /// Takes the command that follows from where a delivery is at the very moment.
+    pub async fn command_by_place(
+        &self,
+        id: &DeliveryId,
+        command: impl Fn(&Delivery, &Rules) -> Result<Command, TransitionError>,
+    ) -> Result<Delivery, Error> {
+        let command = &command;
         decide_again(format!("delivery {id}"), || async move {
             let found = self.must_delivery(id).await?;
             let rules = self.delivery_rules(&found.value).await?;
-            let input = delivery::Input::Command(command.clone());
+            let input = delivery::Input::Command(command(&found.value, &rules)?);
             let step = delivery::apply(&found.value, &input, self.now(), &rules)?;
             let mut unit = self.unit();
             self.save_delivery(&mut unit, Some(&found), &step).await?;

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
 use client::wire::{AdoptRequest, AnalysisRequest, CollectRequest, ExecuteDelivery, FixDelivery};
-use domain::delivery::{self, Act, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX};
+use domain::delivery::{self, Act, Command, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX};
 use domain::ids::DeliveryId;
 
 use super::orders::{command, command_id, no_delivery};
@@ -51,13 +51,22 @@ async fn begin(
     let id = named(&api, at).await?;
     let wish = format!("{}:{reason:?}", path(wanted));
     let command_id = command_id(&api, key, &wish);
-    let delivery = stored(&api, &id, &who).await?;
-    if !delivery::was_taken(&delivery, &command_id) {
-        let rules = api.backend.delivery_rules(&delivery).await?;
-        let by = who.actor();
-        let act = delivery::execution(&delivery, wanted, reason, (&by, &rules))?;
-        command(&api, &id, (command_id, act), &who).await?;
-    }
+    stored(&api, &id, &who).await?;
+    let by = who.actor();
+    // By where the delivery is when it is saved, so that no order meets another phase than it was meant for.
+    let ordered = api.backend.command_by_place(&id, |delivery, rules| {
+        let act = match delivery::was_taken(delivery, &command_id) {
+            true => Act::Start,
+            false => delivery::execution(delivery, wanted, reason.clone(), (&by, rules))?,
+        };
+        Ok(Command {
+            id: command_id.clone(),
+            by: by.clone(),
+            act,
+        })
+    });
+    ordered.await?;
+    tracing::info!(delivery.id = %id, %by, ?wanted, "an execution of a delivery was ordered");
     let address = [(LOCATION, format!("/api/deliveries/{id}"))];
     let view = shown(&api, &id, &who).await?;
     Ok((StatusCode::ACCEPTED, address, view).into_response())

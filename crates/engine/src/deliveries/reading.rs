@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use domain::delivery::IssueRef;
-use domain::when::plus;
 
 use crate::backend::{Backend, Error};
-use crate::jobs::SEEN_JUST_NOW;
 use crate::keys;
 use crate::readings::ReadIssue;
 use crate::work::Work;
@@ -19,17 +17,9 @@ impl Backend {
         issue: &IssueRef,
         within: Duration,
     ) -> Result<Option<ReadIssue>, Error> {
-        let key = keys::issue_read(issue);
-        let since = self.now();
-        let last = self.store.read::<ReadIssue>(&key).await?;
-        let last = last.map(|found| found.value);
-        if let Some(last) = last.filter(|last| last.read_at > plus(since, -SEEN_JUST_NOW)) {
-            return Ok(Some(last));
-        }
-        let mut unit = self.unit();
-        let issue = issue.clone();
-        unit.enqueue(&key.pk, Work::Issue { issue });
-        self.commit(unit).await?;
-        self.awaited(&key, since, within).await
+        let work = Work::Issue {
+            issue: issue.clone(),
+        };
+        self.fresh((keys::issue_read(issue), work), within).await
     }
 }

@@ -88,6 +88,24 @@ impl Backend {
             .await
     }
 
+    /// What is read under a key: what was read just now, else what a message has read, awaited at most `within`.
+    pub(crate) async fn fresh<T: DeserializeOwned + Dated + Send>(
+        &self,
+        (key, work): (Key, Work),
+        within: Duration,
+    ) -> Result<Option<T>, Error> {
+        let since = self.now();
+        let just_now = plus(since, -SEEN_JUST_NOW);
+        let last = self.store.read::<T>(&key).await?.map(|last| last.value);
+        if let Some(last) = last.filter(|last| last.read_at() > just_now) {
+            return Ok(Some(last));
+        }
+        let mut unit = self.unit();
+        unit.enqueue(&key.pk, work);
+        self.commit(unit).await?;
+        self.awaited(&key, since, within).await
+    }
+
     /// Returns what is cached under a key if it was read just now; else reads it again, unless that was done often
     /// enough.
     pub(crate) async fn read_for<T: DeserializeOwned + Dated + Send>(

@@ -32,17 +32,13 @@ impl Backend {
             let sentence = format!("{repo} is paused: its issues are not read");
             return Err(NotNow::new("source_paused", sentence).into());
         }
-        let key = keys::intake(&source.repo);
-        let since = self.now();
-        let mut unit = self.unit();
         let work = Work::Intake {
             repo: source.repo.clone(),
             number: None,
             webhook: None,
         };
-        unit.enqueue(&key.pk, work);
-        self.commit(unit).await?;
-        let read: Option<Intake> = self.awaited(&key, since, within).await?;
+        let asked = (keys::intake(&source.repo), work);
+        let read: Option<Intake> = self.fresh(asked, within).await?;
         Ok(read.and_then(|intake| intake.last).map(|last| last.result))
     }
 }

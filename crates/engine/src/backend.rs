@@ -325,6 +325,12 @@ impl UnitOfWork {
         });
     }
 
+    /// Saves nothing when a record is another than was read, or gone.
+    pub fn check(&mut self, key: Key, version: u64) {
+        let expect = Expect::Version(version);
+        self.writes.push(Write::Check { key, expect });
+    }
+
     /// Sends a message once everything is saved. `pk` is the partition of the aggregate that is being saved.
     pub fn enqueue(&mut self, pk: &str, work: Work) {
         let message = (pk.to_owned(), work);

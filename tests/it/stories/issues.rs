@@ -3,15 +3,17 @@
 mod intake;
 mod phases;
 mod races;
+mod removal;
 mod transcripts;
 
 use domain::delivery::{
-    Act, Actor, Checkpoints, Closed, Command, Delivery, Phase, Review, ReviewBy, Rules, Verdict,
+    Act, Actor, Checkpoints, Closed, Command, Delivery, IssueRef, IssueText, Phase, Review,
+    ReviewBy, Rules, Verdict,
 };
 use domain::ids::DeliveryId;
 use domain::intake::{Intake, ReadingResult};
 use domain::policy::{MergePolicy, Source};
-use engine::deliveries::DeliveryQuery;
+use engine::deliveries::{DeliveryOrder, DeliveryQuery};
 use sandbox::github::{CheckSetup, NewIssue, Outcome};
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
@@ -86,6 +88,25 @@ async fn order(world: &World, number: u64, act: Act) {
         .command_delivery(&id_of(number), &command)
         .await;
     taken.expect("a command that is taken");
+}
+
+/// What a person orders about an issue.
+fn of_issue(issue: &IssueRef) -> DeliveryOrder {
+    DeliveryOrder {
+        repo: issue.repo.clone(),
+        issue: Some(issue.clone()),
+        again: false,
+        text: IssueText {
+            summary: "Add a test".to_owned(),
+            description: None,
+            acceptance_criteria: Vec::new(),
+        },
+        refs: Vec::new(),
+        priority: None,
+        parent: None,
+        id: None,
+        by: Actor::person("ann"),
+    }
 }
 
 /// Story (a) in its shortest form: labelled, started, approved, merged, closed.

@@ -60,7 +60,7 @@ impl Fate {
         self.inner().kill = Some((act, moment));
     }
 
-    /// Runs a hook right before the next act of this name.
+    /// Runs a hook right before the next act whose name begins so.
     pub fn before_next(&self, act: &'static str, then: impl Future<Output = ()> + Send + 'static) {
         let then = Box::pin(then);
         self.inner().hook = Some(Hook { act, then });
@@ -102,7 +102,7 @@ impl Fate {
                 return None;
             }
             inner.acts.push(name.to_owned());
-            let hook = inner.hook.take_if(|hook| hook.act == name);
+            let hook = inner.hook.take_if(|hook| name.starts_with(hook.act));
             (inner.acts.len() - 1, hook)
         };
         if let Some(hook) = hook {

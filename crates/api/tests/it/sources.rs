@@ -187,6 +187,14 @@ async fn what_is_not_given_stays_and_null_takes_away() {
     let token = made.await.unwrap().1;
     let refused = edit(&world, &token, &json!({ "paused": false })).await;
     assert_eq!(refused.code(403), "people_only");
+    let added = Request::builder()
+        .method(Method::POST)
+        .uri("/api/sources")
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json");
+    let wanted = json!({ "repo": "acme/toys", "account": "default" }).to_string();
+    let refused = send(&world.router, added.body(Body::from(wanted)).unwrap()).await;
+    assert_eq!(refused.code(403), "people_only");
     assert_eq!(world.get(PATH).await.ok(200)["paused"], true);
 }
 

@@ -50,6 +50,17 @@ impl Backend {
         &self,
         order: &DeliveryOrder,
     ) -> Result<Result<Delivery, CreateRefused>, Error> {
+        decide_again(format!("a delivery in {}", order.repo), || {
+            self.create_once(order)
+        })
+        .await
+    }
+
+    /// `None` when the source was changed meanwhile.
+    async fn create_once(
+        &self,
+        order: &DeliveryOrder,
+    ) -> Result<Option<Result<Delivery, CreateRefused>>, Error> {
         let source = self.source_of_deliveries(&order.repo).await?;
         let (id, found) = match (&order.id, &order.issue) {
             (Some(id), _) => (id.clone(), self.store.get::<Delivery>(id).await?),
@@ -59,7 +70,7 @@ impl Backend {
         match found.map(|found| found.value) {
             // Under its id there is one, or another one before it.
             Some(found) if found.id == id || !order.again || !found.is_terminal() => {
-                Ok(Err(CreateRefused::Exists(Box::new(found))))
+                Ok(Some(Err(CreateRefused::Exists(Box::new(found)))))
             }
             Some(_) | None => self.create_under(id, order, &source).await,
         }
@@ -69,8 +80,9 @@ impl Backend {
         &self,
         id: DeliveryId,
         order: &DeliveryOrder,
-        source: &Source,
-    ) -> Result<Result<Delivery, CreateRefused>, Error> {
+        source: &Versioned<Source>,
+    ) -> Result<Option<Result<Delivery, CreateRefused>>, Error> {
+        let (version, source) = (source.version, &source.value);
         let new = NewDelivery {
             id,
             seq: self.next_seq().await?,
@@ -91,29 +103,32 @@ impl Backend {
         let step = delivery::create(&new, &source.deliveries, self.now())?;
         let mut unit = self.unit();
         self.save_delivery(&mut unit, None, &step).await?;
+        // A source that is removed meanwhile would leave the delivery without one.
+        unit.check(keys::source(&source.repo), version);
         let (pk, id) = (keys::delivery_pk(&new.id), new.id.clone());
         unit.enqueue(&pk, Work::Delivery { id });
         if self.try_commit(unit).await? {
-            return Ok(Ok(step.aggregate));
+            return Ok(Some(Ok(step.aggregate)));
         }
-        let found = self.must_delivery(&new.id).await?.value;
+        let Some(found) = self.store.get::<Delivery>(&new.id).await? else {
+            return Ok(None);
+        };
+        let found = found.value;
         if !is_same_trigger(&found, &new) {
             let sentence = format!("another delivery has the id {}: try again", new.id);
             return Err(NotNow::new("id_taken", sentence).into());
         }
-        Ok(Err(CreateRefused::Exists(Box::new(found))))
+        Ok(Some(Err(CreateRefused::Exists(Box::new(found)))))
     }
 
     /// The source of a repository whose deliveries can start sessions.
-    async fn source_of_deliveries(&self, repo: &RepoName) -> Result<Source, Error> {
+    async fn source_of_deliveries(&self, repo: &RepoName) -> Result<Versioned<Source>, Error> {
         let found = self.store.source(repo).await?;
-        let source = found
-            .map(|found| found.value)
-            .ok_or_else(|| Error::NoSuch {
-                what: "source",
-                name: repo.to_string(),
-            })?;
-        if source.branch.is_none() {
+        let source = found.ok_or_else(|| Error::NoSuch {
+            what: "source",
+            name: repo.to_string(),
+        })?;
+        if source.value.branch.is_none() {
             let sentence = format!(
                 "source {repo} names no branch, and the sessions of its deliveries have to start from one: have the source name one"
             );

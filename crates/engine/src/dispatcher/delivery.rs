@@ -57,7 +57,8 @@ impl Dispatcher {
             }
         }
         // Nothing else waits for these readings.
-        Box::pin(self.keep_transcripts(id, &ended)).await
+        Box::pin(self.keep_transcripts(id, &ended)).await;
+        Ok(())
     }
 
     /// The source was removed since, and nothing more is wanted: the row would stay due for ever.

@@ -3,6 +3,7 @@
 use domain::delivery::{IssueRef, Phase, RunStatus};
 use domain::ids::{DeliveryId, JobId, PullRef, RepoName};
 use domain::intake::Intake;
+use domain::policy::Source;
 use domain::redelivery::Log;
 
 use super::changes::no_such;
@@ -37,6 +38,19 @@ impl Backend {
         &self,
         repo: &RepoName,
     ) -> Result<Result<RepoName, SourceUse>, Error> {
+        let removed = match self.remove_unused(repo).await? {
+            Ok(removed) => removed,
+            Err(used) => return Ok(Err(used)),
+        };
+        // What was created between the look and the removal needs its source.
+        if let Some(used) = self.use_of(repo).await? {
+            self.save_source(None, &removed).await?;
+            return Ok(Err(used));
+        }
+        Ok(Ok(removed.repo))
+    }
+
+    async fn remove_unused(&self, repo: &RepoName) -> Result<Result<Source, SourceUse>, Error> {
         decide_again(format!("source {repo}"), async || {
             let Some(found) = self.store.source(repo).await? else {
                 return Err(no_such("source", repo));
@@ -58,7 +72,7 @@ impl Backend {
                 unit.delete(keys::intake(repo), &intake);
             }
             let is_saved = self.try_commit(unit).await?;
-            Ok(is_saved.then_some(Ok(found.value.repo)))
+            Ok(is_saved.then_some(Ok(found.value)))
         })
         .await
     }

@@ -1,10 +1,7 @@
 //! What people decide at checkpoints, and the phases after the merge.
 
-use domain::delivery::{
-    Deploy, Endpoint, IssueRef, IssueText, Observe, Part, PullEnd, Reason, RunStatus,
-};
+use domain::delivery::{Deploy, Endpoint, Observe, Part, PullEnd, Reason, RunStatus};
 use domain::job::{WaitParty, WaitReason};
-use engine::deliveries::DeliveryOrder;
 use jiff::SignedDuration;
 use sandbox::github::{Conclusion, DeploymentState};
 
@@ -119,25 +116,6 @@ async fn a_workflow_that_cannot_be_dispatched_fails_its_phase() {
     world.pass(hour(2)).await;
     assert_eq!(world.wake_names(), ["error/phase_failed"]);
     assert_eq!(world.sandbox.counters().dispatches, 0);
-}
-
-/// What a person orders about an issue.
-fn of_issue(issue: &IssueRef) -> DeliveryOrder {
-    DeliveryOrder {
-        repo: issue.repo.clone(),
-        issue: Some(issue.clone()),
-        again: false,
-        text: IssueText {
-            summary: "Add a test".to_owned(),
-            description: None,
-            acceptance_criteria: Vec::new(),
-        },
-        refs: Vec::new(),
-        priority: None,
-        parent: None,
-        id: None,
-        by: Actor::person("ann"),
-    }
 }
 
 #[tokio::test]

@@ -22,17 +22,18 @@ const APPEARS_WITHIN: SignedDuration = SignedDuration::from_mins(10);
 impl Dispatcher {
     /// Reads and keeps the transcripts of runs that ended. One that cannot be read now is wanted again at the next
     /// look; it holds up neither the others nor the delivery.
-    pub(super) async fn keep_transcripts(
-        &self,
-        id: &DeliveryId,
-        ended: &[RunId],
-    ) -> Result<(), Error> {
+    pub(super) async fn keep_transcripts(&self, id: &DeliveryId, ended: &[RunId]) {
         for run in ended {
-            if let Some(failure) = self.keep_transcript(id, run).await? {
-                tracing::warn!(delivery.id = %id, %run, %failure, "a transcript could not be read; it is read later");
+            match self.keep_transcript(id, run).await {
+                Ok(None) => {}
+                Ok(Some(failure)) => {
+                    tracing::warn!(delivery.id = %id, %run, %failure, "a transcript could not be read; it is read later");
+                }
+                Err(error) => {
+                    tracing::warn!(delivery.id = %id, %run, %error, "a transcript could not be kept; it is read later");
+                }
             }
         }
-        Ok(())
     }
 
     /// Reads a transcript for a caller who waits, and tells a failure, too.

@@ -187,7 +187,7 @@ mod tests {
         expect![[r#"
             Delivery `f11647a73aa0`: review, running.
 
-            A session of Jules reviews it.
+            A session of Jules reviews it: job 01mcc5rpxrkynfbnebwc9pc5rx.
 
             Pull request: https://github.com/acme/shop/pull/31"#]]
         .assert_eq(&issue_comment(&delivery));

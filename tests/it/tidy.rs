@@ -131,13 +131,13 @@ fn crates_depend_along_the_arrows() -> Outcome {
 }
 
 #[test]
-fn the_domain_depends_on_nothing_that_acts() -> Outcome {
+fn pure_crates_depend_on_nothing_that_acts() -> Outcome {
     none(&purity::dependencies(&arrows::packages(&tree::root()?)?));
     Ok(())
 }
 
 #[test]
-fn the_domain_touches_no_world() -> Outcome {
+fn pure_crates_touch_no_world() -> Outcome {
     everywhere(purity::source)
 }
 

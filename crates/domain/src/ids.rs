@@ -100,6 +100,14 @@ fn is_name(value: &str) -> bool {
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
+fn is_role(value: &str) -> bool {
+    value.len() <= 40
+        && value.starts_with(|c: char| c.is_ascii_lowercase())
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
+}
+
 fn is_hex(value: &str) -> bool {
     value
         .bytes()
@@ -169,6 +177,10 @@ text_id!(
 text_id!(
     /// Who gets woken.
     AgentName, "agent name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
+);
+text_id!(
+    /// A role of a layer of the pipeline, which its folder is named after.
+    RoleName, "role", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", is_role
 );
 text_id!(
     /// A token of our own HTTP API.

@@ -4,6 +4,7 @@
 //! Modules are in the best order for reading.
 
 pub mod ids;
+pub mod layer;
 pub mod when;
 
 pub mod failure;

@@ -26,7 +26,7 @@ const DOOR: Allowed = Only(&[
 /// Every crate of the workspace, those to come included.
 const ARROWS: [(&str, Allowed); 26] = [
     ("domain", Only(&[])),
-    ("engine", Only(&["domain"])),
+    ("engine", Only(&["domain", "scaffold"])),
     // Adapters never see each other.
     ("agents", Only(&["domain", "engine"])),
     ("aws", Only(&["domain", "engine"])),
@@ -42,6 +42,7 @@ const ARROWS: [(&str, Allowed); 26] = [
     ("client", Only(&["domain"])),
     // It renders the views of the wire and knows nothing that could decide.
     ("dashboard", Only(&["client", "domain"])),
+    // Pure as the domain is, and below the engine.
     ("scaffold", Only(&["domain"])),
     // `github` only for the verification of webhooks: the raw bytes are checked here.
     (

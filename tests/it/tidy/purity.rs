@@ -1,24 +1,40 @@
-//! The domain is pure: no I/O, no clock, no randomness, no logging (invariant 1).
+//! The domain and the scaffold are pure: no I/O, no clock, no randomness, no logging (invariant 1).
 
 use super::Finding;
 use super::arrows::Package;
 use super::code::{code, enclosed, line_at, lines_with, places};
 use super::shape::is_rust;
 
-const DOMAIN: &str = "crates/domain/";
-
-/// All that the domain is built from: data, text and hashes, nothing that acts.
-const DEPENDENCIES: [&str; 7] = [
-    "hex",
-    "jiff",
-    "serde",
-    "serde_json",
-    "sha2",
-    "thiserror",
-    "ulid",
+/// Each pure crate with all that it is built from: data, text and hashes, nothing that acts.
+const PURE: [(&str, &[&str]); 2] = [
+    (
+        "domain",
+        &[
+            "hex",
+            "jiff",
+            "serde",
+            "serde_json",
+            "sha2",
+            "thiserror",
+            "ulid",
+        ],
+    ),
+    (
+        "scaffold",
+        &[
+            "include_dir",
+            "minijinja",
+            "serde",
+            "serde-saphyr",
+            "serde_json",
+            "strsim",
+            "thiserror",
+            "toml_edit",
+        ],
+    ),
 ];
 
-/// What no line of the domain says.
+/// What no line of a pure crate says.
 const FORBIDDEN: [&str; 15] = [
     ".await",
     "async fn",
@@ -37,47 +53,55 @@ const FORBIDDEN: [&str; 15] = [
     "Ulid::new",
 ];
 
-/// The domain's dependencies are exactly the list above.
+/// The dependencies of a pure crate are exactly those of its list.
 pub(super) fn dependencies(packages: &[Package]) -> Vec<Finding> {
-    let Some(domain) = packages.iter().find(|package| package.name == "domain") else {
-        return vec![Finding::new(
-            "Cargo.toml",
-            1,
-            "the crate `domain` is gone: guard its heir",
-        )];
-    };
+    let found = PURE.iter().flat_map(|(name, listed)| {
+        match packages.iter().find(|package| package.name == *name) {
+            Some(package) => besides(package, listed),
+            None => {
+                let advice = format!("the crate `{name}` is gone: guard its heir");
+                vec![Finding::new("Cargo.toml", 1, advice)]
+            }
+        }
+    });
+    found.collect()
+}
+
+/// What a pure crate depends on besides its list, and what the list names in vain.
+fn besides(package: &Package, listed: &[&str]) -> Vec<Finding> {
     let used = || {
-        domain
+        package
             .dependencies
             .iter()
             .filter(|it| !it.is_ours())
             .map(|it| it.name.as_str())
     };
-    let added = used()
-        .filter(|name| !DEPENDENCIES.contains(name))
-        .map(|name| {
-            let advice =
-                format!("`{name}` is not for the domain: do it in the engine or an adapter");
-            Finding::new(&domain.manifest, domain.line_of(name), advice)
-        });
-    let gone = DEPENDENCIES
+    let pure = &package.name;
+    let added = used().filter(|name| !listed.contains(name)).map(|name| {
+        let advice = format!("`{name}` is not for `{pure}`: do it in the engine or an adapter");
+        Finding::new(&package.manifest, package.line_of(name), advice)
+    });
+    let gone = listed
         .iter()
         .filter(|name| !used().any(|used| used == **name))
         .map(|name| {
-            let advice =
-                format!("`{name}` is used no more: take it off DEPENDENCIES (tests/it/tidy)");
-            Finding::new(&domain.manifest, 1, advice)
+            let advice = format!("`{name}` is used no more: take it off PURE (tests/it/tidy)");
+            Finding::new(&package.manifest, 1, advice)
         });
     added.chain(gone).collect()
 }
 
-/// The domain's source, its tests included, says nothing that reaches outside.
+/// The source of a pure crate, its tests included, says nothing that reaches outside.
 pub(super) fn source(path: &str, text: &str) -> Vec<Finding> {
-    if !is_rust(path) || !path.starts_with(DOMAIN) {
+    let holds_it = |name: &str| path.starts_with(&format!("crates/{name}/"));
+    let Some((name, _)) = PURE.iter().find(|(name, _)| holds_it(name)) else {
+        return Vec::new();
+    };
+    if !is_rust(path) {
         return Vec::new();
     }
     let code = code(text);
-    let advice = |word| format!("`{word}`: the domain is pure, take the value as an argument");
+    let advice = |word| format!("`{word}`: `{name}` is pure, take the value as an argument");
     let spelt_out = FORBIDDEN.iter().flat_map(|word| {
         let lines = lines_with(&code, word).into_iter();
         lines.map(move |line| Finding::new(path, line, advice(word)))
@@ -106,38 +130,50 @@ fn grouped_lines(code: &str, path: &str) -> Vec<usize> {
     lines.collect()
 }
 
+/// Both pure crates as they should be.
+#[cfg(test)]
+fn as_listed() -> Vec<Package> {
+    let package = |(name, listed): &(&str, &[&str])| super::arrows::package(name, &[], listed);
+    PURE.iter().map(package).collect()
+}
+
 #[test]
 fn a_dependency_that_acts_is_found() {
-    let mut others = DEPENDENCIES.to_vec();
-    let domain = super::arrows::package("domain", &[], &others);
-    assert_eq!(dependencies(&[domain]), []);
-
-    others.push("tokio");
-    let findings = dependencies(&[super::arrows::package("domain", &[], &others)]);
-    let advice = "`tokio` is not for the domain: do it in the engine or an adapter";
-    assert_eq!(
-        findings,
-        [Finding::new("crates/domain/Cargo.toml", 9, advice)]
-    );
+    assert_eq!(dependencies(&as_listed()), []);
+    for (at, (name, listed)) in PURE.iter().enumerate() {
+        let mut others = listed.to_vec();
+        others.push("tokio");
+        let mut packages = as_listed();
+        packages[at] = super::arrows::package(name, &[], &others);
+        let manifest = format!("crates/{name}/Cargo.toml");
+        let advice = format!("`tokio` is not for `{name}`: do it in the engine or an adapter");
+        let line = listed.len() + 2;
+        assert_eq!(
+            dependencies(&packages),
+            [Finding::new(&manifest, line, advice)]
+        );
+    }
 }
 
 #[test]
 fn a_list_that_names_too_much_is_found() {
-    let fewer = super::arrows::package("domain", &[], &["hex", "jiff", "serde", "serde_json"]);
-    assert_eq!(dependencies(&[fewer]).len(), 3);
-    assert_eq!(dependencies(&[]).len(), 1);
+    let mut packages = as_listed();
+    packages[0] = super::arrows::package("domain", &[], &["hex", "jiff", "serde", "serde_json"]);
+    assert_eq!(dependencies(&packages).len(), 3);
+    assert_eq!(dependencies(&[]).len(), PURE.len());
 }
 
 #[test]
-fn each_forbidden_word_is_found_in_the_domain_only() {
+fn each_forbidden_word_is_found_in_pure_crates_only() {
     for word in FORBIDDEN {
         let text = format!("fn f() {{\n    {word} x\n}}\n");
-        let lines: Vec<_> = source("crates/domain/src/a.rs", &text)
-            .iter()
-            .map(|it| it.line)
-            .collect();
-        assert_eq!(lines, [2], "{word}");
+        for (name, _) in PURE {
+            let found = source(&format!("crates/{name}/src/a.rs"), &text);
+            let lines: Vec<_> = found.iter().map(|it| it.line).collect();
+            assert_eq!(lines, [2], "{word} in {name}");
+        }
         assert_eq!(source("crates/engine/src/a.rs", &text), [], "{word}");
+        assert_eq!(source("crates/domain-x/src/a.rs", &text), [], "{word}");
     }
 }
 

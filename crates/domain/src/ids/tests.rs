@@ -22,6 +22,17 @@ fn text_ids() {
     refused::<SessionId>(&["", "a/b", "..", "a b", "a\nb", &"1".repeat(65)]);
     ok::<InstallationId>(&["home", "g0-1"]);
     refused::<InstallationId>(&["", "Home", "0home", "-a", "a_b", &"a".repeat(33)]);
+    ok::<RoleName>(&["taxonomy", "data_arch", "cli-2"]);
+    refused::<RoleName>(&[
+        "",
+        "Taxonomy",
+        "_a",
+        "1a",
+        "a.b",
+        "a/b",
+        "..",
+        &"a".repeat(41),
+    ]);
     ok::<CommitSha>(&[&"0a".repeat(20), &"f".repeat(64)]);
     refused::<CommitSha>(&["", &"0A".repeat(20), &"a".repeat(41), &"g".repeat(40)]);
     ok::<BranchName>(&["main", "feat/x-1", "a@b", "jules/ünïcode"]);

@@ -1,0 +1,6 @@
+//! The files of a repository that agents work by: what they are, where they lie, and what is wrong with them.
+//!
+//! Nothing here reads a disk, a network or a clock: every function depends on its arguments alone.
+//! A repository is a [`tree::Tree`] that the caller has read.
+
+pub mod tree;

@@ -1,0 +1,292 @@
+//! Where files lie: one table of paths for each generation of layouts, and which generation a tree is.
+
+use domain::ids::RoleName;
+use domain::layer::{Cast, Layer};
+
+use crate::tree::{Tree, TreePath};
+
+/// The system's folder, on the worker branch.
+pub const SYSTEM: &str = ".jules";
+
+/// The user's folder, on the target branch.
+pub const CONTROL: &str = ".jlo";
+
+/// Where roles of the user's own lie.
+pub const OWN_ROLES: &str = ".jlo/roles";
+
+/// Where the user's tools and secrets are named, which no prompt ever holds.
+pub const SETUP: &str = ".jlo/setup";
+
+/// The stream of a repository that has no named ones.
+pub const GENERIC_STREAM: &str = "generic";
+
+/// A generation of layouts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// One flat exchange: what is written new.
+    Exchange,
+    /// Workstreams with issues by label, and prompts that list files to read: the older one.
+    Workstreams,
+}
+
+/// Why a tree has no layout that can be worked with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// The system's files are not there.
+    #[error("there is no exchange below `.jules/`: bootstrap the repository first")]
+    Missing,
+    /// Files of both generations are there, and none of them says which counts.
+    #[error("`{exchange}` and `{workstreams}` are of two generations of layouts: keep one of them")]
+    Both {
+        /// A file of the newer one.
+        exchange: TreePath,
+        /// A file of the older one.
+        workstreams: TreePath,
+    },
+    /// The older generation is there.
+    #[error(
+        "`{0}` is of the older layout with workstreams, which is not read yet: move its files to `.jules/exchange/`"
+    )]
+    Workstreams(TreePath),
+}
+
+impl Layout {
+    /// The layout of a tree.
+    pub fn find(tree: &Tree) -> Result<Self, LayoutError> {
+        let files = || tree.below(SYSTEM).map(|(path, _)| path);
+        let exchange = files().find(|path| is_of_exchange(path));
+        let workstreams = files().find(|path| is_of_workstreams(path));
+        match (exchange, workstreams) {
+            (Some(_), None) => Ok(Self::Exchange),
+            (None, Some(_)) => Ok(Self::Workstreams),
+            (None, None) => Err(LayoutError::Missing),
+            (Some(exchange), Some(workstreams)) => Err(LayoutError::Both {
+                exchange: exchange.clone(),
+                workstreams: workstreams.clone(),
+            }),
+        }
+    }
+
+    /// The paths of the layout that a tree has, if they are known.
+    pub fn paths(tree: &Tree) -> Result<&'static Paths, LayoutError> {
+        match Self::find(tree)? {
+            Self::Exchange => Ok(&EXCHANGE),
+            Self::Workstreams => {
+                let mut files = tree.below(SYSTEM).map(|(path, _)| path);
+                let file = files.find(|path| is_of_workstreams(path));
+                Err(file.map_or(LayoutError::Missing, |path| {
+                    LayoutError::Workstreams(path.clone())
+                }))
+            }
+        }
+    }
+}
+
+/// Whether only the newer layout has such a file.
+fn is_of_exchange(path: &TreePath) -> bool {
+    path.below(".jules/exchange").is_some() || path.file_name().ends_with("_prompt.j2")
+}
+
+/// Whether only the older layout has such a file. A named stream of the newer one has an exchange of its own.
+fn is_of_workstreams(path: &TreePath) -> bool {
+    let in_stream = |rest: &str| {
+        let mut parts = rest.split('/').skip(1).take(2);
+        match (parts.next(), parts.next()) {
+            (Some("exchange"), Some(kind)) => kind == "issues",
+            (Some(kind), Some(_)) => matches!(kind, "events" | "issues"),
+            (Some(kind), None) => kind == "scheduled.toml",
+            (None, _) => false,
+        }
+    };
+    path.file_name() == "prompt.yml"
+        || path.below(".jules/changes").is_some()
+        || path.below(".jules/workstreams").is_some_and(in_stream)
+}
+
+/// Where the system's files and those of the exchange lie.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// The rules for every layer.
+    pub rules: &'static str,
+    /// The guide for people.
+    pub guide: &'static str,
+    /// The labels of requirements.
+    pub labels: &'static str,
+    /// The folders that may hold those of layers; the first that does counts.
+    layers: &'static [&'static str],
+    /// Where the folder of a layer is made.
+    new_layers: &'static str,
+    /// A folder of schemas apart from their layers, which is read as well.
+    schemas: &'static str,
+    /// What the narrator wrote.
+    pub changes: &'static str,
+    /// Events that the decider has not seen.
+    pub pending: &'static str,
+    /// Events that belong to a requirement.
+    pub decided: &'static str,
+    /// The requirements.
+    pub requirements: &'static str,
+    /// Proposals that are not published.
+    pub proposals: &'static str,
+    /// The folders of roles, with what each of them knows.
+    pub workstations: &'static str,
+}
+
+/// The layout of one flat exchange.
+pub const EXCHANGE: Paths = Paths {
+    rules: ".jules/JULES.md",
+    guide: ".jules/README.md",
+    labels: ".jules/github-labels.json",
+    layers: &[".jules/layers", ".jules/roles"],
+    new_layers: ".jules/roles",
+    schemas: ".jules/schemas",
+    changes: ".jules/exchange/changes.yml",
+    pending: ".jules/exchange/events/pending",
+    decided: ".jules/exchange/events/decided",
+    requirements: ".jules/exchange/requirements",
+    proposals: ".jules/exchange/proposals",
+    workstations: ".jules/workstations",
+};
+
+impl Paths {
+    /// The folder of a layer, or where it would be made.
+    pub fn layer(&self, tree: &Tree, layer: Layer) -> String {
+        let mut folders = self.layers.iter().flat_map(|root| {
+            let names = [layer.name(), layer.plural()];
+            names.map(|name| format!("{root}/{name}"))
+        });
+        let found = folders.find(|folder| tree.has_folder(folder));
+        found.unwrap_or_else(|| format!("{}/{}", self.new_layers, layer.name()))
+    }
+
+    /// The template of a layer's prompt.
+    pub fn template(&self, tree: &Tree, layer: Layer) -> String {
+        format!("{}/{}_prompt.j2", self.layer(tree, layer), layer.name())
+    }
+
+    /// The contracts of a layer.
+    pub fn contracts(&self, tree: &Tree, layer: Layer) -> String {
+        format!("{}/contracts.yml", self.layer(tree, layer))
+    }
+
+    /// The folder of a layer's schemas, wherever it is.
+    pub fn schemas(&self, tree: &Tree, layer: Layer) -> String {
+        let own = format!("{}/schemas", self.layer(tree, layer));
+        let apart = [layer.name(), layer.plural()].map(|name| format!("{}/{name}", self.schemas));
+        let mut folders = std::iter::once(own.clone()).chain(apart);
+        folders
+            .find(|folder| tree.has_folder(folder))
+            .unwrap_or(own)
+    }
+
+    /// What a role knows from its earlier sessions.
+    pub fn perspective(&self, role: &RoleName) -> String {
+        format!("{}/{role}/perspective.yml", self.workstations)
+    }
+}
+
+/// Whether sessions write what lies there, rather than people or Gaffer.
+pub fn is_written_by_sessions(path: &str) -> bool {
+    let folders = [
+        ".jules/exchange/",
+        ".jules/workstations/",
+        ".jules/workstreams/",
+        ".jules/changes/",
+    ];
+    folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Where the user puts the focus of a role, or of a layer that has no roles.
+pub fn own_role(layer: Layer, role: Option<&RoleName>) -> String {
+    match (layer.cast(), role) {
+        (Cast::Multi, Some(role)) => format!("{OWN_ROLES}/{layer}/{role}/role.yml"),
+        (Cast::Multi | Cast::Single, _) => format!("{OWN_ROLES}/{layer}/role.yml"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Entry;
+
+    fn tree(files: &[&str]) -> Tree {
+        let file = |path: &&str| (path.parse().unwrap(), Entry::text(""));
+        files.iter().map(file).collect()
+    }
+
+    #[test]
+    fn the_newer_generation_is_known_by_its_exchange_or_its_templates() {
+        for file in [
+            ".jules/exchange/events/pending/.gitkeep",
+            ".jules/roles/narrator/narrator_prompt.j2",
+        ] {
+            assert_eq!(Layout::find(&tree(&[file])), Ok(Layout::Exchange), "{file}");
+        }
+        let named = ".jules/workstreams/billing/exchange/events/pending/.gitkeep";
+        let files = tree(&[".jules/exchange/changes.yml", named]);
+        assert_eq!(Layout::paths(&files), Ok(&EXCHANGE));
+    }
+
+    #[test]
+    fn the_older_generation_is_found_and_refused_by_name() {
+        for file in [
+            ".jules/workstreams/generic/events/pending/.gitkeep",
+            ".jules/workstreams/generic/exchange/issues/bugs/a.yml",
+            ".jules/workstreams/generic/scheduled.toml",
+            ".jules/changes/latest.yml",
+            ".jules/roles/observers/qa/prompt.yml",
+        ] {
+            assert_eq!(
+                Layout::find(&tree(&[file])),
+                Ok(Layout::Workstreams),
+                "{file}"
+            );
+            let refused = Layout::paths(&tree(&[file])).unwrap_err().to_string();
+            assert!(refused.contains(file), "{refused}");
+        }
+    }
+
+    #[test]
+    fn two_generations_are_an_error_and_never_a_guess() {
+        let files = [".jules/changes/latest.yml", ".jules/exchange/changes.yml"];
+        let found = Layout::find(&tree(&files)).unwrap_err().to_string();
+        for file in files {
+            assert!(found.contains(file), "{found}");
+        }
+        assert_eq!(
+            Layout::find(&tree(&["src/lib.rs"])),
+            Err(LayoutError::Missing)
+        );
+    }
+
+    #[test]
+    fn a_layer_is_read_from_the_first_folder_that_holds_it() {
+        let folder = |files: &[&str]| EXCHANGE.layer(&tree(files), Layer::Decider);
+        assert_eq!(folder(&[]), ".jules/roles/decider");
+        let plural = ".jules/roles/deciders/contracts.yml";
+        assert_eq!(folder(&[plural]), ".jules/roles/deciders");
+        let both = [plural, ".jules/layers/decider/contracts.yml"];
+        assert_eq!(folder(&both), ".jules/layers/decider");
+    }
+
+    #[test]
+    fn schemas_may_lie_apart_from_their_layer() {
+        let folder = |files: &[&str]| EXCHANGE.schemas(&tree(files), Layer::Decider);
+        assert_eq!(folder(&[]), ".jules/roles/decider/schemas");
+        let apart = ".jules/schemas/deciders/issue.yml";
+        assert_eq!(folder(&[apart]), ".jules/schemas/deciders");
+        let both = [apart, ".jules/roles/decider/schemas/issue.yml"];
+        assert_eq!(folder(&both), ".jules/roles/decider/schemas");
+    }
+
+    #[test]
+    fn a_role_of_the_users_own_has_a_folder_in_a_layer_of_roles_only() {
+        let role = "taxonomy".parse().unwrap();
+        let own = |layer| own_role(layer, Some(&role));
+        assert_eq!(
+            own(Layer::Observers),
+            ".jlo/roles/observers/taxonomy/role.yml"
+        );
+        assert_eq!(own(Layer::Planner), ".jlo/roles/planner/role.yml");
+    }
+}

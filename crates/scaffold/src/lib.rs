@@ -3,5 +3,6 @@
 //! Nothing here reads a disk, a network or a clock: every function depends on its arguments alone.
 //! A repository is a [`tree::Tree`] that the caller has read.
 
+pub mod assets;
 pub mod layout;
 pub mod tree;

@@ -4,5 +4,7 @@
 //! A repository is a [`tree::Tree`] that the caller has read.
 
 pub mod assets;
+pub mod fault;
 pub mod layout;
 pub mod tree;
+pub mod yaml;

@@ -4,6 +4,7 @@
 //! A repository is a [`tree::Tree`] that the caller has read.
 
 pub mod assets;
+pub mod config;
 pub mod fault;
 pub mod layout;
 pub mod tree;

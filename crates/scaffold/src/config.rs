@@ -1,0 +1,269 @@
+//! `.jlo/config.toml`: what a repository asks for, checked whole, with every fault and its line.
+//!
+//! Nothing in it reaches an address or a key: `[jules_api]` is checked and never obeyed.
+
+mod reader;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use toml_edit::{Document, Item, TableLike};
+
+use crate::fault::{Fault, line_at};
+use reader::Reader;
+
+/// The longest wait for a step in minutes: a day, after which a person has looked.
+const WAIT_MINUTES_MAX: u32 = 24 * 60;
+
+/// How long a step is waited for if the file does not say, in minutes.
+const WAIT_MINUTES: u32 = 30;
+
+/// A repository's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The branch that people work on; `.jlo/` is read from it.
+    pub target_branch: String,
+    /// The branch that holds `.jules/`.
+    pub worker_branch: String,
+    /// When the pipeline runs, and on whose clock.
+    pub workflow: Workflow,
+    /// The observers, in the order of the file.
+    pub observers: Vec<Scheduled>,
+    /// The innovators, in the order of the file.
+    pub innovators: Vec<Scheduled>,
+    /// The streams beside `generic`, by name.
+    pub workstreams: BTreeMap<String, Workstream>,
+}
+
+/// `[workflow]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workflow {
+    /// Whose clock starts the pipeline.
+    pub clock: Clock,
+    /// The label of the machine that Actions runs on.
+    pub runner_mode: Option<String>,
+    /// The schedules as written; the code that has a zone reads them.
+    pub cron: Vec<Schedule>,
+    /// The zone of the schedules by its IANA name; UTC without one.
+    pub timezone: Option<String>,
+    /// The longest wait for a step, in minutes.
+    pub wait_minutes: u32,
+}
+
+/// Who starts the pipeline: two clocks would double its sessions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// Gaffer's own schedule.
+    #[default]
+    Gaffer,
+    /// A generated workflow of GitHub Actions.
+    Actions,
+}
+
+/// One cron expression and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    /// The expression as written.
+    pub expression: String,
+    /// Its line.
+    pub line: usize,
+}
+
+/// A role that a layer runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scheduled {
+    /// The role's id.
+    pub name: String,
+    /// Whether it runs.
+    pub enabled: bool,
+    /// Its line.
+    pub line: usize,
+}
+
+/// `[workstreams.NAME]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workstream {
+    /// Whether the stream runs.
+    pub enabled: bool,
+    /// Its observers.
+    pub observers: Vec<Scheduled>,
+    /// Its deciders.
+    pub deciders: Vec<Scheduled>,
+}
+
+/// Whether a text is an id of a role or a stream: a folder's name, and nothing that leaves it.
+pub fn is_id(text: &str) -> bool {
+    let inner = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    text.len() <= 64
+        && text.chars().all(inner)
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// Reads the settings, or says everything that is wrong with them.
+pub fn parse(file: &str, text: &str) -> Result<Config, Vec<Fault>> {
+    let document = Document::parse(text).map_err(|error| {
+        let line = line_at(text, error.span().map_or(0, |span| span.start));
+        let what = error.message().lines().next().unwrap_or_default();
+        vec![Fault::new(file, line, what)]
+    })?;
+    let mut reader = Reader::new(file, text);
+    let config = whole(&mut reader, document.as_table());
+    match reader.faults() {
+        faults if faults.is_empty() => Ok(config),
+        faults => Err(faults),
+    }
+}
+
+fn whole(reader: &mut Reader<'_>, root: &dyn TableLike) -> Config {
+    let sections = [
+        "run",
+        "workflow",
+        "observers",
+        "innovators",
+        "workstreams",
+        "jules_api",
+    ];
+    reader.known("the file", root, &sections);
+    let (target_branch, worker_branch) = branches(reader, root);
+    jules_api(reader, root);
+    Config {
+        target_branch,
+        worker_branch,
+        workflow: workflow(reader, root),
+        observers: layer(reader, root, "observers"),
+        innovators: layer(reader, root, "innovators"),
+        workstreams: workstreams(reader, root),
+    }
+}
+
+fn branches(reader: &mut Reader<'_>, root: &dyn TableLike) -> (String, String) {
+    let mut target = "main".to_owned();
+    let mut worker = "jules".to_owned();
+    let Some(run) = reader.section(root, "run", &["jlo_target_branch", "jules_worker_branch"])
+    else {
+        return (target, worker);
+    };
+    for (key, branch) in [
+        ("jlo_target_branch", &mut target),
+        ("jules_worker_branch", &mut worker),
+    ] {
+        if let Some(name) = reader.text(run, key) {
+            if is_branch(&name) {
+                *branch = name;
+            } else {
+                reader.fault(run, key, "is no name of a branch");
+            }
+        }
+    }
+    if target == worker {
+        let key = ["jules_worker_branch", "jlo_target_branch"]
+            .into_iter()
+            .find(|key| run.contains_key(key));
+        let what = "is the same branch as the other one; the worker branch is one of its own";
+        reader.fault(run, key.unwrap_or_default(), what);
+    }
+    (target, worker)
+}
+
+/// What git accepts as a branch's name, and what no command takes for an option.
+fn is_branch(name: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(c);
+    let part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    name.len() <= 200
+        && !name.starts_with('-')
+        && !name.ends_with('.')
+        && !name.contains(odd)
+        && !name.contains("..")
+        && !name.contains("@{")
+        && name != "@"
+        && name.split('/').all(part)
+        && !name.chars().any(domain::fence::is_invisible)
+}
+
+fn workflow(reader: &mut Reader<'_>, root: &dyn TableLike) -> Workflow {
+    let mut workflow = Workflow {
+        clock: Clock::Gaffer,
+        runner_mode: None,
+        cron: Vec::new(),
+        timezone: None,
+        wait_minutes: WAIT_MINUTES,
+    };
+    let keys = [
+        "clock",
+        "runner_mode",
+        "cron",
+        "timezone",
+        "wait_minutes_default",
+    ];
+    let Some(section) = reader.section(root, "workflow", &keys) else {
+        return workflow;
+    };
+    match reader.text(section, "clock").as_deref() {
+        None | Some("gaffer") => {}
+        Some("actions") => workflow.clock = Clock::Actions,
+        Some(_) => reader.fault(section, "clock", "is `gaffer` or `actions`"),
+    }
+    workflow.runner_mode = reader.text(section, "runner_mode");
+    workflow.timezone = reader.text(section, "timezone");
+    workflow.cron = reader.texts(section, "cron");
+    if let Some(minutes) = reader.positive(section, "wait_minutes_default", WAIT_MINUTES_MAX) {
+        workflow.wait_minutes = minutes;
+    }
+    workflow
+}
+
+/// Checks what the origin's own client was told; a repository never says where our key goes.
+fn jules_api(reader: &mut Reader<'_>, root: &dyn TableLike) {
+    let numbers = ["timeout_secs", "max_retries", "retry_delay_ms"];
+    let keys = ["api_url", "timeout_secs", "max_retries", "retry_delay_ms"];
+    let Some(section) = reader.section(root, "jules_api", &keys) else {
+        return;
+    };
+    if let Some(url) = reader.text(section, "api_url")
+        && !url.starts_with("https://")
+    {
+        reader.fault(section, "api_url", "starts with `https://`");
+    }
+    for key in numbers {
+        let _checked = reader.positive(section, key, u32::MAX);
+    }
+}
+
+fn layer(reader: &mut Reader<'_>, root: &dyn TableLike, name: &str) -> Vec<Scheduled> {
+    match reader.section(root, name, &["roles"]) {
+        Some(section) => reader.roles(section, "roles"),
+        None => Vec::new(),
+    }
+}
+
+fn workstreams(reader: &mut Reader<'_>, root: &dyn TableLike) -> BTreeMap<String, Workstream> {
+    let mut streams = BTreeMap::new();
+    let Some(section) = root.get("workstreams").and_then(Item::as_table_like) else {
+        if root.contains_key("workstreams") {
+            reader.fault(
+                root,
+                "workstreams",
+                "is a table of tables: `[workstreams.NAME]`",
+            );
+        }
+        return streams;
+    };
+    for (name, _) in section.iter() {
+        if !is_id(name) || name == "generic" {
+            let what = "is no name for a stream: letters, digits, `-` and `_`, and not `generic`";
+            reader.fault(section, name, what);
+        }
+        let keys = ["enabled", "observers", "deciders"];
+        if let Some(table) = reader.section(section, name, &keys) {
+            let stream = Workstream {
+                enabled: reader.boolean(table, "enabled").unwrap_or(true),
+                observers: reader.roles(table, "observers"),
+                deciders: reader.roles(table, "deciders"),
+            };
+            streams.insert(name.to_owned(), stream);
+        }
+    }
+    streams
+}

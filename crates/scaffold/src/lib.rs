@@ -7,5 +7,6 @@ pub mod assets;
 pub mod config;
 pub mod fault;
 pub mod layout;
+pub mod setup;
 pub mod tree;
 pub mod yaml;

@@ -1,0 +1,246 @@
+//! What a session's machine gets installed: `tools.yml` and the components' files become one script.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use include_dir::{Dir, include_dir};
+use serde::Deserialize;
+use toml_edit::{Document, Item, TableLike};
+
+use crate::config::is_id;
+use crate::fault::{Fault, line_at, nearest, shown};
+use crate::yaml;
+
+static SETUP: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/assets/setup");
+
+/// One thing that can be installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Component {
+    /// Its name, which is its folder's.
+    pub name: String,
+    /// What it is, in a few words.
+    pub summary: String,
+    /// The components that come before it.
+    pub dependencies: Vec<String>,
+    /// The variables that its script reads.
+    pub vars: Vec<Variable>,
+    /// Those of them that are secret.
+    pub secrets: Vec<Variable>,
+    /// Its part of the script.
+    pub script: String,
+}
+
+/// A variable of a component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name in the environment.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its value where the user gives none.
+    pub default: Option<String>,
+}
+
+/// Why no script can be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// Nothing is selected.
+    #[error("no tools are selected; list some in tools.yml, such as: {0}")]
+    Nothing(String),
+    /// There is no such component.
+    #[error("there is no tool `{name}`{hint}; there are: {known}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The nearest name, as the middle of the sentence.
+        hint: String,
+        /// All there are.
+        known: String,
+    },
+    /// Components wait for each other.
+    #[error("these tools wait for each other: {0}")]
+    Cycle(String),
+}
+
+/// All components, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue(BTreeMap<String, Component>);
+
+impl Catalogue {
+    /// The components that this program brings along.
+    pub fn embedded() -> Result<Self, Fault> {
+        let folders = SETUP.get_dir("components").into_iter().flat_map(Dir::dirs);
+        let components = folders.map(|folder| {
+            let name = folder.path().file_name().and_then(|name| name.to_str());
+            let text = |file: &str| {
+                let file = folder.get_file(folder.path().join(file));
+                file.and_then(|file| file.contents_utf8())
+                    .unwrap_or_default()
+            };
+            component(
+                name.unwrap_or_default(),
+                text("meta.toml"),
+                text("install.sh"),
+            )
+        });
+        Ok(Self::of(components.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    /// A catalogue of these components.
+    pub fn of(components: impl IntoIterator<Item = Component>) -> Self {
+        Self(
+            components
+                .into_iter()
+                .map(|c| (c.name.clone(), c))
+                .collect(),
+        )
+    }
+
+    /// All components in order of name.
+    pub fn all(&self) -> impl Iterator<Item = &Component> {
+        self.0.values()
+    }
+
+    fn get(&self, name: &str) -> Result<&Component, SetupError> {
+        self.0.get(name).ok_or_else(|| SetupError::Unknown {
+            name: shown(name),
+            hint: nearest(name, self.0.keys().map(String::as_str))
+                .map(|near| format!(" (did you mean `{near}`?)"))
+                .unwrap_or_default(),
+            known: self.names(),
+        })
+    }
+
+    fn names(&self) -> String {
+        self.0
+            .keys()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// What was selected and what that needs: dependencies first, and ties by name.
+    pub fn order(&self, selected: &[String]) -> Result<Vec<&Component>, SetupError> {
+        if selected.is_empty() {
+            return Err(SetupError::Nothing(self.names()));
+        }
+        let mut waiting = self.needed(selected)?;
+        let mut ordered = Vec::new();
+        let mut done = BTreeSet::new();
+        while !waiting.is_empty() {
+            let ready = waiting.values().find(|component| {
+                let mut needs = component.dependencies.iter();
+                needs.all(|name| done.contains(name.as_str()))
+            });
+            let Some(&next) = ready else {
+                return Err(SetupError::Cycle(cycle(&waiting)));
+            };
+            waiting.remove(next.name.as_str());
+            done.insert(next.name.as_str());
+            ordered.push(next);
+        }
+        Ok(ordered)
+    }
+
+    fn needed(&self, selected: &[String]) -> Result<BTreeMap<&str, &Component>, SetupError> {
+        let mut needed = BTreeMap::new();
+        let mut open: Vec<&str> = selected.iter().map(String::as_str).collect();
+        while let Some(name) = open.pop() {
+            let component = self.get(name)?;
+            if needed.insert(component.name.as_str(), component).is_none() {
+                open.extend(component.dependencies.iter().map(String::as_str));
+            }
+        }
+        Ok(needed)
+    }
+}
+
+/// One ring among components of which each waits for another one.
+fn cycle(waiting: &BTreeMap<&str, &Component>) -> String {
+    let mut path: Vec<&str> = Vec::new();
+    let mut at = waiting.keys().next().copied();
+    while let Some(name) = at {
+        if let Some(start) = path.iter().position(|known| *known == name) {
+            let ring = path.iter().skip(start).copied().chain([name]);
+            return ring.collect::<Vec<_>>().join(" -> ");
+        }
+        path.push(name);
+        let mut needs = waiting.get(name).into_iter().flat_map(|c| &c.dependencies);
+        at = needs.find_map(|need| waiting.get_key_value(need.as_str()).map(|(name, _)| *name));
+    }
+    path.join(" -> ")
+}
+
+/// The script that installs these, in this order.
+pub fn install_script(ordered: &[&Component]) -> String {
+    let header = SETUP
+        .get_file("header.sh")
+        .and_then(|file| file.contents_utf8());
+    let mut script = header.unwrap_or_default().to_owned();
+    for component in ordered {
+        let part = component.script.trim();
+        script.push_str(&format!("\n# {}\n{part}\n", component.name));
+    }
+    script
+}
+
+/// The tools that a `tools.yml` selects.
+pub fn selected(file: &str, bytes: &[u8]) -> Result<Vec<String>, Fault> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Tools {
+        #[serde(default)]
+        tools: Option<Vec<String>>,
+    }
+    let tools: Option<Tools> = yaml::read(file, bytes)?;
+    Ok(tools.and_then(|tools| tools.tools).unwrap_or_default())
+}
+
+/// A component of its two files.
+pub fn component(name: &str, meta: &str, script: &str) -> Result<Component, Fault> {
+    let file = format!("{name}/meta.toml");
+    let document = Document::parse(meta).map_err(|error| {
+        let line = line_at(meta, error.span().map_or(0, |span| span.start));
+        Fault::new(
+            &file,
+            line,
+            error.message().lines().next().unwrap_or_default(),
+        )
+    })?;
+    if !is_id(name) {
+        return Err(Fault::new(
+            &file,
+            1,
+            "the folder's name is no id: letters, digits, `-` and `_`",
+        ));
+    }
+    let text = |key: &str| document.get(key).and_then(Item::as_str);
+    let dependencies = document.get("dependencies").and_then(Item::as_array);
+    let dependencies = dependencies.into_iter().flatten();
+    Ok(Component {
+        name: name.to_owned(),
+        summary: text("summary").unwrap_or_default().to_owned(),
+        dependencies: dependencies
+            .filter_map(|v| v.as_str().map(str::to_owned))
+            .collect(),
+        vars: variables(document.get("vars")),
+        secrets: variables(document.get("secrets")),
+        script: script.to_owned(),
+    })
+}
+
+fn variables(item: Option<&Item>) -> Vec<Variable> {
+    let table = item.and_then(Item::as_table_like);
+    let rows = table.into_iter().flat_map(TableLike::iter);
+    rows.map(|(name, item)| {
+        let text = |key: &str| item.get(key).and_then(Item::as_str).map(str::to_owned);
+        Variable {
+            name: name.to_owned(),
+            description: text("description").unwrap_or_default(),
+            default: text("default"),
+        }
+    })
+    .collect()
+}

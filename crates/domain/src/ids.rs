@@ -183,6 +183,10 @@ text_id!(
     RoleName, "role", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", is_role
 );
 text_id!(
+    /// What an agent of the pipeline calls an event, a requirement, a proposal or a branch by.
+    ArtefactId, "id of an event, a requirement or a proposal", "6 of a-z, 0-9", |v| v.len() == 6 && v.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+);
+text_id!(
     /// A token of our own HTTP API.
     TokenName, "token name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
 );

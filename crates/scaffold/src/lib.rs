@@ -7,6 +7,7 @@ pub mod assets;
 pub mod config;
 pub mod fault;
 pub mod layout;
+pub mod prompt;
 pub mod setup;
 pub mod tree;
 pub mod yaml;

@@ -33,6 +33,8 @@ fn text_ids() {
         "..",
         &"a".repeat(41),
     ]);
+    ok::<ArtefactId>(&["ab12cd", "000000", "123e45"]);
+    refused::<ArtefactId>(&["", "ab12c", "ab12cde", "AB12CD", "ab-2cd", "äbcde"]);
     ok::<CommitSha>(&[&"0a".repeat(20), &"f".repeat(64)]);
     refused::<CommitSha>(&["", &"0A".repeat(20), &"a".repeat(41), &"g".repeat(40)]);
     ok::<BranchName>(&["main", "feat/x-1", "a@b", "jules/ünïcode"]);

@@ -1,0 +1,363 @@
+//! Puts a prompt together from the two trees and from what was asked. The same trees and the same request give the same bytes.
+
+mod error;
+mod inclusion;
+pub(crate) mod material;
+mod template;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use domain::fence::{encoded_len, fence};
+use domain::ids::{ArtefactId, BranchName, RepoName, RoleName};
+use domain::job::PROMPT_BYTES_MAX;
+use domain::layer::{Cast, Layer};
+use domain::redact::presentable;
+use minijinja::Value;
+
+use crate::assets;
+use crate::layout::{GENERIC_STREAM, Layout, OWN_ROLES, Paths, own_role};
+use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
+use inclusion::Shelf;
+use material::Requirement;
+use template::Asked;
+
+pub use error::PromptError;
+pub use inclusion::{IncludeError, Included, Origin, Trees};
+
+/// How many events one decider gets at most, so that no id is missing if each becomes a requirement.
+const EVENTS_MAX: usize = 24;
+
+/// How many files an observer or an innovator may write, as its contracts say.
+const FINDINGS_MAX: usize = 3;
+
+/// Bytes of English text in one token, as models count them. Good for an estimate only.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// What is asked of an agent.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The layer.
+    pub layer: Layer,
+    /// The role, in a layer of roles.
+    pub role: Option<RoleName>,
+    /// The task, if it is not the usual one. Only innovators have a choice.
+    pub task: Option<String>,
+    /// The file of the requirement, for a planner or an implementer.
+    pub requirement: Option<TreePath>,
+    /// The repository.
+    pub repository: RepoName,
+    /// The branch whose code is looked at and changed.
+    pub target_branch: BranchName,
+    /// The branch that has the exchange.
+    pub worker_branch: BranchName,
+    /// What a narrator sums up: subjects of commits with their SHAs.
+    pub range_description: String,
+    /// Fresh ids, as many as [`ids_wanted`] says: the first for the branch, the others for files.
+    pub ids: Vec<ArtefactId>,
+}
+
+/// How many fresh ids a prompt of a layer hands out.
+pub fn ids_wanted(layer: Layer) -> usize {
+    match layer {
+        Layer::Narrator | Layer::Planner | Layer::Implementer => 1,
+        Layer::Observers | Layer::Innovators => 1 + FINDINGS_MAX,
+        Layer::Decider => 1 + EVENTS_MAX,
+    }
+}
+
+/// A prompt and what went into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// All of it.
+    pub text: String,
+    /// The files in it, in their order.
+    pub included: Vec<Included>,
+    /// Optional files that are not there, in the order of the template.
+    pub skipped: Vec<String>,
+    /// Pending events that had no room, the oldest first: they are for the next decider.
+    pub left: Vec<TreePath>,
+    /// Its length in bytes as JSON, which is limited.
+    pub bytes: usize,
+}
+
+impl Prompt {
+    /// About how many tokens it takes.
+    pub fn tokens(&self) -> usize {
+        self.text.len().div_ceil(BYTES_PER_TOKEN)
+    }
+}
+
+/// Puts the prompt together.
+pub fn assemble(trees: &Trees, ask: &Ask) -> Result<Prompt, PromptError> {
+    let paths = Layout::paths(&trees.worker)?;
+    let frame = Frame::new(trees, ask, paths)?;
+    let events = match ask.layer {
+        Layer::Decider => material::pending(&trees.worker, paths),
+        Layer::Narrator
+        | Layer::Observers
+        | Layer::Planner
+        | Layer::Implementer
+        | Layer::Innovators => Vec::new(),
+    };
+    frame.with_most_events(&events)
+}
+
+/// A prompt but for the events in it.
+struct Frame<'a> {
+    file: String,
+    source: &'a str,
+    shelf: Arc<Shelf>,
+    variables: Vec<(&'static str, Value)>,
+}
+
+impl<'a> Frame<'a> {
+    fn new(trees: &'a Trees, ask: &Ask, paths: &'static Paths) -> Result<Self, PromptError> {
+        let worker = &trees.worker;
+        checked_ids(ask)?;
+        checked_role(trees, ask)?;
+        let requirement = requirement(worker, paths, ask)?;
+        let task = task(worker, paths, ask, requirement.as_ref())?;
+        let file = paths.template(worker, ask.layer);
+        let source = worker
+            .text(&file)
+            .ok_or_else(|| PromptError::NoTemplate(file.clone()))?;
+        if !ends_in_output(source) {
+            return Err(PromptError::NoOutput(file));
+        }
+        let shelf = Shelf {
+            trees: trees.clone(),
+            schemas: paths.schemas(worker, ask.layer),
+        };
+        Ok(Self {
+            file,
+            source,
+            shelf: Arc::new(shelf),
+            variables: variables(worker, paths, ask, task, requirement.as_ref()),
+        })
+    }
+
+    /// The prompt with as many whole events as fit, the oldest first.
+    fn with_most_events(&self, events: &[TreePath]) -> Result<Prompt, PromptError> {
+        let most = events.len().min(EVENTS_MAX);
+        let all = self.render(&events[..most])?;
+        if all.bytes <= PROMPT_BYTES_MAX {
+            return Ok(all.leaving(&events[most..]));
+        }
+        // The most that fit lie between `fits` and `too_many`.
+        let (mut fits, mut too_many) = (0, most);
+        let mut best = None;
+        while too_many - fits > 1 {
+            let count = fits.midpoint(too_many);
+            let prompt = self.render(&events[..count])?;
+            if prompt.bytes <= PROMPT_BYTES_MAX {
+                (fits, best) = (count, Some(prompt));
+            } else {
+                too_many = count;
+            }
+        }
+        match best {
+            Some(prompt) => Ok(prompt.leaving(&events[fits..])),
+            None => Err(PromptError::too_long(&self.render(&events[..most.min(1)])?)),
+        }
+    }
+
+    fn render(&self, events: &[TreePath]) -> Result<Prompt, PromptError> {
+        let events: Value = events.iter().map(TreePath::as_str).collect();
+        let variables = self.variables.iter().cloned().chain([("events", events)]);
+        let variables = Value::from_pairs(variables);
+        let (text, asked) = template::render(&self.file, self.source, variables, &self.shelf)?;
+        let Asked { included, skipped } = asked;
+        let text = text.trim().to_owned();
+        Ok(Prompt {
+            bytes: encoded_len(&text),
+            text,
+            included,
+            skipped,
+            left: Vec::new(),
+        })
+    }
+}
+
+impl Prompt {
+    fn leaving(mut self, events: &[TreePath]) -> Self {
+        self.left = events.to_vec();
+        self
+    }
+}
+
+fn checked_ids(ask: &Ask) -> Result<(), PromptError> {
+    let wanted = ids_wanted(ask.layer);
+    let distinct: BTreeSet<_> = ask.ids.iter().collect();
+    if distinct.len() != ask.ids.len() || ask.ids.len() < wanted {
+        return Err(PromptError::Ids {
+            wanted,
+            given: distinct.len(),
+        });
+    }
+    Ok(())
+}
+
+/// A layer of roles has one that is known, and no other layer has any.
+fn checked_role(trees: &Trees, ask: &Ask) -> Result<(), PromptError> {
+    let layer = ask.layer;
+    match (layer.cast(), &ask.role) {
+        (Cast::Single, None) => Ok(()),
+        (Cast::Single, Some(_)) => Err(PromptError::RoleUnwanted(layer)),
+        (Cast::Multi, role) => {
+            let roles = roles(&trees.target, layer);
+            match role {
+                Some(role) if roles.contains(role) => Ok(()),
+                Some(role) => Err(PromptError::UnknownRole {
+                    layer,
+                    role: role.clone(),
+                    roles,
+                }),
+                None => Err(PromptError::RoleWanted { layer, roles }),
+            }
+        }
+    }
+}
+
+/// The roles of a layer: those that come with Gaffer, and the user's own.
+pub fn roles(target: &Tree, layer: Layer) -> Vec<RoleName> {
+    let folder = format!("{OWN_ROLES}/{layer}");
+    let own = target.below(&folder).filter_map(|(path, _)| {
+        let role = path.below(&folder)?.strip_suffix("/role.yml")?;
+        role.parse().ok()
+    });
+    let built_in = assets::roles(layer);
+    let roles: BTreeSet<RoleName> = own.chain(built_in).collect();
+    roles.into_iter().collect()
+}
+
+fn requirement(tree: &Tree, paths: &Paths, ask: &Ask) -> Result<Option<Requirement>, PromptError> {
+    match (ask.layer, &ask.requirement) {
+        (Layer::Planner | Layer::Implementer, Some(path)) => {
+            Requirement::read(tree, paths, ask.layer, path).map(Some)
+        }
+        (Layer::Planner | Layer::Implementer, None) => {
+            Err(PromptError::RequirementWanted(ask.layer))
+        }
+        (Layer::Narrator | Layer::Observers | Layer::Decider | Layer::Innovators, None) => Ok(None),
+        (Layer::Narrator | Layer::Observers | Layer::Decider | Layer::Innovators, Some(_)) => {
+            Err(PromptError::RequirementUnwanted(ask.layer))
+        }
+    }
+}
+
+/// The task of the layer, which only innovators are asked for by name.
+fn task(
+    tree: &Tree,
+    paths: &Paths,
+    ask: &Ask,
+    requirement: Option<&Requirement>,
+) -> Result<String, PromptError> {
+    let usual = match ask.layer {
+        Layer::Narrator if tree.has(paths.changes) => "overwrite_summary",
+        Layer::Narrator => "bootstrap_summary",
+        Layer::Observers => "observe",
+        Layer::Decider => "triage",
+        Layer::Planner => "expand_requirement",
+        Layer::Implementer => requirement.map_or("", |it| &it.label),
+        Layer::Innovators => "create_three_proposals",
+    };
+    let Some(asked) = &ask.task else {
+        return Ok(usual.to_owned());
+    };
+    if ask.layer != Layer::Innovators {
+        return Err(PromptError::TaskUnwanted(ask.layer));
+    }
+    let folder = format!("{}/tasks", paths.layer(tree, ask.layer));
+    let files = tree.below(&folder).map(|(path, _)| path);
+    let tasks: Vec<_> = files
+        .filter(|path| path.as_str().ends_with(".yml"))
+        .map(|path| path.stem().to_owned())
+        .collect();
+    if tasks.contains(asked) {
+        return Ok(asked.clone());
+    }
+    Err(PromptError::unknown_task(asked, tasks))
+}
+
+/// Whether the last section of a template is Output. Only its own text counts, never what it includes.
+fn ends_in_output(source: &str) -> bool {
+    let Some((_, after)) = source.rsplit_once("\n---\n# Output\n") else {
+        return false;
+    };
+    !after.contains("section(") && !after.contains("\n---\n")
+}
+
+/// What a template may name, apart from the events.
+fn variables(
+    tree: &Tree,
+    paths: &Paths,
+    ask: &Ask,
+    task: String,
+    requirement: Option<&Requirement>,
+) -> Vec<(&'static str, Value)> {
+    let commits = presentable(&ask.range_description, TEXT_BYTES_MAX);
+    let commits = match commits.trim() {
+        "" => String::new(),
+        commits => fence("commits", commits, TEXT_BYTES_MAX),
+    };
+    let ids: Value = ask.ids.iter().map(ArtefactId::as_str).collect();
+    let mut variables = vec![
+        ("layer", ask.layer.name().into()),
+        ("task", task.into()),
+        ("stream", GENERIC_STREAM.into()),
+        ("repository", ask.repository.to_string().into()),
+        ("target_branch", ask.target_branch.as_str().into()),
+        ("worker_branch", ask.worker_branch.as_str().into()),
+        ("range_description", commits.into()),
+        ("ids", ids),
+        ("paths", places(tree, paths, ask)),
+        (
+            "open_requirements",
+            material::titles(tree, paths.requirements).into(),
+        ),
+        (
+            "pending_titles",
+            material::titles(tree, paths.pending).into(),
+        ),
+    ];
+    let role = ask.role.as_ref();
+    variables.extend(role.map(|role| ("role", role.as_str().into())));
+    variables.extend(requirement.map(|it| ("requirement", it.value())));
+    variables
+}
+
+impl Requirement {
+    fn value(&self) -> Value {
+        Value::from_pairs([
+            ("path", self.path.as_str()),
+            ("id", self.id.as_str()),
+            ("label", &self.label),
+            ("slug", &self.slug),
+        ])
+    }
+}
+
+/// Where the files of this repository lie.
+fn places(tree: &Tree, paths: &Paths, ask: &Ask) -> Value {
+    let layer = paths.layer(tree, ask.layer);
+    let mut places = vec![
+        ("rules", paths.rules.to_owned()),
+        ("labels", paths.labels.to_owned()),
+        ("contracts", paths.contracts(tree, ask.layer)),
+        ("tasks", format!("{layer}/tasks")),
+        ("schemas", paths.schemas(tree, ask.layer)),
+        ("layer", layer),
+        ("role", own_role(ask.layer, ask.role.as_ref())),
+        ("changes", paths.changes.to_owned()),
+        ("pending", paths.pending.to_owned()),
+        ("decided", paths.decided.to_owned()),
+        ("requirements", paths.requirements.to_owned()),
+        ("proposals", paths.proposals.to_owned()),
+    ];
+    let perspective = ask.role.as_ref().map(|role| paths.perspective(role));
+    places.extend(perspective.map(|path| ("perspective", path)));
+    Value::from_pairs(places)
+}

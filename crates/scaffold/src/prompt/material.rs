@@ -1,0 +1,166 @@
+//! What a prompt is made of besides files: pending events, titles of what is there, and the requirement at hand.
+
+use domain::fence::fence;
+use domain::ids::ArtefactId;
+use domain::layer::Layer;
+use domain::redact::presentable;
+
+use super::PromptError;
+use crate::layout::Paths;
+use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
+use crate::yaml::{self, Node};
+
+/// What is shown of a title, in characters.
+const TITLE_CHARS_MAX: usize = 200;
+
+/// What the name of a branch takes of a requirement's file name, in characters.
+const SLUG_CHARS_MAX: usize = 40;
+
+/// The pending events, the oldest first, so that none waits for ever.
+pub(super) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
+    let mut events: Vec<_> = artefacts(tree, paths.pending)
+        .map(|path| {
+            let node = parsed(tree, path);
+            let created = node
+                .as_ref()
+                .and_then(|node| node.get("created_at")?.text());
+            // One that cannot be read is not older than those that can.
+            let created = created.map_or("~".to_owned(), str::to_owned);
+            (created, path.clone())
+        })
+        .collect();
+    events.sort();
+    events.into_iter().map(|(_, path)| path).collect()
+}
+
+/// The titles of the files below a folder, fenced, since sessions wrote them. Empty if there is no file.
+pub(super) fn titles(tree: &Tree, folder: &str) -> String {
+    let lines: Vec<_> = artefacts(tree, folder)
+        .map(|path| {
+            let node = parsed(tree, path);
+            let title = node.as_ref().and_then(|node| node.get("title")?.text());
+            let title = title.unwrap_or("(its title cannot be read)");
+            let title = presentable(&title.replace('\n', " "), TITLE_CHARS_MAX);
+            format!("{path}: {title}")
+        })
+        .collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let text = presentable(&lines.join("\n"), TEXT_BYTES_MAX);
+    fence(folder, &text, TEXT_BYTES_MAX)
+}
+
+/// The YAML files of a folder, in order of path.
+fn artefacts<'a>(tree: &'a Tree, folder: &'a str) -> impl Iterator<Item = &'a TreePath> {
+    let files = tree.below(folder).map(|(path, _)| path);
+    files.filter(|path| path.as_str().ends_with(".yml"))
+}
+
+fn parsed(tree: &Tree, path: &TreePath) -> Option<Node> {
+    let text = tree.text(path.as_str())?;
+    yaml::parse(path.as_str(), text.as_bytes()).ok()
+}
+
+/// The requirement that a planner or an implementer works on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Requirement {
+    pub(super) path: TreePath,
+    pub(super) id: ArtefactId,
+    pub(super) label: String,
+    /// A few words of its file's name, for the name of a branch.
+    pub(super) slug: String,
+}
+
+impl Requirement {
+    /// Reads the requirement, if its layer may work on it now.
+    pub(super) fn read(
+        tree: &Tree,
+        paths: &Paths,
+        layer: Layer,
+        path: &TreePath,
+    ) -> Result<Self, PromptError> {
+        if path.below(paths.requirements).is_none() || !path.as_str().ends_with(".yml") {
+            return Err(PromptError::RequirementOutside {
+                path: path.clone(),
+                folder: paths.requirements,
+            });
+        }
+        let text = tree.text(path.as_str());
+        let text = text.ok_or_else(|| PromptError::RequirementMissing(path.clone()))?;
+        let node = yaml::parse(path.as_str(), text.as_bytes()).map_err(PromptError::Requirement)?;
+        ready(layer, path, &node)?;
+        let id = node.get("id").and_then(|id| id.text()?.parse().ok());
+        let id: ArtefactId = id.ok_or_else(|| PromptError::RequirementId(path.clone()))?;
+        let label = node.get("label").and_then(Node::text).unwrap_or_default();
+        let labels = labels(tree, paths);
+        if !labels.iter().any(|known| known == label) {
+            return Err(PromptError::UnknownLabel {
+                path: path.clone(),
+                label: presentable(label, TITLE_CHARS_MAX),
+                labels,
+            });
+        }
+        Ok(Self {
+            slug: slug(path, &id),
+            path: path.clone(),
+            id,
+            label: label.to_owned(),
+        })
+    }
+}
+
+/// Refuses a planner what is ready, and an implementer what is not. Both spellings of the mark are read.
+fn ready(layer: Layer, path: &TreePath, node: &Node) -> Result<(), PromptError> {
+    let mark = |key: &str| node.get(key).and_then(Node::boolean);
+    let analysis = mark("requires_deep_analysis");
+    let analysis = analysis.or_else(|| mark("implementation_ready").map(|ready| !ready));
+    match (layer, analysis) {
+        (Layer::Implementer, Some(true)) => Err(PromptError::NotReady(path.clone())),
+        (Layer::Planner, Some(false)) => Err(PromptError::Ready(path.clone())),
+        (_, None) => Err(PromptError::NoMark(path.clone())),
+        (
+            Layer::Narrator
+            | Layer::Observers
+            | Layer::Decider
+            | Layer::Planner
+            | Layer::Implementer
+            | Layer::Innovators,
+            Some(_),
+        ) => Ok(()),
+    }
+}
+
+/// The names of the labels that requirements may have.
+pub(crate) fn labels(tree: &Tree, paths: &Paths) -> Vec<String> {
+    let file = tree.text(paths.labels).unwrap_or_default();
+    let file: serde_json::Value = serde_json::from_str(file).unwrap_or_default();
+    let labels = file.get("issue_labels").and_then(|it| it.as_object());
+    let names = labels.into_iter().flat_map(|labels| labels.keys());
+    names.filter(|name| is_slug(name)).cloned().collect()
+}
+
+/// Whether a text is fit for a part of a branch's name: lower case words with hyphens.
+pub(crate) fn is_slug(text: &str) -> bool {
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.split('-')
+        .all(|word| !word.is_empty() && word.chars().all(letter))
+}
+
+/// The words of a file's name without the id before them.
+fn slug(path: &TreePath, id: &ArtefactId) -> String {
+    let stem = path.stem().to_ascii_lowercase();
+    let own = format!("{id}-");
+    let stem = stem.strip_prefix(&own).unwrap_or(&stem);
+    let plain: String = stem
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(SLUG_CHARS_MAX)
+        .collect();
+    let words: Vec<_> = plain.split('-').filter(|word| !word.is_empty()).collect();
+    if words.is_empty() {
+        id.to_string()
+    } else {
+        words.join("-")
+    }
+}

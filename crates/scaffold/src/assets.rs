@@ -71,6 +71,11 @@ pub fn roles(layer: Layer) -> Vec<RoleName> {
     roles
 }
 
+/// The form that the older generation has for what changed lately.
+pub fn older_changes() -> Option<&'static str> {
+    ASSETS.get_file("older/change.yml")?.contents_utf8()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@
 
 pub mod assets;
 pub mod config;
+pub mod doctor;
 pub mod fault;
 pub mod layout;
 pub mod prompt;

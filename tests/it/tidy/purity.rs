@@ -23,6 +23,7 @@ const PURE: [(&str, &[&str]); 2] = [
         "scaffold",
         &[
             "include_dir",
+            "jiff",
             "minijinja",
             "serde",
             "serde-saphyr",

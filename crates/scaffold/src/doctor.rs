@@ -1,0 +1,89 @@
+//! The doctor: what is wrong with the files of a repository's pipeline, and what to do about it.
+//!
+//! It reads two trees that its caller has read, which may be one, and changes nothing.
+
+mod artefacts;
+mod finding;
+mod form;
+mod naming;
+mod prompts;
+mod quality;
+mod relations;
+mod structure;
+#[cfg(test)]
+mod tests;
+
+use jiff::civil::Date;
+
+use crate::assets::{self, Asset};
+use crate::layout::Layout;
+use crate::prompt::Trees;
+use crate::tree::Tree;
+use artefacts::Artefacts;
+use finding::Report;
+
+pub use finding::{Finding, Level, Rule};
+
+/// What the doctor has to be told besides the files.
+#[derive(Debug, Clone)]
+pub struct Circumstances {
+    /// Today in UTC, by which waiting is measured.
+    pub today: Date,
+    /// The version of this Gaffer, by which a repository of a newer one is known.
+    pub version: String,
+}
+
+/// Everything that is wrong, in order of file and line.
+pub fn examine(trees: &Trees, circumstances: &Circumstances) -> Vec<Finding> {
+    let mut report = Report::default();
+    structure::control(&mut report, &trees.target, &circumstances.version);
+    structure::files(&mut report, trees);
+    let config = structure::config(&mut report, &trees.target);
+    naming::roles(&mut report, &trees.target);
+    match Layout::paths(&trees.worker) {
+        Err(error) => report.add(Rule::Layout, ".jules", 1, error.to_string()),
+        Ok(paths) => {
+            structure::system(&mut report, &trees.worker, paths);
+            naming::contracts(&mut report, &trees.worker, paths);
+            naming::exchange(&mut report, &trees.worker, paths);
+            let artefacts = Artefacts::read(&mut report, &trees.worker, paths);
+            artefacts.check_fields(&mut report, &trees.worker, paths);
+            relations::check(&mut report, &artefacts, circumstances.today);
+            quality::check(&mut report, &artefacts);
+            prompts::check(&mut report, trees, paths, config.as_ref(), &artefacts);
+        }
+    }
+    report.sorted()
+}
+
+/// What a caller ends with: 0 if nothing stops the work, 1 after errors, 2 after warnings where it is strict.
+pub fn exit_code(findings: &[Finding], strict: bool) -> u8 {
+    let has = |level| findings.iter().any(|it| it.level == level);
+    if has(Level::Error) {
+        1
+    } else if strict && has(Level::Warning) {
+        2
+    } else {
+        0
+    }
+}
+
+/// The system's files and folders that are not there: all that the doctor ever writes.
+pub fn fixes(worker: &Tree) -> Vec<Asset> {
+    let Ok(paths) = Layout::paths(worker) else {
+        return Vec::new();
+    };
+    let mut missing = structure::expected(worker, paths);
+    missing.retain(|asset| !worker.has(asset.path.as_str()));
+    missing.retain(|asset| {
+        let folder = asset.path.folder();
+        asset.path.file_name() != ".gitkeep" || !worker.has_folder(folder)
+    });
+    missing
+}
+
+/// The system's files as they come with Gaffer, for a tree that lacks one.
+fn embedded(path: &str) -> Option<&'static str> {
+    let mut files = assets::system().into_iter();
+    Some(files.find(|it| it.path.as_str() == path)?.text)
+}

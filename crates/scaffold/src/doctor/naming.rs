@@ -1,0 +1,136 @@
+//! Names: those of files in the exchange, and those that files say they have.
+
+use domain::layer::{Cast, Layer};
+
+use super::finding::{Report, Rule};
+use crate::layout::{OWN_ROLES, Paths};
+use crate::prompt::material::is_slug;
+use crate::tree::{Tree, TreePath};
+use crate::yaml::{self, Node};
+
+/// Files of the exchange are YAML with a name in lower case; proposals begin with their role.
+pub(super) fn exchange(report: &mut Report, tree: &Tree, paths: &Paths) {
+    let folders = [
+        paths.pending,
+        paths.decided,
+        paths.requirements,
+        paths.proposals,
+    ];
+    for folder in folders {
+        for (path, _) in tree.below(folder) {
+            if path.file_name() == ".gitkeep" {
+                continue;
+            }
+            let is_yaml = path.as_str().ends_with(".yml");
+            if !is_yaml || !is_slug(path.stem()) || path.folder() != folder {
+                let what = format!("`{}` is no name of a file here", path.file_name());
+                report.add(Rule::FileName, path.as_str(), 1, what);
+            } else if folder == paths.proposals {
+                proposal(report, tree, path);
+            }
+        }
+    }
+}
+
+/// A proposal's file is named after its persona and a few words.
+fn proposal(report: &mut Report, tree: &Tree, path: &TreePath) {
+    let Some(node) = parsed(tree, path) else {
+        return;
+    };
+    let role = node.get("persona").or_else(|| node.get("role"));
+    let role = role.and_then(Node::text).unwrap_or_default();
+    let prefix = format!("{}-", role.replace('_', "-"));
+    let slug = path.stem().strip_prefix(&prefix);
+    if slug.is_none_or(str::is_empty) {
+        let what = format!("the name does not begin with `{prefix}` and go on");
+        report.add(Rule::FileName, path.as_str(), 1, what);
+    }
+}
+
+/// A layer's contracts are those of its folder, with its own branches.
+pub(super) fn contracts(report: &mut Report, tree: &Tree, paths: &Paths) {
+    for layer in Layer::ALL {
+        let file = paths.contracts(tree, layer);
+        let Some(text) = tree.text(&file) else {
+            continue;
+        };
+        let node = match yaml::parse(&file, text.as_bytes()) {
+            Ok(node) => node,
+            Err(fault) => {
+                report.add(Rule::Unreadable, &file, fault.line, fault.what);
+                continue;
+            }
+        };
+        let said = node.get("layer").and_then(Node::text).unwrap_or_default();
+        if said != layer.name() && said != layer.plural() {
+            let what = format!("the layer is `{said}`, and the folder that of {layer}");
+            report.add(Rule::Contracts, &file, line(&node, "layer"), what);
+        }
+        let prefix = node.get("branch_prefix").and_then(Node::text);
+        let prefix = prefix.unwrap_or_default();
+        if prefix != layer.branch_prefix() {
+            let what = format!("the prefix is `{prefix}`, not `{}`", layer.branch_prefix());
+            report.add(Rule::Contracts, &file, line(&node, "branch_prefix"), what);
+        }
+    }
+}
+
+/// A role of the user's own says the role and the layer of its folders.
+pub(super) fn roles(report: &mut Report, tree: &Tree) {
+    let files = tree.below(OWN_ROLES).map(|(path, _)| path);
+    for path in files.filter(|path| path.file_name() == "role.yml") {
+        let rest = path.below(OWN_ROLES).unwrap_or_default();
+        let parts: Vec<_> = rest.split('/').collect();
+        let layer = Layer::ALL
+            .into_iter()
+            .find(|layer| parts.first() == Some(&layer.name()));
+        match (layer, layer.map(Layer::cast), parts.as_slice()) {
+            (Some(layer), Some(Cast::Multi), [_, role, _]) => {
+                role_file(report, tree, path, layer, Some(role));
+            }
+            (Some(layer), Some(Cast::Single), [_, _]) => {
+                role_file(report, tree, path, layer, None);
+            }
+            (_, _, _) => {
+                let what = "no layer has a role in this folder";
+                report.add(Rule::Role, path.as_str(), 1, what);
+            }
+        }
+    }
+}
+
+fn role_file(report: &mut Report, tree: &Tree, path: &TreePath, layer: Layer, role: Option<&str>) {
+    let file = path.as_str();
+    let Some(text) = tree.text(file) else { return };
+    let node = match yaml::parse(file, text.as_bytes()) {
+        Ok(node) => node,
+        Err(fault) => return report.add(Rule::Unreadable, file, fault.line, fault.what),
+    };
+    let wanted = [("layer", Some(layer.name())), ("role", role)];
+    for (key, wanted) in wanted {
+        let said = node.get(key).and_then(Node::text);
+        if let (Some(said), Some(wanted)) = (said, wanted)
+            && said != wanted
+        {
+            let what = format!("`{key}` is `{said}`, and the folder that of {wanted}");
+            report.add(Rule::Role, file, line(&node, key), what);
+        }
+    }
+    if role.is_some() && node.get("profile").is_none() {
+        report.add(
+            Rule::Role,
+            file,
+            node.line,
+            "it has no `profile` to look by",
+        );
+    }
+}
+
+fn line(node: &Node, key: &str) -> usize {
+    node.entry(key).map_or(1, |entry| entry.line)
+}
+
+fn parsed(tree: &Tree, path: &TreePath) -> Option<Node> {
+    let text = tree.text(path.as_str())?;
+    yaml::parse(path.as_str(), text.as_bytes()).ok()
+}

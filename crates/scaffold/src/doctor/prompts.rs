@@ -1,0 +1,225 @@
+//! Prompts: each that is scheduled can be put together, says nothing twice, and orders no reading of what could be included.
+
+use std::collections::BTreeMap;
+
+use domain::ids::{ArtefactId, BranchName, RepoName, RoleName};
+use domain::layer::{Cast, Layer};
+
+use super::artefacts::{Artefacts, Kind};
+use super::finding::{Report, Rule};
+use crate::config::{Config, Scheduled};
+use crate::layout::{CONTROL, Paths, SYSTEM};
+use crate::prompt::{Ask, Prompt, PromptError, Trees, assemble, ids_wanted, roles};
+use crate::tree::{Tree, TreePath};
+
+/// Words that order an agent to read a file.
+const ORDERS: [&str; 6] = [
+    "read ",
+    "open ",
+    "see ",
+    "consult ",
+    "refer to ",
+    "follow the contracts in ",
+];
+
+/// Folders whose files a template can include.
+const INCLUDABLE: [&str; 2] = [".jules/", ".jlo/roles/"];
+
+/// A paragraph of this many characters is no coincidence when it stands there twice.
+const BLOCK_CHARS_MIN: usize = 120;
+
+/// A fence has at least this many backticks.
+const FENCE_TICKS_MIN: usize = 3;
+
+/// What stands in for the branches and the repository, which the doctor does not know.
+const REPOSITORY: &str = "owner/repository";
+
+pub(super) fn check(
+    report: &mut Report,
+    trees: &Trees,
+    paths: &Paths,
+    config: Option<&Config>,
+    artefacts: &Artefacts,
+) {
+    let mut asked = Vec::new();
+    for layer in [Layer::Narrator, Layer::Decider] {
+        asked.push((paths.template(&trees.worker, layer), ask(layer, None, None)));
+    }
+    for (layer, scheduled) in scheduled(config) {
+        if let Some(role) = known(report, &trees.target, layer, scheduled) {
+            let template = paths.template(&trees.worker, layer);
+            asked.push((template, ask(layer, Some(role), None)));
+        }
+    }
+    for requirement in artefacts.of(&[Kind::Requirement]) {
+        let layer = match requirement.wants_analysis() {
+            true => Layer::Planner,
+            false => Layer::Implementer,
+        };
+        let path = requirement.file.parse().ok();
+        asked.push((requirement.file.clone(), ask(layer, None, path)));
+    }
+    for (file, ask) in asked {
+        match ask.map(|ask| assemble(trees, &ask)) {
+            Some(Ok(prompt)) => doubled(report, &file, &prompt),
+            Some(Err(error)) => refused(report, &file, &error),
+            None => {}
+        }
+    }
+    orders(report, &trees.worker, paths);
+}
+
+/// The enabled roles of the schedule.
+fn scheduled(config: Option<&Config>) -> impl Iterator<Item = (Layer, &Scheduled)> {
+    let rows = config.into_iter().flat_map(|config| {
+        let observers = config.observers.iter().map(|it| (Layer::Observers, it));
+        let innovators = config.innovators.iter().map(|it| (Layer::Innovators, it));
+        observers.chain(innovators)
+    });
+    rows.filter(|(_, it)| it.enabled)
+}
+
+/// A scheduled role that is there: the user's own, or one that comes with Gaffer.
+fn known(
+    report: &mut Report,
+    target: &Tree,
+    layer: Layer,
+    scheduled: &Scheduled,
+) -> Option<RoleName> {
+    debug_assert_eq!(layer.cast(), Cast::Multi);
+    let role = scheduled.name.parse().ok();
+    let role = role.filter(|role| roles(target, layer).contains(role));
+    if role.is_none() {
+        let file = format!("{CONTROL}/config.toml");
+        let what = format!("the layer {layer} has no role `{}`", scheduled.name);
+        report.add(Rule::ScheduledRole, &file, scheduled.line, what);
+    }
+    role
+}
+
+/// A request as the pipeline would make it, with ids that stand in for fresh ones.
+fn ask(layer: Layer, role: Option<RoleName>, requirement: Option<TreePath>) -> Option<Ask> {
+    let ids = (0..ids_wanted(layer)).map(|n| format!("{n:06}").parse().ok());
+    let repository: RepoName = REPOSITORY.parse().ok()?;
+    Some(Ask {
+        layer,
+        role,
+        task: None,
+        requirement,
+        repository,
+        target_branch: BranchName::main(),
+        worker_branch: BranchName::main(),
+        range_description: String::new(),
+        ids: ids.collect::<Option<Vec<ArtefactId>>>()?,
+    })
+}
+
+/// Why a prompt cannot be put together, at the place that the error names. What other rules tell is left to them.
+fn refused(report: &mut Report, file: &str, error: &PromptError) {
+    match error {
+        PromptError::Template { file, line, what } => report.add(Rule::Prompt, file, *line, what),
+        PromptError::Include { file, line, why } => {
+            report.add(Rule::Prompt, file, *line, why.to_string());
+        }
+        PromptError::UnknownLabel { .. }
+        | PromptError::RequirementId(_)
+        | PromptError::NoMark(_)
+        | PromptError::Layout(_) => {}
+        PromptError::RoleWanted { .. }
+        | PromptError::RoleUnwanted(_)
+        | PromptError::UnknownRole { .. }
+        | PromptError::TaskUnwanted(_)
+        | PromptError::UnknownTask { .. }
+        | PromptError::RequirementWanted(_)
+        | PromptError::RequirementUnwanted(_)
+        | PromptError::RequirementOutside { .. }
+        | PromptError::RequirementMissing(_)
+        | PromptError::Requirement(_)
+        | PromptError::NotReady(_)
+        | PromptError::Ready(_)
+        | PromptError::Ids { .. }
+        | PromptError::NoTemplate(_)
+        | PromptError::NoOutput(_)
+        | PromptError::TooLong { .. } => report.add(Rule::Prompt, file, 1, error.to_string()),
+    }
+}
+
+/// A file that is in a prompt twice, or a long paragraph that is.
+fn doubled(report: &mut Report, file: &str, prompt: &Prompt) {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for included in &prompt.included {
+        *seen.entry(included.path.as_str()).or_default() += 1;
+    }
+    let paragraphs = paragraphs(&prompt.text);
+    for paragraph in &paragraphs {
+        if paragraph.chars().count() >= BLOCK_CHARS_MIN {
+            *seen.entry(paragraph).or_default() += 1;
+        }
+    }
+    for (block, _) in seen.into_iter().filter(|(_, count)| *count > 1) {
+        let first = block.lines().next().unwrap_or_default();
+        let what = format!("the prompt holds twice what begins with `{first}`");
+        report.add(Rule::DoubledBlock, file, 1, what);
+    }
+}
+
+/// The paragraphs of a prompt, without what is fenced: sessions may well say the same thing twice.
+fn paragraphs(prompt: &str) -> Vec<String> {
+    let mut paragraphs = vec![String::new()];
+    let mut fence: Option<&str> = None;
+    for line in prompt.lines() {
+        let ticks = line.len() - line.trim_start_matches('`').len();
+        match fence {
+            Some(end) if line == end => fence = None,
+            Some(_) => {}
+            None if ticks >= FENCE_TICKS_MIN => {
+                fence = Some(&line[..ticks]);
+                paragraphs.push(String::new());
+            }
+            None if line.is_empty() || line == "---" => paragraphs.push(String::new()),
+            None => {
+                if let Some(last) = paragraphs.last_mut() {
+                    last.push_str(line);
+                    last.push('\n');
+                }
+            }
+        }
+    }
+    paragraphs
+}
+
+/// Orders to read a file of the pipeline, in what every session of a layer is told.
+fn orders(report: &mut Report, tree: &Tree, paths: &Paths) {
+    let folders = Layer::ALL.map(|layer| paths.layer(tree, layer));
+    let told = tree.below(SYSTEM).map(|(path, _)| path.as_str());
+    let told = told.filter(|path| {
+        let of_layer = folders.iter().any(|folder| {
+            path.strip_prefix(folder.as_str())
+                .is_some_and(|rest| rest.starts_with('/') && !rest.starts_with("/schemas/"))
+        });
+        of_layer || *path == paths.rules
+    });
+    for file in told {
+        let lines = (1..).zip(tree.text(file).unwrap_or_default().lines());
+        for (line, _) in lines.filter(|(_, text)| is_order(text)) {
+            let what = "the line orders to read a file that can be included";
+            report.add(Rule::ReadOrder, file, line, what);
+        }
+    }
+}
+
+/// Whether a line names a file of the pipeline after a word that orders to read.
+fn is_order(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let order = ORDERS.iter().filter_map(|word| {
+        let at = line.find(word)?;
+        let before = line[..at].chars().next_back();
+        before
+            .is_none_or(|c| !c.is_alphanumeric())
+            .then_some(at + word.len())
+    });
+    let names_file = |rest: &str| {
+        INCLUDABLE.iter().any(|folder| rest.contains(folder)) || rest.contains("event files")
+    };
+    order.into_iter().any(|at| names_file(&line[at..]))
+}

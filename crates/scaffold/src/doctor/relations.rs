@@ -1,0 +1,159 @@
+//! Relations: artefacts that name each other, counts over several files, and how long an event waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::Date;
+
+use super::artefacts::{Artefact, Artefacts, Kind};
+use super::finding::{Report, Rule};
+use super::form::date;
+use crate::yaml::Node;
+
+/// How many days an event may wait for a decision before that is worth a look.
+const WAITING_DAYS_MAX: i32 = 7;
+
+/// How many proposals a persona makes in one run.
+const PROPOSALS: usize = 3;
+
+const EVENTS: &[Kind] = &[Kind::Pending, Kind::Decided];
+const REQUIREMENTS: &[Kind] = &[Kind::Requirement];
+
+/// Everything that takes more than one file to see.
+pub(super) fn check(report: &mut Report, artefacts: &Artefacts, today: Date) {
+    for kinds in [EVENTS, REQUIREMENTS, &[Kind::Proposal]] {
+        twins(report, artefacts, kinds);
+    }
+    events(report, artefacts);
+    requirements(report, artefacts);
+    proposals(report, artefacts);
+    similar(report, artefacts);
+    for event in artefacts.of(&[Kind::Pending]) {
+        waiting(report, event, today);
+    }
+}
+
+/// No two artefacts of a kind have one id.
+fn twins(report: &mut Report, artefacts: &Artefacts, kinds: &'static [Kind]) {
+    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+    for it in artefacts.of(kinds) {
+        let id = it.text("id");
+        if id.is_empty() {
+            continue;
+        }
+        if let Some(first) = seen.insert(id, &it.file) {
+            let what = format!("`{first}` has the id `{id}` too");
+            report.add(Rule::TwinId, &it.file, it.line("id"), what);
+        }
+    }
+}
+
+/// Whether a requirement names an event among its sources.
+fn names(requirement: &Artefact, event: &str) -> bool {
+    let mut sources = requirement.list("source_events").iter();
+    sources.any(|source| source.text() == Some(event))
+}
+
+/// The requirement of a decided event is there, and names the event.
+fn events(report: &mut Report, artefacts: &Artefacts) {
+    for event in artefacts.of(&[Kind::Decided]) {
+        let wanted = event.text("requirement_id");
+        if wanted.is_empty() {
+            continue;
+        }
+        let mut requirements = artefacts.of(REQUIREMENTS);
+        let line = event.line("requirement_id");
+        match requirements.find(|it| it.text("id") == wanted) {
+            None => {
+                let what = format!("there is no requirement `{wanted}`");
+                report.add(Rule::Link, &event.file, line, what);
+            }
+            Some(requirement) if !names(requirement, event.text("id")) => {
+                let what = format!("`{}` does not name this event", requirement.file);
+                report.add(Rule::Link, &event.file, line, what);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The sources of a requirement are decided events that name it, and are in no other requirement.
+fn requirements(report: &mut Report, artefacts: &Artefacts) {
+    let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
+    for requirement in artefacts.of(REQUIREMENTS) {
+        for source in requirement.list("source_events") {
+            let id = source.text().unwrap_or_default();
+            link(report, artefacts, requirement, source, id);
+            if let Some(other) = taken.insert(id, &requirement.file) {
+                let what = format!("the event `{id}` is in `{other}` too");
+                report.add(Rule::SharedEvent, &requirement.file, source.line, what);
+            }
+        }
+    }
+}
+
+fn link(
+    report: &mut Report,
+    artefacts: &Artefacts,
+    requirement: &Artefact,
+    source: &Node,
+    id: &str,
+) {
+    let mut decided = artefacts.of(&[Kind::Decided]);
+    let what = match decided.find(|event| event.text("id") == id) {
+        None => format!("there is no decided event `{id}`"),
+        Some(event) if event.text("requirement_id") != requirement.text("id") => {
+            format!("`{}` names another requirement", event.file)
+        }
+        Some(_) => return,
+    };
+    report.add(Rule::Link, &requirement.file, source.line, what);
+}
+
+/// A persona makes three proposals on one day, since each run makes three.
+fn proposals(report: &mut Report, artefacts: &Artefacts) {
+    let mut runs: BTreeMap<(&str, &str), Vec<&Artefact>> = BTreeMap::new();
+    for it in artefacts.of(&[Kind::Proposal]) {
+        let day = it.text("created_at").get(..10).unwrap_or_default();
+        runs.entry((it.text("persona"), day)).or_default().push(it);
+    }
+    for ((persona, day), run) in runs {
+        let Some(last) = run.last().filter(|_| run.len() % PROPOSALS != 0) else {
+            continue;
+        };
+        let what = format!("`{persona}` made {} proposals on {day}", run.len());
+        let line = last.line("created_at");
+        report.add(Rule::ProposalCount, &last.file, line, what);
+    }
+}
+
+/// The paths and the title by which two events are about the same thing.
+fn subject(event: &Artefact) -> (String, BTreeSet<&str>) {
+    let evidence = event.list("evidence").iter();
+    let paths = evidence.filter_map(|it| it.get("path")?.text());
+    (event.text("title").trim().to_lowercase(), paths.collect())
+}
+
+fn similar(report: &mut Report, artefacts: &Artefacts) {
+    let mut seen: BTreeMap<String, Vec<(&str, BTreeSet<&str>)>> = BTreeMap::new();
+    for event in artefacts.of(&[Kind::Pending]) {
+        let (title, paths) = subject(event);
+        let others = seen.entry(title).or_default();
+        let twin = others.iter().find(|(_, other)| !other.is_disjoint(&paths));
+        if let Some((twin, _)) = twin {
+            let what = format!("`{twin}` has the same title and a file in common");
+            report.add(Rule::SimilarEvents, &event.file, event.line("title"), what);
+        }
+        others.push((&event.file, paths));
+    }
+}
+
+fn waiting(report: &mut Report, event: &Artefact, today: Date) {
+    let Some(created) = date(event.text("created_at")) else {
+        return;
+    };
+    let days = today.since(created).map_or(0, |span| span.get_days());
+    if days > WAITING_DAYS_MAX {
+        let what = format!("the event has waited for {days} days");
+        report.add(Rule::Waiting, &event.file, event.line("created_at"), what);
+    }
+}

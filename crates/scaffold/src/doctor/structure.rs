@@ -1,0 +1,152 @@
+//! Structure: what has to be there, what may not, and what kind of file it is.
+
+use std::collections::BTreeMap;
+
+use domain::layer::Layer;
+use domain::redact::holds_secret;
+
+use super::finding::{Report, Rule};
+use crate::assets::{self, Asset};
+use crate::config::{self, Config};
+use crate::layout::{CONTROL, Paths, SETUP, SYSTEM};
+use crate::prompt::Trees;
+use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
+
+/// The user's settings.
+const CONFIG: &str = ".jlo/config.toml";
+
+/// Which version set the repository up.
+const PIN: &str = ".jlo/.jlo-version";
+
+/// The user's files, and the version that wrote them.
+pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
+    for file in [CONFIG, PIN] {
+        if tree.text(file).is_none() {
+            report.add(Rule::MissingControl, file, 1, "the file is not there");
+        }
+    }
+    let secrets = format!("{SETUP}/secrets.toml");
+    if tree.has(&secrets) {
+        report.add(Rule::TrackedSecrets, &secrets, 1, "git tracks the secrets");
+    }
+    let Some(pin) = tree.text(PIN) else { return };
+    match (version(pin), version(ours)) {
+        (None, _) => {
+            let what = format!("`{}` is no version", pin.trim());
+            report.add(Rule::Version, PIN, 1, what);
+        }
+        (Some(pinned), Some(own)) if pinned > own => {
+            let what = format!("the files are of version {}, this is {ours}", pin.trim());
+            report.add(Rule::Version, PIN, 1, what);
+        }
+        (Some(_), _) => {}
+    }
+}
+
+/// A version as three numbers.
+fn version(text: &str) -> Option<[u64; 3]> {
+    let parts: Vec<u64> = text
+        .trim()
+        .split('.')
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
+    parts.try_into().ok()
+}
+
+/// The settings, if they can be used.
+pub(super) fn config(report: &mut Report, tree: &Tree) -> Option<Config> {
+    match config::parse(CONFIG, tree.text(CONFIG)?) {
+        Ok(config) => Some(config),
+        Err(faults) => {
+            for fault in faults {
+                report.add(Rule::Config, &fault.file, fault.line, fault.what);
+            }
+            None
+        }
+    }
+}
+
+/// Every file below both folders: regular, text, without a twin and without a secret.
+pub(super) fn files(report: &mut Report, trees: &Trees) {
+    let control = trees.target.below(CONTROL);
+    let system = trees.worker.below(SYSTEM);
+    let mut seen = BTreeMap::new();
+    for (path, entry) in control.chain(system) {
+        file(report, path, entry);
+        let folded = path.as_str().to_lowercase();
+        if let Some(twin) = seen.insert(folded, path) {
+            let what = format!("`{twin}` differs from it in the case of letters only");
+            report.add(Rule::CaseTwins, path.as_str(), 1, what);
+        }
+    }
+}
+
+fn file(report: &mut Report, path: &TreePath, entry: &Entry) {
+    let path = path.as_str();
+    if !entry.mode.is_regular() {
+        report.add(
+            Rule::Irregular,
+            path,
+            1,
+            "it is a link or another repository",
+        );
+        return;
+    }
+    match &entry.content {
+        Content::NotText => report.add(Rule::NotText, path, 1, "it is not UTF-8"),
+        Content::TooLarge => {
+            let what = format!("it has more than {TEXT_BYTES_MAX} bytes");
+            report.add(Rule::NotText, path, 1, what);
+        }
+        Content::Text(text) if holds_secret(text) => {
+            let lines = (1..).zip(text.lines());
+            let line = lines.into_iter().find(|(_, line)| holds_secret(line));
+            let line = line.map_or(1, |(line, _)| line);
+            report.add(
+                Rule::Secret,
+                path,
+                line,
+                "the line holds what looks like a secret",
+            );
+        }
+        Content::Text(_) => {}
+    }
+}
+
+/// The system's files and the folders of the exchange are there.
+pub(super) fn system(report: &mut Report, tree: &Tree, paths: &Paths) {
+    for asset in expected(tree, paths) {
+        let path = asset.path.as_str();
+        if asset.path.file_name() == ".gitkeep" {
+            let folder = asset.path.folder();
+            if !tree.has_folder(folder) {
+                report.add(Rule::MissingSystem, folder, 1, "the folder is not there");
+            }
+        } else if !tree.has(path) {
+            report.add(Rule::MissingSystem, path, 1, "the file is not there");
+        }
+    }
+}
+
+/// The system's files where this tree has them, or would have them.
+pub(super) fn expected(tree: &Tree, paths: &Paths) -> Vec<Asset> {
+    let moved = |asset: Asset| {
+        let path = place(tree, paths, &asset.path);
+        let path = path.and_then(|path| path.parse().ok());
+        Asset {
+            path: path.unwrap_or(asset.path),
+            text: asset.text,
+        }
+    };
+    assets::system().into_iter().map(moved).collect()
+}
+
+/// Where a tree has a file of a layer, if its layers lie elsewhere.
+fn place(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<String> {
+    let (layer, rest) = path.below(".jules/roles")?.split_once('/')?;
+    let layer: Layer = layer.parse().ok()?;
+    Some(match rest.strip_prefix("schemas/") {
+        Some(schema) => format!("{}/{schema}", paths.schemas(tree, layer)),
+        None => format!("{}/{rest}", paths.layer(tree, layer)),
+    })
+}

@@ -1,0 +1,160 @@
+//! A repository at work in which nothing is wrong, and each rule broken once.
+
+mod planted;
+mod repository;
+
+use super::*;
+use repository::{Repository, TODAY};
+
+fn circumstances() -> Circumstances {
+    Circumstances {
+        today: TODAY,
+        version: "1.2.3".to_owned(),
+    }
+}
+
+impl Repository {
+    fn examine(&self) -> Vec<Finding> {
+        examine(&self.trees(), &circumstances())
+    }
+}
+
+/// Findings as rule, file and line.
+fn places(findings: &[Finding]) -> Vec<(Rule, &str, usize)> {
+    findings
+        .iter()
+        .map(|it| (it.rule, it.file.as_str(), it.line))
+        .collect()
+}
+
+#[test]
+fn nothing_is_wrong_with_a_repository_at_work() {
+    let listed: Vec<_> = Repository::at_work()
+        .examine()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(listed, [""; 0]);
+}
+
+#[test]
+fn nothing_is_wrong_with_a_repository_after_bootstrap() {
+    assert_eq!(Repository::new().examine(), []);
+}
+
+#[test]
+fn the_older_names_and_forms_are_read_too() {
+    let repository = Repository::at_work()
+        .replaced(repository::PENDING, "requirement_id:", "issue_id:")
+        .replaced(
+            repository::PENDING,
+            "confidence: high\n",
+            "confidence: high\ntags: [io]\n",
+        )
+        .replaced(repository::PENDING, "2026-02-17", "2026-02-17T08:00:00Z")
+        .replaced(repository::DECIDED, "requirement_id:", "issue_id:")
+        .replaced(
+            repository::REQUIREMENT,
+            "verification_commands:",
+            "verification_criteria:",
+        )
+        .replaced(
+            repository::REQUIREMENT,
+            "requires_deep_analysis: false",
+            "implementation_ready: true",
+        )
+        .replaced(repository::PROPOSALS[0], "persona:", "role:")
+        .with(".jules/exchange/changes.yml", repository::OLDER_CHANGES);
+    assert_eq!(places(&repository.examine()), []);
+}
+
+#[test]
+fn a_finding_says_where_what_and_what_to_do() {
+    let broken = Repository::at_work().replaced(repository::PENDING, "high", "certain");
+    let listed: Vec<_> = broken.examine().iter().map(ToString::to_string).collect();
+    let expected = format!(
+        "[ERROR] {}:6: `confidence` is `certain`, not one of low, medium, high (value): write a value that the schema allows",
+        repository::PENDING
+    );
+    assert_eq!(listed, [expected]);
+}
+
+#[test]
+fn a_finding_repeats_no_secret() {
+    let secret = format!("ghp_{}", "A1b2".repeat(9));
+    let broken = Repository::at_work().replaced(repository::PENDING, "high", &secret);
+    let findings = broken.examine();
+    let found: Vec<_> = findings.iter().map(|it| it.rule).collect();
+    assert_eq!(found, [Rule::Secret, Rule::Value]);
+    assert!(findings.iter().all(|it| !it.to_string().contains("A1b2")));
+}
+
+#[test]
+fn errors_stop_the_work_and_warnings_only_where_the_caller_is_strict() {
+    let finding = |rule: Rule| {
+        let mut report = Report::default();
+        report.add(rule, "a", 1, "b");
+        report.sorted()
+    };
+    let codes = |findings: &[Finding]| [false, true].map(|strict| exit_code(findings, strict));
+    assert_eq!(codes(&[]), [0, 0]);
+    assert_eq!(codes(&finding(Rule::Waiting)), [0, 2]);
+    assert_eq!(codes(&finding(Rule::Secret)), [1, 1]);
+    let both = [finding(Rule::Waiting), finding(Rule::Secret)].concat();
+    assert_eq!(codes(&both), [1, 1]);
+}
+
+#[test]
+fn the_doctor_fixes_what_is_missing_of_the_systems_files_and_nothing_else() {
+    let whole = Repository::at_work();
+    assert_eq!(fixes(&whole.tree), []);
+    let broken = Repository::at_work()
+        .without(".jules/JULES.md")
+        .without(".jules/roles/planner/contracts.yml")
+        .without(".jules/workstations/.gitkeep")
+        .without(".jules/exchange/requirements/.gitkeep")
+        .without(repository::REQUIREMENT)
+        .without(repository::PENDING)
+        .without(".jlo/config.toml");
+    let fixed: Vec<_> = fixes(&broken.tree)
+        .into_iter()
+        .map(|it| it.path.to_string())
+        .collect();
+    assert_eq!(
+        fixed,
+        [
+            ".jules/JULES.md",
+            ".jules/exchange/requirements/.gitkeep",
+            ".jules/roles/planner/contracts.yml",
+        ]
+    );
+}
+
+#[test]
+fn a_layer_that_lies_elsewhere_is_not_missing() {
+    let moved = |path: &str| {
+        path.replace(".jules/roles/decider/schemas/", ".jules/schemas/decider/")
+            .replace(".jules/roles/", ".jules/layers/")
+    };
+    let files = Repository::at_work().tree;
+    let files = files.iter().map(|(path, entry)| {
+        let path = moved(path.as_str()).parse().unwrap();
+        (path, entry.clone())
+    });
+    let repository = Repository {
+        tree: files.collect(),
+    };
+    assert_eq!(places(&repository.examine()), []);
+    assert_eq!(fixes(&repository.tree), []);
+}
+
+#[test]
+fn ten_thousand_files_beside_the_pipelines_are_not_read() {
+    let mut repository = Repository::at_work();
+    let files = (0..10_000).map(|n| {
+        let path = format!("src/{n}/lib.rs").parse().unwrap();
+        (path, crate::tree::Entry::text("todo: [<open>"))
+    });
+    repository.tree.extend(files);
+    assert_eq!(repository.examine(), []);
+}

@@ -1,0 +1,545 @@
+//! One planted fault for each rule, found with file and line and with nothing else.
+
+use std::collections::BTreeSet;
+
+use super::repository::{
+    CHANGES, CONFIG, DECIDED, INNOVATOR, OBSERVER, PENDING, PIN, PROPOSALS, REQUIREMENT,
+};
+use super::*;
+use crate::tree::{Content, Entry, Mode};
+
+const CONTRACTS: &str = ".jules/roles/planner/contracts.yml";
+const TASK: &str = ".jules/roles/decider/tasks/triage.yml";
+const TEMPLATE: &str = ".jules/roles/decider/decider_prompt.j2";
+const ROLE: &str = ".jlo/roles/observers/billing/role.yml";
+const ROLE_TEXT: &str = "role: billing\nlayer: observers\nprofile: { focus: Money. }\n";
+
+type Planted = (Rule, Repository, &'static str, usize);
+
+fn entry(mode: Mode, content: Content) -> Entry {
+    Entry {
+        mode,
+        blob: None,
+        content,
+    }
+}
+
+fn at_work() -> Repository {
+    Repository::at_work()
+}
+
+fn replaced(path: &str, old: &str, new: &str) -> Repository {
+    at_work().replaced(path, old, new)
+}
+
+fn structure() -> Vec<Planted> {
+    let older = ".jules/workstreams/generic/events/pending/a.yml";
+    vec![
+        (Rule::Layout, at_work().with(older, ""), ".jules", 1),
+        (
+            Rule::MissingSystem,
+            at_work().without(".jules/README.md"),
+            ".jules/README.md",
+            1,
+        ),
+        (
+            Rule::MissingSystem,
+            at_work().without(CONTRACTS),
+            CONTRACTS,
+            1,
+        ),
+        (Rule::MissingControl, at_work().without(CONFIG), CONFIG, 1),
+        (Rule::MissingControl, at_work().without(PIN), PIN, 1),
+        (Rule::Version, at_work().with(PIN, "1.3.0\n"), PIN, 1),
+        (Rule::Version, at_work().with(PIN, "latest\n"), PIN, 1),
+    ]
+}
+
+fn contents() -> Vec<Planted> {
+    let secret = format!("key: ghp_{}\n", "A1b2".repeat(9));
+    let link = entry(Mode::Link, Content::Text("elsewhere".into()));
+    let bytes = entry(Mode::File, Content::NotText);
+    let large = entry(Mode::File, Content::TooLarge);
+    vec![
+        (
+            Rule::Irregular,
+            at_work().with_entry(".jules/x", link),
+            ".jules/x",
+            1,
+        ),
+        (
+            Rule::NotText,
+            at_work().with_entry(".jules/x", bytes),
+            ".jules/x",
+            1,
+        ),
+        (
+            Rule::NotText,
+            at_work().with_entry(".jules/x", large),
+            ".jules/x",
+            1,
+        ),
+        (
+            Rule::CaseTwins,
+            at_work().with(".jules/readme.md", ""),
+            ".jules/readme.md",
+            1,
+        ),
+        (
+            Rule::TrackedSecrets,
+            at_work().with(".jlo/setup/secrets.toml", ""),
+            ".jlo/setup/secrets.toml",
+            1,
+        ),
+        (
+            Rule::Secret,
+            at_work().with(".jules/notes.txt", &format!("\n{secret}")),
+            ".jules/notes.txt",
+            2,
+        ),
+        (
+            Rule::Config,
+            replaced(CONFIG, "[run]\n", "[run]\nparallel = true\n"),
+            CONFIG,
+            2,
+        ),
+        (
+            Rule::ScheduledRole,
+            replaced(CONFIG, "taxonomy", "taxonmy"),
+            CONFIG,
+            7,
+        ),
+    ]
+}
+
+fn fields() -> Vec<Planted> {
+    vec![
+        (
+            Rule::Unreadable,
+            replaced(PENDING, "author_role: qa", "id: twice"),
+            PENDING,
+            5,
+        ),
+        (
+            Rule::Unreadable,
+            replaced(CONTRACTS, "layer: planner", "layer: [planner"),
+            CONTRACTS,
+            2,
+        ),
+        (
+            Rule::UnknownKey,
+            replaced(PENDING, "title:", "titel: x\ntitle:"),
+            PENDING,
+            7,
+        ),
+        (
+            Rule::MissingKey,
+            replaced(PENDING, "author_role: qa\n", ""),
+            PENDING,
+            1,
+        ),
+    ]
+}
+
+fn values() -> Vec<Planted> {
+    vec![
+        (
+            Rule::Placeholder,
+            replaced(PENDING, "author_role: qa", "author_role: \"<your role>\""),
+            PENDING,
+            5,
+        ),
+        (
+            Rule::Placeholder,
+            replaced(PENDING, "confidence: high", "confidence: low|medium|high"),
+            PENDING,
+            6,
+        ),
+        (
+            Rule::Value,
+            replaced(PENDING, "confidence: high", "confidence: certain"),
+            PENDING,
+            6,
+        ),
+        (
+            Rule::Value,
+            replaced(PENDING, "schema_version: 1", "schema_version: 9"),
+            PENDING,
+            1,
+        ),
+        (
+            Rule::Value,
+            replaced(PENDING, "author_role: qa", "author_role: \"\""),
+            PENDING,
+            5,
+        ),
+        (
+            Rule::Value,
+            replaced(PENDING, "author_role: qa", "author_role: [qa]"),
+            PENDING,
+            5,
+        ),
+        (
+            Rule::Value,
+            replaced(
+                REQUIREMENT,
+                "affected_areas:\n  - src/read.rs",
+                "affected_areas: [[src]]",
+            ),
+            REQUIREMENT,
+            15,
+        ),
+        (
+            Rule::Date,
+            replaced(PENDING, "2026-02-17", "2026-02-30"),
+            PENDING,
+            4,
+        ),
+        (
+            Rule::Date,
+            replaced(OBSERVER, "2026-02-17", "yesterday"),
+            OBSERVER,
+            3,
+        ),
+        (
+            Rule::Id,
+            replaced(PENDING, "id: aa11bb", "id: aa11"),
+            PENDING,
+            2,
+        ),
+    ]
+}
+
+fn counts() -> Vec<Planted> {
+    let six = "  - { title: Six, scope: reading, impact: Faster. }\n";
+    let four = "  - { title: Five, scope: reading, impact: Faster. }\n";
+    let more = |n: usize, item: &str| format!("goals:\n{}", item.repeat(n));
+    let log = "  - { at: 2026-02-17, summary: Looked. }\n".repeat(5);
+    let recent = format!("[{}]", ["x"; 16].join(", "));
+    vec![
+        (
+            Rule::Entries,
+            replaced(CHANGES, six.replace("Six", "Five").as_str(), ""),
+            CHANGES,
+            4,
+        ),
+        (
+            Rule::Entries,
+            replaced(CHANGES, four, &format!("{four}{six}")),
+            CHANGES,
+            4,
+        ),
+        (
+            Rule::Entries,
+            replaced(PENDING, "loc: [\"12\"]", "loc: []"),
+            PENDING,
+            10,
+        ),
+        (
+            Rule::Entries,
+            replaced(OBSERVER, "goals:\n", &more(3, "  - Look.\n")),
+            OBSERVER,
+            5,
+        ),
+        (
+            Rule::Entries,
+            replaced(OBSERVER, "log:\n", &format!("log:\n{log}")),
+            OBSERVER,
+            9,
+        ),
+        (
+            Rule::Entries,
+            replaced(INNOVATOR, "[One, Two, Three]", &recent),
+            INNOVATOR,
+            16,
+        ),
+        (
+            Rule::Entries,
+            replaced(
+                REQUIREMENT,
+                "acceptance_criteria:\n  - No handle is open after a read.",
+                "acceptance_criteria: []",
+            ),
+            REQUIREMENT,
+            17,
+        ),
+    ]
+}
+
+fn states() -> Vec<Planted> {
+    vec![
+        (
+            Rule::State,
+            replaced(PENDING, "requirement_id: \"\"", "requirement_id: cc22dd"),
+            PENDING,
+            3,
+        ),
+        (
+            Rule::Label,
+            replaced(REQUIREMENT, "label: bugs", "label: bug"),
+            REQUIREMENT,
+            6,
+        ),
+        (
+            Rule::Reason,
+            replaced(REQUIREMENT, "analysis: false", "analysis: true"),
+            REQUIREMENT,
+            21,
+        ),
+        (
+            Rule::ProposalCount,
+            at_work().without(PROPOSALS[2]),
+            PROPOSALS[1],
+            4,
+        ),
+    ]
+}
+
+fn names() -> Vec<Planted> {
+    let pending = ".jules/exchange/events/pending";
+    let other = ".jules/exchange/proposals/recruiter-two.yml";
+    let text = at_work().tree.text(PROPOSALS[2]).unwrap().to_owned();
+    let renamed = at_work().without(PROPOSALS[2]).with(other, &text);
+    let wrong = |name: &str| at_work().with(&format!("{pending}/{name}"), "");
+    let misplaced = ".jlo/roles/decider/one/role.yml";
+    vec![
+        (
+            Rule::FileName,
+            wrong("a.yaml"),
+            ".jules/exchange/events/pending/a.yaml",
+            1,
+        ),
+        (
+            Rule::FileName,
+            wrong("notes.md"),
+            ".jules/exchange/events/pending/notes.md",
+            1,
+        ),
+        (Rule::FileName, renamed, other, 1),
+        (
+            Rule::Contracts,
+            replaced(CONTRACTS, "layer: planner", "layer: decider"),
+            CONTRACTS,
+            1,
+        ),
+        (
+            Rule::Contracts,
+            replaced(CONTRACTS, "jules-planner-", "plans-"),
+            CONTRACTS,
+            2,
+        ),
+        (
+            Rule::Role,
+            at_work().with(ROLE, &ROLE_TEXT.replace("role: b", "role: c")),
+            ROLE,
+            1,
+        ),
+        (
+            Rule::Role,
+            at_work().with(ROLE, &ROLE_TEXT.replace("observers", "innovators")),
+            ROLE,
+            2,
+        ),
+        (
+            Rule::Role,
+            at_work().with(ROLE, "role: billing\nlayer: observers\n"),
+            ROLE,
+            1,
+        ),
+        (
+            Rule::Role,
+            at_work().with(misplaced, ROLE_TEXT),
+            misplaced,
+            1,
+        ),
+    ]
+}
+
+fn relations() -> Vec<Planted> {
+    let twin = ".jules/exchange/events/pending/ab-other.yml";
+    let event = |id: &str, title: &str| {
+        let text = at_work().tree.text(PENDING).unwrap().to_owned();
+        let text = text.replace("id: aa11bb", &format!("id: {id}"));
+        at_work().with(twin, &text.replace("A file stays open in aa11bb", title))
+    };
+    let second = ".jules/exchange/requirements/dd33ee-again.yml";
+    let text = at_work().tree.text(REQUIREMENT).unwrap().to_owned();
+    let shared = text.replace("cc22dd", "dd33ee");
+    let gone = replaced(
+        REQUIREMENT,
+        "source_events:\n  - bb11cc",
+        "source_events:\n  - bb11cc\n  - zz99zz",
+    );
+    let one_sided = at_work().without(REQUIREMENT);
+    vec![
+        (Rule::TwinId, event("aa11bb", "Another thing"), twin, 2),
+        (Rule::Link, gone, REQUIREMENT, 5),
+        (Rule::Link, one_sided, DECIDED, 3),
+        (
+            Rule::SharedEvent,
+            at_work().with(second, &shared),
+            second,
+            4,
+        ),
+        (
+            Rule::SimilarEvents,
+            event("aa22bb", "a file stays open IN aa11bb"),
+            twin,
+            7,
+        ),
+        (
+            Rule::Waiting,
+            replaced(PENDING, "2026-02-17", "2026-02-10"),
+            PENDING,
+            4,
+        ),
+    ]
+}
+
+fn texts() -> Vec<Planted> {
+    let block = "This paragraph stands in the template once and once more, word for word, \
+        although a reader of the prompt needs it only once to know what it says.";
+    let twice = format!("{block}\n\n{block}\n\n---\n# Pending events\n");
+    let again = "{{ include_required(paths.labels) }}\n---\n# Pending events\n";
+    vec![
+        (
+            Rule::ShortText,
+            replaced(PENDING, "The file is opened and never closed.", "It leaks."),
+            PENDING,
+            8,
+        ),
+        (
+            Rule::ShortText,
+            replaced(REQUIREMENT, "No handle is open after a read.", "Done."),
+            REQUIREMENT,
+            18,
+        ),
+        (
+            Rule::Vague,
+            replaced(REQUIREMENT, "cargo test -p read", "TODO, a test"),
+            REQUIREMENT,
+            20,
+        ),
+        (
+            Rule::ReadOrder,
+            replaced(
+                TASK,
+                "steps:\n",
+                "steps:\n  - Read all event files in the folder.\n",
+            ),
+            TASK,
+            4,
+        ),
+        (
+            Rule::ReadOrder,
+            replaced(TASK, "steps:\n", "steps:\n  - See `.jules/JULES.md`.\n"),
+            TASK,
+            4,
+        ),
+        (
+            Rule::DoubledBlock,
+            replaced(TEMPLATE, "---\n# Pending events\n", &twice),
+            TEMPLATE,
+            1,
+        ),
+        (
+            Rule::DoubledBlock,
+            replaced(TEMPLATE, "---\n# Pending events\n", again),
+            TEMPLATE,
+            1,
+        ),
+        (
+            Rule::Prompt,
+            replaced(TEMPLATE, "# Pending", "# {{ rolle }} Pending"),
+            TEMPLATE,
+            9,
+        ),
+        (
+            Rule::Prompt,
+            replaced(TEMPLATE, "paths.rules", "'src/lib.rs'"),
+            TEMPLATE,
+            1,
+        ),
+        (
+            Rule::Prompt,
+            replaced(TEMPLATE, "# Output", "# Outcome"),
+            TEMPLATE,
+            1,
+        ),
+    ]
+}
+
+fn all() -> Vec<Planted> {
+    [
+        structure(),
+        contents(),
+        fields(),
+        values(),
+        counts(),
+        states(),
+        names(),
+        relations(),
+        texts(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[test]
+fn each_planted_fault_is_found_with_file_and_line() {
+    let mut wrong = Vec::new();
+    for (rule, repository, file, line) in all() {
+        let findings = repository.examine();
+        let found = places(&findings);
+        // A warning breaks nothing else; an error may well do.
+        let alone = found.len() == 1 || rule.level() == Level::Error;
+        if !found.contains(&(rule, file, line)) || !alone {
+            let found: Vec<_> = findings.iter().map(ToString::to_string).collect();
+            wrong.push(format!("{rule:?} {file}:{line}\n  {}", found.join("\n  ")));
+        }
+    }
+    assert!(wrong.is_empty(), "not found:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_rule_has_a_planted_fault() {
+    let planted: BTreeSet<_> = all().into_iter().map(|(rule, ..)| rule).collect();
+    let without: Vec<_> = Rule::ALL
+        .iter()
+        .filter(|rule| !planted.contains(rule))
+        .collect();
+    assert_eq!(without, [&Rule::Layout; 0]);
+}
+
+#[test]
+fn every_rule_has_a_name_of_its_own_and_a_remedy() {
+    let names: BTreeSet<_> = Rule::ALL.iter().map(|rule| rule.id()).collect();
+    assert_eq!(names.len(), Rule::ALL.len());
+    assert!(Rule::ALL.iter().all(|rule| rule.remedy().len() > 8));
+}
+
+#[test]
+fn a_link_has_two_ends() {
+    let other = at_work().replaced(REQUIREMENT, "- bb11cc", "- zz99zz");
+    let findings = other.examine();
+    let found: Vec<_> = places(&findings);
+    assert_eq!(
+        found,
+        [(Rule::Link, DECIDED, 3), (Rule::Link, REQUIREMENT, 4)]
+    );
+    let decided = at_work().replaced(DECIDED, "cc22dd", "dd33ee");
+    let findings = decided.examine();
+    assert_eq!(
+        places(&findings),
+        [(Rule::Link, DECIDED, 3), (Rule::Link, REQUIREMENT, 4)]
+    );
+}
+
+#[test]
+fn a_built_in_role_needs_no_file() {
+    let scheduled = replaced(CONFIG, "name = \"taxonomy\"", "name = \"qa\"");
+    assert_eq!(scheduled.examine(), []);
+    let own = replaced(CONFIG, "name = \"taxonomy\"", "name = \"billing\"");
+    assert_eq!(own.with(ROLE, ROLE_TEXT).examine(), []);
+}

@@ -6,6 +6,7 @@
 mod arrows;
 mod attributes;
 mod code;
+mod literals;
 mod prose;
 mod purity;
 mod rows;
@@ -139,6 +140,11 @@ fn pure_crates_depend_on_nothing_that_acts() -> Outcome {
 #[test]
 fn pure_crates_touch_no_world() -> Outcome {
     everywhere(purity::source)
+}
+
+#[test]
+fn what_a_repository_gets_is_a_file_here() -> Outcome {
+    everywhere(literals::short)
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub(super) fn is_test(path: &str) -> bool {
 }
 
 /// The lines before the tests at the file's bottom, comments and blank lines counted.
-fn source_lines(text: &str) -> usize {
+pub(super) fn source_lines(text: &str) -> usize {
     let code = code(text);
     let lines: Vec<_> = code.lines().map(str::trim).collect();
     let opens_tests = |at: usize| {

@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         line_at(self.source, span.map_or(0, |span| span.start))
     }
 
-    /// Refuses keys that nobody reads, and names the one that may be meant.
+    /// Refuses keys that no reader reads, and names the one that may be meant.
     pub(super) fn known(&mut self, place: &str, table: &dyn TableLike, known: &[&str]) {
         for (key, _) in table.iter() {
             if REMOVED.contains(&key) {

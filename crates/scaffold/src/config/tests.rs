@@ -1,3 +1,5 @@
+//! What settings are read, and what is said of those that are not.
+
 use super::{Clock, parse};
 
 const WHOLE: &str = r#"

@@ -1,6 +1,7 @@
 //! Compares a file with the schema it was copied from.
 //!
-//! A schema is a form to copy: `<…>` is to be filled in, `a|b` is one of these, an empty value may stay empty, and any other value stays as it is.
+//! A schema is a form to copy: `<…>` is to be filled in, `a|b` is one of these, an empty value may stay empty,
+//! and any other value stays as it is.
 
 use domain::ids::ArtefactId;
 use jiff::civil::Date;

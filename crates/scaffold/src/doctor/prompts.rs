@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::ids::{ArtefactId, BranchName, RepoName, RoleName};
-use domain::layer::{Cast, Layer};
+use domain::layer::Layer;
 
 use super::artefacts::{Artefacts, Kind};
 use super::finding::{Report, Rule};
@@ -86,7 +86,6 @@ fn known(
     layer: Layer,
     scheduled: &Scheduled,
 ) -> Option<RoleName> {
-    debug_assert_eq!(layer.cast(), Cast::Multi);
     let role = scheduled.name.parse().ok();
     let role = role.filter(|role| roles(target, layer).contains(role));
     if role.is_none() {

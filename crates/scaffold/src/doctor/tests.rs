@@ -1,5 +1,6 @@
 //! A repository at work in which nothing is wrong, and each rule broken once.
 
+mod any;
 mod planted;
 mod repository;
 

@@ -1,5 +1,6 @@
 //! Prompts: what is in them, what is refused, and each of them whole.
 
+mod any;
 mod bounds;
 mod requests;
 mod whole;

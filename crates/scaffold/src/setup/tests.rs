@@ -1,3 +1,5 @@
+//! Order of components, the script that is made of them, and what is refused.
+
 use proptest::prelude::*;
 
 use super::{Catalogue, Component, component, install_script, selected};

@@ -1,3 +1,5 @@
+//! What is read of a file, and what is refused in it.
+
 use proptest::prelude::*;
 use serde::Deserialize;
 

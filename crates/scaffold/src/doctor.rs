@@ -44,10 +44,12 @@ pub fn examine(trees: &Trees, circumstances: &Circumstances) -> Vec<Finding> {
         Err(error) => report.add(Rule::Layout, ".jules", 1, error.to_string()),
         Ok(paths) => {
             structure::system(&mut report, &trees.worker, paths);
+            structure::readable(&mut report, &trees.worker, paths);
             naming::contracts(&mut report, &trees.worker, paths);
             naming::exchange(&mut report, &trees.worker, paths);
             let artefacts = Artefacts::read(&mut report, &trees.worker, paths);
             artefacts.check_fields(&mut report, &trees.worker, paths);
+            naming::perspectives(&mut report, &artefacts);
             relations::check(&mut report, &artefacts, circumstances.today);
             quality::check(&mut report, &artefacts);
             prompts::check(&mut report, trees, paths, config.as_ref(), &artefacts);

@@ -2,6 +2,7 @@
 
 use domain::layer::{Cast, Layer};
 
+use super::artefacts::{Artefacts, Kind};
 use super::finding::{Report, Rule};
 use crate::layout::{OWN_ROLES, Paths};
 use crate::prompt::material::is_slug;
@@ -34,7 +35,7 @@ pub(super) fn exchange(report: &mut Report, tree: &Tree, paths: &Paths) {
 
 /// A proposal's file is named after its persona and a few words.
 fn proposal(report: &mut Report, tree: &Tree, path: &TreePath) {
-    let Some(node) = parsed(tree, path) else {
+    let Some(node) = parsed(tree, path.as_str()) else {
         return;
     };
     let role = node.get("persona").or_else(|| node.get("role"));
@@ -51,15 +52,9 @@ fn proposal(report: &mut Report, tree: &Tree, path: &TreePath) {
 pub(super) fn contracts(report: &mut Report, tree: &Tree, paths: &Paths) {
     for layer in Layer::ALL {
         let file = paths.contracts(tree, layer);
-        let Some(text) = tree.text(&file) else {
+        // One that is missing or cannot be read is told elsewhere.
+        let Some(node) = parsed(tree, &file) else {
             continue;
-        };
-        let node = match yaml::parse(&file, text.as_bytes()) {
-            Ok(node) => node,
-            Err(fault) => {
-                report.add(Rule::Unreadable, &file, fault.line, fault.what);
-                continue;
-            }
         };
         let said = node.get("layer").and_then(Node::text).unwrap_or_default();
         if said != layer.name() && said != layer.plural() {
@@ -126,11 +121,28 @@ fn role_file(report: &mut Report, tree: &Tree, path: &TreePath, layer: Layer, ro
     }
 }
 
+/// What a role remembers is its own: the file names the role whose folder it lies in.
+pub(super) fn perspectives(report: &mut Report, artefacts: &Artefacts) {
+    for it in artefacts.of(&[Kind::Observer, Kind::Innovator]) {
+        let key = if it.kind == Kind::Innovator {
+            "persona"
+        } else {
+            "observer"
+        };
+        let mut folders = it.file.rsplit('/').skip(1);
+        let folder = folders.next().unwrap_or_default();
+        let said = it.text(key);
+        if !said.is_empty() && said != folder {
+            let what = format!("`{key}` is `{said}`, and the folder that of {folder}");
+            report.add(Rule::Role, &it.file, it.line(key), what);
+        }
+    }
+}
+
 fn line(node: &Node, key: &str) -> usize {
     node.entry(key).map_or(1, |entry| entry.line)
 }
 
-fn parsed(tree: &Tree, path: &TreePath) -> Option<Node> {
-    let text = tree.text(path.as_str())?;
-    yaml::parse(path.as_str(), text.as_bytes()).ok()
+fn parsed(tree: &Tree, path: &str) -> Option<Node> {
+    yaml::parse(path, tree.text(path)?.as_bytes()).ok()
 }

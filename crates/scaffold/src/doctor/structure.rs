@@ -11,6 +11,7 @@ use crate::config::{self, Config};
 use crate::layout::{CONTROL, Paths, SETUP, SYSTEM};
 use crate::prompt::Trees;
 use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
+use crate::yaml;
 
 /// The user's settings.
 const CONFIG: &str = ".jlo/config.toml";
@@ -124,6 +125,27 @@ pub(super) fn system(report: &mut Report, tree: &Tree, paths: &Paths) {
             }
         } else if !tree.has(path) {
             report.add(Rule::MissingSystem, path, 1, "the file is not there");
+        }
+    }
+}
+
+/// The labels and every YAML file of a layer can be read: without them nothing else could be checked.
+pub(super) fn readable(report: &mut Report, tree: &Tree, paths: &Paths) {
+    let labels = tree.text(paths.labels).unwrap_or("{}");
+    if let Err(error) = serde_json::from_str::<serde_json::Value>(labels) {
+        let what = error.to_string();
+        report.add(Rule::Unreadable, paths.labels, error.line(), what);
+    }
+    let mut folders: Vec<_> = Layer::ALL
+        .into_iter()
+        .flat_map(|layer| [paths.layer(tree, layer), paths.schemas(tree, layer)])
+        .collect();
+    folders.sort();
+    let files = folders.iter().flat_map(|folder| tree.below(folder));
+    for (path, _) in files.filter(|(path, _)| path.as_str().ends_with(".yml")) {
+        let text = tree.text(path.as_str()).unwrap_or_default();
+        if let Err(fault) = yaml::parse(path.as_str(), text.as_bytes()) {
+            report.add(Rule::Unreadable, &fault.file, fault.line, fault.what);
         }
     }
 }

@@ -11,6 +11,8 @@ use crate::tree::{Content, Entry, Mode};
 const CONTRACTS: &str = ".jules/roles/planner/contracts.yml";
 const TASK: &str = ".jules/roles/decider/tasks/triage.yml";
 const TEMPLATE: &str = ".jules/roles/decider/decider_prompt.j2";
+const SCHEMA: &str = ".jules/roles/observers/schemas/event.yml";
+const LABELS: &str = ".jules/github-labels.json";
 const ROLE: &str = ".jlo/roles/observers/billing/role.yml";
 const ROLE_TEXT: &str = "role: billing\nlayer: observers\nprofile: { focus: Money. }\n";
 
@@ -125,6 +127,18 @@ fn fields() -> Vec<Planted> {
             replaced(CONTRACTS, "layer: planner", "layer: [planner"),
             CONTRACTS,
             2,
+        ),
+        (
+            Rule::Unreadable,
+            replaced(SCHEMA, "evidence:", "evidence: ["),
+            SCHEMA,
+            10,
+        ),
+        (
+            Rule::Unreadable,
+            replaced(LABELS, "\"bugs\": {", "\"bugs\": "),
+            LABELS,
+            5,
         ),
         (
             Rule::UnknownKey,

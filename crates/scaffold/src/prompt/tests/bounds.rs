@@ -95,6 +95,12 @@ fn a_template_reads_nothing_outside_its_folders() {
 }
 
 #[test]
+fn the_setup_is_refused_by_name_since_it_has_secrets() {
+    let said = narrator("{{ include_required('.jlo/setup/secrets.toml') }}");
+    assert!(said.contains("`.jlo/setup/` may hold secrets"), "{said}");
+}
+
+#[test]
 fn only_regular_text_of_a_sensible_size_is_included() {
     for (mode, content, why) in [
         (

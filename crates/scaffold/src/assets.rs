@@ -76,6 +76,11 @@ pub fn older_changes() -> Option<&'static str> {
     ASSETS.get_file("older/change.yml")?.contents_utf8()
 }
 
+/// A file that is made up for trial runs, with places to fill in.
+pub fn mock(name: &str) -> Option<&'static str> {
+    ASSETS.get_file(format!("mock/{name}"))?.contents_utf8()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

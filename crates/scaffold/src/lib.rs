@@ -8,6 +8,7 @@ pub mod config;
 pub mod doctor;
 pub mod fault;
 pub mod layout;
+pub mod mock;
 pub mod prompt;
 pub mod setup;
 pub mod tree;

@@ -116,9 +116,7 @@ struct Frame<'a> {
 impl<'a> Frame<'a> {
     fn new(trees: &'a Trees, ask: &Ask, paths: &'static Paths) -> Result<Self, PromptError> {
         let worker = &trees.worker;
-        checked_ids(ask)?;
-        checked_role(trees, ask)?;
-        let requirement = requirement(worker, paths, ask)?;
+        let requirement = checked(trees, ask)?;
         let task = task(worker, paths, ask, requirement.as_ref())?;
         let file = paths.template(worker, ask.layer);
         let source = worker
@@ -186,6 +184,14 @@ impl Prompt {
         self.left = events.to_vec();
         self
     }
+}
+
+/// The requirement, if one is asked about; refuses whatever its layer would not work on.
+pub(crate) fn checked(trees: &Trees, ask: &Ask) -> Result<Option<Requirement>, PromptError> {
+    let paths = Layout::paths(&trees.worker)?;
+    checked_ids(ask)?;
+    checked_role(trees, ask)?;
+    requirement(&trees.worker, paths, ask)
 }
 
 fn checked_ids(ask: &Ask) -> Result<(), PromptError> {

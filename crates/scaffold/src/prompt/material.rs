@@ -17,7 +17,7 @@ const TITLE_CHARS_MAX: usize = 200;
 const SLUG_CHARS_MAX: usize = 40;
 
 /// The pending events, the oldest first, so that none waits for ever.
-pub(super) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
+pub(crate) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
     let mut events: Vec<_> = artefacts(tree, paths.pending)
         .map(|path| {
             let node = parsed(tree, path);
@@ -64,7 +64,7 @@ fn parsed(tree: &Tree, path: &TreePath) -> Option<Node> {
 
 /// The requirement that a planner or an implementer works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Requirement {
+pub(crate) struct Requirement {
     pub(super) path: TreePath,
     pub(super) id: ArtefactId,
     pub(super) label: String,

@@ -1,0 +1,313 @@
+//! What a layer would have written, made up for a trial run: everything around it is real, and no session runs.
+//!
+//! Each file holds the tag of its run, by which all of them are found and removed again.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+
+use domain::ids::{ArtefactId, RoleName};
+use domain::layer::Layer;
+use jiff::civil::Date;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
+
+use crate::assets;
+use crate::layout::{Layout, LayoutError, Paths};
+use crate::prompt::{Ask, PromptError, Trees, checked, material};
+use crate::tree::{Tree, TreePath};
+use crate::yaml;
+
+/// How long a tag may be, since it is part of names of files and branches.
+const TAG_CHARS_MAX: usize = 40;
+
+/// What every tag holds, so that nothing real is taken for a trial.
+const MARK: &str = "mock";
+
+/// The numbers of an innovator's proposals, as their files are called.
+const NUMBERS: [&str; 3] = ["one", "two", "three"];
+
+/// The name of one trial run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MockTag(String);
+
+/// A text that is no tag of a trial run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the tag of a trial run has 1 to {TAG_CHARS_MAX} of a-z, 0-9 and `-`, and `{MARK}` is part of it"
+)]
+pub struct InvalidTag;
+
+impl FromStr for MockTag {
+    type Err = InvalidTag;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTag> {
+        let fits = text.len() <= TAG_CHARS_MAX && material::is_slug(text) && text.contains(MARK);
+        fits.then(|| Self(text.to_owned())).ok_or(InvalidTag)
+    }
+}
+
+impl fmt::Display for MockTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One file that is to be other than it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It has this text, whether it was there or not.
+    Write(TreePath, String),
+    /// It is gone.
+    Remove(TreePath),
+}
+
+/// Why nothing can be made up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MockError {
+    /// The same request would have no prompt either.
+    #[error(transparent)]
+    Request(#[from] PromptError),
+    /// The tree has no layout that can be worked with.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A file has no line that could be changed as the layer would change it.
+    #[error(
+        "`{path}` has no line `{key}`, so it cannot be changed for a trial run: correct the file first"
+    )]
+    NoLine {
+        /// The file.
+        path: TreePath,
+        /// The key of the line.
+        key: &'static str,
+    },
+    /// An asset cannot be filled in.
+    #[error("the made-up file `{0}` cannot be filled in: this is a defect, please report it")]
+    Asset(&'static str),
+}
+
+/// What the layer would have changed. Empty where it would have nothing to do.
+pub fn changes(
+    trees: &Trees,
+    ask: &Ask,
+    tag: &MockTag,
+    today: Date,
+) -> Result<Vec<Change>, MockError> {
+    let tree = &trees.worker;
+    let paths = Layout::paths(tree)?;
+    checked(trees, ask)?;
+    let trial = Trial {
+        ask,
+        tag,
+        today,
+        paths,
+    };
+    match ask.layer {
+        Layer::Narrator => trial.summary(),
+        Layer::Observers => trial.event(),
+        Layer::Decider => trial.requirement(tree),
+        Layer::Planner => trial.plan(tree),
+        Layer::Implementer => trial.implementation(),
+        Layer::Innovators => trial.proposals(),
+    }
+}
+
+/// The files of the exchange that hold the tag of a run: what is removed after it.
+pub fn traces(tree: &Tree, tag: &MockTag) -> Vec<TreePath> {
+    let Ok(paths) = Layout::paths(tree) else {
+        return Vec::new();
+    };
+    let folders = [
+        paths.pending,
+        paths.decided,
+        paths.requirements,
+        paths.proposals,
+    ];
+    let changes = paths.changes.parse().ok();
+    let files = folders
+        .iter()
+        .flat_map(|folder| tree.below(folder))
+        .map(|(path, _)| path.clone())
+        .chain(changes);
+    let word = tag.to_string();
+    files
+        .filter(|path| {
+            let text = tree.text(path.as_str()).unwrap_or_default();
+            words(text).any(|it| it == word)
+        })
+        .collect()
+}
+
+/// The words of a text, in which a tag is one word.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+}
+
+/// One request of a trial run.
+struct Trial<'a> {
+    ask: &'a Ask,
+    tag: &'a MockTag,
+    today: Date,
+    paths: &'static Paths,
+}
+
+impl Trial<'_> {
+    fn summary(&self) -> Result<Vec<Change>, MockError> {
+        let text = self.filled("changes.yml", [])?;
+        Ok(vec![self.write(self.paths.changes, text)?])
+    }
+
+    fn event(&self) -> Result<Vec<Change>, MockError> {
+        let path = self.file(self.paths.pending, self.id(1)?);
+        let text = self.filled("event.yml", [])?;
+        Ok(vec![self.write(&path, text)?])
+    }
+
+    /// Takes every pending event into one requirement.
+    fn requirement(&self, tree: &Tree) -> Result<Vec<Change>, MockError> {
+        let id = self.id(1)?;
+        let events = material::pending(tree, self.paths);
+        let mut sources = Vec::new();
+        let mut changes = Vec::new();
+        for path in events {
+            let text = tree.text(path.as_str()).unwrap_or_default();
+            let node = yaml::parse(path.as_str(), text.as_bytes()).ok();
+            let event = node.as_ref().and_then(|node| node.get("id")?.text());
+            let event = event.and_then(|id| id.parse::<ArtefactId>().ok());
+            let (Some(event), Some(text)) = (event, decided(text, id)) else {
+                let key = "requirement_id";
+                return Err(MockError::NoLine { path, key });
+            };
+            sources.push(event.to_string());
+            let place = format!("{}/{}", self.paths.decided, path.file_name());
+            changes.push(self.write(&place, text)?);
+            changes.push(Change::Remove(path));
+        }
+        if sources.is_empty() {
+            return Ok(Vec::new());
+        }
+        let events: Value = sources.into_iter().collect();
+        let text = self.filled("requirement.yml", [("events", events)])?;
+        let path = self.file(self.paths.requirements, id);
+        changes.push(self.write(&path, text)?);
+        Ok(changes)
+    }
+
+    /// Marks the requirement as ready, in its own words.
+    fn plan(&self, tree: &Tree) -> Result<Vec<Change>, MockError> {
+        let Some(path) = self.ask.requirement.clone() else {
+            return Err(PromptError::RequirementWanted(self.ask.layer).into());
+        };
+        let text = tree.text(path.as_str()).unwrap_or_default();
+        let ready = replaced(text, "requires_deep_analysis", "false")
+            .or_else(|| replaced(text, "implementation_ready", "true"));
+        match ready {
+            Some(text) => Ok(vec![Change::Write(path, text)]),
+            None => {
+                let key = "requires_deep_analysis";
+                Err(MockError::NoLine { path, key })
+            }
+        }
+    }
+
+    fn implementation(&self) -> Result<Vec<Change>, MockError> {
+        let requirement = self.ask.requirement.as_ref();
+        let name = requirement.map_or("", |path| path.stem());
+        let text = self.filled("implementation.md", [("requirement", name.into())])?;
+        Ok(vec![self.write(&format!("mock/{}.md", self.tag), text)?])
+    }
+
+    fn proposals(&self) -> Result<Vec<Change>, MockError> {
+        let role = self.ask.role.as_ref().map_or("", RoleName::as_str);
+        let mut changes = Vec::new();
+        for (at, number) in NUMBERS.into_iter().enumerate() {
+            let id = self.id(at + 1)?.as_str();
+            let more = [("id", id.into()), ("number", number.into())];
+            let text = self.filled("proposal.yml", more)?;
+            let role = role.replace('_', "-");
+            let path = format!("{}/{role}-{}-{number}.yml", self.paths.proposals, self.tag);
+            changes.push(self.write(&path, text)?);
+        }
+        Ok(changes)
+    }
+
+    fn id(&self, at: usize) -> Result<&ArtefactId, MockError> {
+        let ids = &self.ask.ids;
+        let missing = || PromptError::Ids {
+            wanted: at + 1,
+            given: ids.len(),
+        };
+        Ok(ids.get(at).ok_or_else(missing)?)
+    }
+
+    fn file(&self, folder: &str, id: &ArtefactId) -> String {
+        format!("{folder}/{id}-{}.yml", self.tag)
+    }
+
+    fn write(&self, path: &str, text: String) -> Result<Change, MockError> {
+        let path = path.parse();
+        path.map(|path| Change::Write(path, text))
+            .map_err(|_| MockError::Asset("path"))
+    }
+
+    /// An asset with the values of this run in it.
+    fn filled<const N: usize>(
+        &self,
+        name: &'static str,
+        more: [(&'static str, Value); N],
+    ) -> Result<String, MockError> {
+        let source = assets::mock(name).ok_or(MockError::Asset(name))?;
+        let ids: Value = self.ask.ids.iter().map(ArtefactId::as_str).collect();
+        let role = self.ask.role.as_ref().map_or("", RoleName::as_str);
+        let values = [
+            ("tag", self.tag.to_string().into()),
+            ("today", self.today.to_string().into()),
+            ("role", role.into()),
+            ("ids", ids),
+        ];
+        let values = Value::from_pairs(values.into_iter().chain(more));
+        let text = fill(name, source, values).map_err(|_| MockError::Asset(name))?;
+        Ok(text + "\n")
+    }
+}
+
+fn fill(name: &str, source: &str, values: Value) -> Result<String, Error> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build()?;
+    environment.set_syntax(syntax);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment
+        .template_from_named_str(name, source)?
+        .render(values)
+}
+
+/// An event's text with its requirement. Both names of the key are known.
+fn decided(text: &str, requirement: &ArtefactId) -> Option<String> {
+    let value = format!("\"{requirement}\"");
+    replaced(text, "requirement_id", &value).or_else(|| replaced(text, "issue_id", &value))
+}
+
+/// A text with another value in the line of a key, which stands at the line's beginning. Every other byte stays.
+fn replaced(text: &str, key: &str, value: &str) -> Option<String> {
+    let is_line = |line: &str| {
+        let rest = line.strip_prefix(key);
+        rest.is_some_and(|rest| rest.starts_with(':'))
+    };
+    let mut found = false;
+    let lines = text.split_inclusive('\n').map(|line| {
+        if found || !is_line(line) {
+            return line.to_owned();
+        }
+        found = true;
+        let end = line.trim_end_matches(['\r', '\n']).len();
+        format!("{key}: {value}{}", &line[end..])
+    });
+    let text: String = lines.collect();
+    found.then_some(text)
+}

@@ -1,0 +1,176 @@
+//! A trial run through every layer leaves files in which the doctor finds nothing.
+
+use std::sync::Arc;
+
+use domain::ids::BranchName;
+use jiff::civil::date;
+
+use super::*;
+use crate::doctor::{Circumstances, examine};
+use crate::prompt::ids_wanted;
+use crate::tree::Entry;
+
+const TODAY: Date = date(2026, 2, 18);
+
+fn tag() -> MockTag {
+    "mock-run-1".parse().unwrap()
+}
+
+/// A repository after init and bootstrap.
+fn repository() -> Tree {
+    let files = assets::system().into_iter().chain(assets::control());
+    let mut tree: Tree = files
+        .map(|file| (file.path, Entry::text(file.text)))
+        .collect();
+    for (path, text) in [(".jlo/config.toml", ""), (".jlo/.jlo-version", "1.2.3\n")] {
+        tree.put(path.parse().unwrap(), Entry::text(text));
+    }
+    tree
+}
+
+fn trees(tree: &Tree) -> Trees {
+    let tree = Arc::new(tree.clone());
+    Trees {
+        target: Arc::clone(&tree),
+        worker: tree,
+    }
+}
+
+/// What is asked of a layer; `step` makes its ids fresh.
+fn ask(layer: Layer, step: char, requirement: Option<&TreePath>) -> Ask {
+    let role = match layer {
+        Layer::Observers => Some("data_arch"),
+        Layer::Innovators => Some("leverage_architect"),
+        Layer::Narrator | Layer::Decider | Layer::Planner | Layer::Implementer => None,
+    };
+    let ids = (0..ids_wanted(layer)).map(|n| format!("{step}{n:05}").parse().unwrap());
+    Ask {
+        layer,
+        role: role.map(|role| role.parse().unwrap()),
+        task: None,
+        requirement: requirement.cloned(),
+        repository: "acme/shop".parse().unwrap(),
+        target_branch: BranchName::main(),
+        worker_branch: "jules".parse().unwrap(),
+        range_description: String::new(),
+        ids: ids.collect(),
+    }
+}
+
+#[track_caller]
+fn run(tree: &mut Tree, ask: &Ask) -> Vec<TreePath> {
+    let mut written = Vec::new();
+    for change in changes(&trees(tree), ask, &tag(), TODAY).unwrap() {
+        match change {
+            Change::Write(path, text) => {
+                tree.put(path.clone(), Entry::text(text));
+                written.push(path);
+            }
+            Change::Remove(path) => assert!(tree.remove(&path).is_some(), "{path}"),
+        }
+    }
+    let circumstances = Circumstances {
+        today: TODAY,
+        version: "1.2.3".to_owned(),
+    };
+    assert_eq!(examine(&trees(tree), &circumstances), []);
+    written
+}
+
+#[test]
+fn a_trial_run_goes_through_every_layer_and_leaves_nothing_wrong() {
+    let mut tree = repository();
+    let whole = tree.clone();
+    run(&mut tree, &ask(Layer::Narrator, 'n', None));
+    run(&mut tree, &ask(Layer::Observers, 'o', None));
+    run(&mut tree, &ask(Layer::Observers, 'q', None));
+    let decided = run(&mut tree, &ask(Layer::Decider, 'd', None));
+    assert_eq!(decided.len(), 3);
+    let requirement = decided.last();
+    run(&mut tree, &ask(Layer::Planner, 'p', requirement));
+    let code = run(&mut tree, &ask(Layer::Implementer, 'i', requirement));
+    assert_eq!(code[0].as_str(), "mock/mock-run-1.md");
+    let proposals = run(&mut tree, &ask(Layer::Innovators, 'x', None));
+    assert_eq!(proposals.len(), 3);
+
+    let traces = traces(&tree, &tag());
+    assert_eq!(traces.len(), 1 + 2 + 1 + 3);
+    for path in traces.iter().chain(&code) {
+        tree.remove(path);
+    }
+    assert_eq!(tree, whole);
+}
+
+#[test]
+fn a_decider_without_events_has_nothing_to_do() {
+    let mut tree = repository();
+    assert_eq!(run(&mut tree, &ask(Layer::Decider, 'd', None)), []);
+}
+
+#[test]
+fn a_trial_refuses_what_a_session_would_not_be_asked() {
+    let refused = |ask: &Ask| {
+        let result = changes(&trees(&repository()), ask, &tag(), TODAY);
+        result.unwrap_err().to_string()
+    };
+    assert!(refused(&ask(Layer::Planner, 'p', None)).contains("name its file"));
+    let mut ask = ask(Layer::Observers, 'o', None);
+    ask.role = None;
+    assert!(refused(&ask).contains("name one of them"));
+    ask.ids.clear();
+    assert!(refused(&ask).contains("different ids"));
+}
+
+#[test]
+fn an_event_keeps_every_byte_but_its_requirement() {
+    let id = "cc22dd".parse().unwrap();
+    let text = "a: 1\r\n  requirement_id: inner\r\nissue_id: \"\" # none\r\nz: 2";
+    let expected = "a: 1\r\n  requirement_id: inner\r\nissue_id: \"cc22dd\"\r\nz: 2";
+    assert_eq!(decided(text, &id).as_deref(), Some(expected));
+    assert_eq!(decided("requirement: x\n", &id), None);
+}
+
+#[test]
+fn an_event_that_cannot_be_decided_is_named() {
+    let mut tree = repository();
+    let path: TreePath = ".jules/exchange/events/pending/a.yml".parse().unwrap();
+    for text in ["id: aa11bb\n", "requirement_id: \"\"\n", "["] {
+        tree.put(path.clone(), Entry::text(text));
+        let result = changes(
+            &trees(&tree),
+            &ask(Layer::Decider, 'd', None),
+            &tag(),
+            TODAY,
+        );
+        let said = result.unwrap_err().to_string();
+        assert!(said.starts_with(&format!("`{path}` has no line")), "{said}");
+    }
+}
+
+#[test]
+fn a_tag_says_that_it_is_a_trial() {
+    for text in [
+        "",
+        "run-1",
+        "Mock",
+        "mock run",
+        "mock_1",
+        "mock/..",
+        "-mock",
+        &"mock".repeat(11),
+    ] {
+        assert_eq!(text.parse::<MockTag>(), Err(InvalidTag), "{text}");
+    }
+    for text in ["mock", "a-mock-2", "mockery"] {
+        assert!(text.parse::<MockTag>().is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn the_traces_of_another_run_stay() {
+    let mut tree = repository();
+    run(&mut tree, &ask(Layer::Narrator, 'n', None));
+    assert_eq!(traces(&tree, &"mock-run".parse().unwrap()), []);
+    assert_eq!(traces(&tree, &"mock-run-11".parse().unwrap()), []);
+    assert_eq!(traces(&tree, &tag()).len(), 1);
+}

@@ -41,9 +41,15 @@ pub enum Cast {
 pub enum InvalidLayer {
     /// No layer is called that.
     #[error(
-        "there is no layer `{0}`: the layers are narrator, observers, decider, planner, implementer and innovators"
+        "there is no layer `{asked}`{}: the layers are narrator, observers, decider, planner, implementer and innovators",
+        meant(*.nearest)
     )]
-    Unknown(String),
+    Unknown {
+        /// What was asked for, without secrets.
+        asked: String,
+        /// The one that begins alike.
+        nearest: Option<Layer>,
+    },
     /// A layer of the origin that is not run here yet.
     #[error(
         "the integrator is known, but it cannot be run yet: merge the implementers' branches yourself"
@@ -53,6 +59,14 @@ pub enum InvalidLayer {
 
 /// What a text of an unknown layer shows of itself.
 const UNKNOWN_CHARS_MAX: usize = 40;
+
+/// How many letters at the beginning make a name alike: no two layers share as many.
+const ALIKE_LETTERS: usize = 3;
+
+fn meant(nearest: Option<Layer>) -> String {
+    let meant = nearest.map(|layer| format!(" (did you mean `{layer}`?)"));
+    meant.unwrap_or_default()
+}
 
 impl Layer {
     /// Every layer, in the order of the pipeline; the innovators have a cycle of their own.
@@ -126,6 +140,13 @@ impl Layer {
         format!("jules-{}-", self.singular())
     }
 
+    /// The layer that a text begins like.
+    fn beginning_like(text: &str) -> Option<Self> {
+        let begins = text.get(..ALIKE_LETTERS)?;
+        let mut layers = Self::ALL.into_iter();
+        layers.find(|layer| layer.name().starts_with(begins))
+    }
+
     /// Whether it works from the worker branch. The implementer changes the code of the target.
     pub fn is_on_worker_branch(self) -> bool {
         match self {
@@ -151,7 +172,10 @@ impl FromStr for Layer {
             names.contains(&asked.as_str()) || asked.chars().eq([layer.alias()])
         };
         let found = Self::ALL.into_iter().find(named);
-        found.ok_or_else(|| InvalidLayer::Unknown(presentable(text, UNKNOWN_CHARS_MAX)))
+        found.ok_or_else(|| InvalidLayer::Unknown {
+            nearest: Self::beginning_like(&asked),
+            asked: presentable(text, UNKNOWN_CHARS_MAX),
+        })
     }
 }
 
@@ -194,6 +218,17 @@ mod tests {
     }
 
     #[test]
+    fn each_misspelt_layer_is_offered_and_none_by_chance() {
+        for layer in Layer::ALL {
+            let misspelt = format!("{}x", &layer.name()[..ALIKE_LETTERS]);
+            let nearest = Some(layer);
+            let asked = misspelt.clone();
+            let unknown = InvalidLayer::Unknown { asked, nearest };
+            assert_eq!(misspelt.parse::<Layer>(), Err(unknown));
+        }
+    }
+
+    #[test]
     fn the_integrator_is_known_and_refused() {
         for name in ["integrator", "Integrators", "g"] {
             assert_eq!(name.parse::<Layer>(), Err(InvalidLayer::Integrator));
@@ -206,6 +241,8 @@ mod tests {
         for text in ["", "observer s", "in", "no", "..", "naratоr"] {
             assert!(said(text).contains("observers, decider"), "{text}");
         }
+        assert!(said("observr").contains("`observr` (did you mean `observers`?): "));
+        assert!(said("inovators").contains("`inovators`: "));
         let hidden = said("ghp_0123456789abcdefghijABCDEFGHIJ012345\u{202e}");
         assert!(hidden.contains("`[secret]`"), "{hidden}");
     }

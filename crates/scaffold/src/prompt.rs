@@ -14,7 +14,7 @@ use domain::fence::{encoded_len, fence};
 use domain::ids::{ArtefactId, BranchName, RepoName, RoleName};
 use domain::job::PROMPT_BYTES_MAX;
 use domain::layer::{Cast, Layer};
-use domain::redact::presentable;
+use domain::redact::{presentable, redact};
 use minijinja::Value;
 
 use crate::assets;
@@ -168,7 +168,8 @@ impl<'a> Frame<'a> {
         let variables = Value::from_pairs(variables);
         let (text, asked) = template::render(&self.file, self.source, variables, &self.shelf)?;
         let Asked { included, skipped } = asked;
-        let text = text.trim().to_owned();
+        // Names of files could look like secrets too, and no job is made of a prompt that holds one.
+        let text = redact(text.trim());
         Ok(Prompt {
             bytes: encoded_len(&text),
             text,

@@ -142,6 +142,23 @@ fn what_sessions_wrote_is_fenced_and_nothing_in_it_is_a_secret() {
 }
 
 #[test]
+fn no_prompt_holds_what_no_job_may_hold() {
+    let secret = format!("ghp_{}", "A1b2".repeat(9));
+    let mut repository = ready_for(Layer::Decider).with(&event_path(&secret), "a: b\n");
+    repository.tree.put(
+        format!(".jules/exchange/requirements/{secret}.yml")
+            .parse()
+            .unwrap(),
+        Entry::text(format!("title: {secret}\n")),
+    );
+    for layer in [Layer::Decider, Layer::Observers] {
+        let prompt = repository.assemble(&ask(layer)).unwrap();
+        assert!(!domain::redact::holds_secret(&prompt.text), "{layer}");
+        assert_eq!(prompt.bytes, encoded_len(&prompt.text));
+    }
+}
+
+#[test]
 fn what_is_included_is_never_rendered() {
     let sly = "{{ undefined_name }} {% for x in range(99999) %}x{% endfor %}";
     let repository = ready_for(Layer::Decider)

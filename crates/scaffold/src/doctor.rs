@@ -16,7 +16,7 @@ mod tests;
 use jiff::civil::Date;
 
 use crate::assets::{self, Asset};
-use crate::layout::Layout;
+use crate::layout::{Layout, LayoutError};
 use crate::prompt::Trees;
 use crate::tree::Tree;
 use artefacts::Artefacts;
@@ -77,11 +77,25 @@ pub fn fixes(worker: &Tree) -> Vec<Asset> {
     };
     let mut missing = structure::expected(worker, paths);
     missing.retain(|asset| !worker.has(asset.path.as_str()));
-    missing.retain(|asset| {
-        let folder = asset.path.folder();
-        asset.path.file_name() != ".gitkeep" || !worker.has_folder(folder)
-    });
+    missing.retain(|asset| !is_kept_open(worker, asset));
     missing
+}
+
+/// The system's files where a tree has them, or gets them: what bootstrap compares and writes.
+pub fn system(worker: &Tree) -> Result<Vec<Asset>, LayoutError> {
+    let mut files = match Layout::paths(worker) {
+        Ok(paths) => structure::expected(worker, paths),
+        Err(LayoutError::Missing) => assets::system(),
+        Err(error @ (LayoutError::Both { .. } | LayoutError::Workstreams(_))) => return Err(error),
+    };
+    files.retain(|file| !is_kept_open(worker, file));
+    Ok(files)
+}
+
+/// Whether a file only keeps a folder that other files keep as well.
+fn is_kept_open(worker: &Tree, file: &Asset) -> bool {
+    let others = worker.has_folder(file.path.folder()) && !worker.has(file.path.as_str());
+    file.path.file_name() == ".gitkeep" && others
 }
 
 /// The system's files as they come with Gaffer, for a tree that lacks one.

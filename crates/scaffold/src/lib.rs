@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod fault;
 pub mod layout;
 pub mod mock;
+pub mod pin;
 pub mod prompt;
 pub mod setup;
 pub mod tree;

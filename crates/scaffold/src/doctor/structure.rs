@@ -9,15 +9,13 @@ use super::finding::{Report, Rule};
 use crate::assets::{self, Asset};
 use crate::config::{self, Config};
 use crate::layout::{CONTROL, Paths, SETUP, SYSTEM};
+use crate::pin::{self, PIN};
 use crate::prompt::Trees;
 use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml;
 
 /// The user's settings.
 const CONFIG: &str = ".jlo/config.toml";
-
-/// Which version set the repository up.
-const PIN: &str = ".jlo/.jlo-version";
 
 /// The user's files, and the version that wrote them.
 pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
@@ -30,28 +28,10 @@ pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
     if tree.has(&secrets) {
         report.add(Rule::TrackedSecrets, &secrets, 1, "git tracks the secrets");
     }
-    let Some(pin) = tree.text(PIN) else { return };
-    match (version(pin), version(ours)) {
-        (None, _) => {
-            let what = format!("`{}` is no version", pin.trim());
-            report.add(Rule::Version, PIN, 1, what);
-        }
-        (Some(pinned), Some(own)) if pinned > own => {
-            let what = format!("the files are of version {}, this is {ours}", pin.trim());
-            report.add(Rule::Version, PIN, 1, what);
-        }
-        (Some(_), _) => {}
+    let checked = tree.text(PIN).map(|text| pin::check(text, ours));
+    if let Some(Err(error)) = checked {
+        report.add(Rule::Version, PIN, 1, error.to_string());
     }
-}
-
-/// A version as three numbers.
-fn version(text: &str) -> Option<[u64; 3]> {
-    let parts: Vec<u64> = text
-        .trim()
-        .split('.')
-        .map(|part| part.parse().ok())
-        .collect::<Option<_>>()?;
-    parts.try_into().ok()
 }
 
 /// The settings, if they can be used.

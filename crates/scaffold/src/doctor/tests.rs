@@ -132,6 +132,26 @@ fn the_doctor_fixes_what_is_missing_of_the_systems_files_and_nothing_else() {
 }
 
 #[test]
+fn bootstrap_writes_every_file_of_the_system_and_none_of_the_exchange() {
+    let paths = |tree: &Tree| -> Vec<String> {
+        let files = system(tree).unwrap().into_iter();
+        files.map(|it| it.path.to_string()).collect()
+    };
+    let all = assets::system().len();
+    assert_eq!(paths(&Tree::default()).len(), all);
+    let at_work = Repository::at_work().without(".jules/exchange/requirements/.gitkeep");
+    let written = paths(&at_work.tree);
+    assert_eq!(written.len(), all - 1, "the folder has a requirement");
+    assert!(
+        written
+            .iter()
+            .all(|it| it.ends_with(".gitkeep") || !it.contains("/exchange/"))
+    );
+    let older = Repository::at_work().with(".jules/workstreams/a/issues/bugs/a.yml", "");
+    assert!(system(&older.tree).is_err());
+}
+
+#[test]
 fn a_layer_that_lies_elsewhere_is_not_missing() {
     let moved = |path: &str| {
         path.replace(".jules/roles/decider/schemas/", ".jules/schemas/decider/")
@@ -147,6 +167,9 @@ fn a_layer_that_lies_elsewhere_is_not_missing() {
     };
     assert_eq!(places(&repository.examine()), []);
     assert_eq!(fixes(&repository.tree), []);
+    let files = system(&repository.tree).unwrap().into_iter();
+    let mut layers = files.filter(|it| it.path.below(".jules/roles").is_some());
+    assert_eq!(layers.next(), None);
 }
 
 #[test]

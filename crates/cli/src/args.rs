@@ -31,6 +31,7 @@ pub(crate) mod operations;
 pub(crate) mod outside;
 pub(crate) mod pull;
 pub(crate) mod recovery;
+pub(crate) mod scaffold;
 pub(crate) mod secret;
 pub(crate) mod service;
 pub(crate) mod source;
@@ -113,6 +114,11 @@ pub(crate) enum Command {
     Job(job::JobArgs),
     /// Deliveries: from an issue to a merged change and a closed issue. They go through a running `gaffer up`.
     Delivery(Box<delivery::DeliveryArgs>),
+    /// The files of this repository that agents of the pipeline work by.
+    #[command(subcommand, after_help = "Example:\n  gaffer scaffold init")]
+    Scaffold(scaffold::ScaffoldCommand),
+    /// Show the prompt that a layer of the pipeline gets in this repository.
+    Run(Box<scaffold::RunArgs>),
     /// The list of jobs, as a file.
     #[command(subcommand, after_help = "Example:\n  gaffer jobs export --active")]
     Jobs(files::JobsCommand),
@@ -207,6 +213,8 @@ impl Command {
             | Self::Demo(_)
             | Self::ChaosChild(_)
             | Self::Sandbox(_)
+            | Self::Scaffold(_)
+            | Self::Run(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)
             | Self::Backup(_)

@@ -40,6 +40,16 @@ pub(crate) enum Error {
         /// What to do.
         next: String,
     },
+    /// It does not fit the place it was run in; trying again is useless.
+    #[error("{what}")]
+    Unfit {
+        /// For programs.
+        code: &'static str,
+        /// What is the case.
+        what: String,
+        /// What to do.
+        next: String,
+    },
 }
 
 impl Error {
@@ -58,6 +68,19 @@ impl Error {
         next: impl Into<String>,
     ) -> Self {
         Self::Refused {
+            code,
+            what: what.into(),
+            next: next.into(),
+        }
+    }
+
+    /// It does not fit the place it was run in; trying again is useless.
+    pub(crate) fn unfit(
+        code: &'static str,
+        what: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Self {
+        Self::Unfit {
             code,
             what: what.into(),
             next: next.into(),
@@ -201,6 +224,7 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         return match ours {
             Error::Usage { next, .. } => ("usage".to_owned(), Some(next.clone()), USAGE),
             Error::Refused { code, next, .. } => ((*code).to_owned(), Some(next.clone()), FAILED),
+            Error::Unfit { code, next, .. } => ((*code).to_owned(), Some(next.clone()), USAGE),
         };
     }
     if let Some(error) = error.downcast_ref::<client::Error>() {
@@ -325,74 +349,4 @@ fn without_user(word: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use anyhow::Context;
-
-    use super::*;
-
-    #[test]
-    fn causes_follow_in_one_line_and_are_told_once() {
-        let root: Result<(), _> = Err(Error::refused(
-            "no_such",
-            "there is no account `x`",
-            "add it with `gaffer account add x`",
-        ));
-        let error = root.context("adding source acme/shop").unwrap_err();
-        let told = describe(&error);
-        assert_eq!(
-            told.what,
-            "adding source acme/shop: there is no account `x`"
-        );
-        assert_eq!((told.code.as_str(), told.exit), ("no_such", FAILED));
-        assert_eq!(
-            told.next.as_deref(),
-            Some("add it with `gaffer account add x`")
-        );
-        let twice = anyhow::Error::new(backend::Error::from(
-            engine::ports::CommitError::Unavailable("disk full".to_owned()),
-        ));
-        assert_eq!(describe(&twice).what.matches("disk full").count(), 1);
-    }
-
-    #[test]
-    fn a_blank_value_leaves_the_words_of_its_refusal_apart() {
-        use clap::Parser;
-        let typed = crate::args::CommandLine::try_parse_from(["gaffer", "job", "show", " "]);
-        let told = shortened(&typed.err().unwrap());
-        assert!(told.contains("invalid value ' ' for"), "{told}");
-    }
-
-    #[test]
-    fn secrets_and_control_characters_are_never_told() {
-        let error = anyhow::anyhow!("key AIzaSyA0123456789012345678901234567890123\u{1b}[2J\nnext");
-        let told = describe(&error);
-        assert!(
-            !told.what.contains("AIza")
-                && !told.what.contains('\u{1b}')
-                && !told.what.contains('\n'),
-            "{told:?}"
-        );
-        assert_eq!((told.code.as_str(), told.exit), ("failed", FAILED));
-    }
-
-    #[test]
-    fn addresses_lose_their_user() {
-        assert_eq!(
-            line("at https://me:hunter2@bot.example.com/x!"),
-            "at https://[secret]@bot.example.com/x!"
-        );
-        assert_eq!(line("https://hunter2@hunter2@bot"), "https://[secret]@bot");
-        assert_eq!(
-            line("see https://bot.example.com/@me"),
-            "see https://bot.example.com/@me"
-        );
-    }
-
-    #[test]
-    fn usage_has_its_own_exit_code() {
-        assert_eq!(
-            describe(&anyhow::Error::new(Error::usage("x", "y"))).exit,
-            USAGE
-        );
-    }
-}
+mod tests;

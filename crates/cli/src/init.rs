@@ -114,7 +114,7 @@ impl InitRun {
     fn told_wrong(&mut self, error: anyhow::Error, codes: &[&str]) -> Result<()> {
         let refused = error.downcast_ref::<Error>().filter(|error| match error {
             Error::Refused { code, .. } => codes.contains(code),
-            Error::Usage { .. } => false,
+            Error::Usage { .. } | Error::Unfit { .. } => false,
         });
         match (refused, &mut self.person) {
             (Some(refused), Some(person)) => {

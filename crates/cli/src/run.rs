@@ -17,7 +17,7 @@ use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
     account, agent, cost, dashboard, delivery, demo, dlq, doctor, github_setup, init, job, logs,
-    mcp, sandbox_command, secret, source, switch, up, watch, why,
+    mcp, sandbox_command, scaffold, secret, source, switch, up, watch, why,
 };
 
 /// The whole program.
@@ -26,6 +26,11 @@ pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
         Ok(command_line) => command_line,
         Err(error) => return not_run(&error),
     };
+    ran(command_line, environment)
+}
+
+/// Runs a command that was understood.
+pub(crate) fn ran(command_line: CommandLine, environment: Result<Environment, Error>) -> ExitCode {
     let as_json = command_line.json;
     match start(command_line, environment) {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,7 +58,8 @@ fn not_run(error: &clap::Error) -> ExitCode {
     ended(&error::tell_usage(error), as_json)
 }
 
-fn ended(told: &ErrorText, as_json: bool) -> ExitCode {
+/// Reports a failure.
+pub(crate) fn ended(told: &ErrorText, as_json: bool) -> ExitCode {
     render::failure(told, as_json);
     ExitCode::from(told.exit)
 }
@@ -123,6 +129,8 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Job(args) => job::run(args, &here()?, json).await?,
         Command::Dashboard(args) => dashboard::run(args, &here()?).await?,
         Command::Delivery(args) => Box::pin(delivery::run(*args, &here()?, json)).await?,
+        Command::Scaffold(command) => return scaffold::run(&command, json),
+        Command::Run(args) => return scaffold::preview(*args, json),
         Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,
         Command::Resume(args) => switch::resume(args, &here()?).await?,

@@ -26,7 +26,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Agents", &["agent", "wake", "watch", "handle-event", "mcp"]),
     (
         "Repositories and accounts",
-        &["source", "account", "github", "secret", "token"],
+        &[
+            "source", "scaffold", "run", "account", "github", "secret", "token",
+        ],
     ),
     (
         "Operation",

@@ -82,7 +82,9 @@ impl Person for Terminal {
 
     fn show_error(&mut self, wrong: &Error) {
         let (what, next) = match wrong {
-            Error::Usage { what, next } | Error::Refused { what, next, .. } => (what, next),
+            Error::Usage { what, next }
+            | Error::Refused { what, next, .. }
+            | Error::Unfit { what, next, .. } => (what, next),
         };
         // If this cannot be shown, the question still comes again.
         let _ = self.0.write_line(&format!("  {what}: {next}."));

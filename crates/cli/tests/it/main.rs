@@ -18,6 +18,7 @@ mod operations;
 mod outside;
 mod processes;
 mod recovery;
+mod scaffold;
 mod secrets;
 mod sources;
 mod switches;

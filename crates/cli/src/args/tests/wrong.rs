@@ -285,6 +285,26 @@ const ROWS: &[Row] = &[
         &[ID, &[("until", Strict), ("within", Strict)]],
     ),
     ("delivery board", &[REPO]),
+    ("scaffold", &[]),
+    ("scaffold init", &[]),
+    ("scaffold bootstrap", &[]),
+    ("scaffold upgrade", &[]),
+    ("scaffold deinit", &[]),
+    ("scaffold doctor", &[&[("revision", Words)]]),
+    (
+        "run",
+        &[
+            REPO,
+            &[
+                ("layer", Strict),
+                ("requirement", Strict),
+                ("role", Strict),
+                ("task", Words),
+                ("branch", Strict),
+                ("github_repository", Strict),
+            ],
+        ],
+    ),
     ("jobs", &[]),
     ("jobs import", &[FILE, OF_A_REPO]),
     ("jobs export", &[]),
@@ -353,10 +373,11 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 3] = [
+const BEFORE: [(&str, &str); 4] = [
     ("job say", "01j00000000000000000000000"),
     ("delivery verdict", "0123456789ab"),
     ("mcp call", "jules_get_job"),
+    ("run", "planner"),
 ];
 
 /// The values that an argument has to refuse.

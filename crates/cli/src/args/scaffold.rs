@@ -1,0 +1,95 @@
+//! Options of `gaffer scaffold` and `gaffer run`.
+
+use clap::{Args, Subcommand};
+use domain::ids::{BranchName, RepoName, RoleName};
+use domain::layer::Layer;
+use scaffold::tree::TreePath;
+
+use super::value;
+
+/// `gaffer scaffold`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ScaffoldCommand {
+    /// Put the first `.jlo/` files into this repository, for you to change and commit.
+    #[command(alias = "i", after_help = "Example:\n  gaffer scaffold init")]
+    Init,
+    /// Commit the system's `.jules/` files to the worker branch, without touching the working tree.
+    #[command(after_help = "Example:\n  gaffer scaffold bootstrap")]
+    Bootstrap,
+    /// Add what is missing of your `.jlo/` files, and note this version in them.
+    #[command(alias = "u", after_help = "Example:\n  gaffer scaffold upgrade")]
+    Upgrade,
+    /// Remove your `.jlo/` files and the local worker branch, and say what stays.
+    #[command(after_help = "Example:\n  gaffer scaffold deinit")]
+    Deinit,
+    /// Check the committed files: exit code 0 without errors, 1 with errors, 2 with warnings where it is strict.
+    #[command(
+        after_help = "Examples:\n  gaffer scaffold doctor\n  gaffer scaffold doctor --strict --ref origin/jules\n  gaffer scaffold doctor --fix"
+    )]
+    Doctor(ExamineArgs),
+}
+
+/// `gaffer scaffold doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct ExamineArgs {
+    /// Check the files of this revision in place of the branch that has them.
+    #[arg(long = "ref", value_name = "REV", value_parser = value::words)]
+    pub(crate) revision: Option<String>,
+
+    /// Fail after warnings too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Commit missing folders and files of the system to the worker branch, and nothing else.
+    #[arg(long, conflicts_with = "revision")]
+    pub(crate) fix: bool,
+}
+
+/// `gaffer run`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer run narrator --prompt-preview\n  gaffer run observers --role qa --prompt-preview\n  gaffer run planner .jules/exchange/requirements/k3v9qd-slow-search.yml --prompt-preview"
+)]
+pub(crate) struct RunArgs {
+    /// Which layer: narrator, observers, decider, planner, implementer or innovators, or `n o d p i x`.
+    pub(crate) layer: Layer,
+
+    /// The file of the requirement on the worker branch, for the planner and the implementer.
+    #[arg(value_parser = tree_path)]
+    pub(crate) requirement: Option<TreePath>,
+
+    /// Which role, in a layer that has some.
+    #[arg(long, value_name = "ROLE")]
+    pub(crate) role: Option<RoleName>,
+
+    /// Which task of the innovators.
+    #[arg(long, value_name = "TASK", value_parser = value::words)]
+    pub(crate) task: Option<String>,
+
+    /// The branch to start from, instead of the one that `.jlo/config.toml` names.
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) branch: Option<BranchName>,
+
+    /// The repository on GitHub [default: that of the remote `origin`, else GITHUB_REPOSITORY].
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) repo: Option<RepoName>,
+
+    /// The repository that GitHub Actions runs for.
+    #[arg(
+        long,
+        env = "GITHUB_REPOSITORY",
+        hide = true,
+        value_name = "OWNER/REPO"
+    )]
+    pub(crate) github_repository: Option<RepoName>,
+
+    /// Print the prompt, and what is in it on stderr.
+    #[arg(long, required = true)]
+    pub(crate) prompt_preview: bool,
+}
+
+fn tree_path(text: &str) -> Result<TreePath, String> {
+    let path = value::words(text)?;
+    path.parse()
+        .map_err(|error: scaffold::tree::InvalidPath| error.to_string())
+}

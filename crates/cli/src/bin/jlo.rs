@@ -1,0 +1,7 @@
+//! The `jlo` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::jlo()
+}

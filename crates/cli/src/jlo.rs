@@ -1,0 +1,112 @@
+//! The command line of `jlo`: the commands about a repository, under the names that its origin has for them.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::args::scaffold::{RunArgs, ScaffoldCommand};
+use crate::args::stack::StackArgs;
+use crate::args::{Command, CommandLine};
+use crate::error::{self, Error};
+use crate::settings::Environment;
+use crate::{render, run};
+
+/// The files of a repository that agents of a pipeline work by. `gaffer` has the same commands, and all others.
+#[derive(Debug, Parser)]
+#[command(name = "jlo", version, after_help = EXAMPLES)]
+struct JloLine {
+    /// Answer in JSON: results on stdout, errors on stderr.
+    #[arg(long, global = true)]
+    json: bool,
+
+    /// What to do.
+    #[command(subcommand)]
+    command: JloCommand,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  jlo init
+  jlo doctor --strict
+  jlo run observers --role qa --prompt-preview
+
+Exit codes: 0 done, 1 failed, 2 bad usage.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+enum JloCommand {
+    /// `gaffer scaffold`.
+    #[command(flatten)]
+    Scaffold(ScaffoldCommand),
+    /// Show the prompt that a layer of the pipeline gets in this repository.
+    #[command(alias = "r")]
+    Run(Box<RunArgs>),
+}
+
+impl From<JloLine> for CommandLine {
+    fn from(line: JloLine) -> Self {
+        let command = match line.command {
+            JloCommand::Scaffold(command) => Command::Scaffold(command),
+            JloCommand::Run(args) => Command::Run(args),
+        };
+        Self {
+            data: None,
+            json: line.json,
+            stack: StackArgs::default(),
+            command,
+        }
+    }
+}
+
+/// The whole program.
+pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    match JloLine::try_parse_from(&arguments) {
+        Ok(line) => run::ran(line.into(), environment),
+        Err(error) => not_run(&error, &arguments),
+    }
+}
+
+/// Help is an answer, also where a command is missing; everything else was not understood.
+fn not_run(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let as_json = arguments.iter().any(|argument| argument == "--json");
+    let missing = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if error.use_stderr() && (as_json || !missing) {
+        return run::ended(&error::tell_usage(error), as_json);
+    }
+    match (render::help(error), u8::try_from(error.exit_code())) {
+        (Ok(()), Ok(code)) => ExitCode::from(code),
+        (Err(_), _) | (_, Err(_)) => ExitCode::from(error::FAILED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn every_command_of_a_repository_is_there_under_its_short_name() {
+        JloLine::command().debug_assert();
+        for line in [
+            "jlo init",
+            "jlo i",
+            "jlo bootstrap",
+            "jlo upgrade",
+            "jlo u",
+            "jlo deinit",
+            "jlo doctor --strict --json",
+            "jlo run narrator --prompt-preview",
+            "jlo r o --role qa --prompt-preview",
+        ] {
+            let parsed = JloLine::try_parse_from(line.split(' '));
+            assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+        }
+        let parsed = JloLine::try_parse_from(["jlo", "doctor", "--json"]);
+        let line = CommandLine::from(parsed.unwrap());
+        assert!(line.json && matches!(line.command, Command::Scaffold(_)));
+    }
+}

@@ -1,0 +1,48 @@
+//! The commands `gaffer` and `jlo`: read the command line and the environment, run one command and end with its exit code.
+
+use std::process::ExitCode;
+
+mod account;
+mod agent;
+mod args;
+#[cfg(feature = "aws")]
+mod cloud;
+mod context;
+mod cost;
+mod dashboard;
+mod delivery;
+mod demo;
+mod dlq;
+mod doctor;
+mod error;
+mod github_setup;
+mod init;
+mod jlo;
+mod job;
+mod logs;
+mod mcp;
+mod recovery;
+mod render;
+mod run;
+mod sandbox_command;
+mod scaffold;
+mod secret;
+mod settings;
+mod site;
+mod source;
+mod stdin;
+mod switch;
+mod up;
+mod upstreams;
+mod watch;
+mod why;
+
+/// The whole program `gaffer`.
+pub fn gaffer() -> ExitCode {
+    run::main(settings::Environment::from_env())
+}
+
+/// The whole program `jlo`: what `gaffer` does in a repository, under the names of its origin.
+pub fn jlo() -> ExitCode {
+    jlo::main(settings::Environment::from_env())
+}

@@ -1,0 +1,64 @@
+//! `gaffer scaffold bootstrap`: the system's files on the worker branch, by git's plumbing alone.
+
+use ::scaffold::assets::Asset;
+use ::scaffold::doctor;
+use ::scaffold::layout::SYSTEM;
+use ::scaffold::pin::{self, PIN};
+use ::scaffold::tree::Tree;
+use anyhow::Result;
+use serde_json::json;
+
+use super::OURS;
+use super::git::{Git, Written};
+use super::place::{Place, must_be_free, not_begun};
+use crate::error::Error;
+use crate::render::Answer;
+
+/// Commits the system's files where they differ, and nothing where they do not.
+pub(super) fn run(git: &Git) -> Result<Answer> {
+    let place = Place::read(git)?;
+    must_be_ours(&place.control)?;
+    let worker = &place.branches.worker;
+    must_be_free(git, worker)?;
+    // A branch that was fetched is gone on with; a new one begins with the code.
+    let start = git.tip(worker)?.unwrap_or_else(|| place.code.clone());
+    let tree = git.tree(&start, &[SYSTEM])?;
+    let files = doctor::system(&tree).map_err(|error| {
+        let next = "`gaffer scaffold doctor` lists what is wrong";
+        Error::unfit("bad_layout", error.to_string(), next)
+    })?;
+    let files = written(files);
+    let subject = "Put the system's files up to date";
+    let put = git.put(worker, &start, (&files, subject))?;
+    let count = files.len();
+    let told = json!({ "branch": worker, "commit": put.tip, "moved": put.moved, "files": count });
+    Ok(Answer::new(told).line(if put.moved {
+        format!(
+            "The branch {worker} has all {count} files of the system, at {}. Push it.",
+            put.tip
+        )
+    } else {
+        format!("The branch {worker} has all {count} files of the system already.")
+    }))
+}
+
+/// Files as a commit gets them.
+pub(super) fn written(files: Vec<Asset>) -> Vec<Written> {
+    let written = files.into_iter().map(|file| Written {
+        path: file.path,
+        text: file.text.to_owned(),
+    });
+    written.collect()
+}
+
+fn must_be_ours(control: &Tree) -> Result<()> {
+    must_suit(control.text(PIN).ok_or_else(|| not_begun(PIN))?)
+}
+
+/// Refuses a repository of a newer Gaffer, whose files it would set back.
+pub(super) fn must_suit(text: &str) -> Result<()> {
+    Ok(pin::check(text, OURS).map_err(|error| {
+        let next = "use the newer Gaffer, or write the version that wrote these files";
+        Error::unfit("version", format!("{PIN}:1: {error}"), next)
+    })?)
+}

@@ -1,0 +1,284 @@
+//! The `git` program on a repository of this machine: reads trees, and writes commits without touching the working tree.
+
+mod listing;
+mod program;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use domain::ids::{BranchName, CommitSha};
+use scaffold::tree::{Content, Entry, Tree, TreePath};
+
+use crate::error::Error;
+use listing::{Row, folder_with, next_blob, on_github};
+use program::{complaint, feed, run, text};
+
+/// A repository and the folder it is checked out to.
+#[derive(Debug, Clone)]
+pub(super) struct Git {
+    root: PathBuf,
+}
+
+/// A file as a commit gets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) path: TreePath,
+    pub(super) text: String,
+}
+
+/// What a branch came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Put {
+    /// Its tip.
+    pub(super) tip: CommitSha,
+    /// Whether it had to be moved or made.
+    pub(super) moved: bool,
+}
+
+impl Git {
+    /// The repository that a folder lies in.
+    pub(super) fn at(folder: &Path) -> Result<Self> {
+        let output = run(Command::new("git").arg("-C").arg(folder).args([
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+        ]))?;
+        if !output.status.success() {
+            let what = format!(
+                "git finds no repository at {}: {}",
+                folder.display(),
+                complaint(&output)
+            );
+            let next = "go into a repository, or make one with `git init`";
+            return Err(Error::unfit("no_repository", what, next).into());
+        }
+        let root = text(&output.stdout)?.trim_end_matches('\n').to_owned();
+        Ok(Self { root: root.into() })
+    }
+
+    /// The folder that everything is checked out to.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The branch that is checked out; none where a commit is.
+    pub(super) fn branch(&self) -> Result<Option<String>> {
+        self.asked(&["symbolic-ref", "--quiet", "--short", "HEAD"])
+    }
+
+    /// The folder whose working tree has a branch checked out, if there is one.
+    pub(super) fn checked_out(&self, branch: &BranchName) -> Result<Option<String>> {
+        let listed = self.said(&["worktree", "list", "--porcelain"])?;
+        Ok(folder_with(branch.as_str(), &listed))
+    }
+
+    /// The commit that a revision names, if there is one.
+    pub(super) fn commit(&self, revision: &str) -> Result<Option<CommitSha>> {
+        let named = format!("{revision}^{{commit}}");
+        let sha = self.asked(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &named,
+        ])?;
+        let sha = sha.map(|sha| sha.parse());
+        sha.transpose()
+            .with_context(|| format!("reading what git says of {revision}"))
+    }
+
+    /// The tip of a branch: that of this repository, else the one that was fetched from `origin`.
+    pub(super) fn tip(&self, branch: &BranchName) -> Result<Option<CommitSha>> {
+        match self.commit(&format!("refs/heads/{branch}"))? {
+            Some(tip) => Ok(Some(tip)),
+            None => self.commit(&format!("refs/remotes/origin/{branch}")),
+        }
+    }
+
+    /// The files of some folders at a commit.
+    pub(super) fn tree(&self, commit: &CommitSha, folders: &[&str]) -> Result<Tree> {
+        let mut listed = self.git();
+        listed
+            .args(["ls-tree", "-r", "-z", "--long", commit.as_str(), "--"])
+            .args(folders);
+        let listed = feed(&mut listed, b"")?;
+        let rows = listed.split(|byte| *byte == 0);
+        let rows: Result<Vec<Row>> = rows.filter(|row| !row.is_empty()).map(Row::read).collect();
+        let rows = rows?;
+        let wanted = rows.iter().filter(|row| row.is_read());
+        let mut texts = self.blobs(wanted.map(|row| row.blob.as_str()))?.into_iter();
+        let mut tree = Tree::default();
+        for row in rows {
+            let content = if row.is_read() {
+                Content::of(&texts.next().context("git left a file out")?)
+            } else {
+                Content::TooLarge
+            };
+            let entry = Entry {
+                mode: row.mode,
+                blob: Some(row.blob),
+                content,
+            };
+            tree.put(row.path, entry);
+        }
+        Ok(tree)
+    }
+
+    /// The contents of blobs, in their order.
+    fn blobs<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<Vec<Vec<u8>>> {
+        let ids: Vec<&str> = ids.collect();
+        let asked: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let said = feed(self.git().args(["cat-file", "--batch"]), asked.as_bytes())?;
+        let mut rest = said.as_slice();
+        ids.iter()
+            .map(|id| next_blob(&mut rest).with_context(|| format!("reading {id}")))
+            .collect()
+    }
+
+    /// Commits files on top of a branch, or begins the branch at `start`. Other files stay as they are, and there is no
+    /// commit where all of these are there already.
+    pub(super) fn put(
+        &self,
+        branch: &BranchName,
+        start: &CommitSha,
+        (files, subject): (&[Written], &str),
+    ) -> Result<Put> {
+        let reference = format!("refs/heads/{branch}");
+        let old = self.commit(&reference)?;
+        let parent = old.as_ref().unwrap_or(start);
+        let tree = self.tree_with(parent, files)?;
+        let tip = if self.said(&["rev-parse", &format!("{parent}^{{tree}}")])? == tree {
+            parent.clone()
+        } else {
+            self.known()?;
+            let made = self.said(&["commit-tree", &tree, "-p", parent.as_str(), "-m", subject])?;
+            made.parse().context("reading the id of a new commit")?
+        };
+        let moved = old.as_ref() != Some(&tip);
+        if moved {
+            // A branch that somebody else moved or made meanwhile refuses this.
+            let old = old.map_or(String::new(), |old| old.to_string());
+            self.said(&["update-ref", "-m", subject, &reference, tip.as_str(), &old])?;
+        }
+        Ok(Put { tip, moved })
+    }
+
+    /// Refuses where git cannot say whose a commit is.
+    fn known(&self) -> Result<()> {
+        let (author, committer) = ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT");
+        for name in [author, committer] {
+            if self.asked(&["var", name])?.is_none() {
+                let next =
+                    "tell it with `git config user.name NAME` and `git config user.email ADDRESS`";
+                let what = "git does not know whose the commit is";
+                return Err(Error::unfit("no_identity", what, next).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The id of the tree of a commit with these files in it.
+    fn tree_with(&self, commit: &CommitSha, files: &[Written]) -> Result<String> {
+        let folder = tempfile::tempdir().context("making a folder for an index")?;
+        let index = folder.path().join("index");
+        let with_index = |arguments: &[&str], fed: &[u8]| {
+            let mut command = self.git();
+            command.env("GIT_INDEX_FILE", &index).args(arguments);
+            feed(&mut command, fed)
+        };
+        with_index(&["read-tree", commit.as_str()], b"")?;
+        let blobs = self.stored(folder.path(), files)?;
+        let rows = files.iter().zip(blobs.lines());
+        let rows: String = rows
+            .map(|(file, blob)| format!("100644 {blob}\t{}\0", file.path))
+            .collect();
+        with_index(&["update-index", "-z", "--index-info"], rows.as_bytes())?;
+        let tree = with_index(&["write-tree"], b"")?;
+        Ok(text(&tree)?.trim().to_owned())
+    }
+
+    /// Stores texts as blobs, all of them by one process, and returns their ids, one a line.
+    fn stored(&self, folder: &Path, files: &[Written]) -> Result<String> {
+        let mut paths = String::new();
+        for (number, file) in files.iter().enumerate() {
+            let path = folder.join(number.to_string());
+            fs::write(&path, &file.text).with_context(|| format!("writing {}", path.display()))?;
+            paths.push_str(&format!("{}\n", path.display()));
+        }
+        let arguments = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+        let blobs = feed(self.git().args(arguments), paths.as_bytes())?;
+        Ok(text(&blobs)?.to_owned())
+    }
+
+    /// Subjects of the commits before and with one, the newest first, that changed what people own.
+    pub(super) fn log(&self, tip: &CommitSha, since: Option<&str>, most: usize) -> Result<String> {
+        let since = since.map(|since| format!("--since={since}"));
+        let most = format!("--max-count={most}");
+        let mut arguments = vec!["log", "--abbrev=7", "--format=%h %s", &most];
+        arguments.extend(since.as_deref());
+        arguments.extend([
+            tip.as_str(),
+            "--",
+            ":/",
+            ":(top,exclude).jules",
+            ":(top,exclude).jlo",
+        ]);
+        self.said(&arguments)
+    }
+
+    /// Whether files below a folder differ from the commit that is checked out, or are not known to git.
+    pub(super) fn is_changed(&self, folder: &str) -> Result<bool> {
+        let folder = format!(":(top){folder}");
+        let listed = self.said(&["status", "--porcelain", "--", &folder])?;
+        Ok(!listed.is_empty())
+    }
+
+    /// The files below a folder that git knows, by their paths from the root.
+    pub(super) fn tracked(&self, folder: &str) -> Result<Vec<String>> {
+        let folder = format!(":(top){folder}");
+        let listed = self.said(&["ls-files", "-z", "--", &folder])?;
+        let paths = listed.split('\0').filter(|path| !path.is_empty());
+        Ok(paths.map(str::to_owned).collect())
+    }
+
+    /// Deletes a branch and returns where it was.
+    pub(super) fn delete(&self, branch: &BranchName) -> Result<Option<CommitSha>> {
+        let reference = format!("refs/heads/{branch}");
+        let tip = self.commit(&reference)?;
+        if let Some(tip) = &tip {
+            self.said(&["update-ref", "-d", &reference, tip.as_str()])?;
+        }
+        Ok(tip)
+    }
+
+    /// The repository on GitHub that the remote `origin` names.
+    pub(super) fn origin(&self) -> Result<Option<String>> {
+        let address = self.asked(&["config", "--get", "remote.origin.url"])?;
+        Ok(address.as_deref().and_then(on_github).map(str::to_owned))
+    }
+
+    /// What git answers, or nothing where it says no.
+    fn asked(&self, arguments: &[&str]) -> Result<Option<String>> {
+        let output = run(self.git().args(arguments))?;
+        if !output.status.success() {
+            return Ok(None);
+        }
+        Ok(Some(text(&output.stdout)?.trim().to_owned()))
+    }
+
+    /// What git answers, where it has to.
+    pub(super) fn said(&self, arguments: &[&str]) -> Result<String> {
+        let said = feed(self.git().args(arguments), b"")?;
+        Ok(text(&said)?.trim().to_owned())
+    }
+
+    fn git(&self) -> Command {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&self.root);
+        command
+    }
+}

@@ -1,0 +1,111 @@
+//! What git lists: the files of a commit, blobs, and working trees.
+
+use anyhow::{Context, Result, anyhow};
+use scaffold::tree::{Mode, TEXT_BYTES_MAX, TreePath};
+
+use super::program::text;
+
+/// One row of `git ls-tree --long`.
+pub(super) struct Row {
+    pub(super) path: TreePath,
+    pub(super) mode: Mode,
+    pub(super) blob: String,
+    bytes: Option<usize>,
+}
+
+impl Row {
+    pub(super) fn read(row: &[u8]) -> Result<Self> {
+        let odd = || anyhow!("git listed a file in an unknown form");
+        let row = text(row).context("a path is not UTF-8")?;
+        let (facts, path) = row.split_once('\t').ok_or_else(odd)?;
+        let mut facts = facts.split_ascii_whitespace();
+        let mode = match facts.next() {
+            Some("100644") => Mode::File,
+            Some("100755") => Mode::Executable,
+            Some("120000") => Mode::Link,
+            Some("160000") => Mode::Submodule,
+            Some(_) | None => return Err(odd()),
+        };
+        let blob = facts.nth(1).ok_or_else(odd)?.to_owned();
+        let bytes = facts.next().and_then(|bytes| bytes.parse().ok());
+        let path = path
+            .parse()
+            .with_context(|| format!("the path `{path}` cannot be worked with"))?;
+        Ok(Self {
+            path,
+            mode,
+            blob,
+            bytes,
+        })
+    }
+
+    /// Whether its contents are read: a submodule has none, and a large file is none of ours.
+    pub(super) fn is_read(&self) -> bool {
+        self.mode != Mode::Submodule && self.bytes.is_some_and(|bytes| bytes <= TEXT_BYTES_MAX)
+    }
+}
+
+/// The next blob of what `git cat-file --batch` says: a line with its length, then its bytes and a line end.
+pub(super) fn next_blob(rest: &mut &[u8]) -> Option<Vec<u8>> {
+    let line = rest.iter().position(|byte| *byte == b'\n')?;
+    let (head, body) = rest.split_at(line);
+    let head = str::from_utf8(head).ok()?;
+    let length: usize = head.rsplit_once(' ')?.1.parse().ok()?;
+    let body = body.get(1..)?;
+    let blob = body.get(..length)?.to_vec();
+    *rest = body.get(length + 1..)?;
+    Some(blob)
+}
+
+/// The folder that has a branch checked out, of what `git worktree list --porcelain` says.
+pub(super) fn folder_with(branch: &str, listed: &str) -> Option<String> {
+    let wanted = format!("branch refs/heads/{branch}");
+    let mut folder = None;
+    for line in listed.lines() {
+        if let Some(path) = line.strip_prefix("worktree ") {
+            folder = Some(path);
+        } else if line == wanted {
+            return folder.map(str::to_owned);
+        }
+    }
+    None
+}
+
+/// `owner/name` of an address on GitHub, in the forms that git takes.
+pub(super) fn on_github(address: &str) -> Option<&str> {
+    let starts = [
+        "https://github.com/",
+        "ssh://git@github.com/",
+        "git@github.com:",
+    ];
+    let mut paths = starts
+        .into_iter()
+        .filter_map(|start| address.strip_prefix(start));
+    let path = paths.next()?.trim_end_matches('/');
+    Some(path.strip_suffix(".git").unwrap_or(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_on_github_is_known_by_its_remote() {
+        for (address, expected) in [
+            ("https://github.com/acme/shop.git", Some("acme/shop")),
+            ("https://github.com/acme/shop/", Some("acme/shop")),
+            ("git@github.com:acme/shop.git", Some("acme/shop")),
+            ("ssh://git@github.com/acme/shop", Some("acme/shop")),
+            ("https://gitlab.com/acme/shop.git", None),
+        ] {
+            assert_eq!(on_github(address), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn the_folder_of_a_branch_is_that_of_its_working_tree() {
+        let listed = "worktree /a\nHEAD 1\nbranch refs/heads/main\n\nworktree /b c\nHEAD 2\nbranch refs/heads/jules\n\nworktree /d\nHEAD 3\ndetached\n";
+        assert_eq!(folder_with("jules", listed).as_deref(), Some("/b c"));
+        assert_eq!(folder_with("jul", listed), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! Where the two trees of a repository are read: the branches that its settings name, and their tips.
+
+use std::fs;
+use std::path::Path;
+
+use ::scaffold::config;
+use ::scaffold::layout::CONTROL;
+use ::scaffold::tree::Tree;
+use anyhow::{Context, Result};
+use domain::ids::{BranchName, CommitSha};
+use toml_edit::{Document, Item};
+
+use super::CONFIG;
+use super::git::Git;
+use crate::error::Error;
+
+/// The branch that people work on, where no settings name one.
+const TARGET: &str = "main";
+
+/// The branch that holds `.jules/`, where no settings name one.
+pub(super) const WORKER: &str = "jules";
+
+/// The branches of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Branches {
+    /// The branch that people work on.
+    pub(super) target: BranchName,
+    /// The branch that holds `.jules/`.
+    pub(super) worker: BranchName,
+}
+
+impl Branches {
+    /// As settings say that were read from `place`.
+    fn of(place: &str, text: &str) -> Result<Self> {
+        let settings = config::parse(CONFIG, text).map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            let what = format!("{place} cannot be used: {}", faults.join("; "));
+            Error::unfit("bad_settings", what, "correct it, commit it, and try again")
+        })?;
+        let branch = |name: &str| {
+            let parsed = name.parse::<BranchName>();
+            parsed.with_context(|| format!("{place} names the branch `{name}`"))
+        };
+        Ok(Self {
+            target: branch(&settings.target_branch)?,
+            worker: branch(&settings.worker_branch)?,
+        })
+    }
+
+    /// As settings say that may be missing or broken: whatever of them can be read.
+    pub(super) fn guess(text: Option<&str>) -> Result<Self> {
+        let document = text.and_then(|text| Document::parse(text).ok());
+        let run = document.as_ref().and_then(|document| document.get("run"));
+        let branch = |key: &str, usual: &str| {
+            let named = run.and_then(|run| run.get(key)).and_then(Item::as_str);
+            let named = named.and_then(|name| name.parse().ok());
+            match named {
+                Some(name) => Ok(name),
+                None => usual.parse().context("naming the usual branch"),
+            }
+        };
+        Ok(Self {
+            target: branch("jlo_target_branch", TARGET)?,
+            worker: branch("jules_worker_branch", WORKER)?,
+        })
+    }
+
+    /// The branches that the settings in the working tree name. They are only where reading begins.
+    pub(super) fn here(git: &Git) -> Result<Self> {
+        Self::guess(fs::read_to_string(git.root().join(CONFIG)).ok().as_deref())
+    }
+}
+
+/// The user's files as they are committed, with the branches that they name.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The branches.
+    pub(super) branches: Branches,
+    /// The tip of the target branch.
+    pub(super) code: CommitSha,
+    /// `.jlo/` at that tip.
+    pub(super) control: Tree,
+}
+
+impl Place {
+    /// Reads the user's files where the target branch has them.
+    pub(super) fn read(git: &Git) -> Result<Self> {
+        let target = Branches::here(git)?.target;
+        let code = must_tip(git, &target)?;
+        let control = git.tree(&code, &[CONTROL])?;
+        let place = format!("{CONFIG} on the branch {target}");
+        let text = control.text(CONFIG);
+        let text = text.ok_or_else(|| not_begun(&place))?;
+        let worker = Branches::of(&place, text)?.worker;
+        Ok(Self {
+            branches: Branches { target, worker },
+            code,
+            control,
+        })
+    }
+}
+
+/// The tip of a branch that has to be there.
+pub(super) fn must_tip(git: &Git, branch: &BranchName) -> Result<CommitSha> {
+    let missing = || {
+        let what = format!("there is no branch `{branch}` with a commit");
+        let next = format!("fetch it or make it, or name another one in {CONFIG}");
+        anyhow::Error::from(Error::unfit("no_branch", what, next))
+    };
+    git.tip(branch)?.ok_or_else(missing)
+}
+
+/// Refuses to write a branch under a working tree that has it checked out: its files would then look changed.
+pub(super) fn must_be_free(git: &Git, worker: &BranchName) -> Result<()> {
+    let Some(folder) = git.checked_out(worker)? else {
+        return Ok(());
+    };
+    let what = format!("the worker branch `{worker}` is checked out in {folder}");
+    let next = "switch to the branch that people work on, and try again";
+    Err(Error::unfit("on_worker_branch", what, next).into())
+}
+
+/// Refuses where no folder of the user's is there.
+pub(super) fn must_be_there(root: &Path) -> Result<()> {
+    let folder = root.join(CONTROL);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    Err(not_begun(&folder.display().to_string()).into())
+}
+
+/// There are no settings.
+pub(super) fn not_begun(place: &str) -> Error {
+    let next = "make it with `gaffer scaffold init`, and commit it";
+    Error::unfit("not_begun", format!("there is no {place}"), next)
+}
+
+/// Refuses a path on the way to which a link lies: it could lead out of the repository.
+pub(super) fn must_be_inside(root: &Path, path: &str) -> Result<()> {
+    let mut at = root.to_owned();
+    for part in path.split('/') {
+        at.push(part);
+        if at.is_symlink() {
+            let what = format!("{} is a link", at.display());
+            let next = "put a regular file or folder in its place";
+            return Err(Error::unfit("link", what, next).into());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_are_read_from_settings_that_are_broken_elsewhere() {
+        let text = "[run]\njlo_target_branch = \"trunk\"\njules_worker_branch = \"a..b\"\n[odd]\n";
+        let found = Branches::guess(Some(text)).unwrap();
+        assert_eq!(
+            (found.target.as_str(), found.worker.as_str()),
+            ("trunk", WORKER)
+        );
+        assert_eq!(
+            Branches::guess(Some("[run")).unwrap(),
+            Branches::guess(None).unwrap()
+        );
+    }
+
+    #[test]
+    fn a_link_on_the_way_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("a")).unwrap();
+        std::os::unix::fs::symlink("/", folder.path().join("a/b")).unwrap();
+        assert!(must_be_inside(folder.path(), "a/c/d").is_ok());
+        let refused = must_be_inside(folder.path(), "a/b/c").unwrap_err();
+        assert!(refused.to_string().ends_with("a/b is a link"), "{refused}");
+    }
+}

@@ -1,0 +1,183 @@
+//! `gaffer run LAYER --prompt-preview`: the prompt that a layer would get, and what went into it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ::scaffold::layout::{EXCHANGE, SYSTEM};
+use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Trees, ids_wanted};
+use ::scaffold::tree::Tree;
+use ::scaffold::yaml;
+use anyhow::{Context, Result};
+use domain::ids::{ArtefactId, RepoName};
+use domain::job::PROMPT_BYTES_MAX;
+use domain::layer::Layer;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde_json::{Value, json};
+use ulid::Ulid;
+
+use super::git::Git;
+use super::here;
+use super::place::{Branches, Place, must_tip};
+use crate::args::scaffold::RunArgs;
+use crate::error::Error;
+use crate::render;
+
+/// How many characters an id of an artefact has.
+const ID_CHARS: usize = 6;
+
+/// How many commits the first summary covers.
+const FIRST_COMMITS: usize = 20;
+
+/// How many commits a later summary covers at most: their subjects have to fit into a prompt.
+const COMMITS_MAX: usize = 100;
+
+/// Prints the prompt alone on stdout, and what is in it on stderr.
+pub(crate) fn run(args: RunArgs, as_json: bool) -> Result<()> {
+    let git = here()?;
+    let repository = repository(&git, &args)?;
+    let ids = fresh_ids(ids_wanted(args.layer));
+    let prompt = assembled(&git, args, repository, ids.clone())?;
+    if as_json {
+        return render::json_line(&told(&prompt, &ids)).context("writing the prompt");
+    }
+    for line in lines(&prompt) {
+        render::note(&line);
+    }
+    render::line(&prompt.text).context("writing the prompt")
+}
+
+fn assembled(
+    git: &Git,
+    args: RunArgs,
+    repository: RepoName,
+    ids: Vec<ArtefactId>,
+) -> Result<Prompt> {
+    let place = Place::read(git)?;
+    let mut branches = place.branches;
+    if let Some(branch) = args.branch {
+        start_at(&mut branches, args.layer, branch);
+        must_tip(git, &branches.target)?;
+    }
+    let worker = must_tip(git, &branches.worker)?;
+    let system = git.tree(&worker, &[SYSTEM])?;
+    let range_description = match args.layer {
+        Layer::Narrator => range(git, &place.code, &system)?,
+        Layer::Observers
+        | Layer::Decider
+        | Layer::Planner
+        | Layer::Implementer
+        | Layer::Innovators => String::new(),
+    };
+    let trees = Trees {
+        target: Arc::new(place.control),
+        worker: Arc::new(system),
+    };
+    let ask = Ask {
+        layer: args.layer,
+        role: args.role,
+        task: args.task,
+        requirement: args.requirement,
+        repository,
+        target_branch: branches.target,
+        worker_branch: branches.worker,
+        range_description,
+        ids,
+    };
+    prompt::assemble(&trees, &ask).map_err(|error| refusal(&error).into())
+}
+
+/// Puts another branch in place of the one that a layer starts from.
+fn start_at(branches: &mut Branches, layer: Layer, branch: domain::ids::BranchName) {
+    if layer.is_on_worker_branch() {
+        branches.worker = branch;
+    } else {
+        branches.target = branch;
+    }
+}
+
+fn refusal(error: &PromptError) -> Error {
+    let next = "`gaffer scaffold doctor` finds what is wrong with the files";
+    Error::unfit("no_prompt", error.to_string(), next)
+}
+
+/// What a narrator sums up: the commits since the last summary, or the last ones of all.
+fn range(git: &Git, code: &domain::ids::CommitSha, system: &Tree) -> Result<String> {
+    match last_summary(system) {
+        Some(since) => git.log(code, Some(&since), COMMITS_MAX),
+        None => git.log(code, None, FIRST_COMMITS),
+    }
+}
+
+/// When the last summary was made. Of a date, its whole day is looked at again.
+fn last_summary(system: &Tree) -> Option<String> {
+    let text = system.text(EXCHANGE.changes)?;
+    let changes = yaml::parse(EXCHANGE.changes, text.as_bytes()).ok()?;
+    let created = changes.get("created_at")?.text()?;
+    let moment = created.parse::<Timestamp>().map(|it| it.to_string());
+    let day = created.parse::<Date>().map(|it| format!("{it}T00:00:00Z"));
+    moment.or(day).ok()
+}
+
+/// The repository that was named, that of the remote, or that of the environment.
+fn repository(git: &Git, args: &RunArgs) -> Result<RepoName> {
+    if let Some(repository) = &args.repo {
+        return Ok(repository.clone());
+    }
+    if let Some(origin) = git.origin()? {
+        let parsed = origin.parse();
+        return parsed.with_context(|| format!("reading the remote `origin`, {origin}"));
+    }
+    let what = "the remote `origin` names no repository on GitHub";
+    let next = "name one with `--repo OWNER/REPO`, or in GITHUB_REPOSITORY";
+    let fallback = args.github_repository.clone();
+    fallback.ok_or_else(|| Error::unfit("no_origin", what, next).into())
+}
+
+/// As many ids as are wanted, each of the last characters of a fresh ULID.
+fn fresh_ids(count: usize) -> Vec<ArtefactId> {
+    let mut ids = BTreeSet::new();
+    while ids.len() < count {
+        let ulid = Ulid::generate().to_string().to_lowercase();
+        let id = ulid.get(ulid.len().saturating_sub(ID_CHARS)..);
+        ids.extend(id.and_then(|id| id.parse::<ArtefactId>().ok()));
+    }
+    ids.into_iter().collect()
+}
+
+/// What the prompt is made of, for people, one a line.
+fn lines(prompt: &Prompt) -> Vec<String> {
+    let included = prompt.included.iter().map(|it| {
+        let from = match &it.origin {
+            Origin::Target | Origin::Worker => String::new(),
+            Origin::BuiltIn => ", built in".to_owned(),
+            Origin::Schema(schema) => format!(", from {schema}"),
+        };
+        format!("included: {} ({} bytes{from})", it.path, it.bytes)
+    });
+    let skipped = prompt.skipped.iter();
+    let skipped = skipped.map(|path| format!("skipped: {path}"));
+    let left = prompt.left.iter();
+    let left = left.map(|path| format!("left for the next one: {path}"));
+    let whole = format!(
+        "{} of {PROMPT_BYTES_MAX} bytes, about {} tokens",
+        prompt.bytes,
+        prompt.tokens()
+    );
+    included.chain(skipped).chain(left).chain([whole]).collect()
+}
+
+/// The same for programs.
+fn told(prompt: &Prompt, ids: &[ArtefactId]) -> Value {
+    let included: Vec<Value> = prompt
+        .included
+        .iter()
+        .map(|it| json!({ "path": it.path.as_str(), "bytes": it.bytes }))
+        .collect();
+    let left: Vec<&str> = prompt.left.iter().map(|path| path.as_str()).collect();
+    let ids: Vec<&str> = ids.iter().map(ArtefactId::as_str).collect();
+    json!({
+        "prompt": prompt.text, "included": included, "skipped": prompt.skipped, "left": left,
+        "ids": ids, "bytes": prompt.bytes, "tokens": prompt.tokens(),
+    })
+}

@@ -1,0 +1,188 @@
+//! What does not fit is refused by name with exit code 2, and changes nothing.
+
+use super::at_work::{PENDING, PLANNED, READY};
+use super::repository::{Repository, ran_in};
+
+/// Words after `gaffer`, and a part of what is told.
+const WRONG: &[(&[&str], &str)] = &[
+    (&["scaffold", "init"], "is there already"),
+    (
+        &["scaffold", "doctor", "--ref", "nothing"],
+        "no commit `nothing`",
+    ),
+    (&["scaffold", "doctor", "--ref=--all"], "no commit `--all`"),
+    (&["scaffold", "doctor", "--ref", "jules", "--fix"], "--fix"),
+    (&["run", "narrator"], "--prompt-preview"),
+    (
+        &["run", "narratr", "--prompt-preview"],
+        "did you mean `narrator`?",
+    ),
+    (
+        &["run", "cook", "--prompt-preview"],
+        "the layers are narrator",
+    ),
+    (
+        &["run", "integrator", "--prompt-preview"],
+        "cannot be run yet",
+    ),
+    (&["run", "o", "--prompt-preview"], "taxonomy"),
+    (
+        &["run", "o", "--role", "taxonomi", "--prompt-preview"],
+        "did you mean `taxonomy`?",
+    ),
+    (
+        &["run", "o", "--role", "../x", "--prompt-preview"],
+        "--role",
+    ),
+    (
+        &["run", "n", "--role", "taxonomy", "--prompt-preview"],
+        "has no roles",
+    ),
+    (
+        &["run", "n", "--task", "x", "--prompt-preview"],
+        "leave the task out",
+    ),
+    (
+        &[
+            "run",
+            "x",
+            "--role",
+            "recruiter",
+            "--task",
+            "x",
+            "--prompt-preview",
+        ],
+        "no task `x`",
+    ),
+    (&["run", "n", READY, "--prompt-preview"], "leave it out"),
+    (&["run", "p", "--prompt-preview"], "name its file"),
+    (
+        &["run", "p", PENDING, "--prompt-preview"],
+        "is no requirement",
+    ),
+    (
+        &["run", "p", "README.md", "--prompt-preview"],
+        "is no requirement",
+    ),
+    (
+        &["run", "p", "../x.yml", "--prompt-preview"],
+        "never goes up",
+    ),
+    (
+        &["run", "p", "/etc/passwd", "--prompt-preview"],
+        "root of a disk",
+    ),
+    (
+        &[
+            "run",
+            "i",
+            ".jules/exchange/requirements/none.yml",
+            "--prompt-preview",
+        ],
+        "is not there",
+    ),
+    (&["run", "p", READY, "--prompt-preview"], "no deep analysis"),
+    (
+        &["run", "i", PLANNED, "--prompt-preview"],
+        "asks for deep analysis",
+    ),
+    (
+        &["run", "n", "--branch", "none", "--prompt-preview"],
+        "no branch `none`",
+    ),
+    (
+        &["run", "n", "--branch", "main", "--prompt-preview"],
+        "bootstrap the repository first",
+    ),
+    (
+        &["run", "n", "--repo", "shop", "--prompt-preview"],
+        "OWNER/REPO",
+    ),
+];
+
+#[test]
+fn what_does_not_fit_is_named_and_changes_nothing() {
+    let repository = Repository::at_work("2026-02-17");
+    let before = repository.state();
+    for (arguments, named) in WRONG {
+        let ran = repository.run(arguments);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (2, ""),
+            "{arguments:?}: {ran:?}"
+        );
+        assert!(ran.stderr.contains(named), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.len() < 1_000, "{arguments:?}: {ran:?}");
+    }
+    assert_eq!(repository.state(), before);
+}
+
+#[test]
+fn outside_a_repository_and_without_git_nothing_is_written() {
+    let repository = Repository::new();
+    let outside = tempfile::tempdir().unwrap();
+    for command in ["init", "bootstrap", "doctor"] {
+        let ran = repository.run_in(outside.path(), &["scaffold", command]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains("git finds no repository"), "{ran:?}");
+        let mut gaffer = repository.gaffer(&repository.root());
+        gaffer.env("PATH", outside.path());
+        let ran = ran_in(gaffer, &["scaffold", command]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains("install git 2.38"), "{ran:?}");
+    }
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    assert_eq!(repository.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn the_worker_branch_is_no_place_for_these_commands() {
+    let repository = Repository::set_up();
+    repository.git(&["checkout", "--quiet", "jules"]);
+    let before = repository.state();
+    std::fs::rename(
+        repository.root().join(".jlo"),
+        repository.root().join("away"),
+    )
+    .unwrap();
+    let refused = repository.refused(&["scaffold", "init"]);
+    assert_eq!(
+        (refused.code.as_str(), refused.exit),
+        ("on_worker_branch", 2)
+    );
+    std::fs::rename(
+        repository.root().join("away"),
+        repository.root().join(".jlo"),
+    )
+    .unwrap();
+    let refused = repository.refused(&["scaffold", "bootstrap"]);
+    assert_eq!(
+        (refused.code.as_str(), refused.exit),
+        ("on_worker_branch", 2)
+    );
+    assert!(refused.error.contains("is checked out in"), "{refused:?}");
+    assert_eq!(repository.state(), before);
+}
+
+#[test]
+fn a_repository_that_is_not_ready_says_what_is_missing() {
+    let repository = Repository::new();
+    let refused = repository.refused(&["scaffold", "bootstrap"]);
+    assert_eq!((refused.code.as_str(), refused.exit), ("not_begun", 2));
+    repository.run(&["scaffold", "init"]).ok();
+    let refused = repository.refused(&["scaffold", "bootstrap"]);
+    assert!(refused.error.contains("on the branch main"), "{refused:?}");
+    repository.write(
+        ".jlo/config.toml",
+        "[run]\njules_worker_branch = \"main\"\n",
+    );
+    repository.commit("Set Gaffer up");
+    let refused = repository.refused(&["scaffold", "bootstrap"]);
+    assert!(refused.error.contains(".jlo/config.toml:2:"), "{refused:?}");
+    repository.write(".jlo/config.toml", "");
+    repository.write(".jlo/.jlo-version", "999.0.0\n");
+    repository.commit("Come from the future");
+    let refused = repository.refused(&["scaffold", "bootstrap"]);
+    assert_eq!((refused.code.as_str(), refused.exit), ("version", 2));
+    assert_eq!(repository.git(&["branch", "--list", "jules"]), "");
+}

@@ -1,0 +1,106 @@
+//! `gaffer scaffold upgrade` and `deinit`, and the same commands as `jlo`.
+
+use super::repository::{Repository, ran_in};
+
+const PIN: &str = ".jlo/.jlo-version";
+
+#[test]
+fn an_upgrade_adds_what_is_missing_and_keeps_what_is_there() {
+    let repository = Repository::set_up();
+    let ours = repository.read(PIN);
+    let again = repository.json(&["scaffold", "upgrade"]);
+    assert_eq!(
+        (&again["advanced"], &again["added"]),
+        (&false.into(), &serde_json::json!([]))
+    );
+    repository.write(PIN, "0.0.1\n");
+    repository.write(".jlo/roles/observers/own/role.yml", "mine\n");
+    repository.write(".jlo/config.toml", "# mine\n");
+    std::fs::remove_dir_all(repository.root().join(".jlo/roles/innovators")).unwrap();
+    let upgraded = repository.json(&["scaffold", "upgrade"]);
+    let added = serde_json::json!([".jlo/roles/innovators/.gitkeep"]);
+    assert_eq!(
+        (&upgraded["advanced"], &upgraded["added"]),
+        (&true.into(), &added)
+    );
+    assert_eq!(repository.read(PIN), ours);
+    assert_eq!(repository.read(".jlo/config.toml"), "# mine\n");
+    for (pin, named) in [("999.0.0\n", "999.0.0"), ("newest\n", "is no version")] {
+        repository.write(PIN, pin);
+        let refused = repository.refused(&["scaffold", "upgrade"]);
+        assert_eq!((refused.code.as_str(), refused.exit), ("version", 2));
+        assert!(refused.error.contains(named), "{refused:?}");
+        assert_eq!(repository.read(PIN), pin);
+    }
+    let refused = Repository::new().refused(&["scaffold", "upgrade"]);
+    assert_eq!((refused.code.as_str(), refused.exit), ("not_begun", 2));
+}
+
+#[test]
+fn a_link_leads_no_file_out_of_the_repository() {
+    let repository = Repository::set_up();
+    let outside = tempfile::tempdir().unwrap();
+    let roles = repository.root().join(".jlo/roles");
+    std::fs::remove_dir_all(&roles).unwrap();
+    std::os::unix::fs::symlink(outside.path(), &roles).unwrap();
+    let refused = repository.refused(&["scaffold", "upgrade"]);
+    assert_eq!((refused.code.as_str(), refused.exit), ("link", 2));
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn deinit_removes_what_git_can_bring_back_and_says_what_stays() {
+    let repository = Repository::set_up();
+    repository.write(".jlo/setup/.gitignore", "secrets.toml\n");
+    let refused = repository.refused(&["scaffold", "deinit"]);
+    assert_eq!((refused.code.as_str(), refused.exit), ("uncommitted", 2));
+    repository.commit("Ignore secrets");
+    repository.write(".jlo/setup/secrets.toml", "mine\n");
+    let tip = repository.git(&["rev-parse", "jules"]);
+    repository.git(&["checkout", "--quiet", "-b", "jules-test-1"]);
+    let refused = repository.refused(&["scaffold", "deinit"]);
+    assert_eq!((refused.code.as_str(), refused.exit), ("on_test_branch", 2));
+    repository.git(&["checkout", "--quiet", "jules"]);
+    let refused = repository.refused(&["scaffold", "deinit"]);
+    assert_eq!(
+        (refused.code.as_str(), refused.exit),
+        ("on_worker_branch", 2)
+    );
+    repository.git(&["checkout", "--quiet", "main"]);
+    let ran = repository.run(&["scaffold", "deinit"]).ok();
+    for told in [
+        tip.as_str(),
+        ".jlo/setup/secrets.toml stays",
+        "gaffer secret list",
+        "Actions",
+    ] {
+        assert!(ran.stdout.contains(told), "{told}: {ran:?}");
+    }
+    assert_eq!(repository.git(&["branch", "--list", "jules"]), "");
+    assert_eq!(repository.read(".jlo/setup/secrets.toml"), "mine\n");
+    repository.git(&["checkout", "--", ".jlo"]);
+    assert_eq!(repository.git(&["status", "--porcelain"]), "");
+    repository.git(&["branch", "jules", &tip]);
+    assert_eq!(repository.run(&["scaffold", "doctor"]).code, 0);
+}
+
+#[test]
+fn jlo_has_the_same_commands_under_its_own_names() {
+    let repository = Repository::new();
+    assert_eq!(repository.types("jlo i").code, 0);
+    repository.commit("Set Gaffer up");
+    assert_eq!(repository.types("jlo bootstrap").code, 0);
+    let examined = repository.types("jlo doctor --strict --json").json();
+    assert_eq!(examined["errors"], 0);
+    let prompt = repository.types("jlo r o --role qa --prompt-preview");
+    assert!(prompt.stdout.contains("\n# Output\n"), "{prompt:?}");
+    let nothing = repository.types("jlo");
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (2, ""));
+    assert!(nothing.stderr.contains("Usage: jlo"), "{nothing:?}");
+    let odd = repository.types("jlo bootstrp --json").failure();
+    assert_eq!((odd.exit, odd.code.as_str()), (2, "usage"));
+    assert!(odd.next.contains("bootstrap"), "{odd:?}");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_jlo"));
+    command.env_clear();
+    assert_eq!(ran_in(command, &["--version"]).code, 0);
+}

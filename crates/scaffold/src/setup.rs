@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +13,26 @@ use toml_edit::{Document, Item, TableLike};
 use crate::config::is_id;
 use crate::fault::{Fault, line_at, nearest, shown};
 use crate::yaml;
+
+pub use values::Given;
+
+/// The tools that the user wants.
+pub const TOOLS: &str = ".jlo/setup/tools.yml";
+
+/// The values that are no secrets.
+pub const VARS: &str = ".jlo/setup/vars.toml";
+
+/// The values that only the user may read, and that git ignores.
+pub const SECRETS: &str = ".jlo/setup/secrets.toml";
+
+/// All values, in the older generation of this folder. It is read while none of the two is there, and never written.
+pub const ENV: &str = ".jlo/setup/env.toml";
+
+/// What installs the tools.
+pub const INSTALL: &str = ".jlo/setup/install.sh";
+
+/// What keeps the secrets out of git.
+pub const IGNORED: &str = ".jlo/setup/.gitignore";
 
 static SETUP: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/assets/setup");
 
@@ -62,6 +83,20 @@ pub enum SetupError {
     /// Components wait for each other.
     #[error("these tools wait for each other: {0}")]
     Cycle(String),
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] Fault),
+}
+
+/// A file as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// Where it lies, from the root of the repository.
+    pub path: &'static str,
+    /// Who may read, write and run it, as Unix says it.
+    pub mode: u32,
+    /// All of it.
+    pub text: String,
 }
 
 /// All components, by name.
@@ -103,7 +138,8 @@ impl Catalogue {
         self.0.values()
     }
 
-    fn get(&self, name: &str) -> Result<&Component, SetupError> {
+    /// A component by its name.
+    pub fn get(&self, name: &str) -> Result<&Component, SetupError> {
         self.0.get(name).ok_or_else(|| SetupError::Unknown {
             name: shown(name),
             hint: nearest(name, self.0.keys().map(String::as_str))
@@ -171,6 +207,41 @@ fn cycle(waiting: &BTreeMap<&str, &Component>) -> String {
         at = needs.find_map(|need| waiting.get_key_value(need.as_str()).map(|(name, _)| *name));
     }
     path.join(" -> ")
+}
+
+/// Everything that is generated, from the bytes of `tools.yml` and the files of values that are there.
+pub fn plan(
+    catalogue: &Catalogue,
+    tools: &[u8],
+    given: &Given<'_>,
+) -> Result<Vec<Planned>, SetupError> {
+    let ordered = catalogue.order(&selected(TOOLS, tools)?)?;
+    let (vars, secrets) = values::merge(&ordered, given)?;
+    let file = |path, mode, text| Planned { path, mode, text };
+    Ok(vec![
+        // First of all: no moment leaves the secrets to git.
+        file(IGNORED, 0o644, ignored(given.ignored.unwrap_or_default())),
+        file(SECRETS, 0o600, secrets),
+        file(VARS, 0o644, vars),
+        file(INSTALL, 0o755, install_script(&ordered)),
+    ])
+}
+
+/// The user's list of ignored files, with the secrets on it.
+fn ignored(text: &str) -> String {
+    let name = SECRETS.rsplit('/').next().unwrap_or_default();
+    // The last line that speaks of a file counts, and `!` takes it off the list.
+    let mut lines = text.lines().rev();
+    let last = lines.find(|line| line.trim_start_matches(['!', '/']).trim_end() == name);
+    if last.is_some_and(|line| !line.starts_with('!')) {
+        return text.to_owned();
+    }
+    let end = if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    format!("{text}{end}{name}\n")
 }
 
 /// The script that installs these, in this order.

@@ -1,5 +1,7 @@
 //! Order of components, the script that is made of them, and what is refused.
 
+mod merging;
+
 use proptest::prelude::*;
 
 use super::{Catalogue, Component, component, install_script, selected};

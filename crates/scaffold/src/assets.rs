@@ -61,6 +61,13 @@ pub fn role(layer: Layer, role: &RoleName) -> Option<&'static str> {
         .contents_utf8()
 }
 
+/// The form of a role's file: `<role>` and `<layer>` are put in, the other places are for its author.
+pub fn role_form() -> &'static str {
+    let form = ASSETS.get_file("roles/form.yml");
+    form.and_then(|file| file.contents_utf8())
+        .unwrap_or_default()
+}
+
 /// The built-in roles of a layer, in order of name.
 pub fn roles(layer: Layer) -> Vec<RoleName> {
     let name = |folder: &Dir<'_>| folder.path().file_name()?.to_str()?.parse().ok();

@@ -13,10 +13,12 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
+use domain::ids::RoleName;
+use domain::layer::Layer;
 use jiff::civil::Date;
 
 use crate::assets::{self, Asset};
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{Layout, LayoutError, own_role};
 use crate::prompt::Trees;
 use crate::tree::Tree;
 use artefacts::Artefacts;
@@ -54,6 +56,18 @@ pub fn examine(trees: &Trees, circumstances: &Circumstances) -> Vec<Finding> {
             quality::check(&mut report, &artefacts);
             prompts::check(&mut report, trees, paths, config.as_ref(), &artefacts);
         }
+    }
+    report.sorted()
+}
+
+/// What is wrong with the file of one role in a layer of roles.
+pub fn role(target: &Tree, layer: Layer, role: &RoleName) -> Vec<Finding> {
+    let mut report = Report::default();
+    if let Ok(path) = own_role(layer, Some(role)).parse() {
+        if let Some(entry) = target.get(&path) {
+            structure::file(&mut report, &path, entry);
+        }
+        naming::role_file(&mut report, target, &path, layer, Some(role.as_str()));
     }
     report.sorted()
 }

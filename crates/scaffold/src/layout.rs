@@ -11,6 +11,9 @@ pub const SYSTEM: &str = ".jules";
 /// The user's folder, on the target branch.
 pub const CONTROL: &str = ".jlo";
 
+/// The user's settings.
+pub const CONFIG: &str = ".jlo/config.toml";
+
 /// Where roles of the user's own lie.
 pub const OWN_ROLES: &str = ".jlo/roles";
 

@@ -11,6 +11,7 @@ pub mod layout;
 pub mod mock;
 pub mod pin;
 pub mod prompt;
+pub mod roles;
 pub mod setup;
 pub mod tree;
 pub mod yaml;

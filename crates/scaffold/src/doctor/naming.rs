@@ -4,6 +4,8 @@ use domain::layer::{Cast, Layer};
 
 use super::artefacts::{Artefacts, Kind};
 use super::finding::{Report, Rule};
+use super::form::Form;
+use crate::assets::role_form;
 use crate::layout::{OWN_ROLES, Paths};
 use crate::prompt::material::is_slug;
 use crate::tree::{Tree, TreePath};
@@ -94,7 +96,13 @@ pub(super) fn roles(report: &mut Report, tree: &Tree) {
     }
 }
 
-fn role_file(report: &mut Report, tree: &Tree, path: &TreePath, layer: Layer, role: Option<&str>) {
+pub(super) fn role_file(
+    report: &mut Report,
+    tree: &Tree,
+    path: &TreePath,
+    layer: Layer,
+    role: Option<&str>,
+) {
     let file = path.as_str();
     let Some(text) = tree.text(file) else { return };
     let node = match yaml::parse(file, text.as_bytes()) {
@@ -111,13 +119,14 @@ fn role_file(report: &mut Report, tree: &Tree, path: &TreePath, layer: Layer, ro
             report.add(Rule::Role, file, line(&node, key), what);
         }
     }
-    if role.is_some() && node.get("profile").is_none() {
-        report.add(
-            Rule::Role,
+    // A layer without roles may be told anything; a role is what its form asks for.
+    if let (Some(_), Ok(form)) = (role, yaml::parse("form.yml", role_form().as_bytes())) {
+        let mut comparison = Form {
+            report,
             file,
-            node.line,
-            "it has no `profile` to look by",
-        );
+            aliases: &[],
+        };
+        comparison.compare(&form, &node, "");
     }
 }
 

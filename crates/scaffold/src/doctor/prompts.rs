@@ -8,7 +8,7 @@ use domain::layer::Layer;
 use super::artefacts::{Artefacts, Kind};
 use super::finding::{Report, Rule};
 use crate::config::{Config, Scheduled};
-use crate::layout::{CONTROL, Paths, SYSTEM};
+use crate::layout::{CONFIG, Paths, SYSTEM};
 use crate::prompt::{Ask, Prompt, PromptError, Trees, assemble, ids_wanted, roles};
 use crate::tree::{Tree, TreePath};
 
@@ -89,9 +89,8 @@ fn known(
     let role = scheduled.name.parse().ok();
     let role = role.filter(|role| roles(target, layer).contains(role));
     if role.is_none() {
-        let file = format!("{CONTROL}/config.toml");
         let what = format!("the layer {layer} has no role `{}`", scheduled.name);
-        report.add(Rule::ScheduledRole, &file, scheduled.line, what);
+        report.add(Rule::ScheduledRole, CONFIG, scheduled.line, what);
     }
     role
 }

@@ -8,14 +8,11 @@ use domain::redact::holds_secret;
 use super::finding::{Report, Rule};
 use crate::assets::{self, Asset};
 use crate::config::{self, Config};
-use crate::layout::{CONTROL, Paths, SETUP, SYSTEM};
+use crate::layout::{CONFIG, CONTROL, Paths, SETUP, SYSTEM};
 use crate::pin::{self, PIN};
 use crate::prompt::Trees;
 use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml;
-
-/// The user's settings.
-const CONFIG: &str = ".jlo/config.toml";
 
 /// The user's files, and the version that wrote them.
 pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
@@ -62,7 +59,7 @@ pub(super) fn files(report: &mut Report, trees: &Trees) {
     }
 }
 
-fn file(report: &mut Report, path: &TreePath, entry: &Entry) {
+pub(super) fn file(report: &mut Report, path: &TreePath, entry: &Entry) {
     let path = path.as_str();
     if !entry.mode.is_regular() {
         report.add(

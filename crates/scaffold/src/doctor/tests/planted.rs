@@ -14,7 +14,8 @@ const TEMPLATE: &str = ".jules/roles/decider/decider_prompt.j2";
 const SCHEMA: &str = ".jules/roles/observers/schemas/event.yml";
 const LABELS: &str = ".jules/github-labels.json";
 const ROLE: &str = ".jlo/roles/observers/billing/role.yml";
-const ROLE_TEXT: &str = "role: billing\nlayer: observers\nprofile: { focus: Money. }\n";
+const ROLE_TEXT: &str =
+    "role: billing\nlayer: observers\ndescription: Counts.\nprofile: { focus: Money. }\n";
 
 type Planted = (Rule, Repository, &'static str, usize);
 
@@ -355,10 +356,16 @@ fn names() -> Vec<Planted> {
             2,
         ),
         (
-            Rule::Role,
+            Rule::MissingKey,
             at_work().with(ROLE, "role: billing\nlayer: observers\n"),
             ROLE,
             1,
+        ),
+        (
+            Rule::Placeholder,
+            at_work().with(ROLE, &ROLE_TEXT.replace("Counts.", "<what it does>")),
+            ROLE,
+            3,
         ),
         (
             Rule::Role,

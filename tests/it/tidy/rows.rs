@@ -13,17 +13,18 @@ const ROWS_OF_A_TEST_MAX: usize = 3;
 
 /// The rows that were asked for.
 fn asked_for() -> Vec<String> {
-    let numbered = |list: &'static str, rows: Vec<u32>| {
-        rows.into_iter().map(move |row| format!("{list}{row}"))
-    };
-    let a = numbered("A", (1..=65).filter(|row| *row != 32).collect());
-    let b = numbered("B", (1..=57).collect());
-    let ct = numbered(
-        "CT",
-        (1..=13).chain([15]).chain(18..=22).chain([29]).collect(),
-    );
-    let x = numbered("X", (1..=6).collect());
-    a.chain(b).chain(ct).chain(x).collect()
+    let a = (1..=65).filter(|row| *row != 32);
+    let ct = (1..=13).chain([15]).chain(18..=22);
+    let ct = ct.chain([29, 34, 36, 39, 43]);
+    let c = (4..=19).chain(22..=28).chain([32, 35, 51, 52]);
+    let c = c.chain(57..=63).chain([77, 80, 82]);
+    let named = |name: &str, row: i32| format!("{name}{row}");
+    a.map(|row| named("A", row))
+        .chain((1..=57).map(|row| named("B", row)))
+        .chain(ct.map(|row| named("CT", row)))
+        .chain(c.map(|row| named("C", row)))
+        .chain((1..=6).chain(14..=16).map(|row| named("X", row)))
+        .collect()
 }
 
 /// One line of a table: its number and its cells.
@@ -54,9 +55,7 @@ fn cells((number, line): (usize, &str)) -> Option<Line<'_>> {
     let inside = line.strip_prefix("| ")?.strip_suffix(" |")?;
     let cells: Vec<&str> = inside.split(" | ").collect();
     let row = cells.first()?;
-    let is_row = ["A", "B", "CT", "X"]
-        .iter()
-        .any(|list| row.starts_with(list));
+    let is_row = row.starts_with(['A', 'B', 'C', 'X']);
     (is_row && row.ends_with(|c: char| c.is_ascii_digit())).then_some((number + 1, cells))
 }
 

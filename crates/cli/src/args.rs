@@ -117,6 +117,9 @@ pub(crate) enum Command {
     /// The files of this repository that agents of the pipeline work by.
     #[command(subcommand, after_help = "Example:\n  gaffer scaffold init")]
     Scaffold(scaffold::ScaffoldCommand),
+    /// Setup: what a session's machine gets installed.
+    #[command(subcommand, after_help = "Example:\n  gaffer setup list")]
+    Setup(scaffold::SetupCommand),
     /// Show the prompt that a layer of the pipeline gets in this repository.
     Run(Box<scaffold::RunArgs>),
     /// The list of jobs, as a file.
@@ -214,6 +217,7 @@ impl Command {
             | Self::ChaosChild(_)
             | Self::Sandbox(_)
             | Self::Scaffold(_)
+            | Self::Setup(_)
             | Self::Run(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::args::scaffold::{RunArgs, ScaffoldCommand};
+use crate::args::scaffold::{RunArgs, ScaffoldCommand, SetupCommand};
 use crate::args::stack::StackArgs;
 use crate::args::{Command, CommandLine};
 use crate::error::{self, Error};
@@ -40,6 +40,9 @@ enum JloCommand {
     /// `gaffer scaffold`.
     #[command(flatten)]
     Scaffold(ScaffoldCommand),
+    /// Setup: what a session's machine gets installed.
+    #[command(subcommand, alias = "s")]
+    Setup(SetupCommand),
     /// Show the prompt that a layer of the pipeline gets in this repository.
     #[command(alias = "r")]
     Run(Box<RunArgs>),
@@ -49,6 +52,7 @@ impl From<JloLine> for CommandLine {
     fn from(line: JloLine) -> Self {
         let command = match line.command {
             JloCommand::Scaffold(command) => Command::Scaffold(command),
+            JloCommand::Setup(command) => Command::Setup(command),
             JloCommand::Run(args) => Command::Run(args),
         };
         Self {
@@ -99,6 +103,8 @@ mod tests {
             "jlo u",
             "jlo deinit",
             "jlo doctor --strict --json",
+            "jlo setup gen",
+            "jlo s ls --detail gh",
             "jlo run narrator --prompt-preview",
             "jlo r o --role qa --prompt-preview",
         ] {

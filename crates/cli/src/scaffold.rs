@@ -2,19 +2,21 @@
 
 mod bootstrap;
 mod deinit;
+mod disk;
 mod examine;
 mod git;
 mod init;
 mod place;
 mod preview;
+mod setup;
 mod upgrade;
 
 use std::env;
 
 use anyhow::{Context, Result};
 
-use crate::args::scaffold::ScaffoldCommand;
-use crate::render;
+use crate::args::scaffold::{ScaffoldCommand, SetupCommand};
+use crate::render::{self, Answer};
 use git::Git;
 
 pub(crate) use preview::run as preview;
@@ -36,6 +38,11 @@ pub(crate) fn run(command: &ScaffoldCommand, as_json: bool) -> Result<()> {
         ScaffoldCommand::Doctor(args) => return examine::run(&git, args, as_json),
     };
     render::answer(&answer, as_json).context("writing the answer")
+}
+
+/// Runs one of the commands about tools.
+pub(crate) fn setup(command: &SetupCommand) -> Result<Answer> {
+    setup::run(&here()?, command)
 }
 
 fn here() -> Result<Git> {

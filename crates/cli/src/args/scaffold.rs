@@ -88,6 +88,24 @@ pub(crate) struct RunArgs {
     pub(crate) prompt_preview: bool,
 }
 
+/// `gaffer setup`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SetupCommand {
+    /// Write `.jlo/setup/install.sh` of the tools in `tools.yml`, and the files of their values.
+    #[command(alias = "g", after_help = "Example:\n  gaffer setup gen")]
+    Gen,
+    /// List the tools there are.
+    #[command(
+        alias = "ls",
+        after_help = "Examples:\n  gaffer setup list\n  gaffer setup list --detail gh"
+    )]
+    List {
+        /// Show what each of them needs, takes and runs, or this one.
+        #[arg(long, value_name = "TOOL", num_args = 0..=1, value_parser = value::words)]
+        detail: Option<Option<String>>,
+    },
+}
+
 fn tree_path(text: &str) -> Result<TreePath, String> {
     let path = value::words(text)?;
     path.parse()

@@ -291,6 +291,9 @@ const ROWS: &[Row] = &[
     ("scaffold upgrade", &[]),
     ("scaffold deinit", &[]),
     ("scaffold doctor", &[&[("revision", Words)]]),
+    ("setup", &[]),
+    ("setup gen", &[]),
+    ("setup list", &[&[("detail", Words)]]),
     (
         "run",
         &[

@@ -51,10 +51,10 @@ fn a_link_leads_no_file_out_of_the_repository() {
 #[test]
 fn deinit_removes_what_git_can_bring_back_and_says_what_stays() {
     let repository = Repository::set_up();
-    repository.write(".jlo/setup/.gitignore", "secrets.toml\n");
+    repository.write(".jlo/setup/tools.yml", "tools: [gh]\n");
     let refused = repository.refused(&["scaffold", "deinit"]);
     assert_eq!((refused.code.as_str(), refused.exit), ("uncommitted", 2));
-    repository.commit("Ignore secrets");
+    repository.commit("Choose tools");
     repository.write(".jlo/setup/secrets.toml", "mine\n");
     let tip = repository.git(&["rev-parse", "jules"]);
     repository.git(&["checkout", "--quiet", "-b", "jules-test-1"]);

@@ -1,0 +1,113 @@
+//! `gaffer setup`: what a session's machine gets installed.
+
+use ::scaffold::setup::{
+    Catalogue, Component, ENV, Given, IGNORED, SECRETS, SetupError, TOOLS, VARS, Variable, plan,
+};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::disk;
+use super::git::Git;
+use super::init::must_be_apart;
+use super::place::must_be_there;
+use crate::args::scaffold::SetupCommand;
+use crate::error::Error;
+use crate::render::Answer;
+
+/// Runs one of the commands.
+pub(super) fn run(git: &Git, command: &SetupCommand) -> Result<Answer> {
+    match command {
+        SetupCommand::Gen => generate(git),
+        SetupCommand::List { detail } => list(detail.as_ref().map(Option::as_deref)),
+    }
+}
+
+/// Writes the script and the files of values; every value of the user's stays.
+fn generate(git: &Git) -> Result<Answer> {
+    must_be_there(git.root())?;
+    must_be_apart(git)?;
+    let read = |path| disk::read(git.root(), path);
+    let tools = read(TOOLS)?.ok_or_else(|| {
+        let next = "list tools in it, such as `tools: [gh]`; `gaffer setup list` shows them";
+        Error::unfit("no_tools", format!("there is no {TOOLS}"), next)
+    })?;
+    let (vars, secrets) = (read(VARS)?, read(SECRETS)?);
+    let (env, ignored) = (read(ENV)?, read(IGNORED)?);
+    let given = Given {
+        vars: vars.as_deref(),
+        secrets: secrets.as_deref(),
+        env: env.as_deref(),
+        ignored: ignored.as_deref(),
+    };
+    let catalogue = Catalogue::embedded()?;
+    let mut written = Vec::new();
+    for file in plan(&catalogue, tools.as_bytes(), &given).map_err(refusal)? {
+        if disk::replace(git.root(), file.path, &file.text, file.mode)? {
+            written.push(file.path);
+        }
+    }
+    let answer = Answer::new(json!({ "written": written }));
+    let answer = written.iter().fold(answer, |answer, path| {
+        answer.line(format!("{path} is written."))
+    });
+    Ok(match written.is_empty() {
+        true => answer.line("Everything is up to date."),
+        false => answer.line(format!(
+            "Fill in {VARS} and {SECRETS}; git ignores the second."
+        )),
+    })
+}
+
+/// The components, all of them in short, or one or all in detail.
+fn list(detail: Option<Option<&str>>) -> Result<Answer> {
+    let catalogue = Catalogue::embedded()?;
+    let shown: Vec<&Component> = match detail {
+        Some(Some(name)) => vec![catalogue.get(name).map_err(refusal)?],
+        Some(None) | None => catalogue.all().collect(),
+    };
+    let told: Vec<Value> = shown.iter().map(|component| told(component)).collect();
+    let answer = Answer::new(json!({ "components": told }));
+    if detail.is_none() {
+        let row = |component: &&Component| vec![component.name.clone(), component.summary.clone()];
+        let rows = shown.iter().map(row).collect();
+        return Ok(answer.table(&["NAME", "WHAT"], rows, "There are no components."));
+    }
+    Ok(shown.iter().fold(answer, |answer, component| {
+        answer
+            .pairs(vec![
+                ("name", component.name.clone()),
+                ("what", component.summary.clone()),
+                ("needs", component.dependencies.join(", ")),
+                ("variables", variables(&component.vars)),
+                ("secrets", variables(&component.secrets)),
+            ])
+            .line(component.script.trim_end())
+    }))
+}
+
+fn variables(variables: &[Variable]) -> String {
+    let shown = variables.iter().map(|it| match &it.default {
+        Some(default) => format!("{} ({}; `{default}` by itself)", it.name, it.description),
+        None => format!("{} ({})", it.name, it.description),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn told(component: &Component) -> Value {
+    let variables = |variables: &[Variable]| -> Vec<Value> {
+        let rows = variables.iter().map(
+            |it| json!({ "name": it.name, "description": it.description, "default": it.default }),
+        );
+        rows.collect()
+    };
+    json!({
+        "name": component.name, "summary": component.summary, "dependencies": component.dependencies,
+        "vars": variables(&component.vars), "secrets": variables(&component.secrets),
+        "script": component.script,
+    })
+}
+
+fn refusal(error: SetupError) -> Error {
+    let next = "`gaffer setup list` shows the tools there are";
+    Error::unfit("setup", error.to_string(), next)
+}

@@ -117,6 +117,9 @@ pub(crate) enum Command {
     /// The files of this repository that agents of the pipeline work by.
     #[command(subcommand, after_help = "Example:\n  gaffer scaffold init")]
     Scaffold(scaffold::ScaffoldCommand),
+    /// Roles: who looks at this repository in a layer of several, and when.
+    #[command(subcommand, after_help = "Example:\n  gaffer role list")]
+    Role(scaffold::RoleCommand),
     /// Setup: what a session's machine gets installed.
     #[command(subcommand, after_help = "Example:\n  gaffer setup list")]
     Setup(scaffold::SetupCommand),
@@ -217,6 +220,7 @@ impl Command {
             | Self::ChaosChild(_)
             | Self::Sandbox(_)
             | Self::Scaffold(_)
+            | Self::Role(_)
             | Self::Setup(_)
             | Self::Run(_)
             | Self::Github(github::GithubCommand::Token(_))

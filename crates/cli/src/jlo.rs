@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::args::scaffold::{RunArgs, ScaffoldCommand, SetupCommand};
+use crate::args::scaffold::{RoleCommand, RunArgs, ScaffoldCommand, SetupCommand};
 use crate::args::stack::StackArgs;
 use crate::args::{Command, CommandLine};
 use crate::error::{self, Error};
@@ -40,6 +40,9 @@ enum JloCommand {
     /// `gaffer scaffold`.
     #[command(flatten)]
     Scaffold(ScaffoldCommand),
+    /// Roles: who looks at this repository in a layer of several, and when.
+    #[command(subcommand)]
+    Role(RoleCommand),
     /// Setup: what a session's machine gets installed.
     #[command(subcommand, alias = "s")]
     Setup(SetupCommand),
@@ -52,6 +55,7 @@ impl From<JloLine> for CommandLine {
     fn from(line: JloLine) -> Self {
         let command = match line.command {
             JloCommand::Scaffold(command) => Command::Scaffold(command),
+            JloCommand::Role(command) => Command::Role(command),
             JloCommand::Setup(command) => Command::Setup(command),
             JloCommand::Run(args) => Command::Run(args),
         };
@@ -103,6 +107,7 @@ mod tests {
             "jlo u",
             "jlo deinit",
             "jlo doctor --strict --json",
+            "jlo role add observers qa",
             "jlo setup gen",
             "jlo s ls --detail gh",
             "jlo run narrator --prompt-preview",

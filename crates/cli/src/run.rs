@@ -130,6 +130,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Dashboard(args) => dashboard::run(args, &here()?).await?,
         Command::Delivery(args) => Box::pin(delivery::run(*args, &here()?, json)).await?,
         Command::Scaffold(command) => return scaffold::run(&command, json),
+        Command::Role(command) => return scaffold::role(&command, json),
         Command::Setup(command) => scaffold::setup(&command)?,
         Command::Run(args) => return scaffold::preview(*args, json),
         Command::Pull(args) => why::pull(args, &here()?).await?,

@@ -8,6 +8,7 @@ mod git;
 mod init;
 mod place;
 mod preview;
+mod role;
 mod setup;
 mod upgrade;
 
@@ -15,7 +16,7 @@ use std::env;
 
 use anyhow::{Context, Result};
 
-use crate::args::scaffold::{ScaffoldCommand, SetupCommand};
+use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand};
 use crate::render::{self, Answer};
 use git::Git;
 
@@ -38,6 +39,11 @@ pub(crate) fn run(command: &ScaffoldCommand, as_json: bool) -> Result<()> {
         ScaffoldCommand::Doctor(args) => return examine::run(&git, args, as_json),
     };
     render::answer(&answer, as_json).context("writing the answer")
+}
+
+/// Runs one of the commands about roles.
+pub(crate) fn role(command: &RoleCommand, as_json: bool) -> Result<()> {
+    role::run(&here()?, command, as_json)
 }
 
 /// Runs one of the commands about tools.

@@ -17,7 +17,7 @@ fn asked_for() -> Vec<String> {
     let ct = (1..=13).chain([15]).chain(18..=22);
     let ct = ct.chain([29, 34, 36, 38, 39, 43]);
     let c = (4..=19).chain(22..=28).chain([32, 35]).chain(44..=48);
-    let c = c.chain([51, 52]).chain(57..=63).chain([77, 80, 82]);
+    let c = c.chain([51, 52]).chain(57..=63).chain([77, 78, 80, 82]);
     let named = |name: &str, row: i32| format!("{name}{row}");
     a.map(|row| named("A", row))
         .chain((1..=57).map(|row| named("B", row)))

@@ -27,7 +27,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Repositories and accounts",
         &[
-            "source", "scaffold", "setup", "run", "account", "github", "secret", "token",
+            "source", "scaffold", "role", "setup", "run", "account", "github", "secret", "token",
         ],
     ),
     (

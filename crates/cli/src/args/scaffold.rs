@@ -88,6 +88,52 @@ pub(crate) struct RunArgs {
     pub(crate) prompt_preview: bool,
 }
 
+/// `gaffer role`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RoleCommand {
+    /// Put a role that is there on the schedule, built in or your own.
+    #[command(after_help = "Example:\n  gaffer role add observers qa")]
+    Add(OneRole),
+    /// Write the file of a new role, with the places to fill in.
+    #[command(after_help = "Example:\n  gaffer role create observers billing")]
+    Create(OneRole),
+    /// Take a role off the schedule, and its file out of the working tree.
+    #[command(after_help = "Example:\n  gaffer role delete observers billing")]
+    Delete(OneRole),
+    /// List every role that there is or that is scheduled.
+    #[command(
+        alias = "ls",
+        after_help = "Examples:\n  gaffer role list\n  gaffer role list innovators"
+    )]
+    List {
+        /// Only those of this layer.
+        layer: Option<Layer>,
+    },
+    /// Show the focus of a role, as a prompt has it.
+    #[command(after_help = "Example:\n  gaffer role show observers qa")]
+    Show(OneRole),
+    /// Check the file of a role, or of every role of your own.
+    #[command(
+        after_help = "Examples:\n  gaffer role validate\n  gaffer role validate observers billing"
+    )]
+    Validate {
+        /// Only those of this layer.
+        layer: Option<Layer>,
+        /// Only this one.
+        role: Option<RoleName>,
+    },
+}
+
+/// One role of one layer.
+#[derive(Debug, Args)]
+pub(crate) struct OneRole {
+    /// The layer: observers or innovators.
+    pub(crate) layer: Layer,
+
+    /// The role.
+    pub(crate) role: RoleName,
+}
+
 /// `gaffer setup`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SetupCommand {

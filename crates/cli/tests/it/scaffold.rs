@@ -6,6 +6,7 @@ mod examined;
 mod later;
 mod previews;
 mod repository;
+mod roles;
 mod tools;
 
 use repository::Repository;

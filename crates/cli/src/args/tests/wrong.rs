@@ -90,6 +90,7 @@ const URL: &[(&str, Kind)] = &[("url", Strict)];
 const NOTIFY: &[(&str, Kind)] = &[("notify", Strict)];
 const FILE: &[(&str, Kind)] = &[("file", Place)];
 const CONFIG: &[(&str, Kind)] = &[("config", Place)];
+const ROLE: &[(&str, Kind)] = &[("layer", Strict), ("role", Strict)];
 const OF_A_REPO: &[(&str, Kind)] = &[("repo", Strict), ("agent", Strict)];
 
 /// Every command with its arguments, those of all commands first.
@@ -291,6 +292,13 @@ const ROWS: &[Row] = &[
     ("scaffold upgrade", &[]),
     ("scaffold deinit", &[]),
     ("scaffold doctor", &[&[("revision", Words)]]),
+    ("role", &[]),
+    ("role add", &[ROLE]),
+    ("role create", &[ROLE]),
+    ("role delete", &[ROLE]),
+    ("role list", &[&[("layer", Strict)]]),
+    ("role show", &[ROLE]),
+    ("role validate", &[ROLE]),
     ("setup", &[]),
     ("setup gen", &[]),
     ("setup list", &[&[("detail", Words)]]),
@@ -376,11 +384,16 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 4] = [
+const BEFORE: [(&str, &str); 9] = [
     ("job say", "01j00000000000000000000000"),
     ("delivery verdict", "0123456789ab"),
     ("mcp call", "jules_get_job"),
     ("run", "planner"),
+    ("role add", "observers"),
+    ("role create", "observers"),
+    ("role delete", "observers"),
+    ("role show", "observers"),
+    ("role validate", "observers"),
 ];
 
 /// The values that an argument has to refuse.

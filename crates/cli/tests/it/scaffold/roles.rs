@@ -1,0 +1,101 @@
+//! `gaffer role`: what is scheduled, and the files of one's own.
+
+use super::repository::Repository;
+
+const OWN: &str = ".jlo/roles/observers/billing/role.yml";
+
+fn row(repository: &Repository, role: &str) -> String {
+    let told = repository.json(&["role", "list"]);
+    let rows = told["roles"].as_array().unwrap();
+    let found = rows.iter().find(|row| row["role"] == role);
+    found.map_or(String::new(), |row| {
+        format!("{} {} {}", row["own"], row["built_in"], row["scheduled"])
+    })
+}
+
+#[test]
+fn a_role_of_ones_own_is_created_checked_scheduled_and_deleted() {
+    let repository = Repository::set_up();
+    let settings = repository.read(".jlo/config.toml");
+    repository
+        .run(&["role", "create", "observers", "billing"])
+        .ok();
+    assert_eq!(row(&repository, "billing"), "true false null");
+    let unfilled = repository.run(&["role", "validate", "observers", "billing"]);
+    assert_eq!(unfilled.code, 1, "{unfilled:?}");
+    assert!(
+        unfilled.stdout.contains(&format!("[ERROR] {OWN}:")),
+        "{unfilled:?}"
+    );
+    let filled = repository
+        .read(OWN)
+        .replace(
+            "<what this role does, in one sentence>",
+            "It watches the money.",
+        )
+        .replace("<what it looks at, in one sentence>", "Money.");
+    repository.write(OWN, &filled);
+    repository.run(&["role", "validate"]).ok();
+    repository
+        .run(&["role", "add", "observers", "billing"])
+        .ok();
+    assert_eq!(row(&repository, "billing"), "true false true");
+    repository.commit("Watch the money");
+    repository.run(&["scaffold", "doctor", "--strict"]).ok();
+    let preview = ["run", "o", "--role", "billing", "--prompt-preview"];
+    assert!(repository.run(&preview).stdout.contains("focus: Money."));
+    repository
+        .run(&["role", "delete", "observers", "billing"])
+        .ok();
+    assert_eq!(repository.read(".jlo/config.toml"), settings, "every byte");
+    assert_eq!(row(&repository, "billing"), "");
+    assert!(!repository.root().join(OWN).exists());
+}
+
+#[test]
+fn a_built_in_role_is_taken_off_the_schedule_and_put_back() {
+    let repository = Repository::set_up();
+    assert_eq!(row(&repository, "qa"), "false true true");
+    repository.run(&["role", "delete", "observers", "qa"]).ok();
+    assert_eq!(row(&repository, "qa"), "false true null");
+    repository.run(&["role", "add", "observers", "qa"]).ok();
+    assert_eq!(row(&repository, "qa"), "false true true");
+    let shown = repository.run(&["role", "show", "observers", "qa"]).ok();
+    assert!(
+        shown.stdout.starts_with("role: qa\nlayer: observers\n"),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn roles_that_cannot_be_are_refused_and_nothing_changes() {
+    let repository = Repository::set_up();
+    let before = repository.state();
+    for (arguments, named) in [
+        (&["role", "add", "planner", "qa"][..], "is one agent"),
+        (&["role", "create", "d", "mine"], "is one agent"),
+        (&["role", "add", "observers", "qa"], "on the schedule"),
+        (&["role", "create", "observers", "qa"], "has a role `qa`"),
+        (
+            &["role", "add", "observers", "taxonmy"],
+            "did you mean `taxonomy`?",
+        ),
+        (&["role", "show", "innovators", "qa"], "no role `qa`"),
+        (
+            &["role", "delete", "observers", "billing"],
+            "no role `billing`",
+        ),
+        (&["role", "create", "observers", "../x"], "ROLE"),
+        (&["role", "create", "observers", ""], "ROLE"),
+        (&["role", "create", "cooks", "mine"], "no layer `cooks`"),
+    ] {
+        let ran = repository.run(arguments);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (2, ""),
+            "{arguments:?}: {ran:?}"
+        );
+        assert!(ran.stderr.contains(named), "{arguments:?}: {ran:?}");
+    }
+    assert_eq!(repository.state(), before);
+}

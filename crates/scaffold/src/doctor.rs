@@ -5,6 +5,7 @@
 mod artefacts;
 mod finding;
 mod form;
+mod merged;
 mod naming;
 mod prompts;
 mod quality;
@@ -25,6 +26,7 @@ use artefacts::Artefacts;
 use finding::Report;
 
 pub use finding::{Finding, Level, Rule};
+pub use merged::{merged, new_errors};
 
 /// What the doctor has to be told besides the files.
 #[derive(Debug, Clone)]

@@ -12,6 +12,7 @@ pub mod mock;
 pub mod pin;
 pub mod prompt;
 pub mod roles;
+pub mod scope;
 pub mod setup;
 pub mod tree;
 pub mod yaml;

@@ -1,6 +1,7 @@
 //! A repository at work in which nothing is wrong, and each rule broken once.
 
 mod any;
+mod merging;
 mod planted;
 mod repository;
 

@@ -146,6 +146,29 @@ fn doubled_and_bad_ids_are_refused() {
 }
 
 #[test]
+fn doubled_schedules_and_addresses_in_the_clear_are_refused() {
+    assert_eq!(
+        said("[workflow]\ncron = [\n  \"0 8 * * *\",\n  \"0 8 * * *\",\n  7,\n]\n"),
+        [
+            "c:4: `0 8 * * *` stands in the list twice",
+            "c:5: `cron` is a list of texts",
+        ]
+    );
+    assert_eq!(
+        said("[jules_api]\napi_url = \"http://jules.googleapis.com\"\n"),
+        ["c:2: `api_url` starts with `https://`"]
+    );
+}
+
+#[test]
+fn a_byte_order_mark_crlf_and_tabs_change_nothing() {
+    let windows = format!("\u{feff}{}", WHOLE.replace('\n', "\r\n")).replace("  {", "\t{");
+    assert_eq!(parse("c", &windows), parse("c", WHOLE));
+    assert_eq!(said("\u{feff}[run]\r\n\tx = 1\r\n").len(), 1);
+    assert!(said("[run]\r\n\tx = 1\r\n")[0].starts_with("c:2: "));
+}
+
+#[test]
 fn what_is_no_toml_names_its_line() {
     assert!(said("[run]\na = 1\na = 2\n")[0].starts_with("c:3: "));
     assert!(said("[run]\nx = \n")[0].starts_with("c:2: "));

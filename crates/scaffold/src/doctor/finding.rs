@@ -95,7 +95,7 @@ rules! {
     /// A file name that does not follow the rules.
     FileName, "file-name", Error, "name it in lower case with hyphens, ending in .yml";
     /// Contracts that belong to another layer.
-    Contracts, "contracts", Error, "let the doctor put back the system's file";
+    Contracts, "contracts", Error, "bootstrap again, which puts back the system's file";
     /// A role that says it is another one.
     Role, "role", Error, "make role and layer those of its folders";
     /// One id for two artefacts.

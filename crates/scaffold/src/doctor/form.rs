@@ -68,8 +68,14 @@ impl Form<'_> {
             return self.wrong(Rule::Value, node, format!("{place} is no map of keys"));
         };
         let wanted = schema.map().unwrap_or_default();
-        for entry in entries {
+        for (at, entry) in entries.iter().enumerate() {
             let name = self.current(&entry.key);
+            let mut before = entries.iter().take(at);
+            if let Some(twin) = before.find(|it| self.current(&it.key) == name) {
+                let what = format!("`{}` and `{}` are one key", twin.key, entry.key);
+                self.report
+                    .add(Rule::UnknownKey, self.file, entry.line, what);
+            }
             match wanted.iter().find(|it| it.key == name) {
                 Some(place) => self.compare(&place.node, &entry.node, &entry.key),
                 None if DROPPED.contains(&name) => {}

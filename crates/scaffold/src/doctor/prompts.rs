@@ -1,6 +1,7 @@
 //! Prompts: each that is scheduled can be put together, says nothing twice, and orders no reading of what could be included.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use domain::ids::{ArtefactId, BranchName, RepoName, RoleName};
 use domain::layer::Layer;
@@ -9,8 +10,9 @@ use super::artefacts::{Artefacts, Kind};
 use super::finding::{Report, Rule};
 use crate::config::{Config, Scheduled};
 use crate::layout::{CONFIG, Paths, SYSTEM};
+use crate::prompt::material::labels;
 use crate::prompt::{Ask, Prompt, PromptError, Trees, assemble, ids_wanted, roles};
-use crate::tree::{Tree, TreePath};
+use crate::tree::{Entry, Tree, TreePath};
 
 /// Words that order an agent to read a file.
 const ORDERS: [&str; 6] = [
@@ -31,6 +33,9 @@ const BLOCK_CHARS_MIN: usize = 120;
 /// A fence has at least this many backticks.
 const FENCE_TICKS_MIN: usize = 3;
 
+/// The id of a requirement that stands in for one.
+const SAMPLE_ID: &str = "000000";
+
 /// What stands in for the branches and the repository, which the doctor does not know.
 const REPOSITORY: &str = "owner/repository";
 
@@ -41,6 +46,7 @@ pub(super) fn check(
     config: Option<&Config>,
     artefacts: &Artefacts,
 ) {
+    let trees = &with_samples(trees, paths, artefacts);
     let mut asked = Vec::new();
     for layer in [Layer::Narrator, Layer::Decider] {
         asked.push((paths.template(&trees.worker, layer), ask(layer, None, None)));
@@ -59,6 +65,15 @@ pub(super) fn check(
         let path = requirement.file.parse().ok();
         asked.push((requirement.file.clone(), ask(layer, None, path)));
     }
+    for layer in [Layer::Planner, Layer::Implementer] {
+        let path: Option<TreePath> = sample(paths, layer).parse().ok();
+        if path
+            .as_ref()
+            .is_some_and(|path| trees.worker.get(path).is_some())
+        {
+            asked.push((paths.template(&trees.worker, layer), ask(layer, None, path)));
+        }
+    }
     for (file, ask) in asked {
         match ask.map(|ask| assemble(trees, &ask)) {
             Some(Ok(prompt)) => doubled(report, &file, &prompt),
@@ -67,6 +82,30 @@ pub(super) fn check(
         }
     }
     orders(report, &trees.worker, paths);
+}
+
+/// Where a requirement stands in that is not there yet. No file of the exchange is called so.
+fn sample(paths: &Paths, layer: Layer) -> String {
+    format!("{}/{SAMPLE_ID}.{layer}.yml", paths.requirements)
+}
+
+/// The files with a requirement for each of the two layers that wait for one, so that their prompts are tried as well.
+fn with_samples(trees: &Trees, paths: &Paths, artefacts: &Artefacts) -> Trees {
+    let labels = labels(&trees.worker, paths);
+    let mut trees = trees.clone();
+    for layer in [Layer::Planner, Layer::Implementer] {
+        let analysis = layer == Layer::Planner;
+        let mut requirements = artefacts.of(&[Kind::Requirement]);
+        let waits = !requirements.any(|it| it.wants_analysis() == analysis);
+        let path = sample(paths, layer).parse().ok();
+        if let (true, Some(label), Some(path)) = (waits, labels.first(), path) {
+            let text = format!(
+                "id: \"{SAMPLE_ID}\"\nlabel: {label}\nrequires_deep_analysis: {analysis}\n"
+            );
+            Arc::make_mut(&mut trees.worker).put(path, Entry::text(text));
+        }
+    }
+    trees
 }
 
 /// The enabled roles of the schedule.

@@ -48,11 +48,21 @@ fn length(node: &Node) -> usize {
     node.text().unwrap_or_default().trim().chars().count()
 }
 
+/// Whether a text has a place to fill in, such as `<crate>`. Neither `a < b > c` nor `Vec<u8>` is one.
+fn has_gap(text: &str) -> bool {
+    text.match_indices('<').any(|(at, _)| {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let (before, after) = (text.get(..at), text.get(at + 1..));
+        let begins = before.is_some_and(|before| !before.ends_with(word));
+        let inner = after.and_then(|after| Some(after.split_once('>')?.0));
+        begins && inner.is_some_and(|inner| inner == inner.trim())
+    })
+}
+
 fn verification(report: &mut Report, requirement: &Artefact, item: &Node) {
     let text = item.text().unwrap_or_default().to_lowercase();
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
-    let open = text.contains("<>") || words.any(|word| OPEN.contains(&word));
-    if open {
+    if has_gap(&text) || words.any(|word| OPEN.contains(&word)) {
         let what = "the verification is left open";
         report.add(Rule::Vague, &requirement.file, item.line, what);
     }

@@ -8,9 +8,10 @@ use domain::redact::holds_secret;
 use super::finding::{Report, Rule};
 use crate::assets::{self, Asset};
 use crate::config::{self, Config};
-use crate::layout::{CONFIG, CONTROL, Paths, SETUP, SYSTEM};
+use crate::layout::{CONFIG, CONTROL, Paths, SYSTEM};
 use crate::pin::{self, PIN};
 use crate::prompt::Trees;
+use crate::setup;
 use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml;
 
@@ -21,9 +22,11 @@ pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
             report.add(Rule::MissingControl, file, 1, "the file is not there");
         }
     }
-    let secrets = format!("{SETUP}/secrets.toml");
-    if tree.has(&secrets) {
-        report.add(Rule::TrackedSecrets, &secrets, 1, "git tracks the secrets");
+    for file in [setup::SECRETS, setup::ENV]
+        .into_iter()
+        .filter(|file| tree.has(file))
+    {
+        report.add(Rule::TrackedSecrets, file, 1, "git tracks the secrets");
     }
     let checked = tree.text(PIN).map(|text| pin::check(text, ours));
     if let Some(Err(error)) = checked {

@@ -71,6 +71,19 @@ fn the_older_names_and_forms_are_read_too() {
 }
 
 #[test]
+fn a_command_with_brackets_of_its_own_is_not_left_open() {
+    for command in [
+        "sort < in.txt > out.txt",
+        "test Vec<u8> alone",
+        "run 2>&1 <in >out",
+    ] {
+        let whole = Repository::at_work();
+        let whole = whole.replaced(repository::REQUIREMENT, "cargo test -p read", command);
+        assert_eq!(whole.examine(), [], "{command}");
+    }
+}
+
+#[test]
 fn a_finding_says_where_what_and_what_to_do() {
     let broken = Repository::at_work().replaced(repository::PENDING, "high", "certain");
     let listed: Vec<_> = broken.examine().iter().map(ToString::to_string).collect();

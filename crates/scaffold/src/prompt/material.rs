@@ -13,6 +13,9 @@ use crate::yaml::{self, Node};
 /// What is shown of a title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
+/// What a list of titles takes of a prompt at most, in bytes: a quarter, so that no heap of them stops a layer.
+const TITLES_BYTES_MAX: usize = 8_000;
+
 /// What the name of a branch takes of a requirement's file name, in characters.
 const SLUG_CHARS_MAX: usize = 40;
 
@@ -35,7 +38,8 @@ pub(crate) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
 
 /// The titles of the files below a folder, fenced, since sessions wrote them. Empty if there is no file.
 pub(super) fn titles(tree: &Tree, folder: &str) -> String {
-    let lines: Vec<_> = artefacts(tree, folder)
+    let mut room = TITLES_BYTES_MAX;
+    let mut lines: Vec<_> = artefacts(tree, folder)
         .map(|path| {
             let node = parsed(tree, path);
             let title = node.as_ref().and_then(|node| node.get("title")?.text());
@@ -44,6 +48,16 @@ pub(super) fn titles(tree: &Tree, folder: &str) -> String {
             format!("{path}: {title}")
         })
         .collect();
+    let fitting = lines.iter().take_while(|line| {
+        let fits = line.len() <= room;
+        room = room.saturating_sub(line.len());
+        fits
+    });
+    let (shown, all) = (fitting.count(), lines.len());
+    if shown < all {
+        lines.truncate(shown);
+        lines.push(format!("({} more have no room here)", all - shown));
+    }
     if lines.is_empty() {
         return String::new();
     }

@@ -104,30 +104,8 @@ fn document(file: &str, text: Option<&str>) -> Result<DocumentMut, Fault> {
 
 /// Moves a key with all that belongs to it: its value as it is written, its note and its comments.
 fn take(from: &mut DocumentMut, to: &mut DocumentMut, name: &str) {
-    if let Some((key, mut item)) = from.as_table_mut().remove_entry(name) {
-        // Places in the one file say nothing about the other.
-        forget_place(&mut item);
+    if let Some((key, item)) = from.as_table_mut().remove_entry(name) {
         to.as_table_mut().insert_formatted(&key, item);
-    }
-}
-
-fn forget_place(item: &mut Item) {
-    match item {
-        Item::Table(table) => {
-            table.set_position(None);
-            for (_, inner) in table.iter_mut() {
-                forget_place(inner);
-            }
-        }
-        Item::ArrayOfTables(tables) => {
-            for table in tables.iter_mut() {
-                table.set_position(None);
-                for (_, inner) in table.iter_mut() {
-                    forget_place(inner);
-                }
-            }
-        }
-        Item::None | Item::Value(_) => {}
     }
 }
 

@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use serde::Deserialize;
 
-use super::{Node, Plain, TOO_MUCH, Value, YAML_BYTES_MAX, parse, read};
+use super::{
+    ALIASES_MAX, DEPTH_MAX, NODES_MAX, Node, Plain, REPLAYED_EVENTS_MAX, TOO_MUCH, Value,
+    YAML_BYTES_MAX, parse, read,
+};
 
 const EVENT: &str = "\
 schema_version: 1
@@ -160,6 +163,28 @@ fn deep_nesting_is_refused() {
     let blocks: String = (0..60).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
     assert!(said(&blocks).ends_with(TOO_MUCH));
     assert!(said(&"- ".repeat(10_000)).starts_with("f.yml:1: "));
+}
+
+#[test]
+fn each_limit_is_the_one_that_is_written_down() {
+    let refused = |text: &str| parse("f.yml", text.as_bytes()).is_err();
+    let flow = |depth: usize| format!("a: {}{}\n", "[".repeat(depth), "]".repeat(depth));
+    assert!(refused(&flow(DEPTH_MAX + 1)) && !refused(&flow(DEPTH_MAX - 2)));
+    let block = |depth: usize| -> String {
+        (0..depth)
+            .map(|n| format!("{}a:\n", " ".repeat(n)))
+            .collect()
+    };
+    assert!(refused(&block(DEPTH_MAX + 2)) && !refused(&block(DEPTH_MAX - 2)));
+    let list = |items: usize| "- a\n".repeat(items);
+    assert!(refused(&list(NODES_MAX + 1)) && !refused(&list(NODES_MAX - 2)));
+    let aliases = |count: usize| format!("a: &x y\nb:\n{}", "  - *x\n".repeat(count));
+    assert!(refused(&aliases(ALIASES_MAX + 1)) && !refused(&aliases(ALIASES_MAX - 1)));
+    let replayed = |times: usize| {
+        let list = vec!["x"; REPLAYED_EVENTS_MAX / 4].join(", ");
+        format!("a: &x [{list}]\nb:\n{}", "  - *x\n".repeat(times))
+    };
+    assert!(refused(&replayed(5)) && !refused(&replayed(3)));
 }
 
 #[test]

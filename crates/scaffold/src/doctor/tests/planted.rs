@@ -11,6 +11,7 @@ use crate::tree::{Content, Entry, Mode};
 const CONTRACTS: &str = ".jules/roles/planner/contracts.yml";
 const TASK: &str = ".jules/roles/decider/tasks/triage.yml";
 const TEMPLATE: &str = ".jules/roles/decider/decider_prompt.j2";
+const PLANNER: &str = ".jules/roles/planner/planner_prompt.j2";
 const SCHEMA: &str = ".jules/roles/observers/schemas/event.yml";
 const LABELS: &str = ".jules/github-labels.json";
 const ROLE: &str = ".jlo/roles/observers/billing/role.yml";
@@ -95,6 +96,12 @@ fn contents() -> Vec<Planted> {
             1,
         ),
         (
+            Rule::TrackedSecrets,
+            at_work().with(".jlo/setup/env.toml", ""),
+            ".jlo/setup/env.toml",
+            1,
+        ),
+        (
             Rule::Secret,
             at_work().with(".jules/notes.txt", &format!("\n{secret}")),
             ".jules/notes.txt",
@@ -146,6 +153,12 @@ fn fields() -> Vec<Planted> {
             replaced(PENDING, "title:", "titel: x\ntitle:"),
             PENDING,
             7,
+        ),
+        (
+            Rule::UnknownKey,
+            replaced(PENDING, "created_at:", "issue_id: cc22dd\ncreated_at:"),
+            PENDING,
+            4,
         ),
         (
             Rule::MissingKey,
@@ -442,6 +455,12 @@ fn texts() -> Vec<Planted> {
             20,
         ),
         (
+            Rule::Vague,
+            replaced(REQUIREMENT, "cargo test -p read", "cargo test -p <crate>"),
+            REQUIREMENT,
+            20,
+        ),
+        (
             Rule::ReadOrder,
             replaced(
                 TASK,
@@ -474,6 +493,12 @@ fn texts() -> Vec<Planted> {
             replaced(TEMPLATE, "# Pending", "# {{ rolle }} Pending"),
             TEMPLATE,
             9,
+        ),
+        (
+            Rule::Prompt,
+            replaced(PLANNER, "{{ section", "{{ rolle }}{{ section"),
+            PLANNER,
+            2,
         ),
         (
             Rule::Prompt,

@@ -212,6 +212,20 @@ fn the_oldest_whole_events_go_in_and_the_others_wait() {
 }
 
 #[test]
+fn no_heap_of_requirements_or_events_stops_a_layer() {
+    let mut repository = ready_for(Layer::Observers);
+    for n in 0..500 {
+        for folder in ["requirements", "events/pending"] {
+            let path = format!(".jules/exchange/{folder}/ev{n:04}-a-leak.yml");
+            repository = repository.with(&path, &format!("title: {}\n", "long ".repeat(30)));
+        }
+    }
+    let prompt = repository.assemble(&ask(Layer::Observers)).unwrap();
+    assert_eq!(prompt.text.matches(" more have no room here)\n").count(), 2);
+    assert!(prompt.bytes < PROMPT_BYTES_MAX * 3 / 4, "{}", prompt.bytes);
+}
+
+#[test]
 fn no_decider_gets_more_events_than_it_has_ids() {
     let events = (0..40).map(|n| {
         let id = format!("ev{n:04}");

@@ -85,6 +85,8 @@ fn a_requirement_lies_in_its_folder_and_is_there() {
             "src/lib.rs",
             ".jules/exchange/requirements",
             ".jules/exchange/requirements/a.md",
+            ".jules/exchange/events/pending/aa11bb-a-leak.yml",
+            ".jules/exchange/requirements.yml",
         ] {
             assert!(with(Some(path)).contains("is no requirement"), "{path}");
         }

@@ -142,6 +142,19 @@ fn what_sessions_wrote_is_fenced_and_nothing_in_it_is_a_secret() {
 }
 
 #[test]
+fn no_prompt_holds_hidden_characters() {
+    let sly = "Push\u{202e} to\u{200b} main.\n";
+    let repository = ready_for(Layer::Narrator)
+        .with(".jules/JULES.md", sly)
+        .with(".jlo/roles/narrator/role.yml", sly)
+        .with(".jules/exchange/changes.yml", sly);
+    let mut ask = ask(Layer::Narrator);
+    ask.range_description = sly.to_owned();
+    let text = repository.assemble(&ask).unwrap().text;
+    assert_eq!(text.matches("Push to main.").count(), 4);
+}
+
+#[test]
 fn no_prompt_holds_what_no_job_may_hold() {
     let secret = format!("ghp_{}", "A1b2".repeat(9));
     let mut repository = ready_for(Layer::Decider).with(&event_path(&secret), "a: b\n");

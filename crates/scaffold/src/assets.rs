@@ -24,6 +24,16 @@ pub fn system() -> Vec<Asset> {
     placed("jules")
 }
 
+/// One of the system's files.
+pub fn system_file(path: &str) -> Option<&'static str> {
+    ASSETS.get_file(path.strip_prefix('.')?)?.contents_utf8()
+}
+
+/// The template of the older generation, whose own prompts are lists of files.
+pub fn older_template() -> Option<&'static str> {
+    ASSETS.get_file("older/prompt.j2")?.contents_utf8()
+}
+
 /// The first files of the user's folder, in order of path: what a repository begins with below `.jlo/`.
 pub fn control() -> Vec<Asset> {
     placed("jlo")

@@ -88,7 +88,7 @@ pub fn exit_code(findings: &[Finding], strict: bool) -> u8 {
 
 /// The system's files and folders that are not there: all that the doctor ever writes.
 pub fn fixes(worker: &Tree) -> Vec<Asset> {
-    let Ok(paths) = Layout::paths(worker) else {
+    let Ok(paths) = Layout::written(worker) else {
         return Vec::new();
     };
     let mut missing = structure::expected(worker, paths);
@@ -99,7 +99,7 @@ pub fn fixes(worker: &Tree) -> Vec<Asset> {
 
 /// The system's files where a tree has them, or gets them: what bootstrap compares and writes.
 pub fn system(worker: &Tree) -> Result<Vec<Asset>, LayoutError> {
-    let mut files = match Layout::paths(worker) {
+    let mut files = match Layout::written(worker) {
         Ok(paths) => structure::expected(worker, paths),
         Err(LayoutError::Missing) => assets::system(),
         Err(error @ (LayoutError::Both { .. } | LayoutError::Workstreams(_))) => return Err(error),
@@ -112,10 +112,4 @@ pub fn system(worker: &Tree) -> Result<Vec<Asset>, LayoutError> {
 fn is_kept_open(worker: &Tree, file: &Asset) -> bool {
     let others = worker.has_folder(file.path.folder()) && !worker.has(file.path.as_str());
     file.path.file_name() == ".gitkeep" && others
-}
-
-/// The system's files as they come with Gaffer, for a tree that lacks one.
-fn embedded(path: &str) -> Option<&'static str> {
-    let mut files = assets::system().into_iter();
-    Some(files.find(|it| it.path.as_str() == path)?.text)
 }

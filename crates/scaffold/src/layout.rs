@@ -48,7 +48,7 @@ pub enum LayoutError {
     },
     /// The older generation is there.
     #[error(
-        "`{0}` is of the older layout with workstreams, which is not read yet: move its files to `.jules/exchange/`"
+        "`{0}` is of the older layout with workstreams, in which nothing is written: move its files to `.jules/exchange/`"
     )]
     Workstreams(TreePath),
 }
@@ -70,8 +70,19 @@ impl Layout {
         }
     }
 
-    /// The paths of the layout that a tree has, if they are known.
+    /// The paths of the layout that a tree has: what is read.
     pub fn paths(tree: &Tree) -> Result<&'static Paths, LayoutError> {
+        match Self::find(tree)? {
+            Self::Exchange => Ok(&EXCHANGE),
+            Self::Workstreams if tree.has_folder(".jules/workstreams/generic/exchange") => {
+                Ok(&WORKSTREAMS_WITH_EXCHANGE)
+            }
+            Self::Workstreams => Ok(&WORKSTREAMS),
+        }
+    }
+
+    /// The same where Gaffer itself writes, which it does in the newer generation only.
+    pub fn written(tree: &Tree) -> Result<&'static Paths, LayoutError> {
         match Self::find(tree)? {
             Self::Exchange => Ok(&EXCHANGE),
             Self::Workstreams => {
@@ -151,7 +162,39 @@ pub const EXCHANGE: Paths = Paths {
     workstations: ".jules/workstations",
 };
 
+/// The older layout, with its one stream that every repository has.
+pub const WORKSTREAMS: Paths = Paths {
+    changes: ".jules/changes/latest.yml",
+    pending: ".jules/workstreams/generic/events/pending",
+    decided: ".jules/workstreams/generic/events/decided",
+    requirements: ".jules/workstreams/generic/issues",
+    proposals: ".jules/workstreams/generic/proposals",
+    ..EXCHANGE
+};
+
+/// The same as its last versions had it, with a folder between.
+pub const WORKSTREAMS_WITH_EXCHANGE: Paths = Paths {
+    pending: ".jules/workstreams/generic/exchange/events/pending",
+    decided: ".jules/workstreams/generic/exchange/events/decided",
+    requirements: ".jules/workstreams/generic/exchange/issues",
+    ..WORKSTREAMS
+};
+
 impl Paths {
+    /// Whether they are of the older generation, whose prompts are lists of files.
+    pub fn is_older(&self) -> bool {
+        self.changes == WORKSTREAMS.changes
+    }
+
+    /// Whether a file lies where requirements do: in their folder, or in the older generation in one of a label.
+    pub fn holds_requirement(&self, path: &TreePath) -> bool {
+        let folder = path.folder();
+        let label = folder.strip_prefix(self.requirements);
+        let label = label.and_then(|rest| rest.strip_prefix('/'));
+        folder == self.requirements
+            || (self.is_older() && label.is_some_and(|label| !label.contains('/')))
+    }
+
     /// The folder of a layer, or where it would be made.
     pub fn layer(&self, tree: &Tree, layer: Layer) -> String {
         let mut folders = self.layers.iter().flat_map(|root| {
@@ -231,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_older_generation_is_found_and_refused_by_name() {
+    fn the_older_generation_is_read_and_not_written() {
         for file in [
             ".jules/workstreams/generic/events/pending/.gitkeep",
             ".jules/workstreams/generic/exchange/issues/bugs/a.yml",
@@ -244,7 +287,13 @@ mod tests {
                 Ok(Layout::Workstreams),
                 "{file}"
             );
-            let refused = Layout::paths(&tree(&[file])).unwrap_err().to_string();
+            let paths = Layout::paths(&tree(&[file])).unwrap();
+            assert!(paths.is_older());
+            assert_eq!(
+                paths.requirements.contains("/exchange/"),
+                file.contains("/exchange/")
+            );
+            let refused = Layout::written(&tree(&[file])).unwrap_err().to_string();
             assert!(refused.contains(file), "{refused}");
         }
     }

@@ -96,7 +96,7 @@ pub fn changes(
     today: Date,
 ) -> Result<Vec<Change>, MockError> {
     let tree = &trees.worker;
-    let paths = Layout::paths(tree)?;
+    let paths = Layout::written(tree)?;
     checked(trees, ask)?;
     let trial = Trial {
         ask,
@@ -116,7 +116,7 @@ pub fn changes(
 
 /// The files of the exchange that hold the tag of a run: what is removed after it.
 pub fn traces(tree: &Tree, tag: &MockTag) -> Vec<TreePath> {
-    let Ok(paths) = Layout::paths(tree) else {
+    let Ok(paths) = Layout::written(tree) else {
         return Vec::new();
     };
     let folders = [

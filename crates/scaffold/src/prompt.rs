@@ -3,6 +3,7 @@
 mod error;
 mod inclusion;
 pub(crate) mod material;
+pub(crate) mod older;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ use domain::fence::{encoded_len, fence};
 use domain::ids::{ArtefactId, BranchName, RepoName, RoleName};
 use domain::job::PROMPT_BYTES_MAX;
 use domain::layer::{Cast, Layer};
-use domain::redact::{presentable, redact};
+use domain::redact::redact;
 use minijinja::Value;
 
 use crate::assets;
@@ -118,22 +119,31 @@ impl<'a> Frame<'a> {
         let worker = &trees.worker;
         let requirement = checked(trees, ask)?;
         let task = task(worker, paths, ask, requirement.as_ref())?;
-        let file = paths.template(worker, ask.layer);
-        let source = worker
-            .text(&file)
-            .ok_or_else(|| PromptError::NoTemplate(file.clone()))?;
-        if !ends_in_output(source) {
-            return Err(PromptError::NoOutput(file));
-        }
         let shelf = Shelf {
             trees: trees.clone(),
             schemas: paths.schemas(worker, ask.layer),
         };
+        let mut variables = variables(worker, paths, ask, task, requirement.as_ref());
+        let (file, source) = if paths.is_older() {
+            let list = older::List::read(worker, paths, ask.layer, ask.role.as_ref())?;
+            list.refuse_missing(&shelf)?;
+            let contracts: Value = list.contracts.into_iter().map(|(path, _)| path).collect();
+            variables.push(("contracts", contracts));
+            (list.file, assets::older_template())
+        } else {
+            let file = paths.template(worker, ask.layer);
+            let source = worker.text(&file);
+            (file, source)
+        };
+        let source = source.ok_or_else(|| PromptError::NoTemplate(file.clone()))?;
+        if !ends_in_output(source) {
+            return Err(PromptError::NoOutput(file));
+        }
         Ok(Self {
             file,
             source,
             shelf: Arc::new(shelf),
-            variables: variables(worker, paths, ask, task, requirement.as_ref()),
+            variables,
         })
     }
 
@@ -210,7 +220,12 @@ fn checked_ids(ask: &Ask) -> Result<(), PromptError> {
 /// A layer of roles has one that is known, and no other layer has any.
 fn checked_role(trees: &Trees, ask: &Ask) -> Result<(), PromptError> {
     let layer = ask.layer;
+    let paths = Layout::paths(&trees.worker)?;
     match (layer.cast(), &ask.role) {
+        // There a layer of one agent may have roles, and its list is found or asked for by name.
+        (_, role) if paths.is_older() => {
+            older::List::read(&trees.worker, paths, layer, role.as_ref()).map(|_| ())
+        }
         (Cast::Single, None) => Ok(()),
         (Cast::Single, Some(_)) => Err(PromptError::RoleUnwanted(layer)),
         (Cast::Multi, role) => {
@@ -305,8 +320,7 @@ fn variables(
     task: String,
     requirement: Option<&Requirement>,
 ) -> Vec<(&'static str, Value)> {
-    let commits = presentable(&ask.range_description, TEXT_BYTES_MAX);
-    let commits = match commits.trim() {
+    let commits = match ask.range_description.trim() {
         "" => String::new(),
         commits => fence("commits", commits, TEXT_BYTES_MAX),
     };

@@ -171,13 +171,17 @@ impl Place<'_> {
         };
         match kind {
             Kind::Removed => is_artefact_of(self.paths.pending, path),
-            Kind::Changed => is_artefact_of(self.paths.requirements, path),
+            Kind::Changed => self.is_requirement(path),
             // An event that was never pending was never observed.
             Kind::Added if is_artefact_of(self.paths.decided, path) => {
                 self.acts.iter().any(was_pending)
             }
-            Kind::Added => is_artefact_of(self.paths.requirements, path),
+            Kind::Added => self.is_requirement(path),
         }
+    }
+
+    fn is_requirement(&self, path: &TreePath) -> bool {
+        self.paths.holds_requirement(path) && path.as_str().ends_with(".yml")
     }
 
     fn proposes(&self, path: &TreePath, kind: Kind) -> bool {

@@ -65,12 +65,9 @@ fn options() -> Options {
     let mut options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: DEPTH_MAX,
-            flow_nesting_limit: DEPTH_MAX,
             max_nodes: NODES_MAX,
             max_aliases: ALIASES_MAX,
-            max_anchors: ALIASES_MAX,
             max_recorded_anchor_events: REPLAYED_EVENTS_MAX,
-            max_recorded_anchor_bytes: YAML_BYTES_MAX,
         },
         duplicate_keys: DuplicateKeyPolicy::Error,
         merge_keys: MergeKeyPolicy::Error,

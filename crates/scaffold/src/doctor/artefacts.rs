@@ -3,7 +3,6 @@
 use domain::ids::ArtefactId;
 use domain::layer::Layer;
 
-use super::embedded;
 use super::finding::{Report, Rule};
 use super::form::{Alias, Form};
 use crate::assets;
@@ -202,7 +201,7 @@ fn schema(kind: Kind, tree: &Tree, paths: &Paths) -> Option<Node> {
         Kind::Innovator => (Layer::Innovators, "perspective.yml"),
     };
     let file = format!("{}/{name}", paths.schemas(tree, layer));
-    let own = || embedded(&format!(".jules/roles/{layer}/schemas/{name}"));
+    let own = || assets::system_file(&format!(".jules/roles/{layer}/schemas/{name}"));
     let text = tree.text(&file).or_else(own)?;
     yaml::parse(&file, text.as_bytes()).ok()
 }

@@ -25,7 +25,9 @@ pub(super) fn exchange(report: &mut Report, tree: &Tree, paths: &Paths) {
                 continue;
             }
             let is_yaml = path.as_str().ends_with(".yml");
-            if !is_yaml || !is_slug(path.stem()) || path.folder() != folder {
+            let lies_here = path.folder() == folder
+                || (folder == paths.requirements && paths.holds_requirement(path));
+            if !is_yaml || !is_slug(path.stem()) || !lies_here {
                 let what = format!("`{}` is no name of a file here", path.file_name());
                 report.add(Rule::FileName, path.as_str(), 1, what);
             } else if folder == paths.proposals {

@@ -11,6 +11,7 @@ use super::finding::{Report, Rule};
 use crate::config::{Config, Scheduled};
 use crate::layout::{CONFIG, Paths, SYSTEM};
 use crate::prompt::material::labels;
+use crate::prompt::older;
 use crate::prompt::{Ask, Prompt, PromptError, Trees, assemble, ids_wanted, roles};
 use crate::tree::{Entry, Tree, TreePath};
 
@@ -47,11 +48,11 @@ pub(super) fn check(
     artefacts: &Artefacts,
 ) {
     let trees = &with_samples(trees, paths, artefacts);
-    let mut asked = Vec::new();
-    for layer in [Layer::Narrator, Layer::Decider] {
-        asked.push((paths.template(&trees.worker, layer), ask(layer, None, None)));
-    }
+    let mut asked = usual(&trees.worker, paths);
     for (layer, scheduled) in scheduled(config) {
+        if paths.is_older() {
+            continue;
+        }
         if let Some(role) = known(report, &trees.target, layer, scheduled) {
             let template = paths.template(&trees.worker, layer);
             asked.push((template, ask(layer, Some(role), None)));
@@ -65,7 +66,8 @@ pub(super) fn check(
         let path = requirement.file.parse().ok();
         asked.push((requirement.file.clone(), ask(layer, None, path)));
     }
-    for layer in [Layer::Planner, Layer::Implementer] {
+    let waiting = [Layer::Planner, Layer::Implementer].into_iter();
+    for layer in waiting.filter(|_| !paths.is_older()) {
         let path: Option<TreePath> = sample(paths, layer).parse().ok();
         if path
             .as_ref()
@@ -82,6 +84,21 @@ pub(super) fn check(
         }
     }
     orders(report, &trees.worker, paths);
+}
+
+/// What every repository runs: the layers of one agent, and in the older generation each list of files.
+fn usual(worker: &Tree, paths: &Paths) -> Vec<(String, Option<Ask>)> {
+    if !paths.is_older() {
+        let layers = [Layer::Narrator, Layer::Decider].into_iter();
+        let asked = layers.map(|layer| (paths.template(worker, layer), ask(layer, None, None)));
+        return asked.collect();
+    }
+    let layers = [Layer::Narrator, Layer::Observers, Layer::Decider].into_iter();
+    let lists = layers.flat_map(|layer| {
+        let lists = older::lists(worker, paths, layer).into_iter();
+        lists.map(move |(role, file)| (file.to_string(), ask(layer, role, None)))
+    });
+    lists.collect()
 }
 
 /// Where a requirement stands in that is not there yet. No file of the exchange is called so.
@@ -158,6 +175,7 @@ fn refused(report: &mut Report, file: &str, error: &PromptError) {
         PromptError::Include { file, line, why } => {
             report.add(Rule::Prompt, file, *line, why.to_string());
         }
+        PromptError::List(fault) => report.add(Rule::Prompt, file, fault.line, &fault.what),
         PromptError::UnknownLabel { .. }
         | PromptError::RequirementId(_)
         | PromptError::NoMark(_)
@@ -175,6 +193,7 @@ fn refused(report: &mut Report, file: &str, error: &PromptError) {
         | PromptError::NotReady(_)
         | PromptError::Ready(_)
         | PromptError::Ids { .. }
+        | PromptError::Stream { .. }
         | PromptError::NoTemplate(_)
         | PromptError::NoOutput(_)
         | PromptError::TooLong { .. } => report.add(Rule::Prompt, file, 1, error.to_string()),

@@ -140,7 +140,11 @@ pub(super) fn expected(tree: &Tree, paths: &Paths) -> Vec<Asset> {
             text: asset.text,
         }
     };
-    assets::system().into_iter().map(moved).collect()
+    let mut files = assets::system();
+    if paths.is_older() {
+        files.retain(|asset| asset.path.as_str() == paths.rules);
+    }
+    files.into_iter().map(moved).collect()
 }
 
 /// Where a tree has a file of a layer, if its layers lie elsewhere.

@@ -2,6 +2,7 @@
 
 mod any;
 mod merging;
+mod older;
 mod planted;
 mod repository;
 

@@ -111,6 +111,19 @@ pub enum PromptError {
     /// The template does not say at its end what may be written.
     #[error("`{0}` does not end with the section Output: bootstrap puts back the system's files")]
     NoOutput(String),
+    /// The list of an older prompt cannot be read.
+    #[error(transparent)]
+    List(Fault),
+    /// An older prompt belongs to a stream that is not read.
+    #[error(
+        "`{file}` names the stream `{stream}`, which has no folder that is read: only `generic` has"
+    )]
+    Stream {
+        /// The list.
+        file: TreePath,
+        /// Its stream.
+        stream: String,
+    },
     /// The template cannot be rendered.
     #[error("{file}:{line}: {what}")]
     Template {

@@ -6,6 +6,7 @@ use domain::layer::Layer;
 use domain::redact::presentable;
 
 use super::PromptError;
+use crate::assets;
 use crate::layout::Paths;
 use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml::{self, Node};
@@ -94,7 +95,7 @@ impl Requirement {
         layer: Layer,
         path: &TreePath,
     ) -> Result<Self, PromptError> {
-        if path.below(paths.requirements).is_none() || !path.as_str().ends_with(".yml") {
+        if !paths.holds_requirement(path) || !path.as_str().ends_with(".yml") {
             return Err(PromptError::RequirementOutside {
                 path: path.clone(),
                 folder: paths.requirements,
@@ -147,7 +148,12 @@ fn ready(layer: Layer, path: &TreePath, node: &Node) -> Result<(), PromptError> 
 
 /// The names of the labels that requirements may have.
 pub(crate) fn labels(tree: &Tree, paths: &Paths) -> Vec<String> {
-    let file = tree.text(paths.labels).unwrap_or_default();
+    // The older generation may do without the file; in the newer one the doctor misses it.
+    let embedded = || assets::system_file(paths.labels);
+    let file = tree
+        .text(paths.labels)
+        .or_else(embedded)
+        .unwrap_or_default();
     let file: serde_json::Value = serde_json::from_str(file).unwrap_or_default();
     let labels = file.get("issue_labels").and_then(|it| it.as_object());
     let names = labels.into_iter().flat_map(|labels| labels.keys());

@@ -2,6 +2,7 @@
 
 mod any;
 mod bounds;
+mod older;
 mod requests;
 mod whole;
 

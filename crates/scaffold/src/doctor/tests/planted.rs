@@ -431,10 +431,6 @@ fn relations() -> Vec<Planted> {
 }
 
 fn texts() -> Vec<Planted> {
-    let block = "This paragraph stands in the template once and once more, word for word, \
-        although a reader of the prompt needs it only once to know what it says.";
-    let twice = format!("{block}\n\n{block}\n\n---\n# Pending events\n");
-    let again = "{{ include_required(paths.labels) }}\n---\n# Pending events\n";
     vec![
         (
             Rule::ShortText,
@@ -460,6 +456,15 @@ fn texts() -> Vec<Planted> {
             REQUIREMENT,
             20,
         ),
+    ]
+}
+
+fn prompts() -> Vec<Planted> {
+    let block = "This paragraph stands in the template once and once more, word for word, \
+        although a reader of the prompt needs it only once to know what it says.";
+    let twice = format!("{block}\n\n{block}\n\n---\n# Pending events\n");
+    let again = "{{ include_required(paths.labels) }}\n---\n# Pending events\n";
+    vec![
         (
             Rule::ReadOrder,
             replaced(
@@ -526,6 +531,7 @@ fn all() -> Vec<Planted> {
         names(),
         relations(),
         texts(),
+        prompts(),
     ]
     .into_iter()
     .flatten()

@@ -1,0 +1,97 @@
+//! A repository of the older generation: its files are checked where they are, and nothing new is written beside them.
+
+use super::repository::{CONFIG, OLDER_CHANGES, PIN};
+use super::*;
+use crate::tree::Tree;
+
+const EVENT: &str = ".jules/workstreams/generic/events/decided/a-leak.yml";
+const ISSUE: &str = ".jules/workstreams/generic/issues/bugs/close-the-file.yml";
+const LIST: &str = ".jules/roles/narrator/prompt.yml";
+const OBSERVER: &str = ".jules/roles/observers/qa/prompt.yml";
+
+fn repository() -> Repository {
+    let whole = Repository::at_work();
+    let text = |path: &str| whole.tree.text(path).unwrap().to_owned();
+    let list = "contracts:\n  - .jules/JULES.md\n";
+    let older = |text: String| text.replace("requirement_id", "issue_id");
+    Repository {
+        tree: Tree::default(),
+    }
+    .with(CONFIG, "")
+    .with(PIN, "1.2.3\n")
+    .with(".jules/JULES.md", "The rules.\n")
+    .with(LIST, list)
+    .with(OBSERVER, list)
+    .with(".jules/roles/narrator/schemas/change.yml", "form: change\n")
+    .with(
+        ".jules/roles/observers/schemas/event.yml",
+        &text(".jules/roles/observers/schemas/event.yml"),
+    )
+    .with(".jules/changes/latest.yml", OLDER_CHANGES)
+    .with(EVENT, &older(text(super::repository::DECIDED)))
+    .with(ISSUE, &text(super::repository::REQUIREMENT))
+}
+
+#[test]
+fn only_its_missing_lists_are_told_of_a_whole_one() {
+    // The requirement is ready, and there is no list for an implementer.
+    let findings = repository().examine();
+    assert_eq!(places(&findings), [(Rule::Prompt, ISSUE, 1)]);
+    let list = "contracts: [.jules/JULES.md]\n";
+    let whole = repository().with(".jules/roles/implementers/one/prompt.yml", list);
+    assert_eq!(places(&whole.examine()), []);
+}
+
+#[test]
+fn its_files_are_held_to_the_same_rules() {
+    let planted = |repository: Repository, rule, file, line| {
+        let findings = repository.examine();
+        let found = places(&findings);
+        assert!(found.contains(&(rule, file, line)), "{found:?}");
+    };
+    planted(
+        repository().without(".jules/JULES.md"),
+        Rule::MissingSystem,
+        ".jules/JULES.md",
+        1,
+    );
+    planted(
+        repository().replaced(EVENT, "cc22dd", "zz99zz"),
+        Rule::Link,
+        EVENT,
+        3,
+    );
+    planted(
+        repository().replaced(ISSUE, "label: bugs", "label: bug"),
+        Rule::Label,
+        ISSUE,
+        6,
+    );
+    planted(
+        repository().with(OBSERVER, "contracts: []\n"),
+        Rule::Prompt,
+        OBSERVER,
+        1,
+    );
+    planted(
+        repository().with(LIST, "contracts:\n  - .jules/JULES.md\n  - .jules/x\n"),
+        Rule::Prompt,
+        LIST,
+        3,
+    );
+    let deep = ".jules/workstreams/generic/issues/bugs/a/b.yml";
+    planted(repository().with(deep, ""), Rule::FileName, deep, 1);
+    let changes = ".jules/changes/latest.yml";
+    planted(
+        repository().replaced(changes, "ch0001", "ch1"),
+        Rule::Id,
+        changes,
+        1,
+    );
+}
+
+#[test]
+fn nothing_is_written_beside_it() {
+    assert_eq!(fixes(&repository().tree), []);
+    assert!(system(&repository().tree).is_err());
+}

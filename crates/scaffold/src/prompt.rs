@@ -335,15 +335,17 @@ fn variables(
         ("range_description", commits.into()),
         ("ids", ids),
         ("paths", places(tree, paths, ask)),
-        (
-            "open_requirements",
-            material::titles(tree, paths.requirements).into(),
-        ),
-        (
-            "pending_titles",
-            material::titles(tree, paths.pending).into(),
-        ),
     ];
+    // Who works on one file is not told of the others.
+    let lists: &[(&str, &str)] = match ask.layer {
+        Layer::Narrator | Layer::Planner | Layer::Implementer => &[],
+        Layer::Observers | Layer::Decider | Layer::Innovators => &[
+            ("open_requirements", paths.requirements),
+            ("pending_titles", paths.pending),
+        ],
+    };
+    let titles = |folder: &str| material::titles(tree, folder).into();
+    variables.extend(lists.iter().map(|&(name, folder)| (name, titles(folder))));
     let role = ask.role.as_ref();
     variables.extend(role.map(|role| ("role", role.as_str().into())));
     variables.extend(requirement.map(|it| ("requirement", it.value())));

@@ -71,6 +71,17 @@ pub(super) fn contracts(report: &mut Report, tree: &Tree, paths: &Paths) {
             let what = format!("the prefix is `{prefix}`, not `{}`", layer.branch_prefix());
             report.add(Rule::Contracts, &file, line(&node, "branch_prefix"), what);
         }
+        let purpose = node.get("purpose").and_then(Node::text).unwrap_or_default();
+        let constraints = node.get("constraints").and_then(Node::list);
+        for (key, is_there) in [
+            ("purpose", !purpose.trim().is_empty()),
+            ("constraints", constraints.is_some()),
+        ] {
+            if !is_there {
+                let what = format!("the contracts have no `{key}`");
+                report.add(Rule::Contracts, &file, line(&node, key), what);
+            }
+        }
     }
 }
 

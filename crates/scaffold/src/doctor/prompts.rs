@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use domain::fence::encoded_len;
 use domain::ids::{ArtefactId, BranchName, RepoName, RoleName};
 use domain::layer::Layer;
 
@@ -58,13 +59,8 @@ pub(super) fn check(
             asked.push((template, ask(layer, Some(role), None)));
         }
     }
-    for requirement in artefacts.of(&[Kind::Requirement]) {
-        let layer = match requirement.wants_analysis() {
-            true => Layer::Planner,
-            false => Layer::Implementer,
-        };
-        let path = requirement.file.parse().ok();
-        asked.push((requirement.file.clone(), ask(layer, None, path)));
+    for (layer, file) in largest_requirements(&trees.worker, artefacts) {
+        asked.push((file.to_owned(), ask(layer, None, file.parse().ok())));
     }
     let waiting = [Layer::Planner, Layer::Implementer].into_iter();
     for layer in waiting.filter(|_| !paths.is_older()) {
@@ -84,6 +80,23 @@ pub(super) fn check(
         }
     }
     orders(report, &trees.worker, paths);
+}
+
+/// The largest requirement of each layer and label: their prompts differ in nothing else, so if it fits, the others do.
+fn largest_requirements<'a>(worker: &Tree, artefacts: &'a Artefacts) -> Vec<(Layer, &'a str)> {
+    let mut largest: BTreeMap<(Layer, &str), (usize, &str)> = BTreeMap::new();
+    for requirement in artefacts.of(&[Kind::Requirement]) {
+        let layer = match requirement.wants_analysis() {
+            true => Layer::Planner,
+            false => Layer::Implementer,
+        };
+        let bytes = encoded_len(worker.text(&requirement.file).unwrap_or_default());
+        let key = (layer, requirement.text("label"));
+        let entry = largest.entry(key).or_default();
+        *entry = (*entry).max((bytes, &requirement.file));
+    }
+    let found = largest.into_iter();
+    found.map(|((layer, _), (_, file))| (layer, file)).collect()
 }
 
 /// What every repository runs: the layers of one agent, and in the older generation each list of files.

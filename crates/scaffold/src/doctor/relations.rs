@@ -32,6 +32,15 @@ pub(super) fn check(report: &mut Report, artefacts: &Artefacts, today: Date) {
     }
 }
 
+/// The first artefact of each id.
+fn by_id<'a>(artefacts: &'a Artefacts, kinds: &'static [Kind]) -> BTreeMap<&'a str, &'a Artefact> {
+    let mut found = BTreeMap::new();
+    for it in artefacts.of(kinds) {
+        found.entry(it.text("id")).or_insert(it);
+    }
+    found
+}
+
 /// No two artefacts of a kind have one id.
 fn twins(report: &mut Report, artefacts: &Artefacts, kinds: &'static [Kind]) {
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
@@ -55,14 +64,14 @@ fn names(requirement: &Artefact, event: &str) -> bool {
 
 /// The requirement of a decided event is there, and names the event.
 fn events(report: &mut Report, artefacts: &Artefacts) {
+    let requirements = by_id(artefacts, REQUIREMENTS);
     for event in artefacts.of(&[Kind::Decided]) {
         let wanted = event.text("requirement_id");
         if wanted.is_empty() {
             continue;
         }
-        let mut requirements = artefacts.of(REQUIREMENTS);
         let line = event.line("requirement_id");
-        match requirements.find(|it| it.text("id") == wanted) {
+        match requirements.get(wanted) {
             None => {
                 let what = format!("there is no requirement `{wanted}`");
                 report.add(Rule::Link, &event.file, line, what);
@@ -78,11 +87,12 @@ fn events(report: &mut Report, artefacts: &Artefacts) {
 
 /// The sources of a requirement are decided events that name it, and are in no other requirement.
 fn requirements(report: &mut Report, artefacts: &Artefacts) {
+    let decided = by_id(artefacts, &[Kind::Decided]);
     let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
     for requirement in artefacts.of(REQUIREMENTS) {
         for source in requirement.list("source_events") {
             let id = source.text().unwrap_or_default();
-            link(report, artefacts, requirement, source, id);
+            link(report, decided.get(id).copied(), requirement, source, id);
             if let Some(other) = taken.insert(id, &requirement.file) {
                 let what = format!("the event `{id}` is in `{other}` too");
                 report.add(Rule::SharedEvent, &requirement.file, source.line, what);
@@ -93,13 +103,12 @@ fn requirements(report: &mut Report, artefacts: &Artefacts) {
 
 fn link(
     report: &mut Report,
-    artefacts: &Artefacts,
+    event: Option<&Artefact>,
     requirement: &Artefact,
     source: &Node,
     id: &str,
 ) {
-    let mut decided = artefacts.of(&[Kind::Decided]);
-    let what = match decided.find(|event| event.text("id") == id) {
+    let what = match event {
         None => format!("there is no decided event `{id}`"),
         Some(event) if event.text("requirement_id") != requirement.text("id") => {
             format!("`{}` names another requirement", event.file)

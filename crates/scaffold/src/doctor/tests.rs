@@ -188,6 +188,29 @@ fn a_layer_that_lies_elsewhere_is_not_missing() {
 }
 
 #[test]
+fn a_full_exchange_is_in_order() {
+    let mut repository = Repository::at_work();
+    let copies = |path: &str, own: &str| -> Vec<_> {
+        let text = repository.tree.text(path).unwrap();
+        let copy = |n: usize| {
+            let fresh = |text: &str| {
+                let text = text.replace("cc22dd", &format!("r{n:05}"));
+                text.replace("bb11cc", &format!("e{n:05}"))
+            };
+            let path = path.replace(own, &format!("{n:05}"));
+            (path.parse().unwrap(), crate::tree::Entry::text(fresh(text)))
+        };
+        (0..100).map(copy).collect()
+    };
+    let decided = copies(repository::DECIDED, "bb11cc");
+    let requirements = copies(repository::REQUIREMENT, "cc22dd");
+    repository
+        .tree
+        .extend(decided.into_iter().chain(requirements));
+    assert_eq!(repository.examine(), []);
+}
+
+#[test]
 fn ten_thousand_files_beside_the_pipelines_are_not_read() {
     let mut repository = Repository::at_work();
     let files = (0..10_000).map(|n| {

@@ -40,24 +40,23 @@ pub(crate) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
 /// The titles of the files below a folder, fenced, since sessions wrote them. Empty if there is no file.
 pub(super) fn titles(tree: &Tree, folder: &str) -> String {
     let mut room = TITLES_BYTES_MAX;
-    let mut lines: Vec<_> = artefacts(tree, folder)
-        .map(|path| {
-            let node = parsed(tree, path);
-            let title = node.as_ref().and_then(|node| node.get("title")?.text());
-            let title = title.unwrap_or("(its title cannot be read)");
-            let title = presentable(&title.replace('\n', " "), TITLE_CHARS_MAX);
-            format!("{path}: {title}")
-        })
-        .collect();
-    let fitting = lines.iter().take_while(|line| {
-        let fits = line.len() <= room;
-        room = room.saturating_sub(line.len());
-        fits
-    });
-    let (shown, all) = (fitting.count(), lines.len());
-    if shown < all {
-        lines.truncate(shown);
-        lines.push(format!("({} more have no room here)", all - shown));
+    let mut lines = Vec::new();
+    // Only what is shown is read: there may be thousands.
+    for path in artefacts(tree, folder) {
+        let node = parsed(tree, path);
+        let title = node.as_ref().and_then(|node| node.get("title")?.text());
+        let title = title.unwrap_or("(its title cannot be read)");
+        let title = presentable(&title.replace('\n', " "), TITLE_CHARS_MAX);
+        let line = format!("{path}: {title}");
+        if line.len() > room {
+            break;
+        }
+        room -= line.len();
+        lines.push(line);
+    }
+    let left = artefacts(tree, folder).count() - lines.len();
+    if left > 0 {
+        lines.push(format!("({left} more have no room here)"));
     }
     if lines.is_empty() {
         return String::new();

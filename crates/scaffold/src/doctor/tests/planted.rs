@@ -357,6 +357,18 @@ fn names() -> Vec<Planted> {
             2,
         ),
         (
+            Rule::Contracts,
+            replaced(CONTRACTS, "purpose:", "purpose: \"\"\nnote:"),
+            CONTRACTS,
+            3,
+        ),
+        (
+            Rule::Contracts,
+            replaced(CONTRACTS, "constraints:", "rules:"),
+            CONTRACTS,
+            1,
+        ),
+        (
             Rule::Role,
             at_work().with(ROLE, &ROLE_TEXT.replace("role: b", "role: c")),
             ROLE,

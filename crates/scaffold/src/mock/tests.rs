@@ -1,4 +1,4 @@
-//! A trial run through every layer leaves files in which the doctor finds nothing.
+//! A trial run through every layer stays within its scope, and leaves files in which the doctor finds nothing.
 
 use std::sync::Arc;
 
@@ -7,8 +7,10 @@ use jiff::civil::date;
 
 use super::*;
 use crate::doctor::{Circumstances, examine};
+use crate::layout::EXCHANGE;
 use crate::prompt::ids_wanted;
-use crate::tree::Entry;
+use crate::scope::{FileChange, Kind, Scope, Violation, violations};
+use crate::tree::{Entry, Mode};
 
 const TODAY: Date = date(2026, 2, 18);
 
@@ -57,10 +59,42 @@ fn ask(layer: Layer, step: char, requirement: Option<&TreePath>) -> Ask {
     }
 }
 
+/// What of these changes the layer may not do.
+fn beyond_scope(tree: &Tree, ask: &Ask, changes: &[Change]) -> Vec<Violation> {
+    let scope = Scope {
+        layer: ask.layer,
+        role: ask.role.as_ref(),
+        requirement: ask.requirement.as_ref(),
+        protected: &[],
+    };
+    let change = |change: &Change| match change {
+        Change::Write(path, _) => FileChange {
+            path: path.to_string(),
+            old_path: None,
+            kind: if tree.get(path).is_some() {
+                Kind::Changed
+            } else {
+                Kind::Added
+            },
+            mode: Some(Mode::File),
+        },
+        Change::Remove(path) => FileChange {
+            path: path.to_string(),
+            old_path: None,
+            kind: Kind::Removed,
+            mode: None,
+        },
+    };
+    let changes: Vec<_> = changes.iter().map(change).collect();
+    violations(&EXCHANGE, &scope, &changes)
+}
+
 #[track_caller]
 fn run(tree: &mut Tree, ask: &Ask) -> Vec<TreePath> {
     let mut written = Vec::new();
-    for change in changes(&trees(tree), ask, &tag(), TODAY).unwrap() {
+    let made_up = changes(&trees(tree), ask, &tag(), TODAY).unwrap();
+    assert_eq!(beyond_scope(tree, ask, &made_up), []);
+    for change in made_up {
         match change {
             Change::Write(path, text) => {
                 tree.put(path.clone(), Entry::text(text));

@@ -323,27 +323,8 @@ fn states() -> Vec<Planted> {
     ]
 }
 
-fn names() -> Vec<Planted> {
-    let pending = ".jules/exchange/events/pending";
-    let other = ".jules/exchange/proposals/recruiter-two.yml";
-    let text = at_work().tree.text(PROPOSALS[2]).unwrap().to_owned();
-    let renamed = at_work().without(PROPOSALS[2]).with(other, &text);
-    let wrong = |name: &str| at_work().with(&format!("{pending}/{name}"), "");
-    let misplaced = ".jlo/roles/decider/one/role.yml";
+fn contracts() -> Vec<Planted> {
     vec![
-        (
-            Rule::FileName,
-            wrong("a.yaml"),
-            ".jules/exchange/events/pending/a.yaml",
-            1,
-        ),
-        (
-            Rule::FileName,
-            wrong("notes.md"),
-            ".jules/exchange/events/pending/notes.md",
-            1,
-        ),
-        (Rule::FileName, renamed, other, 1),
         (
             Rule::Contracts,
             replaced(CONTRACTS, "layer: planner", "layer: decider"),
@@ -368,6 +349,30 @@ fn names() -> Vec<Planted> {
             CONTRACTS,
             1,
         ),
+    ]
+}
+
+fn names() -> Vec<Planted> {
+    let pending = ".jules/exchange/events/pending";
+    let other = ".jules/exchange/proposals/recruiter-two.yml";
+    let text = at_work().tree.text(PROPOSALS[2]).unwrap().to_owned();
+    let renamed = at_work().without(PROPOSALS[2]).with(other, &text);
+    let wrong = |name: &str| at_work().with(&format!("{pending}/{name}"), "");
+    let misplaced = ".jlo/roles/decider/one/role.yml";
+    vec![
+        (
+            Rule::FileName,
+            wrong("a.yaml"),
+            ".jules/exchange/events/pending/a.yaml",
+            1,
+        ),
+        (
+            Rule::FileName,
+            wrong("notes.md"),
+            ".jules/exchange/events/pending/notes.md",
+            1,
+        ),
+        (Rule::FileName, renamed, other, 1),
         (
             Rule::Role,
             at_work().with(ROLE, &ROLE_TEXT.replace("role: b", "role: c")),
@@ -540,6 +545,7 @@ fn all() -> Vec<Planted> {
         values(),
         counts(),
         states(),
+        contracts(),
         names(),
         relations(),
         texts(),

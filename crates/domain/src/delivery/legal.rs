@@ -5,8 +5,8 @@ use super::history;
 use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
-    Actor, CheckpointsBy, CommandKind, Delivery, Executor, Phase, PlanBy, ReviewBy, Rules,
-    RunStatus, Verdict, Work,
+    Actor, CheckpointsBy, CommandKind, Delivery, Executor, IssueTrouble, Phase, PlanBy, ReviewBy,
+    Rules, RunStatus, Verdict, Work,
 };
 
 /// Why a command is refused. Nothing was changed.
@@ -91,9 +91,10 @@ pub(super) fn is_under_way(delivery: &Delivery) -> bool {
     delivery.run_status.is_under_way() || is_awaited
 }
 
-/// What is not under way is given up by the close of its issue, and only where there is none by the command.
+/// What is not under way is given up by the close of its issue, and only where none can be closed by the command.
 fn give_up(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
-    if delivery.issue.is_none() {
+    let is_gone = matches!(delivery.trouble, Some(IssueTrouble::Unreadable(_)));
+    if delivery.issue.is_none() || is_gone {
         return people(delivery, by, rules);
     }
     let sentence = "nothing of the delivery is under way: close its issue to give it up";

@@ -241,6 +241,10 @@ fn what_has_no_issue_can_be_given_up() {
     let own = rules(&[Phase::Plan], "verify", ReviewBy::Nobody);
     let mut issue = World::new(own.clone());
     assert_eq!(issue.orders(kim(), Act::Cancel), Err("not_running"));
+    // An issue that is gone cannot be closed.
+    let gone = IssueState::Unreadable("it was deleted".to_owned());
+    issue.take(&issue_read(100, gone)).unwrap();
+    assert_eq!(issue.kim(Act::Cancel), "close/succeeded");
     let mut world = World::new(own.clone());
     world.delivery.issue = None;
     assert_eq!(world.kim(Act::Cancel), "close/succeeded");

@@ -160,7 +160,7 @@ impl Git {
         };
         let moved = old.as_ref() != Some(&tip);
         if moved {
-            // A branch that somebody else moved or made meanwhile refuses this.
+            // A branch that another process moved or made meanwhile refuses this.
             let old = old.map_or(String::new(), |old| old.to_string());
             self.said(&["update-ref", "-m", subject, &reference, tip.as_str(), &old])?;
         }

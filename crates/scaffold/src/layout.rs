@@ -98,7 +98,14 @@ impl Layout {
 
 /// Whether only the newer layout has such a file.
 fn is_of_exchange(path: &TreePath) -> bool {
-    path.below(".jules/exchange").is_some() || path.file_name().ends_with("_prompt.j2")
+    let is_template = is_of_layer(path) && path.file_name().ends_with("_prompt.j2");
+    path.below(".jules/exchange").is_some() || is_template
+}
+
+/// Whether people or Gaffer wrote it for a layer: no file that a session may add says which generation counts.
+fn is_of_layer(path: &TreePath) -> bool {
+    let mut roots = EXCHANGE.layers.iter();
+    roots.any(|root| path.below(root).is_some())
 }
 
 /// Whether only the older layout has such a file. A named stream of the newer one has an exchange of its own.
@@ -112,7 +119,7 @@ fn is_of_workstreams(path: &TreePath) -> bool {
             (None, _) => false,
         }
     };
-    path.file_name() == "prompt.yml"
+    (is_of_layer(path) && path.file_name() == "prompt.yml")
         || path.below(".jules/changes").is_some()
         || path.below(".jules/workstreams").is_some_and(in_stream)
 }
@@ -271,6 +278,14 @@ mod tests {
         let named = ".jules/workstreams/billing/exchange/events/pending/.gitkeep";
         let files = tree(&[".jules/exchange/changes.yml", named]);
         assert_eq!(Layout::paths(&files), Ok(&EXCHANGE));
+    }
+
+    #[test]
+    fn no_file_of_a_session_makes_it_another_generation() {
+        let event = ".jules/exchange/events/pending/prompt.yml";
+        assert_eq!(Layout::find(&tree(&[event])), Ok(Layout::Exchange));
+        let issue = ".jules/workstreams/generic/issues/bugs/a_prompt.j2";
+        assert_eq!(Layout::find(&tree(&[issue])), Ok(Layout::Workstreams));
     }
 
     #[test]

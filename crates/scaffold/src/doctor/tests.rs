@@ -188,6 +188,26 @@ fn a_layer_that_lies_elsewhere_is_not_missing() {
 }
 
 #[test]
+fn a_requirement_that_fits_no_prompt_is_found_among_others() {
+    let long = format!("summary: {}", "long ".repeat(7_000));
+    let broken = Repository::at_work();
+    let text = broken.tree.text(repository::REQUIREMENT).unwrap();
+    let text = text.replace("cc22dd", "aa00aa").replace("bb11cc", "zz99zz");
+    for (name, text) in [
+        ("aa00aa-first", text.clone()),
+        ("zz00zz-last", text.replace("aa00aa", "zz00zz")),
+    ] {
+        let other = format!(".jules/exchange/requirements/{name}.yml");
+        let long = text.replace("summary: The file is closed after it was read.", &long);
+        let findings = Repository::at_work().with(&other, &long).examine();
+        assert!(
+            places(&findings).contains(&(Rule::Prompt, &other, 1)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn a_full_exchange_is_in_order() {
     let mut repository = Repository::at_work();
     let copies = |path: &str, own: &str| -> Vec<_> {

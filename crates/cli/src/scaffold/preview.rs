@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ::scaffold::layout::{EXCHANGE, SYSTEM};
+use ::scaffold::layout::{Layout, SYSTEM};
 use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Trees, ids_wanted};
 use ::scaffold::tree::Tree;
 use ::scaffold::yaml;
@@ -111,8 +111,8 @@ fn range(git: &Git, code: &domain::ids::CommitSha, system: &Tree) -> Result<Stri
 
 /// When the last summary was made. Of a date, its whole day is looked at again.
 fn last_summary(system: &Tree) -> Option<String> {
-    let text = system.text(EXCHANGE.changes)?;
-    let changes = yaml::parse(EXCHANGE.changes, text.as_bytes()).ok()?;
+    let file = Layout::paths(system).ok()?.changes;
+    let changes = yaml::parse(file, system.text(file)?.as_bytes()).ok()?;
     let created = changes.get("created_at")?.text()?;
     let moment = created.parse::<Timestamp>().map(|it| it.to_string());
     let day = created.parse::<Date>().map(|it| format!("{it}T00:00:00Z"));

@@ -86,32 +86,33 @@ impl Demo {
         self.world.pass(MINUTE * 2).await;
     }
 
-    /// Does what the wakes ask for, once each: answers, approves, cheers on.
+    /// Does what the wakes ask for, once each: answers, approves, cheers on. What a dying process did not take is done
+    /// again with the next look, as a client does.
     pub async fn attend(&self) {
         let world = &self.world;
         for (id, wake) in world.wake_ids().into_iter().zip(world.wakes()) {
-            let (Some(job), true) = (wake["job_id"].as_str(), self.seen.lock().await.insert(id))
-            else {
+            let Some(job) = wake["job_id"].as_str() else {
                 continue;
             };
+            if !self.seen.lock().await.insert(id.clone()) {
+                continue;
+            }
             let job: JobId = job.parse().expect("a job id");
-            match wake["kind"].as_str() {
-                Some("question") => world
-                    .say(&job, "PostgreSQL", "answer")
-                    .await
-                    .expect("an answer"),
-                Some("stuck") => world
-                    .say(&job, "Please go on", "cheer")
-                    .await
-                    .expect("a word"),
-                Some("plan_approval") => drop(
-                    world
-                        .backend
-                        .approve_plan(&world.named(&job), None)
-                        .await
-                        .expect("an approval"),
-                ),
-                _ => {}
+            let done = match wake["kind"].as_str() {
+                Some("question") => world.say(&job, "PostgreSQL", "answer").await,
+                Some("stuck") => world.say(&job, "Please go on", "cheer").await,
+                Some("plan_approval") => {
+                    let job = world.named(&job);
+                    world.backend.approve_plan(&job, None).await.map(drop)
+                }
+                _ => Ok(()),
+            };
+            match done {
+                Ok(()) => {}
+                Err(_) if world.fate.is_dead() => {
+                    self.seen.lock().await.remove(&id);
+                }
+                Err(error) => panic!("{}: {error}", wake["kind"]),
             }
         }
     }

@@ -69,6 +69,8 @@ async fn pushes(world: &World, job: &JobId, files: &[&str], reverts: &[&str]) {
 async fn takes_back_what_was_merged(files: &[&str]) {
     let world = world_with(MergePolicy::OnGreen).await;
     let first = world.submit("first").await;
+    // Otherwise either of them could be merged before the other.
+    world.pass(SECOND * 20).await;
     let second = world.submit("second").await;
     world.until_is(MINUTE * 10, &first, "merged").await;
     let updated = async |world: &World| world.sandbox.counters().branch_updates > 0;

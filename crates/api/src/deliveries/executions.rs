@@ -56,6 +56,7 @@ async fn begin(
     // By where the delivery is when it is saved, so that no order meets another phase than it was meant for.
     let ordered = api.backend.command_by_place(&id, |delivery, rules| {
         let act = match delivery::was_taken(delivery, &command_id) {
+            // Its id is known: whatever the act is, it changes nothing.
             true => Act::Start,
             false => delivery::execution(delivery, wanted, reason.clone(), (&by, rules))?,
         };

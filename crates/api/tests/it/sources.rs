@@ -74,11 +74,15 @@ async fn sources_are_listed_and_shown_with_their_settings() {
 
 #[tokio::test]
 async fn a_source_in_use_is_not_removed_and_an_agent_removes_none() {
-    let world = World::new().await;
+    let world = labelled().await;
+    let (now, label) = (world.clock.now(), "gaffer".parse().unwrap());
+    save(&world, |it| it.read((&label, None), (2, 1), (now, false))).await;
     let order = json!({ "repo": "acme/shop", "summary": "Add search" });
     let made = world.post("/api/deliveries", &order).await.ok(201);
     let refused = remove(&world, TOKEN).await;
     assert_eq!(refused.code(409), "in_use");
+    let intake = world.backend.store.get::<Intake>(&repo()).await.unwrap();
+    assert!(intake.unwrap().value.last.is_some(), "it was never gone");
     assert_eq!(refused.json()["existing"], made["id"]);
 
     let world = World::new().await;
@@ -196,6 +200,16 @@ async fn what_is_not_given_stays_and_null_takes_away() {
     let refused = send(&world.router, added.body(Body::from(wanted)).unwrap()).await;
     assert_eq!(refused.code(403), "people_only");
     assert_eq!(world.get(PATH).await.ok(200)["paused"], true);
+
+    // What a pause has held is done at once, not when it is due.
+    add_account(&world).await;
+    world.messages().await;
+    edit(&world, TOKEN, &json!({ "paused": false }))
+        .await
+        .ok(200);
+    let account = "default".parse().unwrap();
+    let slots = Work::Slots { account };
+    assert!(world.messages().await.contains(&slots));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use domain::policy::Source;
 use domain::redelivery::Log;
 
 use super::changes::no_such;
-use crate::backend::{Backend, Error, decide_again};
+use crate::backend::{Backend, Error, decide_again, ignore_conflict};
 use crate::keys;
 
 /// What uses a source, so that it cannot be removed.
@@ -44,7 +44,8 @@ impl Backend {
         };
         // What was created between the look and the removal needs its source.
         if let Some(used) = self.use_of(repo).await? {
-            self.save_source(None, &removed).await?;
+            // Or it was added again meanwhile.
+            ignore_conflict(self.save_source(None, &removed).await)?;
             return Ok(Err(used));
         }
         Ok(Ok(removed.repo))

@@ -69,3 +69,19 @@ async fn a_repository_that_cannot_be_read_stops_no_other() {
     let good = read(&REPO.parse().expect("a repository")).await;
     assert!(matches!(good, ReadingResult::Read { .. }), "{good:?}");
 }
+
+/// Nothing but the source's own commit begins the reading of its issues.
+#[tokio::test]
+async fn the_issues_of_a_source_are_read_though_its_process_died_right_after_it_was_saved() {
+    let world = world_with(taking(|rules| rules.label = None), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    world.pass(MINUTE).await;
+    let repo = REPO.parse().expect("a repository");
+    let found = world.backend.store.source(&repo).await.expect("a store");
+    world.fate.kill_at(world.fate.count(), Moment::After);
+    let next = taking(|_| {});
+    let saved = world.backend.save_source(found.as_ref(), &next).await;
+    assert!(saved.is_err(), "the process has died");
+    world.fate.revive();
+    until(&world, number, "plan/pending").await;
+}

@@ -1,7 +1,10 @@
 //! What people decide at checkpoints, and the phases after the merge.
 
-use domain::delivery::{Deploy, Endpoint, Observe, Part, PullEnd, Reason, RunStatus};
+use domain::delivery::{
+    self as deliveries, Deploy, Endpoint, Observe, Part, PullEnd, Reason, RunStatus,
+};
 use domain::job::{WaitParty, WaitReason};
+use engine::backend::Error;
 use jiff::SignedDuration;
 use sandbox::github::{Conclusion, DeploymentState};
 
@@ -372,4 +375,41 @@ async fn a_session_that_changes_nothing_fails_its_phase() {
     let code = found.error.expect("a failure").code;
     assert_eq!(code, domain::delivery::Fault::NoPullRequest);
     world.finish().await;
+}
+
+/// An order by the name of what is wanted never meets another phase than it was meant for.
+#[tokio::test]
+async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    order(&world, number, Act::Start).await;
+    until(&world, number, "plan/succeeded").await;
+    let (backend, id) = (world.backend.clone(), id_of(number));
+    let approved = async move {
+        let command = Command {
+            id: "other".to_owned(),
+            by: Actor::person("bob"),
+            act: Act::Approve { head: None },
+        };
+        let taken = backend.command_delivery(&id, &command).await;
+        taken.expect("an approval");
+    };
+    world.fate.before_next("commit DLV#", approved);
+    let ann = Actor::person("ann");
+    let implement = |it: &Delivery, rules: &Rules| {
+        let wanted = deliveries::Execution::Implement;
+        let act = deliveries::execution(it, wanted, None, (&ann, rules))?;
+        let (id, by) = ("own".to_owned(), ann.clone());
+        Ok(Command { id, by, act })
+    };
+    let id = id_of(number);
+    let refused = world.backend.command_by_place(&id, implement).await;
+    let refused = refused.expect_err("it is implemented already");
+    // The word for an execution, not the one for an approval.
+    assert!(
+        matches!(&refused, Error::Transition(why) if why.code == "under_way"),
+        "{refused:?}"
+    );
+    assert_eq!(place(&world, number).await, "implement/running");
 }

@@ -123,6 +123,16 @@ impl Repository {
         self.run_in(&self.root(), arguments)
     }
 
+    /// It ends with 2, prints nothing, and names what does not fit.
+    #[track_caller]
+    pub(super) fn refuses(&self, arguments: &[&str], named: &str) {
+        let ran = self.run(arguments);
+        let printed = (ran.code, ran.stdout.as_str());
+        assert_eq!(printed, (2, ""), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains(named), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.len() < 1_000, "{arguments:?}: {ran:?}");
+    }
+
     pub(super) fn run_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
         ran_in(self.gaffer(folder), arguments)
     }

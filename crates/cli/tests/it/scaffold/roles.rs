@@ -89,13 +89,7 @@ fn roles_that_cannot_be_are_refused_and_nothing_changes() {
         (&["role", "create", "observers", ""], "ROLE"),
         (&["role", "create", "cooks", "mine"], "no layer `cooks`"),
     ] {
-        let ran = repository.run(arguments);
-        assert_eq!(
-            (ran.code, ran.stdout.as_str()),
-            (2, ""),
-            "{arguments:?}: {ran:?}"
-        );
-        assert!(ran.stderr.contains(named), "{arguments:?}: {ran:?}");
+        repository.refuses(arguments, named);
     }
     assert_eq!(repository.state(), before);
 }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fence::is_invisible;
 use crate::redact::redact;
 
 pub use naming::{ID_PREFIX_CHARS_MIN, JobIdPrefix, JobName};
@@ -129,13 +130,16 @@ fn is_job(value: &str) -> bool {
 }
 
 fn is_branch(value: &str) -> bool {
-    let forbidden = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c);
-    !value.is_empty()
-        && value.len() <= 244
+    let forbidden = |c: char| is_invisible(c) || c.is_whitespace() || "~^:?*[\\".contains(c);
+    let part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    value.len() <= 244
+        && value != "@"
         && !value.contains(forbidden)
         && !value.contains("..")
-        && !value.starts_with(['/', '-'])
-        && !value.ends_with(['/', '.'])
+        && !value.contains("@{")
+        && !value.starts_with('-')
+        && !value.ends_with('.')
+        && value.split('/').all(part)
 }
 
 text_id!(
@@ -240,6 +244,11 @@ impl BranchName {
     /// What most repositories call their default branch.
     pub fn main() -> Self {
         Self("main".to_owned())
+    }
+
+    /// What the branch is called on which agents of a pipeline hand work on, where no settings name another.
+    pub fn jules() -> Self {
+        Self("jules".to_owned())
     }
 }
 

@@ -9,6 +9,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use domain::ids::{BranchName, RoleName};
 use toml_edit::{Document, Item, TableLike};
 
 use crate::fault::{Fault, line_at};
@@ -20,13 +21,16 @@ const WAIT_MINUTES_MAX: u32 = 24 * 60;
 /// How long a step is waited for if the file does not say, in minutes.
 const WAIT_MINUTES: u32 = 30;
 
+/// Longest name of a branch in the settings, in bytes.
+const BRANCH_BYTES_MAX: usize = 200;
+
 /// A repository's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// The branch that people work on; `.jlo/` is read from it.
-    pub target_branch: String,
+    pub target_branch: BranchName,
     /// The branch that holds `.jules/`.
-    pub worker_branch: String,
+    pub worker_branch: BranchName,
     /// When the pipeline runs, and on whose clock.
     pub workflow: Workflow,
     /// The observers, in the order of the file.
@@ -74,8 +78,8 @@ pub struct Schedule {
 /// A role that a layer runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scheduled {
-    /// The role's id.
-    pub name: String,
+    /// The role.
+    pub name: RoleName,
     /// Whether it runs.
     pub enabled: bool,
     /// Its line.
@@ -138,9 +142,9 @@ fn whole(reader: &mut Reader<'_>, root: &dyn TableLike) -> Config {
     }
 }
 
-fn branches(reader: &mut Reader<'_>, root: &dyn TableLike) -> (String, String) {
-    let mut target = "main".to_owned();
-    let mut worker = "jules".to_owned();
+fn branches(reader: &mut Reader<'_>, root: &dyn TableLike) -> (BranchName, BranchName) {
+    let mut target = BranchName::main();
+    let mut worker = BranchName::jules();
     let Some(run) = reader.section(root, "run", &["jlo_target_branch", "jules_worker_branch"])
     else {
         return (target, worker);
@@ -150,10 +154,10 @@ fn branches(reader: &mut Reader<'_>, root: &dyn TableLike) -> (String, String) {
         ("jules_worker_branch", &mut worker),
     ] {
         if let Some(name) = reader.text(run, key) {
-            if is_branch(&name) {
-                *branch = name;
-            } else {
-                reader.fault(run, key, "is no name of a branch");
+            let short = Some(&name).filter(|name| name.len() <= BRANCH_BYTES_MAX);
+            match short.and_then(|name| name.parse().ok()) {
+                Some(name) => *branch = name,
+                None => reader.fault(run, key, "is no name of a branch"),
             }
         }
     }
@@ -165,21 +169,6 @@ fn branches(reader: &mut Reader<'_>, root: &dyn TableLike) -> (String, String) {
         reader.fault(run, key.unwrap_or_default(), what);
     }
     (target, worker)
-}
-
-/// What git accepts as a branch's name, and what no command takes for an option.
-fn is_branch(name: &str) -> bool {
-    let odd = |c: char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(c);
-    let part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
-    name.len() <= 200
-        && !name.starts_with('-')
-        && !name.ends_with('.')
-        && !name.contains(odd)
-        && !name.contains("..")
-        && !name.contains("@{")
-        && name != "@"
-        && name.split('/').all(part)
-        && !name.chars().any(domain::fence::is_invisible)
 }
 
 fn workflow(reader: &mut Reader<'_>, root: &dyn TableLike) -> Workflow {

@@ -8,7 +8,6 @@ mod tests;
 
 use domain::ids::RoleName;
 use domain::layer::{Cast, Layer};
-use domain::redact::presentable;
 
 use crate::assets;
 use crate::config::{self, Config, Scheduled};
@@ -18,18 +17,12 @@ use crate::layout::{CONFIG, own_role};
 use crate::prompt;
 use crate::tree::{Tree, TreePath};
 
-/// What is shown of a name that is none, in characters.
-const NAME_CHARS_MAX: usize = 60;
-
 /// Why roles stay as they are.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RoleError {
     /// The layer is one agent.
     #[error("the layer {0} is one agent and has no roles: observers and innovators have")]
     SingleLayer(Layer),
-    /// It is no name.
-    #[error("`{0}` is no name of a role: 1 to 40 of a-z, 0-9, `_` and `-`, a letter first")]
-    Name(String),
     /// There is no such role.
     #[error("the layer {layer} has no role `{role}`: {offer}")]
     Unknown {
@@ -80,7 +73,7 @@ pub struct Row {
     /// Its layer.
     pub layer: Layer,
     /// Its name, which may be one that only the schedule has.
-    pub role: String,
+    pub role: RoleName,
     /// Whether it has a file in the repository.
     pub is_own: bool,
     /// Whether one comes with Gaffer.
@@ -95,23 +88,18 @@ pub const LAYERS: [Layer; 2] = [Layer::Observers, Layer::Innovators];
 /// Every role that there is or that is scheduled, in order of layer and name.
 pub fn list(target: &Tree, config: &Config) -> Vec<Row> {
     let rows = LAYERS.into_iter().flat_map(|layer| {
-        let known = prompt::roles(target, layer).into_iter().map(String::from);
         let scheduled = scheduled(config, layer);
-        let mut names: Vec<_> = known.collect();
+        let mut names = prompt::roles(target, layer);
         names.extend(scheduled.iter().map(|it| it.name.clone()));
         names.sort();
         names.dedup();
         names.into_iter().map(move |role| {
-            let name: Option<RoleName> = role.parse().ok();
-            let own = name.as_ref().map(|name| own_role(layer, Some(name)));
+            let scheduled = scheduled.iter().find(|it| it.name == role);
             Row {
                 layer,
-                is_own: own.is_some_and(|path| target.has(&path)),
-                is_built_in: name.is_some_and(|name| assets::role(layer, &name).is_some()),
-                scheduled: scheduled
-                    .iter()
-                    .find(|it| it.name == role)
-                    .map(|it| it.enabled),
+                is_own: target.has(&own_role(layer, Some(&role))),
+                is_built_in: assets::role(layer, &role).is_some(),
+                scheduled: scheduled.map(|it| it.enabled),
                 role,
             }
         })
@@ -120,43 +108,48 @@ pub fn list(target: &Tree, config: &Config) -> Vec<Row> {
 }
 
 /// The focus of a role as a prompt has it: the user's own, else the built-in one.
-pub fn show(target: &Tree, layer: Layer, role: &str) -> Result<String, RoleError> {
-    let role = known(target, layer, role)?;
-    let own = target.text(&own_role(layer, Some(&role)));
-    let text = own.or_else(|| assets::role(layer, &role));
+pub fn show(target: &Tree, layer: Layer, role: &RoleName) -> Result<String, RoleError> {
+    must_be_known(target, layer, role)?;
+    let own = target.text(&own_role(layer, Some(role)));
+    let text = own.or_else(|| assets::role(layer, role));
     Ok(text.unwrap_or_default().to_owned())
 }
 
 /// What is wrong with the file of a role. Nothing is wrong with a built-in one.
-pub fn validate(target: &Tree, layer: Layer, role: &str) -> Result<Vec<Finding>, RoleError> {
-    let role = known(target, layer, role)?;
-    Ok(doctor::role(target, layer, &role))
+pub fn validate(target: &Tree, layer: Layer, role: &RoleName) -> Result<Vec<Finding>, RoleError> {
+    must_be_known(target, layer, role)?;
+    Ok(doctor::role(target, layer, role))
 }
 
 /// The settings with a role on the schedule that is there already, built in or the user's own.
-pub fn add(target: &Tree, config: &str, layer: Layer, role: &str) -> Result<String, RoleError> {
-    let role = known(target, layer, role)?;
+pub fn add(
+    target: &Tree,
+    config: &str,
+    layer: Layer,
+    role: &RoleName,
+) -> Result<String, RoleError> {
+    must_be_known(target, layer, role)?;
     let settings = parsed(config)?;
-    if let Some(it) = on_schedule(&settings, layer, &role) {
-        let line = it.line;
+    if let Some(it) = on_schedule(&settings, layer, role) {
+        let (role, line) = (role.clone(), it.line);
         return Err(RoleError::Scheduled { role, line });
     }
-    changed(
-        config,
-        layer,
-        schedule::add(config, layer, &role),
-        |names| {
-            names.push(role.to_string());
-        },
-    )
+    changed(config, layer, schedule::add(config, layer, role), |names| {
+        names.push(role.clone())
+    })
 }
 
 /// The file of a new role, with the places to fill in. It is put on the schedule by itself, once it says something.
-pub fn create(target: &Tree, layer: Layer, role: &str) -> Result<(TreePath, String), RoleError> {
-    let role = named(layer, role)?;
-    let taken = prompt::roles(target, layer).contains(&role);
-    let path = own_role(layer, Some(&role)).parse().ok();
+pub fn create(
+    target: &Tree,
+    layer: Layer,
+    role: &RoleName,
+) -> Result<(TreePath, String), RoleError> {
+    must_have_roles(layer)?;
+    let taken = prompt::roles(target, layer).contains(role);
+    let path = own_role(layer, Some(role)).parse().ok();
     let Some(path) = path.filter(|path| !taken && target.get(path).is_none()) else {
+        let role = role.clone();
         return Err(RoleError::There { layer, role });
     };
     let text = assets::role_form().replace("<role>", role.as_str());
@@ -173,55 +166,56 @@ pub struct Deleted {
 }
 
 /// Takes a role off the schedule, and its file out of the repository. A built-in one can be added again.
-pub fn delete(target: &Tree, config: &str, layer: Layer, role: &str) -> Result<Deleted, RoleError> {
-    let role = named(layer, role)?;
+pub fn delete(
+    target: &Tree,
+    config: &str,
+    layer: Layer,
+    role: &RoleName,
+) -> Result<Deleted, RoleError> {
+    must_have_roles(layer)?;
     let settings = parsed(config)?;
-    let file: Option<TreePath> = own_role(layer, Some(&role)).parse().ok();
+    let file: Option<TreePath> = own_role(layer, Some(role)).parse().ok();
     let file = file.filter(|path| target.get(path).is_some());
-    if on_schedule(&settings, layer, &role).is_none() {
+    if on_schedule(&settings, layer, role).is_none() {
         return match file {
             Some(_) => Ok(Deleted {
                 config: config.to_owned(),
                 file,
             }),
             None => {
-                known(target, layer, role.as_str())?;
-                Err(RoleError::Nothing(role))
+                must_be_known(target, layer, role)?;
+                Err(RoleError::Nothing(role.clone()))
             }
         };
     }
     let config = changed(
         config,
         layer,
-        schedule::remove(config, layer, &role),
-        |names| {
-            names.retain(|name| *name != role.as_str());
-        },
+        schedule::remove(config, layer, role),
+        |names| names.retain(|name| name != role),
     )?;
     Ok(Deleted { config, file })
 }
 
-/// A name in a layer of roles.
-fn named(layer: Layer, role: &str) -> Result<RoleName, RoleError> {
-    if layer.cast() == Cast::Single {
-        return Err(RoleError::SingleLayer(layer));
+fn must_have_roles(layer: Layer) -> Result<(), RoleError> {
+    match layer.cast() {
+        Cast::Single => Err(RoleError::SingleLayer(layer)),
+        Cast::Multi => Ok(()),
     }
-    let name = role.parse();
-    name.map_err(|_| RoleError::Name(presentable(role, NAME_CHARS_MAX)))
 }
 
-/// The name of a role that is there.
-fn known(target: &Tree, layer: Layer, role: &str) -> Result<RoleName, RoleError> {
-    let role = named(layer, role)?;
+fn must_be_known(target: &Tree, layer: Layer, role: &RoleName) -> Result<(), RoleError> {
+    must_have_roles(layer)?;
     let roles = prompt::roles(target, layer);
-    if roles.contains(&role) {
-        return Ok(role);
+    if roles.contains(role) {
+        return Ok(());
     }
     let names: Vec<_> = roles.iter().map(RoleName::as_str).collect();
     let offer = match nearest(role.as_str(), names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", names.join(", ")),
     };
+    let role = role.clone();
     Err(RoleError::Unknown { layer, role, offer })
 }
 
@@ -239,7 +233,7 @@ fn scheduled(config: &Config, layer: Layer) -> &[Scheduled] {
 
 fn on_schedule<'a>(config: &'a Config, layer: Layer, role: &RoleName) -> Option<&'a Scheduled> {
     let mut rows = scheduled(config, layer).iter();
-    rows.find(|it| it.name == role.as_str())
+    rows.find(|it| it.name == *role)
 }
 
 /// The changed settings, if they say exactly what was wanted: there are more ways to write a list than are changed here.
@@ -247,9 +241,9 @@ fn changed(
     before: &str,
     layer: Layer,
     after: Option<String>,
-    change: impl FnOnce(&mut Vec<String>),
+    change: impl FnOnce(&mut Vec<RoleName>),
 ) -> Result<String, RoleError> {
-    let rows = |config: &Config, layer| -> Vec<(String, bool)> {
+    let rows = |config: &Config, layer| -> Vec<(RoleName, bool)> {
         let rows = scheduled(config, layer).iter();
         rows.map(|it| (it.name.clone(), it.enabled)).collect()
     };
@@ -266,7 +260,7 @@ fn changed(
             if other != layer {
                 return now == kept;
             }
-            let enabled = |name: &String| {
+            let enabled = |name: &RoleName| {
                 let row = kept.iter().find(|row| row.0 == *name);
                 row.is_none_or(|row| row.1)
             };

@@ -23,7 +23,7 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     must_be_apart(git)?;
     must_be_no_test(git)?;
     must_be_committed(git)?;
-    let worker = Branches::here(git)?.worker;
+    let worker = Branches::here(git).worker;
     must_be_free(git, &worker)?;
     let removed = git.tracked(CONTROL)?;
     for path in &removed {

@@ -46,10 +46,10 @@ struct Seen {
 
 impl Seen {
     fn read(git: &Git, args: &ExamineArgs) -> Result<Self> {
-        let target = Branches::here(git)?.target;
+        let target = Branches::here(git).target;
         let code = must_tip(git, &target)?;
         let mut control = git.tree(&code, &[CONTROL])?;
-        let worker = Branches::guess(control.text(CONFIG))?.worker;
+        let worker = Branches::guess(control.text(CONFIG)).worker;
         let mut tip = git.tip(&worker)?;
         if let Some(revision) = &args.revision {
             let asked = must_commit(git, revision)?;

@@ -55,7 +55,7 @@ fn must_be_new(git: &Git) -> Result<()> {
 
 /// Refuses on the worker branch, which is the system's.
 pub(super) fn must_be_apart(git: &Git) -> Result<()> {
-    let worker = Branches::here(git)?.worker;
+    let worker = Branches::here(git).worker;
     let branch = git.branch()?;
     let is_worker = branch.as_deref() == Some(worker.as_str());
     let has_system = match git.commit("HEAD")? {

@@ -6,19 +6,13 @@ use std::path::Path;
 use ::scaffold::config;
 use ::scaffold::layout::CONTROL;
 use ::scaffold::tree::Tree;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use domain::ids::{BranchName, CommitSha};
 use toml_edit::{Document, Item};
 
 use super::CONFIG;
 use super::git::Git;
 use crate::error::Error;
-
-/// The branch that people work on, where no settings name one.
-const TARGET: &str = "main";
-
-/// The branch that holds `.jules/`, where no settings name one.
-pub(super) const WORKER: &str = "jules";
 
 /// The branches of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,36 +31,28 @@ impl Branches {
             let what = format!("{place} cannot be used: {}", faults.join("; "));
             Error::unfit("bad_settings", what, "correct it, commit it, and try again")
         })?;
-        let branch = |name: &str| {
-            let parsed = name.parse::<BranchName>();
-            parsed.with_context(|| format!("{place} names the branch `{name}`"))
-        };
         Ok(Self {
-            target: branch(&settings.target_branch)?,
-            worker: branch(&settings.worker_branch)?,
+            target: settings.target_branch,
+            worker: settings.worker_branch,
         })
     }
 
     /// As settings say that may be missing or broken: whatever of them can be read.
-    pub(super) fn guess(text: Option<&str>) -> Result<Self> {
+    pub(super) fn guess(text: Option<&str>) -> Self {
         let document = text.and_then(|text| Document::parse(text).ok());
         let run = document.as_ref().and_then(|document| document.get("run"));
-        let branch = |key: &str, usual: &str| {
+        let branch = |key: &str, usual: BranchName| {
             let named = run.and_then(|run| run.get(key)).and_then(Item::as_str);
-            let named = named.and_then(|name| name.parse().ok());
-            match named {
-                Some(name) => Ok(name),
-                None => usual.parse().context("naming the usual branch"),
-            }
+            named.and_then(|name| name.parse().ok()).unwrap_or(usual)
         };
-        Ok(Self {
-            target: branch("jlo_target_branch", TARGET)?,
-            worker: branch("jules_worker_branch", WORKER)?,
-        })
+        Self {
+            target: branch("jlo_target_branch", BranchName::main()),
+            worker: branch("jules_worker_branch", BranchName::jules()),
+        }
     }
 
     /// The branches that the settings in the working tree name. They are only where reading begins.
-    pub(super) fn here(git: &Git) -> Result<Self> {
+    pub(super) fn here(git: &Git) -> Self {
         Self::guess(fs::read_to_string(git.root().join(CONFIG)).ok().as_deref())
     }
 }
@@ -85,7 +71,7 @@ pub(super) struct Place {
 impl Place {
     /// Reads the user's files where the target branch has them.
     pub(super) fn read(git: &Git) -> Result<Self> {
-        let target = Branches::here(git)?.target;
+        let target = Branches::here(git).target;
         let code = must_tip(git, &target)?;
         let control = git.tree(&code, &[CONTROL])?;
         let place = format!("{CONFIG} on the branch {target}");
@@ -156,15 +142,12 @@ mod tests {
     #[test]
     fn branches_are_read_from_settings_that_are_broken_elsewhere() {
         let text = "[run]\njlo_target_branch = \"trunk\"\njules_worker_branch = \"a..b\"\n[odd]\n";
-        let found = Branches::guess(Some(text)).unwrap();
+        let found = Branches::guess(Some(text));
         assert_eq!(
             (found.target.as_str(), found.worker.as_str()),
-            ("trunk", WORKER)
+            ("trunk", "jules")
         );
-        assert_eq!(
-            Branches::guess(Some("[run")).unwrap(),
-            Branches::guess(None).unwrap()
-        );
+        assert_eq!(Branches::guess(Some("[run")), Branches::guess(None));
     }
 
     #[test]

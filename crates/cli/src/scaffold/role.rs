@@ -42,7 +42,7 @@ pub(super) fn run(git: &Git, command: &RoleCommand, as_json: bool) -> Result<()>
 
 fn add(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
     must_be_apart(git)?;
-    let text = roles::add(tree, &settings(git)?, it.layer, it.role.as_str()).map_err(refusal)?;
+    let text = roles::add(tree, &settings(git)?, it.layer, &it.role).map_err(refusal)?;
     disk::replace(git.root(), CONFIG, &text, SETTINGS_MODE)?;
     let told = json!({ "layer": it.layer, "role": it.role });
     Ok(Answer::new(told).line(format!(
@@ -53,7 +53,7 @@ fn add(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
 
 fn create(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
     must_be_apart(git)?;
-    let (path, text) = roles::create(tree, it.layer, it.role.as_str()).map_err(refusal)?;
+    let (path, text) = roles::create(tree, it.layer, &it.role).map_err(refusal)?;
     write_new(git.root(), path.as_str(), &text)?;
     let told = json!({ "layer": it.layer, "role": it.role, "file": path.as_str() });
     Ok(Answer::new(told)
@@ -66,7 +66,7 @@ fn create(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
 
 fn delete(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
     must_be_apart(git)?;
-    let deleted = roles::delete(tree, &settings(git)?, it.layer, it.role.as_str());
+    let deleted = roles::delete(tree, &settings(git)?, it.layer, &it.role);
     let deleted = deleted.map_err(refusal)?;
     // First the schedule: a role that is gone and scheduled would stop every pipeline.
     let unscheduled = disk::replace(git.root(), CONFIG, &deleted.config, SETTINGS_MODE)?;
@@ -116,7 +116,7 @@ fn list(git: &Git, tree: &Tree, layer: Option<Layer>) -> Result<Answer> {
             (false, true) => "built in",
             (false, false) => "missing",
         };
-        [row.layer.name(), &row.role, file, scheduled]
+        [row.layer.name(), row.role.as_str(), file, scheduled]
             .map(str::to_owned)
             .to_vec()
     };
@@ -126,7 +126,7 @@ fn list(git: &Git, tree: &Tree, layer: Option<Layer>) -> Result<Answer> {
 }
 
 fn show(tree: &Tree, it: &OneRole) -> Result<Answer> {
-    let text = roles::show(tree, it.layer, it.role.as_str()).map_err(refusal)?;
+    let text = roles::show(tree, it.layer, &it.role).map_err(refusal)?;
     let told = json!({ "layer": it.layer, "role": it.role, "text": text });
     Ok(Answer::new(told).line(text.trim_end()))
 }
@@ -139,9 +139,7 @@ fn validate(
     as_json: bool,
 ) -> Result<()> {
     let findings: Vec<Finding> = match (layer, role) {
-        (Some(layer), Some(role)) => {
-            roles::validate(tree, layer, role.as_str()).map_err(refusal)?
-        }
+        (Some(layer), Some(role)) => roles::validate(tree, layer, role).map_err(refusal)?,
         (_, _) => {
             let settings = config::parse(CONFIG, &settings(git)?);
             let settings = settings.map_err(|faults| refusal(RoleError::Config(faults)))?;

@@ -39,7 +39,26 @@ fn text_ids() {
     refused::<CommitSha>(&["", &"0A".repeat(20), &"a".repeat(41), &"g".repeat(40)]);
     ok::<BranchName>(&["main", "feat/x-1", "a@b", "jules/ünïcode"]);
     refused::<BranchName>(&[
-        "", "a..b", "a b", "a~1", "a^", "a:b", "/a", "a/", "-a", "a.", "a\\b", "a\u{7}",
+        "",
+        "a..b",
+        "a b",
+        "a~1",
+        "a^",
+        "a:b",
+        "/a",
+        "a/",
+        "-a",
+        "a.",
+        "a\\b",
+        "a\u{7}",
+        "a//b",
+        ".a",
+        "a/.b",
+        "a.lock",
+        "a.lock/b",
+        "@",
+        "a@{b",
+        "a\u{202e}b",
     ]);
     ok::<JobId>(&["01jv0000000000000000000007"]);
     refused::<JobId>(&[

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use domain::ids::InvalidId;
 use toml_edit::{Item, TableLike, Value};
 
-use super::{Schedule, Scheduled, is_id};
+use super::{Schedule, Scheduled};
 use crate::fault::{Fault, line_at, nearest, shown};
 
 /// Keys that the origin once had, which name a limit that is Gaffer's to set.
@@ -186,15 +187,18 @@ impl<'a> Reader<'a> {
             return None;
         }
         let name = self.text(table, "name")?;
-        if !is_id(&name) {
-            let what = format!("`{}` is no id: letters, digits, `-` and `_`", shown(&name));
-            self.note(self.line(table, "name"), what);
-            return None;
+        let line = self.line(table, "name");
+        match name.parse() {
+            Ok(name) => Some(Scheduled {
+                name,
+                enabled: self.boolean(table, "enabled").unwrap_or(true),
+                line,
+            }),
+            Err(error) => {
+                let error: InvalidId = error;
+                self.note(line, error.to_string());
+                None
+            }
         }
-        Some(Scheduled {
-            name,
-            enabled: self.boolean(table, "enabled").unwrap_or(true),
-            line: self.line(table, "name"),
-        })
     }
 }

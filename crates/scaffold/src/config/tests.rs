@@ -54,14 +54,17 @@ fn a_whole_file_is_read() {
         .collect();
     assert_eq!(observers, [("taxonomy", true, 14), ("qa", false, 15)]);
     assert!(config.innovators[0].enabled);
-    assert_eq!(config.workstreams["backend"].deciders[0].name, "triage");
+    assert_eq!(
+        config.workstreams["backend"].deciders[0].name.as_str(),
+        "triage"
+    );
 }
 
 #[test]
 fn an_empty_file_has_the_defaults_and_no_address() {
     let config = parse("c", "").unwrap();
-    assert_eq!(config.target_branch, "main");
-    assert_eq!(config.worker_branch, "jules");
+    assert_eq!(config.target_branch.as_str(), "main");
+    assert_eq!(config.worker_branch.as_str(), "jules");
     assert_eq!(config.workflow.clock, Clock::Gaffer);
     assert_eq!(config.workflow.wait_minutes, 30);
     let with_api = parse("c", "[jules_api]\napi_url = \"https://evil.example\"\n").unwrap();
@@ -138,7 +141,7 @@ fn doubled_and_bad_ids_are_refused() {
         [
             "c:2: a role here has no `name`",
             "c:4: `qa` is scheduled twice",
-            "c:5: `../x` is no id: letters, digits, `-` and `_`",
+            "c:5: `../x` is not a valid role: 1 to 40 of a-z, 0-9, `_`, `-`, a letter first",
         ]
     );
     assert_eq!(said("[workstreams.generic]\n").len(), 1);

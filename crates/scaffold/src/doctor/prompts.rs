@@ -155,13 +155,13 @@ fn known(
     layer: Layer,
     scheduled: &Scheduled,
 ) -> Option<RoleName> {
-    let role = scheduled.name.parse().ok();
-    let role = role.filter(|role| roles(target, layer).contains(role));
-    if role.is_none() {
-        let what = format!("the layer {layer} has no role `{}`", scheduled.name);
-        report.add(Rule::ScheduledRole, CONFIG, scheduled.line, what);
+    let role = &scheduled.name;
+    if roles(target, layer).contains(role) {
+        return Some(role.clone());
     }
-    role
+    let what = format!("the layer {layer} has no role `{role}`");
+    report.add(Rule::ScheduledRole, CONFIG, scheduled.line, what);
+    None
 }
 
 /// A request as the pipeline would make it, with ids that stand in for fresh ones.

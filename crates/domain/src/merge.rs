@@ -280,8 +280,9 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &MergeContext, 
     );
 }
 
-/// `dir/` covers everything below it, anything else exactly itself; case does not count, since some file systems ignore it.
-fn covers(path: &str, file: &str) -> bool {
+/// Whether a protected path covers a file: `dir/` everything below it, anything else exactly itself; case does not
+/// count, since some file systems ignore it.
+pub fn covers(path: &str, file: &str) -> bool {
     let (path, file) = (path.to_lowercase(), file.to_lowercase());
     if path.ends_with('/') {
         file.starts_with(&path)

@@ -93,6 +93,16 @@ pub fn older_changes() -> Option<&'static str> {
     ASSETS.get_file("older/change.yml")?.contents_utf8()
 }
 
+/// The folder of each component that a session's machine can have.
+pub(crate) fn components() -> Option<&'static Dir<'static>> {
+    ASSETS.get_dir("setup/components")
+}
+
+/// How the script that installs them begins.
+pub(crate) fn setup_header() -> Option<&'static str> {
+    ASSETS.get_file("setup/header.sh")?.contents_utf8()
+}
+
 /// A file that is made up for trial runs, with places to fill in.
 pub fn mock(name: &str) -> Option<&'static str> {
     ASSETS.get_file(format!("mock/{name}"))?.contents_utf8()

@@ -10,6 +10,7 @@ use std::fmt;
 
 use domain::ids::RoleName;
 use domain::layer::Layer;
+use domain::merge::covers;
 use domain::redact::presentable;
 
 use crate::layout::{CONTROL, Paths, SYSTEM};
@@ -208,12 +209,9 @@ impl Place<'_> {
         if [SYSTEM, CONTROL].contains(&top) {
             return Some("an implementer changes neither `.jules/` nor `.jlo/`");
         }
-        let guarded = |guard: &String| {
-            let guard = guard.to_lowercase();
-            folded == guard || (guard.ends_with('/') && folded.starts_with(&guard))
-        };
-        let protected = self.scope.protected.iter().any(guarded);
-        protected.then_some("the path is protected in this repository")
+        let mut protected = self.scope.protected.iter();
+        let is_protected = protected.any(|guard| covers(guard, path.as_str()));
+        is_protected.then_some("the path is protected in this repository")
     }
 }
 

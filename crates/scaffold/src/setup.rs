@@ -6,10 +6,11 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use include_dir::{Dir, include_dir};
+use include_dir::Dir;
 use serde::Deserialize;
 use toml_edit::{Document, Item, TableLike};
 
+use crate::assets;
 use crate::config::is_id;
 use crate::fault::{Fault, line_at, nearest, shown};
 use crate::yaml;
@@ -33,8 +34,6 @@ pub const INSTALL: &str = ".jlo/setup/install.sh";
 
 /// What keeps the secrets out of git.
 pub const IGNORED: &str = ".jlo/setup/.gitignore";
-
-static SETUP: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/assets/setup");
 
 /// One thing that can be installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +105,7 @@ pub struct Catalogue(BTreeMap<String, Component>);
 impl Catalogue {
     /// The components that this program brings along.
     pub fn embedded() -> Result<Self, Fault> {
-        let folders = SETUP.get_dir("components").into_iter().flat_map(Dir::dirs);
+        let folders = assets::components().into_iter().flat_map(Dir::dirs);
         let components = folders.map(|folder| {
             let name = folder.path().file_name().and_then(|name| name.to_str());
             let text = |file: &str| {
@@ -246,10 +245,7 @@ fn ignored(text: &str) -> String {
 
 /// The script that installs these, in this order.
 pub fn install_script(ordered: &[&Component]) -> String {
-    let header = SETUP
-        .get_file("header.sh")
-        .and_then(|file| file.contents_utf8());
-    let mut script = header.unwrap_or_default().to_owned();
+    let mut script = assets::setup_header().unwrap_or_default().to_owned();
     for component in ordered {
         let part = component.script.trim();
         script.push_str(&format!("\n# {}\n{part}\n", component.name));

@@ -43,7 +43,7 @@ pub struct SourceView {
     #[schemars(with = "form::Settings")]
     pub timing: Timing,
     /// How issues become deliveries, and how those go.
-    #[schemars(with = "form::Settings")]
+    #[schemars(with = "DeliverySettings")]
     pub deliveries: Rules,
 }
 

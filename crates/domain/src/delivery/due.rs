@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::asks;
 use super::history;
+use super::transcript::transcript_due;
 use super::{Delivery, Observe, Phase, PlanBy, ReviewBy, RunStatus, Work};
 use crate::when::plus;
 
@@ -35,7 +36,9 @@ pub fn due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
     if delivery.is_terminal() {
         let is_recent = now < plus(since, LOOKS_CLOSED_FOR);
         let tells_at = tells_at(delivery).filter(|at| *at > now);
-        return is_recent.then(|| tells_at.unwrap_or(plus(now, LOOK_RUNNING)));
+        let reads_at = transcript_due(delivery, now);
+        let soon = tells_at.into_iter().chain(reads_at).min();
+        return is_recent.then(|| soon.unwrap_or(plus(now, LOOK_RUNNING)));
     }
     let wait = match delivery.phase {
         _ if awaits_person(delivery) => LOOK_WAITING,
@@ -48,7 +51,8 @@ pub fn due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
         | Phase::Close => LOOK_RUNNING,
     };
     // A deadline that has passed was decided about.
-    let deadlines = [deadline(delivery, since), tells_at(delivery)];
+    let reads_at = transcript_due(delivery, now);
+    let deadlines = [deadline(delivery, since), tells_at(delivery), reads_at];
     let deadlines = deadlines.into_iter().flatten().filter(|at| *at > now);
     Some(deadlines.fold(plus(now, wait), Timestamp::min))
 }

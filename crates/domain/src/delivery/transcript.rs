@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Delivery;
 use super::apply::step;
-use super::run::Run;
+use super::run::{Mode, Run};
 use crate::conversation::Role;
 use crate::fence::encoded_len;
 use crate::ids::{JobId, RunId, SessionId};
@@ -101,17 +101,30 @@ pub struct TranscriptSpan {
     pub session: SessionId,
     /// Only what is later; all from the beginning without it.
     pub after: Option<Timestamp>,
-    /// Nothing later.
+    /// Nothing later, unless the session was collected.
     pub through: Timestamp,
+    /// Whether the session was begun elsewhere: it may still work when its run is added.
+    pub is_collected: bool,
 }
 
-/// The runs that have ended and whose transcripts are still to be kept.
-pub fn transcripts_wanted(delivery: &Delivery) -> Vec<RunId> {
-    let pending = delivery
-        .runs
-        .iter()
-        .filter(|run| run.transcript == TranscriptState::Pending);
-    pending.map(|run| run.id.clone()).collect()
+/// The runs that have ended and whose transcripts are still to be kept. A log is read once nothing more of the run can
+/// be written into it.
+pub fn transcripts_wanted(delivery: &Delivery, now: Timestamp) -> Vec<RunId> {
+    let wanted = pending(delivery).filter(|(_, through)| *through <= now);
+    wanted.map(|(run, _)| run.clone()).collect()
+}
+
+/// When the next log can be read whole; none while none is awaited.
+pub(super) fn transcript_due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
+    let later = pending(delivery).map(|(_, through)| through);
+    later.filter(|through| *through > now).min()
+}
+
+/// The runs whose transcripts are to be kept, and until when activities of theirs may be written.
+fn pending(delivery: &Delivery) -> impl Iterator<Item = (&RunId, Timestamp)> {
+    let pending = delivery.runs.iter();
+    let pending = pending.filter(|run| run.transcript == TranscriptState::Pending);
+    pending.filter_map(|run| Some((&run.id, transcript_span(delivery, &run.id)?.through)))
 }
 
 /// Which part of a log is the transcript of a run; none of a run that is under way or has no session.
@@ -130,6 +143,7 @@ pub fn transcript_span(delivery: &Delivery, id: &RunId) -> Option<TranscriptSpan
         session,
         after,
         through,
+        is_collected: run.mode == Mode::Execution,
     })
 }
 
@@ -160,8 +174,10 @@ pub fn with_transcript(
 
 /// What was said and done in a span of a log, the oldest first.
 pub fn transcript(activities: &[Activity], span: &TranscriptSpan) -> Vec<TranscriptEntry> {
-    let is_in =
-        |it: &&Activity| span.after.is_none_or(|after| it.at > after) && it.at <= span.through;
+    let is_in = |it: &&Activity| {
+        let is_late = it.at > span.through && !span.is_collected;
+        span.after.is_none_or(|after| it.at > after) && !is_late
+    };
     activities.iter().filter(is_in).filter_map(entry).collect()
 }
 

@@ -48,7 +48,7 @@ impl Dispatcher {
                 }
             }
             self.run_effects(&pk, &source, None).await?;
-            ended = delivery::transcripts_wanted(&delivery);
+            ended = delivery::transcripts_wanted(&delivery, self.backend.now());
             if let Some(error) = failed {
                 return Err(error);
             }

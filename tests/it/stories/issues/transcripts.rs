@@ -228,3 +228,35 @@ async fn a_transcript_that_cannot_be_read_now_is_kept_later() {
 async fn a_session_that_cannot_be_found_yet_has_its_transcript_kept_later() {
     kept_once_it_can_be_read(404).await;
 }
+
+#[tokio::test]
+async fn a_collected_session_that_still_works_is_read_once_it_is_done() {
+    let last = Step::Complete {
+        after: MINUTE * 20,
+        no_change: true,
+    };
+    let world = World::with(Setup {
+        source: taking(|_| {}),
+        scenario: scenario(vec![story("Look around", saying("I look around.", last))]),
+        webhooks: false,
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    let job = world.submit("Look around").await;
+    let works = async |world: &World| world.session_activities(&job).await > 2;
+    Box::pin(world.until(hour(1), "a session works", works)).await;
+    let found = world.backend.must_job(&job).await.expect("a job");
+    let session = found.value.session().cloned();
+    order(&world, number, Act::Collect { job, session }).await;
+    world.pass(MINUTE * 3).await;
+    let run = async || runs(&world, number).await.pop().expect("a run");
+    assert_eq!(run().await.transcript, TranscriptState::Pending);
+    world.pass(hour(2)).await;
+    assert_eq!(run().await.transcript, TranscriptState::Kept);
+    let lines = told(&world, number, &run().await).await;
+    let last = lines.last().map(String::as_str);
+    let finished = "assistant tool_result: The session was finished.";
+    assert_eq!(last, Some(finished), "{lines:?}");
+}

@@ -25,6 +25,7 @@ fn all() -> TranscriptSpan {
         session: session(),
         after: None,
         through: at(1_000_000),
+        is_collected: false,
     }
 }
 
@@ -132,23 +133,22 @@ fn each_run_has_its_part_of_the_log_of_their_session() {
     world.kim(Act::Start);
     let plan = world.delivery.runs[0].id.clone();
     world.sees(Work::Working, None);
-    assert_eq!(transcripts_wanted(&world.delivery), [], "it is under way");
+    let wanted = |world: &World, second| transcripts_wanted(&world.delivery, at(second));
+    assert_eq!(wanted(&world, 9_000), [], "it is under way");
     assert_eq!(transcript_span(&world.delivery, &plan), None);
     world.second = 100;
     world.sees(Work::Planned(plan_id()), None);
-    assert_eq!(
-        transcripts_wanted(&world.delivery),
-        std::slice::from_ref(&plan)
-    );
+    assert_eq!(wanted(&world, 160), [], "more of it may be written");
+    assert_eq!(wanted(&world, 161), std::slice::from_ref(&plan));
+    let looks = due(&world.delivery, at(160));
+    assert_eq!(looks, Some(at(161)), "that is when it looks");
     world.second = 500;
     world.kim(Act::Approve { head: None });
     world.second = 600;
     world.kim(Act::Cancel);
     let made = world.delivery.runs[1].id.clone();
-    assert_eq!(
-        transcripts_wanted(&world.delivery),
-        [plan.clone(), made.clone()]
-    );
+    assert_eq!(wanted(&world, 660), std::slice::from_ref(&plan));
+    assert_eq!(wanted(&world, 661), [plan.clone(), made.clone()]);
 
     let log: Vec<Activity> = [50, 101, 161, 162, 300, 601, 661, 662]
         .map(|second| said(second, "so"))
@@ -171,7 +171,8 @@ fn what_was_kept_is_noted_down_even_when_all_is_over() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
     world.reads(merged(None));
     assert_eq!(place(&world.delivery), "close/succeeded");
-    let wanted = transcripts_wanted(&world.delivery);
+    assert_eq!(due(&world.delivery, at(4)), Some(at(63)));
+    let wanted = transcripts_wanted(&world.delivery, at(63));
     assert_eq!(
         wanted.len(),
         2,
@@ -185,7 +186,7 @@ fn what_was_kept_is_noted_down_even_when_all_is_over() {
         assert_eq!(again.aggregate, kept.aggregate, "once more changes nothing");
         world.delivery = kept.aggregate;
     }
-    assert_eq!(transcripts_wanted(&world.delivery), []);
+    assert_eq!(transcripts_wanted(&world.delivery, at(9_000)), []);
     // What the first run's reading came too early for is told by the second.
     let span = transcript_span(&world.delivery, &wanted[1]).unwrap();
     assert_eq!(span.after, Some(at(9)));
@@ -216,6 +217,8 @@ fn a_collected_session_and_one_that_reviews_have_transcripts() {
     let run = world.delivery.runs.last().unwrap().clone();
     let span = transcript_span(&world.delivery, &run.id).unwrap();
     assert_eq!((span.after, span.session.as_str()), (None, "s3"));
+    let later = transcript(&[said(90_000, "It went on.")], &span);
+    assert_eq!(later.len(), 1, "it may still work when it is collected");
     world.kim(Act::Collect {
         job: JobId::from_ulid(ulid::Ulid(10)),
         session: None,

@@ -1,10 +1,12 @@
 //! Keeps what was said and done in the runs of a delivery, for people and agents who look into them.
 
 use domain::delivery::{
-    self, Delivery, TranscriptEntry, TranscriptSpan, transcript_pages, transcript_span,
+    self, Delivery, TranscriptEntry, TranscriptSpan, TranscriptState, transcript_pages,
+    transcript_span,
 };
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{DeliveryId, RunId};
+use domain::job::{Job, Phase};
 use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 
@@ -24,7 +26,7 @@ impl Dispatcher {
     /// look; it holds up neither the others nor the delivery.
     pub(super) async fn keep_transcripts(&self, id: &DeliveryId, ended: &[RunId]) {
         for run in ended {
-            match self.keep_transcript(id, run).await {
+            match self.keep_transcript((id, run), Reader::Look).await {
                 Ok(None) => {}
                 Ok(Some(failure)) => {
                     tracing::warn!(delivery.id = %id, %run, %failure, "a transcript could not be read; it is read later");
@@ -42,7 +44,7 @@ impl Dispatcher {
         id: &DeliveryId,
         run: &RunId,
     ) -> Result<(), Error> {
-        let Some(failure) = self.keep_transcript(id, run).await? else {
+        let Some(failure) = self.keep_transcript((id, run), Reader::Caller).await? else {
             return Ok(());
         };
         let first = self.first_page(id, run).await?;
@@ -70,8 +72,8 @@ impl Dispatcher {
     /// Reads the log of a run's session and keeps its part of it. Returns why it could not be read.
     async fn keep_transcript(
         &self,
-        id: &DeliveryId,
-        run: &RunId,
+        (id, run): (&DeliveryId, &RunId),
+        reader: Reader,
     ) -> Result<Option<Failure>, Error> {
         let Some(found) = self.backend.store.get::<Delivery>(id).await? else {
             return Ok(None);
@@ -82,11 +84,13 @@ impl Dispatcher {
         let Some(job) = self.backend.store.job(&span.job).await? else {
             return Ok(None);
         };
+        let first = self.first_page(id, run).await?;
+        let read_at = self.backend.now();
+        let is_whole = read_at >= span.through && !(span.is_collected && works(&job.value));
         // A message that comes twice reads nothing twice.
-        if is_kept(self.first_page(id, run).await?.as_ref()) {
+        if is_final(&found.value, run, first.as_ref()) || (reader == Reader::Look && !is_whole) {
             return Ok(None);
         }
-        let read_at = self.backend.now();
         let sessions = &self.readers.sessions;
         let log = sessions.activities(&job.value.account, &span.session, span.after);
         let entries = match log.await {
@@ -101,32 +105,43 @@ impl Dispatcher {
         if entries.is_empty() && is_recent(&span, read_at) {
             return Ok(None);
         }
-        self.save_transcript((id, run), &entries, read_at).await?;
+        self.save_transcript((id, run), &entries, (read_at, is_whole))
+            .await?;
         Ok(None)
     }
 
-    /// Saves the pages together with the word that they are there.
+    /// Saves the pages together with the word that they are there. Those of a run whose log still grows are kept for a
+    /// short time only, and the log is read again.
     async fn save_transcript(
         &self,
         (id, run): (&DeliveryId, &RunId),
         entries: &[TranscriptEntry],
-        read_at: Timestamp,
+        (read_at, is_whole): (Timestamp, bool),
     ) -> Result<(), Error> {
         let pages = &pages(entries, read_at);
         decide_again(format!("delivery {id}"), || async move {
             let first = self.first_page(id, run).await?;
-            if is_kept(first.as_ref()) {
+            let found = self.backend.must_delivery(id).await?;
+            if is_final(&found.value, run, first.as_ref()) {
                 return Ok(Some(()));
             }
-            let found = self.backend.must_delivery(id).await?;
             let now = self.backend.now();
             let step = delivery::with_transcript(&found.value, run, entries, now);
             let mut unit = self.backend.unit();
-            if step.aggregate != found.value {
+            if is_whole && step.aggregate != found.value {
                 let found = Some(&found);
                 self.backend.save_delivery(&mut unit, found, &step).await?;
             }
-            put_pages(&mut unit, (id, run), (pages, first.as_ref()), read_at);
+            let until = match is_whole {
+                true => retention::TRANSCRIPT,
+                false => retention::ANSWER,
+            };
+            put_pages(
+                &mut unit,
+                (id, run),
+                (pages, first.as_ref()),
+                (read_at, until),
+            );
             Ok(self.backend.try_commit(unit).await?.then_some(()))
         })
         .await
@@ -137,9 +152,9 @@ fn put_pages(
     unit: &mut UnitOfWork,
     (id, run): (&DeliveryId, &RunId),
     (pages, first): (&[TranscriptPage], Option<&Versioned<TranscriptPage>>),
-    read_at: Timestamp,
+    (read_at, until): (Timestamp, SignedDuration),
 ) {
-    let place = || IndexEntry::until(read_at, retention::TRANSCRIPT);
+    let place = || IndexEntry::until(read_at, until);
     for (page, kept) in (1..).zip(pages) {
         let key = keys::transcript(id, run, page);
         // The first one decides between two readings.
@@ -160,9 +175,32 @@ fn put_pages(
     }
 }
 
-/// Whether a reading is kept: no later one may replace it, since the session may be gone by then.
+/// Who reads a log: looks keep it once nothing more can be written, callers see what there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Look,
+    Caller,
+}
+
+/// Whether there are pages.
 fn is_kept(first: Option<&Versioned<TranscriptPage>>) -> bool {
     first.is_some_and(|first| first.value.pages > 0)
+}
+
+/// Whether a whole reading is kept: no later one may replace it, since the session may be gone by then.
+fn is_final(delivery: &Delivery, run: &RunId, first: Option<&Versioned<TranscriptPage>>) -> bool {
+    let run = delivery.runs.iter().find(|it| it.id == *run);
+    let is_whole = run.is_some_and(|run| run.transcript != TranscriptState::Pending);
+    is_whole && is_kept(first)
+}
+
+/// Whether the session of a job may still write.
+fn works(job: &Job) -> bool {
+    match &job.phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => true,
+        Phase::Watching(watch) => watch.log.completed.is_none(),
+        Phase::Ended(_) => false,
+    }
 }
 
 fn unchanged(first: Option<&Versioned<TranscriptPage>>) -> Expect {

@@ -9,7 +9,7 @@ use client::wire::{
     CreateSource, EditSource, IntakeResult, Pending, SourceRemoved, SourceView, Sources,
 };
 use domain::delivery::Rules;
-use domain::ids::RepoName;
+use domain::ids::{BranchName, RepoName};
 use domain::intake::ReadingResult;
 use domain::policy::{OddSource, Policy, Source, Timing};
 use domain::redact::presentable;
@@ -57,7 +57,8 @@ pub(crate) async fn create(
         account: wanted.account,
         agent: wanted.agent,
         paused: false,
-        branch: wanted.branch,
+        // As where it is added by a command.
+        branch: Some(wanted.branch.unwrap_or_else(BranchName::main)),
         policy: Policy::default(),
         timing: Timing::default(),
         deliveries: wanted.deliveries.over(&Rules::default()),

@@ -130,6 +130,7 @@ async fn a_source_is_added_once_and_with_settings_that_go_together() {
     let made = answer.ok(201);
     assert_eq!(made["deliveries"]["checkpoints"], json!(["plan"]));
     assert_eq!(made["policy"]["merge"], "human");
+    assert_eq!(made["branch"], "main", "its deliveries start from one");
     assert_eq!(world.get("/api/sources/acme/toys").await.ok(200), made);
     let again = world.post("/api/sources", &wanted).await;
     assert_eq!(again.code(409), "exists");

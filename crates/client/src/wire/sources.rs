@@ -94,7 +94,7 @@ pub struct CreateSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
-    /// The base branch of jobs that name none.
+    /// The base branch of jobs that name none; `main` without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,

@@ -61,6 +61,8 @@ pub enum Want {
     Say {
         /// The job.
         job: JobId,
+        /// The phase in which it is said.
+        phase: Phase,
         /// The requested change; `None` = go on.
         text: Option<String>,
         /// What identifies the message.

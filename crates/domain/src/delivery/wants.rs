@@ -148,6 +148,7 @@ fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
     let text = Some(message.text.clone()).filter(|text| !text.is_empty());
     (!is_said && !is_waiting).then(|| Want::Say {
         job: seen.job.clone(),
+        phase: delivery.phase,
         text,
         cause: format!("delivery:{}:{}", delivery.id, message.round),
     })

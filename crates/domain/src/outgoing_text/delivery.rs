@@ -1,7 +1,8 @@
 //! Texts for the sessions of deliveries.
 
 use crate::delivery::{
-    Delivery, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, PlanBy, RefRole, SUMMARY_CHARS_MAX, reasons,
+    Delivery, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, PlanBy, RefRole, SUMMARY_CHARS_MAX,
+    reasons,
 };
 use crate::fence::fence;
 use crate::ids::{CommitSha, PullRef};
@@ -55,14 +56,25 @@ pub fn review_task(delivery: &Delivery, pull: &PullRef, head: &CommitSha) -> Str
     text
 }
 
-/// A message to the session of a delivery: what has to change, or that it goes on.
-pub fn requested_change(text: Option<&str>) -> String {
+/// A message to the session of a delivery: what has to change in what the phase makes, or that it goes on.
+pub fn requested_change(phase: Phase, text: Option<&str>) -> String {
     let Some(text) = text else {
         return super::go_on().to_owned();
     };
+    let wanted = match phase {
+        Phase::Plan => "Please make another plan, and change nothing before it is approved.",
+        Phase::Intake
+        | Phase::Implement
+        | Phase::Review
+        | Phase::Verify
+        | Phase::Deploy
+        | Phase::Observe
+        | Phase::Close => {
+            "Please work on your change once more, and push to the same branch of the same pull request."
+        }
+    };
     format!(
-        "Please work on your change once more, and push to the same branch of the same pull request. {DO_NOT_ASK}\n\n\
-         What has to change was written by a reviewer:\n{}",
+        "{wanted} {DO_NOT_ASK}\n\nWhat has to change was written by a reviewer:\n{}",
         fence("review", &redact(text), FEEDBACK_CHARS_MAX)
     )
 }
@@ -183,7 +195,13 @@ mod tests {
             What has to change was written by a reviewer:
             ```text review
             Test the cart.
-            ```"#]].assert_eq(&requested_change(Some("Test the cart.")));
+            ```"#]].assert_eq(&requested_change(Phase::Implement, Some("Test the cart.")));
+        let plan = requested_change(Phase::Plan, Some("Keep the old route."));
+        assert!(plan.starts_with("Please make another plan"), "{plan}");
+        assert!(
+            !plan.contains("pull request. Do"),
+            "there is none yet: {plan}"
+        );
         expect![[r#"
             Delivery `f11647a73aa0`: review, running.
 

@@ -245,8 +245,11 @@ async fn a_collected_session_that_still_works_is_read_once_it_is_done() {
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "plan/pending").await;
     let job = world.submit("Look around").await;
-    let works = async |world: &World| world.session_activities(&job).await > 2;
-    Box::pin(world.until(hour(1), "a session works", works)).await;
+    let planned = async |world: &World| world.state(&job).await == "plan-waits";
+    Box::pin(world.until(hour(1), "a plan", planned)).await;
+    let approved = world.backend.approve_plan(&world.named(&job), None).await;
+    approved.expect("an approval");
+    world.pass(MINUTE).await;
     let found = world.backend.must_job(&job).await.expect("a job");
     let session = found.value.session().cloned();
     order(&world, number, Act::Collect { job, session }).await;

@@ -94,8 +94,13 @@ impl Dispatcher {
                 let named = named(id, job, by);
                 backend.approve_plan(&named, Some(plan)).await.map(drop)
             }
-            Want::Say { job, text, cause } => {
-                let text = outgoing_text::requested_change(text.as_deref());
+            Want::Say {
+                job,
+                phase,
+                text,
+                cause,
+            } => {
+                let text = outgoing_text::requested_change(*phase, text.as_deref());
                 let named = named(id, job, system);
                 backend.say(&named, &text, cause).await.map(drop)
             }

@@ -137,6 +137,9 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
         Phase::Review | Phase::Verify if moving.delivery.has_lost_session() => {
             moving.send_back(Phase::Implement, reason.as_deref(), by);
         }
+        Phase::Review if moving.delivery.has_used_rounds() && reason.is_some() => {
+            once_more(moving, reason.as_deref(), by)?;
+        }
         Phase::Plan if !moving.delivery.children.is_empty() => {
             parts::take_up_again(moving);
             moving.pend(phase, by);
@@ -149,6 +152,17 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
         }
         Phase::Intake | Phase::Deploy | Phase::Observe | Phase::Close => moving.pend(phase, by),
     }
+    Ok(())
+}
+
+/// A person's order is bounded by no number of rounds, and is counted as one.
+fn once_more(moving: &mut Moving<'_>, feedback: Option<&str>, by: &Actor) -> Result<(), Refused> {
+    if !by.is_person() {
+        let sentence = "only a person may send it back once more: without a reason the same change \
+                        is reviewed again";
+        return Err(("rounds_used_up", sentence.to_owned()));
+    }
+    moving.next_round(feedback, by);
     Ok(())
 }
 

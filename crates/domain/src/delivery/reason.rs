@@ -74,6 +74,13 @@ pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
     found
 }
 
+/// What else a person can do about a failure than to try the same again.
+fn way_on(delivery: &Delivery) -> Option<&'static str> {
+    delivery.has_used_rounds().then_some(
+        "A retry with a reason sends it back to implement; without one the same change is reviewed again.",
+    )
+}
+
 /// What is said of a part that did not just go on.
 fn part(child: &Child) -> Option<Reason> {
     let (code, what) = match child.state {
@@ -96,7 +103,11 @@ fn first(delivery: &Delivery) -> Reason {
         return reason("awaits_approval", sentence);
     }
     if let Some(error) = &delivery.error {
-        let sentence = format!("The phase {phase} failed: {}", error.text);
+        let failed = format!("The phase {phase} failed: {}", error.text);
+        let sentence = match way_on(delivery) {
+            Some(way) => format!("{}. {way}", failed.trim_end_matches('.')),
+            None => failed,
+        };
         return reason(error.code.word(), sentence);
     }
     if delivery.run_status == RunStatus::Blocked {

@@ -5,7 +5,7 @@ use super::due::AGENT_REVIEWS_FOR;
 use super::history::Actor;
 use super::moves::Moving;
 use super::progress::{goes_on, session_failed};
-use super::{Asked, Checks, Fault, Phase, ReviewBy, Verdict, Work};
+use super::{Asked, Checks, Delivery, Fault, Phase, ReviewBy, Verdict, Work};
 use crate::ids::JobId;
 use crate::when::plus;
 
@@ -119,12 +119,25 @@ fn not_passed(moving: &mut Moving<'_>) {
         let text = format!("it did not pass, and the source allows {rounds} {rounds_word} back");
         return moving.fail(Fault::RoundsUsedUp, &text, &Actor::System);
     }
-    moving.delivery.review_round = moving.delivery.review_round.saturating_add(1);
     let feedback = moving.delivery.feedback.clone();
-    moving.send_back(Phase::Implement, feedback.as_deref(), &Actor::System);
+    moving.next_round(feedback.as_deref(), &Actor::System);
+}
+
+impl Delivery {
+    /// Whether its review failed since it sent the change back as often as it may.
+    pub(super) fn has_used_rounds(&self) -> bool {
+        let code = self.error.as_ref().map(|error| error.code);
+        code == Some(Fault::RoundsUsedUp)
+    }
 }
 
 impl Moving<'_> {
+    /// The change goes back from its review.
+    pub(super) fn next_round(&mut self, feedback: Option<&str>, by: &Actor) {
+        self.delivery.review_round = self.delivery.review_round.saturating_add(1);
+        self.send_back(Phase::Implement, feedback, by);
+    }
+
     /// The reviewer is asked to review a head.
     fn ask_review(&mut self, by: ReviewBy, head: &crate::ids::CommitSha) {
         let now = self.now;

@@ -155,6 +155,12 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
     Ok(())
 }
 
+/// A verdict about a review that failed is a review of its own, and what a retry forgives it forgives, too.
+fn review_again(moving: &mut Moving<'_>, by: &Actor) {
+    moving.delivery.task.forgiven = moving.delivery.head().cloned();
+    moving.run(Phase::Review, by);
+}
+
 /// A person's order is bounded by no number of rounds, and is counted as one.
 fn once_more(moving: &mut Moving<'_>, feedback: Option<&str>, by: &Actor) -> Result<(), Refused> {
     if !by.is_person() {
@@ -177,7 +183,15 @@ fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), R
     };
     same_head(Some(&review.head), moving.delivery.head())?;
     moving.delivery.feedback = feedback.or(moving.delivery.feedback.take());
+    let had_used_rounds = moving.delivery.has_used_rounds();
+    if moving.delivery.run_status == RunStatus::Failed {
+        review_again(moving, by);
+    }
     moving.judge(review.verdict, &review.head, (by, summary.as_deref()));
+    if review.verdict == Verdict::NotPass && had_used_rounds && by.is_person() {
+        let feedback = moving.delivery.feedback.clone();
+        moving.next_round(feedback.as_deref(), by);
+    }
     // A person who reviews is the person who is awaited.
     if review.verdict == Verdict::Pass && by.is_person() {
         let_go_on(moving, Some(review.head.clone()), by);

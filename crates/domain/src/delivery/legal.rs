@@ -5,8 +5,8 @@ use super::history;
 use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
-    Actor, CheckpointsBy, CommandKind, Delivery, Executor, IssueTrouble, Phase, PlanBy, ReviewBy,
-    Rules, RunStatus, Verdict, Work,
+    Actor, CheckpointsBy, CommandKind, Delivery, Executor, IssueTrouble, Phase, PlanBy,
+    PullGlimpse, ReviewBy, Rules, RunStatus, Verdict, Work,
 };
 
 /// Why a command is refused. Nothing was changed.
@@ -159,8 +159,13 @@ fn analyse(delivery: &Delivery) -> Result<(), Refused> {
 
 fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
     let at = (delivery.phase, delivery.run_status);
-    if at != (Phase::Review, RunStatus::Running) {
+    let has_failed = at == (Phase::Review, RunStatus::Failed) && !delivery.has_lost_session();
+    if at != (Phase::Review, RunStatus::Running) && !has_failed {
         return not_here("not_in_review", "review", at);
+    }
+    // Whoever was to review it did not come to a verdict.
+    if has_failed && by.is_person() {
+        return must_have_open_head(delivery);
     }
     let asked = delivery.review.asked.as_ref().map(|asked| asked.by);
     match asked.unwrap_or(rules.reviewer()) {
@@ -182,7 +187,8 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
 
 /// What is judged or merged has to be there: a pull request that was closed may be reopened, or its phase fails.
 fn must_have_open_head(delivery: &Delivery) -> Result<(), Refused> {
-    if delivery.pull_seen().is_some_and(|pull| pull.is_closed) {
+    let is_closed = |pull: &PullGlimpse| pull.is_closed || pull.end.is_some();
+    if delivery.pull_seen().is_some_and(is_closed) {
         let sentence = "the pull request is closed: reopen it, or wait until its phase has failed";
         return refuse("pull_closed", sentence);
     }

@@ -3,8 +3,8 @@
 
 use super::due::awaits_person;
 use super::{
-    Child, ChildState, Closed, Delivery, Deploy, IssueTrouble, Phase, PlanBy, ReviewBy, RunStatus,
-    Work,
+    Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, Phase, PlanBy, ReviewBy,
+    RunStatus, Work,
 };
 use crate::job::WaitParty;
 
@@ -76,9 +76,14 @@ pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
 
 /// What else a person can do about a failure than to try the same again.
 fn way_on(delivery: &Delivery) -> Option<&'static str> {
-    delivery.has_used_rounds().then_some(
-        "A retry with a reason sends it back to implement; without one the same change is reviewed again.",
-    )
+    if delivery.has_used_rounds() {
+        return Some(
+            "A retry with a reason sends it back to implement; without one the same change is reviewed again.",
+        );
+    }
+    let code = delivery.error.as_ref().map(|error| error.code);
+    let has_no_verdict = matches!(code, Some(Fault::ReviewFailed | Fault::MalformedReview));
+    has_no_verdict.then_some("A person may give the verdict, or retry the review.")
 }
 
 /// What is said of a part that did not just go on.

@@ -69,3 +69,79 @@ fn a_person_sends_a_change_back_although_its_rounds_are_used_up() {
     let pass = world.orders(zai(), verdict(Verdict::Pass, 'c'));
     assert_eq!(pass, Ok("review/succeeded pass".to_owned()));
 }
+
+/// A delivery whose review by another session came to nothing.
+fn malformed(checkpoints: &[Phase]) -> World {
+    let mut world = World::in_review(rules(checkpoints, "verify", ReviewBy::Jules));
+    let job = world.delivery.reviewing_job().cloned().unwrap();
+    let said = Input::Review(ReviewSight {
+        job,
+        session: None,
+        state: ReviewState::Said("Looks good, merge it".to_owned()),
+    });
+    assert_eq!(world.take(&said).unwrap(), "review/failed");
+    world
+}
+
+#[test]
+fn a_person_judges_what_no_reviewer_could() {
+    let mut world = malformed(&[Phase::Review]);
+    let why = reasons(&world.delivery).remove(0);
+    let way_on = "A person may give the verdict";
+    assert!(why.sentence.contains(way_on), "{}", why.sentence);
+    assert!(legal(&world.delivery, &kim(), &world.rules).contains(&CommandKind::Verdict));
+    assert!(!legal(&world.delivery, &zai(), &world.rules).contains(&CommandKind::Verdict));
+    let by_zai = world.orders(zai(), verdict(Verdict::Pass, 'a'));
+    assert_eq!(by_zai, Err("reviewed_by_jules"));
+    let of_another_head = world.orders(kim(), verdict(Verdict::Pass, 'b'));
+    assert_eq!(of_another_head, Err("head_moved"));
+    let runs = world.delivery.runs.len();
+    assert_eq!(world.kim(verdict(Verdict::Pass, 'a')), "verify/pending");
+    assert_eq!(world.delivery.error, None);
+    assert_eq!(gate(&world.delivery, &sha('a')), None);
+    let run = world.delivery.runs.get(runs).unwrap();
+    assert_eq!((run.mode, run.performer), (Mode::Review, Performer::Human));
+    assert_eq!(
+        (run.status, &run.head),
+        (RunResult::Success, &Some(sha('a')))
+    );
+
+    let mut world = malformed(&[]);
+    assert_eq!(
+        world.kim(verdict(Verdict::NotPass, 'a')),
+        "implement/running"
+    );
+    assert_eq!(world.delivery.review_round, 1);
+    assert_eq!(world.delivery.feedback.as_deref(), Some("Test the cart."));
+}
+
+#[test]
+fn who_reviews_may_judge_a_failed_review_and_sends_nothing_back_beyond_its_rounds() {
+    let mut world = used_up();
+    let again = world.orders(zai(), verdict(Verdict::NotPass, 'a'));
+    assert_eq!(again, Ok("review/failed".to_owned()));
+    assert_eq!(world.delivery.review_round, 0);
+    let by_kim = world.kim(verdict(Verdict::NotPass, 'a'));
+    assert_eq!(by_kim, "implement/running");
+    assert_eq!(world.delivery.review_round, 1);
+
+    let mut world = used_up();
+    let pass = world.orders(zai(), verdict(Verdict::Pass, 'a'));
+    assert_eq!(pass, Ok("review/succeeded pass".to_owned()));
+}
+
+#[test]
+fn nothing_is_judged_that_is_gone_or_was_closed() {
+    let mut closed = malformed(&[]);
+    closed.reads(PullGlimpse {
+        end: Some(PullEnd::Closed { by: None }),
+        ..pull('a', Checks::Passed)
+    });
+    let judged = closed.orders(kim(), verdict(Verdict::Pass, 'a'));
+    assert_eq!(judged, Err("pull_closed"));
+    let mut gone = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    gone.sees(Work::Ended(JobEnd::Lost), None);
+    assert_eq!(place(&gone.delivery), "review/failed");
+    let judged = gone.orders(kim(), verdict(Verdict::Pass, 'a'));
+    assert_eq!(judged, Err("not_in_review"));
+}

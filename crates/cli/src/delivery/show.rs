@@ -4,7 +4,7 @@ use client::wire::{
     ChildView, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, PlanView, RunView,
 };
 use domain::delivery::{Phase, RunStatus};
-use domain::ids::{CommitSha, DeliveryId, JobId};
+use domain::ids::{CommitSha, DeliveryId, JobId, PullRef};
 use serde_json::json;
 
 use crate::render::{Answer, next, value};
@@ -35,6 +35,7 @@ pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
             "pull request",
             or_empty(card.pull_request.as_ref().map(ToString::to_string)),
         ),
+        ("earlier pull request", or_empty(earlier_pull(delivery))),
         (
             "head",
             or_empty(delivery.head.as_ref().map(ToString::to_string)),
@@ -63,6 +64,15 @@ pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
     let answer = under(answer, "Its parts:", children);
     let answer = under(answer, "Its runs:", delivery.runs.iter().map(run).collect());
     can(answer, delivery)
+}
+
+/// The page of the pull request of the attempt before, until the present attempt has come to one.
+fn earlier_pull(delivery: &DeliveryView) -> Option<String> {
+    let mut made = delivery.refs.iter();
+    let made = made.find(|it| it.role == "output" && it.kind == "pr")?;
+    let page = made.url.clone()?;
+    let present = delivery.card.pull_request.as_ref().map(PullRef::url);
+    (present.as_ref() != Some(&page)).then_some(page)
 }
 
 fn place(card: &DeliveryCard) -> String {

@@ -286,6 +286,10 @@ impl Moving<'_> {
         let goes_on = delivery.job_seen().is_some() && delivery.task.attempt < job::ATTEMPTS_MAX;
         delivery.attempt = delivery.attempt.saturating_add(1);
         let earlier = delivery.task.pull.take();
+        // Named until the next attempt has one of its own.
+        if let Some(pull) = &earlier {
+            refs::add(&mut delivery.refs, refs::output(pull));
+        }
         let job = delivery.task.job.take();
         delivery.task = Task {
             job: job.filter(|_| goes_on),

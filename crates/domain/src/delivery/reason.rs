@@ -70,8 +70,24 @@ pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
         )),
         Some(IssueTrouble::Closed { .. }) | None => {}
     }
+    found.extend(earlier_pull(delivery));
     found.extend(delivery.children.iter().filter_map(part));
     found
+}
+
+/// The pull request of the attempt before, until there is another one.
+fn earlier_pull(delivery: &Delivery) -> Option<Reason> {
+    let earlier = delivery.task.earlier_pull.as_ref();
+    let is_awaited = delivery.task.pull.is_none() && !delivery.is_terminal();
+    let earlier = earlier.filter(|_| is_awaited)?;
+    let seen = delivery.seen.pull.as_ref();
+    if seen.is_some_and(|seen| seen.pull == *earlier && seen.end.is_some()) {
+        return None;
+    }
+    let sentence = format!(
+        "Pull request {earlier} of the attempt before stays open until the next one is there; then it is closed."
+    );
+    Some(reason("earlier_pull_request", sentence))
 }
 
 /// What else a person can do about a failure than to try the same again.

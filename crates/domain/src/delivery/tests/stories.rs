@@ -216,6 +216,51 @@ fn a_rejected_change_is_made_again_from_its_plan_by_another_session() {
     assert_eq!((&task.job, task.attempt, task.pull), (&job, 2, None));
     assert_eq!(task.earlier_pull, Some(pull_ref()));
     assert_eq!(world.delivery.attempt, 2);
+    let named = |world: &World| {
+        let said = reasons(&world.delivery);
+        said.iter().any(|it| it.code == "earlier_pull_request")
+    };
+    assert!(named(&world));
+    let newer: PullRef = "acme/shop#32".parse().unwrap();
+    world.sees(Work::Working, Some(newer.clone()));
+    assert!(!named(&world));
+    let sight = Sight {
+        earlier_pull_open: true,
+        ..Sight::default()
+    };
+    let closes = Want::ClosePull {
+        pull: pull_ref(),
+        newer,
+    };
+    assert!(wants(&world.delivery, &sight).contains(&closes));
+}
+
+#[test]
+fn a_pull_request_of_an_attempt_that_failed_is_named_until_the_next_one_is_there() {
+    let mut world = World::new(ordinary());
+    world.kim(Act::Start);
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.kim(Act::Approve { head: None });
+    world.sees(Work::Working, Some(pull_ref()));
+    world.sees(Work::Ended(JobEnd::Lost), Some(pull_ref()));
+    assert_eq!(world.kim(Act::Retry { reason: None }), "implement/running");
+    let refs = world.delivery.refs.iter();
+    let labels: Vec<&str> = refs.map(|it| it.label.as_str()).collect();
+    assert_eq!(labels, ["#12", "#31"]);
+    let mut said = reasons(&world.delivery);
+    let named = said.remove(1);
+    assert_eq!(named.code, "earlier_pull_request");
+    assert!(
+        named.sentence.contains("acme/shop#31"),
+        "{}",
+        named.sentence
+    );
+    // What was closed by hand waits for nothing.
+    world.delivery.seen.pull = Some(PullGlimpse {
+        end: Some(PullEnd::Closed { by: None }),
+        ..pull('a', Checks::Passed)
+    });
+    assert_eq!(reasons(&world.delivery).len(), 1);
 }
 
 #[test]

@@ -141,7 +141,10 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
             once_more(moving, reason.as_deref(), by)?;
         }
         Phase::Plan if !moving.delivery.children.is_empty() => {
-            parts::take_up_again(moving);
+            let code = moving.delivery.error.as_ref().map(|error| error.code);
+            if code == Some(Fault::PartsAbandoned) {
+                parts::take_up_again(moving);
+            }
             moving.pend(phase, by);
         }
         Phase::Plan if moving.rules.plan_by != PlanBy::Jules => moving.pend(phase, by),

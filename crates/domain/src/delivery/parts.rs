@@ -43,7 +43,7 @@ pub(super) fn follow(moving: &mut Moving<'_>) -> bool {
     renew(moving, ChildState::CalledOff)
 }
 
-/// A retry wants what was given up, too.
+/// Where every part was given up, a retry wants them after all.
 pub(super) fn take_up_again(moving: &mut Moving<'_>) {
     renew(moving, ChildState::Abandoned);
 }

@@ -113,6 +113,26 @@ fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
 }
 
 #[test]
+fn a_cancelled_split_that_is_tried_again_leaves_a_part_alone_that_was_given_up() {
+    let (mut world, ids) = split_in_two();
+    let given_up = Input::Child(ids[0].clone(), ChildState::Abandoned);
+    world.take(&given_up).unwrap();
+    assert_eq!(world.kim(Act::Cancel), "plan/failed");
+    let called_off = Input::Child(ids[1].clone(), ChildState::CalledOff);
+    world.take(&called_off).unwrap();
+    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
+    let anew = &world.delivery.children;
+    assert_eq!(
+        (&anew[0].id, anew[0].state),
+        (&ids[0], ChildState::Abandoned)
+    );
+    assert_ne!(anew[1].id, ids[1]);
+    assert_eq!(anew[1].state, ChildState::Open);
+    let closed = Input::Child(anew[1].id.clone(), ChildState::Closed);
+    assert_eq!(world.take(&closed).unwrap(), "close/succeeded");
+}
+
+#[test]
 fn a_split_delivery_waits_for_whoever_its_parts_wait_for() {
     let (world, _) = split_in_two();
     let part = |who, second| WaitsFor::new(who, WaitReason::Checkpoint, at(second));

@@ -43,7 +43,9 @@ use serde::{Deserialize, Serialize};
 pub use adhoc::of_job;
 pub use apply::{apply, was_taken};
 pub use create::{CHILDREN_MAX, create, is_same_trigger};
-pub use due::{AGENT_REVIEWS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due};
+pub use due::{
+    AGENT_REVIEWS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due, result_due,
+};
 pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault};
 pub use gate::{Gate, gate};

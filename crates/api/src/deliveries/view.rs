@@ -3,7 +3,7 @@
 
 use client::wire::{
     AnalysisView, ChildView, DeliveryCard, DeliveryView, DeliveryWhy, IssueView, PhaseRunView,
-    PlanView, Reason, RefView, RunView,
+    PlanView, PlannedStep, Reason, RefView, RunView,
 };
 use domain::advice::{self, Next};
 use domain::delivery::{
@@ -117,12 +117,23 @@ pub(crate) async fn why(
         let new = |reason: &Reason| !why.because.contains(reason);
         let new: Vec<Reason> = of_job.because.into_iter().filter(new).collect();
         why.because.extend(new);
-        why.then = of_job.then;
+        why.then = result_due(delivery)
+            .into_iter()
+            .chain(of_job.then)
+            .collect();
         why.next = of_job.next;
         why.as_read = of_job.as_read;
         why.next_look = of_job.next_look;
     }
     Ok(why)
+}
+
+/// When its phase fails, because its session ended without a result.
+fn result_due(delivery: &Delivery) -> Option<PlannedStep> {
+    delivery::result_due(delivery).map(|at| PlannedStep {
+        at: Some(at),
+        sentence: "If nothing has come of its session by then, the phase fails.".to_owned(),
+    })
 }
 
 fn is_no_order(next: &Next) -> bool {

@@ -4,8 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::asks;
 use super::history;
+use super::progress::is_stale;
 use super::transcript::transcript_due;
-use super::{Delivery, Observe, Phase, PlanBy, ReviewBy, RunStatus, Work};
+use super::{Delivery, JobEnd, Observe, Phase, PlanBy, ReviewBy, RunStatus, Work};
 use crate::when::plus;
 
 /// How often it looks while something is under way.
@@ -83,20 +84,33 @@ pub(super) fn awaits_person(delivery: &Delivery) -> bool {
         || (is_running && is_theirs)
 }
 
+/// When its phase fails, since its session came to rest without a result.
+pub fn result_due(delivery: &Delivery) -> Option<Timestamp> {
+    if (delivery.phase, delivery.run_status) != (Phase::Implement, RunStatus::Running) {
+        return None;
+    }
+    // What is not read yet may be a result.
+    let is_known = delivery.task.pull.is_none() || delivery.head().is_some();
+    let since = history::since(delivery);
+    let from = match delivery.job_seen().map(|job| &job.work)? {
+        Work::Resting(rests) if !is_stale(delivery, *rests) => {
+            Some(rests.map_or(since, |rests| rests.max(since)))
+        }
+        Work::Ended(JobEnd::Completed) => Some(since),
+        Work::Resting(_) | Work::Ended(_) => None,
+        Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) => None,
+    };
+    from.filter(|_| is_known)
+        .map(|from| plus(from, RESULT_WAIT))
+}
+
 /// When something is decided only because time has passed.
 fn deadline(delivery: &Delivery, since: Timestamp) -> Option<Timestamp> {
     if delivery.run_status != RunStatus::Running {
         return None;
     }
     match delivery.phase {
-        Phase::Implement => match delivery.job_seen().map(|job| &job.work)? {
-            Work::Resting(rests) => {
-                let from = rests.map_or(since, |rests| rests.max(since));
-                Some(plus(from, RESULT_WAIT))
-            }
-            Work::Ended(_) => Some(plus(since, RESULT_WAIT)),
-            Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) => None,
-        },
+        Phase::Implement => result_due(delivery),
         Phase::Review => {
             let asked = delivery.review.asked.as_ref();
             let asked = asked.filter(|asked| asked.by == ReviewBy::Agent)?;

@@ -8,7 +8,8 @@ use super::moves::Moving;
 use super::reviewing::{checks_failed, head_moved, reviewed, reviewing};
 use super::sights::closer;
 use super::{
-    Checks, Closed, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus, Work, parts,
+    Checks, Closed, Delivery, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus,
+    Work, parts,
 };
 use crate::when::plus;
 
@@ -183,7 +184,7 @@ fn planning(moving: &mut Moving<'_>) -> bool {
         Work::Planned(plan) => rejected.as_ref() != Some(plan),
         // It went on without waiting for an approval, or a person gave one on Jules's own page.
         Work::Working => job.approved_elsewhere && !is_told,
-        Work::Resting(since) => !is_stale(moving, *since),
+        Work::Resting(since) => !is_stale(&moving.delivery, *since),
         Work::Ended(_) => true,
         Work::Waiting | Work::Asking => false,
     };
@@ -194,8 +195,8 @@ fn planning(moving: &mut Moving<'_>) -> bool {
 }
 
 /// Whether what a session did is older than the last message to it.
-fn is_stale(moving: &Moving<'_>, since: Option<Timestamp>) -> bool {
-    let message = moving.delivery.task.message.as_ref();
+pub(super) fn is_stale(delivery: &Delivery, since: Option<Timestamp>) -> bool {
+    let message = delivery.task.message.as_ref();
     message.is_some_and(|message| since.is_none_or(|since| since <= message.at))
 }
 
@@ -244,7 +245,7 @@ fn without_result(moving: &mut Moving<'_>, since: Option<Timestamp>) -> bool {
         Some(Work::Ended(JobEnd::Completed))
     );
     let is_late = moving.now >= plus(waits_from, RESULT_WAIT);
-    if !is_late || (!is_ended && is_stale(moving, since)) {
+    if !is_late || (!is_ended && is_stale(&moving.delivery, since)) {
         return false;
     }
     let (code, text) = if moving.delivery.task.pull.is_none() {

@@ -1,7 +1,8 @@
 //! Why a delivery is where it is, as far as its own record tells: a code for programs and a sentence for people.
 //! What its job and its pull request wait for is told by them.
 
-use super::due::awaits_person;
+use super::due::{awaits_person, result_due};
+use super::progress::is_stale;
 use super::{
     Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, Phase, PlanBy, ReviewBy,
     RunStatus, Work,
@@ -177,15 +178,23 @@ fn planning(delivery: &Delivery) -> Reason {
 }
 
 fn implementing(delivery: &Delivery) -> Reason {
-    match delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Resting(_) | Work::Ended(_)) => {
-            let sentence = "Its session is finished; what came of it is awaited.";
-            reason("awaits_result", sentence)
-        }
+    let is_untold = match delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Resting(since)) => is_stale(delivery, *since),
+        Some(Work::Ended(_)) => false,
         Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_)) | None => {
-            reason("implementing", "Its session works on the change.")
+            return reason("implementing", "Its session works on the change.");
         }
-    }
+    };
+    let fails = |at| format!("the phase fails at {at} unless one appears.");
+    let sentence = match result_due(delivery) {
+        Some(at) if delivery.task.pull.is_none() => {
+            format!("Its session ended without a pull request: {}", fails(at))
+        }
+        Some(at) => format!("Its session ended without a new commit: {}", fails(at)),
+        None if is_untold => "Its session has not taken up yet what it was told.".to_owned(),
+        None => "Its session is finished; what came of it is awaited.".to_owned(),
+    };
+    reason("awaits_result", sentence)
 }
 
 fn reviewing(delivery: &Delivery) -> Reason {

@@ -2,7 +2,7 @@
 
 use super::history;
 use super::reason::waits_for;
-use super::{Delivery, Phase, RunStatus};
+use super::{Delivery, Phase, RunStatus, Work};
 use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 
@@ -68,11 +68,25 @@ fn is_with_job(delivery: &Delivery) -> bool {
 fn system(delivery: &Delivery) -> WaitReason {
     match delivery.phase {
         Phase::Plan if !delivery.children.is_empty() => WaitReason::Parts,
-        Phase::Plan | Phase::Implement => WaitReason::Session,
+        Phase::Plan | Phase::Implement => of_session(delivery),
         Phase::Review => WaitReason::Verdict,
         Phase::Verify => WaitReason::Reading,
         Phase::Deploy => WaitReason::Deployment,
         Phase::Observe => WaitReason::Observation,
         Phase::Intake | Phase::Close => WaitReason::Ended,
+    }
+}
+
+/// What is awaited of its session, as far as the delivery has seen.
+fn of_session(delivery: &Delivery) -> WaitReason {
+    let is_made = delivery.task.pull.is_some();
+    match delivery.job_seen().map(|job| &job.work) {
+        None | Some(Work::Waiting) => WaitReason::Session,
+        Some(Work::Working | Work::Asking | Work::Planned(_)) => WaitReason::Work,
+        Some(Work::Resting(_) | Work::Ended(_)) if delivery.phase == Phase::Plan => {
+            WaitReason::Work
+        }
+        Some(Work::Resting(_) | Work::Ended(_)) if is_made => WaitReason::Reading,
+        Some(Work::Resting(_) | Work::Ended(_)) => WaitReason::Result,
     }
 }

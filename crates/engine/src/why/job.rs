@@ -355,6 +355,10 @@ fn deadlines(found: &mut WhySubject, job: &Job, watch: &Watch, timing: &Timing) 
         }
         Attention::None | Attention::Answered { .. } => {
             let rests = watch.state == SessionState::Completed;
+            // Its delivery decides what follows long before.
+            if rests && watch.pull.is_none() && job.delivery.is_some() {
+                return;
+            }
             found.then(
                 at,
                 match (rests, watch.pull.is_some()) {

@@ -31,7 +31,17 @@ fn a_session_without_a_result_fails_after_a_while() {
     assert_eq!(world.sees(resting, None), "implement/running");
     let due = due(&world.delivery, at(world.second)).unwrap();
     assert!(due < at(world.second + 301));
-    world.second += 300;
+    let why = reasons(&world.delivery).remove(0);
+    let said = format!("ended without a pull request: the phase fails at {due} unless one");
+    assert!(why.sentence.contains(&said), "{}", why.sentence);
+    let told = waits(&world.delivery, None, None);
+    assert_eq!(
+        (told.who, told.what),
+        (WaitParty::Jules, WaitReason::Result)
+    );
+    assert_eq!(result_due(&world.delivery), Some(due));
+    world.second = due.duration_since(at(0)).as_secs() - 2;
+    assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/running");
     assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/failed");
     assert_eq!(fault(&world), Fault::NoPullRequest);
     // The session is there still: it is asked to go on, and costs no other task.
@@ -45,6 +55,9 @@ fn a_session_without_a_result_fails_after_a_while() {
     world.second += 900;
     let before = Work::Resting(Some(at(100)));
     assert_eq!(world.sees(before, None), "implement/running");
+    let why = reasons(&world.delivery).remove(0);
+    let said = "has not taken up yet what it was told";
+    assert!(why.sentence.contains(said), "{}", why.sentence);
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
     assert_eq!(world.reads(pull('a', Checks::Passed)), "review/running");
@@ -279,10 +292,13 @@ fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     };
     world.delivery.phase = Phase::Implement;
     world.delivery.run_status = RunStatus::Running;
-    let own = (WaitParty::Jules, WaitReason::Session);
+    let own = (WaitParty::Jules, WaitReason::Reading);
     assert_eq!(told(&world, &ended), own);
     assert_eq!(told(&world, &plan), own);
     assert_eq!(told(&world, &work), (work.who, work.what));
+    // An approval was a moment ago, and the session is there.
+    world.sees(Work::Planned("p1".parse().unwrap()), Some(pull_ref()));
+    assert_eq!(told(&world, &plan), (WaitParty::Jules, WaitReason::Work));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::account::ListWeight;
-use crate::job::{Attention, Watch, newest_pull, silence_deadline, turn_deadline};
+use crate::job::{Attention, Watch, newest_pull, said_at, silence_deadline, turn_deadline};
 use crate::policy::Timing;
 use crate::session::{SessionState, SessionView};
 
@@ -125,7 +125,8 @@ fn moved(watch: &Watch, shown: &SessionView) -> bool {
     shown.state != watch.state || newest.is_some() && newest != known
 }
 
-/// A message or an answer may come at any moment; after a while the session is read at the usual pace.
+/// A message or an answer may come at any moment; after a while the session is read at the usual pace. Words about a
+/// plan bring another one, which its state may not show: the session waits for an approval before and after.
 fn awaits_words(watch: &Watch, now: Timestamp, timing: &Timing) -> bool {
     match &watch.attention {
         Attention::Expecting { .. } => true,
@@ -136,9 +137,10 @@ fn awaits_words(watch: &Watch, now: Timestamp, timing: &Timing) -> bool {
             plan: None, since, ..
         }
         | Attention::Answered { since } => now.duration_since(*since) < timing.quiet,
-        Attention::None
-        | Attention::Question { text: Some(_), .. }
-        | Attention::Plan { plan: Some(_), .. } => false,
+        Attention::Plan { plan: Some(_), .. } => {
+            said_at(watch).is_some_and(|said| now.duration_since(said) < timing.quiet)
+        }
+        Attention::None | Attention::Question { text: Some(_), .. } => false,
     }
 }
 

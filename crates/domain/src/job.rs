@@ -50,8 +50,8 @@ pub use session_status::session_status;
 pub use silence::STUCK_ANNOUNCEMENTS_MAX;
 pub(crate) use silence::silence_deadline;
 pub use silence::{POLLED_SLACK, deadline, is_halted, is_silent, looked_at};
-pub(crate) use turns::turn_deadline;
 pub use turns::{NUDGES_MAX, PendingAnswer, answered_at, is_wanted, pending_answer};
+pub(crate) use turns::{said_at, turn_deadline};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};
 pub use waits::{JobWait, WaitParty, WaitReason, WaitsFor, job_wait, waits_for};
 pub use watch::{

@@ -273,13 +273,18 @@ async fn a_rejected_plan_is_made_again_by_the_same_session() {
     until(&world, number, "plan/pending").await;
     order(&world, number, Act::Start).await;
     until(&world, number, "plan/succeeded").await;
-    let reason = "Use the library that we have.".to_owned();
-    order(&world, number, Act::Reject { reason }).await;
-    until(&world, number, "plan/succeeded").await;
+    for reason in ["Use the library that we have.", "In fewer steps."] {
+        let rejected_at = world.backend.now();
+        let reason = reason.to_owned();
+        order(&world, number, Act::Reject { reason }).await;
+        until(&world, number, "plan/succeeded").await;
+        let took = world.backend.now().duration_since(rejected_at);
+        assert!(took <= MINUTE, "{took}");
+    }
     let counters = world.sandbox.counters();
     assert_eq!(
         (counters.creates, counters.messages, counters.approvals),
-        (1, 1, 0)
+        (1, 2, 0)
     );
     order(&world, number, Act::Approve { head: None }).await;
     until(&world, number, "close/succeeded").await;

@@ -1,6 +1,7 @@
 //! Plans: shown once each, or approved by policy, also when Jules says COMPLETED meanwhile.
 
 use super::*;
+use crate::cadence::wants_activities;
 
 const WAITING: &str = "AWAITING_PLAN_APPROVAL";
 
@@ -63,6 +64,37 @@ fn a_regenerated_plan_is_a_new_occurrence() {
             format!("approve:{SESSION}:p2")
         ]
     );
+}
+
+#[test]
+fn after_words_about_a_plan_the_log_is_read_until_it_has_another_one() {
+    let timing = Timing::default();
+    let session: SessionId = SESSION.parse().unwrap();
+    let mut story = waiting(PlanApproval::Delivery);
+    story.poll(10, WAITING);
+    let reads = |story: &Story, second| {
+        let shown = view(SESSION, WAITING);
+        let last_read = Some(at(second - 1));
+        wants_activities(story.watch(), &shown, last_read, at(second), &timing)
+    };
+    assert!(!reads(&story, 12));
+    // The second is sent so soon that the echo of the first counts as its own.
+    for (second, plan) in [(20, "p2"), (30, "p3")] {
+        let step = say(&story.job, None, ("Smaller", plan), (at(second), &timing));
+        story.take(step.unwrap());
+        let step = said(&story.job, &session, at(second + 1), &timing);
+        story.take(step);
+        story.log.push(user(&format!("for-{plan}"), second + 1));
+        story.poll(second + 2, WAITING);
+        assert!(reads(&story, second + 4), "{plan}");
+        story.log.push(planned(plan, second + 5));
+        story.poll(second + 6, WAITING);
+        let shown = &story.watch().attention;
+        let is_it =
+            matches!(shown, Attention::Plan { plan: Some(it), .. } if it.id.as_str() == plan);
+        assert!(is_it, "{shown:?}");
+        assert!(!reads(&story, second + 7), "{plan}");
+    }
 }
 
 #[test]

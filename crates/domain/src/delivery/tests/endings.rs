@@ -60,6 +60,8 @@ fn a_session_without_a_result_fails_after_a_while() {
     assert!(why.sentence.contains(said), "{}", why.sentence);
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
+    // What is not read yet may be a result.
+    assert_eq!(result_due(&world.delivery), None);
     assert_eq!(world.reads(pull('a', Checks::Passed)), "review/running");
 }
 

@@ -145,3 +145,14 @@ fn nothing_is_judged_that_is_gone_or_was_closed() {
     let judged = gone.orders(kim(), verdict(Verdict::Pass, 'a'));
     assert_eq!(judged, Err("not_in_review"));
 }
+
+#[test]
+fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_more() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "review/failed");
+    assert_eq!(world.kim(verdict(Verdict::Pass, 'a')), "verify/pending");
+    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/running");
+    // They ran again, and failed again.
+    world.reads(pull('a', Checks::Running));
+    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
+}

@@ -119,6 +119,17 @@ fn given(given: &OrderRecord) -> OrderView {
     }
 }
 
+/// The text of the open question of a job's session.
+pub(crate) fn question(job: &Job) -> Option<String> {
+    match &job.phase {
+        Phase::Watching(watch) => match waiting(watch)? {
+            Waiting::Question { text, .. } => text,
+            Waiting::Plan { .. } => None,
+        },
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
+    }
+}
+
 /// The open question or plan, if it has no answer yet.
 fn waiting(watch: &Watch) -> Option<Waiting> {
     if answered_at(watch).is_some() {

@@ -1,5 +1,6 @@
 //! Resuming after a pause: held work is handled at once, not only when it is due.
 
+use domain::delivery::Delivery;
 use domain::ids::RepoName;
 use jiff::SignedDuration;
 
@@ -29,6 +30,12 @@ impl Backend {
                     received_at: None,
                 };
                 self.ask(&work).await?;
+            }
+        }
+        for delivery in self.store.open_deliveries().await? {
+            let Delivery { id, repo, .. } = delivery.value;
+            if meant(&repo) {
+                self.ask(&Work::Delivery { id }).await?;
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ mod pull;
 mod told;
 
 use domain::advice::{self, Advice, Next};
-use domain::ids::{JobId, PullRef};
+use domain::ids::{DeliveryId, JobId, PullRef};
 use domain::job::{Job, Phase, WaitsFor};
 use domain::policy::Timing;
 use domain::pull::Pull;
@@ -120,7 +120,7 @@ impl WhySubject {
     ) -> Why {
         let timed = self.then.iter().any(|planned| planned.at.is_some());
         if !timed && next_look.is_some() {
-            self.then(next_look, "It is looked at once more.");
+            self.then(next_look, "Gaffer reads it again.");
         }
         self.then
             .sort_by_key(|planned| (planned.at.is_none(), planned.at));
@@ -230,6 +230,11 @@ impl Backend {
             }
         }
         self.why_github(found, repo).await
+    }
+
+    /// When a delivery is read again at the latest.
+    pub async fn delivery_due(&self, id: &DeliveryId) -> Result<Option<Timestamp>, Error> {
+        self.due_of(&keys::delivery(id)).await
     }
 
     async fn due_of(&self, key: &Key) -> Result<Option<Timestamp>, Error> {

@@ -99,7 +99,7 @@ async fn a_job_that_waits_for_a_slot() {
         expect![[r#"
             queued
             - slots_taken: All 1 slots of account `default` are taken.
-            > 2m 31s: It is looked at once more.
+            > 2m 31s: Gaffer reads it again.
             > some time: It is tried when one of the account's sessions ends.
         "#]],
     )
@@ -111,7 +111,7 @@ async fn a_job_that_waits_for_a_slot() {
             queued
             - queued: 1 other jobs of account `default` came before it.
             - slots_taken: All 1 slots of account `default` are taken.
-            > 2m 31s: It is looked at once more.
+            > 2m 31s: Gaffer reads it again.
             > some time: It is tried when one of the account's sessions ends.
         "#]],
     )
@@ -130,7 +130,7 @@ async fn a_job_that_is_held_and_one_that_may_go() {
         expect![[r#"
             queued
             - paused: Everything is paused.
-            > 2m 1s: It is looked at once more.
+            > 2m 1s: Gaffer reads it again.
             ! resume
         "#]],
     )
@@ -142,7 +142,7 @@ async fn a_job_that_is_held_and_one_that_may_go() {
         expect![[r#"
             queued
             - queued: Account `default` has room for it, and it is next: it is about to be started.
-            > 2m 1s: It is looked at once more.
+            > 2m 1s: Gaffer reads it again.
         "#]],
     )
     .await;
@@ -231,7 +231,7 @@ async fn a_plan_that_nobody_has_approved() {
             - plan_open: A plan waits for approval since ….
             - persons_turn: It is a person's turn.
             > 2m: Jules is asked how its sessions are.
-            > 168h 11s: It is looked at once more.
+            > 168h 11s: Gaffer reads it again.
             ! approve …
             ! say …
         "#]],
@@ -247,7 +247,7 @@ async fn a_plan_that_nobody_has_approved() {
             - plan_open: A plan waits for approval since ….
             - persons_turn: It is a person's turn.
             > 2m: Jules is asked how its sessions are.
-            > 168h 11s: It is looked at once more.
+            > 168h 11s: Gaffer reads it again.
             ! resume
             ! approve …
             ! say …
@@ -304,7 +304,7 @@ async fn a_pull_request_on_its_way() {
         - needs_approval: People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.
         > 5m: Jules is asked how its sessions are.
         > 5m 11s: Pull request acme/shop#1 is read and judged again.
-        > 168h 11s: It is looked at once more; its pull request decides before.
+        > 168h 11s: Gaffer reads it again; its pull request decides before.
         ! merge …
     "#]]).await;
     let pull = format!("{REPO}#1");

@@ -74,6 +74,7 @@ pub(crate) async fn whole(
         plan: delivery.plan.as_ref().map(plan),
         error: error(delivery),
         feedback: feedback.map(short),
+        question: shown.job.as_ref().and_then(view::question),
         attempt: delivery.attempt,
         review_round: delivery.review_round,
         parent: delivery.parent.clone(),
@@ -124,6 +125,13 @@ pub(crate) async fn why(
         why.next = of_job.next;
         why.as_read = of_job.as_read;
         why.next_look = of_job.next_look;
+    }
+    if why.then.is_empty() && !delivery.is_terminal() {
+        let at = api.backend.delivery_due(&delivery.id).await?;
+        why.then.extend(at.map(|at| PlannedStep {
+            at: Some(at),
+            sentence: "Gaffer reads it again.".to_owned(),
+        }));
     }
     Ok(why)
 }

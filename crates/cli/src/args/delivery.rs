@@ -190,7 +190,7 @@ pub(crate) fn word(value: &impl ValueEnum) -> Option<String> {
 )]
 pub(crate) struct CreateDeliveryArgs {
     /// What it is about, in one line; the title of the issue without it.
-    #[arg(value_name = "SUMMARY", value_parser = value::words)]
+    #[arg(value_name = "SUMMARY", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) summary: Option<String>,
 
     /// The repository, which has to be a source.
@@ -210,7 +210,7 @@ pub(crate) struct CreateDeliveryArgs {
     pub(crate) description: Option<String>,
 
     /// When it is done. Can be given several times.
-    #[arg(long = "criterion", value_name = "TEXT", value_parser = value::words)]
+    #[arg(long = "criterion", value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) criteria: Vec<String>,
 
     /// How much it matters, from 0 to 9; 9 goes first [default: 5].
@@ -236,7 +236,7 @@ pub(crate) struct VerdictArgs {
     pub(crate) sha: CommitSha,
 
     /// In a few words.
-    #[arg(long, value_name = "TEXT", value_parser = value::words)]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) summary: Option<String>,
 
     /// What has to change.
@@ -294,7 +294,7 @@ pub(crate) struct SplitArgs {
     #[arg(
         long = "part",
         value_name = "SUMMARY",
-        value_parser = value::words,
+        value_parser = NonEmptyStringValueParser::new(),
         conflicts_with = "file",
         required_unless_present = "file"
     )]

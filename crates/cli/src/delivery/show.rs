@@ -28,6 +28,7 @@ pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
         ("phase", place(card)),
         ("waits for", card.waits_for.sentence.clone()),
         ("why", card.why.sentence.clone()),
+        ("question", or_empty(delivery.question.clone())),
         ("repository", card.repo.to_string()),
         ("issue", or_empty(issue.map(|issue| issue.url.clone()))),
         ("job", or_empty(job.map(ToString::to_string))),
@@ -62,7 +63,11 @@ pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
     let answer = delivery.plan.iter().fold(answer, planned);
     let children = delivery.children.iter().map(child).collect();
     let answer = under(answer, "Its parts:", children);
-    let answer = under(answer, "Its runs:", delivery.runs.iter().map(run).collect());
+    let answer = under(
+        answer,
+        "Its runs:",
+        delivery.runs.iter().flat_map(run).collect(),
+    );
     can(answer, delivery)
 }
 
@@ -104,15 +109,23 @@ fn child(child: &ChildView) -> String {
     format!("- {} {}: {}", child.id, child.state, child.summary)
 }
 
-fn run(run: &RunView) -> String {
+fn run(run: &RunView) -> Vec<String> {
     let took = run.duration_seconds;
     let took = took.map_or_else(String::new, |seconds| format!(" in {seconds} s"));
     let said = run.error.as_ref().or(run.summary.as_ref());
     let said = said.map_or_else(String::new, |said| format!(": {said}"));
-    format!(
+    let line = format!(
         "- {} {} by {}, {}{took}{said}",
         run.id, run.mode, run.performer, run.status
-    )
+    );
+    let found = run.analysis.as_ref();
+    let found = found.map(|found| format!("  {} found out: {}", found.by, found.text));
+    let advised = run
+        .analysis
+        .as_ref()
+        .and_then(|found| found.suggestion.as_ref());
+    let advised = advised.map(|advice| format!("  Suggested: {advice}"));
+    std::iter::once(line).chain(found).chain(advised).collect()
 }
 
 /// The commands that a delivery takes now, as they are typed. What no command orders, such as an edit, is left out.

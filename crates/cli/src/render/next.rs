@@ -3,6 +3,11 @@
 use client::wire;
 use domain::advice::{Advice, Next};
 
+/// What a delivery takes that a command orders.
+const DELIVERY_COMMANDS: [&str; 9] = [
+    "start", "approve", "reject", "retry", "cancel", "verdict", "plan", "split", "merge",
+];
+
 /// The advice with its command; advice that this version does not know comes in the API's own words.
 pub(crate) fn sentence(next: &wire::Next) -> String {
     match Advice::of_word(&next.advice) {
@@ -31,7 +36,11 @@ pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
         return Some(format!("look at it with `gaffer delivery show {id}`"));
     }
     let legal = problem.legal.as_ref()?;
-    let words: Vec<String> = legal.iter().map(|verb| format!("`{verb}`")).collect();
+    // What no command orders, such as an edit, is left out.
+    let typed = legal
+        .iter()
+        .filter(|verb| DELIVERY_COMMANDS.contains(&verb.as_str()));
+    let words: Vec<String> = typed.map(|verb| format!("`{verb}`")).collect();
     Some(match words.is_empty() {
         true => "nothing can be ordered of it now".to_owned(),
         false => format!("now it takes {}", words.join(", ")),

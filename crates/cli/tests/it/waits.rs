@@ -344,7 +344,7 @@ fn cases_of_pulls() -> Vec<Case> {
         of_pull(
             "checks run",
             reasons(vec![approval.clone(), pending]),
-            ("git_hub", "checks"),
+            ("github", "checks"),
         ),
         of_pull("failed", told_of_checks, ("jules", "repair")),
         of_pull("failed for good", given_up, ("agent", "blocked")),

@@ -115,6 +115,9 @@ pub struct DeliveryView {
     /// What was said when it was last sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
+    /// The open question of its session: text from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// The number of the session that works on it, from 1.
     pub attempt: u32,
     /// How often its review sent it back.

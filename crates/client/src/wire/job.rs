@@ -146,7 +146,7 @@ pub struct AsRead {
 /// Who must act before a job goes on. Every surface says the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitsFor {
-    /// Who: `person`, `agent`, `jules`, `git_hub`, `gaffer` or `nobody`.
+    /// Who: `person`, `agent`, `jules`, `github`, `gaffer` or `nobody`.
     pub who: String,
     /// Which agent, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,6 +16,9 @@ pub const ROUNDS_MAX: u32 = 20;
 /// Longest name of a label, a workflow file or an environment, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
+/// Longest label, in characters: GitHub creates no longer one.
+const LABEL_CHARS_MAX: usize = 50;
+
 /// Jules starts a task by itself for an issue with this label.
 const LABEL_OF_JULES: &str = "jules";
 
@@ -119,7 +122,7 @@ pub enum OddRules {
     )]
     LabelOfJules,
     /// It is no label.
-    #[error("a label has 1 to {NAME_CHARS_MAX} visible characters and no comma")]
+    #[error("a label has 1 to {LABEL_CHARS_MAX} visible characters and no comma")]
     Label,
     /// Too many rounds of review.
     #[error("review rounds are a number from 0 to {ROUNDS_MAX}")]
@@ -173,7 +176,8 @@ impl FromStr for IntakeLabel {
             return Err(OddRules::LabelOfJules);
         }
         // GitHub takes several labels with commas between them.
-        let named = named(label).filter(|label| !label.contains(','));
+        let fits = label.chars().count() <= LABEL_CHARS_MAX && !label.contains(',');
+        let named = named(label).filter(|_| fits);
         named.ok_or(OddRules::Label).map(Self)
     }
 }

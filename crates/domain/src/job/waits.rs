@@ -25,6 +25,7 @@ pub enum WaitParty {
     /// Jules.
     Jules,
     /// GitHub: running checks, or its own computation.
+    #[serde(rename = "github")]
     GitHub,
     /// Gaffer itself.
     Gaffer,
@@ -127,7 +128,7 @@ impl WaitParty {
             Self::Person => "person",
             Self::Agent => "agent",
             Self::Jules => "jules",
-            Self::GitHub => "git_hub",
+            Self::GitHub => "github",
             Self::Gaffer => "gaffer",
             Self::Nobody => "nobody",
         }

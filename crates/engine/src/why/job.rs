@@ -344,7 +344,7 @@ fn deadlines(found: &mut WhySubject, job: &Job, watch: &Watch, timing: &Timing) 
         Attention::Question { .. } | Attention::Plan { .. } => {
             let is_turn = job::pending_answer(job).is_some_and(|asked| asked.until == Some(at));
             if !is_turn {
-                found.then(at, "It is looked at once more.");
+                found.then(at, "Gaffer reads it again.");
             }
         }
         Attention::Expecting { .. } => {
@@ -363,7 +363,7 @@ fn deadlines(found: &mut WhySubject, job: &Job, watch: &Watch, timing: &Timing) 
                 at,
                 match (rests, watch.pull.is_some()) {
                     (true, false) => "If nobody has come back to it by then, it ends.",
-                    (true, true) => "It is looked at once more; its pull request decides before.",
+                    (true, true) => "Gaffer reads it again; its pull request decides before.",
                     (false, true | false) => "If nothing has moved by then, `stuck` is told.",
                 },
             );

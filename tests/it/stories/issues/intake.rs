@@ -85,3 +85,18 @@ async fn the_issues_of_a_source_are_read_though_its_process_died_right_after_it_
     world.fate.revive();
     until(&world, number, "plan/pending").await;
 }
+
+/// What was held while everything was paused is done at once, not only when it is due.
+#[tokio::test]
+async fn resuming_tells_the_issue_at_once() {
+    let world = world_with(taking(|_| {}), false).await;
+    world.pause(true).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    world.pass(hour(1)).await;
+    let before = world.sandbox.counters().github_writes;
+    world.pause(false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    world.pass(SECOND * 2).await;
+    assert_eq!(world.sandbox.counters().github_writes, before + 1);
+}

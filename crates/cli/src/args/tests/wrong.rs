@@ -252,10 +252,10 @@ const ROWS: &[Row] = &[
         &[
             REPO,
             &[
-                ("summary", Words),
+                ("summary", Text),
                 ("issue", Strict),
                 ("description", Text),
-                ("criteria", Words),
+                ("criteria", Text),
                 ("priority", Strict),
             ],
         ],
@@ -270,13 +270,13 @@ const ROWS: &[Row] = &[
             &[
                 ("verdict", Strict),
                 ("sha", Strict),
-                ("summary", Words),
+                ("summary", Text),
                 ("feedback", Text),
             ],
         ],
     ),
     ("delivery plan", &[ID, FILE, &[("target_files", Words)]]),
-    ("delivery split", &[ID, FILE, &[("parts", Words)]]),
+    ("delivery split", &[ID, FILE, &[("parts", Text)]]),
     ("delivery retry", &[ID, &[("reason", Text)]]),
     ("delivery cancel", &[ID]),
     ("delivery why", &[ID]),

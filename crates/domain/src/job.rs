@@ -40,6 +40,7 @@ pub use log_lines::{effect_log_line, event_log_line, log_lines};
 pub(crate) use observe::newest_pull;
 pub use observe::{Observation, Snapshot, observe};
 pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
+pub(crate) use orders::said_at;
 pub use orders::{MESSAGE_BYTES_MAX, NotNow, adds_to, approve, may_merge, order_failed, said, say};
 pub use progress::is_progress;
 pub use pushed::{PUSHED_FOR, pushed};
@@ -50,8 +51,8 @@ pub use session_status::session_status;
 pub use silence::STUCK_ANNOUNCEMENTS_MAX;
 pub(crate) use silence::silence_deadline;
 pub use silence::{POLLED_SLACK, deadline, is_halted, is_silent, looked_at};
+pub(crate) use turns::turn_deadline;
 pub use turns::{NUDGES_MAX, PendingAnswer, answered_at, is_wanted, pending_answer};
-pub(crate) use turns::{said_at, turn_deadline};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};
 pub use waits::{JobWait, WaitParty, WaitReason, WaitsFor, job_wait, waits_for};
 pub use watch::{

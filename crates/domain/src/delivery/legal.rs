@@ -163,7 +163,7 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
     if at != (Phase::Review, RunStatus::Running) && !has_failed {
         return not_here("not_in_review", "review", at);
     }
-    // Whoever was to review it did not come to a verdict.
+    // The reviewer that was asked did not come to a verdict.
     if has_failed && by.is_person() {
         return must_have_open_head(delivery);
     }

@@ -313,3 +313,10 @@ fn failed(
     let what = Occurrence::Error { cause, reason };
     event(job, watch, (&key, what, Audience::Agent), now)
 }
+
+/// When words were last sent about what is open, which the session has not taken up.
+pub(crate) fn said_at(watch: &Watch) -> Option<Timestamp> {
+    let is_words = |sent: &&SentAnswer| matches!(sent.reply, Reply::Words { .. });
+    let sent = turns::sent(watch);
+    sent.iter().rev().find(is_words).map(|sent| sent.at)
+}

@@ -365,12 +365,6 @@ pub fn answered_at(watch: &Watch) -> Option<Timestamp> {
     }
 }
 
-/// When words were last sent about what is open, which the session has not taken up.
-pub(crate) fn said_at(watch: &Watch) -> Option<Timestamp> {
-    let is_words = |sent: &&SentAnswer| matches!(sent.reply, Reply::Words { .. });
-    sent(watch).iter().rev().find(is_words).map(|sent| sent.at)
-}
-
 /// The answer did not get through. Returns whether it was Gaffer's own, which needs no announcement: the next answerer has its turn.
 pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> bool {
     let nudge = matches!(action, Action::Say { cause, .. } if cause.starts_with(NUDGE));

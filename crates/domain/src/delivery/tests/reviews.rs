@@ -36,7 +36,7 @@ fn a_person_sends_a_change_back_although_its_rounds_are_used_up() {
     let mut world = used_up();
     let session = world.delivery.task.job.clone();
     let before = world.delivery.clone();
-    // Rounds are bounded for whoever is no person.
+    // Rounds are bounded for agents and the system.
     let refused = world.orders(zai(), retry(Some("Once more")));
     assert_eq!(refused, Err("rounds_used_up"));
     assert_eq!(world.delivery, before);

@@ -20,14 +20,7 @@ pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&Agent
         }
         WaitParty::Agent => WaitsFor::woken(woken, asked_of_agent(delivery), since),
         WaitParty::Jules | WaitParty::GitHub | WaitParty::Gaffer => {
-            let is_approved = of_job
-                .as_ref()
-                .is_some_and(|told| is_decided(delivery, told));
-            let what = match is_approved {
-                true => WaitReason::Answered,
-                false => system(delivery),
-            };
-            let own = WaitsFor::new(who, what, since);
+            let own = WaitsFor::new(who, system(delivery), since);
             of_job
                 .filter(|told| is_told_by_job(delivery, told))
                 .unwrap_or(own)
@@ -59,12 +52,8 @@ fn asked_of_agent(delivery: &Delivery) -> WaitReason {
 /// Whether its job has to say what is waited for. A job that has ended says nothing about what follows, and neither
 /// does one whose plan the delivery has decided about.
 fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
-    told.who != WaitParty::Nobody && !is_decided(delivery, told) && is_with_job(delivery)
-}
-
-/// Whether the plan that its job asks about was approved, which its session does not show yet.
-fn is_decided(delivery: &Delivery, told: &WaitsFor) -> bool {
-    told.what == WaitReason::Plan && delivery.phase > Phase::Plan
+    let is_decided = told.what == WaitReason::Plan && delivery.phase > Phase::Plan;
+    told.who != WaitParty::Nobody && !is_decided && is_with_job(delivery)
 }
 
 /// Whether its job and its pull request say what is waited for.

@@ -296,8 +296,7 @@ fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     world.delivery.run_status = RunStatus::Running;
     let own = (WaitParty::Jules, WaitReason::Reading);
     assert_eq!(told(&world, &ended), own);
-    let approved = (WaitParty::Jules, WaitReason::Answered);
-    assert_eq!(told(&world, &plan), approved);
+    assert_eq!(told(&world, &plan), own);
     assert_eq!(told(&world, &work), (work.who, work.what));
     // An approval was a moment ago, and the session is there.
     world.sees(Work::Planned("p1".parse().unwrap()), Some(pull_ref()));

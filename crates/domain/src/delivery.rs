@@ -71,8 +71,8 @@ pub use text::{
 };
 pub use transcript::{
     EntryKind, TRANSCRIPT_PAGE_BYTES_MAX, TRANSCRIPT_PAGES_MAX, TranscriptEntry, TranscriptSpan,
-    TranscriptState, transcript, transcript_pages, transcript_span, transcripts_wanted,
-    with_transcript,
+    TranscriptState, transcript, transcript_due, transcript_pages, transcript_span,
+    transcripts_wanted, with_transcript,
 };
 pub use waits::waits;
 pub use want::{Purpose, Sight, Want};

@@ -186,12 +186,13 @@ fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), R
     };
     same_head(Some(&review.head), moving.delivery.head())?;
     moving.delivery.feedback = feedback.or(moving.delivery.feedback.take());
-    let had_used_rounds = moving.delivery.has_used_rounds();
-    if moving.delivery.run_status == RunStatus::Failed {
+    let has_failed = moving.delivery.run_status == RunStatus::Failed;
+    if has_failed {
         review_again(moving, by);
     }
     moving.judge(review.verdict, &review.head, (by, summary.as_deref()));
-    if review.verdict == Verdict::NotPass && had_used_rounds && by.is_person() {
+    let is_last = moving.delivery.review_round >= moving.delivery.rules.review_rounds;
+    if review.verdict == Verdict::NotPass && has_failed && is_last {
         let feedback = moving.delivery.feedback.clone();
         moving.next_round(feedback.as_deref(), by);
     }

@@ -38,8 +38,8 @@ pub fn due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
         let is_recent = now < plus(since, LOOKS_CLOSED_FOR);
         let tells_at = tells_at(delivery).filter(|at| *at > now);
         let reads_at = transcript_due(delivery, now);
-        let soon = tells_at.into_iter().chain(reads_at).min();
-        return is_recent.then(|| soon.unwrap_or(plus(now, LOOK_RUNNING)));
+        let looks_at = is_recent.then(|| plus(now, LOOK_RUNNING));
+        return looks_at.into_iter().chain(tells_at).chain(reads_at).min();
     }
     let wait = match delivery.phase {
         _ if awaits_person(delivery) => LOOK_WAITING,

@@ -163,9 +163,12 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
     if at != (Phase::Review, RunStatus::Running) && !has_failed {
         return not_here("not_in_review", "review", at);
     }
-    // The reviewer that was asked did not come to a verdict.
-    if has_failed && by.is_person() {
-        return must_have_open_head(delivery);
+    // What failed, or was cancelled, goes on only when a person says so: an agent's verdict may be late.
+    if has_failed {
+        return match by.is_person() {
+            true => must_have_open_head(delivery),
+            false => not_here("not_in_review", "review", at),
+        };
     }
     let asked = delivery.review.asked.as_ref().map(|asked| asked.by);
     match asked.unwrap_or(rules.reviewer()) {

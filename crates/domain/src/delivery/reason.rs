@@ -86,7 +86,7 @@ fn earlier_pull(delivery: &Delivery) -> Option<Reason> {
         return None;
     }
     let sentence = format!(
-        "Pull request {earlier} of the attempt before stays open until the next one is there; then it is closed."
+        "Pull request {earlier} is of the attempt before; it is closed once the next one is there, if it is still open then."
     );
     Some(reason("earlier_pull_request", sentence))
 }
@@ -95,7 +95,7 @@ fn earlier_pull(delivery: &Delivery) -> Option<Reason> {
 fn way_on(delivery: &Delivery) -> Option<&'static str> {
     if delivery.has_used_rounds() {
         return Some(
-            "A retry with a reason sends it back to implement; without one the same change is reviewed again.",
+            "A person's retry with a reason sends it back to implement; without one the same change is reviewed again.",
         );
     }
     let code = delivery.error.as_ref().map(|error| error.code);

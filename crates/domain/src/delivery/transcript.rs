@@ -3,9 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::Delivery;
 use super::apply::step;
+use super::due::LOOK_WAITING;
 use super::run::{Mode, Run};
+use super::{Delivery, history};
 use crate::conversation::Role;
 use crate::fence::encoded_len;
 use crate::ids::{JobId, RunId, SessionId};
@@ -29,6 +30,10 @@ const ENTRY_FRAME_BYTES: usize = 128;
 /// How long after the end of a run its last activities may be dated: a run ends when its session was read, and the
 /// clock of Jules may be ahead.
 const LATE: SignedDuration = SignedDuration::from_secs(60);
+
+/// How long after the end of its delivery the log of a run is tried to be read: its session may be gone, or Jules out of
+/// reach.
+const READS_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Whether what was said and done in a run is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,10 +119,14 @@ pub fn transcripts_wanted(delivery: &Delivery, now: Timestamp) -> Vec<RunId> {
     wanted.map(|(run, _)| run.clone()).collect()
 }
 
-/// When the next log can be read whole; none while none is awaited.
-pub(super) fn transcript_due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
-    let later = pending(delivery).map(|(_, through)| through);
-    later.filter(|through| *through > now).min()
+/// When the next log is read; none while none is awaited, or any more. One that could not be read yet is read again.
+pub fn transcript_due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
+    let last = plus(history::since(delivery), READS_FOR);
+    let next = |(_, through): (&RunId, Timestamp)| match through > now {
+        true => through,
+        false => plus(now, LOOK_WAITING),
+    };
+    pending(delivery).map(next).filter(|at| *at <= last).min()
 }
 
 /// The runs whose transcripts are to be kept, and until when activities of theirs may be written.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::delivery::{Delivery, Run};
+use domain::delivery::{Delivery, Run, TranscriptState};
 use domain::ids::{DeliveryId, RunId};
 
 use crate::backend::{Backend, Error};
@@ -101,17 +101,19 @@ impl Backend {
     ) -> Result<Option<TranscriptPage>, Error> {
         let key = keys::transcript(id, &run.id, 1);
         let found = self.store.read::<TranscriptPage>(&key).await?;
-        let kept = found.map(|found| found.value);
-        if let Some(kept) = kept.filter(|kept| kept.pages > 0) {
-            return Ok(Some(kept));
+        let kept = found.map(|found| found.value).filter(|kept| kept.pages > 0);
+        // What is kept while more may be written is read afresh.
+        if kept.is_some() && run.transcript == TranscriptState::Kept {
+            return Ok(kept);
         }
         let Some(job) = &run.job else {
-            return Ok(None);
+            return Ok(kept);
         };
         let work = Work::Transcript {
             id: id.clone(),
             run: run.id.clone(),
         };
-        self.read_for(job, (key, work), within).await
+        let read = self.read_for(job, (key, work), within).await?;
+        Ok(read.or(kept))
     }
 }

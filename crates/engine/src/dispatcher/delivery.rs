@@ -30,7 +30,7 @@ impl Dispatcher {
         };
         let source = match self.source(&found.value.repo).await {
             Err(Error::NoSuch { .. }) if may_be_left(&found.value) => {
-                return self.end_looks(&found).await;
+                return self.end_looks(id).await;
             }
             source => source?,
         };
@@ -61,9 +61,17 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The source was removed since, and nothing more is wanted: the row would stay due for ever.
-    async fn end_looks(&self, found: &Versioned<Delivery>) -> Result<(), Error> {
-        let step = Step::unchanged(found.value.clone());
+    /// The source was removed since, and nothing more is wanted but the transcripts of what was done: the row would
+    /// stay due for ever.
+    async fn end_looks(&self, id: &DeliveryId) -> Result<(), Error> {
+        let now = self.backend.now();
+        let ended = delivery::transcripts_wanted(&self.backend.must_delivery(id).await?.value, now);
+        Box::pin(self.keep_transcripts(id, &ended)).await;
+        let found = &self.backend.must_delivery(id).await?;
+        let step = Step {
+            due: delivery::transcript_due(&found.value, now),
+            ..Step::unchanged(found.value.clone())
+        };
         let mut unit = self.backend.unit();
         self.backend
             .save_delivery(&mut unit, Some(found), &step)

@@ -229,21 +229,10 @@ async fn a_session_that_cannot_be_found_yet_has_its_transcript_kept_later() {
     kept_once_it_can_be_read(404).await;
 }
 
-#[tokio::test]
-async fn a_collected_session_that_still_works_is_read_once_it_is_done() {
-    let last = Step::Complete {
-        after: MINUTE * 20,
-        no_change: true,
-    };
-    let world = World::with(Setup {
-        source: taking(|_| {}),
-        scenario: scenario(vec![story("Look around", saying("I look around.", last))]),
-        webhooks: false,
-        ..Setup::default()
-    })
-    .await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
+/// A delivery that collected a session at work, with its last run.
+async fn collected(world: &World) -> (u64, Run) {
+    let number = open_issue(world, "Add a test", "");
+    until(world, number, "plan/pending").await;
     let job = world.submit("Look around").await;
     let planned = async |world: &World| world.state(&job).await == "plan-waits";
     Box::pin(world.until(hour(1), "a plan", planned)).await;
@@ -252,14 +241,83 @@ async fn a_collected_session_that_still_works_is_read_once_it_is_done() {
     world.pass(MINUTE).await;
     let found = world.backend.must_job(&job).await.expect("a job");
     let session = found.value.session().cloned();
-    order(&world, number, Act::Collect { job, session }).await;
+    order(world, number, Act::Collect { job, session }).await;
     world.pass(MINUTE * 3).await;
-    let run = async || runs(&world, number).await.pop().expect("a run");
-    assert_eq!(run().await.transcript, TranscriptState::Pending);
+    (number, last_run(world, number).await)
+}
+
+async fn last_run(world: &World, number: u64) -> Run {
+    runs(world, number).await.pop().expect("a run")
+}
+
+async fn looking_around(works_for: jiff::SignedDuration) -> World {
+    let last = Step::Complete {
+        after: works_for,
+        no_change: true,
+    };
+    World::with(Setup {
+        source: taking(|_| {}),
+        scenario: scenario(vec![story("Look around", saying("I look around.", last))]),
+        webhooks: false,
+        ..Setup::default()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_collected_session_that_still_works_is_read_once_it_is_done() {
+    let world = looking_around(MINUTE * 20).await;
+    let (number, run) = collected(&world).await;
+    assert_eq!(run.transcript, TranscriptState::Pending);
     world.pass(hour(2)).await;
-    assert_eq!(run().await.transcript, TranscriptState::Kept);
-    let lines = told(&world, number, &run().await).await;
+    let run = last_run(&world, number).await;
+    assert_eq!(run.transcript, TranscriptState::Kept);
+    let lines = told(&world, number, &run).await;
     let last = lines.last().map(String::as_str);
     let finished = "assistant tool_result: The session was finished.";
     assert_eq!(last, Some(finished), "{lines:?}");
+}
+
+/// Its issue is closed long before the session is done.
+#[tokio::test]
+async fn a_collected_session_is_read_although_its_delivery_was_closed_hours_before() {
+    let world = looking_around(hour(3)).await;
+    let (number, _) = collected(&world).await;
+    let now = world.clock.now();
+    world.sandbox.github().close_as(now, REPO, number, "ann");
+    until(&world, number, "close/succeeded").await;
+    world.pass(hour(2)).await;
+    let run = last_run(&world, number).await;
+    assert_eq!(run.transcript, TranscriptState::Pending);
+    world.pass(hour(4)).await;
+    let run = last_run(&world, number).await;
+    assert_eq!(run.transcript, TranscriptState::Kept);
+}
+
+#[tokio::test]
+async fn what_a_caller_read_is_kept_when_the_session_is_gone_before_its_end() {
+    let world = looking_around(MINUTE * 20).await;
+    let (number, run) = collected(&world).await;
+    let asked = Work::Transcript {
+        id: id_of(number),
+        run: run.id.clone(),
+    };
+    world.dispatcher.handle(&asked).await.expect("done");
+    let before = told(&world, number, &run).await;
+    assert!(!before.is_empty());
+    let gone = FaultKind::Status {
+        code: 404,
+        retry_after_secs: None,
+        body: None,
+    };
+    let session = run.session.clone().expect("a session");
+    let path = format!("/sessions/{session}");
+    world
+        .sandbox
+        .faults()
+        .add(Fault::new(Service::Jules, &path, gone));
+    world.pass(hour(3)).await;
+    let run = last_run(&world, number).await;
+    assert_eq!(run.transcript, TranscriptState::Kept);
+    assert_eq!(told(&world, number, &run).await, before);
 }

@@ -61,7 +61,7 @@ fn a_person_sends_a_change_back_although_its_rounds_are_used_up() {
     assert_eq!((delivery.attempt, &delivery.task.job), (1, &session));
     let why = reasons(delivery).remove(0);
     assert_eq!(why.code, "rounds_used_up");
-    let way_on = "A retry with a reason sends it back to implement;";
+    let way_on = "A person's retry with a reason sends it back to implement;";
     assert!(why.sentence.contains(way_on), "{}", why.sentence);
     // Without a reason the same head is reviewed again.
     assert_eq!(world.kim(retry(None)), "review/running");
@@ -92,7 +92,7 @@ fn a_person_judges_what_no_reviewer_could() {
     assert!(legal(&world.delivery, &kim(), &world.rules).contains(&CommandKind::Verdict));
     assert!(!legal(&world.delivery, &zai(), &world.rules).contains(&CommandKind::Verdict));
     let by_zai = world.orders(zai(), verdict(Verdict::Pass, 'a'));
-    assert_eq!(by_zai, Err("reviewed_by_jules"));
+    assert_eq!(by_zai, Err("not_in_review"));
     let of_another_head = world.orders(kim(), verdict(Verdict::Pass, 'b'));
     assert_eq!(of_another_head, Err("head_moved"));
     let runs = world.delivery.runs.len();
@@ -116,18 +116,44 @@ fn a_person_judges_what_no_reviewer_could() {
 }
 
 #[test]
-fn who_reviews_may_judge_a_failed_review_and_sends_nothing_back_beyond_its_rounds() {
-    let mut world = used_up();
-    let again = world.orders(zai(), verdict(Verdict::NotPass, 'a'));
-    assert_eq!(again, Ok("review/failed".to_owned()));
-    assert_eq!(world.delivery.review_round, 0);
-    let by_kim = world.kim(verdict(Verdict::NotPass, 'a'));
-    assert_eq!(by_kim, "implement/running");
-    assert_eq!(world.delivery.review_round, 1);
+fn an_agents_verdict_is_too_late_once_the_review_has_failed() {
+    // It may be under way while a person cancels, or while checks fail.
+    let cancelled = |world: &mut World| world.kim(Act::Cancel);
+    let checks_failed = |world: &mut World| world.reads(pull('a', Checks::GivenUp));
+    let used_up = |world: &mut World| {
+        let answer = world.orders(zai(), verdict(Verdict::NotPass, 'a'));
+        answer.unwrap_or_default()
+    };
+    let ways: [&dyn Fn(&mut World) -> String; 3] = [&cancelled, &checks_failed, &used_up];
+    for way in ways {
+        let mut world = World::in_review(Rules {
+            review_rounds: 0,
+            ..rules(&[], "verify", ReviewBy::Agent)
+        });
+        assert_eq!(way(&mut world), "review/failed");
+        let before = world.delivery.clone();
+        for late in [Verdict::Pass, Verdict::NotPass] {
+            assert_eq!(
+                world.orders(zai(), verdict(late, 'a')),
+                Err("not_in_review")
+            );
+        }
+        assert_eq!(world.delivery, before);
+        assert!(!legal(&before, &zai(), &world.rules).contains(&CommandKind::Verdict));
+        assert!(legal(&before, &kim(), &world.rules).contains(&CommandKind::Verdict));
+    }
+}
 
-    let mut world = used_up();
-    let pass = world.orders(zai(), verdict(Verdict::Pass, 'a'));
-    assert_eq!(pass, Ok("review/succeeded pass".to_owned()));
+#[test]
+fn a_person_sends_a_change_back_whatever_its_review_failed_by() {
+    let mut world = World::in_review(Rules {
+        review_rounds: 0,
+        ..rules(&[], "verify", ReviewBy::Agent)
+    });
+    assert_eq!(world.kim(Act::Cancel), "review/failed");
+    let answer = world.kim(verdict(Verdict::NotPass, 'a'));
+    assert_eq!(answer, "implement/running");
+    assert_eq!(world.delivery.review_round, 1);
 }
 
 #[test]

@@ -172,6 +172,10 @@ fn what_was_kept_is_noted_down_even_when_all_is_over() {
     world.reads(merged(None));
     assert_eq!(place(&world.delivery), "close/succeeded");
     assert_eq!(due(&world.delivery, at(4)), Some(at(63)));
+    // A log that cannot be read is tried again for a week.
+    let day = 24 * 3_600;
+    assert_eq!(due(&world.delivery, at(day)), Some(at(day + 3_600)));
+    assert_eq!(due(&world.delivery, at(8 * day)), None);
     let wanted = transcripts_wanted(&world.delivery, at(63));
     assert_eq!(
         wanted.len(),

@@ -105,9 +105,40 @@ impl Dispatcher {
         if entries.is_empty() && is_recent(&span, read_at) {
             return Ok(None);
         }
-        self.save_transcript((id, run), &entries, (read_at, is_whole))
-            .await?;
+        let mut reading = LogReading {
+            entries,
+            left_out: 0,
+            read_at,
+            is_whole,
+        };
+        if reading.entries.is_empty()
+            && let Some(first) = first.filter(|first| first.value.pages > 0)
+        {
+            // The session is gone, and what a caller asked for before is all that there is.
+            self.take_kept((id, run), first.value, &mut reading).await?;
+        }
+        self.save_transcript((id, run), &reading).await?;
         Ok(None)
+    }
+
+    /// Takes what an earlier reading kept.
+    async fn take_kept(
+        &self,
+        (id, run): (&DeliveryId, &RunId),
+        first: TranscriptPage,
+        reading: &mut LogReading,
+    ) -> Result<(), Error> {
+        reading.left_out = first.left_out;
+        let (pages, read_at) = (first.pages, first.read_at);
+        reading.entries = first.entries;
+        for page in 2..=pages {
+            let key = keys::transcript(id, run, page);
+            let found = self.backend.store.read::<TranscriptPage>(&key).await?;
+            let found = found.filter(|found| found.value.read_at == read_at);
+            let entries = found.map(|found| found.value.entries);
+            reading.entries.extend(entries.unwrap_or_default());
+        }
+        Ok(())
     }
 
     /// Saves the pages together with the word that they are there. Those of a run whose log still grows are kept for a
@@ -115,10 +146,10 @@ impl Dispatcher {
     async fn save_transcript(
         &self,
         (id, run): (&DeliveryId, &RunId),
-        entries: &[TranscriptEntry],
-        (read_at, is_whole): (Timestamp, bool),
+        reading: &LogReading,
     ) -> Result<(), Error> {
-        let pages = &pages(entries, read_at);
+        let (pages, entries) = (&pages(reading), &reading.entries);
+        let (read_at, is_whole) = (reading.read_at, reading.is_whole);
         decide_again(format!("delivery {id}"), || async move {
             let first = self.first_page(id, run).await?;
             let found = self.backend.must_delivery(id).await?;
@@ -175,6 +206,16 @@ fn put_pages(
     }
 }
 
+/// What was read of a log.
+struct LogReading {
+    entries: Vec<TranscriptEntry>,
+    /// How many entries an earlier reading left out before them.
+    left_out: u32,
+    read_at: Timestamp,
+    /// Whether nothing more can be written.
+    is_whole: bool,
+}
+
 /// Who reads a log: looks keep it once nothing more can be written, callers see what there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reader {
@@ -213,12 +254,13 @@ fn is_recent(span: &TranscriptSpan, now: Timestamp) -> bool {
 }
 
 /// The pages of a transcript.
-fn pages(entries: &[TranscriptEntry], read_at: Timestamp) -> Vec<TranscriptPage> {
-    let (pages, left_out) = transcript_pages(entries.to_vec());
+fn pages(reading: &LogReading) -> Vec<TranscriptPage> {
+    let (pages, left_out) = transcript_pages(reading.entries.clone());
     let count = u32::try_from(pages.len()).unwrap_or(u32::MAX);
     let left_out = u32::try_from(left_out).unwrap_or(u32::MAX);
+    let left_out = left_out.saturating_add(reading.left_out);
     let page = |entries| TranscriptPage {
-        read_at,
+        read_at: reading.read_at,
         pages: count,
         left_out,
         entries,

@@ -3,7 +3,7 @@
 use askama::Template;
 use client::wire::{
     DeliveryCard, DeliveryView, DeliveryWhy, JobView, PhaseRunView, PlannedStep, Reason, RunView,
-    Waiting, Why,
+    Why,
 };
 use domain::delivery::{FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, TITLE_CHARS_MAX};
 use domain::web_page::WebPage;
@@ -58,7 +58,7 @@ pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
         reasons: reasons.unwrap_or(std::slice::from_ref(&card.why)),
         then: told.why.map_or(&[], |why| why.then.as_slice()),
         next_look: told.why.and_then(|why| why.next_look),
-        question: question(told.job),
+        question: told.view.question.as_deref(),
         session: session(told.job),
         pull_page: pull_page(told),
         pull_why: told.pull_why,
@@ -151,9 +151,13 @@ fn steps(view: &DeliveryView) -> Vec<Step> {
     Phase::ALL.into_iter().map(step).collect()
 }
 
+/// An answer to the question of its session, which is an order about its job.
+const ANSWER: &str = "say";
+
 /// What a person can do on this page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ActionKind {
+    Answer,
     Start,
     Approve,
     Reject,
@@ -168,7 +172,8 @@ enum ActionKind {
 
 impl ActionKind {
     /// In the order of the page, each with its word among those that are legal.
-    const ALL: [(Self, &'static str); 10] = [
+    const ALL: [(Self, &'static str); 11] = [
+        (Self::Answer, ANSWER),
         (Self::Start, "start"),
         (Self::Approve, "approve"),
         (Self::Verdict, "verdict"),
@@ -189,7 +194,10 @@ struct Action {
 
 /// Exactly what is legal now, as far as the page has forms for it.
 fn actions(view: &DeliveryView, may_act: bool) -> Vec<Action> {
-    let is_legal = |word: &str| may_act && view.legal.iter().any(|it| it == word);
+    let is_legal = |word: &str| match word {
+        ANSWER => may_act && view.question.is_some(),
+        word => may_act && view.legal.iter().any(|it| it == word),
+    };
     let all = ActionKind::ALL.into_iter();
     let legal = all.filter(|(_, word)| is_legal(word));
     legal.map(|(kind, word)| Action { kind, word }).collect()
@@ -201,13 +209,6 @@ fn suggestion(view: &DeliveryView) -> &str {
     let analysis = failed.and_then(|run| run.analysis.as_ref());
     let suggestion = analysis.and_then(|analysis| analysis.suggestion.as_deref());
     suggestion.unwrap_or_default()
-}
-
-fn question(job: Option<&JobView>) -> Option<&str> {
-    match job?.waiting.as_ref()? {
-        Waiting::Question { text, .. } => text.as_deref(),
-        Waiting::Plan { .. } => None,
-    }
 }
 
 fn session(job: Option<&JobView>) -> Option<WebPage> {

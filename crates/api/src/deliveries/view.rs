@@ -269,6 +269,7 @@ pub(super) fn run(run: &Run) -> RunView {
         duration_seconds: run.duration().map(seconds),
         tokens: None,
         cost: None,
+        verdict: run.verdict.map(|verdict| verdict.word().to_owned()),
         summary: run.summary.as_deref().map(short),
         error: run.error.as_deref().map(short),
         analysis: run.analysis.as_ref().map(analysis),

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use client::wire::{
     ApproveDelivery, CancelDelivery, DeliveryView, DeliveryWhy, EditDelivery, JobView,
-    MergeRequest, PartRequest, PlanRequest, RejectDelivery, RetryDelivery, SplitRequest,
+    MergeRequest, Message, PartRequest, PlanRequest, RejectDelivery, RetryDelivery, SplitRequest,
     StartDelivery, VerdictRequest, Why,
 };
 use dashboard::{Delivery, Frame, Page};
@@ -174,6 +174,14 @@ async fn give(
             let route = format!("/api/deliveries/{}", view.card.id);
             let at = (route.as_str(), at.1);
             inside.patch(caller, at, &edit(fields)?).await
+        }
+        "say" => {
+            let job = view.job_id.as_ref().ok_or_else(no_page)?;
+            let route = format!("/jobs/{job}/messages");
+            let message = Message {
+                message: owned(fields, "text").unwrap_or_default(),
+            };
+            inside.post(caller, (route.as_str(), at.1), &message).await
         }
         "merge" => {
             let job = view.job_id.as_ref().ok_or_else(no_page)?;

@@ -23,6 +23,7 @@ use local::{Database, LocalQueue};
 use serde_json::json;
 use tokio::time::Instant;
 
+use crate::pages::{Browser, hidden, refused_with};
 use crate::world::{SetClock, TOKEN, World, send};
 
 #[tokio::test(start_paused = true)]
@@ -113,6 +114,26 @@ fn ask(watch: &mut Watch) {
         suppressed: false,
         sent: Vec::new(),
     });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_answered_on_the_page_of_its_delivery() {
+    let world = World::new().await;
+    let id = world.watched(ask).await;
+    let path = format!("/dashboard/deliveries/{id}");
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let page = browser.get(&path).await;
+    assert!(page.text.contains("Which colour?"), "{page:?}");
+    let form = hidden(&page.text, "say");
+    let answer = browser.post(&format!("{path}/say"), &form).await;
+    refused_with(&answer, 422, "message_empty");
+    let words = format!("{form}&text=Red.");
+    let answer = browser.post(&format!("{path}/say"), &words).await;
+    assert_eq!(answer.status, 303, "{answer:?}");
+    let job = world.get(&format!("/jobs/{id}")).await.ok(200);
+    assert_eq!(job["waits_for"]["for"], "answered");
+    let page = browser.get(&path).await;
+    assert!(!page.text.contains("act-say"), "it was answered");
 }
 
 #[tokio::test(start_paused = true)]

@@ -54,7 +54,7 @@ impl<'a> Browser<'a> {
             .await
     }
 
-    async fn post(&mut self, path: &str, form: &str) -> Answer {
+    pub(crate) async fn post(&mut self, path: &str, form: &str) -> Answer {
         let request = Request::builder()
             .method("POST")
             .uri(path)
@@ -100,7 +100,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
 
 /// A page that says why nothing was done.
 #[track_caller]
-fn refused_with(answer: &Answer, status: u16, code: &str) {
+pub(crate) fn refused_with(answer: &Answer, status: u16, code: &str) {
     assert_eq!(answer.status, status, "{answer:?}");
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
     assert!(
@@ -433,7 +433,7 @@ async fn a_token_that_may_only_look_sees_no_button_and_orders_nothing() {
 }
 
 /// What the form of an order on a page sends along.
-fn hidden(page: &str, order: &str) -> String {
+pub(crate) fn hidden(page: &str, order: &str) -> String {
     let form = between(page, &format!("/{order}\">"), "</form>");
     let value = |name: &str| between(form, &format!("name=\"{name}\" value=\""), "\"");
     let standing = value("standing").replace('/', "%2F");

@@ -112,10 +112,12 @@ fn child(child: &ChildView) -> String {
 fn run(run: &RunView) -> Vec<String> {
     let took = run.duration_seconds;
     let took = took.map_or_else(String::new, |seconds| format!(" in {seconds} s"));
+    let verdict = run.verdict.as_ref();
+    let verdict = verdict.map_or_else(String::new, |verdict| format!(", {verdict}"));
     let said = run.error.as_ref().or(run.summary.as_ref());
     let said = said.map_or_else(String::new, |said| format!(": {said}"));
     let line = format!(
-        "- {} {} by {}, {}{took}{said}",
+        "- {} {} by {}, {}{verdict}{took}{said}",
         run.id, run.mode, run.performer, run.status
     );
     let found = run.analysis.as_ref();
@@ -161,7 +163,8 @@ impl Known<'_> {
             .head
             .map_or_else(|| "SHA".to_owned(), ToString::to_string);
         let arguments = match verb {
-            "start" | "approve" | "retry" | "cancel" => vec![String::new()],
+            "start" | "approve" | "cancel" => vec![String::new()],
+            "retry" => vec![String::new(), " --reason TEXT".to_owned()],
             "reject" => vec![" --reason TEXT".to_owned()],
             "verdict" => vec![
                 format!(" pass --sha {head}"),

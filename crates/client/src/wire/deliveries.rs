@@ -229,6 +229,9 @@ pub struct RunView {
     pub tokens: Option<u64>,
     /// Null: Jules does not say.
     pub cost: Option<u64>,
+    /// What a review came to: `pass` or `not_pass`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
     /// What it came to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,

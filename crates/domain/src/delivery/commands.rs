@@ -336,6 +336,7 @@ fn collect(
             None => TranscriptState::None,
         },
         told_through: None,
+        verdict: None,
     });
     Ok(())
 }

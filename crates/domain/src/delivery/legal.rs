@@ -167,7 +167,10 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
     if has_failed {
         return match by.is_person() {
             true => must_have_open_head(delivery),
-            false => not_here("not_in_review", "review", at),
+            false => refuse(
+                "not_in_review",
+                "the review has failed, so only a person may give the verdict now",
+            ),
         };
     }
     let asked = delivery.review.asked.as_ref().map(|asked| asked.by);

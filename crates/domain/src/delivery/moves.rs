@@ -105,6 +105,7 @@ impl Moving<'_> {
             analysis: None,
             transcript: TranscriptState::None,
             told_through: None,
+            verdict: None,
         });
     }
 
@@ -197,6 +198,7 @@ impl Moving<'_> {
         self.delivery.review.head = Some(head.clone());
         if let Some(run) = self.open_run() {
             run.head = Some(head.clone());
+            run.verdict = Some(verdict);
             // A person may send what the agent was asked for, and where the source says so the other way round.
             run.performer = match (actor, run.performer) {
                 (Actor::Person(_), _) => Performer::Human,

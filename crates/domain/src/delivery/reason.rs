@@ -99,8 +99,10 @@ fn way_on(delivery: &Delivery) -> Option<&'static str> {
         );
     }
     let code = delivery.error.as_ref().map(|error| error.code);
+    let is_cancelled = delivery.phase == Phase::Review && code == Some(Fault::Canceled);
     let has_no_verdict = matches!(code, Some(Fault::ReviewFailed | Fault::MalformedReview));
-    has_no_verdict.then_some("A person may give the verdict, or retry the review.")
+    (has_no_verdict || is_cancelled)
+        .then_some("A person may give the verdict, or retry the review.")
 }
 
 /// What is said of a part that did not just go on.

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Executor, Phase, TranscriptState};
+use super::{Executor, Phase, TranscriptState, Verdict};
 use crate::ids::{CommitSha, JobId, RunId, SessionId};
 
 /// Most runs of one delivery: with everything else that is known of it, its record has to stay under the store's 64 KB.
@@ -39,6 +39,9 @@ pub struct Run {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
+    /// What a review came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// What it came to, at most 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,

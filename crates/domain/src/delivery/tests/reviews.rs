@@ -101,6 +101,7 @@ fn a_person_judges_what_no_reviewer_could() {
     assert_eq!(gate(&world.delivery, &sha('a')), None);
     let run = world.delivery.runs.get(runs).unwrap();
     assert_eq!((run.mode, run.performer), (Mode::Review, Performer::Human));
+    assert_eq!(run.verdict, Some(Verdict::Pass));
     assert_eq!(
         (run.status, &run.head),
         (RunResult::Success, &Some(sha('a')))

@@ -315,6 +315,7 @@ fn runs() -> Vec<Run> {
             _ => TranscriptState::None,
         },
         told_through: Some(AT),
+        verdict: Some(domain::delivery::Verdict::NotPass),
     };
     runs.into_iter().enumerate().map(run).collect()
 }

@@ -3,6 +3,7 @@
 mod agents;
 mod clock;
 mod dead;
+mod git;
 mod hooks;
 mod ids;
 mod issues;
@@ -16,6 +17,10 @@ mod sessions;
 pub use agents::{AgentsWrite, Delivered, Envelope};
 pub use clock::Clock;
 pub use dead::{DeadLetter, DeadLetters};
+pub use git::{
+    CommitLine, Comparison, Edit, FoundPull, GitRead, GitWrite, NewCommit, NewPull, NewStatus,
+    StatusState,
+};
 pub use hooks::{HooksRead, HooksWrite};
 pub use ids::Ids;
 pub use issues::{IssueComment, IssueFacts, IssuesRead, IssuesWrite};

@@ -1,0 +1,181 @@
+//! The ports to a repository's files, commits and branches: one that only reads and one that writes.
+
+use async_trait::async_trait;
+use domain::failure::Failure;
+use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use jiff::Timestamp;
+use scaffold::scope::FileChange;
+use scaffold::tree::{Tree, TreePath};
+
+/// A commit as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitLine {
+    /// Which commit.
+    pub sha: CommitSha,
+    /// The first line of its message, untrusted.
+    pub subject: String,
+    /// When it was committed.
+    pub at: Timestamp,
+}
+
+/// What a head has that its base lacks, since they parted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// The newest commit that both have.
+    pub merge_base: CommitSha,
+    /// The commits that only the head has, the oldest first.
+    pub commits: Vec<CommitLine>,
+    /// The files that they changed, with the modes that the head has.
+    pub files: Vec<FileChange>,
+}
+
+/// A pull request that was found by its branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPull {
+    /// Which one.
+    pub pull: PullRef,
+    /// Its head.
+    pub head: CommitSha,
+    /// Whether it is open.
+    pub is_open: bool,
+}
+
+/// Reads files, commits and branches.
+#[async_trait]
+pub trait GitRead: Send + Sync {
+    /// The commit of a branch; none if there is no such branch.
+    async fn tip(&self, repo: &RepoName, branch: &BranchName)
+    -> Result<Option<CommitSha>, Failure>;
+
+    /// The files below some folders at a commit; a folder that is not there has none.
+    /// `Garbled` when they are nested too deep, too many, too large in all, or not listed to the end: never a part of them.
+    async fn tree(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+        roots: &[&str],
+    ) -> Result<Tree, Failure>;
+
+    /// What a head changed since it left a base. `Garbled` when GitHub does not list it all.
+    async fn compare(
+        &self,
+        repo: &RepoName,
+        (base, head): (&CommitSha, &CommitSha),
+    ) -> Result<Comparison, Failure>;
+
+    /// The newest commits up to this one, the newest first, at most `limit`, which is at most 100.
+    async fn log(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+        limit: usize,
+    ) -> Result<Vec<CommitLine>, Failure>;
+
+    /// The newest pull request that was opened from a branch of the repository itself, whatever became of it.
+    async fn pull_of(
+        &self,
+        repo: &RepoName,
+        branch: &BranchName,
+    ) -> Result<Option<FoundPull>, Failure>;
+}
+
+/// One file that a commit makes other than it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// It is a regular file with this text.
+    Write(TreePath, String),
+    /// It is gone.
+    Remove(TreePath),
+    /// The folder is that of another commit, with all that is in it.
+    TakeFolder(TreePath, CommitSha),
+}
+
+/// A commit to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewCommit {
+    /// Its parents. The edits are made to the files of the one in `files_of`.
+    pub parents: Vec<CommitSha>,
+    /// The commit whose files it begins with.
+    pub files_of: CommitSha,
+    /// What is other than there.
+    pub edits: Vec<Edit>,
+    /// Its message.
+    pub message: String,
+}
+
+/// A pull request to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPull {
+    /// The branch that has the change.
+    pub head: BranchName,
+    /// The branch to change.
+    pub base: BranchName,
+    /// Its title.
+    pub title: String,
+    /// Its body.
+    pub body: String,
+}
+
+/// What a status of ours says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatusState {
+    /// It is being worked out.
+    Pending,
+    /// All is well.
+    Success,
+    /// Something is wrong.
+    Failure,
+}
+
+/// A status to put on a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewStatus {
+    /// Its name.
+    pub context: String,
+    /// What it says.
+    pub state: StatusState,
+    /// The same in words, at most 140 characters.
+    pub description: String,
+}
+
+/// Writes files, commits and branches. Only the dispatcher holds one.
+#[async_trait]
+pub trait GitWrite: Send + Sync {
+    /// Makes a commit, which no branch has yet.
+    async fn commit(&self, repo: &RepoName, commit: &NewCommit) -> Result<CommitSha, Failure>;
+
+    /// Makes a branch at a commit. `Conflict` when it is there already, at another commit.
+    async fn create_branch(
+        &self,
+        repo: &RepoName,
+        branch: &BranchName,
+        commit: &CommitSha,
+    ) -> Result<(), Failure>;
+
+    /// Opens a pull request. `Conflict` when there is one, or nothing to merge.
+    async fn open_pull(&self, repo: &RepoName, pull: &NewPull) -> Result<PullRef, Failure>;
+
+    /// Puts a status on a commit; a later one of the same name replaces it.
+    async fn set_status(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+        status: &NewStatus,
+    ) -> Result<(), Failure>;
+
+    /// Opens an issue with labels and returns its number.
+    async fn open_issue(
+        &self,
+        repo: &RepoName,
+        (title, body): (&str, &str),
+        labels: &[String],
+    ) -> Result<u64, Failure>;
+
+    /// Makes a label of the repository, or gives it this colour (six hex digits) and description.
+    async fn put_label(
+        &self,
+        repo: &RepoName,
+        name: &str,
+        (colour, description): (&str, &str),
+    ) -> Result<(), Failure>;
+}

@@ -96,6 +96,7 @@ fn watched() -> Result<(Job, SessionView)> {
         resume: None,
         priority: domain::priority::Priority::default(),
         terms: Terms::default(),
+        part: None,
         delivery: None,
     };
     let job = job::adopt(new, &view, NOW)?.aggregate;

@@ -137,6 +137,7 @@ fn source(account: &Account, agent: &Agent) -> Source {
             pull_poll: SELDOM,
             ..Timing::default()
         },
+        pipeline: None,
         deliveries: domain::delivery::Rules::default(),
     }
 }

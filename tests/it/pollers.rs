@@ -128,6 +128,7 @@ fn new_job(backend: &Backend, (at, priority): (usize, u8)) -> NewJob {
         resume: None,
         priority: priority.try_into().expect("a priority"),
         terms: domain::policy::Terms::default(),
+        part: None,
         delivery: None,
     }
 }

@@ -277,6 +277,7 @@ pub(super) async fn settle_in(backend: &Backend, pace: Pace) -> Result<()> {
             ..Policy::default()
         },
         timing: Timing::default(),
+        pipeline: None,
         deliveries: domain::delivery::Rules::default(),
     };
     let mut unit = backend.unit();

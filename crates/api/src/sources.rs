@@ -61,6 +61,7 @@ pub(crate) async fn create(
         branch: Some(wanted.branch.unwrap_or_else(BranchName::main)),
         policy: Policy::default(),
         timing: Timing::default(),
+        pipeline: None,
         deliveries: wanted.deliveries.over(&Rules::default()),
     };
     match api.backend.add_source(&source).await? {

@@ -75,6 +75,7 @@ async fn api() -> Router {
         branch: Some("main".parse().unwrap()),
         policy: Policy::default(),
         timing: Timing::default(),
+        pipeline: None,
         deliveries: domain::delivery::Rules::default(),
     };
     let mut unit = backend.unit();

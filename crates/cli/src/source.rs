@@ -65,6 +65,7 @@ async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
         agent: args.agent,
         paused: false,
         branch: Some(args.branch),
+        pipeline: None,
         deliveries: deliveries::rules(&Rules::default(), &args.deliveries)?,
     };
     let added = backend.add_source(&source).await.map_err(missing)?;

@@ -392,6 +392,7 @@ fn source(result: ReadingResult) -> SourceState {
             branch: None,
             policy: Default::default(),
             timing: Default::default(),
+            pipeline: None,
             deliveries,
         },
         intake: Intake {

@@ -229,6 +229,7 @@ fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Resul
             pull_poll: seconds(1),
             ..Timing::default()
         },
+        pipeline: None,
         deliveries: match play {
             Play::Jobs => Rules::default(),
             Play::Deliveries => Rules {

@@ -226,6 +226,7 @@ mod tests {
             resume: None,
             priority: crate::priority::Priority::default(),
             terms: crate::policy::Terms::default(),
+            part: None,
             delivery: None,
         };
         let job = adopt(new, &shown(state), at(0)).unwrap().aggregate;

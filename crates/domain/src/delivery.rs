@@ -79,6 +79,7 @@ pub use want::{Purpose, Sight, Want};
 pub use wants::{cause, wants};
 
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName};
+use crate::pipeline::RequirementRef;
 use crate::priority::Priority;
 
 /// The form in which deliveries are stored and exported.
@@ -103,6 +104,9 @@ pub struct Delivery {
     /// The issue that triggered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<IssueRef>,
+    /// The requirement of the pipeline that it implements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<RequirementRef>,
     /// What it is about.
     pub summary: String,
     /// More about it, as it was when the delivery was created; text from outside.

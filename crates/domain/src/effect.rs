@@ -5,6 +5,7 @@
 
 mod action;
 mod attempts;
+mod repo;
 mod restore_gap;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use action::Action;
+pub use repo::RepoAction;
 pub use restore_gap::RestoreGap;
 pub use tracker::TrackerAction;
 
@@ -316,6 +318,7 @@ impl Effect {
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
+            | Action::Repo(_)
             | Action::Tracker(_) => {
                 if attempt < ATTEMPTS_MAX {
                     next(plus(at, backoff(attempt)).max(now))

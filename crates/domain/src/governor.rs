@@ -132,12 +132,13 @@ impl Slots {
                 Some(_) => self.not_created(id),
                 None => self.release(id),
             },
-            Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
-                match job.holds_slot() {
-                    true => self.clone(),
-                    false => self.release(id),
-                }
-            }
+            Phase::Creating { .. }
+            | Phase::Watching(_)
+            | Phase::Proposed { .. }
+            | Phase::Ended(_) => match job.holds_slot() {
+                true => self.clone(),
+                false => self.release(id),
+            },
         }
     }
 
@@ -200,6 +201,7 @@ impl Slots {
             Phase::Watching(_)
             | Phase::Ended(_)
             | Phase::Queued { .. }
+            | Phase::Proposed { .. }
             | Phase::Creating { .. } => return self.clone(),
         };
         self.created(&creating.id, since)

@@ -13,6 +13,7 @@ pub use repository::{RepoId, RepoName, RepositoryIdentity};
 
 mod delivery;
 mod naming;
+mod pipeline;
 mod repository;
 
 /// Why a text is not an id of the wanted kind.
@@ -149,6 +150,10 @@ text_id!(
 text_id!(
     /// One delivery: 12 hex digits of the hash of what triggered it, or a ULID in lower case.
     DeliveryId, "delivery id", "12 hex digits, or a ULID in lower case", |v| is_short_hex(v, 12) || is_job(v)
+);
+text_id!(
+    /// One run of a repository's pipeline: a ULID in lower case.
+    PipelineId, "pipeline id", "26 characters, a ULID in lower case", is_job
 );
 text_id!(
     /// One execution of a phase of a delivery.

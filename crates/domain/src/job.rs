@@ -13,6 +13,7 @@ mod order_log;
 mod orders;
 mod pause;
 mod progress;
+mod proposal;
 mod pushed;
 mod queue;
 mod relation;
@@ -43,6 +44,7 @@ pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
 pub(crate) use orders::said_at;
 pub use orders::{MESSAGE_BYTES_MAX, NotNow, adds_to, approve, may_merge, order_failed, said, say};
 pub use progress::is_progress;
+pub use proposal::{NewProposal, proposal_failed, propose, proposed};
 pub use pushed::{PUSHED_FOR, pushed};
 pub use queue::start_place;
 pub use relation::{SessionRelation, relation, session_found};
@@ -65,6 +67,7 @@ use crate::ids::{
     RepoName, SessionId,
 };
 use crate::marker::Marker;
+use crate::pipeline::Part;
 use crate::policy::{PlanApproval, Terms};
 use crate::priority::Priority;
 use crate::session::SessionState;
@@ -100,6 +103,9 @@ pub struct Job {
     /// The delivery that it works for, which then owns its approvals and its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<DeliveryId>,
+    /// What it does for a pipeline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Box<Part>>,
     /// How it came to us.
     pub origin: Origin,
     /// When it came to us.
@@ -132,6 +138,8 @@ pub enum Origin {
     Created,
     /// A person handed over a session that existed.
     Adopted,
+    /// Gaffer itself writes its pull request, without a session.
+    Proposed,
 }
 
 /// Phase of a job.
@@ -156,6 +164,13 @@ pub enum Phase {
     },
     /// Its session exists and is watched.
     Watching(Box<Watch>),
+    /// Gaffer's own pull request is being opened, or open.
+    Proposed {
+        /// Since when.
+        since: Timestamp,
+        /// The pull request, once it is open.
+        pull: Option<PullRef>,
+    },
     /// It is over.
     Ended(Ending),
 }
@@ -214,7 +229,7 @@ impl Job {
     /// The current session, watched or last.
     pub fn session(&self) -> Option<&SessionId> {
         match &self.phase {
-            Phase::Queued { .. } | Phase::Creating { .. } => None,
+            Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => None,
             Phase::Watching(watch) => Some(&watch.session),
             Phase::Ended(ending) => ending.session.as_ref(),
         }
@@ -224,7 +239,10 @@ impl Job {
     pub fn announced_question(&self) -> Option<&str> {
         match &self.phase {
             Phase::Watching(watch) => watch.announced.question.as_ref().map(|told| &*told.key),
-            Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
+            Phase::Queued { .. }
+            | Phase::Creating { .. }
+            | Phase::Proposed { .. }
+            | Phase::Ended(_) => None,
         }
     }
 
@@ -233,6 +251,7 @@ impl Job {
         match &self.phase {
             Phase::Queued { .. } | Phase::Creating { .. } => None,
             Phase::Watching(watch) => watch.pull.as_ref(),
+            Phase::Proposed { pull, .. } => pull.as_ref(),
             Phase::Ended(ending) => ending.pull.as_ref(),
         }
     }
@@ -241,7 +260,10 @@ impl Job {
     pub fn is_ended(&self) -> bool {
         match &self.phase {
             Phase::Ended(_) => true,
-            Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) => false,
+            Phase::Queued { .. }
+            | Phase::Creating { .. }
+            | Phase::Watching(_)
+            | Phase::Proposed { .. } => false,
         }
     }
 
@@ -253,7 +275,7 @@ impl Job {
             Phase::Watching(watch) => {
                 watch.state != SessionState::Completed && !silence::is_halted(watch)
             }
-            Phase::Queued { .. } | Phase::Ended(_) => false,
+            Phase::Queued { .. } | Phase::Proposed { .. } | Phase::Ended(_) => false,
         }
     }
 

@@ -32,6 +32,8 @@ pub mod merge;
 
 pub mod pull;
 
+pub mod pipeline;
+
 pub mod delivery;
 pub mod intake;
 

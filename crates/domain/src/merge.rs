@@ -81,6 +81,8 @@ pub enum Owner {
     Created,
     /// A job that a person handed over.
     Adopted,
+    /// Gaffer itself: no session made it.
+    Gaffer,
     /// Not one of our jobs.
     Foreign,
 }
@@ -190,7 +192,7 @@ fn ownership(
     policy: &Policy,
 ) {
     match standing.owner {
-        Owner::Created => {}
+        Owner::Created | Owner::Gaffer => {}
         Owner::Adopted if policy.adopted_may_merge => {}
         Owner::Adopted => reasons.push(Reason::AdoptedMayNotMerge),
         Owner::Foreign => reasons.push(Reason::NotOurs),

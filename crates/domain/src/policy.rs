@@ -3,6 +3,7 @@
 //! The defaults are safe: people merge, people approve plans, and at least one check must have passed.
 
 mod answers;
+mod exchange;
 mod odd;
 mod terms;
 
@@ -17,6 +18,7 @@ pub use terms::{Automation, Terms};
 use crate::delivery::Rules;
 use crate::ids::{AccountName, AgentName, BranchName, RepoName};
 use crate::job::Job;
+use crate::pipeline::PipelineRules;
 
 /// A repository Gaffer works on, with its policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +40,9 @@ pub struct Source {
     /// How issues become deliveries, and how those go.
     #[serde(default)]
     pub deliveries: Rules,
+    /// How its pipeline runs; without them it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<PipelineRules>,
 }
 
 impl Source {

@@ -52,8 +52,9 @@ pub struct Pull {
     /// The delivery of that job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<DeliveryId>,
-    /// The session that made it, read back and compared before anything was done.
-    pub session: SessionId,
+    /// The session that made it, read back and compared before anything was done; none for one of Gaffer's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
     /// The repository in which it was first read: the same number elsewhere is another pull request.
     pub repo_id: Option<RepoId>,
     /// When Gaffer first saw it.
@@ -203,7 +204,7 @@ pub struct Verdict {
 }
 
 /// A pull request that was found to belong to a session of ours.
-pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> Pull {
+pub fn track(pull: PullRef, job: JobId, session: Option<SessionId>, now: Timestamp) -> Pull {
     Pull {
         pull,
         job,

@@ -341,6 +341,7 @@ pub(crate) fn bare(job: &Job) -> Source {
         branch: None,
         policy: domain::policy::Policy::default(),
         timing: Timing::default(),
+        pipeline: None,
         deliveries: domain::delivery::Rules::default(),
     }
 }

@@ -80,6 +80,7 @@ fn rules(stuck_after: SignedDuration) -> Source {
             stuck_after,
             ..Timing::default()
         },
+        pipeline: None,
         deliveries: domain::delivery::Rules::default(),
     }
 }

@@ -33,6 +33,7 @@ pub fn source_of(repo: &str, account: &str) -> Source {
         branch: Some("main".parse().expect("a branch")),
         policy: Policy::default(),
         timing: Timing::default(),
+        pipeline: None,
         deliveries: domain::delivery::Rules::default(),
     }
 }

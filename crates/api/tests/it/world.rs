@@ -169,6 +169,7 @@ impl World {
                 branch: (repo.name() == "shop").then(|| "main".parse().unwrap()),
                 policy: Policy::default(),
                 timing: Timing::default(),
+                pipeline: None,
                 deliveries: domain::delivery::Rules::default(),
             };
             let list = keys::listed(keys::SOURCES, repo.key());

@@ -30,6 +30,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
         kind: DeliveryKind::Adhoc,
         repo: job.repo.clone(),
         issue: None,
+        requirement: None,
         summary: job.title.clone(),
         description: None,
         acceptance_criteria: Vec::new(),

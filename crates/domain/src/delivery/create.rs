@@ -51,7 +51,13 @@ pub fn create(
 fn checked(new: &NewDelivery, rules: &Rules, now: Timestamp) -> Result<Delivery, Refused> {
     match new.kind {
         DeliveryKind::Issue | DeliveryKind::Adhoc => {}
-        DeliveryKind::Requirement | DeliveryKind::Member | DeliveryKind::Integration => {
+        DeliveryKind::Requirement if new.requirement.is_some() => {}
+        DeliveryKind::Requirement => {
+            let sentence =
+                "a delivery of this kind implements a requirement of the pipeline: start that";
+            return Err(("no_requirement", sentence.to_owned()));
+        }
+        DeliveryKind::Member | DeliveryKind::Integration => {
             let sentence = "deliveries of this kind cannot be created yet";
             return Err(("kind_not_yet", sentence.to_owned()));
         }
@@ -77,6 +83,7 @@ fn checked(new: &NewDelivery, rules: &Rules, now: Timestamp) -> Result<Delivery,
         kind: new.kind,
         repo: new.repo.clone(),
         issue: new.issue.clone(),
+        requirement: new.requirement.clone(),
         summary,
         description,
         acceptance_criteria,
@@ -134,5 +141,9 @@ pub(super) fn check_refs(refs: &[super::Ref]) -> Result<(), Refused> {
 
 /// Whether a stored delivery is the one to be created: the same issue triggered it, or it has the same id.
 pub fn is_same_trigger(delivery: &Delivery, new: &NewDelivery) -> bool {
-    delivery.repo == new.repo && delivery.issue == new.issue && delivery.parent == new.parent
+    let of = |it: &Option<crate::pipeline::RequirementRef>| it.as_ref().map(|it| it.id.clone());
+    delivery.repo == new.repo
+        && delivery.issue == new.issue
+        && delivery.parent == new.parent
+        && of(&delivery.requirement) == of(&new.requirement)
 }

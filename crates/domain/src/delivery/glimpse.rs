@@ -191,7 +191,9 @@ impl JobGlimpse {
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let given = job.last_order(Order::Say).map(|given| given.at);
         let (work, approved_elsewhere) = match &job.phase {
-            Phase::Queued { .. } | Phase::Creating { .. } => (Work::Waiting, false),
+            Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => {
+                (Work::Waiting, false)
+            }
             Phase::Watching(watch) => (watched(job, watch, (timing, now)), elsewhere(watch)),
             Phase::Ended(ending) => (Work::Ended(ended(&ending.how)), false),
         };
@@ -211,7 +213,10 @@ impl JobSight {
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let waiting = match &job.phase {
             Phase::Watching(watch) => watch.log.plan.as_ref(),
-            Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
+            Phase::Queued { .. }
+            | Phase::Creating { .. }
+            | Phase::Proposed { .. }
+            | Phase::Ended(_) => None,
         };
         Self {
             glimpse: JobGlimpse::of(job, timing, now),
@@ -264,7 +269,7 @@ fn rest(
     (timing, now): (&Timing, Timestamp),
     since: Option<Timestamp>,
 ) -> Work {
-    match job::session_status(job, session, timing, now) {
+    match job::session_status(job, Some(session), timing, now) {
         SessionStatus::Resting => Work::Resting(since),
         SessionStatus::Working | SessionStatus::Failed | SessionStatus::Cancelled => Work::Working,
     }

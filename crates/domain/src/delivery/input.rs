@@ -329,6 +329,8 @@ pub struct NewDelivery {
     pub repo: crate::ids::RepoName,
     /// The issue that triggers it.
     pub issue: Option<super::IssueRef>,
+    /// The requirement of the pipeline that it implements.
+    pub requirement: Option<crate::pipeline::RequirementRef>,
     /// What it is about.
     pub summary: String,
     /// More about it.

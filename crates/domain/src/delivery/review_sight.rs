@@ -31,7 +31,10 @@ impl ReviewSight {
 fn said(job: &Job) -> String {
     match &job.phase {
         Phase::Watching(watch) => watch.log.agent.as_ref(),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => None,
     }
     .map_or_else(String::new, |said| said.text.clone())
 }

@@ -37,6 +37,7 @@ pub(crate) fn new_delivery() -> NewDelivery {
         kind: DeliveryKind::Issue,
         repo: issue.repo.clone(),
         issue: Some(issue),
+        requirement: None,
         summary: "GitHub Issue #12: Add search".to_owned(),
         description: Some("Add a search box.".to_owned()),
         acceptance_criteria: vec!["finds by name".to_owned()],

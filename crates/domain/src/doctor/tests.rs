@@ -18,6 +18,7 @@ fn source() -> Source {
         branch: Some("main".parse().unwrap()),
         policy: Policy::default(),
         timing: Timing::default(),
+        pipeline: None,
         deliveries: crate::delivery::Rules::default(),
     }
 }

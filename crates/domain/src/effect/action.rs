@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use super::TrackerAction;
+use super::{RepoAction, TrackerAction};
 use crate::facts::Base;
 use crate::ids::{BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId};
 use crate::policy::MergeMethod;
@@ -104,6 +104,8 @@ pub enum Action {
         /// The head that was merged.
         sha: CommitSha,
     },
+    /// Do something to a repository's files and branches.
+    Repo(RepoAction),
     /// Do something to an issue, or to what deploys.
     Tracker(TrackerAction),
 }
@@ -125,6 +127,7 @@ impl fmt::Display for Action {
             Self::DeleteBranch {
                 repo, branch, sha, ..
             } => write!(f, "unbranch:{}:{branch}@{sha}", repo.key()),
+            Self::Repo(action) => action.fmt(f),
             Self::Tracker(action) => action.fmt(f),
         }
     }
@@ -152,6 +155,7 @@ impl Action {
             | Self::Comment { .. }
             | Self::Label { .. }
             | Self::ClosePull { .. }
+            | Self::Repo(_)
             | Self::Tracker(_) => SignedDuration::ZERO,
         }
     }
@@ -172,6 +176,7 @@ impl Action {
             Self::DeleteBranch { repo, branch, .. } => {
                 format!("delete the branch `{branch}` of {repo}")
             }
+            Self::Repo(action) => action.does(),
             Self::Tracker(action) => action.does(),
         }
     }
@@ -190,6 +195,7 @@ impl Action {
             | Self::Label { .. }
             | Self::ClosePull { .. }
             | Self::DeleteBranch { .. }
+            | Self::Repo(_)
             | Self::Tracker(_) => true,
         }
     }
@@ -208,6 +214,7 @@ impl Action {
             | Self::Label { .. }
             | Self::ClosePull { .. }
             | Self::DeleteBranch { .. }
+            | Self::Repo(_)
             | Self::Tracker(_) => SignedDuration::from_secs(10),
         }
     }

@@ -24,6 +24,7 @@ impl Effect {
                 | Action::Label { .. }
                 | Action::ClosePull { .. }
                 | Action::DeleteBranch { .. }
+                | Action::Repo(_)
                 | Action::Tracker(_) => 1,
             },
             // Creates that must wait are decided by the job, which knows its account's budget.

@@ -67,7 +67,9 @@ impl Action {
             | Self::UpdateBranch { .. }
             | Self::Label { .. }
             | Self::ClosePull { .. }
-            | Self::DeleteBranch { .. } => false,
+            | Self::DeleteBranch { .. }
+            // A pull request of ours is found by its branch before it is opened.
+            | Self::Repo(_) => false,
             Self::Tracker(action) => action.may_double(),
         }
     }

@@ -5,6 +5,7 @@ use crate::facts::Base;
 use crate::facts::fixture::{at, sha};
 use crate::failure::RETRY_AFTER_MAX;
 use crate::ids::JobId;
+use crate::pipeline::{Recipe, RequirementRef};
 use crate::policy::MergeMethod;
 
 const SESSION: &str = "14550388554331055113";
@@ -76,6 +77,19 @@ fn all_actions() -> Vec<Action> {
             branch: "fix".parse().unwrap(),
             sha: sha('a'),
         },
+        Action::Repo(RepoAction::Propose {
+            job: job(),
+            repo: "Acme/Shop".parse().unwrap(),
+            base: "jules".parse().unwrap(),
+            recipe: Recipe::Tidy {
+                worker: sha('a'),
+                requirement: RequirementRef {
+                    id: "abc123".parse().unwrap(),
+                    path: ".jules/exchange/requirements/abc123.yml".to_owned(),
+                    events: Vec::new(),
+                },
+            },
+        }),
     ]
 }
 
@@ -124,6 +138,7 @@ fn names_are_stable_and_ignore_what_does_not_make_another_wish() {
             "label:acme/shop#7:ours".to_owned(),
             "close:acme/shop#7".to_owned(),
             format!("unbranch:acme/shop:fix@{a}"),
+            format!("propose:{}", job()),
         ]
     );
     let id = Effect::new(merge(), at(0)).id;
@@ -217,7 +232,7 @@ fn the_unknown_is_read_no_sooner_than_the_world_can_show_it() {
         unknown.due().unwrap().duration_since(at(100)).as_secs()
     };
     let waits: Vec<i64> = all_actions().iter().map(look_at).collect();
-    assert_eq!(waits, [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10]);
+    assert_eq!(waits, [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10, 10]);
 }
 
 #[test]
@@ -325,6 +340,7 @@ fn messages_to_a_session_that_is_still_queued_are_tried_for_more_than_an_hour() 
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
+            | Action::Repo(_)
             | Action::Tracker(_) => assert_eq!(attempts, 1, "{action}"),
         }
     }

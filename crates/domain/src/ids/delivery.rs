@@ -4,7 +4,7 @@
 use super::{DeliveryId, JobId, RepoName, RunId, digest};
 
 /// Digits of a delivery's id that is a hash.
-const DELIVERY_DIGITS: usize = 12;
+pub(super) const DELIVERY_DIGITS: usize = 12;
 
 /// Digits of a run's id.
 const RUN_DIGITS: usize = 8;
@@ -55,14 +55,19 @@ impl RunId {
 impl JobId {
     /// The id of a job that a delivery asks for: the same decision made twice asks for the same job.
     pub fn of_delivery(delivery: &DeliveryId, purpose: &str, at: jiff::Timestamp) -> Self {
-        let hash = short(&format!("{delivery}:job:{purpose}"), RANDOM_DIGITS);
+        Self::asked_by(delivery.as_str(), purpose, at)
+    }
+
+    /// The same for whatever else asks for a job under a name of its own.
+    pub(crate) fn asked_by(name: &str, purpose: &str, at: jiff::Timestamp) -> Self {
+        let hash = short(&format!("{name}:job:{purpose}"), RANDOM_DIGITS);
         let random = u128::from_str_radix(&hash, 16).unwrap_or_default();
         let millis = u64::try_from(at.as_millisecond()).unwrap_or_default();
         Self::from_ulid(ulid::Ulid::from_parts(millis, random))
     }
 }
 
-fn short(text: &str, digits: usize) -> String {
+pub(super) fn short(text: &str, digits: usize) -> String {
     let mut hash = digest(text);
     hash.truncate(digits);
     hash

@@ -8,7 +8,7 @@ use super::observe::{end, event, newest_pull};
 use super::orders::{NotNow, not_now};
 use super::silence::looked_at;
 use super::watch::{Announced, Attention, SessionLog, Watch};
-use super::{EndReason, Ending, Job, Origin, Phase};
+use super::{EndReason, Ending, Job, Origin, Phase, proposal};
 use crate::effect::{Action, exponential_backoff};
 use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::facts::PullState;
@@ -19,6 +19,7 @@ use crate::ids::{
     PullRef, RepoName, SessionId,
 };
 use crate::marker::Marker;
+use crate::pipeline::Part;
 use crate::policy::{Terms, Timing};
 use crate::priority::Priority;
 use crate::redact::holds_secret;
@@ -70,6 +71,8 @@ pub struct NewJob {
     pub terms: Terms,
     /// The delivery that it works for.
     pub delivery: Option<DeliveryId>,
+    /// What it does for a pipeline.
+    pub part: Option<Box<Part>>,
 }
 
 /// A new job, waiting for a slot.
@@ -110,6 +113,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         priority: new.priority,
         terms: new.terms,
         delivery: new.delivery,
+        part: new.part,
         origin: Origin::Created,
         created_at: now,
         attempt: 1,
@@ -178,7 +182,11 @@ pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -
             step.aggregate.phase = Phase::Watching(Box::new(watch(view, now)));
         }
         Phase::Watching(current) if current.session == view.id => {}
-        Phase::Creating { .. } | Phase::Watching(_) | Phase::Queued { .. } | Phase::Ended(_) => {
+        Phase::Creating { .. }
+        | Phase::Watching(_)
+        | Phase::Queued { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => {
             step.effects.push(Action::Archive {
                 session: view.id.clone(),
             });
@@ -285,6 +293,7 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
             });
             end(&mut step, watch, how, now);
         }
+        Phase::Proposed { pull, .. } => proposal::end(&mut step, pull.clone(), how, now),
     }
     Ok(step)
 }
@@ -295,7 +304,10 @@ pub fn leave(job: &Job, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     match &job.phase {
         Phase::Watching(watch) => end(&mut step, watch, EndReason::Left, now),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => {}
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => {}
     }
     step
 }
@@ -325,7 +337,7 @@ pub fn pull_settled(
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
     let Phase::Watching(watch) = &job.phase else {
-        return step;
+        return proposal::settled(step, pull, (state, sha), now);
     };
     if watch.pull.as_ref().is_some_and(|known| known != pull) {
         return step;

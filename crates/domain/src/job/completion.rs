@@ -78,11 +78,11 @@ fn goes_on_after_approval(watch: &mut Watch, context: &Context<'_>) -> bool {
     goes_on
 }
 
-/// Who gets the completion: of a delivery's job no one, since the delivery asks for what comes next.
+/// Who gets the completion: of a job for a delivery or a pipeline no one, since those go on by themselves.
 fn audience(job: &Job) -> Audience {
-    match job.delivery {
-        Some(_) => Audience::Nobody,
-        None => Audience::Agent,
+    match (&job.delivery, &job.part) {
+        (None, None) => Audience::Agent,
+        (Some(_), _) | (_, Some(_)) => Audience::Nobody,
     }
 }
 

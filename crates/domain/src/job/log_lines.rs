@@ -15,6 +15,7 @@ pub fn log_lines(before: Option<&Job>, job: &Job) -> Vec<String> {
         None => news.push(match job.origin {
             Origin::Created => "created".to_owned(),
             Origin::Adopted => "taken over from a session that existed".to_owned(),
+            Origin::Proposed => "created, for a pull request of Gaffer's own".to_owned(),
         }),
         Some(before) => {
             let is_new = |given: &&super::OrderRecord| !before.order_log.contains(given);
@@ -95,6 +96,7 @@ pub fn effect_log_line(action: &Action) -> Option<&'static str> {
         | Action::Comment { .. }
         | Action::Label { .. }
         | Action::DeleteBranch { .. }
+        | Action::Repo(_)
         | Action::Tracker(_) => None,
     }
 }

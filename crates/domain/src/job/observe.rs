@@ -7,6 +7,7 @@ use super::full_text::full_text_url;
 use super::silence::{looked_at, reminded, stuck};
 use super::watch::{Attention, Watch};
 use super::{EndReason, Ending, Job, Phase, completion, log, turns, unreviewed};
+use crate::effect::Action;
 use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::ids::{EventId, PullRef, RepoName};
 use crate::policy::{PlanApproval, Policy, Timing};
@@ -147,6 +148,11 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
             .extend(watch.pull.clone().map(FollowUp::Pull));
     }
     if completion::is_left_alone(&watch, context) {
+        // The session of a pipeline has nothing more to do; any other may be talked to again.
+        let archive = step.aggregate.part.is_some().then(|| Action::Archive {
+            session: watch.session.clone(),
+        });
+        step.effects.extend(archive);
         return end(step, &watch, EndReason::Completed, now);
     }
     reminded(&mut watch, context);

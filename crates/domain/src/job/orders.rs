@@ -79,6 +79,13 @@ fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, N
                 job.id
             ),
         ),
+        Phase::Proposed { .. } => not_now(
+            "no_session",
+            format!(
+                "job {} has no session: Gaffer writes its pull request itself",
+                job.id
+            ),
+        ),
         Phase::Ended(ending) => Err(over(job, ending)),
     }
 }
@@ -115,7 +122,10 @@ pub fn may_merge(job: &Job) -> Result<(), NotNow> {
             | EndReason::Completed
             | EndReason::Failed { .. } => Ok(()),
         },
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) => Ok(()),
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Watching(_) => Ok(()),
     }
 }
 
@@ -287,6 +297,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
         | Action::Label { .. }
         | Action::ClosePull { .. }
         | Action::DeleteBranch { .. }
+        | Action::Repo(_)
         | Action::Tracker(_) => return step,
     };
     let mut watch = watch.clone();

@@ -38,7 +38,11 @@ pub fn pushed(
                 watch.pushed_at = Some(now);
             }
         }
-        Phase::Watching(_) | Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => {
+        Phase::Watching(_)
+        | Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => {
             return None;
         }
     }

@@ -15,7 +15,7 @@ pub fn start_place(job: &Job, now: Timestamp) -> (Reverse<u32>, Timestamp, JobId
             since, refusals, ..
         }
         | Phase::Creating { since, refusals } => (*since, *refusals > 0),
-        Phase::Watching(_) | Phase::Ended(_) => (job.created_at, false),
+        Phase::Watching(_) | Phase::Proposed { .. } | Phase::Ended(_) => (job.created_at, false),
     };
     let (rank, since) = priority::start_place((job.priority, refused), since, now);
     (rank, since, job.id.clone())

@@ -44,7 +44,7 @@ fn relation_in_this_attempt(phase: &Phase) -> SessionRelation {
         Phase::Queued { .. } | Phase::Creating { .. } => SessionRelation::Unsettled,
         Phase::Watching(_) => SessionRelation::Duplicate,
         Phase::Ended(ending) if ending.session.is_some() => SessionRelation::Duplicate,
-        Phase::Ended(_) => SessionRelation::Stray,
+        Phase::Proposed { .. } | Phase::Ended(_) => SessionRelation::Stray,
     }
 }
 

@@ -43,6 +43,10 @@ pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job
         let sentence = format!("job {} was adopted, so its task is not known", job.id);
         return no_more("adopted", sentence, job);
     }
+    if job.origin == Origin::Proposed {
+        let sentence = format!("job {} is a pull request of Gaffer's own", job.id);
+        return no_more("proposed", sentence, job);
+    }
     if job.attempt >= ATTEMPTS_MAX {
         let sentence = format!("job {} has used its {ATTEMPTS_MAX} attempts", job.id);
         return no_more("attempts_used_up", sentence, job);

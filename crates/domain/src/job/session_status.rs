@@ -14,18 +14,20 @@ use crate::session::SessionState;
 /// will not push by itself.
 pub fn session_status(
     job: &Job,
-    session: &SessionId,
+    session: Option<&SessionId>,
     timing: &Timing,
     now: Timestamp,
 ) -> SessionStatus {
     // No session works on a pull request of an earlier attempt any more.
-    if job.session() != Some(session) {
+    if job.session() != session {
         return SessionStatus::Cancelled;
     }
     match &job.phase {
         Phase::Queued { .. } | Phase::Creating { .. } => SessionStatus::Working,
         Phase::Watching(watch) if is_resting(watch, timing, now) => SessionStatus::Resting,
         Phase::Watching(_) => SessionStatus::Working,
+        // No session pushes to what Gaffer wrote itself.
+        Phase::Proposed { .. } => SessionStatus::Resting,
         Phase::Ended(ending) => match ending.how {
             EndReason::Merged { .. } | EndReason::PullClosed | EndReason::Completed => {
                 SessionStatus::Resting

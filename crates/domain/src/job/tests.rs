@@ -47,6 +47,7 @@ pub(super) fn new_job() -> NewJob {
         resume: None,
         priority: crate::priority::Priority::default(),
         terms: crate::policy::Terms::default(),
+        part: None,
         delivery: None,
     }
 }

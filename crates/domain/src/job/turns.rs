@@ -322,6 +322,7 @@ fn reply(action: &Action) -> Option<Reply> {
         | Action::Label { .. }
         | Action::DeleteBranch { .. }
         | Action::ClosePull { .. }
+        | Action::Repo(_)
         | Action::Tracker(_) => None,
     }
 }

@@ -63,7 +63,7 @@ pub fn has_unreviewed_plan(job: &Job) -> bool {
     match &job.phase {
         Phase::Watching(watch) => is_unreviewed(watch),
         Phase::Ended(ending) => ending.plan_unreviewed,
-        Phase::Queued { .. } | Phase::Creating { .. } => false,
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => false,
     }
 }
 

@@ -269,6 +269,10 @@ pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> W
             WaitsFor::new(WaitParty::Jules, WaitReason::Session, *since)
         }
         Phase::Ended(ending) => WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, ending.at),
+        Phase::Proposed { since, .. } => match pull {
+            Some(pull) => pull::waits_for(pull, woken),
+            None => WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, *since),
+        },
         Phase::Watching(watch) => match &watch.attention {
             // Its delivery approves it, or waits for a person itself.
             Attention::Plan { since, .. } if job.delivery.is_some() => {
@@ -296,9 +300,12 @@ pub enum JobWait {
 
 /// Who a job waits for, as far as its own record shows.
 pub fn job_wait(job: &Job) -> JobWait {
-    if let Phase::Watching(watch) = &job.phase
-        && is_told_by_pull(watch)
-    {
+    let by_pull = match &job.phase {
+        Phase::Watching(watch) => is_told_by_pull(watch),
+        Phase::Proposed { pull, .. } => pull.is_some(),
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
+    };
+    if by_pull {
         return JobWait::Pull;
     }
     let who = waits_for(job, None, any_agent().as_ref()).who;

@@ -50,6 +50,7 @@ mod tests {
             branch: None,
             policy: Policy::default(),
             timing: Timing::default(),
+            pipeline: None,
             deliveries: Rules::default(),
         };
         change(&mut source);

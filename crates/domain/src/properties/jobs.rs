@@ -173,6 +173,7 @@ fn new_job() -> Job {
         resume: None,
         priority: crate::priority::Priority::default(),
         terms: crate::policy::Terms::default(),
+        part: None,
         delivery: None,
     };
     let queued = create(new, at(0)).unwrap().aggregate;

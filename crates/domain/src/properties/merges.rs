@@ -149,7 +149,7 @@ fn may_merge(
     now: Timestamp,
 ) -> bool {
     let owned = match standing.owner {
-        Owner::Created => true,
+        Owner::Created | Owner::Gaffer => true,
         Owner::Adopted => policy.adopted_may_merge,
         Owner::Foreign => false,
     };

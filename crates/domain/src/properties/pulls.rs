@@ -82,7 +82,7 @@ fn new_pull() -> Pull {
     track(
         "acme/shop#7".parse().unwrap(),
         JobId::from_ulid(ulid::Ulid(7)),
-        session,
+        Some(session),
         at(0),
     )
 }

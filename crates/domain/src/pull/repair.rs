@@ -248,7 +248,10 @@ fn tell(step: &mut Step<Pull>, text: String, cause: String) {
     pull.repairs.count = pull.repairs.count.saturating_add(1);
     // From now on it has the full time before the announcement to others.
     pull.verdict = None;
-    let session = pull.session.clone();
+    // What Gaffer wrote itself has no session that could repair it.
+    let Some(session) = pull.session.clone() else {
+        return;
+    };
     step.effects.push(Action::Say {
         session,
         text,

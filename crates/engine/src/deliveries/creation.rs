@@ -92,6 +92,7 @@ impl Backend {
             },
             repo: source.repo.clone(),
             issue: order.issue.clone(),
+            requirement: None,
             summary: order.text.summary.clone(),
             description: order.text.description.clone(),
             acceptance_criteria: order.text.acceptance_criteria.clone(),

@@ -123,6 +123,7 @@ impl Dispatcher {
             resume: None,
             priority: Priority::default(),
             terms: Terms::default(),
+            part: None,
             delivery: None,
         };
         let mut step = match job::adopt(new, view, self.backend.now()) {

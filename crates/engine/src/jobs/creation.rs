@@ -116,6 +116,7 @@ impl Backend {
             resume: order.resume,
             priority: order.priority.unwrap_or_default(),
             terms: order.terms,
+            part: None,
             delivery: None,
         })
     }

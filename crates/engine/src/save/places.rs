@@ -70,6 +70,7 @@ mod tests {
             resume: None,
             priority: domain::priority::Priority::default(),
             terms: domain::policy::Terms::default(),
+            part: None,
             delivery: None,
         };
         let view = SessionView {

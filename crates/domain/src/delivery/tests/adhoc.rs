@@ -54,7 +54,7 @@ fn a_bare_job_is_shown_where_it_is() {
 fn tracked() -> Pull {
     let job = watched_job();
     let session = job.session().unwrap().clone();
-    let mut pull = track(pull_ref(), job.id, session, at(0));
+    let mut pull = track(pull_ref(), job.id, Some(session), at(0));
     pull.head = Some(SeenHead {
         sha: sha('a'),
         since: at(0),

@@ -109,7 +109,7 @@ fn a_session_that_moves_only_to_fall_silent_again_is_told_a_few_times() {
     let job = &story.job;
     let now = at((99 * 21 + 20) * MINUTE);
     let session = SESSION.parse().unwrap();
-    let rests = session_status(job, &session, &story.timing, now);
+    let rests = session_status(job, Some(&session), &story.timing, now);
     assert_eq!(rests, crate::merge::SessionStatus::Resting);
 }
 

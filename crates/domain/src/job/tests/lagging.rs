@@ -22,7 +22,7 @@ fn lagging(pulls: &[&str]) -> Story {
 
 fn rest_at(story: &Story, second: i64) -> SessionStatus {
     let session: SessionId = SESSION.parse().unwrap();
-    session_status(&story.job, &session, &story.timing, at(second))
+    session_status(&story.job, Some(&session), &story.timing, at(second))
 }
 
 #[test]

@@ -296,7 +296,8 @@ fn a_session_that_was_spoken_to_after_its_silence_was_told_does_not_rest() {
     story.poll(15 * MINUTE, "IN_PROGRESS");
     let rests = |story: &Story, second| {
         let session = SESSION.parse().unwrap();
-        session_status(&story.job, &session, &story.timing, at(second)) == SessionStatus::Resting
+        session_status(&story.job, Some(&session), &story.timing, at(second))
+            == SessionStatus::Resting
     };
     assert!(rests(&story, 16 * MINUTE));
     story.log.push(user("u1", 17 * MINUTE));

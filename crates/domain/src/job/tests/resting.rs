@@ -5,7 +5,7 @@ use crate::merge::SessionStatus::{self, Cancelled, Failed, Resting, Working};
 
 fn rest_at(story: &Story, second: i64) -> SessionStatus {
     let session: SessionId = SESSION.parse().unwrap();
-    session_status(&story.job, &session, &story.timing, at(second))
+    session_status(&story.job, Some(&session), &story.timing, at(second))
 }
 
 fn spoken_to(story: &mut Story, second: i64) {
@@ -136,7 +136,7 @@ fn a_session_of_an_earlier_attempt_answers_to_nobody() {
     let story = Story::new();
     let other: SessionId = "77".parse().unwrap();
     assert_eq!(
-        session_status(&story.job, &other, &story.timing, at(1)),
+        session_status(&story.job, Some(&other), &story.timing, at(1)),
         Cancelled
     );
 }

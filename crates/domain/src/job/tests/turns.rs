@@ -257,6 +257,7 @@ fn where_nobody_can_be_woken_the_next_one_is_asked_at_once() {
         branch: None,
         policy: asking(&["agent:2h", "nudge:20m"]).policy,
         timing: Timing::default(),
+        pipeline: None,
         deliveries: crate::delivery::Rules::default(),
     };
     for (can_be_woken, told) in [(true, "agent: question: text of a1"), (false, "nudge")] {

@@ -151,6 +151,7 @@ impl Dispatcher {
             resume: None,
             priority: delivery.priority,
             terms: Terms::default(),
+            part: None,
             delivery: Some(delivery.id.clone()),
         };
         let mut step = job::create(new, now)?;

@@ -62,6 +62,7 @@ fn bare() -> Delivery {
         kind: DeliveryKind::Issue,
         repo: pull_ref().repo,
         issue: Some("Acme/Shop#12".parse().expect("an issue")),
+        requirement: None,
         summary: "GitHub Issue #12: Add search".to_owned(),
         description: Some("Add a search box.".to_owned()),
         acceptance_criteria: vec!["finds by name".to_owned()],

@@ -190,6 +190,7 @@ fn sources() -> [Source; 3] {
             ..Policy::default()
         },
         timing: Timing::default(),
+        pipeline: None,
         deliveries: super::deliveries::rules()[1].clone(),
     };
     let with = |merge, merge_method, plan_approval| Source {

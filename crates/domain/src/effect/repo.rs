@@ -1,0 +1,45 @@
+//! Actions on a repository's files, branches and labels.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BranchName, JobId, RepoName};
+use crate::pipeline::Recipe;
+
+/// An action on a repository's files and branches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "repo_action")]
+pub enum RepoAction {
+    /// Open a pull request of Gaffer's own, with one commit.
+    Propose {
+        /// The job that it belongs to.
+        job: JobId,
+        /// The repository.
+        repo: RepoName,
+        /// The branch to change.
+        base: BranchName,
+        /// What it changes.
+        recipe: Recipe,
+    },
+}
+
+impl fmt::Display for RepoAction {
+    /// Its purpose: the text whose hash is the effect's id.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Propose { job, .. } => write!(f, "propose:{job}"),
+        }
+    }
+}
+
+impl RepoAction {
+    /// A description for people.
+    pub fn does(&self) -> String {
+        match self {
+            Self::Propose { repo, base, .. } => {
+                format!("open a pull request for the branch `{base}` of {repo}")
+            }
+        }
+    }
+}

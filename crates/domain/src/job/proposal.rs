@@ -1,0 +1,108 @@
+//! Jobs without a session: Gaffer itself writes the pull request, and everything after that is as for any other job.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::orders::NotNow;
+use super::{EndReason, Ending, Job, NewJob, Origin, Phase, create};
+use crate::effect::{Action, RepoAction};
+use crate::facts::PullState;
+use crate::failure::Failure;
+use crate::ids::{CommitSha, PullRef};
+use crate::pipeline::Recipe;
+use crate::step::{FollowUp, Step};
+use crate::when::plus;
+
+/// The effect that opens the pull request has deadlines of its own; this one only catches its loss.
+pub(super) const OPENING_LOOK: SignedDuration = SignedDuration::from_mins(10);
+
+/// What is needed for a pull request of Gaffer's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewProposal {
+    /// The job that it belongs to: its prompt is the text of the pull request.
+    pub job: NewJob,
+    /// What it changes.
+    pub recipe: Recipe,
+}
+
+/// A new job whose pull request Gaffer writes.
+pub fn propose(new: NewProposal, now: Timestamp) -> Result<Step<Job>, NotNow> {
+    let mut step = create(new.job, now)?;
+    let job = &mut step.aggregate;
+    job.origin = Origin::Proposed;
+    job.phase = Phase::Proposed {
+        since: now,
+        pull: None,
+    };
+    step.effects.push(Action::Repo(RepoAction::Propose {
+        job: job.id.clone(),
+        repo: job.repo.clone(),
+        base: job.branch.clone(),
+        recipe: new.recipe,
+    }));
+    step.due = Some(plus(now, OPENING_LOOK));
+    Ok(step)
+}
+
+/// Its pull request is open; none if there was nothing to change.
+pub fn proposed(job: &Job, opened: Option<&PullRef>, now: Timestamp) -> Step<Job> {
+    let mut step = Step::unchanged(job.clone());
+    let Phase::Proposed { since, pull: None } = job.phase else {
+        step.due = super::looked_at(job, &crate::policy::Timing::default());
+        return step;
+    };
+    match opened {
+        None => end(&mut step, None, EndReason::Completed, now),
+        Some(opened) => {
+            step.aggregate.phase = Phase::Proposed {
+                since,
+                pull: Some(opened.clone()),
+            };
+            step.follow_ups.push(FollowUp::Pull(opened.clone()));
+        }
+    }
+    step
+}
+
+/// Its pull request was certainly not opened, and no retry follows.
+pub fn proposal_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job> {
+    let mut step = Step::unchanged(job.clone());
+    if let Phase::Proposed { pull: None, .. } = job.phase {
+        let reason = failure.to_string();
+        end(&mut step, None, EndReason::Failed { reason }, now);
+    }
+    step
+}
+
+/// Its pull request was merged or closed, and with it the job is over.
+pub(super) fn settled(
+    mut step: Step<Job>,
+    pull: &PullRef,
+    (state, sha): (&PullState, &CommitSha),
+    now: Timestamp,
+) -> Step<Job> {
+    let is_its_own = match &step.aggregate.phase {
+        Phase::Proposed { pull: known, .. } => known.as_ref().is_none_or(|known| known == pull),
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
+            false
+        }
+    };
+    let how = match state {
+        PullState::Merged { .. } if is_its_own => EndReason::Merged { sha: sha.clone() },
+        PullState::Closed if is_its_own => EndReason::PullClosed,
+        PullState::Open | PullState::Merged { .. } | PullState::Closed => return step,
+    };
+    end(&mut step, Some(pull.clone()), how, now);
+    step.due = None;
+    step
+}
+
+pub(super) fn end(step: &mut Step<Job>, pull: Option<PullRef>, how: EndReason, now: Timestamp) {
+    step.follow_ups.extend(pull.clone().map(FollowUp::Pull));
+    step.aggregate.phase = Phase::Ended(Ending {
+        at: now,
+        session: None,
+        pull,
+        how,
+        plan_unreviewed: false,
+    });
+}

@@ -1,0 +1,341 @@
+//! A run of a repository's pipeline: its steps, the agents of each step, and when the next step begins.
+//!
+//! A run owns neither jobs nor pull requests: it asks for jobs under ids that are saved with the decision, and reads how
+//! they end.
+
+mod apply;
+mod part;
+mod requirement;
+mod rules;
+mod sight;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName};
+use crate::layer::{InvalidLayer, Layer};
+
+pub use apply::{Input, Plan, apply, cancel, due, start};
+pub use part::{Agent, Part, PartWork, Recipe};
+pub use requirement::{
+    DeliveryOutcome, FoundRequirement, Requirement, RequirementRef, RequirementState,
+};
+pub use rules::{
+    DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,
+    SCOPE_CHECK,
+};
+pub use sight::{MemberSight, sight};
+
+/// How many jobs one step has at most: each costs a task.
+pub const MEMBERS_MAX: usize = 20;
+
+/// How long a step is waited for while the repository's settings are not read, in minutes.
+pub const WAIT_MINUTES: u32 = 30;
+
+/// One run of a repository's pipeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pipeline {
+    /// Ours.
+    pub id: PipelineId,
+    /// The repository.
+    pub repo: RepoName,
+    /// The branch whose code is looked at and changed.
+    pub target: BranchName,
+    /// The branch that has the exchange.
+    pub worker: BranchName,
+    /// What was asked for.
+    pub ask: PipelineAsk,
+    /// The settings of its source when it began.
+    pub rules: PipelineRules,
+    /// Who began it.
+    pub by: String,
+    /// Its steps, in their order.
+    pub steps: Vec<PipelineStep>,
+    /// The longest wait for a step, in minutes.
+    pub wait_minutes: u32,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+}
+
+/// What a run is asked to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PipelineAsk {
+    /// The only layer that runs; without one the whole pipeline does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<Layer>,
+    /// The only role that runs, in a layer of roles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleName>,
+    /// The only requirement that is worked on, by its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<String>,
+    /// The task, if it is not the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+}
+
+/// One step of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipelineStep {
+    /// What it does.
+    pub kind: StepKind,
+    /// How far it is.
+    pub state: StepState,
+    /// Its agents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Member>,
+    /// The commits whose files its prompts are made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trees: Option<TreeShas>,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// Brings the worker branch and the system's files up to date.
+    Bootstrap,
+    /// Lets the agents of a layer work.
+    Layer(Layer),
+    /// Hands on the requirements that are ready.
+    Requirements,
+}
+
+/// How far a step is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum StepState {
+    /// It waits for the step before it.
+    Pending,
+    /// Its agents work.
+    Running {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// Its agents have finished, and their pull requests are not all merged.
+    WaitingMerge {
+        /// Since when the step runs.
+        since: Timestamp,
+    },
+    /// It is through.
+    Done {
+        /// Since when.
+        at: Timestamp,
+    },
+    /// There was nothing to do.
+    Skipped {
+        /// Since when.
+        at: Timestamp,
+        /// Why.
+        reason: String,
+    },
+    /// It did not reach its end.
+    Failed {
+        /// Since when.
+        at: Timestamp,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// The commits whose files a prompt is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeShas {
+    /// The commit of the target branch.
+    pub target: CommitSha,
+    /// The commit of the worker branch.
+    pub worker: CommitSha,
+}
+
+/// One agent of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its role, in a layer of roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleName>,
+    /// The file of its requirement, for a planner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<String>,
+    /// Its job.
+    pub job: JobId,
+    /// How far it is.
+    pub state: MemberState,
+}
+
+/// How far an agent is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "member")]
+pub enum MemberState {
+    /// It works.
+    Working,
+    /// Its pull request is open.
+    Merging,
+    /// Its pull request is merged.
+    Merged,
+    /// It ended without a pull request.
+    Nothing,
+    /// It came to no end of its own.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl MemberState {
+    /// Whether nothing more is awaited of it.
+    pub fn is_over(&self) -> bool {
+        match self {
+            Self::Working | Self::Merging => false,
+            Self::Merged | Self::Nothing | Self::Failed { .. } => true,
+        }
+    }
+}
+
+impl StepState {
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        match self {
+            Self::Pending | Self::Running { .. } | Self::WaitingMerge { .. } => false,
+            Self::Done { .. } | Self::Skipped { .. } | Self::Failed { .. } => true,
+        }
+    }
+
+    /// One word for lists.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running { .. } => "running",
+            Self::WaitingMerge { .. } => "waiting_merge",
+            Self::Done { .. } => "done",
+            Self::Skipped { .. } => "skipped",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Why it was skipped or failed.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Skipped { reason, .. } | Self::Failed { reason, .. } => Some(reason),
+            Self::Pending
+            | Self::Running { .. }
+            | Self::WaitingMerge { .. }
+            | Self::Done { .. } => None,
+        }
+    }
+}
+
+impl Pipeline {
+    /// The place of the step that is not over; none once all are.
+    pub fn current(&self) -> Option<usize> {
+        self.steps.iter().position(|step| !step.state.is_over())
+    }
+
+    /// Whether all steps are over.
+    pub fn is_over(&self) -> bool {
+        self.current().is_none()
+    }
+
+    /// How far it is, in one word.
+    pub fn word(&self) -> &'static str {
+        let failed = |step: &PipelineStep| matches!(step.state, StepState::Failed { .. });
+        match self.current() {
+            Some(place) => self.steps[place].state.word(),
+            None if self.steps.iter().any(failed) => "failed",
+            None => "done",
+        }
+    }
+}
+
+/// Where a run begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryPoint {
+    /// With the narrator: all of it.
+    #[default]
+    Narrator,
+    /// With the observers.
+    Observers,
+    /// With the decider.
+    Decider,
+    /// With the requirements that are there.
+    Requirements,
+    /// The innovators alone, whose cycle is their own.
+    Innovators,
+}
+
+/// A text that names no step with which a run begins.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidEntry {
+    /// It names no layer either.
+    #[error(transparent)]
+    Layer(#[from] InvalidLayer),
+    /// No run begins with that layer.
+    #[error(
+        "no run begins with the {0}: it begins with narrator, observers, decider, requirements or innovators"
+    )]
+    NotAnEntry(Layer),
+}
+
+impl FromStr for EntryPoint {
+    type Err = InvalidEntry;
+
+    fn from_str(text: &str) -> Result<Self, InvalidEntry> {
+        if text.trim().eq_ignore_ascii_case("requirements") {
+            return Ok(Self::Requirements);
+        }
+        match text.parse()? {
+            Layer::Narrator => Ok(Self::Narrator),
+            Layer::Observers => Ok(Self::Observers),
+            Layer::Decider => Ok(Self::Decider),
+            Layer::Innovators => Ok(Self::Innovators),
+            layer @ (Layer::Planner | Layer::Implementer) => Err(InvalidEntry::NotAnEntry(layer)),
+        }
+    }
+}
+
+impl EntryPoint {
+    /// The steps of a run that begins here.
+    pub fn steps(self) -> Vec<StepKind> {
+        let layers: &[Layer] = match self {
+            Self::Narrator => &[
+                Layer::Narrator,
+                Layer::Observers,
+                Layer::Decider,
+                Layer::Planner,
+            ],
+            Self::Observers => &[Layer::Observers, Layer::Decider, Layer::Planner],
+            Self::Decider => &[Layer::Decider, Layer::Planner],
+            Self::Requirements => &[Layer::Planner],
+            Self::Innovators => &[Layer::Innovators],
+        };
+        let layers = layers.iter().copied().map(StepKind::Layer);
+        let last = (self != Self::Innovators).then_some(StepKind::Requirements);
+        let first = std::iter::once(StepKind::Bootstrap);
+        first.chain(layers).chain(last).collect()
+    }
+}
+
+impl StepKind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bootstrap => "bootstrap",
+            Self::Layer(layer) => layer.name(),
+            Self::Requirements => "requirements",
+        }
+    }
+}
+
+impl fmt::Display for StepKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,231 @@
+//! Decides about a run: which step is next, and when a step is over.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::sight::REASON_CHARS_MAX;
+use super::{
+    Exchange, Member, MemberSight, MemberState, Pipeline, PipelineStep, StepKind, StepState,
+    TreeShas, WAIT_MINUTES,
+};
+use crate::fence::clip;
+use crate::ids::JobId;
+use crate::job::NotNow;
+use crate::redact::presentable;
+use crate::when::plus;
+
+/// How soon a step that could not be planned is planned again.
+const PLAN_AGAIN: SignedDuration = SignedDuration::from_mins(1);
+
+/// How often a run is read while its jobs work: their changes call it at once.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(10);
+
+/// Longest name of who cancelled it, in characters.
+const BY_CHARS_MAX: usize = 80;
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// The step that comes next was planned.
+    Planned(Plan),
+    /// This is how far the jobs of the present step are.
+    Seen(Vec<(JobId, MemberSight)>),
+    /// A person called the run off.
+    Cancelled {
+        /// Who.
+        by: String,
+    },
+}
+
+/// What a step is going to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// These agents work. Without any, it is done.
+    Run {
+        /// The agents, all at work.
+        members: Vec<Member>,
+        /// The commits whose files their prompts are made of.
+        trees: Option<TreeShas>,
+        /// The longest wait for a step in minutes, if the repository's settings were read.
+        wait_minutes: Option<u32>,
+    },
+    /// There is nothing to do.
+    Skip(String),
+    /// It cannot be done.
+    Fail(String),
+}
+
+/// A new run with these steps.
+pub fn start(mut pipeline: Pipeline, kinds: &[StepKind]) -> Pipeline {
+    let pending = |kind: &StepKind| PipelineStep {
+        kind: *kind,
+        state: StepState::Pending,
+        members: Vec::new(),
+        trees: None,
+    };
+    pipeline.steps = kinds.iter().map(pending).collect();
+    pipeline.wait_minutes = WAIT_MINUTES;
+    pipeline
+}
+
+/// The run after something happened. What comes too late or twice changes nothing.
+pub fn apply(pipeline: &Pipeline, input: &Input, now: Timestamp) -> Pipeline {
+    let Some(place) = pipeline.current() else {
+        return pipeline.clone();
+    };
+    let mut next = pipeline.clone();
+    match input {
+        Input::Planned(plan) => planned(&mut next, place, plan, now),
+        Input::Seen(sights) => seen(&mut next, place, sights, now),
+        Input::Cancelled { by } => {
+            let reason = format!("{} cancelled the run", clip(by, BY_CHARS_MAX));
+            stop(&mut next, place, &reason, now);
+        }
+    }
+    if next != *pipeline {
+        next.updated_at = now;
+    }
+    next
+}
+
+/// Calls a run off.
+///
+/// # Errors
+/// When it is over.
+pub fn cancel(pipeline: &Pipeline, by: &str, now: Timestamp) -> Result<Pipeline, NotNow> {
+    if pipeline.is_over() {
+        let sentence = format!("pipeline {} is over already", pipeline.id);
+        return Err(NotNow::new("ended", sentence));
+    }
+    let by = by.to_owned();
+    Ok(apply(pipeline, &Input::Cancelled { by }, now))
+}
+
+/// When a run is to be read next; none once it is over.
+pub fn due(pipeline: &Pipeline, now: Timestamp) -> Option<Timestamp> {
+    let step = &pipeline.steps[pipeline.current()?];
+    match &step.state {
+        StepState::Pending => Some(plus(now, PLAN_AGAIN)),
+        StepState::Running { since } | StepState::WaitingMerge { since } => {
+            let look = plus(now, LOOK_AGAIN);
+            let late = late_at(pipeline, *since);
+            Some(if late > now { look.min(late) } else { look })
+        }
+        StepState::Done { .. } | StepState::Skipped { .. } | StepState::Failed { .. } => None,
+    }
+}
+
+fn late_at(pipeline: &Pipeline, since: Timestamp) -> Timestamp {
+    let wait = SignedDuration::from_mins(i64::from(pipeline.wait_minutes));
+    plus(since, wait)
+}
+
+fn planned(pipeline: &mut Pipeline, place: usize, plan: &Plan, now: Timestamp) {
+    if pipeline.steps[place].state != StepState::Pending {
+        return;
+    }
+    match plan {
+        Plan::Run {
+            members,
+            trees,
+            wait_minutes,
+        } => {
+            pipeline.wait_minutes = wait_minutes.unwrap_or(pipeline.wait_minutes);
+            let step = &mut pipeline.steps[place];
+            step.members.clone_from(members);
+            step.trees.clone_from(trees);
+            step.state = match members.is_empty() {
+                true => StepState::Done { at: now },
+                false => StepState::Running { since: now },
+            };
+        }
+        Plan::Skip(reason) => {
+            pipeline.steps[place].state = StepState::Skipped {
+                at: now,
+                reason: presentable(reason, REASON_CHARS_MAX),
+            };
+        }
+        Plan::Fail(reason) => fail(pipeline, place, reason, now),
+    }
+}
+
+fn seen(pipeline: &mut Pipeline, place: usize, sights: &[(JobId, MemberSight)], now: Timestamp) {
+    let since = match pipeline.steps[place].state {
+        StepState::Running { since } | StepState::WaitingMerge { since } => since,
+        StepState::Pending
+        | StepState::Done { .. }
+        | StepState::Skipped { .. }
+        | StepState::Failed { .. } => return,
+    };
+    let is_late = now >= late_at(pipeline, since);
+    let by_person = pipeline.rules.exchange == Exchange::Human;
+    let members = &mut pipeline.steps[place].members;
+    for member in members.iter_mut().filter(|member| !member.state.is_over()) {
+        let found = sights.iter().find(|(job, _)| *job == member.job);
+        if let Some((_, Some(state))) = found {
+            member.state = state.clone();
+        }
+        // A pull request that waits for a person may take them as long as they need.
+        let waits = member.state == MemberState::Merging && by_person;
+        if is_late && !waits && !member.state.is_over() {
+            member.state = MemberState::Failed {
+                reason: format!("it was not through within {} min", pipeline.wait_minutes),
+            };
+        }
+    }
+    if members.iter().all(|member| member.state.is_over()) {
+        return end_step(pipeline, place, now);
+    }
+    let works = |member: &Member| member.state == MemberState::Working;
+    pipeline.steps[place].state = match pipeline.steps[place].members.iter().any(works) {
+        true => StepState::Running { since },
+        false => StepState::WaitingMerge { since },
+    };
+}
+
+/// A step is through if one of its agents was; else it failed.
+fn end_step(pipeline: &mut Pipeline, place: usize, now: Timestamp) {
+    let reason = |member: &Member| match &member.state {
+        MemberState::Failed { reason } => Some(reason.clone()),
+        MemberState::Working
+        | MemberState::Merging
+        | MemberState::Merged
+        | MemberState::Nothing => None,
+    };
+    let failed: Option<Vec<_>> = pipeline.steps[place].members.iter().map(reason).collect();
+    match failed.as_deref() {
+        Some([first, ..]) => fail(pipeline, place, &first.clone(), now),
+        Some([]) | None => pipeline.steps[place].state = StepState::Done { at: now },
+    }
+}
+
+/// A layer that failed stops no other one. Without the worker branch there is nothing to work on.
+fn fail(pipeline: &mut Pipeline, place: usize, reason: &str, now: Timestamp) {
+    let step = &mut pipeline.steps[place];
+    step.state = StepState::Failed {
+        at: now,
+        reason: presentable(reason, REASON_CHARS_MAX),
+    };
+    match step.kind {
+        StepKind::Bootstrap => skip_rest(pipeline, "the bootstrap failed", now),
+        StepKind::Layer(_) | StepKind::Requirements => {}
+    }
+}
+
+fn stop(pipeline: &mut Pipeline, place: usize, reason: &str, now: Timestamp) {
+    pipeline.steps[place].state = StepState::Failed {
+        at: now,
+        reason: reason.to_owned(),
+    };
+    skip_rest(pipeline, reason, now);
+}
+
+fn skip_rest(pipeline: &mut Pipeline, reason: &str, now: Timestamp) {
+    for step in &mut pipeline.steps {
+        if !step.state.is_over() {
+            step.state = StepState::Skipped {
+                at: now,
+                reason: reason.to_owned(),
+            };
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a job does for a pipeline. Everything that decides about its pull request comes from here, nothing from the pull request.
+
+use serde::{Deserialize, Serialize};
+
+use super::{RequirementRef, TreeShas};
+use crate::ids::{ArtefactId, CommitSha, PipelineId, RoleName};
+use crate::layer::Layer;
+
+/// What a job does for a pipeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The run that asked for it; none for what a requirement asks for later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<PipelineId>,
+    /// What it does.
+    pub work: PartWork,
+}
+
+/// What a job does for a pipeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "work")]
+pub enum PartWork {
+    /// It is an agent of a layer.
+    Agent(Agent),
+    /// It is a pull request of Gaffer's own.
+    Proposal {
+        /// The requirement whose files it removes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requirement: Option<ArtefactId>,
+    },
+}
+
+/// An agent of a layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    /// The layer.
+    pub layer: Layer,
+    /// Its role, in a layer of roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleName>,
+    /// The file of its requirement, for a planner or an implementer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<String>,
+    /// The commits whose files its prompt was made of.
+    pub trees: TreeShas,
+    /// The files in its prompt, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub included: Vec<String>,
+    /// Optional files that were not there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+}
+
+/// What a pull request of Gaffer's own changes. The files are computed anew from these commits whenever it is opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "recipe")]
+pub enum Recipe {
+    /// The worker branch gets the target's files and the system's own.
+    Bootstrap(TreeShas),
+    /// The files of a requirement that is implemented are removed, with the events that led to it.
+    Tidy {
+        /// The commit of the worker branch.
+        worker: CommitSha,
+        /// The requirement.
+        requirement: RequirementRef,
+    },
+}
+
+impl Recipe {
+    /// Its name, which is part of the name of the branch.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Bootstrap(_) => "bootstrap",
+            Self::Tidy { .. } => "tidy",
+        }
+    }
+}
+
+impl Part {
+    /// The layer of an agent; none for a pull request of Gaffer's own.
+    pub fn layer(&self) -> Option<Layer> {
+        match &self.work {
+            PartWork::Agent(agent) => Some(agent.layer),
+            PartWork::Proposal { .. } => None,
+        }
+    }
+
+    /// Whether it changes the exchange only, and not the code.
+    pub fn is_of_exchange(&self) -> bool {
+        match &self.work {
+            PartWork::Agent(agent) => agent.layer.is_on_worker_branch(),
+            PartWork::Proposal { .. } => true,
+        }
+    }
+}

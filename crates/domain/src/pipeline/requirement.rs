@@ -1,0 +1,315 @@
+//! A requirement of the exchange: from its file to the change that implements it, and until its files are gone.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ArtefactId, DeliveryId, JobId, RepoName};
+use crate::job::NotNow;
+use crate::redact::presentable;
+
+/// How many deliveries a requirement may have, one after the other.
+const REQUIREMENT_ATTEMPTS_MAX: u32 = 3;
+
+/// Longest reason of a failure, in characters.
+const REASON_CHARS_MAX: usize = 300;
+
+/// Which requirement, and which files belong to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequirementRef {
+    /// Its id.
+    pub id: ArtefactId,
+    /// Its file.
+    pub path: String,
+    /// The files of the events that led to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<String>,
+}
+
+/// A requirement as its file shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundRequirement {
+    /// Which.
+    pub reference: RequirementRef,
+    /// Its title.
+    pub title: String,
+    /// Its label.
+    pub label: String,
+    /// Whether it asks to be thought through before it is implemented.
+    pub needs_planning: bool,
+}
+
+/// A requirement that Gaffer follows. It is stored under its id once, so that no later run takes it twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// The repository.
+    pub repo: RepoName,
+    /// Which, and its files.
+    pub reference: RequirementRef,
+    /// Its title.
+    pub title: String,
+    /// Its label.
+    pub label: String,
+    /// How far it is.
+    pub state: RequirementState,
+    /// How many deliveries it has had.
+    pub attempt: u32,
+    /// Whether its files stay after the merge.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_files: bool,
+    /// When it was first seen.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+}
+
+/// How far a requirement is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum RequirementState {
+    /// A planner thinks it through.
+    Planning {
+        /// The planner's job.
+        job: JobId,
+    },
+    /// It can be implemented.
+    Ready,
+    /// A delivery implements it.
+    Implementing {
+        /// The delivery.
+        delivery: DeliveryId,
+    },
+    /// It is implemented and merged, and its files stay.
+    Merged {
+        /// The delivery.
+        delivery: DeliveryId,
+    },
+    /// It is implemented and merged, and a pull request of ours removes its files.
+    Tidying {
+        /// The delivery.
+        delivery: DeliveryId,
+        /// The job of that pull request.
+        job: JobId,
+    },
+    /// Its files are gone.
+    Tidied {
+        /// The delivery.
+        delivery: DeliveryId,
+    },
+    /// It was not implemented, and its files stay.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// How a delivery that implements a requirement goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    /// It is not through.
+    Open,
+    /// Its pull request is merged.
+    Merged,
+    /// It is over without a merge.
+    NotMerged {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl RequirementState {
+    /// One word for lists.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Planning { .. } => "planning",
+            Self::Ready => "ready",
+            Self::Implementing { .. } => "implementing",
+            Self::Merged { .. } => "merged",
+            Self::Tidying { .. } => "tidying",
+            Self::Tidied { .. } => "tidied",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// The delivery that implements it, or did.
+    pub fn delivery(&self) -> Option<&DeliveryId> {
+        match self {
+            Self::Implementing { delivery }
+            | Self::Merged { delivery }
+            | Self::Tidying { delivery, .. }
+            | Self::Tidied { delivery } => Some(delivery),
+            Self::Planning { .. } | Self::Ready | Self::Failed { .. } => None,
+        }
+    }
+}
+
+impl Requirement {
+    /// A requirement that was found in the exchange.
+    pub fn found(
+        repo: &RepoName,
+        found: FoundRequirement,
+        state: RequirementState,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            repo: repo.clone(),
+            reference: found.reference,
+            title: found.title,
+            label: found.label,
+            state,
+            attempt: 0,
+            keep_files: false,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// The same after its file was read again: what the planner or a decider wrote into it, and that it is ready.
+    /// One that is under way keeps what it began with.
+    #[must_use]
+    pub fn seen(&self, found: FoundRequirement, now: Timestamp) -> Self {
+        let state = match (&self.state, found.needs_planning) {
+            (RequirementState::Planning { .. } | RequirementState::Ready, false) => {
+                RequirementState::Ready
+            }
+            (RequirementState::Planning { .. } | RequirementState::Ready, true)
+            | (
+                RequirementState::Implementing { .. }
+                | RequirementState::Merged { .. }
+                | RequirementState::Tidying { .. }
+                | RequirementState::Tidied { .. }
+                | RequirementState::Failed { .. },
+                _,
+            ) => return self.clone(),
+        };
+        let next = Self {
+            reference: found.reference,
+            title: found.title,
+            label: found.label,
+            state,
+            ..self.clone()
+        };
+        next.at(self, now)
+    }
+
+    /// The same while a planner works on it.
+    #[must_use]
+    pub fn planned_by(&self, job: &JobId, now: Timestamp) -> Self {
+        match &self.state {
+            RequirementState::Planning { .. } | RequirementState::Ready => {
+                self.with(RequirementState::Planning { job: job.clone() }, now)
+            }
+            RequirementState::Implementing { .. }
+            | RequirementState::Merged { .. }
+            | RequirementState::Tidying { .. }
+            | RequirementState::Tidied { .. }
+            | RequirementState::Failed { .. } => self.clone(),
+        }
+    }
+
+    /// The same once a delivery is to implement it. Its id is drawn from the number of the attempt.
+    ///
+    /// # Errors
+    /// When it is not ready, under way, or through.
+    pub fn start(&self, keep_files: bool, now: Timestamp) -> Result<Self, NotNow> {
+        let id = &self.reference.id;
+        let refused = |code, why: &str| Err(NotNow::new(code, format!("requirement {id} {why}")));
+        match &self.state {
+            RequirementState::Ready | RequirementState::Failed { .. } => {}
+            RequirementState::Planning { .. } => {
+                return refused("not_ready", "is being planned: start it once it is ready");
+            }
+            RequirementState::Implementing { .. } => {
+                return refused("taken", "is being implemented already");
+            }
+            RequirementState::Merged { .. }
+            | RequirementState::Tidying { .. }
+            | RequirementState::Tidied { .. } => {
+                return refused("merged", "is implemented and merged already");
+            }
+        }
+        if self.attempt >= REQUIREMENT_ATTEMPTS_MAX {
+            let why = format!("has used its {REQUIREMENT_ATTEMPTS_MAX} attempts");
+            return refused("attempts_used_up", &why);
+        }
+        let attempt = self.attempt.saturating_add(1);
+        let delivery = DeliveryId::of_requirement(&self.repo, id, attempt);
+        let next = Self {
+            attempt,
+            keep_files,
+            ..self.clone()
+        };
+        Ok(next.with(RequirementState::Implementing { delivery }, now))
+    }
+
+    /// The same after its delivery was read.
+    #[must_use]
+    pub fn delivered(&self, outcome: &DeliveryOutcome, now: Timestamp) -> Self {
+        let RequirementState::Implementing { delivery } = &self.state else {
+            return self.clone();
+        };
+        let delivery = delivery.clone();
+        match outcome {
+            DeliveryOutcome::Open => self.clone(),
+            DeliveryOutcome::Merged if self.keep_files => {
+                self.with(RequirementState::Merged { delivery }, now)
+            }
+            DeliveryOutcome::Merged => {
+                let job = self.tidying_job(now);
+                self.with(RequirementState::Tidying { delivery, job }, now)
+            }
+            DeliveryOutcome::NotMerged { reason } => {
+                let reason = presentable(reason, REASON_CHARS_MAX);
+                self.with(RequirementState::Failed { reason }, now)
+            }
+        }
+    }
+
+    /// The same after the pull request that removes its files came to its end: merged or not, nothing more is done.
+    #[must_use]
+    pub fn tidied(&self, is_merged: bool, now: Timestamp) -> Self {
+        let RequirementState::Tidying { delivery, .. } = &self.state else {
+            return self.clone();
+        };
+        let delivery = delivery.clone();
+        self.with(
+            match is_merged {
+                true => RequirementState::Tidied { delivery },
+                false => RequirementState::Merged { delivery },
+            },
+            now,
+        )
+    }
+
+    /// Whether nothing more happens to it by itself.
+    pub fn is_over(&self) -> bool {
+        match self.state {
+            RequirementState::Planning { .. }
+            | RequirementState::Ready
+            | RequirementState::Implementing { .. }
+            | RequirementState::Tidying { .. } => false,
+            RequirementState::Merged { .. }
+            | RequirementState::Tidied { .. }
+            | RequirementState::Failed { .. } => true,
+        }
+    }
+
+    fn tidying_job(&self, now: Timestamp) -> JobId {
+        let name = format!("{}:requirement:{}", self.repo.key(), self.reference.id);
+        JobId::asked_by(&name, &format!("tidy:{}", self.attempt), now)
+    }
+
+    fn with(&self, state: RequirementState, now: Timestamp) -> Self {
+        let next = Self {
+            state,
+            ..self.clone()
+        };
+        next.at(self, now)
+    }
+
+    fn at(mut self, before: &Self, now: Timestamp) -> Self {
+        if self != *before {
+            self.updated_at = now;
+        }
+        self
+    }
+}

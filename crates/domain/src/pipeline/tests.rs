@@ -1,0 +1,300 @@
+//! Runs of a pipeline and requirements, decided step by step.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::*;
+use crate::facts::fixture::at;
+
+fn job(number: u32) -> JobId {
+    format!("01j000000000000000000000{number:02}")
+        .parse()
+        .unwrap()
+}
+
+fn pipeline(exchange: Exchange, kinds: &[StepKind]) -> Pipeline {
+    let begun = Pipeline {
+        id: "01j00000000000000000000099".parse().unwrap(),
+        repo: "acme/shop".parse().unwrap(),
+        target: BranchName::main(),
+        worker: BranchName::jules(),
+        ask: PipelineAsk::default(),
+        rules: PipelineRules {
+            exchange,
+            ..PipelineRules::default()
+        },
+        by: "person".to_owned(),
+        steps: Vec::new(),
+        wait_minutes: 0,
+        created_at: at(0),
+        updated_at: at(0),
+    };
+    start(begun, kinds)
+}
+
+fn member(number: u32) -> Member {
+    Member {
+        role: None,
+        requirement: None,
+        job: job(number),
+        state: MemberState::Working,
+    }
+}
+
+fn run(numbers: &[u32]) -> Input {
+    Input::Planned(Plan::Run {
+        members: numbers.iter().copied().map(member).collect(),
+        trees: None,
+        wait_minutes: Some(30),
+    })
+}
+
+fn seen(sights: &[(u32, MemberState)]) -> Input {
+    let sights = sights.iter().cloned();
+    Input::Seen(
+        sights
+            .map(|(number, state)| (job(number), Some(state)))
+            .collect(),
+    )
+}
+
+fn failed() -> MemberState {
+    MemberState::Failed {
+        reason: "it failed: no".to_owned(),
+    }
+}
+
+fn words(pipeline: &Pipeline) -> String {
+    let words = pipeline.steps.iter().map(|step| {
+        let reason = step.state.reason().map(|why| format!(" ({why})"));
+        format!(
+            "{} {}{}",
+            step.kind,
+            step.state.word(),
+            reason.unwrap_or_default()
+        )
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Plays inputs a second apart.
+fn play(mut pipeline: Pipeline, inputs: &[Input]) -> Pipeline {
+    for (input, second) in inputs.iter().zip(1..) {
+        pipeline = apply(&pipeline, input, at(second));
+    }
+    pipeline
+}
+
+const NARRATOR: StepKind = StepKind::Layer(Layer::Narrator);
+const OBSERVERS: StepKind = StepKind::Layer(Layer::Observers);
+
+#[test]
+fn a_whole_run_has_its_steps_in_order() {
+    let names = |entry: EntryPoint| {
+        let names: Vec<_> = entry.steps().into_iter().map(StepKind::name).collect();
+        names.join(" ")
+    };
+    for (entry, steps) in [
+        (
+            EntryPoint::Narrator,
+            "bootstrap narrator observers decider planner requirements",
+        ),
+        (
+            EntryPoint::Observers,
+            "bootstrap observers decider planner requirements",
+        ),
+        (
+            EntryPoint::Decider,
+            "bootstrap decider planner requirements",
+        ),
+        (EntryPoint::Requirements, "bootstrap planner requirements"),
+        (EntryPoint::Innovators, "bootstrap innovators"),
+    ] {
+        assert_eq!(names(entry), steps);
+    }
+    for (text, entry) in [
+        ("n", EntryPoint::Narrator),
+        ("Requirements", EntryPoint::Requirements),
+    ] {
+        assert_eq!(text.parse(), Ok(entry));
+    }
+    let refused = |text: &str| text.parse::<EntryPoint>().unwrap_err().to_string();
+    assert!(refused("planner").contains("begins with narrator, observers"));
+    assert!(refused("obsrvers").contains("there is no layer"));
+}
+
+#[test]
+fn the_next_step_begins_when_the_last_agent_is_through() {
+    let begun = pipeline(
+        Exchange::Auto,
+        &[StepKind::Bootstrap, OBSERVERS, StepKind::Requirements],
+    );
+    let through = play(begun, &[run(&[1]), seen(&[(1, MemberState::Merged)])]);
+    assert_eq!(
+        words(&through),
+        "bootstrap done, observers pending, requirements pending"
+    );
+    let half = play(
+        through,
+        &[
+            run(&[2, 3]),
+            seen(&[(2, MemberState::Merging), (3, MemberState::Working)]),
+        ],
+    );
+    assert_eq!(
+        words(&half),
+        "bootstrap done, observers running, requirements pending"
+    );
+    let waits = apply(&half, &seen(&[(3, MemberState::Nothing)]), at(9));
+    assert_eq!(waits.word(), "waiting_merge");
+    let done = apply(&waits, &seen(&[(2, MemberState::Merged)]), at(10));
+    assert_eq!(
+        words(&done),
+        "bootstrap done, observers done, requirements pending"
+    );
+    let over = apply(&done, &run(&[]), at(11));
+    assert!(over.is_over());
+    assert_eq!((over.word(), due(&over, at(11))), ("done", None));
+    assert_eq!(apply(&over, &seen(&[(2, failed())]), at(12)), over);
+}
+
+#[test]
+fn one_agents_failure_stops_no_other_and_a_layers_failure_no_other_layer() {
+    let begun = pipeline(Exchange::Auto, &[NARRATOR, OBSERVERS]);
+    let inputs = [
+        run(&[1]),
+        seen(&[(1, failed())]),
+        run(&[2, 3]),
+        seen(&[(2, failed()), (3, MemberState::Merged)]),
+    ];
+    let over = play(begun, &inputs);
+    assert_eq!(
+        words(&over),
+        "narrator failed (it failed: no), observers done"
+    );
+    assert_eq!(over.word(), "failed");
+}
+
+#[test]
+fn nothing_is_done_without_the_worker_branch() {
+    let begun = pipeline(Exchange::Auto, &[StepKind::Bootstrap, NARRATOR]);
+    let over = apply(
+        &begun,
+        &Input::Planned(Plan::Fail("no such branch".to_owned())),
+        at(1),
+    );
+    assert_eq!(
+        words(&over),
+        "bootstrap failed (no such branch), narrator skipped (the bootstrap failed)"
+    );
+}
+
+#[test]
+fn a_step_is_waited_for_no_longer_than_the_settings_say() {
+    let late = at(1) + SignedDuration::from_mins(30);
+    for (exchange, word) in [
+        (Exchange::Auto, "failed"),
+        (Exchange::Human, "waiting_merge"),
+    ] {
+        let begun = apply(&pipeline(exchange, &[NARRATOR]), &run(&[1]), at(1));
+        let early: Timestamp = late - SignedDuration::from_secs(1);
+        let early = apply(&begun, &seen(&[(1, MemberState::Merging)]), early);
+        assert_eq!(early.word(), "waiting_merge");
+        assert_eq!(due(&early, late - SignedDuration::from_secs(1)), Some(late));
+        let over = apply(&early, &seen(&[(1, MemberState::Merging)]), late);
+        assert_eq!(over.word(), word, "{exchange:?}");
+    }
+    let begun = apply(&pipeline(Exchange::Human, &[NARRATOR]), &run(&[1]), at(1));
+    let over = apply(&begun, &Input::Seen(vec![(job(1), None)]), late);
+    assert_eq!(
+        words(&over),
+        "narrator failed (it was not through within 30 min)"
+    );
+}
+
+#[test]
+fn a_run_that_is_called_off_begins_nothing_more() {
+    let begun = play(
+        pipeline(Exchange::Auto, &[NARRATOR, OBSERVERS]),
+        &[run(&[1])],
+    );
+    let off = cancel(&begun, "token zai", at(3)).unwrap();
+    assert_eq!(
+        words(&off),
+        "narrator failed (token zai cancelled the run), observers skipped (token zai cancelled the run)"
+    );
+    assert_eq!(cancel(&off, "token zai", at(4)).unwrap_err().code, "ended");
+    assert_eq!(apply(&off, &run(&[2]), at(5)), off);
+}
+
+#[test]
+fn a_step_is_planned_once() {
+    let begun = play(
+        pipeline(Exchange::Auto, &[NARRATOR]),
+        &[run(&[1]), run(&[2])],
+    );
+    assert_eq!(begun.steps[0].members, [member(1)]);
+    let skipped = Input::Planned(Plan::Skip("nothing changed".to_owned()));
+    assert_eq!(apply(&begun, &skipped, at(4)), begun);
+}
+
+fn found(needs_planning: bool) -> FoundRequirement {
+    FoundRequirement {
+        reference: RequirementRef {
+            id: "abc123".parse().unwrap(),
+            path: ".jules/exchange/requirements/abc123-retry.yml".to_owned(),
+            events: vec![".jules/exchange/events/decided/aaa111.yml".to_owned()],
+        },
+        title: "Retry once".to_owned(),
+        label: "bugs".to_owned(),
+        needs_planning,
+    }
+}
+
+fn requirement(state: RequirementState) -> Requirement {
+    let repo = "acme/shop".parse().unwrap();
+    Requirement::found(&repo, found(false), state, at(0))
+}
+
+#[test]
+fn a_requirement_goes_from_its_planner_to_the_removal_of_its_files() {
+    let planning = requirement(RequirementState::Planning { job: job(1) });
+    assert_eq!(planning.start(false, at(1)).unwrap_err().code, "not_ready");
+    assert_eq!(planning.seen(found(true), at(1)), planning);
+    let ready = planning.seen(found(false), at(1));
+    assert_eq!(ready.state, RequirementState::Ready);
+    let begun = ready.start(false, at(2)).unwrap();
+    assert_eq!(begun.start(false, at(3)).unwrap_err().code, "taken");
+    assert_eq!(begun.seen(found(true), at(3)), begun);
+    assert_eq!(begun.delivered(&DeliveryOutcome::Open, at(3)), begun);
+    let tidying = begun.delivered(&DeliveryOutcome::Merged, at(4));
+    assert_eq!(tidying.state.word(), "tidying");
+    assert_eq!(tidying.delivered(&DeliveryOutcome::Merged, at(5)), tidying);
+    assert_eq!(tidying.tidied(true, at(5)).state.word(), "tidied");
+    assert_eq!(tidying.tidied(false, at(5)).state.word(), "merged");
+    assert_eq!(tidying.start(false, at(6)).unwrap_err().code, "merged");
+    let kept = ready.start(true, at(2)).unwrap();
+    assert_eq!(
+        kept.delivered(&DeliveryOutcome::Merged, at(3)).state.word(),
+        "merged"
+    );
+}
+
+#[test]
+fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
+    let no = DeliveryOutcome::NotMerged {
+        reason: "it was closed".to_owned(),
+    };
+    let mut deliveries = Vec::new();
+    let mut requirement = requirement(RequirementState::Ready);
+    for _ in 0..3 {
+        requirement = requirement.start(false, at(1)).unwrap();
+        deliveries.push(requirement.state.delivery().unwrap().clone());
+        requirement = requirement.delivered(&no, at(2));
+        assert_eq!(requirement.state.word(), "failed");
+        assert_eq!(requirement.planned_by(&job(1), at(2)), requirement);
+    }
+    deliveries.dedup();
+    assert_eq!(deliveries.len(), 3);
+    let refused = requirement.start(false, at(3)).unwrap_err();
+    assert_eq!(refused.code, "attempts_used_up");
+}

@@ -1,0 +1,52 @@
+//! The policy for jobs of a pipeline: what they change is judged by two checks of Gaffer's own.
+
+use std::borrow::Cow;
+
+use jiff::SignedDuration;
+
+use super::{MergePolicy, PlanApproval, Policy, Source, Timing};
+use crate::job::Job;
+use crate::pipeline::{EXCHANGE_MERGES_PER_DAY, Exchange, OWN_CHECKS, PipelineRules};
+
+/// How long a session that is done is waited for a pull request: Jules lists one late, and with nothing to report there is none.
+const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
+
+impl Source {
+    /// The source as it counts for a job: of a pipeline's job that changes the exchange, both checks of our own decide.
+    pub fn for_job(&self, job: &Job) -> Cow<'_, Self> {
+        let is_of_exchange = job.part.as_ref().is_some_and(|part| part.is_of_exchange());
+        if !is_of_exchange {
+            return Cow::Borrowed(self);
+        }
+        let usual = PipelineRules::default();
+        let rules = self.pipeline.as_ref().unwrap_or(&usual);
+        Cow::Owned(Self {
+            policy: self.policy.of_exchange(rules.exchange),
+            timing: Timing {
+                watch_completed: LATE_OUTPUTS,
+                ..self.timing.clone()
+            },
+            ..self.clone()
+        })
+    }
+}
+
+impl Policy {
+    fn of_exchange(&self, exchange: Exchange) -> Self {
+        let (merge, plan_approval) = match exchange {
+            Exchange::Auto => (MergePolicy::OnGreen, PlanApproval::Auto),
+            Exchange::Human => (MergePolicy::Human, self.plan_approval),
+        };
+        Self {
+            merge,
+            plan_approval,
+            min_checks: 1,
+            required_checks: OWN_CHECKS.map(str::to_owned).to_vec(),
+            // What a layer may change is the business of the check of scopes.
+            protected_paths: Vec::new(),
+            merges_per_day: EXCHANGE_MERGES_PER_DAY,
+            delete_branch: true,
+            ..self.clone()
+        }
+    }
+}

@@ -170,6 +170,9 @@ pub enum Phase {
         since: Timestamp,
         /// The pull request, once it is open.
         pull: Option<PullRef>,
+        /// The commit that Gaffer made for it: no other head is merged.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<CommitSha>,
     },
     /// It is over.
     Ended(Ending),

@@ -95,6 +95,9 @@ pub struct PipelineStep {
     /// The commits whose files its prompts are made of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trees: Option<TreeShas>,
+    /// What a narrator sums up: subjects of commits with their SHAs, untrusted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub range: String,
 }
 
 /// What a step does.

@@ -49,9 +49,12 @@ impl Source {
     /// The policy for a job whose agent (its own or the source's) can or cannot be woken. Without a reachable agent
     /// the next answerer has the turn.
     pub fn policy_for(&self, can_be_woken: bool, job: &Job) -> Cow<'_, Policy> {
-        let mut policy = Cow::Borrowed(&self.policy);
-        let approver = job.plan_approver(self.policy.plan_approval);
-        if approver != self.policy.plan_approval {
+        let mut policy = match self.for_job(job) {
+            Cow::Borrowed(source) => Cow::Borrowed(&source.policy),
+            Cow::Owned(source) => Cow::Owned(source.policy),
+        };
+        let approver = job.plan_approver(policy.plan_approval);
+        if approver != policy.plan_approval {
             policy.to_mut().plan_approval = approver;
         }
         if can_be_woken {

@@ -22,6 +22,11 @@ pub const START_INTERVAL: SignedDuration = SignedDuration::from_mins(20);
 #[serde(try_from = "u8", into = "u8")]
 pub struct Priority(u8);
 
+impl Priority {
+    /// That of jobs which no person asked for.
+    pub const BACKGROUND: Self = Self(2);
+}
+
 /// A number that is no priority.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a priority is a number from 0 to {PRIORITY_MAX}, and 9 goes first")]

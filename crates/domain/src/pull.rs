@@ -35,7 +35,7 @@ pub use unexpected::{
 pub(crate) use waits::waits_for;
 
 use crate::event::ErrorCause;
-use crate::facts::{Base, PullState};
+use crate::facts::{Base, CheckOutcome, PullState};
 use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef, RepoId, SessionId};
 use crate::merge::{Judgement, MergeRefusals};
 
@@ -87,6 +87,9 @@ pub struct Pull {
     pub refused: Option<RefusedMerge>,
     /// Announcements about it. Stored, so that flapping cannot reset them.
     pub alarms: Vec<Alarm>,
+    /// The last results of our own checks, for a pull request of a pipeline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_checks: Option<Box<OwnChecks>>,
     /// The last judgement, for people who ask why.
     pub verdict: Option<Verdict>,
     /// Check results from webhooks since then.
@@ -203,6 +206,29 @@ pub struct Verdict {
     pub judgement: Judgement,
 }
 
+/// Results of our own checks of one head on one base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnChecks {
+    /// The head.
+    pub head: CommitSha,
+    /// The base.
+    pub base: CommitSha,
+    /// The results.
+    pub results: Vec<OwnCheck>,
+}
+
+/// The result of a check of our own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnCheck {
+    /// Its name.
+    pub name: String,
+    /// How it ended.
+    pub outcome: CheckOutcome,
+    /// What it found, for the session.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
+}
+
 /// A pull request that was found to belong to a session of ours.
 pub fn track(pull: PullRef, job: JobId, session: Option<SessionId>, now: Timestamp) -> Pull {
     Pull {
@@ -224,6 +250,7 @@ pub fn track(pull: PullRef, job: JobId, session: Option<SessionId>, now: Timesta
         repairs: Repairs::default(),
         refused: None,
         alarms: Vec::new(),
+        own_checks: None,
         verdict: None,
         hints: HintState::default(),
     }

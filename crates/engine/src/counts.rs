@@ -114,7 +114,7 @@ impl Backend {
         let mut waits = Waits::new(self);
         let mut in_review = 0;
         for account in accounts {
-            for which in ["queued", "watched"] {
+            for which in ["queued", "watched", "proposed"] {
                 let list = keys::jobs_of(which, account);
                 for (word, many) in self.store.records().words(&list).await? {
                     let Some(counted) = CountLabel::from_word(&word) else {

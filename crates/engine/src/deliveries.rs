@@ -141,9 +141,22 @@ impl Backend {
             let pk = keys::delivery_pk(&next.id);
             unit.enqueue(&pk, pull);
         }
+        if let Some(work) = requirement_to_look(found.map(|found| &found.value), next) {
+            unit.enqueue(&keys::delivery_pk(&next.id), work);
+        }
         self.save_effects(unit, &keys::delivery_pk(&next.id), &step.effects)
             .await
     }
+}
+
+/// The requirement that a delivery implements, when the delivery goes on to another phase or comes to its end.
+fn requirement_to_look(before: Option<&Delivery>, next: &Delivery) -> Option<Work> {
+    let requirement = next.requirement.as_ref()?;
+    let place = |delivery: &Delivery| (delivery.phase, delivery.run_status);
+    (before.map(place) != Some(place(next))).then(|| Work::Requirement {
+        repo: next.repo.clone(),
+        id: requirement.id.clone(),
+    })
 }
 
 /// The delivery that one is a part of, when its state as a part changes.

@@ -12,6 +12,7 @@ mod messages;
 mod observe;
 mod outcome;
 mod perform;
+mod pipeline;
 mod pulls;
 mod redelivery;
 mod settle;
@@ -36,8 +37,8 @@ use jiff::SignedDuration;
 use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::keys;
 use crate::ports::{
-    AgentsWrite, Delivery, HooksRead, HooksWrite, IssuesRead, IssuesWrite, PullsRead, PullsWrite,
-    SessionsRead, SessionsWrite,
+    AgentsWrite, Delivery, GitRead, GitWrite, HooksRead, HooksWrite, IssuesRead, IssuesWrite,
+    PullsRead, PullsWrite, SessionsRead, SessionsWrite,
 };
 use crate::store::Versioned;
 use crate::work::Work;
@@ -65,6 +66,8 @@ pub struct Writers {
     pub pulls: Arc<dyn PullsWrite>,
     /// To GitHub's issues.
     pub issues: Arc<dyn IssuesWrite>,
+    /// To files and branches on GitHub.
+    pub git: Arc<dyn GitWrite>,
     /// To GitHub's logs of webhook deliveries.
     pub hooks: Arc<dyn HooksWrite>,
     /// To agents.
@@ -80,6 +83,8 @@ pub struct Readers {
     pub pulls: Arc<dyn PullsRead>,
     /// GitHub's issues.
     pub issues: Arc<dyn IssuesRead>,
+    /// Files and branches on GitHub.
+    pub git: Arc<dyn GitRead>,
     /// GitHub's logs of webhook deliveries.
     pub hooks: Arc<dyn HooksRead>,
 }
@@ -222,6 +227,8 @@ impl Dispatcher {
             } => self.look_after_push(id, *at).await,
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Delivery { id } => Box::pin(self.delivery(id)).await,
+            Work::Pipeline { id } => Box::pin(self.pipeline(id)).await,
+            Work::Requirement { repo, id } => Box::pin(self.requirement(repo, id)).await,
             Work::Transcript { id, run } => self.transcript_for_caller(id, run).await,
             Work::Intake {
                 repo,
@@ -243,6 +250,7 @@ impl Dispatcher {
             return Ok(());
         };
         let source = self.source(&found.value.repo).await?;
+        let source = source.for_job(&found.value).into_owned();
         let found = if self.run_effects(&pk, &source, None).await? {
             self.backend.store.job(id).await?
         } else {
@@ -264,6 +272,7 @@ impl Dispatcher {
                 }
             }
             Phase::Creating { .. } => self.recreate_if_lost(&found, &source).await,
+            Phase::Proposed { .. } => self.settle_with_pull(id).await,
             Phase::Ended(_) => Ok(()),
         }
     }

@@ -194,7 +194,7 @@ impl Backend {
         let job = self.must_job(job).await?.value;
         let source = self.store.source(&job.repo).await?;
         let source = source.map_or_else(|| bare(&job), |source| source.value);
-        Ok(style.within(&source.policy)?)
+        Ok(style.within(&source.for_job(&job).policy)?)
     }
 
     /// Says that a job's pull request may be merged at its present head once everything else allows it.

@@ -1,6 +1,7 @@
 //! Where everything is stored. Nothing above this module knows a partition or a sort key.
 
 mod deliveries;
+mod pipelines;
 
 use domain::ids::{
     AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
@@ -10,6 +11,7 @@ use domain::redelivery::Log;
 use jiff::Timestamp;
 
 pub use deliveries::*;
+pub use pipelines::*;
 
 use crate::ports::{Key, ListKey};
 

@@ -26,6 +26,7 @@ pub mod retention;
 pub mod import;
 mod restore;
 
+pub mod pipelines;
 pub mod poller;
 pub mod ticks;
 

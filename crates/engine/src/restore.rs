@@ -2,7 +2,7 @@
 //! its effect exists.
 
 use domain::delivery::Delivery;
-use domain::effect::{Action, Effect, RestoreGap};
+use domain::effect::{Action, Effect, RepoAction, RestoreGap};
 use domain::ids::{DeliveryId, JobId};
 use domain::job::{Attention, Job, Phase};
 use jiff::Timestamp;
@@ -113,7 +113,9 @@ impl Backend {
 
     async fn job_behind(&self, action: &Action) -> Result<Option<Versioned<Job>>, Error> {
         let id: Option<JobId> = match action {
-            Action::CreateSession { job, .. } => Some(job.clone()),
+            Action::CreateSession { job, .. } | Action::Repo(RepoAction::Propose { job, .. }) => {
+                Some(job.clone())
+            }
             Action::Say { session, .. }
             | Action::ApprovePlan { session, .. }
             | Action::Archive { session } => self.store.job_of(session).await?,

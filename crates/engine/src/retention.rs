@@ -30,6 +30,9 @@ pub const ANSWER: SignedDuration = SignedDuration::from_hours(24);
 /// What was said and done in a run of a delivery: the next request reads it afresh.
 pub const TRANSCRIPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
+/// A run of a pipeline that is over: its jobs and pull requests stay.
+pub const PIPELINE: SignedDuration = SignedDuration::from_hours(90 * 24);
+
 /// The evidence of a merge: for a question after a year why it was merged.
 pub const EVIDENCE: SignedDuration = SignedDuration::from_hours(400 * 24);
 

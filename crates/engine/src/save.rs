@@ -147,6 +147,10 @@ impl Backend {
             let id = delivery.clone();
             unit.enqueue(&rest.pk, Work::Delivery { id });
         }
+        let before = found.map(|found| &found.value);
+        if let Some(work) = Self::seen_by_pipeline(before, job) {
+            unit.enqueue(&rest.pk, work);
+        }
         if found.is_none() {
             let list = keys::listed(keys::JOBS, keys::list_position(job.created_at, &job.id));
             let place = IndexEntry {

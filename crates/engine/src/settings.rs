@@ -149,6 +149,9 @@ pub struct Merges {
     /// When each was decided, by the id of its effect: a repeated decision counts once, and one that certainly did
     /// not happen does not count.
     pub at: BTreeMap<EffectId, Timestamp>,
+    /// The same of merges into the exchange of a pipeline, which have a limit of their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub exchange: BTreeMap<EffectId, Timestamp>,
 }
 
 /// The last known budgets of GitHub.

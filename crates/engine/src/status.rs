@@ -119,9 +119,10 @@ pub struct AccountStatus {
 }
 
 /// The words of [`state_of`], in the order in which a job reaches them.
-pub const STATES: [&str; 17] = [
+pub const STATES: [&str; 18] = [
     "queued",
     "starting",
+    "proposed",
     "working",
     "asking",
     "plan-waits",
@@ -156,6 +157,8 @@ pub fn state_of(job: &Job) -> &'static str {
     match &job.phase {
         Phase::Queued { .. } => "queued",
         Phase::Creating { .. } => "starting",
+        Phase::Proposed { pull: None, .. } => "proposed",
+        Phase::Proposed { .. } => "in-review",
         Phase::Ended(ending) => match ending.how {
             EndReason::Merged { .. } => "merged",
             EndReason::PullClosed => "closed",

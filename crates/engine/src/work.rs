@@ -2,7 +2,8 @@
 
 use domain::delivery::IssueRef;
 use domain::ids::{
-    AccountName, AgentName, CommitSha, DeliveryId, EventId, JobId, PullRef, RepoId, RepoName, RunId,
+    AccountName, AgentName, ArtefactId, CommitSha, DeliveryId, EventId, JobId, PipelineId, PullRef,
+    RepoId, RepoName, RunId,
 };
 use domain::pull::DeliveryHint;
 use domain::redelivery::Log;
@@ -96,6 +97,18 @@ pub enum Work {
         /// Which.
         id: DeliveryId,
     },
+    /// A run of a pipeline: the next step, and how its jobs are.
+    Pipeline {
+        /// Which.
+        id: PipelineId,
+    },
+    /// A requirement of a pipeline: how its delivery is, and the removal of its files.
+    Requirement {
+        /// The repository.
+        repo: RepoName,
+        /// Which.
+        id: ArtefactId,
+    },
     /// Read what was said and done in a run of a delivery, for a waiting caller.
     Transcript {
         /// The delivery.
@@ -154,6 +167,8 @@ impl Work {
                 format!("repository {}", repo.key())
             }
             Self::Delivery { id } | Self::Transcript { id, .. } => format!("delivery {id}"),
+            Self::Pipeline { id } => format!("pipeline {id}"),
+            Self::Requirement { repo, id } => format!("requirement {id} of {}", repo.key()),
             Self::Intake { repo, .. } => format!("issues of {}", repo.key()),
             Self::Issue { issue } => format!("issues of {}", issue.repo.key()),
             Self::Wake { agent, .. } => format!("agent {agent}"),
@@ -191,6 +206,13 @@ impl Work {
         if let Some(id) = key.pk.strip_prefix(keys::DELIVERY) {
             let id = id.parse().ok()?;
             return Some(Self::Delivery { id });
+        }
+        if let Some(id) = key.pk.strip_prefix(keys::PIPELINE) {
+            let id = id.parse().ok()?;
+            return Some(Self::Pipeline { id });
+        }
+        if let Some((repo, id)) = keys::requirement_in(&key.pk) {
+            return Some(Self::Requirement { repo, id });
         }
         if let Some(repo) = key.pk.strip_prefix(keys::INTAKE) {
             return Some(Self::Intake {

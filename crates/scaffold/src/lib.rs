@@ -6,6 +6,7 @@
 pub mod assets;
 pub mod config;
 pub mod doctor;
+pub mod exchange;
 pub mod fault;
 pub mod layout;
 pub mod mock;

@@ -17,6 +17,13 @@ impl PipelineId {
     }
 }
 
+impl JobId {
+    /// The id of a job that a run asks for: the same decision made twice asks for the same job.
+    pub fn of_pipeline(pipeline: &PipelineId, purpose: &str, at: jiff::Timestamp) -> Self {
+        Self::asked_by(pipeline.as_str(), purpose, at)
+    }
+}
+
 impl ArtefactId {
     /// Ids that the agent of a job gives to what it writes: different ones, and other ones for each job.
     pub fn of_job(job: &JobId, count: usize) -> Vec<Self> {

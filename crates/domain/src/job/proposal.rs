@@ -1,19 +1,15 @@
 //! Jobs without a session: Gaffer itself writes the pull request, and everything after that is as for any other job.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::orders::NotNow;
 use super::{EndReason, Ending, Job, NewJob, Origin, Phase, create};
 use crate::effect::{Action, RepoAction};
 use crate::facts::PullState;
 use crate::failure::Failure;
-use crate::ids::{CommitSha, PullRef};
+use crate::ids::{BranchName, CommitSha, PullRef};
 use crate::pipeline::Recipe;
 use crate::step::{FollowUp, Step};
-use crate::when::plus;
-
-/// The effect that opens the pull request has deadlines of its own; this one only catches its loss.
-pub(super) const OPENING_LOOK: SignedDuration = SignedDuration::from_mins(10);
 
 /// What is needed for a pull request of Gaffer's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +28,7 @@ pub fn propose(new: NewProposal, now: Timestamp) -> Result<Step<Job>, NotNow> {
     job.phase = Phase::Proposed {
         since: now,
         pull: None,
+        head: None,
     };
     step.effects.push(Action::Repo(RepoAction::Propose {
         job: job.id.clone(),
@@ -39,23 +36,39 @@ pub fn propose(new: NewProposal, now: Timestamp) -> Result<Step<Job>, NotNow> {
         base: job.branch.clone(),
         recipe: new.recipe,
     }));
-    step.due = Some(plus(now, OPENING_LOOK));
+    // The effect has a due of its own, and after it the pull request has.
+    step.due = None;
+    step.follow_ups = vec![FollowUp::Job(step.aggregate.id.clone())];
     Ok(step)
 }
 
+impl Job {
+    /// The branch of a pull request of Gaffer's own: named after its job, so that it is found before it is made again.
+    pub fn proposal_branch(&self) -> Option<BranchName> {
+        let name = format!("jules-gaffer-{}", self.id);
+        name.parse()
+            .ok()
+            .filter(|_| self.origin == Origin::Proposed)
+    }
+}
+
 /// Its pull request is open; none if there was nothing to change.
-pub fn proposed(job: &Job, opened: Option<&PullRef>, now: Timestamp) -> Step<Job> {
+pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    let Phase::Proposed { since, pull: None } = job.phase else {
+    let Phase::Proposed {
+        since, pull: None, ..
+    } = job.phase
+    else {
         step.due = super::looked_at(job, &crate::policy::Timing::default());
         return step;
     };
     match opened {
         None => end(&mut step, None, EndReason::Completed, now),
-        Some(opened) => {
+        Some((opened, head)) => {
             step.aggregate.phase = Phase::Proposed {
                 since,
                 pull: Some(opened.clone()),
+                head: Some(head.clone()),
             };
             step.follow_ups.push(FollowUp::Pull(opened.clone()));
         }

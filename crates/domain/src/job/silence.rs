@@ -6,7 +6,7 @@ use super::announcement_counters::{self, AnnouncementTopic};
 use super::attention::Context;
 use super::observe::event;
 use super::watch::{Attention, Watch};
-use super::{Job, Phase, completion, pause, proposal, turns};
+use super::{Job, Phase, completion, pause, turns};
 use crate::event::Audience;
 use crate::policy::Timing;
 use crate::session::SessionState;
@@ -187,8 +187,7 @@ pub fn deadline(job: &Job, timing: &Timing) -> Option<Timestamp> {
         Phase::Queued { not_before, .. } => Some(*not_before),
         Phase::Creating { since, .. } => Some(plus(*since, CREATING_LOOK)),
         Phase::Ended(_) => None,
-        Phase::Proposed { since, pull: None } => Some(plus(*since, proposal::OPENING_LOOK)),
-        // Its pull request is due by itself.
+        // The effect that opens its pull request is due by itself, and so is the pull request.
         Phase::Proposed { .. } => None,
         Phase::Watching(watch) => Some(watch_deadline(watch, timing)),
     }

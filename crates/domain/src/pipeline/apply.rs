@@ -45,6 +45,8 @@ pub enum Plan {
         members: Vec<Member>,
         /// The commits whose files their prompts are made of.
         trees: Option<TreeShas>,
+        /// What a narrator sums up.
+        range: String,
         /// The longest wait for a step in minutes, if the repository's settings were read.
         wait_minutes: Option<u32>,
     },
@@ -61,6 +63,7 @@ pub fn start(mut pipeline: Pipeline, kinds: &[StepKind]) -> Pipeline {
         state: StepState::Pending,
         members: Vec::new(),
         trees: None,
+        range: String::new(),
     };
     pipeline.steps = kinds.iter().map(pending).collect();
     pipeline.wait_minutes = WAIT_MINUTES;
@@ -127,12 +130,14 @@ fn planned(pipeline: &mut Pipeline, place: usize, plan: &Plan, now: Timestamp) {
         Plan::Run {
             members,
             trees,
+            range,
             wait_minutes,
         } => {
             pipeline.wait_minutes = wait_minutes.unwrap_or(pipeline.wait_minutes);
             let step = &mut pipeline.steps[place];
             step.members.clone_from(members);
             step.trees.clone_from(trees);
+            step.range.clone_from(range);
             step.state = match members.is_empty() {
                 true => StepState::Done { at: now },
                 false => StepState::Running { since: now },

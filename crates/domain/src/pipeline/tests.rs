@@ -44,6 +44,7 @@ fn run(numbers: &[u32]) -> Input {
     Input::Planned(Plan::Run {
         members: numbers.iter().copied().map(member).collect(),
         trees: None,
+        range: String::new(),
         wait_minutes: Some(30),
     })
 }

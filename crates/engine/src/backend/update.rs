@@ -20,8 +20,18 @@ impl UnitOfWork {
         value: &T,
         found: Option<u64>,
     ) {
+        self.save_at(id, value, (found, Some(due)));
+    }
+
+    /// The same for one that may be due no more.
+    pub fn save_at<T: Aggregate>(
+        &mut self,
+        id: &T::Id,
+        value: &T,
+        (found, due): (Option<u64>, Option<jiff::Timestamp>),
+    ) {
         let place = IndexEntry {
-            due: Some(due),
+            due,
             ..value.index_entry()
         };
         self.put(T::key(id), value, found, place);

@@ -5,6 +5,7 @@ use domain::delivery::{
 };
 use domain::ids::{DeliveryId, RepoName};
 use domain::job::NotNow;
+use domain::pipeline::RequirementRef;
 use domain::policy::Source;
 use domain::priority::Priority;
 
@@ -21,6 +22,8 @@ pub struct DeliveryOrder {
     pub repo: RepoName,
     /// The issue that triggers it.
     pub issue: Option<IssueRef>,
+    /// The requirement of the pipeline that it implements.
+    pub requirement: Option<RequirementRef>,
     /// Whether an issue whose delivery is closed gets another one.
     pub again: bool,
     /// What it is about.
@@ -86,13 +89,14 @@ impl Backend {
         let new = NewDelivery {
             id,
             seq: self.next_seq().await?,
-            kind: match order.issue {
-                Some(_) => DeliveryKind::Issue,
-                None => DeliveryKind::Adhoc,
+            kind: match (&order.issue, &order.requirement) {
+                (_, Some(_)) => DeliveryKind::Requirement,
+                (Some(_), None) => DeliveryKind::Issue,
+                (None, None) => DeliveryKind::Adhoc,
             },
             repo: source.repo.clone(),
             issue: order.issue.clone(),
-            requirement: None,
+            requirement: order.requirement.clone(),
             summary: order.text.summary.clone(),
             description: order.text.description.clone(),
             acceptance_criteria: order.text.acceptance_criteria.clone(),

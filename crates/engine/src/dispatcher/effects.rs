@@ -1,9 +1,9 @@
 //! The life cycle of effects: settle unknown ones, start intents, perform them, and record the outcome together with
 //! its consequences.
 
-use domain::effect::{Action, Effect, EffectFinding, EffectState};
+use domain::effect::{Action, Effect, EffectFinding, EffectState, RepoAction};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{CommitSha, SessionId};
+use domain::ids::{CommitSha, PullRef, SessionId};
 use domain::job;
 use domain::policy::Source;
 use domain::session::SessionView;
@@ -22,6 +22,8 @@ pub(super) enum EffectOutcome {
     Created(Box<SessionView>),
     /// A pull request is merged.
     Merged(CommitSha),
+    /// A pull request of ours is open; none if there was nothing to change.
+    Proposed(Option<(PullRef, CommitSha)>),
     /// Done, without a result.
     Done,
     /// It failed.
@@ -164,6 +166,7 @@ impl Dispatcher {
             job::Phase::Watching(_)
             | job::Phase::Queued { .. }
             | job::Phase::Creating { .. }
+            | job::Phase::Proposed { .. }
             | job::Phase::Ended(_) => None,
         }))
     }
@@ -179,6 +182,13 @@ impl Dispatcher {
                         && matches!(found.value.phase, job::Phase::Creating { .. })
                 });
                 Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
+            }
+            Action::Repo(RepoAction::Propose { job, .. }) => {
+                let found = self.backend.store.job(job).await?;
+                let wanted = found.is_some_and(|found| {
+                    matches!(found.value.phase, job::Phase::Proposed { pull: None, .. })
+                });
+                Ok((!wanted).then(|| "its job no longer waits for this pull request".to_owned()))
             }
             Action::Say { session, cause, .. } => {
                 let watch = self.watching(session).await?;
@@ -256,9 +266,10 @@ impl Dispatcher {
         for _ in 0..DECIDE_AGAIN_MAX {
             let now = self.backend.now();
             let next = match outcome {
-                EffectOutcome::Created(_) | EffectOutcome::Merged(_) | EffectOutcome::Done => {
-                    found.value.done(now)
-                }
+                EffectOutcome::Created(_)
+                | EffectOutcome::Merged(_)
+                | EffectOutcome::Proposed(_)
+                | EffectOutcome::Done => found.value.done(now),
                 EffectOutcome::Failed(failure) => failed(&found.value, failure, now),
             };
             let mut unit = self.backend.unit();

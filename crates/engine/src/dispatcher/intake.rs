@@ -202,6 +202,7 @@ impl Dispatcher {
         let order = DeliveryOrder {
             repo: issue.repo.clone(),
             issue: Some(issue.clone()),
+            requirement: None,
             again: false,
             text: of_issue(issue.number, &facts.title, facts.body.as_deref()),
             refs: Vec::new(),

@@ -1,6 +1,8 @@
 //! What the outcome of an effect means for its aggregate, saved in the same commit as the outcome.
 
-use domain::effect::{Action, Effect, EffectState};
+use std::borrow::Cow;
+
+use domain::effect::{Action, Effect, EffectState, RepoAction};
 use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::governor::Slots;
 use domain::ids::{JobId, PullRef, SessionId};
@@ -47,6 +49,9 @@ impl Dispatcher {
                 }
                 Ok(())
             }
+            Action::Repo(RepoAction::Propose { job, .. }) => {
+                self.apply_proposed(unit, job, (effect, outcome)).await
+            }
             Action::Archive { .. }
             | Action::MarkReady { .. }
             | Action::UpdateBranch { .. }
@@ -55,6 +60,36 @@ impl Dispatcher {
             | Action::DeleteBranch { .. }
             | Action::Tracker(_) => Ok(()),
         }
+    }
+
+    /// A pull request of ours was opened, or never will be.
+    async fn apply_proposed(
+        &self,
+        unit: &mut UnitOfWork,
+        id: &JobId,
+        (effect, outcome): (&Effect, &EffectOutcome),
+    ) -> Result<(), Error> {
+        let Some(found) = self.backend.store.job(id).await? else {
+            return Ok(());
+        };
+        let now = self.backend.now();
+        let step = match outcome {
+            EffectOutcome::Proposed(opened) => {
+                let opened = opened.as_ref().map(|(pull, head)| (pull, head));
+                job::proposed(&found.value, opened, now)
+            }
+            EffectOutcome::Failed(failure)
+                if matches!(effect.state, EffectState::Failed { .. }) =>
+            {
+                job::proposal_failed(&found.value, failure, now)
+            }
+            EffectOutcome::Failed(_)
+            | EffectOutcome::Created(_)
+            | EffectOutcome::Merged(_)
+            | EffectOutcome::Done => return Ok(()),
+        };
+        self.backend.save_job(unit, Some(&found), &step).await?;
+        Ok(())
     }
 
     async fn apply_create(
@@ -104,7 +139,9 @@ impl Dispatcher {
                 self.give_back(unit, &found.value, failure).await?;
                 job::creation_failed(&found.value, failure, now)
             }
-            EffectOutcome::Merged(_) | EffectOutcome::Done => return Ok(()),
+            EffectOutcome::Merged(_) | EffectOutcome::Proposed(_) | EffectOutcome::Done => {
+                return Ok(());
+            }
         };
         self.backend.save_job(unit, Some(&found), &step).await?;
         Ok(())
@@ -165,7 +202,10 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         match outcome {
             EffectOutcome::Failed(_) => self.apply_gave_up(unit, session, effect).await,
-            EffectOutcome::Done | EffectOutcome::Created(_) | EffectOutcome::Merged(_) => Ok(()),
+            EffectOutcome::Done
+            | EffectOutcome::Created(_)
+            | EffectOutcome::Proposed(_)
+            | EffectOutcome::Merged(_) => Ok(()),
         }
     }
 
@@ -212,6 +252,7 @@ impl Dispatcher {
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
+            | Action::Repo(_)
             | Action::Tracker(_) => Ok(()),
         }
     }
@@ -257,16 +298,25 @@ impl Dispatcher {
             {
                 Input::MergeFailed(failure.clone())
             }
-            EffectOutcome::Failed(_) | EffectOutcome::Created(_) | EffectOutcome::Done => {
+            EffectOutcome::Failed(_)
+            | EffectOutcome::Created(_)
+            | EffectOutcome::Proposed(_)
+            | EffectOutcome::Done => {
                 return Ok(());
             }
         };
         if matches!(input, Input::MergeFailed(_)) {
             let given_up = [effect.id.clone()];
-            self.count_merges(unit, source, (None, &given_up)).await?;
+            self.count_merges(unit, source, (None, &given_up), false)
+                .await?;
         }
         let Some(found) = self.backend.store.pull(reference).await? else {
             return Ok(());
+        };
+        let job = self.backend.store.job(&found.value.pull.job).await?;
+        let source = match &job {
+            Some(job) => source.for_job(&job.value),
+            None => Cow::Borrowed(source),
         };
         let step = pull::apply(
             &found.value.pull,

@@ -1,6 +1,7 @@
 //! A pull request: read it whole, find out whose it is, decide, save, perform.
 
 mod context;
+mod exchange;
 mod hint;
 mod lane;
 mod merging;
@@ -137,6 +138,14 @@ impl Dispatcher {
             let Some(job) = self.backend.store.job(id).await?.map(|job| job.value) else {
                 continue;
             };
+            if is_proposal_of(&job, facts) {
+                let now = self.backend.now();
+                let pull = pull::track(reference.clone(), job.id, None, now);
+                return Ok(Some(Versioned::unstored(TrackedPull {
+                    pull,
+                    read_at: None,
+                })));
+            }
             let Some(session) = job.session().cloned() else {
                 continue;
             };
@@ -147,7 +156,7 @@ impl Dispatcher {
                     let now = self.backend.now();
                     let pull = pull::Pull {
                         delivery: job.delivery,
-                        ..pull::track(reference.clone(), job.id, session, now)
+                        ..pull::track(reference.clone(), job.id, Some(session), now)
                     };
                     return Ok(Some(Versioned::unstored(TrackedPull {
                         pull,
@@ -251,6 +260,12 @@ impl Dispatcher {
         else {
             return Ok(());
         };
+        let (usual, source) = (source, &*source.for_job(&job));
+        let mut pull = pull.clone();
+        let mut checked = facts.clone();
+        self.put_own_checks((&job, &mut pull), &mut checked, usual)
+            .await?;
+        let (pull, facts) = (&pull, &checked);
         let mut outside = self.outside(pull, &job, facts, source).await?;
         let decide = |outside: &PullContext, now: Timestamp| {
             let input = Input::Facts(Box::new(facts.clone()), Box::new(outside.clone()));
@@ -271,7 +286,8 @@ impl Dispatcher {
             .await?;
         let merge = |action: &&Action| matches!(action, Action::Merge { .. });
         let decided = step.effects.iter().find(merge).map(Backend::effect_id);
-        self.count_merges(&mut unit, source, (decided, &withdrawn))
+        let of_exchange = is_of_exchange(&job);
+        self.count_merges(&mut unit, source, (decided, &withdrawn), of_exchange)
             .await?;
         let route = self.backend.route(&job).await?;
         let version = Some(found.version).filter(|version| *version > 0);
@@ -303,11 +319,14 @@ impl Dispatcher {
         pull: &pull::Pull,
         facts: &PullFacts,
     ) -> Result<bool, Error> {
-        match self.readers.sessions.get(&job.account, &pull.session).await {
+        let Some(session) = &pull.session else {
+            return Ok(false);
+        };
+        match self.readers.sessions.get(&job.account, session).await {
             Ok(view) => {
                 let disowned = link::is_disowned(facts, &view);
                 if disowned {
-                    tracing::warn!(pull = %pull.pull, session = %pull.session, "the session says that it made another pull request; leaving this one alone");
+                    tracing::warn!(pull = %pull.pull, session = %session, "the session says that it made another pull request; leaving this one alone");
                 }
                 Ok(disowned)
             }
@@ -339,13 +358,16 @@ impl Dispatcher {
         let Phase::Watching(watch) = &job.phase else {
             return Ok(());
         };
-        if watch.pull.is_some() || watch.session != step.aggregate.session {
+        let Some(session) = step.aggregate.session.as_ref() else {
+            return Ok(());
+        };
+        if watch.pull.is_some() || watch.session != *session {
             return Ok(());
         }
         let Some(found) = self.backend.store.job(&job.id).await? else {
             return Ok(());
         };
-        let (session, pull) = (&step.aggregate.session, &step.aggregate.pull);
+        let pull = &step.aggregate.pull;
         let step = domain::job::linked(&found.value, session, pull, timing);
         self.backend.save_job(unit, Some(&found), &step).await?;
         Ok(())
@@ -374,4 +396,25 @@ impl Dispatcher {
         }
         Ok(())
     }
+}
+
+/// Whether a pull request is the one that Gaffer opened for a job: both the number and the branch say so, and no fork
+/// can have the branch.
+fn is_proposal_of(job: &Job, facts: &PullFacts) -> bool {
+    let is_its_own = match &job.phase {
+        Phase::Proposed { pull, .. } => pull.as_ref() == Some(&facts.pull),
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
+            false
+        }
+    };
+    is_its_own
+        && facts.is_from_base_repository()
+        && job
+            .proposal_branch()
+            .is_some_and(|branch| branch == facts.head.branch)
+}
+
+/// Whether a job changes the exchange of a pipeline only.
+fn is_of_exchange(job: &Job) -> bool {
+    job.part.as_ref().is_some_and(|part| part.is_of_exchange())
 }

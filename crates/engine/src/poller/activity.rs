@@ -45,6 +45,9 @@ pub(super) fn gap(account: &Account, watched: &[Versioned<Job>]) -> SignedDurati
 pub(super) fn is_active(found: &Versioned<Job>) -> bool {
     match &found.value.phase {
         Phase::Watching(watch) => watch.state != SessionState::Completed || watch.pull.is_some(),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => false,
     }
 }

@@ -77,6 +77,7 @@ impl Poller {
             Phase::Watching(_)
             | Phase::Queued { .. }
             | Phase::Creating { .. }
+            | Phase::Proposed { .. }
             | Phase::Ended(_) => None,
         });
         // Ended jobs are not read one by one: at this age they may have duplicates too.

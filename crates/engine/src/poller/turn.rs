@@ -82,6 +82,7 @@ impl Poller {
                 Phase::Watching(_)
                 | Phase::Queued { .. }
                 | Phase::Creating { .. }
+                | Phase::Proposed { .. }
                 | Phase::Ended(_) => {}
             }
         }

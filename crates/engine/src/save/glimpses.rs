@@ -3,10 +3,12 @@
 use domain::delivery::{JobGlimpse, PullGlimpse};
 use domain::ids::DeliveryId;
 use domain::job::Job;
+use domain::pipeline::{self, PartWork};
 use domain::policy::Timing;
 use domain::pull::Pull;
 
 use crate::backend::{Backend, Error};
+use crate::work::Work;
 
 impl Backend {
     /// The delivery of a job, if what it can see of the job changes.
@@ -24,6 +26,22 @@ impl Backend {
         let glimpse = |job| JobGlimpse::of(job, &timing, now);
         let changes = before.map(glimpse) != Some(glimpse(job));
         Ok(changes.then_some(delivery))
+    }
+
+    /// The run or the requirement that a job works for, if what it can see of the job changes.
+    pub(super) fn seen_by_pipeline(before: Option<&Job>, job: &Job) -> Option<Work> {
+        let part = job.part.as_ref()?;
+        if before.map(pipeline::sight) == Some(pipeline::sight(job)) {
+            return None;
+        }
+        match (&part.pipeline, &part.work) {
+            (Some(id), _) => Some(Work::Pipeline { id: id.clone() }),
+            (None, PartWork::Proposal { requirement }) => Some(Work::Requirement {
+                repo: job.repo.clone(),
+                id: requirement.clone()?,
+            }),
+            (None, PartWork::Agent(_)) => None,
+        }
     }
 
     /// The delivery of a pull request, if what it can see of that changes.

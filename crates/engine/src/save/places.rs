@@ -42,6 +42,7 @@ pub fn job_list(job: &Job) -> Option<ListKey> {
             };
             (keys::jobs_of("watched", &job.account), sort)
         }
+        Phase::Proposed { .. } => (keys::jobs_of("proposed", &job.account), sort),
         // Their list alone says what they count as.
         Phase::Ended(_) => return keys::listed(keys::ended(state_of(job)), sort),
     };

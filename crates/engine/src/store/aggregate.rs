@@ -4,9 +4,12 @@ use domain::account::Account;
 use domain::delivery::Delivery;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
-use domain::ids::{AccountName, AgentName, DeliveryId, JobId, RepoName, TokenName};
+use domain::ids::{
+    AccountName, AgentName, ArtefactId, DeliveryId, JobId, PipelineId, RepoName, TokenName,
+};
 use domain::intake::Intake;
 use domain::notes::Notes;
+use domain::pipeline::{Pipeline, Requirement};
 use domain::policy::Source;
 use domain::redelivery::{Log, RedeliveryState};
 use domain::token::Token;
@@ -133,6 +136,44 @@ impl Aggregate for Delivery {
     fn list(&self) -> Option<ListKey> {
         let place = keys::delivery_position(self.created_at, &self.id);
         keys::listed(keys::OPEN_DELIVERIES, place).filter(|_| !self.is_terminal())
+    }
+}
+
+/// Its due depends on when it was read, so [`UnitOfWork::save_due`](crate::backend::UnitOfWork::save_due) saves it.
+impl Aggregate for Pipeline {
+    type Id = PipelineId;
+    const KIND: &'static str = "pipeline";
+
+    fn key(id: &PipelineId) -> Key {
+        keys::pipeline(id)
+    }
+    fn name(id: &PipelineId) -> String {
+        id.to_string()
+    }
+    fn list(&self) -> Option<ListKey> {
+        let place = keys::pipeline_position(self.created_at, &self.id);
+        keys::listed(keys::pipelines_of(&self.repo), place)
+    }
+    fn forget(&self) -> Option<Timestamp> {
+        let ended = Some(self.updated_at).filter(|_| self.is_over());
+        ended.and_then(|at| retention::after(at, retention::PIPELINE))
+    }
+}
+
+/// The same holds for it.
+impl Aggregate for Requirement {
+    type Id = (RepoName, ArtefactId);
+    const KIND: &'static str = "requirement";
+
+    fn key((repo, id): &(RepoName, ArtefactId)) -> Key {
+        keys::requirement(repo, id)
+    }
+    fn name((repo, id): &(RepoName, ArtefactId)) -> String {
+        format!("{id} of {repo}")
+    }
+    fn list(&self) -> Option<ListKey> {
+        let place = format!("{}:{}", keys::stamp(self.created_at), self.reference.id);
+        keys::listed(keys::requirements_of(&self.repo), place)
     }
 }
 

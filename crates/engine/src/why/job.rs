@@ -39,6 +39,14 @@ impl Backend {
                 let sentence = format!("Its session is being created since {since}.");
                 found.because("starting", sentence);
             }
+            Phase::Proposed {
+                since, pull: None, ..
+            } => {
+                let sentence = format!("Gaffer is opening its pull request since {since}.");
+                found.because("opening_pull", sentence);
+            }
+            // Its pull request says what it waits for.
+            Phase::Proposed { .. } => {}
             Phase::Ended(ending) => {
                 let sentence = format!("It ended at {}: {}.", ending.at, how(&ending.how));
                 found.because("ended", sentence);
@@ -226,8 +234,10 @@ fn watching(found: &mut WhySubject, (job, watch): (&Job, &Watch), source: Option
                 "plan_open",
                 format!("A plan waits for approval since {since}."),
             );
-            let is_asked = source
-                .is_none_or(|source| job.plan_approver(source.policy.plan_approval).is_asked());
+            let is_asked = source.is_none_or(|source| {
+                let source = source.for_job(job);
+                job.plan_approver(source.policy.plan_approval).is_asked()
+            });
             if is_asked {
                 turn(found, job);
                 found.next.push(Advice::Approve.about(&job.id));

@@ -240,7 +240,7 @@ fn works(job: &Job) -> bool {
     match &job.phase {
         Phase::Queued { .. } | Phase::Creating { .. } => true,
         Phase::Watching(watch) => watch.log.completed.is_none(),
-        Phase::Ended(_) => false,
+        Phase::Proposed { .. } | Phase::Ended(_) => false,
     }
 }
 

@@ -134,9 +134,16 @@ impl Dispatcher {
         let Some(branch) = source.branch.clone() else {
             return Ok(());
         };
-        let prompt = match purpose {
-            Purpose::Work => outgoing_text::delivery_task(delivery),
-            Purpose::Review { pull, head } => outgoing_text::review_task(delivery, pull, head),
+        let (prompt, part) = match (purpose, &delivery.requirement) {
+            (Purpose::Work, Some(requirement)) => {
+                let of_layer = self.implementer(id, requirement, source).await?;
+                let plain = || (outgoing_text::delivery_task(delivery), None);
+                of_layer.map_or_else(plain, |(prompt, part)| (prompt, Some(Box::new(part))))
+            }
+            (Purpose::Work, None) => (outgoing_text::delivery_task(delivery), None),
+            (Purpose::Review { pull, head }, _) => {
+                (outgoing_text::review_task(delivery, pull, head), None)
+            }
         };
         let now = self.backend.now();
         let new = NewJob {
@@ -151,7 +158,7 @@ impl Dispatcher {
             resume: None,
             priority: delivery.priority,
             terms: Terms::default(),
-            part: None,
+            part,
             delivery: Some(delivery.id.clone()),
         };
         let mut step = job::create(new, now)?;
@@ -214,6 +221,7 @@ impl Dispatcher {
         let order = DeliveryOrder {
             repo: delivery.repo.clone(),
             issue: None,
+            requirement: None,
             again: false,
             text: IssueText {
                 summary: child.summary.clone(),

@@ -13,6 +13,8 @@ use domain::pull::{self, PullContext};
 use domain::web_page::WebPage;
 use jiff::Timestamp;
 
+use super::exchange::failed_own_checks;
+use super::is_of_exchange;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::keys;
@@ -36,7 +38,11 @@ impl Dispatcher {
             .await?;
         let merges = self.backend.store.merges(&source.repo).await?;
         let counts = |at: &&Timestamp| now.duration_since(**at) < DAY;
-        let today: Vec<Timestamp> = merges.value.at.values().filter(counts).copied().collect();
+        let counted = match is_of_exchange(job) {
+            true => &merges.value.exchange,
+            false => &merges.value.at,
+        };
+        let today: Vec<Timestamp> = counted.values().filter(counts).copied().collect();
         let session = self.rest(pull, &effects, (job, source)).await?;
         let logs = if pull::wants_logs(pull, (facts, session), (&source.timing, now)) {
             self.readers
@@ -51,6 +57,7 @@ impl Dispatcher {
             owner: match job.origin {
                 domain::job::Origin::Created => Owner::Created,
                 domain::job::Origin::Adopted => Owner::Adopted,
+                domain::job::Origin::Proposed => Owner::Gaffer,
             },
             session,
             account: job.account.clone(),
@@ -60,12 +67,16 @@ impl Dispatcher {
             merge_day_ends: today.iter().min().map(|oldest| *oldest + DAY),
             hold: self.hold(source).await?,
             merge_unsettled: effects.iter().any(is_unsettled_merge),
-            logs: logs.into_iter().map(failed_check).collect(),
+            logs: logs
+                .into_iter()
+                .map(failed_check)
+                .chain(failed_own_checks(pull, &facts.head.sha))
+                .collect(),
             gate: self.gate(job, facts).await?,
             plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
             unexpected: self.unexpected(pull, facts, (job, session)).await?,
-            session_page: page_of(job, &pull.session),
+            session_page: page_of(job, pull.session.as_ref()),
         })
     }
 
@@ -92,13 +103,18 @@ impl Dispatcher {
         of_pull: &[Versioned<Effect>],
         (job, source): (&Job, &Source),
     ) -> Result<SessionStatus, Error> {
-        let rest = job::session_status(job, &pull.session, &source.timing, self.backend.now());
-        if rest != SessionStatus::Resting {
+        let rest = job::session_status(
+            job,
+            pull.session.as_ref(),
+            &source.timing,
+            self.backend.now(),
+        );
+        let (SessionStatus::Resting, Some(session)) = (rest, &pull.session) else {
             return Ok(rest);
-        }
+        };
         // A message on its way, or one that may have arrived, wakes it.
         let of_job = self.backend.store.effects(&keys::job_pk(&job.id)).await?;
-        let speaks = |found: &Versioned<Effect>| found.value.may_have_messaged(&pull.session);
+        let speaks = |found: &Versioned<Effect>| found.value.may_have_messaged(session);
         Ok(if of_pull.iter().chain(&of_job).any(speaks) {
             SessionStatus::Working
         } else {
@@ -116,14 +132,16 @@ fn failed_check(log: CheckLog) -> FailedCheck {
 }
 
 /// The page of a session while it is watched.
-fn page_of(job: &Job, session: &SessionId) -> Option<WebPage> {
+fn page_of(job: &Job, session: Option<&SessionId>) -> Option<WebPage> {
     match &job.phase {
-        Phase::Watching(watch) if watch.session == *session => {
+        Phase::Watching(watch) if Some(&watch.session) == session => {
             watch.url.as_deref().and_then(WebPage::from_service)
         }
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
-            None
-        }
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Watching(_)
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => None,
     }
 }
 

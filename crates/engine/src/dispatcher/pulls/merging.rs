@@ -42,15 +42,20 @@ impl Dispatcher {
         unit: &mut UnitOfWork,
         source: &Source,
         (decided, given_up): (Option<EffectId>, &[EffectId]),
+        of_exchange: bool,
     ) -> Result<(), Error> {
         let now = self.backend.now();
         let found = self.backend.store.merges(&source.repo).await?;
         let mut merges = found.value.clone();
-        merges
-            .at
-            .retain(|id, at| now.duration_since(*at) < DAY && !given_up.contains(id));
+        for counted in [&mut merges.at, &mut merges.exchange] {
+            counted.retain(|id, at| now.duration_since(*at) < DAY && !given_up.contains(id));
+        }
         if let Some(id) = decided {
-            merges.at.entry(id).or_insert(now);
+            let counted = match of_exchange {
+                true => &mut merges.exchange,
+                false => &mut merges.at,
+            };
+            counted.entry(id).or_insert(now);
         }
         if merges != found.value {
             unit.save(&source.repo, &merges, Some(found.version));

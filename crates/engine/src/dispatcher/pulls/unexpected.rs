@@ -67,7 +67,10 @@ impl Dispatcher {
 
     /// The paths in a session's change set; empty where it cannot be read any more.
     async fn patched(&self, job: &Job, pull: &pull::Pull) -> Result<Vec<String>, Error> {
-        let read = self.readers.sessions.artifacts(&job.account, &pull.session);
+        let Some(session) = &pull.session else {
+            return Ok(Vec::new());
+        };
+        let read = self.readers.sessions.artifacts(&job.account, session);
         match read.await {
             Ok(artifacts) => Ok(pull::paths_of_patch(
                 artifacts.patch.as_deref().unwrap_or_default(),

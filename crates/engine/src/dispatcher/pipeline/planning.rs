@@ -1,0 +1,337 @@
+//! What a step of a pipeline is going to do, by the files of both branches.
+
+use domain::failure::FailureClass;
+use domain::ids::{CommitSha, JobId};
+use domain::layer::Layer;
+use domain::pipeline::{
+    FoundRequirement, MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas,
+};
+use domain::policy::Source;
+use domain::redact::presentable;
+use scaffold::config::{self, Config};
+use scaffold::layout::{CONFIG, Layout, Paths};
+use scaffold::prompt::Trees;
+use scaffold::{doctor, exchange, pin};
+
+use super::trees::TreeCache;
+use super::{at_work, prompts};
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+use crate::ports::CommitLine;
+
+/// How many commits the first summary covers.
+const FIRST_COMMITS: usize = 20;
+
+/// How many commits a later summary covers at most: their subjects have to fit into a prompt.
+const COMMITS_MAX: usize = 100;
+
+/// How much of the subject of a commit is shown, in characters.
+const SUBJECT_CHARS_MAX: usize = 120;
+
+/// Digits by which a commit is named in a summary.
+const SHORT_SHA: usize = 7;
+
+/// The version of this Gaffer.
+const OURS: &str = env!("CARGO_PKG_VERSION");
+
+impl Dispatcher {
+    /// What a pending step is going to do; none while GitHub cannot be asked.
+    pub(super) async fn plan(
+        &self,
+        pipeline: &Pipeline,
+        place: usize,
+        (source, trees): (&Source, &mut TreeCache),
+    ) -> Result<Option<Plan>, Error> {
+        let planned = match pipeline.steps[place].kind {
+            StepKind::Bootstrap => Box::pin(self.plan_bootstrap(pipeline, trees)).await,
+            StepKind::Layer(layer) => Box::pin(self.plan_layer(pipeline, layer, trees)).await,
+            StepKind::Requirements => Box::pin(self.hand_on(pipeline, source, trees)).await,
+        };
+        match planned {
+            Ok(plan) => Ok(Some(plan)),
+            Err(Error::Outside(failure)) if passes(failure.class) => {
+                tracing::warn!(pipeline = %pipeline.id, %failure, "the step is planned later");
+                Ok(None)
+            }
+            Err(Error::Outside(failure)) => Ok(Some(Plan::Fail(failure.to_string()))),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The tips of both branches; a sentence if the target has none. A worker branch that is not there begins with the code.
+    pub(super) async fn tips(
+        &self,
+        pipeline: &Pipeline,
+    ) -> Result<Result<TreeShas, String>, Error> {
+        let (git, repo) = (&self.readers.git, &pipeline.repo);
+        let Some(target) = git.tip(repo, &pipeline.target).await? else {
+            return Ok(Err(format!(
+                "{repo} has no branch `{}`: name another one in the source",
+                pipeline.target
+            )));
+        };
+        let worker = match git.tip(repo, &pipeline.worker).await? {
+            Some(worker) => worker,
+            None => {
+                let made = (&pipeline.worker, &target);
+                self.writers.git.create_branch(repo, made.0, made.1).await?;
+                target.clone()
+            }
+        };
+        Ok(Ok(TreeShas { target, worker }))
+    }
+
+    async fn plan_bootstrap(
+        &self,
+        pipeline: &Pipeline,
+        cache: &mut TreeCache,
+    ) -> Result<Plan, Error> {
+        let shas = match self.tips(pipeline).await? {
+            Ok(shas) => shas,
+            Err(why) => return Ok(Plan::Fail(why)),
+        };
+        let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
+        let config = match settings(trees, pipeline) {
+            Ok(config) => config,
+            Err(why) => return Ok(Plan::Fail(why)),
+        };
+        let files = match doctor::system(&trees.worker) {
+            Ok(files) => files,
+            Err(error) => return Ok(Plan::Fail(error.to_string())),
+        };
+        let differs = |file: &scaffold::assets::Asset| {
+            trees.worker.text(file.path.as_str()) != Some(file.text)
+        };
+        let is_complete = !files.iter().any(differs);
+        let wait_minutes = Some(config.workflow.wait_minutes);
+        if is_complete && self.holds(&pipeline.repo, &shas).await? {
+            return Ok(Plan::Skip("the worker branch is up to date".to_owned()));
+        }
+        let job = JobId::of_pipeline(&pipeline.id, "bootstrap", self.backend.now());
+        Ok(Plan::Run {
+            members: vec![at_work(job)],
+            trees: Some(shas),
+            range: String::new(),
+            wait_minutes,
+        })
+    }
+
+    /// Whether the worker branch has all commits of the target.
+    async fn holds(&self, repo: &domain::ids::RepoName, shas: &TreeShas) -> Result<bool, Error> {
+        if shas.target == shas.worker {
+            return Ok(true);
+        }
+        let between = (&shas.worker, &shas.target);
+        let compared = self.readers.git.compare(repo, between).await?;
+        Ok(compared.commits.is_empty())
+    }
+
+    async fn plan_layer(
+        &self,
+        pipeline: &Pipeline,
+        layer: Layer,
+        cache: &mut TreeCache,
+    ) -> Result<Plan, Error> {
+        let shas = match self.tips(pipeline).await? {
+            Ok(shas) => shas,
+            Err(why) => return Ok(Plan::Fail(why)),
+        };
+        let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
+        let (config, paths) = match (settings(trees, pipeline), Layout::written(&trees.worker)) {
+            (Ok(config), Ok(paths)) => (config, paths),
+            (Err(why), _) => return Ok(Plan::Fail(why)),
+            (_, Err(error)) => return Ok(Plan::Fail(error.to_string())),
+        };
+        let mut range = String::new();
+        let asked = match layer {
+            Layer::Narrator => match self.range(pipeline, (&shas, trees), paths).await? {
+                Some(commits) => {
+                    range = commits;
+                    vec![Asked::default()]
+                }
+                None => Vec::new(),
+            },
+            Layer::Observers => roles(pipeline, &config.observers),
+            Layer::Innovators => roles(pipeline, &config.innovators),
+            Layer::Decider if exchange::pending(&trees.worker, paths).is_empty() => Vec::new(),
+            Layer::Decider => vec![Asked::default()],
+            Layer::Planner => unplanned(pipeline, trees, paths),
+            // What implements a requirement is a delivery.
+            Layer::Implementer => Vec::new(),
+        };
+        if asked.is_empty() {
+            return Ok(Plan::Skip(idle(layer).to_owned()));
+        }
+        let now = self.backend.now();
+        let members = asked.into_iter().take(MEMBERS_MAX).map(|asked| {
+            let purpose = format!("{layer}:{}", asked.name());
+            let job = JobId::of_pipeline(&pipeline.id, &purpose, now);
+            let member = Member {
+                role: asked.role,
+                requirement: asked.requirement,
+                ..at_work(job)
+            };
+            with_prompt(pipeline, (layer, member, &range), trees)
+        });
+        let members: Vec<_> = members.collect();
+        if layer == Layer::Planner {
+            self.note_planning(pipeline, &members, (trees, paths))
+                .await?;
+        }
+        Ok(Plan::Run {
+            members,
+            trees: Some(shas),
+            range,
+            wait_minutes: Some(config.workflow.wait_minutes),
+        })
+    }
+
+    /// What a narrator sums up: the commits since the last summary, or the last ones of all. None if they changed
+    /// nothing but the pipeline's own files.
+    async fn range(
+        &self,
+        pipeline: &Pipeline,
+        (shas, trees): (&TreeShas, &Trees),
+        paths: &Paths,
+    ) -> Result<Option<String>, Error> {
+        let (git, repo) = (&self.readers.git, &pipeline.repo);
+        let since = exchange::last_summary(&trees.worker, paths);
+        let limit = match since {
+            Some(_) => COMMITS_MAX,
+            None => FIRST_COMMITS,
+        };
+        let log = git.log(repo, &shas.target, limit).await?;
+        let is_new = |line: &&CommitLine| since.is_none_or(|since| line.at > since);
+        let count = log.iter().take_while(is_new).count();
+        let Some(newest) = log.first().filter(|_| count > 0) else {
+            return Ok(None);
+        };
+        // Without a commit before them, all that there is changed.
+        if let Some(before) = log.get(count) {
+            let compared = git.compare(repo, (&before.sha, &newest.sha)).await?;
+            let is_code = |path: &str| !exchange::is_of_pipeline(path);
+            if !compared.files.iter().any(|file| is_code(&file.path)) {
+                return Ok(None);
+            }
+        }
+        let lines = log.iter().take(count).map(|line| {
+            let subject = presentable(&line.subject, SUBJECT_CHARS_MAX);
+            format!("{} {subject}", short(&line.sha))
+        });
+        Ok(Some(lines.collect::<Vec<_>>().join("\n")))
+    }
+}
+
+/// One agent of a layer, as it is asked for.
+#[derive(Default)]
+struct Asked {
+    role: Option<domain::ids::RoleName>,
+    requirement: Option<String>,
+}
+
+impl Asked {
+    /// What tells it from the others of its layer.
+    fn name(&self) -> &str {
+        let role = self.role.as_ref().map(|role| role.as_str());
+        role.or(self.requirement.as_deref()).unwrap_or_default()
+    }
+}
+
+/// The roles of a layer that run: the one that was asked for, or those that the settings enable.
+fn roles(pipeline: &Pipeline, scheduled: &[config::Scheduled]) -> Vec<Asked> {
+    let asked = |role: &domain::ids::RoleName| Asked {
+        role: Some(role.clone()),
+        requirement: None,
+    };
+    match &pipeline.ask.role {
+        Some(role) => vec![asked(role)],
+        None => exchange::enabled(scheduled)
+            .map(|role| asked(&role.name))
+            .collect(),
+    }
+}
+
+/// The requirements that ask to be thought through.
+fn unplanned(pipeline: &Pipeline, trees: &Trees, paths: &Paths) -> Vec<Asked> {
+    let found = exchange::requirements(&trees.worker, paths);
+    let only = pipeline.ask.requirement.as_deref();
+    let wanted = found.into_iter().filter(|it: &FoundRequirement| {
+        it.needs_planning && only.is_none_or(|only| it.reference.path == only)
+    });
+    let asked = wanted.map(|it| Asked {
+        role: None,
+        requirement: Some(it.reference.path),
+    });
+    asked.collect()
+}
+
+/// The settings of the repository, if this Gaffer may work by them.
+fn settings(trees: &Trees, pipeline: &Pipeline) -> Result<Config, String> {
+    let version = trees.target.text(pin::PIN).ok_or_else(|| {
+        format!(
+            "`{}` is not on the branch `{}`: begin with `gaffer scaffold init`, and push it",
+            pin::PIN,
+            pipeline.target
+        )
+    })?;
+    pin::check(version, OURS).map_err(|error| format!("{}: {error}", pin::PIN))?;
+    let text = trees.target.text(CONFIG).unwrap_or_default();
+    let config = config::parse(CONFIG, text).map_err(|faults| match faults.first() {
+        Some(fault) => fault.to_string(),
+        None => format!("`{CONFIG}` cannot be read"),
+    })?;
+    let branches = (pipeline.target.as_str(), pipeline.worker.as_str());
+    match exchange::misfit(&config, branches.0, branches.1) {
+        Some(why) => Err(why),
+        None => Ok(config),
+    }
+}
+
+/// A member whose prompt can be put together; one whose cannot has failed before it costs a task.
+fn with_prompt(
+    pipeline: &Pipeline,
+    (layer, member, range): (Layer, Member, &str),
+    trees: &Trees,
+) -> Member {
+    match prompts::assembled(pipeline, (layer, &member, range), trees) {
+        Ok(_) => member,
+        Err(error) => Member {
+            state: MemberState::Failed {
+                reason: presentable(&error.to_string(), SUBJECT_CHARS_MAX * 2),
+            },
+            ..member
+        },
+    }
+}
+
+/// Why a layer has nothing to do.
+fn idle(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Narrator => "Nothing changed since the last summary",
+        Layer::Observers => "No observer is enabled",
+        Layer::Decider => "No pending events",
+        Layer::Planner => "No requirement asks for deep analysis",
+        Layer::Implementer => "Requirements are implemented by deliveries",
+        Layer::Innovators => "No innovator is enabled",
+    }
+}
+
+fn short(sha: &CommitSha) -> &str {
+    sha.as_str().get(..SHORT_SHA).unwrap_or(sha.as_str())
+}
+
+/// Whether it may be answered at another time.
+fn passes(class: FailureClass) -> bool {
+    match class {
+        FailureClass::Unauthorized
+        | FailureClass::Throttled
+        | FailureClass::Network
+        | FailureClass::Unavailable => true,
+        FailureClass::Forbidden
+        | FailureClass::NotFound
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid
+        | FailureClass::Garbled => false,
+    }
+}

@@ -1,0 +1,60 @@
+//! Prompts of a pipeline's agents, put together from files at recorded commits.
+
+use domain::ids::{ArtefactId, BranchName, JobId, RepoName};
+use domain::layer::Layer;
+use domain::pipeline::{Agent, Member, Pipeline, TreeShas};
+use scaffold::prompt::{Ask, Prompt, PromptError, Trees, assemble, ids_wanted};
+
+/// The prompt of an agent. The same run, agent and trees give the same bytes.
+pub(super) fn assembled(
+    pipeline: &Pipeline,
+    (layer, member, range): (Layer, &Member, &str),
+    trees: &Trees,
+) -> Result<Prompt, PromptError> {
+    let ask = Ask {
+        role: member.role.clone(),
+        task: pipeline.ask.task.clone(),
+        range_description: range.to_owned(),
+        ..ask(
+            (layer, &member.job),
+            (&pipeline.repo, &pipeline.target, &pipeline.worker),
+            member.requirement.as_deref(),
+        )
+    };
+    assemble(trees, &ask)
+}
+
+/// What is asked of an agent, apart from its role.
+pub(super) fn ask(
+    (layer, job): (Layer, &JobId),
+    (repo, target, worker): (&RepoName, &BranchName, &BranchName),
+    requirement: Option<&str>,
+) -> Ask {
+    Ask {
+        layer,
+        role: None,
+        task: None,
+        requirement: requirement.and_then(|path| path.parse().ok()),
+        repository: repo.clone(),
+        target_branch: target.clone(),
+        worker_branch: worker.clone(),
+        range_description: String::new(),
+        ids: ArtefactId::of_job(job, ids_wanted(layer)),
+    }
+}
+
+/// What the job of an agent keeps of its prompt.
+pub(super) fn agent((layer, member): (Layer, &Member), trees: &TreeShas, prompt: &Prompt) -> Agent {
+    Agent {
+        layer,
+        role: member.role.clone(),
+        requirement: member.requirement.clone(),
+        trees: trees.clone(),
+        included: prompt
+            .included
+            .iter()
+            .map(|it| it.path.to_string())
+            .collect(),
+        skipped: prompt.skipped.clone(),
+    }
+}

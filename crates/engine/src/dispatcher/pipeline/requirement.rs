@@ -1,0 +1,376 @@
+//! A requirement: from its file to a delivery, and from the merge to the removal of its files.
+
+use domain::delivery::{Actor, Delivery, IssueText};
+use domain::facts::PullState;
+use domain::ids::{ArtefactId, DeliveryId, RepoName};
+use domain::job::{self, NewProposal};
+use domain::layer::Layer;
+use domain::pipeline::{
+    self, Agent, DeliveryOutcome, Implement, Member, MemberState, Part, PartWork, Pipeline,
+    PipelineRules, Plan, Recipe, Requirement, RequirementRef, RequirementState, TreeShas,
+};
+use domain::policy::Source;
+use domain::pull::PullPhase;
+use jiff::{SignedDuration, Timestamp};
+use scaffold::exchange;
+use scaffold::layout::{Layout, Paths};
+use scaffold::prompt::Trees;
+
+use super::prompts;
+use super::trees::TreeCache;
+use crate::backend::Error;
+use crate::deliveries::DeliveryOrder;
+use crate::dispatcher::Dispatcher;
+use crate::store::Versioned;
+
+/// How often a requirement is read while its delivery is under way: changes of that call it at once.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_hours(1);
+
+/// How many decisions one message leads to.
+const LOOKS_MAX: u32 = 4;
+
+/// What the pull request that removes the files of a requirement is called.
+const TIDY_TITLE: &str = "Remove the files of an implemented requirement";
+
+impl Dispatcher {
+    /// Handles a requirement: begins its delivery, follows it, and has its files removed once that is merged.
+    pub(in crate::dispatcher) async fn requirement(
+        &self,
+        repo: &RepoName,
+        id: &ArtefactId,
+    ) -> Result<(), Error> {
+        let key = (repo.clone(), id.clone());
+        for _ in 0..LOOKS_MAX {
+            let Some(found) = self.backend.store.get::<Requirement>(&key).await? else {
+                return Ok(());
+            };
+            let source = self.source(repo).await?;
+            let next = self.follow(&found.value, &source).await?;
+            if !self.save_requirement(&found, &next).await? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    async fn follow(&self, known: &Requirement, source: &Source) -> Result<Requirement, Error> {
+        let now = self.backend.now();
+        Ok(match &known.state {
+            RequirementState::Implementing { delivery } => {
+                let outcome = self.delivery_of(known, delivery, source).await?;
+                known.delivered(&outcome, now)
+            }
+            RequirementState::Tidying { job, .. } => match self.backend.store.job(job).await? {
+                None => {
+                    self.tidy(known, job, source).await?;
+                    known.clone()
+                }
+                Some(job) => match pipeline::sight(&job.value) {
+                    MemberState::Working | MemberState::Merging => known.clone(),
+                    MemberState::Merged | MemberState::Nothing => known.tidied(true, now),
+                    MemberState::Failed { .. } => known.tidied(false, now),
+                },
+            },
+            RequirementState::Planning { .. }
+            | RequirementState::Ready
+            | RequirementState::Merged { .. }
+            | RequirementState::Tidied { .. }
+            | RequirementState::Failed { .. } => known.clone(),
+        })
+    }
+
+    /// Saves a requirement with its due. Returns whether it changed, here or meanwhile.
+    async fn save_requirement(
+        &self,
+        found: &Versioned<Requirement>,
+        next: &Requirement,
+    ) -> Result<bool, Error> {
+        let now = self.backend.now();
+        let due = due(next, now);
+        let is_same = *next == found.value;
+        let is_kept = match (found.due, due) {
+            (Some(kept), Some(due)) => kept > now && kept <= due,
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if is_same && is_kept {
+            return Ok(false);
+        }
+        let key = (next.repo.clone(), next.reference.id.clone());
+        let mut unit = self.backend.unit();
+        unit.save_at(&key, next, (Some(found.version), due));
+        match self.backend.commit(unit).await {
+            Err(error) if error.is_conflict() => Ok(true),
+            outcome => outcome.map(|()| !is_same),
+        }
+    }
+
+    /// How the delivery of a requirement goes; one that is not there is begun.
+    async fn delivery_of(
+        &self,
+        known: &Requirement,
+        id: &DeliveryId,
+        source: &Source,
+    ) -> Result<DeliveryOutcome, Error> {
+        let Some(delivery) = self.backend.store.get::<Delivery>(id).await? else {
+            return self.begin_delivery(known, id, source).await;
+        };
+        let delivery = delivery.value;
+        let pull = match &delivery.task.pull {
+            Some(pull) => self.backend.store.pull(pull).await?,
+            None => None,
+        };
+        let is_merged = pull.is_some_and(|found| match found.value.pull.phase {
+            PullPhase::Settled {
+                state: PullState::Merged { .. },
+                ..
+            } => true,
+            PullPhase::Settled { .. }
+            | PullPhase::Open
+            | PullPhase::Merging { .. }
+            | PullPhase::Closed { .. } => false,
+        });
+        Ok(match (is_merged, delivery.is_terminal()) {
+            (true, _) => DeliveryOutcome::Merged,
+            (false, false) => DeliveryOutcome::Open,
+            (false, true) => DeliveryOutcome::NotMerged {
+                reason: format!("delivery {id} ended without a merge"),
+            },
+        })
+    }
+
+    async fn begin_delivery(
+        &self,
+        known: &Requirement,
+        id: &DeliveryId,
+        source: &Source,
+    ) -> Result<DeliveryOutcome, Error> {
+        let rules = rules(source);
+        let Some(worker) = self.readers.git.tip(&known.repo, &rules.worker).await? else {
+            let reason = format!("{} has no branch `{}`", known.repo, rules.worker);
+            return Ok(DeliveryOutcome::NotMerged { reason });
+        };
+        let tree = self.system_tree(&known.repo, &worker).await?;
+        let Some(text) = tree.text(&known.reference.path) else {
+            let reason = format!("`{}` is not there any more", known.reference.path);
+            return Ok(DeliveryOutcome::NotMerged { reason });
+        };
+        let path = known.reference.path.parse().ok();
+        let criteria = path.map(|path| exchange::acceptance_criteria(&tree, &path));
+        let order = DeliveryOrder {
+            repo: known.repo.clone(),
+            issue: None,
+            requirement: Some(known.reference.clone()),
+            again: false,
+            text: IssueText {
+                summary: known.title.clone(),
+                description: Some(text.to_owned()),
+                acceptance_criteria: criteria.unwrap_or_default(),
+            },
+            refs: Vec::new(),
+            priority: None,
+            parent: None,
+            id: Some(id.clone()),
+            by: Actor::System,
+        };
+        match self.backend.create_delivery(&order).await {
+            Ok(_) => Ok(DeliveryOutcome::Open),
+            Err(error @ (Error::NotNow(_) | Error::Transition(_))) => {
+                let reason = error.to_string();
+                Ok(DeliveryOutcome::NotMerged { reason })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Has the files of a requirement removed, under the job id that was saved with the decision.
+    async fn tidy(
+        &self,
+        known: &Requirement,
+        job: &domain::ids::JobId,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let rules = rules(source);
+        let Some(worker) = self.readers.git.tip(&known.repo, &rules.worker).await? else {
+            return Ok(());
+        };
+        let part = Part {
+            pipeline: None,
+            work: PartWork::Proposal {
+                requirement: Some(known.reference.id.clone()),
+            },
+        };
+        let text = format!(
+            "Gaffer opened this pull request.\nThe requirement {} is implemented and merged, so its file goes, with the events that led to it.",
+            known.reference.id
+        );
+        let new = NewProposal {
+            job: self.part_job(source, (job, &rules.worker), (TIDY_TITLE, text), part),
+            recipe: Recipe::Tidy {
+                worker,
+                requirement: known.reference.clone(),
+            },
+        };
+        self.create_proposal(new).await
+    }
+
+    /// Notes down which planner works on which requirement.
+    pub(super) async fn note_planning(
+        &self,
+        pipeline: &Pipeline,
+        members: &[Member],
+        (trees, paths): (&Trees, &Paths),
+    ) -> Result<(), Error> {
+        for found in exchange::requirements(&trees.worker, paths) {
+            let path = Some(found.reference.path.as_str());
+            let Some(member) = members.iter().find(|it| it.requirement.as_deref() == path) else {
+                continue;
+            };
+            let job = &member.job;
+            let begun = RequirementState::Planning { job: job.clone() };
+            self.note_requirement(pipeline, found, begun, |known, _, now| {
+                Ok(known.planned_by(job, now))
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Hands on what is ready: every requirement is put down once, and begun where that needs no person.
+    pub(super) async fn hand_on(
+        &self,
+        pipeline: &Pipeline,
+        source: &Source,
+        cache: &mut TreeCache,
+    ) -> Result<Plan, Error> {
+        let shas = match self.tips(pipeline).await? {
+            Ok(shas) => shas,
+            Err(why) => return Ok(Plan::Fail(why)),
+        };
+        let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
+        let paths = match Layout::written(&trees.worker) {
+            Ok(paths) => paths,
+            Err(error) => return Ok(Plan::Fail(error.to_string())),
+        };
+        let only = pipeline.ask.requirement.as_deref();
+        let found = exchange::requirements(&trees.worker, paths).into_iter();
+        let ready: Vec<_> = found
+            .filter(|it| !it.needs_planning)
+            .filter(|it| only.is_none_or(|only| it.reference.path == only))
+            .collect();
+        if ready.is_empty() {
+            return Ok(Plan::Skip("No requirement is ready".to_owned()));
+        }
+        let begins = only.is_some() || rules(source).implement == Implement::Auto;
+        for found in ready {
+            let state = RequirementState::Ready;
+            self.note_requirement(pipeline, found, state, |known, found, now| {
+                let seen = known.seen(found.clone(), now);
+                match begins && seen.state == RequirementState::Ready {
+                    true => seen.start(seen.keep_files, now),
+                    false => Ok(seen),
+                }
+            })
+            .await?;
+        }
+        Ok(Plan::Run {
+            members: Vec::new(),
+            trees: Some(shas),
+            range: String::new(),
+            wait_minutes: None,
+        })
+    }
+
+    /// Puts a requirement down under its id, or decides about the one that is there.
+    async fn note_requirement(
+        &self,
+        pipeline: &Pipeline,
+        found: domain::pipeline::FoundRequirement,
+        begun: RequirementState,
+        decide: impl Fn(
+            &Requirement,
+            &domain::pipeline::FoundRequirement,
+            Timestamp,
+        ) -> Result<Requirement, job::NotNow>,
+    ) -> Result<(), Error> {
+        let new = |now| Requirement::found(&pipeline.repo, found.clone(), begun.clone(), now);
+        self.backend
+            .decide_requirement((&pipeline.repo, &found.reference.id), |known, now| {
+                let fresh = new(now);
+                decide(known.unwrap_or(&fresh), &found, now)
+            })
+            .await
+            .map(drop)
+    }
+
+    /// The prompt of what implements a requirement, and what its job keeps of it. None if the files give no prompt.
+    pub(in crate::dispatcher) async fn implementer(
+        &self,
+        job: &domain::ids::JobId,
+        requirement: &RequirementRef,
+        source: &Source,
+    ) -> Result<Option<(String, Part)>, Error> {
+        let rules = rules(source);
+        let git = &self.readers.git;
+        let Some(target) = source.branch.clone() else {
+            return Ok(None);
+        };
+        let tips = (
+            git.tip(&source.repo, &target).await?,
+            git.tip(&source.repo, &rules.worker).await?,
+        );
+        let (Some(target_sha), Some(worker_sha)) = tips else {
+            return Ok(None);
+        };
+        let trees = TreeShas {
+            target: target_sha,
+            worker: worker_sha,
+        };
+        let mut cache = TreeCache::default();
+        let files = self.trees_of(&source.repo, &trees, &mut cache).await?;
+        let asked = prompts::ask(
+            (Layer::Implementer, job),
+            (&source.repo, &target, &rules.worker),
+            Some(&requirement.path),
+        );
+        let Ok(prompt) = scaffold::prompt::assemble(files, &asked) else {
+            return Ok(None);
+        };
+        let agent = Agent {
+            layer: Layer::Implementer,
+            role: None,
+            requirement: Some(requirement.path.clone()),
+            trees,
+            included: prompt
+                .included
+                .iter()
+                .map(|it| it.path.to_string())
+                .collect(),
+            skipped: prompt.skipped.clone(),
+        };
+        let part = Part {
+            pipeline: None,
+            work: PartWork::Agent(agent),
+        };
+        Ok(Some((prompt.text, part)))
+    }
+}
+
+/// The settings of a source for its pipeline. One whose pipeline is off finishes what was begun as people would.
+pub(in crate::dispatcher) fn rules(source: &Source) -> PipelineRules {
+    source.pipeline.clone().unwrap_or_default()
+}
+
+/// When a requirement is to be read next.
+fn due(next: &Requirement, now: Timestamp) -> Option<Timestamp> {
+    match next.state {
+        RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => {
+            now.checked_add(LOOK_AGAIN).ok()
+        }
+        RequirementState::Planning { .. }
+        | RequirementState::Ready
+        | RequirementState::Merged { .. }
+        | RequirementState::Tidied { .. }
+        | RequirementState::Failed { .. } => None,
+    }
+}

@@ -1,0 +1,226 @@
+//! The two checks of our own for pull requests of a pipeline: did a session change only what its layer may change, and are
+//! the files in order after the merge.
+
+use std::sync::Arc;
+
+use domain::event::FailedCheck;
+use domain::facts::{Check, CheckOutcome, Fact, Pass, PullFacts, PullState, ReadDepth};
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{CommitSha, RepoName};
+use domain::job::{Job, Phase};
+use domain::pipeline::{Agent, DOCTOR_CHECK, OWN_CHECKS, PartWork, SCOPE_CHECK};
+use domain::policy::Source;
+use domain::pull::{OwnCheck, OwnChecks, Pull};
+use jiff::tz::TimeZone;
+use scaffold::doctor::{self, Circumstances, Finding};
+use scaffold::layout::Layout;
+use scaffold::prompt::Trees;
+use scaffold::scope::{FileChange, Scope, violations};
+use scaffold::tree::{Tree, TreePath};
+
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+use crate::ports::Comparison;
+
+/// How many findings a session gets at once.
+const FINDINGS_MAX: usize = 20;
+
+/// The version of this Gaffer.
+const OURS: &str = env!("CARGO_PKG_VERSION");
+
+impl Dispatcher {
+    /// Puts our own checks into the facts of a pipeline's pull request, and keeps their results with it. What others
+    /// report under their names is dropped.
+    pub(super) async fn put_own_checks(
+        &self,
+        (job, pull): (&Job, &mut Pull),
+        facts: &mut PullFacts,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let Some(part) = &job.part else { return Ok(()) };
+        if let Fact::Known(checks) = &mut facts.checks {
+            checks.retain(|check| !OWN_CHECKS.contains(&check.name.as_str()));
+        }
+        match (&facts.state, facts.depth) {
+            (PullState::Open, ReadDepth::Whole | ReadDepth::WithClues) => {}
+            (PullState::Open, ReadDepth::Outline)
+            | (PullState::Closed | PullState::Merged { .. }, _) => return Ok(()),
+        }
+        let place = (&facts.head.sha, &facts.base.sha);
+        let kept = pull.own_checks.as_deref();
+        let kept = kept.filter(|kept| (&kept.head, &kept.base) == place);
+        let results = match kept {
+            Some(kept) => kept.results.clone(),
+            None => match &part.work {
+                PartWork::Agent(agent) => self.check_agent(agent, facts, source).await?,
+                PartWork::Proposal { .. } => check_proposal(job, facts),
+            },
+        };
+        if let Fact::Known(checks) = &mut facts.checks {
+            checks.extend(results.iter().map(|result| Check {
+                name: result.name.clone(),
+                app: None,
+                outcome: result.outcome,
+                id: None,
+            }));
+        }
+        pull.own_checks = Some(Box::new(OwnChecks {
+            head: facts.head.sha.clone(),
+            base: facts.base.sha.clone(),
+            results,
+        }));
+        Ok(())
+    }
+
+    /// Both checks for the pull request of an agent. An implementer's is code: its scope is checked, and counts for no
+    /// check that its source asks for.
+    async fn check_agent(
+        &self,
+        agent: &Agent,
+        facts: &PullFacts,
+        source: &Source,
+    ) -> Result<Vec<OwnCheck>, Error> {
+        let between = (&facts.base.sha, &facts.head.sha);
+        let read = self.readers.git.compare(&facts.pull.repo, between).await;
+        let compared = match read {
+            Ok(compared) => compared,
+            Err(failure) if failure.class == FailureClass::Garbled => {
+                return Ok(vec![unreadable(SCOPE_CHECK, &failure)]);
+            }
+            Err(failure) => return Err(failure.into()),
+        };
+        let of_exchange = agent.layer.is_on_worker_branch();
+        let base = match of_exchange {
+            true => self.system_tree(&facts.pull.repo, &facts.base.sha).await?,
+            false => Tree::default(),
+        };
+        let mut scope = check_scope(agent, (&base, &compared.files), source);
+        if !of_exchange {
+            if scope.outcome == CheckOutcome::Passed(Pass::Success) {
+                scope.outcome = CheckOutcome::Passed(Pass::Neutral);
+            }
+            return Ok(vec![scope]);
+        }
+        let doctor = self.check_doctor((base, &compared), facts, source).await?;
+        Ok(vec![scope, doctor])
+    }
+
+    /// What the doctor says of the files that the merge would make; errors that the base has too do not count.
+    async fn check_doctor(
+        &self,
+        (base, compared): (Tree, &Comparison),
+        facts: &PullFacts,
+        source: &Source,
+    ) -> Result<OwnCheck, Error> {
+        let repo = &facts.pull.repo;
+        let head = match self.system_tree(repo, &facts.head.sha).await {
+            Ok(head) => head,
+            Err(Error::Outside(failure)) if failure.class == FailureClass::Garbled => {
+                return Ok(unreadable(DOCTOR_CHECK, &failure));
+            }
+            Err(error) => return Err(error),
+        };
+        let control = Arc::new(self.target_files(repo, source).await?);
+        let changed = paths(&compared.files);
+        let merged = doctor::merged(&base, &head, &changed);
+        let circumstances = Circumstances {
+            today: self.backend.now().to_zoned(TimeZone::UTC).date(),
+            version: OURS.to_owned(),
+        };
+        let examined = |worker: Tree| {
+            let trees = Trees {
+                target: Arc::clone(&control),
+                worker: Arc::new(worker),
+            };
+            doctor::examine(&trees, &circumstances)
+        };
+        let found = doctor::new_errors(&examined(base), &examined(merged));
+        Ok(check_of(DOCTOR_CHECK, found.iter().map(Finding::to_string)))
+    }
+
+    /// The user's files on the branch that people work on.
+    async fn target_files(&self, repo: &RepoName, source: &Source) -> Result<Tree, Error> {
+        let Some(branch) = &source.branch else {
+            return Ok(Tree::default());
+        };
+        match self.readers.git.tip(repo, branch).await? {
+            Some(tip) => self.control_tree(repo, &tip).await,
+            None => Ok(Tree::default()),
+        }
+    }
+}
+
+/// What the session of a pull request is told of our own checks that failed.
+pub(super) fn failed_own_checks(pull: &Pull, head: &CommitSha) -> Vec<FailedCheck> {
+    let kept = pull.own_checks.iter().filter(|kept| kept.head == *head);
+    let results = kept.flat_map(|kept| &kept.results);
+    let failed = results.filter(|result| result.outcome == CheckOutcome::Failed);
+    failed
+        .map(|result| FailedCheck {
+            name: result.name.clone(),
+            output: result.output.clone(),
+            page: None,
+        })
+        .collect()
+}
+
+/// Whether a pull request of our own still has the one commit that Gaffer made for it.
+fn check_proposal(job: &Job, facts: &PullFacts) -> Vec<OwnCheck> {
+    let made = match &job.phase {
+        Phase::Proposed { head, .. } => head.as_ref(),
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
+            None
+        }
+    };
+    let foreign = (made != Some(&facts.head.sha))
+        .then(|| format!("{} is no commit that Gaffer made", facts.head.sha));
+    OWN_CHECKS
+        .into_iter()
+        .map(|name| check_of(name, foreign.iter().cloned()))
+        .collect()
+}
+
+fn check_scope(
+    agent: &Agent,
+    (base, changes): (&Tree, &[FileChange]),
+    source: &Source,
+) -> OwnCheck {
+    let requirement = agent
+        .requirement
+        .as_ref()
+        .and_then(|path| path.parse().ok());
+    let scope = Scope {
+        layer: agent.layer,
+        role: agent.role.as_ref(),
+        requirement: requirement.as_ref(),
+        protected: &source.policy.protected_paths,
+    };
+    let paths = Layout::paths(base).unwrap_or(&scaffold::layout::EXCHANGE);
+    let found = violations(paths, &scope, changes);
+    check_of(SCOPE_CHECK, found.iter().map(ToString::to_string))
+}
+
+/// A check that failed if anything was found.
+fn check_of(name: &str, found: impl Iterator<Item = String>) -> OwnCheck {
+    let found: Vec<_> = found.take(FINDINGS_MAX).collect();
+    OwnCheck {
+        name: name.to_owned(),
+        outcome: match found.is_empty() {
+            true => CheckOutcome::Passed(Pass::Success),
+            false => CheckOutcome::Failed,
+        },
+        output: found.join("\n"),
+    }
+}
+
+fn unreadable(name: &str, failure: &Failure) -> OwnCheck {
+    check_of(name, std::iter::once(failure.to_string()))
+}
+
+/// The paths of changes, the old names of renamed files among them.
+fn paths(changes: &[FileChange]) -> Vec<TreePath> {
+    let names = changes
+        .iter()
+        .flat_map(|change| std::iter::once(&change.path).chain(&change.old_path));
+    names.filter_map(|path| path.parse().ok()).collect()
+}

@@ -1,0 +1,263 @@
+//! What people and agents may do with pipelines and requirements. Nothing here talks to anyone: the dispatcher reads the
+//! files and makes the jobs.
+
+use domain::ids::{ArtefactId, PipelineId, RepoName};
+use domain::job::NotNow;
+use domain::layer::Layer;
+use domain::pipeline::{
+    self, EntryPoint, Pipeline, PipelineAsk, Requirement, RequirementState, StepKind,
+};
+use domain::policy::Source;
+use jiff::Timestamp;
+
+use crate::backend::{Backend, Error, IndexEntry, decide_again};
+use crate::keys;
+use crate::store::{Versioned, decode};
+use crate::work::Work;
+
+/// How many runs, or requirements, one list shows at most.
+pub const LIST_MAX: usize = 200;
+
+/// What a run is asked to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PipelineOrder {
+    /// All of it, or from a later step on.
+    From(EntryPoint),
+    /// One layer.
+    Only(PipelineAsk),
+}
+
+impl Backend {
+    /// Begins a run of a repository's pipeline. Only one runs at a time.
+    pub async fn start_pipeline(
+        &self,
+        repo: &RepoName,
+        order: &PipelineOrder,
+        by: &str,
+    ) -> Result<Pipeline, Error> {
+        let (ask, kinds) = asked(order);
+        decide_again(format!("the pipeline of {repo}"), || async {
+            let source = self.source_of_pipeline(repo).await?;
+            let turn = self.store.read(&keys::pipeline_turn(repo)).await?;
+            self.refuse_running(repo, turn.as_ref()).await?;
+            let new = self.new_pipeline(&source.value, ask.clone(), by)?;
+            let new = pipeline::start(new, &kinds);
+            let mut unit = self.unit();
+            let due = Some(self.now());
+            unit.save_at(&new.id, &new, (None, due));
+            let version = turn.map(|turn| turn.version);
+            let key = keys::pipeline_turn(repo);
+            unit.put(key, &new.id, version, IndexEntry::default());
+            // A source that is removed meanwhile would leave the run without one.
+            unit.check(keys::source(repo), source.version);
+            let id = new.id.clone();
+            unit.enqueue(&keys::pipeline_pk(&id), Work::Pipeline { id });
+            Ok(self.try_commit(unit).await?.then_some(new))
+        })
+        .await
+    }
+
+    /// A run that has to be stored.
+    pub async fn must_pipeline(&self, id: &PipelineId) -> Result<Versioned<Pipeline>, Error> {
+        let found = self.store.get::<Pipeline>(id).await?;
+        found.ok_or_else(|| Error::NoSuch {
+            what: "pipeline",
+            name: id.to_string(),
+        })
+    }
+
+    /// The newest runs of a repository first, at most `limit`.
+    pub async fn pipelines(&self, repo: &RepoName, limit: usize) -> Result<Vec<Pipeline>, Error> {
+        let limit = limit.min(LIST_MAX);
+        let list = keys::pipelines_of(repo);
+        let page = self.store.records().list(&list, true, None, limit).await?;
+        let runs = page.records.iter().map(|record| Ok(decode(record)?.value));
+        runs.collect()
+    }
+
+    /// The run that a repository's pipeline is at, if one is under way.
+    pub async fn running_pipeline(&self, repo: &RepoName) -> Result<Option<Pipeline>, Error> {
+        let turn = self.store.read(&keys::pipeline_turn(repo)).await?;
+        self.running(turn.as_ref()).await
+    }
+
+    /// Calls a run off: nothing more of it begins, and its jobs are cancelled.
+    pub async fn cancel_pipeline(&self, id: &PipelineId, by: &str) -> Result<Pipeline, Error> {
+        decide_again(format!("pipeline {id}"), || async {
+            let found = self.must_pipeline(id).await?;
+            let now = self.now();
+            let next = pipeline::cancel(&found.value, by, now)?;
+            let mut unit = self.unit();
+            unit.save_at(id, &next, (Some(found.version), pipeline::due(&next, now)));
+            unit.enqueue(&keys::pipeline_pk(id), Work::Pipeline { id: id.clone() });
+            Ok(self.try_commit(unit).await?.then_some(next))
+        })
+        .await
+    }
+
+    /// The requirements of a repository that Gaffer follows, the newest first.
+    pub async fn requirements(&self, repo: &RepoName) -> Result<Vec<Requirement>, Error> {
+        let list = keys::requirements_of(repo);
+        let page = self
+            .store
+            .records()
+            .list(&list, true, None, LIST_MAX)
+            .await?;
+        let found = page.records.iter().map(|record| Ok(decode(record)?.value));
+        found.collect()
+    }
+
+    /// A requirement that has to be stored.
+    pub async fn must_requirement(
+        &self,
+        repo: &RepoName,
+        id: &ArtefactId,
+    ) -> Result<Versioned<Requirement>, Error> {
+        let key = (repo.clone(), id.clone());
+        let found = self.store.get::<Requirement>(&key).await?;
+        found.ok_or_else(|| Error::NoSuch {
+            what: "requirement",
+            name: format!("{id} of {repo}"),
+        })
+    }
+
+    /// Has a requirement implemented: by a delivery, for the first time or again.
+    pub async fn start_requirement(
+        &self,
+        repo: &RepoName,
+        id: &ArtefactId,
+        keep_files: bool,
+    ) -> Result<Requirement, Error> {
+        self.must_requirement(repo, id).await?;
+        self.source_of_pipeline(repo).await?;
+        self.decide_requirement((repo, id), |known, now| match known {
+            Some(known) => known.start(keep_files, now),
+            None => Err(NotNow::new(
+                "gone",
+                format!("requirement {id} is not there any more"),
+            )),
+        })
+        .await
+    }
+
+    /// Decides about a requirement and saves it; one that is under way is looked at at once.
+    pub(crate) async fn decide_requirement(
+        &self,
+        (repo, id): (&RepoName, &ArtefactId),
+        decide: impl Fn(Option<&Requirement>, Timestamp) -> Result<Requirement, NotNow>,
+    ) -> Result<Requirement, Error> {
+        let key = (repo.clone(), id.clone());
+        decide_again(format!("requirement {id} of {repo}"), || async {
+            let found = self.store.get::<Requirement>(&key).await?;
+            let now = self.now();
+            let known = found.as_ref().map(|found| &found.value);
+            let next = decide(known, now)?;
+            if known == Some(&next) {
+                return Ok(Some(next));
+            }
+            let mut unit = self.unit();
+            let is_under_way = match next.state {
+                RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => true,
+                RequirementState::Planning { .. }
+                | RequirementState::Ready
+                | RequirementState::Merged { .. }
+                | RequirementState::Tidied { .. }
+                | RequirementState::Failed { .. } => false,
+            };
+            let version = found.as_ref().map(|found| found.version);
+            unit.save_at(&key, &next, (version, is_under_way.then_some(now)));
+            if is_under_way {
+                let (repo, id) = key.clone();
+                let pk = keys::requirement_pk(&repo, &id);
+                unit.enqueue(&pk, Work::Requirement { repo, id });
+            }
+            Ok(self.try_commit(unit).await?.then_some(next))
+        })
+        .await
+    }
+
+    /// A source with a pipeline, whose branches differ.
+    async fn source_of_pipeline(&self, repo: &RepoName) -> Result<Versioned<Source>, Error> {
+        let found = self.store.source(repo).await?;
+        let source = found.ok_or_else(|| Error::NoSuch {
+            what: "source",
+            name: repo.to_string(),
+        })?;
+        if source.value.pipeline.is_none() {
+            let sentence = format!("the pipeline of {repo} is off: switch it on first");
+            return Err(NotNow::new("pipeline_off", sentence).into());
+        }
+        Ok(source)
+    }
+
+    fn new_pipeline(&self, source: &Source, ask: PipelineAsk, by: &str) -> Result<Pipeline, Error> {
+        let repo = &source.repo;
+        let (Some(target), Some(rules)) = (source.branch.clone(), source.pipeline.clone()) else {
+            let sentence = format!(
+                "source {repo} names no branch, and its pipeline works on one: have the source name it"
+            );
+            return Err(NotNow::new("branch_missing", sentence).into());
+        };
+        let now = self.now();
+        Ok(Pipeline {
+            id: PipelineId::of(self.ulid()),
+            repo: repo.clone(),
+            target,
+            worker: rules.worker.clone(),
+            ask,
+            rules,
+            by: domain::fence::clip(by, 80),
+            steps: Vec::new(),
+            wait_minutes: pipeline::WAIT_MINUTES,
+            created_at: now,
+            updated_at: now,
+        })
+    }
+
+    async fn running(
+        &self,
+        turn: Option<&Versioned<PipelineId>>,
+    ) -> Result<Option<Pipeline>, Error> {
+        let Some(turn) = turn else { return Ok(None) };
+        let found = self.store.get::<Pipeline>(&turn.value).await?;
+        Ok(found.map(|found| found.value).filter(|run| !run.is_over()))
+    }
+
+    async fn refuse_running(
+        &self,
+        repo: &RepoName,
+        turn: Option<&Versioned<PipelineId>>,
+    ) -> Result<(), Error> {
+        match self.running(turn).await? {
+            None => Ok(()),
+            Some(run) => {
+                let sentence = format!(
+                    "pipeline {} of {repo} is running already: wait for its end, or cancel it",
+                    run.id
+                );
+                Err(NotNow::new("already_running", sentence).into())
+            }
+        }
+    }
+}
+
+/// What is asked, and the steps that it takes.
+fn asked(order: &PipelineOrder) -> (PipelineAsk, Vec<StepKind>) {
+    match order {
+        PipelineOrder::From(entry) => (PipelineAsk::default(), entry.steps()),
+        PipelineOrder::Only(ask) => {
+            let kind = match ask.layer {
+                // What implements a requirement is a delivery.
+                Some(Layer::Implementer) | None => StepKind::Requirements,
+                Some(
+                    layer @ (Layer::Narrator
+                    | Layer::Observers
+                    | Layer::Decider
+                    | Layer::Planner
+                    | Layer::Innovators),
+                ) => StepKind::Layer(layer),
+            };
+            (ask.clone(), vec![kind])
+        }
+    }
+}

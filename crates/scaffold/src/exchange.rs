@@ -1,0 +1,122 @@
+//! What waits in the exchange of a repository: events, requirements, and when the last summary was made.
+
+#[cfg(test)]
+mod tests;
+
+use domain::ids::ArtefactId;
+use domain::pipeline::{FoundRequirement, RequirementRef};
+use domain::redact::presentable;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::config::{Config, Scheduled};
+use crate::layout::{CONTROL, Paths, SYSTEM};
+use crate::prompt::material;
+use crate::tree::{Tree, TreePath};
+use crate::yaml::{self, Node};
+
+/// What is shown of a title, in characters.
+const TITLE_CHARS_MAX: usize = 200;
+
+/// How many acceptance criteria a requirement hands on.
+const CRITERIA_MAX: usize = 20;
+
+/// The events that no decider has seen, the oldest first.
+pub fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
+    material::pending(tree, paths)
+}
+
+/// The requirements, in order of path. What cannot be read is left out: the doctor names it.
+pub fn requirements(tree: &Tree, paths: &Paths) -> Vec<FoundRequirement> {
+    let files = tree.below(paths.requirements).map(|(path, _)| path);
+    let files = files.filter(|path| paths.holds_requirement(path));
+    files
+        .filter_map(|path| requirement(tree, paths, path))
+        .collect()
+}
+
+/// One requirement, if its file can be read.
+pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundRequirement> {
+    let node = parsed(tree, path)?;
+    let text = |key: &str| node.get(key).and_then(Node::text);
+    let mark = |key: &str| node.get(key).and_then(Node::boolean);
+    let needs = mark("requires_deep_analysis");
+    let needs = needs.or_else(|| mark("implementation_ready").map(|ready| !ready))?;
+    let id: ArtefactId = text("id")?.parse().ok()?;
+    let sources = node.get("source_events").and_then(Node::list);
+    let sources = sources.unwrap_or_default().iter().filter_map(Node::text);
+    let sources: Vec<&str> = sources.collect();
+    Some(FoundRequirement {
+        reference: RequirementRef {
+            id,
+            path: path.to_string(),
+            events: events(tree, paths, &sources),
+        },
+        title: presentable(&text("title")?.replace('\n', " "), TITLE_CHARS_MAX),
+        label: presentable(text("label").unwrap_or_default(), TITLE_CHARS_MAX),
+        needs_planning: needs,
+    })
+}
+
+/// When a requirement is done, as its file says it.
+pub fn acceptance_criteria(tree: &Tree, path: &TreePath) -> Vec<String> {
+    let node = parsed(tree, path);
+    let list = node
+        .as_ref()
+        .and_then(|node| node.get("acceptance_criteria")?.list());
+    let texts = list.unwrap_or_default().iter().filter_map(Node::text);
+    texts.take(CRITERIA_MAX).map(str::to_owned).collect()
+}
+
+/// The files of decided events with these ids.
+fn events(tree: &Tree, paths: &Paths, ids: &[&str]) -> Vec<String> {
+    let files = tree.below(paths.decided).map(|(path, _)| path);
+    let is_named = |path: &&TreePath| {
+        let node = parsed(tree, path);
+        let id = node.as_ref().and_then(|node| node.get("id")?.text());
+        id.is_some_and(|id| ids.contains(&id))
+    };
+    files.filter(is_named).map(TreePath::to_string).collect()
+}
+
+fn parsed(tree: &Tree, path: &TreePath) -> Option<Node> {
+    let text = tree.text(path.as_str())?;
+    yaml::parse(path.as_str(), text.as_bytes()).ok()
+}
+
+/// When the last summary was made. Of a date, its whole day is looked at again.
+pub fn last_summary(tree: &Tree, paths: &Paths) -> Option<Timestamp> {
+    let changes = parsed(tree, &paths.changes.parse().ok()?)?;
+    let created = changes.get("created_at")?.text()?;
+    let day = || {
+        let day: Date = created.parse().ok()?;
+        Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    };
+    created.parse().ok().or_else(day)
+}
+
+/// Whether a file belongs to the pipeline itself, which no narrator sums up.
+pub fn is_of_pipeline(path: &str) -> bool {
+    [SYSTEM, CONTROL].into_iter().any(|folder| {
+        path.strip_prefix(folder)
+            .is_some_and(|rest| rest.starts_with('/'))
+    })
+}
+
+/// The roles that run, in the order of the settings.
+pub fn enabled(roles: &[Scheduled]) -> impl Iterator<Item = &Scheduled> {
+    roles.iter().filter(|role| role.enabled)
+}
+
+/// Why the settings of a repository do not fit those of its source, if they do not.
+pub fn misfit(config: &Config, target: &str, worker: &str) -> Option<String> {
+    let pairs = [
+        ("jlo_target_branch", config.target_branch.as_str(), target),
+        ("jules_worker_branch", config.worker_branch.as_str(), worker),
+    ];
+    let (key, named, ours) = pairs.into_iter().find(|(_, named, ours)| named != ours)?;
+    Some(format!(
+        "`.jlo/config.toml` names the branch `{named}` in `{key}`, and the source has `{ours}`: make them the same"
+    ))
+}

@@ -1,0 +1,77 @@
+//! What is read of an exchange, with files that cannot be read among it.
+
+use super::*;
+use crate::layout::EXCHANGE;
+use crate::tree::Entry;
+
+fn tree(files: &[(&str, &str)]) -> Tree {
+    let file = |(path, text): &(&str, &str)| (path.parse().unwrap(), Entry::text(*text));
+    files.iter().map(file).collect()
+}
+
+const READY: &str = "id: abc123\ntitle: Retry once\nlabel: bugs\nsource_events: [aaa111, gone00]\nacceptance_criteria:\n  - It is retried.\nrequires_deep_analysis: false\n";
+
+#[test]
+fn a_requirement_has_its_events() {
+    let path = ".jules/exchange/requirements/abc123-retry.yml";
+    let event = ".jules/exchange/events/decided/aaa111-slow.yml";
+    let files = tree(&[
+        (path, READY),
+        (event, "id: aaa111\n"),
+        (
+            ".jules/exchange/events/decided/bbb222-other.yml",
+            "id: bbb222\n",
+        ),
+        (".jules/exchange/requirements/broken.yml", "id: [\n"),
+        (
+            ".jules/exchange/requirements/no-mark.yml",
+            "id: ccc333\ntitle: x\n",
+        ),
+        (".jules/exchange/requirements/deep/ddd444.yml", READY),
+    ]);
+    let found = requirements(&files, &EXCHANGE);
+    let [found] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(found.reference.path, path);
+    assert_eq!(found.reference.events, [event]);
+    assert!(!found.needs_planning);
+    let criteria = acceptance_criteria(&files, &path.parse().unwrap());
+    assert_eq!(criteria, ["It is retried."]);
+}
+
+#[test]
+fn the_last_summary_has_a_day_or_a_moment() {
+    let at = |created: &str| {
+        let text = format!("created_at: \"{created}\"\n");
+        let files = tree(&[(EXCHANGE.changes, &text)]);
+        last_summary(&files, &EXCHANGE).map(|at| at.to_string())
+    };
+    assert_eq!(at("2026-03-01"), Some("2026-03-01T00:00:00Z".to_owned()));
+    assert_eq!(
+        at("2026-03-01T08:30:00Z"),
+        Some("2026-03-01T08:30:00Z".to_owned())
+    );
+    assert_eq!(at("lately"), None);
+    assert_eq!(last_summary(&tree(&[]), &EXCHANGE), None);
+}
+
+#[test]
+fn only_files_below_the_two_folders_belong_to_the_pipeline() {
+    for (path, is) in [
+        (".jules/exchange/changes.yml", true),
+        (".jlo/config.toml", true),
+        (".jules.md", false),
+        ("src/.jules/a", false),
+    ] {
+        assert_eq!(is_of_pipeline(path), is, "{path}");
+    }
+}
+
+#[test]
+fn settings_that_name_other_branches_do_not_fit() {
+    let config = crate::config::parse("c", "[run]\njules_worker_branch = \"bots\"\n").unwrap();
+    let said = misfit(&config, "main", "jules").unwrap();
+    assert!(said.contains("`bots` in `jules_worker_branch`"), "{said}");
+    assert_eq!(misfit(&config, "main", "bots"), None);
+}

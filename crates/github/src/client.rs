@@ -19,6 +19,7 @@ mod query;
 mod refusal;
 mod transport;
 mod viewer;
+mod writing;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,7 +36,7 @@ use url::Url;
 pub(crate) use address::{Base, branch_path, encoded, segment};
 pub(crate) use call::{Answer, Call, next_page};
 pub(crate) use connection::Connection;
-pub(crate) use pages::{Listing, Page};
+pub(crate) use pages::{Listing, PAGE_SIZE, Page};
 pub(crate) use proof::proof;
 pub(crate) use refusal::{SECONDARY_WAIT, answered, failure, is_missing_permission, refused};
 pub(crate) use transport::{Lost, Request, deadline, exchange};

@@ -24,7 +24,7 @@ pub const PERMISSIONS: [(&str, &str); 9] = [
     ("issues", "write"),
     ("metadata", "read"),
     ("pull_requests", "write"),
-    ("statuses", "read"),
+    ("statuses", "write"),
 ];
 
 /// Events of the App's webhook.

@@ -1,8 +1,9 @@
-//! Reads GitHub: facts, branches, issues, comments, deployments and the logs of failed checks.
+//! Reads GitHub: facts, branches, issues, comments, deployments, files and the logs of failed checks.
 
-mod branch;
+pub(crate) mod branch;
 mod compare;
 mod deployments;
+pub(crate) mod git;
 mod issues;
 mod logs;
 

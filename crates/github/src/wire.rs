@@ -3,6 +3,7 @@
 //! A field that is missing or of another type makes the whole page unreadable, which counts as "cannot know".
 
 pub(crate) mod deployments;
+pub(crate) mod git;
 pub(crate) mod issues;
 
 use serde::Deserialize;
@@ -340,13 +341,7 @@ pub(crate) struct Switch {
     pub(crate) enabled: Option<bool>,
 }
 
-/// `GET /repos/{owner}/{repo}/git/ref/heads/{branch}`.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Reference {
-    pub(crate) object: Object,
-}
-
-/// What a reference points at.
+/// What a reference points at, or another object that is named.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Object {
     pub(crate) sha: String,

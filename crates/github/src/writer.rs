@@ -1,5 +1,6 @@
-//! Changes pull requests and issues. Nothing is ever sent twice from here: what is unknown afterwards is settled by reading.
+//! Changes pull requests, issues and files. Nothing is ever sent twice from here: what is unknown afterwards is settled by reading.
 
+mod git;
 mod issues;
 
 use async_trait::async_trait;

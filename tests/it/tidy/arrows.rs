@@ -30,7 +30,8 @@ const ARROWS: [(&str, Allowed); 26] = [
     // Adapters never see each other.
     ("agents", Only(&["domain", "engine"])),
     ("aws", Only(&["domain", "engine"])),
-    ("github", Only(&["domain", "engine"])),
+    // The files that agents work by are named in its port.
+    ("github", Only(&["domain", "engine", "scaffold"])),
     ("jules", Only(&["domain", "engine"])),
     ("local", Only(&["domain", "engine"])),
     // Shared by the functions: it reads their environment and opens their stores.

@@ -51,6 +51,8 @@ pub(crate) enum Spending {
     KeptRead,
     /// A write.
     Write,
+    /// A write that goes on with what an earlier one began: it is counted and waits for no turn.
+    FollowUp,
 }
 
 /// Why a call may not be made now.

@@ -28,6 +28,8 @@ pub(super) enum Purpose {
     Read,
     /// It writes.
     Write,
+    /// It goes on with what an earlier write began.
+    FollowUp,
 }
 
 /// One call to the API.
@@ -71,7 +73,7 @@ impl Answer {
 /// One exchange, and its credential.
 pub(super) struct Exchanged {
     pub(super) received: Received,
-    pass: Authorization,
+    pub(super) pass: Authorization,
     /// The earlier answer that was asked about.
     kept: Option<Arc<CachedAnswer>>,
 }
@@ -169,30 +171,6 @@ impl Client {
         Ok(Redirection::Here(answer))
     }
 
-    /// Sends a write. It follows a renamed repository only if that is the one that was last read under its old name.
-    pub(crate) async fn write(&self, call: Call<'_>) -> Result<Answer, Failure> {
-        let asked = (Purpose::Write, false);
-        let exchanged = Box::pin(self.perform(&call, asked)).await?;
-        let Some(url) = self.same_repository_at(&call, &exchanged.received) else {
-            return success(&call, exchanged.received, None);
-        };
-        let call = Call { url, ..call };
-        let until = self.deadline();
-        // Nothing was done at the first address, so this is still the one write that was paid for.
-        let asked = (exchanged.pass, false);
-        let exchanged = Box::pin(self.attempt(&call, asked, until)).await?;
-        success(&call, exchanged.received, None)
-    }
-
-    /// Where a write that was led on has to go: the same path below the number of the repository that was last read.
-    fn same_repository_at(&self, call: &Call<'_>, received: &Received) -> Option<String> {
-        let to = moved_to(received)?;
-        let keeps_its_method = matches!(received.status.as_u16(), 307 | 308);
-        let id = self.identity(call.repo)?;
-        let expected = self.by_number(call.repo, id, &call.url)?;
-        (keeps_its_method && to == expected).then_some(expected)
-    }
-
     /// Sends a call within its budget; retries once if the credential was refused and another one is available, since a 401 did nothing.
     pub(super) async fn perform(
         &self,
@@ -249,6 +227,7 @@ impl Client {
             (Purpose::Read, Share::Common) => Spending::Read,
             (Purpose::Read, Share::Kept) => Spending::KeptRead,
             (Purpose::Write, _) => Spending::Write,
+            (Purpose::FollowUp, _) => Spending::FollowUp,
         };
         let resource = if url == self.base().graphql() {
             "graphql"

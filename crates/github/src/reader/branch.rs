@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::client::{Client, Listing, branch_path, failure, segment};
 use crate::wire;
+use crate::wire::git::References;
 
 /// 1,000 open pull requests on one base.
 const OPEN_PAGES_MAX: usize = 10;
@@ -113,7 +114,7 @@ async fn by_rest(
         doing: &doing,
     };
     let (sha, open) = tokio::join!(
-        branch_sha(client, repo, branch),
+        sha(client, repo, branch),
         client.list::<Vec<wire::Numbered>>(&listing)
     );
     Ok(BranchState {
@@ -122,7 +123,8 @@ async fn by_rest(
     })
 }
 
-async fn branch_sha(
+/// The commit of a branch; none if there is no such branch in a repository that is there.
+pub(crate) async fn sha(
     client: &Client,
     repo: &RepoName,
     branch: &BranchName,
@@ -132,18 +134,18 @@ async fn branch_sha(
         "/repos/{repo}/git/ref/heads/{}",
         branch_path(branch.as_str())
     );
-    let found = match client.get::<wire::Reference>(repo, &path, &doing).await {
-        Ok(found) => found,
+    let found = match client.get::<References>(repo, &path, &doing).await {
+        Ok(References::One(found)) => Some(found),
+        Ok(References::Several(found)) => {
+            let full = format!("refs/heads/{branch}");
+            found.into_iter().find(|it| it.name == full)
+        }
         Err(failure) if failure.class == FailureClass::NotFound => {
             // A branch is missing only if its repository is visible: GitHub answers 404 for both.
             return super::default_branch(client, repo).await.map(|_| None);
         }
         Err(failure) => return Err(failure),
     };
-    let sha = found
-        .object
-        .sha
-        .parse()
-        .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")));
-    sha.map(Some)
+    let sha = found.map(|found| super::git::sha(&found.object.sha, &doing));
+    sha.transpose()
 }

@@ -7,7 +7,7 @@ use crate::client::{Client, failure};
 use crate::wire;
 
 /// GitHub lists no more than this many files of a comparison, on its first page, without a hint at the rest.
-const FILES_MAX: usize = 300;
+pub(super) const FILES_MAX: usize = 300;
 
 /// The paths that changed on the way to one commit since it parted from another.
 pub(super) async fn changed(

@@ -8,6 +8,8 @@ mod calls;
 mod demands;
 mod deployments;
 mod facts;
+mod git;
+mod git_writes;
 mod hooks;
 mod issues;
 mod logs;

@@ -83,9 +83,13 @@ impl CredentialBudgets {
         }
         self.enough_requests(resource, spend, now)?;
         let points = self.enough_points(spend, now)?;
-        if spend == Spending::Write {
-            self.pace(what, now)?;
-            self.writes.push_back(now);
+        match spend {
+            Spending::Read | Spending::KeptRead => {}
+            Spending::Write => {
+                self.pace(what, now)?;
+                self.writes.push_back(now);
+            }
+            Spending::FollowUp => self.writes.push_back(now),
         }
         self.points = Some(points);
         Ok(())
@@ -117,7 +121,7 @@ impl CredentialBudgets {
                 rate.limit / KEPT_FOR_WRITES,
                 "what is left of GitHub's budget is kept for writes",
             ),
-            Spending::Write => (0, "GitHub's budget is used up"),
+            Spending::Write | Spending::FollowUp => (0, "GitHub's budget is used up"),
         };
         if rate.remaining > kept {
             return Ok(());
@@ -139,7 +143,7 @@ impl CredentialBudgets {
         let (price, most) = match spend {
             Spending::Read => (READ_POINTS, READ_POINTS_MAX),
             Spending::KeptRead => (READ_POINTS, KEPT_READ_POINTS_MAX),
-            Spending::Write => (WRITE_POINTS, WRITE_POINTS_MAX),
+            Spending::Write | Spending::FollowUp => (WRITE_POINTS, WRITE_POINTS_MAX),
         };
         if spent + price <= most {
             return Ok((since, spent + price));

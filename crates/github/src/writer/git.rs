@@ -1,0 +1,182 @@
+//! Writes files, commits and branches, and what Gaffer opens or marks by itself.
+
+mod trees;
+
+use async_trait::async_trait;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use engine::ports::{GitWrite, NewCommit, NewPull, NewStatus, StatusState};
+use http::Method;
+use serde_json::{Value, json};
+
+use super::Writer;
+use crate::client::{Answer, Call, failure, segment};
+use crate::reader::{branch, git::sha};
+use crate::text::cut;
+use crate::wire::git as wire;
+
+/// GitHub accepts no longer description of a status.
+const DESCRIPTION_CHARS_MAX: usize = 140;
+
+#[async_trait]
+impl GitWrite for Writer {
+    /// A file to remove that is not there is a `Conflict`: GitHub answers 422, and nothing is made.
+    ///
+    /// Only the first write of a proposal waits for its turn. Its commit, branch and pull request follow at once.
+    async fn commit(&self, repo: &RepoName, commit: &NewCommit) -> Result<CommitSha, Failure> {
+        let doing = format!("making a commit in {repo}");
+        let (tree, begun) = trees::make(self, repo, commit, &doing).await?;
+        let body = json!({ "message": commit.message, "tree": tree, "parents": commit.parents });
+        let to = (Method::POST, "git/commits");
+        let answer = if begun {
+            self.follow_up(repo, to, body, &doing).await?
+        } else {
+            self.send_below(repo, to, body, &doing).await?
+        };
+        let made: wire::GitCommit = answer.json(&doing)?;
+        sha(&made.sha, &doing)
+    }
+
+    async fn create_branch(
+        &self,
+        repo: &RepoName,
+        branch: &BranchName,
+        commit: &CommitSha,
+    ) -> Result<(), Failure> {
+        let doing = format!("making {repo}'s branch {branch} at {commit}");
+        let body = json!({ "ref": format!("refs/heads/{branch}"), "sha": commit });
+        let made = self
+            .follow_up(repo, (Method::POST, "git/refs"), body, &doing)
+            .await;
+        let refusal = match made {
+            Err(refusal) if says(&refusal, "Reference already exists") => refusal,
+            made => return made.map(drop),
+        };
+        match branch::sha(self.client(), repo, branch).await? {
+            Some(found) if found == *commit => Ok(()),
+            Some(found) => {
+                let message = format!("{doing}: it is there already, at {found}");
+                Err(failure(FailureClass::Conflict, &message))
+            }
+            None => Err(refusal),
+        }
+    }
+
+    async fn open_pull(&self, repo: &RepoName, pull: &NewPull) -> Result<PullRef, Failure> {
+        let doing = format!("opening a pull request from {repo}'s branch {}", pull.head);
+        let body = json!({
+            "head": pull.head, "base": pull.base, "title": pull.title, "body": pull.body,
+        });
+        let answer = self.follow_up(repo, (Method::POST, "pulls"), body, &doing);
+        let opened: wire::Opened = answer.await?.json(&doing)?;
+        Ok(PullRef {
+            repo: repo.clone(),
+            number: opened.number,
+        })
+    }
+
+    async fn set_status(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+        status: &NewStatus,
+    ) -> Result<(), Failure> {
+        let doing = format!(
+            "setting the status {} of {commit} in {repo}",
+            status.context
+        );
+        let state = match status.state {
+            StatusState::Pending => "pending",
+            StatusState::Success => "success",
+            StatusState::Failure => "failure",
+        };
+        let description = cut(status.description.clone(), DESCRIPTION_CHARS_MAX);
+        let body = json!({ "state": state, "context": status.context, "description": description });
+        let path = format!("statuses/{commit}");
+        self.send_below(repo, (Method::POST, &path), body, &doing)
+            .await
+            .map(drop)
+    }
+
+    async fn open_issue(
+        &self,
+        repo: &RepoName,
+        (title, body): (&str, &str),
+        labels: &[String],
+    ) -> Result<u64, Failure> {
+        let doing = format!("opening an issue in {repo}");
+        let body = json!({ "title": title, "body": body, "labels": labels });
+        let answer = self.send_below(repo, (Method::POST, "issues"), body, &doing);
+        let opened: wire::Opened = answer.await?.json(&doing)?;
+        Ok(opened.number)
+    }
+
+    async fn put_label(
+        &self,
+        repo: &RepoName,
+        name: &str,
+        (colour, description): (&str, &str),
+    ) -> Result<(), Failure> {
+        let doing = format!("making the label `{name}` in {repo}");
+        let mut body = json!({ "name": name, "color": colour, "description": description });
+        let made = self.send_below(repo, (Method::POST, "labels"), body.clone(), &doing);
+        match made.await {
+            Err(refusal) if says(&refusal, "already_exists") => {}
+            made => return made.map(drop),
+        }
+        let doing = format!("changing the label `{name}` in {repo}");
+        if let Some(members) = body.as_object_mut() {
+            members.remove("name");
+        }
+        let path = format!("labels/{}", segment(name));
+        self.follow_up(repo, (Method::PATCH, &path), body, &doing)
+            .await
+            .map(drop)
+    }
+}
+
+impl Writer {
+    /// Sends a write to a path below a repository.
+    async fn send_below(
+        &self,
+        repo: &RepoName,
+        to: (Method, &str),
+        body: Value,
+        doing: &str,
+    ) -> Result<Answer, Failure> {
+        self.send(self.below(repo, to, body, doing)).await
+    }
+
+    /// The same where it goes on with what an earlier write began.
+    async fn follow_up(
+        &self,
+        repo: &RepoName,
+        to: (Method, &str),
+        body: Value,
+        doing: &str,
+    ) -> Result<Answer, Failure> {
+        let call = self.below(repo, to, body, doing);
+        self.client().follow_up(call).await
+    }
+
+    fn below<'a>(
+        &self,
+        repo: &'a RepoName,
+        (method, path): (Method, &str),
+        body: Value,
+        doing: &'a str,
+    ) -> Call<'a> {
+        Call {
+            method,
+            url: self.client().base().rest(&format!("/repos/{repo}/{path}")),
+            repo,
+            body: Some(body),
+            doing,
+        }
+    }
+}
+
+/// Whether GitHub refuses with these words.
+fn says(failure: &Failure, words: &str) -> bool {
+    failure.class == FailureClass::Conflict && failure.message.contains(words)
+}

@@ -9,11 +9,12 @@ use domain::policy::MergeMethod;
 use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
 use domain::wake::{Notice, Notify};
 use engine::ports::{
-    AgentsWrite, BranchState, Budget, CheckLog, Delivered, Envelope, HooksRead, HooksWrite,
-    IssueComment, IssueFacts, IssuesRead, IssuesWrite, PullGlance, PullsRead, PullsWrite, Reading,
-    Usage,
+    AgentsWrite, BranchState, Budget, CheckLog, CommitLine, Comparison, Delivered, Envelope,
+    FoundPull, GitRead, GitWrite, HooksRead, HooksWrite, IssueComment, IssueFacts, IssuesRead,
+    IssuesWrite, NewCommit, NewPull, NewStatus, PullGlance, PullsRead, PullsWrite, Reading, Usage,
 };
 use jiff::Timestamp;
+use scaffold::tree::Tree;
 
 /// The absent services.
 pub(super) struct Absent;
@@ -206,6 +207,70 @@ impl AgentsWrite for Absent {
         _: (Notify, &Notice),
         _: Timestamp,
     ) -> Result<Delivered, Failure> {
+        absent()
+    }
+}
+
+#[async_trait]
+impl GitRead for Absent {
+    async fn tip(&self, _: &RepoName, _: &BranchName) -> Result<Option<CommitSha>, Failure> {
+        absent()
+    }
+
+    async fn tree(&self, _: &RepoName, _: &CommitSha, _: &[&str]) -> Result<Tree, Failure> {
+        absent()
+    }
+
+    async fn compare(
+        &self,
+        _: &RepoName,
+        _: (&CommitSha, &CommitSha),
+    ) -> Result<Comparison, Failure> {
+        absent()
+    }
+
+    async fn log(&self, _: &RepoName, _: &CommitSha, _: usize) -> Result<Vec<CommitLine>, Failure> {
+        absent()
+    }
+
+    async fn pull_of(&self, _: &RepoName, _: &BranchName) -> Result<Option<FoundPull>, Failure> {
+        absent()
+    }
+}
+
+#[async_trait]
+impl GitWrite for Absent {
+    async fn commit(&self, _: &RepoName, _: &NewCommit) -> Result<CommitSha, Failure> {
+        absent()
+    }
+
+    async fn create_branch(
+        &self,
+        _: &RepoName,
+        _: &BranchName,
+        _: &CommitSha,
+    ) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn open_pull(&self, _: &RepoName, _: &NewPull) -> Result<PullRef, Failure> {
+        absent()
+    }
+
+    async fn set_status(&self, _: &RepoName, _: &CommitSha, _: &NewStatus) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn open_issue(
+        &self,
+        _: &RepoName,
+        _: (&str, &str),
+        _: &[String],
+    ) -> Result<u64, Failure> {
+        absent()
+    }
+
+    async fn put_label(&self, _: &RepoName, _: &str, _: (&str, &str)) -> Result<(), Failure> {
         absent()
     }
 }

@@ -202,6 +202,8 @@ impl Town {
                     | Work::Webhook { .. }
                     | Work::Redelivery { .. }
                     | Work::Delivery { .. }
+                    | Work::Pipeline { .. }
+                    | Work::Requirement { .. }
                     | Work::Transcript { .. }
                     | Work::Intake { .. }
                     | Work::Issue { .. }
@@ -234,12 +236,14 @@ pub(super) fn only_jules(jules: &Arc<MemoryJules>) -> (Readers, Writers) {
         sessions: Arc::<MemoryJules>::clone(jules),
         pulls: Arc::new(Absent),
         issues: Arc::new(Absent),
+        git: Arc::new(Absent),
         hooks: Arc::new(Absent),
     };
     let hands = Writers {
         sessions: Arc::<MemoryJules>::clone(jules),
         pulls: Arc::new(Absent),
         issues: Arc::new(Absent),
+        git: Arc::new(Absent),
         hooks: Arc::new(Absent),
         agents: Arc::new(Absent),
     };

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use client::wire::{EffectView, Pending};
-use domain::effect::{Action, Effect, EffectState, TrackerAction};
+use domain::effect::{Action, Effect, EffectState, RepoAction, TrackerAction};
 use domain::ids::{EffectId, JobId};
 use domain::redact::presentable;
 use engine::jobs::EffectRef;
@@ -120,6 +120,7 @@ fn word(action: &Action) -> &'static str {
         Action::Label { .. } => "label",
         Action::ClosePull { .. } => "close_pull",
         Action::DeleteBranch { .. } => "delete_branch",
+        Action::Repo(RepoAction::Propose { .. }) => "open_pull",
         Action::Tracker(TrackerAction::Tell { .. }) => "tell_issue",
         Action::Tracker(TrackerAction::CloseIssue { .. }) => "close_issue",
         Action::Tracker(TrackerAction::DispatchWorkflow { .. }) => "dispatch_workflow",

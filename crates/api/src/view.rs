@@ -55,7 +55,10 @@ pub(crate) async fn among(waits: &mut Waits<'_>, job: &Job) -> Result<JobView, R
 fn shown(job: &Job) -> JobView {
     let watch = match &job.phase {
         Phase::Watching(watch) => Some(watch.as_ref()),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => None,
     };
     let automation = job.terms.automation;
     let told = watch.and_then(|watch| watch.url.as_deref());
@@ -126,7 +129,10 @@ pub(crate) fn question(job: &Job) -> Option<String> {
             Waiting::Question { text, .. } => text,
             Waiting::Plan { .. } => None,
         },
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => None,
     }
 }
 

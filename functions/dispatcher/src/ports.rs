@@ -32,12 +32,14 @@ pub(super) fn ports(
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),
         issues: Arc::new(github::Reader::new(github.clone())),
+        git: Arc::new(github::Reader::new(github.clone())),
         hooks: Arc::new(github::Reader::new(github.clone())),
     };
     let hands = Writers {
         sessions: Arc::new(jules::Writer::new(jules)),
         pulls: Arc::new(github::Writer::new(github.clone())),
         issues: Arc::new(github::Writer::new(github.clone())),
+        git: Arc::new(github::Writer::new(github.clone())),
         hooks: Arc::new(github::Writer::new(github)),
         agents: Arc::new(sender),
     };

@@ -13,8 +13,8 @@ use domain::session::SessionView;
 use domain::wake::{Notice, Notify};
 use engine::dispatcher::Writers;
 use engine::ports::{
-    AgentsWrite, Delivered, Envelope, HooksWrite, IssuesWrite, NewSession, PullsWrite,
-    SessionsWrite,
+    AgentsWrite, Delivered, Envelope, GitWrite, HooksWrite, IssuesWrite, NewCommit, NewPull,
+    NewSession, NewStatus, PullsWrite, SessionsWrite,
 };
 use jiff::Timestamp;
 
@@ -41,6 +41,10 @@ pub(super) fn mortal(hands: Writers, fate: &Fate) -> Writers {
             real: hands.issues,
             fate: fate.clone(),
         }),
+        git: Arc::new(Mortal {
+            real: hands.git,
+            fate: fate.clone(),
+        }),
         hooks: Arc::new(Mortal {
             real: hands.hooks,
             fate: fate.clone(),
@@ -64,6 +68,57 @@ impl<T: ?Sized> Mortal<T> {
             Acted::Never => Err(dead().never_sent()),
             Acted::Unheard => Err(dead()),
         }
+    }
+}
+
+#[async_trait]
+impl GitWrite for Mortal<dyn GitWrite> {
+    async fn commit(&self, repo: &RepoName, commit: &NewCommit) -> Result<CommitSha, Failure> {
+        self.act("commit", self.real.commit(repo, commit)).await
+    }
+
+    async fn create_branch(
+        &self,
+        repo: &RepoName,
+        branch: &BranchName,
+        commit: &CommitSha,
+    ) -> Result<(), Failure> {
+        let call = self.real.create_branch(repo, branch, commit);
+        self.act("create_branch", call).await
+    }
+
+    async fn open_pull(&self, repo: &RepoName, pull: &NewPull) -> Result<PullRef, Failure> {
+        self.act("open_pull", self.real.open_pull(repo, pull)).await
+    }
+
+    async fn set_status(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+        status: &NewStatus,
+    ) -> Result<(), Failure> {
+        let call = self.real.set_status(repo, commit, status);
+        self.act("set_status", call).await
+    }
+
+    async fn open_issue(
+        &self,
+        repo: &RepoName,
+        text: (&str, &str),
+        labels: &[String],
+    ) -> Result<u64, Failure> {
+        let call = self.real.open_issue(repo, text, labels);
+        self.act("open_issue", call).await
+    }
+
+    async fn put_label(
+        &self,
+        repo: &RepoName,
+        name: &str,
+        look: (&str, &str),
+    ) -> Result<(), Failure> {
+        let call = self.real.put_label(repo, name, look);
+        self.act("put_label", call).await
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) async fn create(
         again: wanted.again,
         text,
         refs: Vec::new(),
+        requirement: None,
         priority: wanted.priority,
         parent: None,
         id,

@@ -4,6 +4,7 @@ use domain::delivery::{
     Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, PlanBy, ReviewBy, Rules,
 };
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
+use domain::pipeline::PipelineRules;
 use domain::policy::{Policy, Source, Timing};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -45,6 +46,10 @@ pub struct SourceView {
     /// How issues become deliveries, and how those go.
     #[schemars(with = "DeliverySettings")]
     pub deliveries: Rules,
+    /// How its pipeline runs; without it the source has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Settings>")]
+    pub pipeline: Option<PipelineRules>,
 }
 
 impl From<Source> for SourceView {
@@ -58,6 +63,7 @@ impl From<Source> for SourceView {
             policy,
             timing,
             deliveries,
+            pipeline,
         } = source;
         Self {
             repo,
@@ -68,6 +74,7 @@ impl From<Source> for SourceView {
             policy,
             timing,
             deliveries,
+            pipeline,
         }
     }
 }

@@ -46,7 +46,7 @@ impl Kind {
     }
 
     /// The kind of an effect. Whether a session that is put away is a twin, only its job knows. Deliveries are
-    /// not played here, so what only they do has none.
+    /// not played here, nor are pipelines, so what only they do has none.
     pub(super) fn of(action: &Action) -> Option<Self> {
         Some(match action {
             Action::CreateSession { .. } => Self::Create,
@@ -60,7 +60,7 @@ impl Kind {
             Action::Label { .. } => Self::Label,
             Action::DeleteBranch { .. } => Self::DeleteBranch,
             Action::ClosePull { .. } => Self::ClosePull,
-            Action::Tracker(_) => return None,
+            Action::Repo(_) | Action::Tracker(_) => return None,
         })
     }
 }

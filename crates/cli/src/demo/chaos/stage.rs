@@ -221,6 +221,7 @@ fn account(backend: &Backend) -> Result<Account> {
 fn source(repo: &str, agent: &str, account: &Account) -> Result<Source> {
     let says_so = repo == HANDBOOK;
     Ok(Source {
+        pipeline: None,
         repo: repo.parse().context("naming a repository")?,
         account: account.name.clone(),
         agent: Some(agent.parse().context("naming an agent")?),

@@ -78,7 +78,10 @@ async fn export(active: bool, here: &CommandContext) -> Result<()> {
 
 fn is_active(job: &Job) -> bool {
     match job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) => true,
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Watching(_) => true,
         Phase::Ended(_) => false,
     }
 }

@@ -8,10 +8,11 @@ use domain::effect::{Effect, RestoreGap};
 use domain::event::Event;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
-use domain::ids::{DeliveryId, JobId, RepoName};
+use domain::ids::{DeliveryId, JobId, PipelineId, RepoName};
 use domain::intake::Intake;
 use domain::job::Job;
 use domain::notes::Notes;
+use domain::pipeline::{Pipeline, Requirement};
 use domain::policy::Source;
 use domain::pull::Lane;
 use domain::redelivery::RedeliveryState;
@@ -90,10 +91,13 @@ kinds! {
     Notes "notes",
     Once "once",
     Outbox "outbox",
+    Pipeline "pipeline",
+    PipelineTurn "pipeline-turn",
     Pull "pull",
     Reach "reach",
     Readings "readings",
     Repository "repository",
+    Requirement "requirement",
     Session "session",
     Slots "slots",
     Source "source",
@@ -149,10 +153,13 @@ impl Kind {
             Self::Merges => again::<Merges>(it),
             Self::Once => again::<IdempotentOrder>(it),
             Self::Outbox => again::<Work>(it),
+            Self::Pipeline => again::<Pipeline>(it),
+            Self::PipelineTurn => again::<PipelineId>(it),
             Self::Pull => again::<TrackedPull>(it),
             Self::Reach => again::<RepositoryAccess>(it),
             Self::Readings => again::<ReadCounter>(it),
             Self::Repository => again::<RepoName>(it),
+            Self::Requirement => again::<Requirement>(it),
             Self::Slots => again::<Slots>(it),
             Self::Source => again::<Source>(it),
             Self::Switches => again::<Switches>(it),
@@ -189,7 +196,7 @@ const BELOW: [(&str, Kind); 17] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 29] = [
+const AGGREGATES: [(&str, Kind); 32] = [
     ("JOB#", Kind::Job),
     (keys::DELIVERY, Kind::Delivery),
     (keys::INTAKE, Kind::Intake),
@@ -219,6 +226,9 @@ const AGGREGATES: [(&str, Kind); 29] = [
     ("COUNT#usage#", Kind::Usage),
     ("LEASE#lane#", Kind::Lane),
     ("LEASE#tick", Kind::Tick),
+    ("LEASE#pipeline#", Kind::PipelineTurn),
+    (keys::PIPELINE, Kind::Pipeline),
+    (keys::REQUIREMENT, Kind::Requirement),
 ];
 
 /// The kind of a record; panics at one that is new here.

@@ -118,6 +118,7 @@ fn largest() -> DeliveryOrder {
     DeliveryOrder {
         repo: repo(),
         issue: None,
+        requirement: None,
         again: false,
         text: IssueText {
             summary: "\u{1F980}".repeat(domain::delivery::TITLE_CHARS_MAX),

@@ -56,6 +56,7 @@ async fn has_pull(world: &World, job: &JobId) -> bool {
     let found = world.backend.store.job(job).await.expect("a store");
     found.is_some_and(|found| match &found.value.phase {
         Phase::Watching(watch) => watch.pull.is_some(),
+        Phase::Proposed { pull, .. } => pull.is_some(),
         Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
     })
 }

@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod jobs;
+mod pipelines;
 mod pulls;
 mod settings;
 
@@ -12,8 +13,9 @@ use domain::event::{
 use domain::facts::Base;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
+use domain::job::{Origin, Phase};
 use domain::policy::MergeMethod;
-use domain::pull::DeliveryHint;
+use domain::pull::{DeliveryHint, PullPhase};
 use domain::redelivery::Log;
 use domain::session::{Plan, PlanStep};
 use domain::wake::{Channel, DeliveryOutcome, Wake};
@@ -32,6 +34,14 @@ const AT: Timestamp = Timestamp::constant(1_790_000_000, 250_000_000);
 /// GitHub's number of the repository.
 const REPO_ID: RepoId = RepoId(1_296_269);
 
+fn queued() -> Phase {
+    Phase::Queued {
+        since: AT,
+        not_before: AT,
+        refusals: 0,
+    }
+}
+
 /// The samples, by kind.
 #[derive(Default)]
 pub(super) struct Samples {
@@ -46,6 +56,10 @@ impl Samples {
         jobs::put(&mut samples);
         pulls::put(&mut samples);
         deliveries::put(&mut samples);
+        let [source, ..] = settings::sources();
+        let job = jobs::job(Origin::Created, queued());
+        let pull = pulls::bare(PullPhase::Open);
+        pipelines::put(&mut samples, &source, (&job, &pull));
         samples.put_effects();
         samples.put_events();
         samples.put_work();
@@ -172,7 +186,7 @@ impl Samples {
     }
 
     fn put_work(&mut self) {
-        for (n, work) in (1..).zip(works()) {
+        for (n, work) in (1..).zip(works().into_iter().chain(pipelines::works())) {
             let id = ulid::Ulid::from_parts(0, n);
             self.put(keys::out("JOB#x", &id), &work);
         }

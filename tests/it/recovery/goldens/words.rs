@@ -11,7 +11,7 @@ use domain::delivery::{
     IssueTrouble, JobEnd, Mode, Observe, Performer, Phase as DeliveryPhase, PlanBy, PullEnd,
     RefRole, RefType, ReviewBy, RunResult, RunStatus, TranscriptState, Verdict, Work as SeenWork,
 };
-use domain::effect::{Action, Effect, EffectState, TrackerAction};
+use domain::effect::{Action, Effect, EffectState, RepoAction, TrackerAction};
 use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use domain::facts::PullState;
 use domain::failure::{CallEffect, FailureClass};
@@ -19,6 +19,10 @@ use domain::github_access::{AccessProblemKind, RepositoryAccess};
 use domain::intake::{Intake, ReadingResult};
 use domain::job::{Attention, EndReason, Job, Origin, Phase};
 use domain::merge::{Judgement, MergeInput, MissingChecksCause, Reason};
+use domain::pipeline::{
+    Exchange, Implement, MemberState, PartWork, Pipeline, PipelineStep, Recipe, Requirement,
+    RequirementState, StepKind, StepState,
+};
 use domain::policy::{Answerer, MergeMethod, MergePolicy, PlanApproval, Source};
 use domain::pull::{DeliveryHint, PullPhase};
 use domain::redelivery::{Log, LogStatus, RedeliveryState};
@@ -65,15 +69,15 @@ words! {
     EffectState { Intent, Started, Unknown, Done, Failed }
     Action {
         CreateSession, Say, ApprovePlan, Archive, Merge, MarkReady, UpdateBranch, Comment, Label,
-        DeleteBranch, ClosePull, Tracker,
+        DeleteBranch, ClosePull, Repo, Tracker,
     }
     FailureClass {
         Unauthorized, Forbidden, NotFound, Precondition, Conflict, Invalid, Throttled, Unavailable,
         Network, Garbled,
     }
     CallEffect { No, Maybe }
-    Origin { Created, Adopted }
-    Phase { Queued, Creating, Watching, Ended }
+    Origin { Created, Adopted, Proposed }
+    Phase { Queued, Creating, Watching, Proposed, Ended }
     Attention { None, Expecting, Question, Plan, Answered }
     EndReason { Merged, PullClosed, Completed, Failed, Lost, Refused, Left, Cancelled }
     SessionState {
@@ -105,7 +109,7 @@ words! {
     Scope { Read, Write, Admin }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
     Work {
-        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Transcript, Intake, Issue, Redelivery,
+        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Pipeline, Requirement, Transcript, Intake, Issue, Redelivery,
     }
     Log { App, Repo }
     LogStatus { Read, NoHook, Forbidden, Unread }
@@ -148,6 +152,15 @@ words! {
     Closed { Finished, PartsClosed, IssueClosed, CalledOff, Abandoned }
     ChildState { Open, Failed, Closed, CalledOff, Abandoned }
     ReadingResult { Read, Failed, Skipped }
+    StepKind { Bootstrap, Layer, Requirements }
+    StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }
+    MemberState { Working, Merging, Merged, Nothing, Failed }
+    RequirementState { Planning, Ready, Implementing, Merged, Tidying, Tidied, Failed }
+    PartWork { Agent, Proposal }
+    RepoAction { Propose }
+    Recipe { Bootstrap, Tidy }
+    Exchange { Human, Auto }
+    Implement { Human, Auto }
 }
 
 /// The variants in a stored value.
@@ -168,6 +181,8 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         }
         Kind::Job => of_job(&read(it)),
         Kind::Outbox => of_work(&read(it)),
+        Kind::Pipeline => of_pipeline(&read(it)),
+        Kind::Requirement => vec![Words::word(&read::<Requirement>(it).state)],
         Kind::Pull => of_pull(&read(it)),
         Kind::Reach => {
             let trouble = read::<RepositoryAccess>(it).trouble;
@@ -209,6 +224,7 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Merges
         | Kind::Notes
         | Kind::Once
+        | Kind::PipelineTurn
         | Kind::Readings
         | Kind::Repository
         | Kind::Session
@@ -237,7 +253,10 @@ fn of_source(source: &Source) -> Vec<&'static str> {
         policy.merge_method.word(),
         policy.plan_approval.word(),
     ];
-    [words, deliveries::of_rules(&source.deliveries)].concat()
+    let rules = source.pipeline.iter();
+    let own = rules.flat_map(|rules| [rules.exchange.word(), rules.implement.word()]);
+    let own: Vec<_> = own.collect();
+    [words, own, deliveries::of_rules(&source.deliveries)].concat()
 }
 
 fn of_effect(effect: &Effect) -> Vec<&'static str> {
@@ -251,7 +270,20 @@ fn of_effect(effect: &Effect) -> Vec<&'static str> {
     if let Action::Tracker(action) = &effect.action {
         words.push(Words::word(action));
     }
+    if let Action::Repo(RepoAction::Propose { recipe, .. }) = &effect.action {
+        words.push("RepoAction::Propose");
+        words.push(recipe.word());
+    }
     words
+}
+
+fn of_pipeline(pipeline: &Pipeline) -> Vec<&'static str> {
+    let step = |step: &PipelineStep| {
+        let mut words = vec![step.kind.word(), Words::word(&step.state)];
+        words.extend(step.members.iter().map(|it| it.state.word()));
+        words
+    };
+    pipeline.steps.iter().flat_map(step).collect()
 }
 
 fn of_event(event: &Event) -> Vec<&'static str> {
@@ -275,8 +307,9 @@ fn of_work(work: &Work) -> Vec<&'static str> {
 
 fn of_job(job: &Job) -> Vec<&'static str> {
     let mut words = vec![job.origin.word(), job.phase.word()];
+    words.extend(job.part.as_ref().map(|part| part.work.word()));
     match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => {}
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => {}
         Phase::Watching(watch) => {
             words.extend([watch.state.word(), watch.attention.word()]);
             let told = watch.announced.question.as_ref();

@@ -55,7 +55,7 @@ fn deliveries() -> Vec<Delivery> {
 }
 
 /// A delivery just after its creation.
-fn bare() -> Delivery {
+pub(super) fn bare() -> Delivery {
     let new = NewDelivery {
         id: id(),
         seq: 7,

@@ -159,8 +159,9 @@ const STATES: [&str; 10] = [
     "DREAMING",
 ];
 
-fn job(origin: Origin, phase: Phase) -> Job {
+pub(super) fn job(origin: Origin, phase: Phase) -> Job {
     Job {
+        part: None,
         delivery: Some("0123456789ab".parse().expect("an id")),
         id: job_id(),
         installation: "home".parse().expect("an id"),

@@ -57,12 +57,12 @@ fn phases() -> Vec<PullPhase> {
     ]
 }
 
-fn bare(phase: PullPhase) -> Pull {
+pub(super) fn bare(phase: PullPhase) -> Pull {
     Pull {
         delivery: Some("0123456789ab".parse().expect("an id")),
         pull: pull_ref(),
         job: job_id(),
-        session: session_id(),
+        session: Some(session_id()),
         repo_id: Some(super::REPO_ID),
         since: AT,
         phase,
@@ -77,6 +77,7 @@ fn bare(phase: PullPhase) -> Pull {
         repairs: Repairs::default(),
         refused: None,
         alarms: Vec::new(),
+        own_checks: None,
         verdict: None,
         hints: HintState::default(),
     }

@@ -175,7 +175,7 @@ fn app_setups() -> [AppSetup; 3] {
     [asked, AppSetup::Made(app()), AppSetup::Stored(app())]
 }
 
-fn sources() -> [Source; 3] {
+pub(super) fn sources() -> [Source; 3] {
     use {MergeMethod as Method, MergePolicy as Merging, PlanApproval as Plans};
     let source = Source {
         repo: pull_ref().repo,

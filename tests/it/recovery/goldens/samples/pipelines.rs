@@ -1,0 +1,272 @@
+//! Samples of pipelines and requirements: every state of steps, agents and requirements, and jobs that work for a pipeline.
+
+use domain::effect::{Action, Effect, RepoAction};
+use domain::facts::{CheckOutcome, Pass};
+use domain::ids::{DeliveryId, PipelineId};
+use domain::job::{Job, Origin, Phase};
+use domain::layer::Layer;
+use domain::pipeline::{
+    Agent, DOCTOR_CHECK, Exchange, FoundRequirement, Implement, Member, MemberState, Part,
+    PartWork, Pipeline, PipelineAsk, PipelineRules, PipelineStep, Recipe, Requirement,
+    RequirementRef, RequirementState, SCOPE_CHECK, StepKind, StepState, TreeShas,
+};
+use domain::policy::Source;
+use domain::pull::{OwnCheck, OwnChecks, Pull};
+use engine::keys;
+use engine::settings::TrackedPull;
+use engine::work::Work;
+
+use super::{AT, Samples, job_id, pull_ref, sha};
+
+pub(super) fn put(samples: &mut Samples, source: &Source, (job, pull): (&Job, &Pull)) {
+    samples.put(keys::pipeline(&id()), &pipeline());
+    samples.put(keys::pipeline_turn(&pull_ref().repo), &id());
+    for requirement in requirements() {
+        let key = keys::requirement(&requirement.repo, &requirement.reference.id);
+        samples.put(key, &requirement);
+    }
+    for rules in rules() {
+        let source = Source {
+            pipeline: Some(rules),
+            ..source.clone()
+        };
+        samples.put(keys::source(&source.repo), &source);
+    }
+    for job in jobs(job) {
+        samples.put(keys::job(&job.id), &job);
+    }
+    for recipe in recipes() {
+        let action = Action::Repo(RepoAction::Propose {
+            job: job_id(),
+            repo: pull_ref().repo,
+            base: "jules".parse().expect("a branch"),
+            recipe,
+        });
+        let effect = Effect::new(action, AT);
+        samples.put(keys::effect("JOB#x", &effect.id), &effect);
+    }
+    let tracked = TrackedPull {
+        pull: checked(pull),
+        read_at: Some(AT),
+    };
+    samples.put(keys::pull(&pull_ref()), &tracked);
+    let delivery = domain::delivery::Delivery {
+        requirement: Some(reference()),
+        ..super::deliveries::bare()
+    };
+    samples.put(keys::delivery(&delivery.id), &delivery);
+}
+
+/// Messages about them.
+pub(super) fn works() -> [Work; 2] {
+    [
+        Work::Pipeline { id: id() },
+        Work::Requirement {
+            repo: pull_ref().repo,
+            id: reference().id,
+        },
+    ]
+}
+
+fn id() -> PipelineId {
+    "01j00000000000000000000042".parse().expect("an id")
+}
+
+fn trees() -> TreeShas {
+    TreeShas {
+        target: sha('a'),
+        worker: sha('b'),
+    }
+}
+
+fn reference() -> RequirementRef {
+    RequirementRef {
+        id: "abc123".parse().expect("an id"),
+        path: ".jules/exchange/requirements/abc123-retry.yml".to_owned(),
+        events: vec![".jules/exchange/events/decided/aaa111-slow.yml".to_owned()],
+    }
+}
+
+fn members() -> Vec<Member> {
+    let states = [
+        MemberState::Working,
+        MemberState::Merging,
+        MemberState::Merged,
+        MemberState::Nothing,
+        MemberState::Failed {
+            reason: "it failed".to_owned(),
+        },
+    ];
+    let member = |state| Member {
+        role: Some("qa".parse().expect("a role")),
+        requirement: Some(reference().path),
+        job: job_id(),
+        state,
+    };
+    states.map(member).into()
+}
+
+fn pipeline() -> Pipeline {
+    let reason = || "nothing changed".to_owned();
+    let states = [
+        (StepKind::Bootstrap, StepState::Done { at: AT }),
+        (
+            StepKind::Layer(Layer::Narrator),
+            StepState::Skipped {
+                at: AT,
+                reason: reason(),
+            },
+        ),
+        (
+            StepKind::Layer(Layer::Observers),
+            StepState::Failed {
+                at: AT,
+                reason: reason(),
+            },
+        ),
+        (
+            StepKind::Layer(Layer::Decider),
+            StepState::Running { since: AT },
+        ),
+        (
+            StepKind::Layer(Layer::Planner),
+            StepState::WaitingMerge { since: AT },
+        ),
+        (StepKind::Requirements, StepState::Pending),
+    ];
+    let step = |(kind, state)| PipelineStep {
+        kind,
+        state,
+        members: members(),
+        trees: Some(trees()),
+        range: "aaaaaaa Add search".to_owned(),
+    };
+    Pipeline {
+        id: id(),
+        repo: pull_ref().repo,
+        target: "main".parse().expect("a branch"),
+        worker: "jules".parse().expect("a branch"),
+        ask: PipelineAsk {
+            layer: Some(Layer::Planner),
+            role: Some("qa".parse().expect("a role")),
+            requirement: Some(reference().path),
+            task: Some("create_three_proposals".to_owned()),
+        },
+        rules: PipelineRules::default(),
+        by: "token zai".to_owned(),
+        steps: states.map(step).into(),
+        wait_minutes: 30,
+        created_at: AT,
+        updated_at: AT,
+    }
+}
+
+fn rules() -> [PipelineRules; 2] {
+    let rules = |exchange, implement| PipelineRules {
+        exchange,
+        implement,
+        ..PipelineRules::default()
+    };
+    [
+        rules(Exchange::Human, Implement::Auto),
+        rules(Exchange::Auto, Implement::Human),
+    ]
+}
+
+fn requirements() -> Vec<Requirement> {
+    let delivery = || -> DeliveryId { "0123456789ab".parse().expect("an id") };
+    let states = [
+        RequirementState::Planning { job: job_id() },
+        RequirementState::Ready,
+        RequirementState::Implementing {
+            delivery: delivery(),
+        },
+        RequirementState::Merged {
+            delivery: delivery(),
+        },
+        RequirementState::Tidying {
+            delivery: delivery(),
+            job: job_id(),
+        },
+        RequirementState::Tidied {
+            delivery: delivery(),
+        },
+        RequirementState::Failed {
+            reason: "it was closed".to_owned(),
+        },
+    ];
+    let found = FoundRequirement {
+        reference: reference(),
+        title: "Retry once".to_owned(),
+        label: "bugs".to_owned(),
+        needs_planning: false,
+    };
+    let requirement = |state| Requirement {
+        keep_files: true,
+        ..Requirement::found(&pull_ref().repo, found.clone(), state, AT)
+    };
+    states.map(requirement).into()
+}
+
+fn recipes() -> [Recipe; 2] {
+    [
+        Recipe::Bootstrap(trees()),
+        Recipe::Tidy {
+            worker: sha('b'),
+            requirement: reference(),
+        },
+    ]
+}
+
+fn jobs(job: &Job) -> [Job; 3] {
+    let part = |pipeline, work| Some(Box::new(Part { pipeline, work }));
+    let agent = PartWork::Agent(Agent {
+        layer: Layer::Planner,
+        role: Some("qa".parse().expect("a role")),
+        requirement: Some(reference().path),
+        trees: trees(),
+        included: vec![".jules/JULES.md".to_owned()],
+        skipped: vec![".jules/exchange/changes.yml".to_owned()],
+    });
+    let proposal = PartWork::Proposal {
+        requirement: Some(reference().id),
+    };
+    let proposed = |pull, head| Job {
+        part: part(None, proposal.clone()),
+        origin: Origin::Proposed,
+        phase: Phase::Proposed {
+            since: AT,
+            pull,
+            head,
+        },
+        ..job.clone()
+    };
+    [
+        Job {
+            part: part(Some(id()), agent),
+            ..job.clone()
+        },
+        proposed(None, None),
+        proposed(Some(pull_ref()), Some(sha('a'))),
+    ]
+}
+
+fn checked(pull: &Pull) -> Pull {
+    let check = |name: &str, outcome, output: &str| OwnCheck {
+        name: name.to_owned(),
+        outcome,
+        output: output.to_owned(),
+    };
+    Pull {
+        session: None,
+        own_checks: Some(Box::new(OwnChecks {
+            head: sha('a'),
+            base: sha('b'),
+            results: vec![
+                check(SCOPE_CHECK, CheckOutcome::Passed(Pass::Success), ""),
+                check(DOCTOR_CHECK, CheckOutcome::Failed, "`x`: no"),
+            ],
+        })),
+        ..pull.clone()
+    }
+}

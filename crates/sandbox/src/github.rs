@@ -29,6 +29,7 @@ mod talk;
 mod tests;
 mod view;
 mod world;
+mod written;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -133,6 +134,9 @@ impl GitHub {
             let name = found.setup.full_name.clone();
             change(&mut found.setup);
             found.setup.full_name = name;
+            if let Some(contents) = &found.contents {
+                contents.protect(&found.setup.protected_branches);
+            }
         }
     }
 

@@ -14,10 +14,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use jiff::Timestamp;
 use tempfile::TempDir;
 
-pub(crate) use changes::Change;
+pub(crate) use changes::{Change, is_odd};
 pub(crate) use program::{Signature, Trouble};
 pub(crate) use reading::{Found, Listed, ReadCommit};
 
@@ -121,6 +120,13 @@ impl Contents {
         self.program.run(&args).map(drop)
     }
 
+    /// Names the branches that no push may move, instead of those named before.
+    pub(crate) fn protect(&self, branches: &[String]) {
+        if let Err(error) = protect(self.folder(), branches) {
+            tracing::error!(%error, "the protected branches of a repository stay as they were");
+        }
+    }
+
     /// Whether something was pushed from outside since this was asked last.
     pub(crate) fn was_pushed(&self) -> bool {
         fs::remove_file(self.folder().join(PUSHED)).is_ok()
@@ -176,9 +182,7 @@ fn set_up(folder: &Path, setup: &RepoSetup) -> std::io::Result<()> {
     let mut config = fs::read_to_string(folder.join("config"))?;
     config.push_str(SETTINGS);
     fs::write(folder.join("config"), config)?;
-    let names = setup.protected_branches.iter();
-    let names: String = names.map(|it| format!("refs/heads/{it}\n")).collect();
-    fs::write(folder.join(PROTECTED), names)?;
+    protect(folder, &setup.protected_branches)?;
     fs::create_dir_all(folder.join("hooks"))?;
     for (name, text) in [("post-receive", POST_RECEIVE), ("update", UPDATE)] {
         let path = folder.join("hooks").join(name);
@@ -186,6 +190,15 @@ fn set_up(folder: &Path, setup: &RepoSetup) -> std::io::Result<()> {
         program::make_executable(&path)?;
     }
     Ok(())
+}
+
+/// Names the branches that no push may move.
+fn protect(folder: &Path, branches: &[String]) -> std::io::Result<()> {
+    let names: String = branches
+        .iter()
+        .map(|it| format!("refs/heads/{it}\n"))
+        .collect();
+    fs::write(folder.join(PROTECTED), names)
 }
 
 /// The files of a folder, without those of its own git.
@@ -212,9 +225,4 @@ fn files_of(folder: &Path) -> std::io::Result<Vec<Change>> {
         }
     }
     Ok(changes)
-}
-
-/// Who makes a commit, and when.
-pub(crate) fn signature(login: &str, id: u64, at: Timestamp) -> Signature<'_> {
-    Signature { login, id, at }
 }

@@ -61,6 +61,24 @@ impl Change {
             is_executable: false,
         }
     }
+
+    /// Where something is put, or taken away.
+    fn path(&self) -> &str {
+        match self {
+            Self::Put { path, .. }
+            | Self::Append { path, .. }
+            | Self::Place { path, .. }
+            | Self::Remove(path)
+            | Self::Move { to: path, .. }
+            | Self::Restore { path, .. } => path,
+        }
+    }
+}
+
+/// Whether git would leave a path out of an index, without a word.
+pub(crate) fn is_odd(path: &str) -> bool {
+    let odd = |part: &str| matches!(part, "" | "." | "..") || part.eq_ignore_ascii_case(".git");
+    path.contains('\0') || path.split('/').any(odd)
 }
 
 /// Mode and object of each file.
@@ -73,6 +91,9 @@ const EXECUTABLE: &str = "100755";
 impl Contents {
     /// The tree of another one, or of a commit, with changes made to it in their order.
     pub(crate) fn tree_with(&self, base: &str, changes: &[Change]) -> Result<String, Trouble> {
+        if let Some(path) = changes.iter().map(Change::path).find(|path| is_odd(path)) {
+            return Err(Trouble::new(format!("`{path}` is no path of a file")));
+        }
         let mut files = self.files(base)?;
         let mut blobs = self.write_blobs(&files, changes)?.into_iter();
         for change in changes {

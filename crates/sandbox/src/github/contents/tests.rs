@@ -1,9 +1,15 @@
 //! The bare repository by itself.
 
+use jiff::Timestamp;
+
 use super::*;
 
 fn setup() -> RepoSetup {
     RepoSetup::new("acme/shop").with_files([("README.md", "one\n"), ("src/a.rs", "a\n")])
+}
+
+fn signature(login: &str, id: u64, at: Timestamp) -> Signature<'_> {
+    Signature { login, id, at }
 }
 
 fn at(seconds: i64) -> Timestamp {

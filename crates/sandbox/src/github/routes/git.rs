@@ -7,7 +7,7 @@ use super::checks::commit;
 use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
-use crate::github::contents::{Change, Found, Listed};
+use crate::github::contents::{Change, EMPTY_TREE, Found, Listed, is_odd};
 use crate::github::pen::{put, time};
 use crate::github::real::{TreeDraft, refused};
 use crate::github::world::{Commit, GitHubRefusal, GitHubWorld, Repo};
@@ -93,7 +93,7 @@ fn make_tree(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     let contents = world.contents(repo)?;
     let base = match ask.text("base_tree") {
         Some(base) => tree_named(world, repo, base)?.oid,
-        None => crate::github::contents::EMPTY_TREE.to_owned(),
+        None => EMPTY_TREE.to_owned(),
     };
     let entries = ask.body.get("tree").and_then(Value::as_array);
     let entries = entries.filter(|entries| !entries.is_empty());
@@ -114,8 +114,7 @@ fn make_tree(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
 fn change(world: &GitHubWorld, repo: &str, entry: &Value) -> Result<Change, GitHubRefusal> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str);
     let path = text("path").unwrap_or_default().to_owned();
-    let odd = |part: &str| matches!(part, "" | "." | "..") || part.eq_ignore_ascii_case(".git");
-    if path.split('/').any(odd) {
+    if is_odd(&path) {
         let message = "tree.path contains a malformed path component";
         return Err(GitHubRefusal::new(422, message));
     }

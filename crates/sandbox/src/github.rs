@@ -8,6 +8,7 @@ mod checks;
 mod ci;
 mod closing;
 mod commits;
+mod contents;
 mod deployments;
 mod dispatches;
 mod events;
@@ -17,6 +18,7 @@ mod merge;
 mod moves;
 mod pen;
 mod pulls;
+mod real;
 mod reverts;
 mod routes;
 mod setup;
@@ -27,6 +29,7 @@ mod talk;
 mod tests;
 mod view;
 mod world;
+mod written;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -131,6 +134,9 @@ impl GitHub {
             let name = found.setup.full_name.clone();
             change(&mut found.setup);
             found.setup.full_name = name;
+            if let Some(contents) = &found.contents {
+                contents.protect(&found.setup.protected_branches);
+            }
         }
     }
 

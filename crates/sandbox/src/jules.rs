@@ -6,6 +6,7 @@ mod draft;
 mod foreign;
 mod hear;
 mod json;
+mod layer_agent;
 mod mask;
 mod patch;
 mod play;
@@ -22,6 +23,7 @@ mod switches;
 mod tests;
 mod view;
 mod world;
+mod written;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,6 +37,7 @@ use crate::scenario::Scenario;
 use crate::story::Step;
 
 pub use foreign::SessionView;
+pub use layer_agent::layer_agent;
 pub(crate) use refusal::JulesRefusal;
 pub(crate) use routes::router;
 pub use settings::AccountSetup;

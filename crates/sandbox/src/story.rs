@@ -1,6 +1,8 @@
 //! Stories: the behaviour of a session after its creation, as a list of timed steps.
 //! Durations are friendly text such as `2s`, `1500ms` or `1h 30m`; the scenario's pace multiplies them.
 
+use std::collections::BTreeMap;
+
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -92,6 +94,15 @@ pub enum Step {
         #[serde(default)]
         draft: bool,
     },
+    /// Makes one commit of files, which the session's pull request then offers. Only in a repository with files.
+    Write(Writing),
+    /// Does what the prompt of a pipeline's layer says, and knows nothing else but the checked-out branch. Where there is
+    /// nothing to report the work ends here, without a pull request.
+    Layer {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+    },
     /// Pushes a commit to the branch of the session's pull request, if it has one.
     Push {
         /// Delay before the step.
@@ -161,6 +172,22 @@ pub enum Step {
     },
 }
 
+/// Files that a session writes in one commit: first the moves, then the removals, then the texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Writing {
+    /// Delay before the step.
+    pub after: SignedDuration,
+    /// The branch that is made for it; one named after the session's title where there is none.
+    pub branch: Option<String>,
+    /// Texts of files by path.
+    pub files: BTreeMap<String, String>,
+    /// Files that get another path: the old one and the new one.
+    pub moves: Vec<(String, String)>,
+    /// Files that go away.
+    pub removals: Vec<String>,
+}
+
 impl Step {
     /// Delay before the step, at pace 1.
     #[must_use]
@@ -172,6 +199,8 @@ impl Step {
             | Self::Say { after, .. }
             | Self::Stall { after }
             | Self::OpenPull { after, .. }
+            | Self::Write(Writing { after, .. })
+            | Self::Layer { after }
             | Self::Push { after, .. }
             | Self::Complete { after, .. }
             | Self::Fail { after, .. }
@@ -183,6 +212,34 @@ impl Step {
         }
     }
 }
+
+impl Story {
+    /// The built-in story `layer`: it works on the prompts of a pipeline's layers and on nothing else, in about five seconds.
+    #[must_use]
+    pub fn layer() -> Self {
+        let plan = Step::Plan {
+            after: STEP,
+            steps: vec!["Do what the section Output says".to_owned()],
+        };
+        let open = Step::OpenPull {
+            after: STEP,
+            files: Vec::new(),
+            draft: false,
+        };
+        let complete = Step::Complete {
+            after: STEP,
+            no_change: false,
+        };
+        Self {
+            matches: LAYER_PROMPT.to_owned(),
+            steps: vec![plan, Step::Layer { after: STEP }, open, complete],
+            ..Self::default()
+        }
+    }
+}
+
+/// What every prompt of a layer has, and no other one.
+const LAYER_PROMPT: &str = "# Output\n\nYou work on the branch ";
 
 /// The default story: plan, work, pull request, done, in about seven seconds.
 impl Default for Story {

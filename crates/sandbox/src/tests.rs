@@ -1,6 +1,7 @@
 //! Tests of the whole sandbox over real sockets.
 
 mod agents;
+mod contents;
 mod control;
 mod faults;
 mod running;

@@ -16,6 +16,7 @@ mod logs;
 mod reads;
 mod renamed;
 mod sandbox;
+mod sandbox_git;
 mod server;
 mod tokens;
 mod world;

@@ -148,6 +148,7 @@ impl GitHubWorld {
 
     /// Performs every change that is due, in the order of time.
     pub(crate) fn advance(&mut self, now: Timestamp) {
+        self.notice_pushes(now);
         while let Some((due, repo, id)) = self.next_change().filter(|(due, ..)| *due <= now) {
             self.move_check(due, &repo, id);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
+use super::contents::Merge;
 use super::setup::{ChangedFile, RepoSetup};
 use super::world::{Commit, GitHubWorld, Repo, User, sha_of};
 
@@ -28,6 +29,7 @@ impl GitHubWorld {
             at: now,
             files: draft.files,
             reverts: None,
+            real: None,
         };
         self.commits.insert(sha.clone(), commit);
         sha
@@ -41,6 +43,9 @@ impl GitHubWorld {
             setup.id
         };
         let mut repo = Repo::new(setup, id, now);
+        if repo.setup.is_real() {
+            return self.add_real_repo(now, repo);
+        }
         let author = User::named(repo.owner());
         let draft = Draft {
             parents: vec![],
@@ -99,12 +104,18 @@ impl GitHubWorld {
             .difference(&known)
             .filter_map(|sha| self.commits.get(*sha))
             .collect();
-        commits.sort_by(|one, other| (one.at, &one.sha).cmp(&(other.at, &other.sha)));
+        let generation = |it: &Commit| it.real.as_ref().map_or(0, |real| real.generation);
+        commits.sort_by(|one, other| {
+            (one.at, generation(one), &one.sha).cmp(&(other.at, generation(other), &other.sha))
+        });
         commits
     }
 
     /// The files that differ between two commits, each once, with the sums of their lines.
     pub(crate) fn files_between(&self, base: &str, head: &str) -> Vec<ChangedFile> {
+        if let Some(contents) = self.contents_of(base, head) {
+            return self.real_files(contents, (base, head));
+        }
         let mut files: Vec<ChangedFile> = Vec::new();
         for file in self
             .between(base, head)
@@ -128,6 +139,9 @@ impl GitHubWorld {
 
     /// Whether both sides changed the same file since they parted.
     pub(crate) fn overlap(&self, base: &str, head: &str) -> bool {
+        if let Some(contents) = self.contents_of(base, head) {
+            return !matches!(contents.merge(base, head), Ok(Merge::Clean(_)));
+        }
         let ours = self.files_between(base, head);
         let theirs = self.files_between(head, base);
         ours.iter()

@@ -72,7 +72,7 @@ impl GitHubWorld {
             author: order.by.user.clone(),
             files: own_files,
         };
-        let sha = self.commit(now, draft);
+        let sha = self.merge_commit(now, draft, &pull.head_sha)?;
         self.note_actor(repo, &sha, &order.by)?;
         self.freeze_base(repo, number)?;
         let issue = self.issue_mut(repo, number)?;
@@ -219,7 +219,11 @@ impl GitHubWorld {
             author: by.user.clone(),
             files: vec![],
         };
-        let sha = self.commit(now, draft);
+        let base = self
+            .repo(repo)?
+            .tip(&self.pull(repo, number)?.base_ref)
+            .to_owned();
+        let sha = self.merge_commit(now, draft, &base)?;
         self.note_actor(repo, &sha, &by)?;
         self.move_branch(now, &head_repo, &head_ref, &sha)?;
         Ok(sha)

@@ -34,7 +34,7 @@ impl GitHubWorld {
             author: author.clone(),
             files,
         };
-        let sha = self.commit(now, draft);
+        let sha = self.commit_in(now, draft, &[])?;
         let number = self.insert_pull(now, repo, &new, (author, base_ref, sha.clone()))?;
         self.pull_mut(repo, number)?.opened_on = parent;
         if new.by_actions_token {
@@ -61,7 +61,7 @@ impl GitHubWorld {
         })
     }
 
-    fn insert_pull(
+    pub(crate) fn insert_pull(
         &mut self,
         now: Timestamp,
         repo: &str,
@@ -133,6 +133,7 @@ impl GitHubWorld {
             parents.extend(self.base_tip_for(repo, branch));
         }
         let author = User::named(&new.author_login);
+        let restored = self.restored(repo, branch, &new.reverts);
         let mut files = new.files;
         files.extend(new.reverts.iter().map(|path| ChangedFile::modified(path)));
         let draft = Draft {
@@ -141,7 +142,7 @@ impl GitHubWorld {
             author,
             files,
         };
-        let sha = self.commit(now, draft);
+        let sha = self.commit_in(now, draft, &restored)?;
         if !new.reverts.is_empty() {
             self.note_reverts(repo, branch, (&sha, new.reverts));
         }
@@ -199,6 +200,7 @@ impl GitHubWorld {
         branch: &str,
         sha: &str,
     ) -> Result<(), GitHubRefusal> {
+        self.point(repo, branch, Some(sha))?;
         let found = self.repo_mut(repo)?;
         let before = found.branches.insert(branch.to_owned(), sha.to_owned());
         let on_base = found.setup.default_branch == branch && found.ci().on_base;
@@ -316,6 +318,7 @@ impl GitHubWorld {
         let Some(tip) = found.branches.remove(branch) else {
             return Err(GitHubRefusal::new(422, "Reference does not exist"));
         };
+        self.point(repo, branch, None)?;
         self.tell_push(now, repo, branch, (Some(&tip), None));
         for (base_repo, number) in self.open_pulls_from(repo, branch) {
             let author = self.issue(&base_repo, number)?.author.clone();

@@ -7,10 +7,13 @@ mod ask;
 mod caller;
 mod checks;
 mod deployments;
+mod git;
 mod graphql;
 mod hooks;
 mod issues;
+mod labels;
 mod manifest;
+mod objects;
 mod paging;
 mod pulls;
 mod refs;
@@ -130,6 +133,9 @@ fn in_repo(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Out
         [] => repos::show(world, ask, repo),
         ["pulls", rest @ ..] => pulls::answer(world, ask, repo, rest),
         ["issues", rest @ ..] => issues::answer(world, ask, repo, rest),
+        ["commits"] | ["git", "trees" | "commits", ..] | ["git", "refs"] => {
+            git::answer(world, ask, repo, rest)
+        }
         ["commits" | "statuses" | "check-runs" | "check-suites", ..] => {
             checks::answer(world, ask, repo, rest)
         }
@@ -138,9 +144,8 @@ fn in_repo(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Out
         ["branches" | "rules" | "git" | "compare", ..] => refs::answer(world, ask, repo, rest),
         ["hooks", rest @ ..] => hooks::answer(world, ask, repo, rest),
         ["collaborators", login, "permission"] => repos::permission(world, ask, repo, login),
-        ["labels" | "collaborators" | "rulesets" | "contents", ..] => {
-            settings::answer(world, ask, repo, rest)
-        }
+        ["labels", rest @ ..] => labels::answer(world, ask, repo, rest),
+        ["collaborators" | "rulesets" | "contents", ..] => settings::answer(world, ask, repo, rest),
         _ => Err(GitHubRefusal::not_found()),
     }
 }

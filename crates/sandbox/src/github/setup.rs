@@ -1,6 +1,7 @@
 //! What a test or a scenario declares: repositories, their checks and rules, tokens and new pull requests.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,12 @@ pub struct RepoSetup {
     pub collaborators: BTreeMap<String, String>,
     /// What only administrators set.
     pub admin: AdminSetup,
+    /// The texts of files on the default branch, by path. A repository with files is a real one of git.
+    pub files: BTreeMap<String, String>,
+    /// A folder of this machine whose files are on the default branch, beside `files`.
+    pub folder: Option<PathBuf>,
+    /// Branches of a repository with files that only merges may move.
+    pub protected_branches: Vec<String>,
 }
 
 impl Default for RepoSetup {
@@ -58,6 +65,9 @@ impl Default for RepoSetup {
             delete_branch_on_merge: false,
             collaborators: BTreeMap::new(),
             admin: AdminSetup::default(),
+            files: BTreeMap::new(),
+            folder: None,
+            protected_branches: Vec::new(),
         }
     }
 }
@@ -69,6 +79,20 @@ impl RepoSetup {
             full_name: full_name.to_owned(),
             ..Self::default()
         }
+    }
+
+    /// The same repository as a real one of git, with these files: paths and texts.
+    #[must_use]
+    pub fn with_files<'a>(mut self, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let files = files.into_iter();
+        self.files
+            .extend(files.map(|(path, text)| (path.to_owned(), text.to_owned())));
+        self
+    }
+
+    /// Whether git keeps it.
+    pub(crate) fn is_real(&self) -> bool {
+        !self.files.is_empty() || self.folder.is_some()
     }
 
     /// The same repository with these checks and rules.

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::access::{Token, TokenSetup};
 use super::admin::AppSetup;
 use super::checks::{Check, Status, Suite};
+use super::contents::Contents;
 use super::deployments::Deployment;
 use super::issues::Gone;
 use super::moves::InstallationSetup;
@@ -69,6 +70,10 @@ pub(crate) struct Repo {
     pub(crate) without_ci: BTreeSet<String>,
     pub(crate) next_number: u64,
     pub(crate) created_at: Timestamp,
+    /// Its real git, if it has files.
+    pub(crate) contents: Option<Contents>,
+    /// Labels that were made by the API: colour and description by name.
+    pub(crate) labels: BTreeMap<String, (String, String)>,
 }
 
 /// A person or a bot.
@@ -89,6 +94,25 @@ pub(crate) struct Commit {
     pub(crate) files: Vec<ChangedFile>,
     /// Those of its files that equal their state at another commit.
     pub(crate) reverts: Option<Reverts>,
+    /// What only a commit of real git has.
+    pub(crate) real: Option<Real>,
+}
+
+impl Commit {
+    /// The id of its tree; a commit that is made up has none of its own.
+    pub(crate) fn tree(&self) -> &str {
+        self.real.as_ref().map_or(&self.sha, |real| &real.tree)
+    }
+}
+
+/// Where git keeps a commit.
+#[derive(Clone, Debug)]
+pub(crate) struct Real {
+    /// The number of the repository whose git it is.
+    pub(crate) home: u64,
+    pub(crate) tree: String,
+    /// One more than that of its parents: commits of one second have an order too.
+    pub(crate) generation: u64,
 }
 
 /// Files that a commit puts back.
@@ -185,6 +209,8 @@ pub(crate) struct GitHubRefusal {
     pub(crate) message: String,
     /// The permission that would have been enough, such as `checks=read`.
     pub(crate) needs: Option<String>,
+    /// GitHub's details, where it gives any.
+    pub(crate) errors: Vec<serde_json::Value>,
 }
 
 impl GitHubRefusal {
@@ -193,6 +219,15 @@ impl GitHubRefusal {
             status,
             message: message.into(),
             needs: None,
+            errors: Vec::new(),
+        }
+    }
+
+    /// 422 with one detail.
+    pub(crate) fn invalid(error: serde_json::Value) -> Self {
+        Self {
+            errors: vec![error],
+            ..Self::new(422, "Validation Failed")
         }
     }
 
@@ -248,6 +283,8 @@ impl Repo {
             without_ci: BTreeSet::new(),
             next_number: 1,
             created_at: now,
+            contents: None,
+            labels: BTreeMap::new(),
         }
     }
 

@@ -123,6 +123,14 @@ impl Session {
                 self.enter("IN_PROGRESS", stage.at);
                 self.open_pull(files, draft, stage);
             }
+            Step::Write(writing) => {
+                self.work_on();
+                self.write_files(writing, stage);
+            }
+            Step::Layer { .. } => {
+                self.work_on();
+                self.work_as_layer(stage);
+            }
             Step::Push {
                 message,
                 files,
@@ -273,7 +281,7 @@ impl Session {
         }
     }
 
-    fn fail(&mut self, reason: &str, stage: &PlayedStep<'_>) {
+    pub(crate) fn fail(&mut self, reason: &str, stage: &PlayedStep<'_>) {
         self.write(
             stage.at,
             Originator::System,

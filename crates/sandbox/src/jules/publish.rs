@@ -31,7 +31,8 @@ impl Session {
             return;
         }
         let title = self.pull_title();
-        let head = format!("{}-{}", slug(&title), self.id);
+        let written = self.work.branch.clone();
+        let head = written.clone().unwrap_or_else(|| self.branch_name());
         let description = format!(
             "{}\n\n{}",
             first_line(&self.ask.prompt),
@@ -48,7 +49,11 @@ impl Session {
             files: self.work.files.clone(),
             ..NewPull::default()
         };
-        let number = stage.github.open_pull(stage.at, &source.repo, pull);
+        let number = match written {
+            Some(_) => stage.github.offer_pull(stage.at, &source.repo, &pull),
+            None => Some(stage.github.open_pull(stage.at, &source.repo, pull)),
+        };
+        let Some(number) = number else { return };
         let url = format!("https://github.com/{}/pull/{number}", source.repo);
         let at = Some((source.repo, number));
         self.work.pull = Some(OwnPull {
@@ -120,8 +125,13 @@ impl Session {
         )
     }
 
+    /// The name of a branch that the session makes up.
+    pub(crate) fn branch_name(&self) -> String {
+        format!("{}-{}", slug(&self.pull_title()), self.id)
+    }
+
     /// Jules words the title itself; a caller's marker in brackets does not get into it.
-    fn pull_title(&self) -> String {
+    pub(crate) fn pull_title(&self) -> String {
         let title = match self
             .ask
             .title

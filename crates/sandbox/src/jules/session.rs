@@ -81,6 +81,8 @@ pub(crate) struct Shadow {
 pub(crate) struct Work {
     pub(crate) files: Vec<ChangedFile>,
     pub(crate) pull: Option<OwnPull>,
+    /// The branch that has its commits, where it wrote files.
+    pub(crate) branch: Option<String>,
     /// Whether reads show the outputs.
     pub(crate) shown: bool,
     /// Comments of others on the pull request that were seen already.

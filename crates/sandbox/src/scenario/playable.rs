@@ -222,6 +222,8 @@ fn check_steps(field: &str, steps: &[Step]) -> Found {
             | Step::Say { .. }
             | Step::Stall { .. }
             | Step::Push { .. }
+            | Step::Write(_)
+            | Step::Layer { .. }
             | Step::Complete { .. }
             | Step::Fail { .. }
             | Step::Pause { .. }

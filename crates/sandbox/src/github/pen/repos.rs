@@ -148,7 +148,7 @@ impl Pen<'_> {
                 "author": person,
                 "committer": person,
                 "message": commit.message,
-                "tree": { "sha": commit.sha, "url": format!("{url}/git/trees/{}", commit.sha) },
+                "tree": { "sha": commit.tree(), "url": format!("{url}/git/trees/{}", commit.tree()) },
                 "url": format!("{url}/git/commits/{}", commit.sha),
                 "comment_count": 0,
                 "verification": { "verified": false, "reason": "unsigned", "signature": null, "payload": null },
@@ -171,7 +171,7 @@ impl Pen<'_> {
         let person = json!({ "name": commit.author.login, "email": email });
         json!({
             "id": commit.sha,
-            "tree_id": commit.sha,
+            "tree_id": commit.tree(),
             "message": commit.message,
             "timestamp": time(commit.at),
             "author": person,

@@ -1,8 +1,9 @@
-//! The one GraphQL mutation that REST lacks, whose a token is, a branch with what is based on it, and a polite refusal of everything else.
+//! The one GraphQL mutation that REST lacks, whose a token is, a branch with what is based on it, objects by expression, and a polite refusal of everything else.
 
 use serde_json::{Value, json};
 
 use super::ask::Ask;
+use super::objects;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::world::{GitHubWorld, User, node_id};
@@ -14,11 +15,14 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask) -> Outcome {
         let shown = json!({ "login": viewer.login, "databaseId": viewer.id });
         return Ok(Reply::json(json!({ "data": { "viewer": shown } })));
     }
+    if query.starts_with("query") && query.contains("object(expression:") {
+        return objects::answer(world, ask, query);
+    }
     if query.starts_with("query") && query.contains("baseRefName") {
         return branch(world, ask);
     }
     if !query.contains("markPullRequestReadyForReview") {
-        let message = "The sandbox answers only viewer, a branch with what is based on it, and the mutation markPullRequestReadyForReview.";
+        let message = "The sandbox answers only viewer, a branch with what is based on it, objects by expression, and the mutation markPullRequestReadyForReview.";
         return Ok(failed("UNSUPPORTED", message));
     }
     let Some((repo, number)) = target(world, ask, query) else {
@@ -100,6 +104,6 @@ fn target(world: &GitHubWorld, ask: &Ask, query: &str) -> Option<(String, u64)> 
 }
 
 /// GraphQL fails with status 200 and a list of errors.
-fn failed(kind: &str, message: &str) -> Reply {
+pub(super) fn failed(kind: &str, message: &str) -> Reply {
     Reply::json(json!({ "data": null, "errors": [{ "type": kind, "message": message }] }))
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::ask::Ask;
 use super::reply::Reply;
+use crate::github::pen::put;
 
 /// Entries of a page when the caller names no number.
 const DEFAULT_SIZE: usize = 30;
@@ -37,6 +38,14 @@ pub(super) fn extended(ask: &Ask, around: Value, (field, items): (&str, Vec<Valu
         fields.insert("total_count".to_owned(), json!(page.total));
         fields.insert(field.to_owned(), Value::Array(page.items));
     }
+    Reply::json(body).linked(page.link)
+}
+
+/// The same without the total, as a comparison has its commits.
+pub(super) fn within(ask: &Ask, around: Value, (field, items): (&str, Vec<Value>)) -> Reply {
+    let page = cut(ask, items);
+    let mut body = around;
+    put(&mut body, field, Value::Array(page.items));
     Reply::json(body).linked(page.link)
 }
 

@@ -7,12 +7,13 @@ use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::merge::{Actor, MergeOrder};
-use crate::github::setup::MergeMethod;
+use crate::github::setup::{MergeMethod, NewPull};
 use crate::github::world::{GitHubRefusal, GitHubWorld, Issue, Pull, Repo};
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
         ("GET", []) => list(world, ask, repo),
+        ("POST", []) => open(world, ask, repo),
         ("GET", [n]) => show(world, ask, repo, number(n)?),
         ("PATCH", [n]) => change(world, ask, repo, number(n)?),
         ("GET", [n, "files"]) => files(world, ask, repo, number(n)?),
@@ -76,6 +77,34 @@ fn show(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
         world.issue(repo, n)?,
     );
     Ok(Reply::json(ask.pen(world).whole_pull(found, pull, issue)))
+}
+
+/// Opens a pull request from a branch of the repository itself.
+fn open(world: &mut GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
+    ask.writes(Resource::PullRequests)?;
+    let head = ask.demand("head")?;
+    let own = world.repo(repo)?.owner().to_owned();
+    let branch = match head.split_once(':') {
+        Some((owner, branch)) if owner.eq_ignore_ascii_case(&own) => branch,
+        Some(_) => return Err(GitHubRefusal::new(422, "Validation Failed")),
+        None => head,
+    };
+    let new = NewPull {
+        title: ask.demand("title")?.to_owned(),
+        body: ask.text("body").unwrap_or_default().to_owned(),
+        head_branch: branch.to_owned(),
+        base_branch: ask.demand("base")?.to_owned(),
+        draft: ask.body.get("draft") == Some(&Value::Bool(true)),
+        author_login: ask.caller.login().to_owned(),
+        by_actions_token: ask.caller.is_actions(),
+        ..NewPull::default()
+    };
+    let n = world.offer_pull(ask.now, repo, &new)?;
+    let (found, pull) = (world.repo(repo)?, world.pull(repo, n)?);
+    let whole = ask
+        .pen(world)
+        .whole_pull(found, pull, world.issue(repo, n)?);
+    Ok(Reply::status(201, whole))
 }
 
 fn change(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {

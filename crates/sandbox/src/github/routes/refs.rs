@@ -7,7 +7,11 @@ use super::checks::commit;
 use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
+use crate::github::pen::put;
 use crate::github::world::{GitHubRefusal, GitHubWorld, node_id};
+
+/// GitHub lists no more files of a comparison.
+const COMPARED_FILES_MAX: usize = 300;
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
@@ -85,8 +89,12 @@ fn reference(world: &GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outcom
 
 fn delete(world: &mut GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outcome {
     ask.writes(Resource::Contents)?;
-    if world.repo(repo)?.setup.default_branch == branch {
+    let setup = &world.repo(repo)?.setup;
+    if setup.default_branch == branch {
         return Err(GitHubRefusal::new(422, "Cannot delete the default branch"));
+    }
+    if setup.protected_branches.iter().any(|it| it == branch) {
+        return Err(GitHubRefusal::new(422, "Cannot delete a protected branch"));
     }
     world.delete_branch(ask.now, repo, branch)?;
     world.counters.count(|it| it.branch_deletes += 1);
@@ -115,17 +123,24 @@ fn compare(world: &GitHubWorld, ask: &Ask, repo: &str, spec: &str) -> Outcome {
             .map(|commit| pen.commit(found, commit))
     };
     let files = world.files_between(&base, &head);
-    let files = files.iter().map(|file| {
-        json!({
+    // GitHub lists the files on the first page only, and no more than these.
+    let on_first = ask.param("page").is_none_or(|page| page == "1");
+    let shown_files = if on_first { COMPARED_FILES_MAX } else { 0 };
+    let files = files.iter().take(shown_files).map(|file| {
+        let mut shown = json!({
             "filename": file.filename,
             "status": file.status,
             "additions": file.additions,
             "deletions": file.deletions,
             "changes": file.additions + file.deletions,
             "patch": file.patch,
-        })
+        });
+        if let Some(before) = &file.previous_filename {
+            put(&mut shown, "previous_filename", json!(before));
+        }
+        shown
     });
-    Ok(Reply::json(json!({
+    let around = json!({
         "url": format!("{}/compare/{spec}", pen.repo_url(found)),
         "status": status,
         "ahead_by": ahead.len(),
@@ -133,9 +148,10 @@ fn compare(world: &GitHubWorld, ask: &Ask, repo: &str, spec: &str) -> Outcome {
         "total_commits": ahead.len(),
         "base_commit": shown(&base),
         "merge_base_commit": shown(&world.merge_base(&base, &head)),
-        "commits": ahead.iter().map(|commit| pen.commit(found, commit)).collect::<Vec<_>>(),
         "files": files.collect::<Vec<_>>(),
-    })))
+    });
+    let commits = ahead.iter().map(|commit| pen.commit(found, commit));
+    Ok(paging::within(ask, around, ("commits", commits.collect())))
 }
 
 fn side(world: &GitHubWorld, repo: &str, name: &str) -> Result<String, GitHubRefusal> {

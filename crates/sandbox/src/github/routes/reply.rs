@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::ask::Ask;
+use crate::github::pen::put;
 use crate::github::world::{GitHubRefusal, GitHubWorld};
 
 /// What a route answers.
@@ -80,11 +81,14 @@ impl Reply {
     }
 
     pub(super) fn refused(refusal: &GitHubRefusal) -> Self {
-        let body = json!({
+        let mut body = json!({
             "message": refusal.message,
             "documentation_url": "https://docs.github.com/rest",
             "status": refusal.status.to_string(),
         });
+        if !refusal.errors.is_empty() {
+            put(&mut body, "errors", json!(refusal.errors));
+        }
         let mut reply = Self::status(refusal.status, body);
         let name = HeaderName::from_static("x-accepted-github-permissions");
         reply

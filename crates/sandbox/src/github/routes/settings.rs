@@ -1,4 +1,4 @@
-//! What settings pages show: labels, people, rulesets, workflow files.
+//! What settings pages show: people, rulesets, workflow files.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,42 +10,19 @@ use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::pen::{WEB, put};
 use crate::github::setup::{ACTIONS_APP_SLUG, CheckKind, Protection};
-use crate::github::world::{GitHubRefusal, GitHubWorld, Repo, User, node_id};
+use crate::github::world::{GitHubRefusal, GitHubWorld, Repo, User};
 
 /// Where workflow files live.
 const WORKFLOWS: &str = ".github/workflows";
 
 pub(super) fn answer(world: &GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
-        ("GET", ["labels", name]) => label(world, ask, repo, name),
         ("GET", ["collaborators"]) => people(world, ask, repo),
         ("GET", ["rulesets", id]) => ruleset(world, ask, repo, number(id)?),
         ("GET", ["contents", ".github", "workflows"]) => files(world, ask, repo),
         ("GET", ["contents", ".github", "workflows", name]) => file(world, ask, repo, name),
         _ => Err(GitHubRefusal::not_found()),
     }
-}
-
-/// A label exists when the repository declares it, or when anything carries it.
-fn label(world: &GitHubWorld, ask: &Ask, repo: &str, name: &str) -> Outcome {
-    // Pull requests have labels, too.
-    ask.reads(Resource::Issues)
-        .or_else(|refusal| ask.reads(Resource::PullRequests).map_err(|_| refusal))?;
-    let found = world.repo(repo)?;
-    let carried = found.issues.values().flat_map(|issue| &issue.labels);
-    let mut all = found.setup.admin.labels.iter().chain(carried);
-    let label = all
-        .find(|label| label.eq_ignore_ascii_case(name))
-        .ok_or_else(GitHubRefusal::not_found)?;
-    Ok(Reply::json(json!({
-        "id": found.id + 11,
-        "node_id": node_id("LA", found.id),
-        "url": format!("{}/labels/{label}", ask.pen(world).repo_url(found)),
-        "name": label,
-        "color": "ededed",
-        "default": false,
-        "description": null,
-    })))
 }
 
 /// The owner and all invited users, by their least rights.

@@ -1,0 +1,367 @@
+//! Repositories with files: git makes and merges their commits, and the graph knows them like all others.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::GitHub;
+use super::commits::Draft;
+use super::contents::{Change, Contents, EMPTY_TREE, Merge, ReadCommit, Signature, Trouble};
+use super::events::PullEvent;
+use super::setup::{ChangedFile, NewPull};
+use super::world::{Commit, GitHubRefusal, GitHubWorld, Real, Repo, User};
+
+/// A commit of a tree that is there.
+pub(crate) struct TreeDraft<'a> {
+    pub(crate) tree: &'a str,
+    pub(crate) parents: &'a [String],
+    pub(crate) message: &'a str,
+    pub(crate) author: User,
+}
+
+impl GitHub {
+    /// The bare repository of a repository with files, to clone from and to push to; it goes away with the sandbox.
+    #[must_use]
+    pub fn folder(&self, repo: &str) -> Option<PathBuf> {
+        let world = self.world();
+        let contents = world.repo(repo).ok()?.contents.as_ref()?;
+        Some(contents.folder().to_owned())
+    }
+}
+
+/// What git refuses is refused.
+pub(crate) fn refused(trouble: Trouble) -> GitHubRefusal {
+    let message = trouble.to_string();
+    tracing::warn!(message, "the git of a repository refuses");
+    GitHubRefusal::new(422, message)
+}
+
+impl GitHubWorld {
+    /// Declares a repository with the files of its setup. Without git it is not declared.
+    pub(crate) fn add_real_repo(&mut self, now: Timestamp, mut repo: Repo) {
+        let (contents, tree) = match Contents::of(&repo.setup) {
+            Ok(made) => made,
+            Err(trouble) => {
+                tracing::error!(%trouble, repo = repo.full_name(), "a repository with files is left out");
+                return;
+            }
+        };
+        let (key, home, branch) = (repo.key(), repo.id, repo.setup.default_branch.clone());
+        let author = User::named(repo.owner());
+        repo.contents = Some(contents);
+        self.repos.insert(key.clone(), repo);
+        let draft = TreeDraft {
+            tree: &tree,
+            parents: &[],
+            message: "Initial commit",
+            author,
+        };
+        let made = self.commit_tree(now, home, &draft).and_then(|sha| {
+            self.point(&key, &branch, Some(&sha))?;
+            self.repo_mut(&key)?.branches.insert(branch, sha);
+            Ok(())
+        });
+        if let Err(refusal) = made {
+            tracing::error!(message = refusal.message, key, "a first commit is missing");
+        }
+    }
+
+    /// The number of the repository whose git holds a commit.
+    fn home_of(&self, sha: &str) -> Option<u64> {
+        let real = self.commits.get(sha)?.real.as_ref()?;
+        Some(real.home)
+    }
+
+    /// The git that holds both commits.
+    pub(crate) fn contents_of(&self, one: &str, other: &str) -> Option<&Contents> {
+        let home = self.home_of(one)?;
+        let both = self.home_of(other)? == home;
+        let repo = both.then(|| self.repo_by_id(home).ok()).flatten()?;
+        repo.contents.as_ref()
+    }
+
+    /// The git of a repository; one without files has none.
+    pub(crate) fn contents(&self, repo: &str) -> Result<&Contents, GitHubRefusal> {
+        let contents = self.repo(repo)?.contents.as_ref();
+        contents.ok_or_else(GitHubRefusal::not_found)
+    }
+
+    fn home(&self, home: u64) -> Result<&Contents, GitHubRefusal> {
+        let contents = self.repo_by_id(home)?.contents.as_ref();
+        contents.ok_or_else(GitHubRefusal::not_found)
+    }
+
+    /// The files that a head changed since it left its base.
+    pub(crate) fn real_files(
+        &self,
+        contents: &Contents,
+        (base, head): (&str, &str),
+    ) -> Vec<ChangedFile> {
+        let parted = self.merge_base(base, head);
+        let from = if parted.is_empty() {
+            EMPTY_TREE
+        } else {
+            &parted
+        };
+        contents.diff(from, head).unwrap_or_else(|trouble| {
+            tracing::error!(%trouble, "two commits cannot be compared");
+            Vec::new()
+        })
+    }
+
+    /// Makes a commit of a tree in the git of a repository.
+    pub(crate) fn commit_tree(
+        &mut self,
+        now: Timestamp,
+        home: u64,
+        draft: &TreeDraft<'_>,
+    ) -> Result<String, GitHubRefusal> {
+        let by = Signature {
+            login: &draft.author.login,
+            id: draft.author.id,
+            at: now,
+        };
+        let contents = self.home(home)?;
+        let made = contents.commit((draft.tree, draft.parents), draft.message, &by);
+        let sha = made.map_err(refused)?;
+        self.learn(home, &sha)?;
+        Ok(sha)
+    }
+
+    /// Makes a commit that says which files it changes. In git each of them gets one line more, or what `restored` says.
+    pub(crate) fn commit_in(
+        &mut self,
+        now: Timestamp,
+        draft: Draft<'_>,
+        restored: &[Change],
+    ) -> Result<String, GitHubRefusal> {
+        let first = draft.parents.first().cloned().unwrap_or_default();
+        let Some(home) = self.home_of(&first) else {
+            return Ok(self.commit(now, draft));
+        };
+        let contents = self.home(home)?;
+        let base = match draft.parents.get(1) {
+            Some(theirs) => settled(contents, &first, theirs)?,
+            None => first,
+        };
+        let mut changes = Vec::new();
+        for file in &draft.files {
+            let is_restored =
+                |it: &Change| matches!(it, Change::Restore { path, .. } if *path == file.filename);
+            if !restored.iter().any(is_restored) {
+                changes.push(made_up(file, draft.message));
+            }
+        }
+        changes.extend(restored.iter().cloned());
+        let tree = contents.tree_with(&base, &changes).map_err(refused)?;
+        let draft = TreeDraft {
+            tree: &tree,
+            parents: &draft.parents,
+            message: draft.message,
+            author: draft.author,
+        };
+        self.commit_tree(now, home, &draft)
+    }
+
+    /// Makes the commit of a merge of `other` into the first parent of the draft.
+    pub(crate) fn merge_commit(
+        &mut self,
+        now: Timestamp,
+        draft: Draft<'_>,
+        other: &str,
+    ) -> Result<String, GitHubRefusal> {
+        let first = draft.parents.first().cloned().unwrap_or_default();
+        let Some(home) = self.home_of(&first) else {
+            return Ok(self.commit(now, draft));
+        };
+        let conflict = || GitHubRefusal::new(405, "Pull Request is not mergeable");
+        let contents = self.contents_of(&first, other).ok_or_else(conflict)?;
+        let Merge::Clean(tree) = contents.merge(&first, other).map_err(refused)? else {
+            return Err(conflict());
+        };
+        let draft = TreeDraft {
+            tree: &tree,
+            parents: &draft.parents,
+            message: draft.message,
+            author: draft.author,
+        };
+        self.commit_tree(now, home, &draft)
+    }
+
+    /// What puts files back to how they were when the pull request of a branch was opened.
+    pub(crate) fn restored(&self, repo: &str, branch: &str, paths: &[String]) -> Vec<Change> {
+        let pulls = self.open_pulls_from(repo, branch);
+        let pull = pulls.first().and_then(|(base, n)| self.pull(base, *n).ok());
+        let Some(pull) = pull.filter(|pull| self.home_of(&pull.opened_on).is_some()) else {
+            return Vec::new();
+        };
+        let restore = |path: &String| Change::Restore {
+            path: path.clone(),
+            from: pull.opened_on.clone(),
+        };
+        paths.iter().map(restore).collect()
+    }
+
+    /// Points a branch of git at a commit, or deletes it.
+    pub(crate) fn point(
+        &self,
+        repo: &str,
+        branch: &str,
+        sha: Option<&str>,
+    ) -> Result<(), GitHubRefusal> {
+        let found = self.repo(repo)?;
+        let Some(contents) = &found.contents else {
+            return Ok(());
+        };
+        if sha.is_some_and(|sha| self.home_of(sha) != Some(found.id)) {
+            return Err(GitHubRefusal::new(422, "Object does not exist"));
+        }
+        contents.point(branch, sha).map_err(|trouble| {
+            drop(refused(trouble));
+            GitHubRefusal::new(422, "Reference update failed")
+        })
+    }
+
+    /// Takes up a commit of git, and those that it builds on.
+    pub(crate) fn learn(&mut self, home: u64, sha: &str) -> Result<(), GitHubRefusal> {
+        let repo = self.repo_by_id(home)?;
+        let known: Vec<String> = repo.branches.values().cloned().collect();
+        let read = self.home(home)?.commits(sha, &known).map_err(refused)?;
+        for commit in read {
+            if !self.commits.contains_key(&commit.sha) {
+                let commit = self.taken_up(home, commit)?;
+                self.commits.insert(commit.sha.clone(), commit);
+            }
+        }
+        Ok(())
+    }
+
+    fn taken_up(&self, home: u64, read: ReadCommit) -> Result<Commit, GitHubRefusal> {
+        let before = read.parents.first().map_or(EMPTY_TREE, String::as_str);
+        let files = self.home(home)?.diff(before, &read.sha).map_err(refused)?;
+        let parents = read.parents.iter().filter_map(|it| self.commits.get(it));
+        let generations = parents.filter_map(|it| Some(it.real.as_ref()?.generation));
+        let generation = generations.max().unwrap_or(0) + 1;
+        Ok(Commit {
+            sha: read.sha,
+            parents: read.parents,
+            message: read.message,
+            author: User::named(&read.author),
+            at: read.at,
+            files,
+            reverts: None,
+            real: Some(Real {
+                home,
+                tree: read.tree,
+                generation,
+            }),
+        })
+    }
+
+    /// Follows what was pushed into the bare repositories from outside.
+    pub(crate) fn notice_pushes(&mut self, now: Timestamp) {
+        let pushed = |repo: &Repo| repo.contents.as_ref().is_some_and(Contents::was_pushed);
+        let all = self.repos.iter().filter(|(_, repo)| pushed(repo));
+        let pushed: Vec<String> = all.map(|(key, _)| key.clone()).collect();
+        for repo in pushed {
+            if let Err(refusal) = self.follow(now, &repo) {
+                tracing::error!(message = refusal.message, repo, "a push is not followed");
+            }
+        }
+    }
+
+    fn follow(&mut self, now: Timestamp, repo: &str) -> Result<(), GitHubRefusal> {
+        let found = self.repo(repo)?;
+        let (home, known) = (found.id, found.branches.clone());
+        let branches = self.contents(repo)?.branches().map_err(refused)?;
+        for (name, sha) in &branches {
+            if known.get(name) != Some(sha) {
+                self.learn(home, sha)?;
+                self.move_branch(now, repo, name, sha)?;
+            }
+        }
+        for name in known.keys().filter(|name| !branches.contains_key(*name)) {
+            self.delete_branch(now, repo, name)?;
+        }
+        Ok(())
+    }
+
+    /// Opens a pull request from a branch that is there.
+    pub(crate) fn offer_pull(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        new: &NewPull,
+    ) -> Result<u64, GitHubRefusal> {
+        let found = self.repo(repo)?;
+        let (base, head) = (&new.base_branch, &new.head_branch);
+        let error = |field: &str| {
+            let error = json!({ "resource": "PullRequest", "field": field, "code": "invalid" });
+            GitHubRefusal::invalid(error)
+        };
+        let (base_tip, tip) = (found.tip(base).to_owned(), found.tip(head).to_owned());
+        if base_tip.is_empty() {
+            return Err(error("base"));
+        }
+        if tip.is_empty() {
+            return Err(error("head"));
+        }
+        let custom = |message: String| {
+            let error = json!({ "resource": "PullRequest", "code": "custom", "message": message });
+            GitHubRefusal::invalid(error)
+        };
+        if self.between(&base_tip, &tip).is_empty() {
+            return Err(custom(format!("No commits between {base} and {head}")));
+        }
+        let same = |(at, n): &(String, u64)| {
+            let pull = self.pull(at, *n);
+            at == &found.key() && pull.is_ok_and(|pull| pull.base_ref == *base)
+        };
+        if self.open_pulls_from(repo, head).iter().any(same) {
+            let name = format!("{}:{head}", found.owner());
+            return Err(custom(format!("A pull request already exists for {name}.")));
+        }
+        let author = User::with_id(&new.author_login, new.author_id);
+        let number = self.insert_pull(now, repo, new, (author, base.clone(), tip.clone()))?;
+        self.pull_mut(repo, number)?.opened_on = base_tip;
+        if new.by_actions_token {
+            self.repo_mut(repo)?.without_ci.insert(tip.clone());
+        }
+        self.tell_pull(now, repo, number, PullEvent::Opened);
+        self.start_ci(now, repo, head, &tip);
+        Ok(number)
+    }
+}
+
+/// The tree of two commits, in which conflicts are settled as the first one has it.
+fn settled(contents: &Contents, ours: &str, theirs: &str) -> Result<String, GitHubRefusal> {
+    match contents.merge(ours, theirs).map_err(refused)? {
+        Merge::Clean(tree) => Ok(tree),
+        Merge::Conflict { tree, .. } if tree.is_empty() => Ok(ours.to_owned()),
+        Merge::Conflict { tree, paths } => {
+            let restore = |path: String| Change::Restore {
+                path,
+                from: ours.to_owned(),
+            };
+            let changes: Vec<Change> = paths.into_iter().map(restore).collect();
+            contents.tree_with(&tree, &changes).map_err(refused)
+        }
+    }
+}
+
+/// What a change that only names its file does in git.
+fn made_up(file: &ChangedFile, message: &str) -> Change {
+    let path = file.filename.clone();
+    match (file.status.as_str(), &file.previous_filename) {
+        ("removed", _) => Change::Remove(path),
+        ("renamed", Some(from)) => Change::Move {
+            from: from.clone(),
+            to: path,
+        },
+        (_, _) => Change::Append {
+            path,
+            line: message.lines().next().unwrap_or_default().to_owned(),
+        },
+    }
+}

@@ -1,0 +1,92 @@
+//! What an agent does in a repository with files: it reads a branch, commits, and offers its branch.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::GitHub;
+use super::contents::Change;
+use super::real::{TreeDraft, refused};
+use super::setup::{ChangedFile, NewPull};
+use super::world::{GitHubRefusal, GitHubWorld, User};
+use crate::story::Writing;
+
+impl GitHub {
+    /// The texts of all files on a branch; none without such a branch.
+    #[must_use]
+    pub fn texts(&self, repo: &str, branch: &str) -> Option<BTreeMap<String, String>> {
+        let world = self.world();
+        let tip = world.repo(repo).ok()?.tip(branch).to_owned();
+        let contents = world.contents(repo).ok().filter(|_| !tip.is_empty())?;
+        let mut listed = contents.list(&tip, true).ok()?;
+        listed.retain(|entry| entry.kind == "blob");
+        let oids: Vec<&str> = listed.iter().map(|entry| entry.oid.as_str()).collect();
+        let blobs = contents.blobs(&oids).ok()?;
+        let text = |oid: &str| String::from_utf8(blobs.get(oid)?.clone()).ok();
+        let texts = listed
+            .iter()
+            .filter_map(|entry| Some((entry.path.clone(), text(&entry.oid)?)));
+        Some(texts.collect())
+    }
+
+    /// The files that a branch changed since it left another one.
+    pub(crate) fn changed_files(&self, repo: &str, base: &str, head: &str) -> Vec<ChangedFile> {
+        let world = self.world();
+        let Ok(found) = world.repo(repo) else {
+            return Vec::new();
+        };
+        world.files_between(found.tip(base), found.tip(head))
+    }
+
+    /// Makes one commit on the tip of one branch, to which another branch then points.
+    pub(crate) fn write(
+        &self,
+        now: Timestamp,
+        (repo, from, branch): (&str, &str, &str),
+        (login, message): (&str, &str),
+        writing: &Writing,
+    ) -> Result<(), String> {
+        let mut world = self.world();
+        let made = world.write(now, (repo, from, branch), (login, message), writing);
+        made.map_err(|refusal| refusal.message)
+    }
+
+    /// Opens a pull request from a branch that is there; none where GitHub refuses it.
+    pub(crate) fn offer_pull(&self, now: Timestamp, repo: &str, new: &NewPull) -> Option<u64> {
+        self.world().offer_pull(now, repo, new).ok()
+    }
+}
+
+impl GitHubWorld {
+    fn write(
+        &mut self,
+        now: Timestamp,
+        (repo, from, branch): (&str, &str, &str),
+        (login, message): (&str, &str),
+        writing: &Writing,
+    ) -> Result<(), GitHubRefusal> {
+        let found = self.repo(repo)?;
+        let (home, parent) = (found.id, found.tip(from).to_owned());
+        let contents = self.contents(repo)?;
+        let tree = contents.tree_with(&parent, &changes(writing));
+        let draft = TreeDraft {
+            tree: &tree.map_err(refused)?,
+            parents: &[parent],
+            message,
+            author: User::named(login),
+        };
+        let sha = self.commit_tree(now, home, &draft)?;
+        self.move_branch(now, repo, branch, &sha)
+    }
+}
+
+fn changes(writing: &Writing) -> Vec<Change> {
+    let moves = writing.moves.iter().map(|(from, to)| Change::Move {
+        from: from.clone(),
+        to: to.clone(),
+    });
+    let removals = writing.removals.iter().cloned().map(Change::Remove);
+    let texts = writing.files.iter();
+    let texts = texts.map(|(path, text)| Change::put(path, text));
+    moves.chain(removals).chain(texts).collect()
+}

@@ -22,6 +22,7 @@ mod listening;
 mod merges;
 mod notices;
 mod pauses;
+mod pipeline;
 mod plans;
 mod polls;
 mod pushes;

@@ -1,0 +1,255 @@
+//! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
+
+mod gates;
+
+use std::collections::BTreeMap;
+
+use domain::delivery::{Checkpoints, Endpoint, ReviewBy};
+use domain::job::JobId;
+use domain::pipeline::{
+    EntryPoint, Exchange, Implement, MemberState, Pipeline, PipelineRules, Requirement,
+};
+use domain::policy::{MergePolicy, Source};
+use engine::pipelines::PipelineOrder;
+use sandbox::Scenario;
+use sandbox::github::RepoSetup;
+use sandbox::story::Story;
+use scaffold::doctor::{self, Circumstances};
+use scaffold::prompt::Trees;
+use scaffold::tree::{Entry, Tree};
+use tests::world::{REPO, Setup, World, hour, on_green};
+
+const CONFIG: &str = r#"[run]
+jlo_target_branch = "main"
+jules_worker_branch = "jules"
+
+[workflow]
+wait_minutes_default = 45
+
+[observers]
+roles = [
+  { name = "taxonomy", enabled = true },
+  { name = "qa", enabled = true },
+  { name = "cov", enabled = false },
+]
+"#;
+
+/// The user's files and some code.
+fn files() -> BTreeMap<String, String> {
+    let control = scaffold::assets::control().into_iter();
+    let mut files: BTreeMap<_, _> = control
+        .map(|file| (file.path.to_string(), file.text.to_owned()))
+        .collect();
+    files.insert(".jlo/config.toml".to_owned(), CONFIG.to_owned());
+    let version = format!("{}\n", env!("CARGO_PKG_VERSION"));
+    files.insert(".jlo/.jlo-version".to_owned(), version);
+    let code = "pub fn add(a: u32, b: u32) -> u32 {\n    a + b\n}\n";
+    files.insert("src/lib.rs".to_owned(), code.to_owned());
+    files
+}
+
+fn rules(exchange: Exchange, implement: Implement) -> PipelineRules {
+    PipelineRules {
+        exchange,
+        implement,
+        ..PipelineRules::default()
+    }
+}
+
+/// A source whose pipeline runs, and whose deliveries need no person.
+fn piped(rules: PipelineRules) -> Source {
+    let mut source = on_green();
+    source.pipeline = Some(rules);
+    source.policy.merge = MergePolicy::OnGreen;
+    source.deliveries.endpoint = Endpoint::VERIFY;
+    source.deliveries.checkpoints = Checkpoints::none();
+    source.deliveries.review_by = Some(ReviewBy::Nobody);
+    source
+}
+
+async fn world_of(source: Source, stories: Vec<Story>) -> World {
+    let mut repo = RepoSetup::new(REPO);
+    repo.files = files();
+    World::with(Setup {
+        scenario: Scenario {
+            repos: vec![repo],
+            stories,
+            ..Scenario::default()
+        },
+        source,
+        ..Setup::default()
+    })
+    .await
+}
+
+async fn begin(world: &World, entry: EntryPoint) -> Pipeline {
+    let repo = REPO.parse().expect("a repository");
+    let order = PipelineOrder::From(entry);
+    let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
+    begun.expect("a run")
+}
+
+async fn run(world: &World, begun: &Pipeline) -> Pipeline {
+    let found = world.backend.must_pipeline(&begun.id).await;
+    found.expect("a run").value
+}
+
+/// Lets time pass until a run is over.
+async fn until_over(world: &World, begun: &Pipeline) -> Pipeline {
+    let is_over = async |world: &World| run(world, begun).await.is_over();
+    Box::pin(world.until(hour(3), "the run is over", is_over)).await;
+    run(world, begun).await
+}
+
+/// The steps with how each ended.
+fn steps(run: &Pipeline) -> Vec<String> {
+    let told = run.steps.iter().map(|step| {
+        let reason = step.state.reason().map(|why| format!(" ({why})"));
+        let reason = reason.unwrap_or_default();
+        format!("{} {}{reason}", step.kind, step.state.word())
+    });
+    told.collect()
+}
+
+fn members(run: &Pipeline, step: &str) -> Vec<(JobId, MemberState)> {
+    let mut steps = run.steps.iter();
+    let step = steps.find(|it| it.kind.name() == step).expect("a step");
+    let members = step.members.iter();
+    members.map(|it| (it.job.clone(), it.state.clone())).collect()
+}
+
+async fn requirements(world: &World) -> Vec<Requirement> {
+    let repo = REPO.parse().expect("a repository");
+    world.backend.requirements(&repo).await.expect("a list")
+}
+
+/// Branches as trees, and what the doctor says of both.
+fn tree(world: &World, branch: &str) -> Tree {
+    let texts = world.sandbox.github().texts(REPO, branch);
+    let texts = texts.expect("a branch").into_iter();
+    texts
+        .map(|(path, text)| (path.parse().expect("a path"), Entry::text(text)))
+        .collect()
+}
+
+fn findings(world: &World) -> Vec<String> {
+    let trees = Trees {
+        target: tree(world, "main").into(),
+        worker: tree(world, "jules").into(),
+    };
+    let circumstances = Circumstances {
+        today: jiff::civil::date(2026, 3, 1),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let found = doctor::examine(&trees, &circumstances);
+    found.iter().map(ToString::to_string).collect()
+}
+
+#[tokio::test]
+async fn a_run_makes_requirements_and_a_second_one_finds_little_to_do() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let world = world_of(source, vec![Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Narrator).await;
+    let over = until_over(&world, &begun).await;
+    assert_eq!(
+        steps(&over),
+        [
+            "bootstrap done",
+            "narrator done",
+            "observers done",
+            "decider done",
+            "planner skipped (No requirement asks for deep analysis)",
+            "requirements done",
+        ],
+        "{}",
+        world.story().await
+    );
+    assert_eq!(findings(&world), [""; 0]);
+    let counters = world.sandbox.counters();
+    assert_eq!(counters.creates, 4, "narrator, two observers, decider");
+    assert_eq!(counters.merges, 5, "theirs, and the bootstrap");
+    let found = requirements(&world).await;
+    let states: Vec<_> = found.iter().map(|it| it.state.word()).collect();
+    assert_eq!(states, ["ready"]);
+    assert_eq!(found[0].reference.events.len(), 2);
+    assert_eq!(world.wakes().len(), 0, "{:?}", world.wake_names());
+    let again = begin(&world, EntryPoint::Decider).await;
+    let over = until_over(&world, &again).await;
+    assert_eq!(
+        steps(&over),
+        [
+            "bootstrap skipped (the worker branch is up to date)",
+            "decider skipped (No pending events)",
+            "planner skipped (No requirement asks for deep analysis)",
+            "requirements done",
+        ]
+    );
+    assert_eq!(world.sandbox.counters().creates, 4);
+    assert_eq!(requirements(&world).await, found);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_requirement_that_is_merged_takes_its_files_with_it() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let world = world_of(source, vec![Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Narrator).await;
+    until_over(&world, &begun).await;
+    let [ready] = &requirements(&world).await[..] else {
+        panic!("{:?}", requirements(&world).await);
+    };
+    let id = &ready.reference.id;
+    let repo = REPO.parse().expect("a repository");
+    let started = world.backend.start_requirement(&repo, id, false).await;
+    assert_eq!(started.expect("a start").state.word(), "implementing");
+    let refused = world.backend.start_requirement(&repo, id, false).await;
+    assert!(refused.is_err_and(|error| error.to_string().contains("implemented already")));
+    let is_tidied = async |world: &World| {
+        let found = requirements(world).await;
+        found.iter().all(|it| it.state.word() == "tidied")
+    };
+    Box::pin(world.until(hour(3), "tidied", is_tidied)).await;
+    assert_eq!(findings(&world), [""; 0]);
+    let worker = tree(&world, "jules");
+    let gone = [&ready.reference.path].into_iter().chain(&ready.reference.events);
+    for path in gone {
+        assert!(!worker.has(path), "{path}");
+    }
+    let before = files();
+    let code = tree(&world, "main");
+    assert_ne!(code.text("src/lib.rs"), before.get("src/lib.rs").map(String::as_str));
+    assert_eq!(world.sandbox.counters().creates, 5);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn without_a_person_a_requirement_is_implemented_by_itself_where_the_source_says_so() {
+    let source = piped(rules(Exchange::Auto, Implement::Auto));
+    let world = world_of(source, vec![Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    until_over(&world, &begun).await;
+    let is_tidied = async |world: &World| {
+        let found = requirements(world).await;
+        !found.is_empty() && found.iter().all(|it| it.state.word() == "tidied")
+    };
+    Box::pin(world.until(hour(3), "tidied", is_tidied)).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_people_merge_waits_for_them_however_long() {
+    let source = piped(rules(Exchange::Human, Implement::Human));
+    let world = world_of(source, vec![Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Decider).await;
+    world.pass(hour(2)).await;
+    let waits = run(&world, &begun).await;
+    assert_eq!(waits.word(), "waiting_merge", "{:?}", steps(&waits));
+    let [(job, _)] = &members(&waits, "bootstrap")[..] else {
+        panic!("{waits:?}");
+    };
+    assert!(world.gives(job, "needs_approval").await, "{:?}", world.why(job).await);
+    world.approve_merge(job).await;
+    let over = until_over(&world, &begun).await;
+    assert_eq!(steps(&over)[0], "bootstrap done");
+    world.finish().await;
+}

@@ -1,0 +1,95 @@
+//! What stops a pull request of a pipeline, and what stops a run.
+
+use domain::pipeline::{EntryPoint, Exchange, Implement, MemberState};
+use sandbox::story::{Step, Story, Writing};
+use tests::world::{SECOND, World, hour, story};
+
+use super::{begin, findings, members, piped, rules, run, steps, until_over, world_of};
+
+/// A session whose prompt holds a text writes files of its own choosing.
+fn writing(matches: &str, files: &[(&str, &str)]) -> Story {
+    let files = files.iter().copied();
+    let writing = Writing {
+        after: SECOND,
+        branch: None,
+        files: files
+            .map(|(path, text)| (path.to_owned(), text.to_owned()))
+            .collect(),
+        moves: Vec::new(),
+        removals: Vec::new(),
+    };
+    let open = Step::OpenPull {
+        after: SECOND,
+        files: Vec::new(),
+        draft: false,
+    };
+    let complete = Step::Complete {
+        after: SECOND,
+        no_change: false,
+    };
+    story(matches, vec![Step::Write(writing), open, complete])
+}
+
+#[tokio::test]
+async fn an_observer_that_edits_code_is_stopped_and_stops_no_other() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let bad = writing("role: qa", &[("src/lib.rs", "broken")]);
+    let world = world_of(source, vec![bad, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    let is_merged = async |world: &World| {
+        let now = run(world, &begun).await;
+        members(&now, "observers")
+            .iter()
+            .any(|(_, state)| *state == MemberState::Merged)
+    };
+    Box::pin(world.until(hour(1), "the other one is merged", is_merged)).await;
+    let over = until_over(&world, &begun).await;
+    let told = members(&over, "observers");
+    let late = |state: &MemberState| matches!(state, MemberState::Failed { reason } if reason.contains("45 min"));
+    assert_eq!(told.iter().filter(|(_, state)| late(state)).count(), 1, "{told:?}");
+    assert_eq!(steps(&over)[1], "observers done");
+    let (job, _) = told.iter().find(|(_, state)| late(state)).expect("a job");
+    let why = world.why(job).await.join("\n");
+    assert!(why.contains("jules/scope"), "{why}");
+    let texts = world.sandbox.github().texts(tests::world::REPO, "jules");
+    assert_ne!(texts.expect("a branch")["src/lib.rs"], "broken");
+    let told = world.sandbox.counters().messages;
+    assert!(told > 0, "its session was told what is wrong");
+    assert_eq!(findings(&world), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_breaks_the_files_of_the_pipeline_is_not_merged() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let path = ".jules/exchange/events/pending/abc123-odd.yml";
+    let bad = writing("role: qa", &[(path, "id: abc123\nunknown: true\n")]);
+    let world = world_of(source, vec![bad, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    let over = until_over(&world, &begun).await;
+    assert_eq!(steps(&over)[1], "observers done");
+    let texts = world.sandbox.github().texts(tests::world::REPO, "jules");
+    assert!(!texts.expect("a branch").contains_key(path));
+    assert_eq!(findings(&world), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_run_that_is_called_off_takes_its_jobs_with_it() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let slow = story("role: qa", vec![Step::Hang { after: SECOND }]);
+    let world = world_of(source, vec![slow, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    let is_begun = async |world: &World| {
+        let now = run(world, &begun).await;
+        members(&now, "observers").len() == 2
+    };
+    Box::pin(world.until(hour(1), "the observers work", is_begun)).await;
+    let off = world.backend.cancel_pipeline(&begun.id, "ann").await;
+    assert!(off.expect("a run").is_over());
+    world.step().await;
+    let over = run(&world, &begun).await;
+    for (job, _) in members(&over, "observers") {
+        assert_eq!(world.state(&job).await, "cancelled");
+    }
+    let again = begin(&world, EntryPoint::Decider).await;
+    until_over(&world, &again).await;
+}

@@ -24,6 +24,7 @@ mod silence;
 pub(crate) mod tests;
 mod turns;
 mod unreviewed;
+mod wait_words;
 mod waits;
 mod watch;
 

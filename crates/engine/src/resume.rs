@@ -19,6 +19,11 @@ impl Backend {
                     self.ask(&Work::Job { id: job.value.id }).await?;
                 }
             }
+            // The create of the job that takes the next slot may have been held: the others wait for it.
+            let creating = self.store.slots(&account).await?.value.creating;
+            if let Some(creating) = creating {
+                self.ask(&Work::Job { id: creating }).await?;
+            }
             self.ask(&Work::Slots { account }).await?;
         }
         for pull in self.store.open_pulls().await? {

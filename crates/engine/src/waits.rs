@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use domain::ids::{AgentName, RepoName};
 use domain::job::{self, Job, Phase, WaitsFor};
 use domain::pull::Pull;
+use jiff::Timestamp;
 
 use crate::backend::{Backend, Error};
 use crate::why::AsRead;
@@ -16,6 +17,10 @@ pub struct Waits<'a> {
     sources: BTreeMap<RepoName, Option<AgentName>>,
     /// Whether an agent can be woken.
     agents: BTreeMap<AgentName, bool>,
+    /// Whether everything is paused, and since when.
+    pause: Option<Option<Timestamp>>,
+    /// Whether a source is paused.
+    paused: BTreeMap<RepoName, bool>,
 }
 
 impl<'a> Waits<'a> {
@@ -25,6 +30,8 @@ impl<'a> Waits<'a> {
             backend,
             sources: BTreeMap::new(),
             agents: BTreeMap::new(),
+            pause: None,
+            paused: BTreeMap::new(),
         }
     }
 
@@ -35,8 +42,9 @@ impl<'a> Waits<'a> {
 
     /// The same, with the age of the reading of its pull request.
     pub async fn as_read(&mut self, job: &Job) -> Result<(WaitsFor, Option<AsRead>), Error> {
-        if !matches!(job.phase, Phase::Watching(_)) {
-            return Ok((job::waits_for(job, None, None), None));
+        if !matches!(job.phase, Phase::Watching(_) | Phase::Proposed { .. }) {
+            let waits = job::waits_for(job, None, None);
+            return Ok((self.held(waits, &job.repo).await?, None));
         }
         let pull = match job.pull() {
             Some(reference) => self.backend.store.pull(reference).await?,
@@ -57,7 +65,30 @@ impl<'a> Waits<'a> {
         pull: Option<&Pull>,
     ) -> Result<WaitsFor, Error> {
         let agent = self.woken(job.agent.as_ref(), &job.repo).await?;
-        Ok(job::waits_for(job, pull, agent.as_ref()))
+        let waits = job::waits_for(job, pull, agent.as_ref());
+        self.held(waits, &job.repo).await
+    }
+
+    /// The same while everything, or the source, is paused.
+    pub(crate) async fn held(
+        &mut self,
+        waits: WaitsFor,
+        repo: &RepoName,
+    ) -> Result<WaitsFor, Error> {
+        if self.pause.is_none() {
+            let switches = self.backend.store.switches().await?;
+            self.pause = Some(switches.value.paused_since);
+        }
+        if let Some(Some(since)) = self.pause {
+            return Ok(waits.while_held(Some(since)));
+        }
+        if !self.paused.contains_key(repo) {
+            self.read_source(repo).await?;
+        }
+        Ok(match self.paused.get(repo) {
+            Some(true) => waits.while_held(None),
+            Some(false) | None => waits,
+        })
     }
 
     /// The agent that would be woken for a job that names this one, or none, in a repository.
@@ -86,9 +117,16 @@ impl<'a> Waits<'a> {
         if let Some(known) = self.sources.get(repo) {
             return Ok(known.clone());
         }
+        self.read_source(repo).await
+    }
+
+    /// Reads what is shared by the jobs of a source.
+    async fn read_source(&mut self, repo: &RepoName) -> Result<Option<AgentName>, Error> {
         let source = self.backend.store.source(repo).await?;
+        let is_paused = source.as_ref().is_some_and(|source| source.value.paused);
         let agent = source.and_then(|source| source.value.agent);
         self.sources.insert(repo.clone(), agent.clone());
+        self.paused.insert(repo.clone(), is_paused);
         Ok(agent)
     }
 }

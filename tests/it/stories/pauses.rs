@@ -1,6 +1,6 @@
 //! Pausing, for all or for a source, and only observing: reading continues, writing stops, and afterwards everything resumes.
 
-use tests::world::{MINUTE, SECOND, Setup, World, asking, hour, on_green, scenario};
+use tests::world::{MINUTE, Moment, SECOND, Setup, World, asking, hour, on_green, scenario};
 
 /// Writes that reached Jules or GitHub.
 fn writes(world: &World) -> u64 {
@@ -124,4 +124,75 @@ async fn whoever_only_observes_writes_nothing_at_all() {
     assert_eq!(writes(&world), 0);
     assert_eq!(world.state(&job).await, "queued");
     world.finish().await;
+}
+
+/// A job whose process died between its slot and its session, and everything is paused since.
+async fn held_create() -> (World, domain::ids::JobId) {
+    for act in 0..20 {
+        let world = World::with(Setup {
+            source: on_green(),
+            ..Setup::default()
+        })
+        .await;
+        world.fate.kill_at(act, Moment::After);
+        let job = world.submit("Add a test").await;
+        world.clock.advance(SECOND);
+        world.step_once().await;
+        if world.state(&job).await == "starting" && world.sandbox.counters().create_calls == 0 {
+            world.fate.revive();
+            world.pause(true).await;
+            return (world, job);
+        }
+    }
+    panic!("no act lies between the slot and the session")
+}
+
+#[tokio::test]
+async fn a_create_that_was_held_is_made_at_once_when_work_resumes() {
+    let (world, job) = held_create().await;
+    world.pass(hour(1)).await;
+    assert_eq!(writes(&world), 0);
+    let waits = async || {
+        let found = world.backend.must_job(&job).await.expect("a job").value;
+        world.backend.waits_for(&found).await.expect("an answer")
+    };
+    world.pause(false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    world.pass(SECOND * 2).await;
+    assert_eq!(world.sandbox.counters().creates, 1);
+    assert_eq!(waits().await.who.word(), "jules");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_waits_while_work_is_paused_waits_for_a_person() {
+    let world = asking_world().await;
+    let asks = world.submit("ask me").await;
+    let is_asking = async |world: &World| world.state(&asks).await == "asking";
+    world.until(MINUTE * 3, "a question", is_asking).await;
+    let waits = async |job: &domain::ids::JobId| {
+        let found = world.backend.must_job(job).await.expect("a job").value;
+        world
+            .backend
+            .waits_for(&found)
+            .await
+            .expect("an answer")
+            .sentence()
+    };
+    assert_eq!(waits(&asks).await, "agent helper: a question is open");
+    world.pause(true).await;
+    assert_eq!(waits(&asks).await, "agent helper: a question is open");
+    world
+        .say(&asks, "PostgreSQL", "answer")
+        .await
+        .expect("a wish");
+    let queued = world.submit("Add a test").await;
+    let held = "a person: work is paused, and goes on once it is resumed";
+    assert_eq!([waits(&asks).await, waits(&queued).await], [held, held]);
+    world.pause(false).await;
+    assert_ne!(waits(&queued).await, held);
+    let mut source = on_green();
+    source.paused = true;
+    world.put_source(&source).await;
+    assert_eq!(waits(&queued).await, held);
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use domain::delivery::Verdict;
 use domain::ids::{CommitSha, JobName, RepoName, RunId};
@@ -63,7 +62,7 @@ pub(crate) enum DeliveryCommand {
         /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
         id: DeliveryName,
         /// What has to change.
-        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+        #[arg(long, value_name = "TEXT", value_parser = value::text)]
         reason: String,
     },
     /// Say what the review of a head came to.
@@ -80,7 +79,7 @@ pub(crate) enum DeliveryCommand {
         /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
         id: DeliveryName,
         /// What to do otherwise.
-        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+        #[arg(long, value_name = "TEXT", value_parser = value::text)]
         reason: Option<String>,
     },
     /// Call off what a delivery is doing: its phase fails, and its job is called off.
@@ -190,7 +189,7 @@ pub(crate) fn word(value: &impl ValueEnum) -> Option<String> {
 )]
 pub(crate) struct CreateDeliveryArgs {
     /// What it is about, in one line; the title of the issue without it.
-    #[arg(value_name = "SUMMARY", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(value_name = "SUMMARY", value_parser = value::text)]
     pub(crate) summary: Option<String>,
 
     /// The repository, which has to be a source.
@@ -206,11 +205,11 @@ pub(crate) struct CreateDeliveryArgs {
     pub(crate) again: bool,
 
     /// More about it.
-    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "TEXT", value_parser = value::text)]
     pub(crate) description: Option<String>,
 
     /// When it is done. Can be given several times.
-    #[arg(long = "criterion", value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long = "criterion", value_name = "TEXT", value_parser = value::text)]
     pub(crate) criteria: Vec<String>,
 
     /// How much it matters, from 0 to 9; 9 goes first [default: 5].
@@ -236,11 +235,11 @@ pub(crate) struct VerdictArgs {
     pub(crate) sha: CommitSha,
 
     /// In a few words.
-    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "TEXT", value_parser = value::text)]
     pub(crate) summary: Option<String>,
 
     /// What has to change.
-    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), required_if_eq("verdict", "not-pass"))]
+    #[arg(long, value_name = "TEXT", value_parser = value::text, required_if_eq("verdict", "not-pass"))]
     pub(crate) feedback: Option<String>,
 }
 
@@ -294,7 +293,7 @@ pub(crate) struct SplitArgs {
     #[arg(
         long = "part",
         value_name = "SUMMARY",
-        value_parser = NonEmptyStringValueParser::new(),
+        value_parser = value::text,
         conflicts_with = "file",
         required_unless_present = "file"
     )]

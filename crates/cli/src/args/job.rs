@@ -82,7 +82,7 @@ pub(crate) enum JobCommand {
         /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
         id: JobOrSession,
         /// What to say.
-        #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
+        #[arg(value_parser = super::value::text)]
         text: String,
     },
     /// Approve a job's plan.
@@ -119,7 +119,7 @@ pub(crate) enum JobCommand {
         /// Which job.
         id: JobOrSession,
         /// A message for the new session.
-        #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+        #[arg(long, value_name = "TEXT", value_parser = super::value::text)]
         reason: Option<String>,
     },
     /// Watch a session that was started elsewhere as a job. Its pull requests are merged only if the source says so.
@@ -306,7 +306,7 @@ pub(crate) struct CreateArgs {
     pub(crate) no_pull_request: bool,
 
     /// The task.
-    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new(), conflicts_with_all = ["prompt_file", "task"])]
+    #[arg(long, value_name = "TEXT", value_parser = super::value::text, conflicts_with_all = ["prompt_file", "task"])]
     pub(crate) prompt: Option<String>,
 
     /// A file with the task; `-` is standard input.
@@ -314,7 +314,7 @@ pub(crate) struct CreateArgs {
     pub(crate) prompt_file: Option<PathBuf>,
 
     /// The task; `-` is standard input, which is also read when the task is given nowhere.
-    #[arg(value_name = "PROMPT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(value_name = "PROMPT", value_parser = super::value::text)]
     pub(crate) task: Option<String>,
 
     /// Wait until it has come so far, as `gaffer job wait` does.

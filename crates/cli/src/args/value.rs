@@ -172,6 +172,14 @@ pub(crate) fn file(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
+/// A text that is not blank, as it was typed.
+pub(crate) fn text(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() {
+        true => Err("a text has at least one visible character".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// The name of a check or a label.
 pub(crate) fn words(text: &str) -> Result<String, String> {
     let text = text.trim();

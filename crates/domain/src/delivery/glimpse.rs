@@ -259,6 +259,7 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Deployment
         | WaitReason::Observation
         | WaitReason::Parts
+        | WaitReason::Hold
         | WaitReason::Ended => rest(job, &watch.session, (timing, now), since),
     }
 }

@@ -1,5 +1,7 @@
 //! Texts that people and agents send about a delivery: refused when they are blank, too long or hold a secret.
 
+use std::borrow::Cow;
+
 use crate::fence::{clip_encoded, encoded_len};
 use crate::redact::{holds_secret, presentable, storable};
 
@@ -68,6 +70,19 @@ impl What {
         }
     }
 
+    /// The text; one that is shown on one line loses its line ends.
+    fn on_its_lines(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Summary | Self::Criterion => {
+                let words: Vec<_> = text.split_whitespace().collect();
+                Cow::Owned(words.join(" "))
+            }
+            Self::Description | Self::Feedback | Self::Reason | Self::Plan | Self::Analysis => {
+                Cow::Borrowed(text)
+            }
+        }
+    }
+
     /// Its limit, and whether it counts bytes as JSON instead of characters.
     fn limit(self) -> (usize, bool) {
         match self {
@@ -87,6 +102,7 @@ impl What {
 pub(super) fn checked(what: What, text: &str) -> Result<String, Refused> {
     let name = what.name();
     let (empty, too_long) = what.codes();
+    let text = &what.on_its_lines(text);
     let shown = presentable(text.trim(), usize::MAX);
     if shown.trim().is_empty() {
         return Err((empty, format!("`{name}` is empty")));

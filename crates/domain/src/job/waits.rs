@@ -91,6 +91,8 @@ pub enum WaitReason {
     Observation,
     /// The parts of a delivery.
     Parts,
+    /// Everything, or its source, is paused.
+    Hold,
     /// The job is over.
     Ended,
 }
@@ -131,76 +133,6 @@ impl WaitParty {
             Self::GitHub => "github",
             Self::Gaffer => "gaffer",
             Self::Nobody => "nobody",
-        }
-    }
-}
-
-impl WaitReason {
-    /// In one word, as it travels.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Question => "question",
-            Self::Plan => "plan",
-            Self::Answered => "answered",
-            Self::Nudged => "nudged",
-            Self::Slot => "slot",
-            Self::Session => "session",
-            Self::Work => "work",
-            Self::Silence => "silence",
-            Self::Paused => "paused",
-            Self::UnknownState => "unknown_state",
-            Self::Result => "result",
-            Self::Reading => "reading",
-            Self::Checks => "checks",
-            Self::Repair => "repair",
-            Self::Review => "review",
-            Self::Approval => "approval",
-            Self::Blocked => "blocked",
-            Self::Merge => "merge",
-            Self::Delivery => "delivery",
-            Self::Start => "start",
-            Self::Checkpoint => "checkpoint",
-            Self::Failure => "failure",
-            Self::PlanToSend => "plan_to_send",
-            Self::Verdict => "verdict",
-            Self::Deployment => "deployment",
-            Self::Observation => "observation",
-            Self::Parts => "parts",
-            Self::Ended => "ended",
-        }
-    }
-
-    /// As part of a sentence: what is the case.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Question => "a question is open",
-            Self::Plan => "a plan waits for approval",
-            Self::Answered => "answered, waiting for Jules to take it up",
-            Self::Nudged => "told to decide by itself",
-            Self::Slot => "queued until a slot is free",
-            Self::Session => "its session is being created",
-            Self::Work => "its session is at work",
-            Self::Silence => "its session is silent",
-            Self::Paused => "its session is paused",
-            Self::UnknownState => "its session is in a state that this version does not know",
-            Self::Result => "its session is done and made no pull request",
-            Self::Reading => "its pull request is to be read and judged",
-            Self::Checks => "checks have to finish",
-            Self::Repair => "its session was told what to mend",
-            Self::Review => "its pull request waits for a review on GitHub",
-            Self::Approval => "its merge waits for approval",
-            Self::Blocked => "something stands in the way of its merge",
-            Self::Merge => "its pull request is about to be merged",
-            Self::Delivery => "its delivery has not come to its merge yet",
-            Self::Start => "it waits to be started",
-            Self::Checkpoint => "its phase is done and has to be approved",
-            Self::Failure => "its phase failed",
-            Self::PlanToSend => "its plan has to be sent",
-            Self::Verdict => "its change has to be reviewed",
-            Self::Deployment => "its deployment has to come to an end",
-            Self::Observation => "what was deployed is observed",
-            Self::Parts => "its parts have to be closed",
-            Self::Ended => "it is over",
         }
     }
 }

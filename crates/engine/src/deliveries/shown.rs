@@ -71,8 +71,9 @@ impl Backend {
         let agent = waits.woken(None, &delivery.repo).await?;
         let mut because = self.reasons_of(&delivery).await?;
         because.extend(parts.iter().filter_map(part_that_waits));
+        let waits_for = delivery::waits(&delivery, at_work, agent.as_ref());
         Ok(Some(DeliveryShown {
-            waits_for: delivery::waits(&delivery, at_work, agent.as_ref()),
+            waits_for: waits.held(waits_for, &delivery.repo).await?,
             because,
             is_stored: true,
             delivery,

@@ -417,7 +417,7 @@ fn wrong_for(kind: Kind) -> Vec<String> {
         ]
         .concat(),
         Place => own(&["", "a\u{7}b", "\u{1b}[2J", "a\r\nb"]),
-        Text => own(&[""]),
+        Text => own(&["", "  "]),
         Theirs => Vec::new(),
     }
 }

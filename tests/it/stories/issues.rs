@@ -101,6 +101,7 @@ fn of_issue(issue: &IssueRef) -> DeliveryOrder {
             description: None,
             acceptance_criteria: Vec::new(),
         },
+        requirement: None,
         refs: Vec::new(),
         priority: None,
         parent: None,

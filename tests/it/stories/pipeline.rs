@@ -5,7 +5,7 @@ mod gates;
 use std::collections::BTreeMap;
 
 use domain::delivery::{Checkpoints, Endpoint, ReviewBy};
-use domain::job::JobId;
+use domain::ids::JobId;
 use domain::pipeline::{
     EntryPoint, Exchange, Implement, MemberState, Pipeline, PipelineRules, Requirement,
 };

@@ -56,6 +56,7 @@ pub(super) fn put(samples: &mut Samples) {
     put_hooks(samples);
     let merges = Merges {
         at: BTreeMap::from([(EffectId::from_name("merge:acme/shop#7@aaaa"), AT)]),
+        exchange: BTreeMap::from([(EffectId::from_name("merge:acme/shop#8@bbbb"), AT)]),
     };
     samples.put(keys::merges(&pull_ref().repo), &merges);
     let used = Used {

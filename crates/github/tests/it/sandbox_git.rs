@@ -323,10 +323,11 @@ async fn what_is_not_there_is_refused() {
         title: "Nothing".to_owned(),
         body: String::new(),
     };
-    let made = stage
+    stage
         .writer
-        .create_branch(&stage.repo, &name("same"), &main);
-    made.await.unwrap();
+        .create_branch(&stage.repo, &name("same"), &main)
+        .await
+        .unwrap();
     let opened = stage.writer.open_pull(&stage.repo, &nothing).await;
     assert_eq!(opened.unwrap_err().class, FailureClass::Conflict);
 }

@@ -12,6 +12,7 @@ use super::contents::Contents;
 use super::deployments::Deployment;
 use super::issues::Gone;
 use super::moves::InstallationSetup;
+use super::real::Real;
 use super::routes::Manifests;
 use super::setup::{ChangedFile, CiSetup, RepoSetup};
 use super::stacks::Stack;
@@ -96,23 +97,6 @@ pub(crate) struct Commit {
     pub(crate) reverts: Option<Reverts>,
     /// What only a commit of real git has.
     pub(crate) real: Option<Real>,
-}
-
-impl Commit {
-    /// The id of its tree; a commit that is made up has none of its own.
-    pub(crate) fn tree(&self) -> &str {
-        self.real.as_ref().map_or(&self.sha, |real| &real.tree)
-    }
-}
-
-/// Where git keeps a commit.
-#[derive(Clone, Debug)]
-pub(crate) struct Real {
-    /// The number of the repository whose git it is.
-    pub(crate) home: u64,
-    pub(crate) tree: String,
-    /// One more than that of its parents: commits of one second have an order too.
-    pub(crate) generation: u64,
 }
 
 /// Files that a commit puts back.

@@ -171,7 +171,7 @@ impl Desk<'_> {
             )
             .replace(
                 "\nrisks: []",
-                "\nrisks:\n  - \"Somebody knows the old name.\"",
+                "\nrisks:\n  - \"Readers know the old name.\"",
             );
         Some(one_file(path, text))
     }

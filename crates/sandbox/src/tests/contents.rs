@@ -252,3 +252,26 @@ async fn a_layer_with_nothing_to_report_ends_without_a_pull_request() {
     assert!(stand.sandbox.github().pulls(DEFAULT_REPO).is_empty());
     assert!(prompt.contains(&Story::layer().matches));
 }
+
+#[tokio::test]
+async fn a_layer_works_from_its_prompt_and_offers_the_branch_that_it_names() {
+    let requirement = "id: aa0001\ntitle: Say more\nrequires_deep_analysis: true\nrisks: []\n";
+    let mut scenario = scenario(Vec::new());
+    let path = ".jules/exchange/requirements/aa0001-say-more.yml";
+    scenario.repos[0]
+        .files
+        .insert(path.to_owned(), requirement.to_owned());
+    scenario.stories = vec![Story::layer()];
+    let prompt = format!(
+        "# Your layer\nlayer: planner\n---\n# Output\n\nYou work on the branch `main` of {DEFAULT_REPO}.\n\n- `{path}`\n\nName your branch `jules-planner-aa0002`.\n"
+    );
+    let (stand, _) = played(scenario, &prompt).await;
+    let github = stand.sandbox.github();
+    let pull = github.pull(DEFAULT_REPO, 1).unwrap();
+    assert_eq!(pull.head_ref, "jules-planner-aa0002");
+    let texts = github.texts(DEFAULT_REPO, &pull.head_ref).unwrap();
+    assert_eq!(
+        texts[path],
+        "id: aa0001\ntitle: Say more\nrequires_deep_analysis: false\nrisks:\n  - \"Readers know the old name.\"\n"
+    );
+}

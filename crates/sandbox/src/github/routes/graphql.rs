@@ -1,4 +1,5 @@
-//! The one GraphQL mutation that REST lacks, whose a token is, a branch with what is based on it, objects by expression, and a polite refusal of everything else.
+//! The one GraphQL mutation that REST lacks, whose a token is, a branch with what is based on it, objects by expression, and
+//! a polite refusal of everything else.
 
 use serde_json::{Value, json};
 

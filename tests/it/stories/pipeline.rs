@@ -17,7 +17,7 @@ use sandbox::story::Story;
 use scaffold::doctor::{self, Circumstances};
 use scaffold::prompt::Trees;
 use scaffold::tree::{Entry, Tree};
-use tests::world::{REPO, Setup, World, hour, on_green};
+use tests::world::{REPO, Setup, World, ci, green_checks, hour, on_green};
 
 const CONFIG: &str = r#"[run]
 jlo_target_branch = "main"
@@ -68,7 +68,7 @@ fn piped(rules: PipelineRules) -> Source {
 }
 
 async fn world_of(source: Source, stories: Vec<Story>) -> World {
-    let mut repo = RepoSetup::new(REPO);
+    let mut repo = RepoSetup::new(REPO).with_ci(ci(green_checks()));
     repo.files = files();
     World::with(Setup {
         scenario: Scenario {
@@ -115,7 +115,9 @@ fn members(run: &Pipeline, step: &str) -> Vec<(JobId, MemberState)> {
     let mut steps = run.steps.iter();
     let step = steps.find(|it| it.kind.name() == step).expect("a step");
     let members = step.members.iter();
-    members.map(|it| (it.job.clone(), it.state.clone())).collect()
+    members
+        .map(|it| (it.job.clone(), it.state.clone()))
+        .collect()
 }
 
 async fn requirements(world: &World) -> Vec<Requirement> {
@@ -158,7 +160,7 @@ async fn a_run_makes_requirements_and_a_second_one_finds_little_to_do() {
             "narrator done",
             "observers done",
             "decider done",
-            "planner skipped (No requirement asks for deep analysis)",
+            "planner done",
             "requirements done",
         ],
         "{}",
@@ -166,8 +168,11 @@ async fn a_run_makes_requirements_and_a_second_one_finds_little_to_do() {
     );
     assert_eq!(findings(&world), [""; 0]);
     let counters = world.sandbox.counters();
-    assert_eq!(counters.creates, 4, "narrator, two observers, decider");
-    assert_eq!(counters.merges, 5, "theirs, and the bootstrap");
+    assert_eq!(
+        counters.creates, 5,
+        "narrator, two observers, decider, planner"
+    );
+    assert_eq!(counters.merges, 6, "theirs, and the bootstrap");
     let found = requirements(&world).await;
     let states: Vec<_> = found.iter().map(|it| it.state.word()).collect();
     assert_eq!(states, ["ready"]);
@@ -184,7 +189,7 @@ async fn a_run_makes_requirements_and_a_second_one_finds_little_to_do() {
             "requirements done",
         ]
     );
-    assert_eq!(world.sandbox.counters().creates, 4);
+    assert_eq!(world.sandbox.counters().creates, 5);
     assert_eq!(requirements(&world).await, found);
     world.finish().await;
 }
@@ -211,14 +216,19 @@ async fn a_requirement_that_is_merged_takes_its_files_with_it() {
     Box::pin(world.until(hour(3), "tidied", is_tidied)).await;
     assert_eq!(findings(&world), [""; 0]);
     let worker = tree(&world, "jules");
-    let gone = [&ready.reference.path].into_iter().chain(&ready.reference.events);
+    let gone = [&ready.reference.path]
+        .into_iter()
+        .chain(&ready.reference.events);
     for path in gone {
         assert!(!worker.has(path), "{path}");
     }
     let before = files();
     let code = tree(&world, "main");
-    assert_ne!(code.text("src/lib.rs"), before.get("src/lib.rs").map(String::as_str));
-    assert_eq!(world.sandbox.counters().creates, 5);
+    assert_ne!(
+        code.text("src/lib.rs"),
+        before.get("src/lib.rs").map(String::as_str)
+    );
+    assert_eq!(world.sandbox.counters().creates, 6);
     world.finish().await;
 }
 
@@ -247,7 +257,11 @@ async fn what_people_merge_waits_for_them_however_long() {
     let [(job, _)] = &members(&waits, "bootstrap")[..] else {
         panic!("{waits:?}");
     };
-    assert!(world.gives(job, "needs_approval").await, "{:?}", world.why(job).await);
+    assert!(
+        world.gives(job, "needs_approval").await,
+        "{:?}",
+        world.why(job).await
+    );
     world.approve_merge(job).await;
     let over = until_over(&world, &begun).await;
     assert_eq!(steps(&over)[0], "bootstrap done");

@@ -185,6 +185,11 @@ fn in_use(used: &SourceUse) -> Refused {
             pull.to_string(),
             format!("pull request {pull} of a job is still open"),
         ),
+        SourceUse::Pipeline(id) => (id.to_string(), format!("pipeline {id} of it still runs")),
+        SourceUse::Requirement(id) => (
+            id.to_string(),
+            format!("requirement {id} of it is not through"),
+        ),
     };
     Refused::new(StatusCode::CONFLICT, "in_use", &detail).with_existing(&id)
 }

@@ -383,7 +383,12 @@ async fn write(backend: &Backend, number: u64, case: &Case) -> JobId {
     if let Some(edit) = &case.pull {
         let reference = pull_of(&format!("acme/shop#{number}"));
         watched(&mut job).pull = Some(reference.clone());
-        let mut pull = pull::track(reference.clone(), id.clone(), session(&id), job.created_at);
+        let mut pull = pull::track(
+            reference.clone(),
+            id.clone(),
+            Some(session(&id)),
+            job.created_at,
+        );
         edit(&mut pull);
         let tracked = TrackedPull {
             pull,

@@ -120,6 +120,7 @@ fn closed(api: &Arc<ApiInner>) -> Router<Arc<ApiInner>> {
     routes::served(routes::CLOSED)
         .merge(routes::served(routes::deliveries::ROWS))
         .merge(routes::served(routes::sources::ROWS))
+        .merge(routes::served(routes::pipelines::ROWS))
         .route("/jobs/{job}", post(orders::by_colon))
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)

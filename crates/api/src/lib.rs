@@ -32,6 +32,7 @@ mod merge;
 mod metrics;
 mod orders;
 mod outcome;
+mod pipelines;
 mod pushes;
 mod report;
 mod sources;

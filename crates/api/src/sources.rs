@@ -61,7 +61,10 @@ pub(crate) async fn create(
         branch: Some(wanted.branch.unwrap_or_else(BranchName::main)),
         policy: Policy::default(),
         timing: Timing::default(),
-        pipeline: None,
+        pipeline: wanted
+            .pipeline
+            .flatten()
+            .map(|settings| settings.over(None)),
         deliveries: wanted.deliveries.over(&Rules::default()),
     };
     match api.backend.add_source(&source).await? {
@@ -98,6 +101,7 @@ pub(crate) async fn edit(
             branch,
             paused,
             deliveries,
+            pipeline,
         } = changes.clone();
         Ok::<_, Error>(Source {
             account: account.unwrap_or_else(|| source.account.clone()),
@@ -105,6 +109,10 @@ pub(crate) async fn edit(
             branch: branch.or_else(|| source.branch.clone()),
             paused: paused.unwrap_or(source.paused),
             deliveries: deliveries.over(&source.deliveries),
+            pipeline: match pipeline {
+                Some(settings) => settings.map(|settings| settings.over(source.pipeline.as_ref())),
+                None => source.pipeline.clone(),
+            },
             ..source.clone()
         })
     });
@@ -161,6 +169,11 @@ pub(crate) async fn sync(
 /// The repository that a path names.
 fn named(path: Parts<(String, String)>) -> Result<RepoName, Refused> {
     let (owner, name) = body::parts(path)?;
+    of_parts(&owner, &name)
+}
+
+/// The repository of this owner and name.
+pub(crate) fn of_parts(owner: &str, name: &str) -> Result<RepoName, Refused> {
     let written = format!("{owner}/{name}");
     written.parse().map_err(|error| {
         let shown = presentable(&written, SHORT_CHARS_MAX);
@@ -171,7 +184,11 @@ fn named(path: Parts<(String, String)>) -> Result<RepoName, Refused> {
 
 fn refused(odd: OddSource) -> Refused {
     let detail = odd.to_string();
-    Refused::new(StatusCode::BAD_REQUEST, "odd_settings", &detail).about("deliveries")
+    let field = match odd {
+        OddSource::NothingChecked | OddSource::NoPlanner | OddSource::Deliveries(_) => "deliveries",
+        OddSource::NoBranch | OddSource::SameBranch => "pipeline",
+    };
+    Refused::new(StatusCode::BAD_REQUEST, "odd_settings", &detail).about(field)
 }
 
 fn in_use(used: &SourceUse) -> Refused {
@@ -184,6 +201,11 @@ fn in_use(used: &SourceUse) -> Refused {
         SourceUse::Pull(pull) => (
             pull.to_string(),
             format!("pull request {pull} of a job is still open"),
+        ),
+        SourceUse::Pipeline(id) => (id.to_string(), format!("pipeline {id} of it still runs")),
+        SourceUse::Requirement(id) => (
+            id.to_string(),
+            format!("requirement {id} of it is not through"),
         ),
     };
     Refused::new(StatusCode::CONFLICT, "in_use", &detail).with_existing(&id)

@@ -29,6 +29,7 @@ pub(crate) mod job;
 pub(crate) mod mcp;
 pub(crate) mod operations;
 pub(crate) mod outside;
+pub(crate) mod pipeline;
 pub(crate) mod pull;
 pub(crate) mod recovery;
 pub(crate) mod scaffold;
@@ -123,7 +124,11 @@ pub(crate) enum Command {
     /// Setup: what a session's machine gets installed.
     #[command(subcommand, after_help = "Example:\n  gaffer setup list")]
     Setup(scaffold::SetupCommand),
-    /// Show the prompt that a layer of the pipeline gets in this repository.
+    /// Pipelines: agents that look at a repository and say what to do in it. They go through a running `gaffer up`.
+    Pipeline(Box<pipeline::PipelineArgs>),
+    /// Requirements: what a pipeline found to be done. They go through a running `gaffer up`.
+    Requirement(pipeline::RequirementArgs),
+    /// Run a layer of a pipeline, or show the prompt that it gets in this repository.
     Run(Box<scaffold::RunArgs>),
     /// The list of jobs, as a file.
     #[command(subcommand, after_help = "Example:\n  gaffer jobs export --active")]
@@ -197,6 +202,8 @@ impl Command {
             | Self::Github(github::GithubCommand::Setup(_))
             | Self::Job(_)
             | Self::Delivery(_)
+            | Self::Pipeline(_)
+            | Self::Requirement(_)
             | Self::Jobs(_)
             | Self::Events(_)
             | Self::Pull(_)
@@ -214,6 +221,8 @@ impl Command {
             | Self::Dlq(_)
             | Self::Export(_)
             | Self::Import(_) => true,
+            // A prompt is made here, a run is begun there.
+            Self::Run(args) => !args.prompt_preview,
             Self::Init(_)
             | Self::Monitor(_)
             | Self::Demo(_)
@@ -222,7 +231,6 @@ impl Command {
             | Self::Scaffold(_)
             | Self::Role(_)
             | Self::Setup(_)
-            | Self::Run(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)
             | Self::Backup(_)

@@ -1,6 +1,7 @@
 //! The command line of `jlo`: the commands about a repository, under the names that its origin has for them.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -8,6 +9,7 @@ use clap::{Parser, Subcommand};
 
 use crate::args::scaffold::{RoleCommand, RunArgs, ScaffoldCommand, SetupCommand};
 use crate::args::stack::StackArgs;
+use crate::args::value;
 use crate::args::{Command, CommandLine};
 use crate::error::{self, Error};
 use crate::settings::Environment;
@@ -21,6 +23,10 @@ struct JloLine {
     #[arg(long, global = true)]
     json: bool,
 
+    /// The data folder of `gaffer up`, whose token is used [default: `gaffer` in the platform's folder for data].
+    #[arg(long, global = true, env = "GAFFER_DATA", value_name = "DIR", value_parser = value::folder)]
+    data: Option<PathBuf>,
+
     /// What to do.
     #[command(subcommand)]
     command: JloCommand,
@@ -31,6 +37,7 @@ Examples:
   jlo init
   jlo doctor --strict
   jlo run observers --role qa --prompt-preview
+  jlo run observers --role qa --wait
 
 Exit codes: 0 done, 1 failed, 2 bad usage.";
 
@@ -46,7 +53,7 @@ enum JloCommand {
     /// Setup: what a session's machine gets installed.
     #[command(subcommand, alias = "s")]
     Setup(SetupCommand),
-    /// Show the prompt that a layer of the pipeline gets in this repository.
+    /// Run a layer of this repository's pipeline, or show the prompt that it gets.
     #[command(alias = "r")]
     Run(Box<RunArgs>),
 }
@@ -60,7 +67,7 @@ impl From<JloLine> for CommandLine {
             JloCommand::Run(args) => Command::Run(args),
         };
         Self {
-            data: None,
+            data: line.data,
             json: line.json,
             stack: StackArgs::default(),
             command,
@@ -112,6 +119,8 @@ mod tests {
             "jlo s ls --detail gh",
             "jlo run narrator --prompt-preview",
             "jlo r o --role qa --prompt-preview",
+            "jlo run narrator",
+            "jlo r o --role qa --repo acme/shop --wait --within 30m --json",
         ] {
             let parsed = JloLine::try_parse_from(line.split(' '));
             assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());

@@ -21,6 +21,7 @@ mod jlo;
 mod job;
 mod logs;
 mod mcp;
+mod pipeline;
 mod recovery;
 mod render;
 mod run;

@@ -17,7 +17,7 @@ use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
     account, agent, cost, dashboard, delivery, demo, dlq, doctor, github_setup, init, job, logs,
-    mcp, sandbox_command, scaffold, secret, source, switch, up, watch, why,
+    mcp, pipeline, sandbox_command, scaffold, secret, source, switch, up, watch, why,
 };
 
 /// The whole program.
@@ -132,7 +132,10 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Scaffold(command) => return scaffold::run(&command, json),
         Command::Role(command) => return scaffold::role(&command, json),
         Command::Setup(command) => scaffold::setup(&command)?,
-        Command::Run(args) => return scaffold::preview(*args, json),
+        Command::Pipeline(args) => Box::pin(pipeline::run(*args, &here()?)).await?,
+        Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,
+        Command::Run(args) if args.prompt_preview => return scaffold::preview(*args, json),
+        Command::Run(args) => return Box::pin(pipeline::one_layer(*args, &here()?, json)).await,
         Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,
         Command::Resume(args) => switch::resume(args, &here()?).await?,

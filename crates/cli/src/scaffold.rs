@@ -20,7 +20,7 @@ use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand};
 use crate::render::{self, Answer};
 use git::Git;
 
-pub(crate) use preview::run as preview;
+pub(crate) use preview::{repository, run as preview};
 
 /// Where a repository's settings lie.
 const CONFIG: &str = ".jlo/config.toml";

@@ -182,6 +182,14 @@ fn worded(odd: OddSource) -> Error {
             "`--plan-by agent` in a source without an agent would wait for a plan that nothing sends",
             "name one with `--agent NAME`, or let `--plan-by jules` or `--plan-by human` plan",
         ),
+        OddSource::NoBranch => Error::usage(
+            "the pipeline of a source works on its branch, and this source names none",
+            "name one with `gaffer source set OWNER/REPO --branch BRANCH`",
+        ),
+        OddSource::SameBranch => Error::usage(
+            "the worker branch of a pipeline has to be another one than the branch of its source",
+            "name another one with `gaffer pipeline on OWNER/REPO --worker BRANCH`",
+        ),
         OddSource::Deliveries(odd) => Error::usage(format!("{odd}"), "give another number"),
     }
 }

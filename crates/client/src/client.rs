@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod deliveries;
+mod pipelines;
 mod runs;
 mod transport;
 

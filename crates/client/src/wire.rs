@@ -11,6 +11,7 @@ mod inbox;
 mod job;
 mod orders;
 mod outcome;
+mod pipelines;
 mod problem;
 mod push;
 mod report;
@@ -43,13 +44,21 @@ pub use outcome::{
     Acknowledged, Artifacts, DashboardLink, EffectView, Events, Merged, MessageView, Messages,
     Pending, Registered,
 };
+pub use pipelines::{
+    CancelPipeline, DeliveryGlimpse, MemberView, PIPELINES_LIMIT, PIPELINES_LIMIT_MAX,
+    PipelineView, PipelineWhy, Pipelines, RequirementView, Requirements, StartPipeline,
+    StartRequirement, StepView, StepWhy,
+};
 pub use problem::{Next, PROBLEM_JSON, Problem, Reason};
 pub use push::{InvalidSessionName, PushTaken, PushedSession, SessionName};
 pub use report::{
     AccountView, BudgetView, DeliveryLogView, GitHubView, Health, PlannedStep, QueueView,
     SpendingView, Status, UsageView, Used, WebhookCounts, WebhookFeedView, Why,
 };
-pub use sources::{CreateSource, DeliverySettings, EditSource, SourceRemoved, SourceView, Sources};
+pub use sources::{
+    CreateSource, DeliverySettings, EditSource, PipelineSettings, SourceRemoved, SourceView,
+    Sources,
+};
 pub use workers::{IntakeResult, WorkerView, Workers};
 
 /// The header in which a client says through which surface an order was given, for the record: one of

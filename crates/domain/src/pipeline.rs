@@ -4,6 +4,7 @@
 //! they end.
 
 mod apply;
+mod ask;
 mod part;
 mod requirement;
 mod rules;
@@ -12,15 +13,15 @@ mod sight;
 mod tests;
 
 use std::fmt;
-use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName};
-use crate::layer::{InvalidLayer, Layer};
+use crate::layer::Layer;
 
 pub use apply::{Input, Plan, apply, cancel, due, start};
+pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use part::{Agent, Part, PartWork, Recipe};
 pub use requirement::{
     DeliveryOutcome, FoundRequirement, Requirement, RequirementRef, RequirementState,
@@ -62,24 +63,6 @@ pub struct Pipeline {
     pub created_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
-}
-
-/// What a run is asked to do.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PipelineAsk {
-    /// The only layer that runs; without one the whole pipeline does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub layer: Option<Layer>,
-    /// The only role that runs, in a layer of roles.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub role: Option<RoleName>,
-    /// The only requirement that is worked on, by its file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub requirement: Option<String>,
-    /// The task, if it is not the usual one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task: Option<String>,
 }
 
 /// One step of a run.
@@ -192,6 +175,14 @@ pub enum MemberState {
     },
 }
 
+impl Member {
+    /// What people call it in its step: its role, else its requirement; nothing in a layer that is one agent.
+    pub fn name(&self) -> Option<&str> {
+        let role = self.role.as_ref().map(RoleName::as_str);
+        role.or(self.requirement.as_deref())
+    }
+}
+
 impl MemberState {
     /// Whether nothing more is awaited of it.
     pub fn is_over(&self) -> bool {
@@ -200,9 +191,37 @@ impl MemberState {
             Self::Merged | Self::Nothing | Self::Failed { .. } => true,
         }
     }
+
+    /// One word for lists.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Merging => "merging",
+            Self::Merged => "merged",
+            Self::Nothing => "nothing",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Why it failed.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Failed { reason } => Some(reason),
+            Self::Working | Self::Merging | Self::Merged | Self::Nothing => None,
+        }
+    }
 }
 
 impl StepState {
+    /// Since when it is so; none while it waits for the step before it.
+    pub fn since(&self) -> Option<Timestamp> {
+        match self {
+            Self::Pending => None,
+            Self::Running { since } | Self::WaitingMerge { since } => Some(*since),
+            Self::Done { at } | Self::Skipped { at, .. } | Self::Failed { at, .. } => Some(*at),
+        }
+    }
+
     /// Whether it is over.
     pub fn is_over(&self) -> bool {
         match self {
@@ -254,75 +273,6 @@ impl Pipeline {
             None if self.steps.iter().any(failed) => "failed",
             None => "done",
         }
-    }
-}
-
-/// Where a run begins.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EntryPoint {
-    /// With the narrator: all of it.
-    #[default]
-    Narrator,
-    /// With the observers.
-    Observers,
-    /// With the decider.
-    Decider,
-    /// With the requirements that are there.
-    Requirements,
-    /// The innovators alone, whose cycle is their own.
-    Innovators,
-}
-
-/// A text that names no step with which a run begins.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidEntry {
-    /// It names no layer either.
-    #[error(transparent)]
-    Layer(#[from] InvalidLayer),
-    /// No run begins with that layer.
-    #[error(
-        "no run begins with the {0}: it begins with narrator, observers, decider, requirements or innovators"
-    )]
-    NotAnEntry(Layer),
-}
-
-impl FromStr for EntryPoint {
-    type Err = InvalidEntry;
-
-    fn from_str(text: &str) -> Result<Self, InvalidEntry> {
-        if text.trim().eq_ignore_ascii_case("requirements") {
-            return Ok(Self::Requirements);
-        }
-        match text.parse()? {
-            Layer::Narrator => Ok(Self::Narrator),
-            Layer::Observers => Ok(Self::Observers),
-            Layer::Decider => Ok(Self::Decider),
-            Layer::Innovators => Ok(Self::Innovators),
-            layer @ (Layer::Planner | Layer::Implementer) => Err(InvalidEntry::NotAnEntry(layer)),
-        }
-    }
-}
-
-impl EntryPoint {
-    /// The steps of a run that begins here.
-    pub fn steps(self) -> Vec<StepKind> {
-        let layers: &[Layer] = match self {
-            Self::Narrator => &[
-                Layer::Narrator,
-                Layer::Observers,
-                Layer::Decider,
-                Layer::Planner,
-            ],
-            Self::Observers => &[Layer::Observers, Layer::Decider, Layer::Planner],
-            Self::Decider => &[Layer::Decider, Layer::Planner],
-            Self::Requirements => &[Layer::Planner],
-            Self::Innovators => &[Layer::Innovators],
-        };
-        let layers = layers.iter().copied().map(StepKind::Layer);
-        let last = (self != Self::Innovators).then_some(StepKind::Requirements);
-        let first = std::iter::once(StepKind::Bootstrap);
-        first.chain(layers).chain(last).collect()
     }
 }
 

@@ -1,10 +1,11 @@
-//! Everything that is stored about a job or a delivery, read together for an export.
+//! Everything that is stored about a job, a delivery or a pipeline, read together for an export.
 
 use domain::delivery::Delivery;
 use domain::effect::Effect;
 use domain::event::Event;
-use domain::ids::{DeliveryId, JobId};
+use domain::ids::{DeliveryId, JobId, RepoName};
 use domain::job::Job;
+use domain::pipeline::{Pipeline, Requirement};
 use serde::Serialize;
 
 use crate::keys;
@@ -60,6 +61,16 @@ impl Store {
             });
         }
         Ok((exports, page.next))
+    }
+
+    /// The runs of a repository's pipeline, the oldest first.
+    pub async fn pipelines_of(&self, repo: &RepoName) -> Result<Vec<Pipeline>, RecordsError> {
+        Ok(values(self.all(&keys::pipelines_of(repo)).await?))
+    }
+
+    /// The requirements of a repository, the oldest first.
+    pub async fn requirements_of(&self, repo: &RepoName) -> Result<Vec<Requirement>, RecordsError> {
+        Ok(values(self.all(&keys::requirements_of(repo)).await?))
     }
 
     /// A page of jobs, the oldest first, and where the next page begins.

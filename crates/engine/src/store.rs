@@ -151,6 +151,14 @@ impl Store {
         self.all(&keys::jobs_of("watched", account)).await
     }
 
+    /// Jobs of an account without a session whose pull request of our own is not settled.
+    pub async fn proposed(
+        &self,
+        account: &AccountName,
+    ) -> Result<Vec<Versioned<Job>>, RecordsError> {
+        self.all(&keys::jobs_of("proposed", account)).await
+    }
+
     /// Members of an account's list of watched jobs, by the index alone; `None` when there are too many for that.
     pub(crate) async fn watched_keys(
         &self,

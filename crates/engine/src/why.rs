@@ -3,6 +3,7 @@
 mod effects;
 mod github;
 mod job;
+mod pipeline;
 mod pull;
 mod told;
 
@@ -21,6 +22,7 @@ use crate::ports::Key;
 use crate::settings::TrackedPull;
 use crate::status::state_of;
 
+pub use pipeline::{PipelineWhy, StepWhy};
 pub use pull::state_of as pull_state_of;
 
 /// Why a job or a pull request does not move.

@@ -2,8 +2,8 @@
 
 use client::wire::{
     ARTIFACTS_PAGE_MAX, DELIVERIES_LIMIT, DELIVERIES_LIMIT_MAX, EVENTS_LIMIT, EVENTS_LIMIT_MAX,
-    IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT, JOBS_LIMIT_MAX, TRANSCRIPT_PAGE_MAX,
-    WAIT_SECONDS_MAX,
+    IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT, JOBS_LIMIT_MAX, PIPELINES_LIMIT,
+    PIPELINES_LIMIT_MAX, TRANSCRIPT_PAGE_MAX, WAIT_SECONDS_MAX,
 };
 
 use crate::deliveries::NEEDS;
@@ -179,6 +179,23 @@ pub(super) const DELIVERIES: [Parameter; 5] = [
         "after",
         ParameterType::Cursor,
         "Goes on where an earlier answer ended: its `next`.",
+    ),
+];
+
+/// What is about one repository.
+pub(super) const OF_REPO: [Parameter; 1] = [query(
+    "repo",
+    ParameterType::Form("RepoName"),
+    "The repository; it has to be given.",
+)];
+
+/// What `GET /api/pipelines` takes.
+pub(super) const PIPELINES: [Parameter; 2] = [
+    OF_REPO[0],
+    number(
+        "limit",
+        (1, PIPELINES_LIMIT_MAX, PIPELINES_LIMIT),
+        "How many at most.",
     ),
 ];
 

@@ -18,6 +18,7 @@ mod openapi;
 mod ordering;
 mod over_the_wire;
 mod pages;
+mod pipelines;
 mod pushing;
 mod reading;
 mod registering;

@@ -41,6 +41,8 @@ fn sound(id: &str) -> Option<Value> {
         "generate_plan" | "run_implement" | "run_review" | "run_fix" => json!({}),
         "create_source" => json!({ "repo": "acme/toys", "account": "default" }),
         "edit_source" => json!({}),
+        "start_pipeline" => json!({ "repo": "acme/shop" }),
+        "cancel_pipeline" | "start_requirement" => json!({}),
         "collect_session" => json!({ "session_id": "4711" }),
         "analyse_run" => json!({ "analysis": "It forgot the tests." }),
         "reject_delivery" => json!({ "reason": "Keep the old route." }),
@@ -54,7 +56,8 @@ fn sound(id: &str) -> Option<Value> {
         | "job_events" | "job_artifacts" | "job_messages" | "show_effect" | "why_pull"
         | "list_events" | "status" | "metrics" | "openapi" | "dashboard_link" | "health"
         | "github_webhook" | "delivery_schema" | "worker_status" | "list_sources"
-        | "show_source" | "remove_source" | "sync_source" => Value::Null,
+        | "list_pipelines" | "show_pipeline" | "why_pipeline" | "list_requirements"
+        | "show_requirement" | "show_source" | "remove_source" | "sync_source" => Value::Null,
         _ => return None,
     })
 }
@@ -106,6 +109,8 @@ impl Watched {
             ("{owner}", "acme"),
             ("{name}", "shop"),
             ("{number}", "7"),
+            ("{pipeline}", "01k0000000000000000000000p"),
+            ("{requirement}", "ab12cd"),
         ];
         parts.iter().fold(path.to_owned(), |path, (part, value)| {
             path.replace(part, value)

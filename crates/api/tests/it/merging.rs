@@ -28,7 +28,7 @@ fn sha() -> CommitSha {
 pub(crate) async fn in_review(world: &World) -> JobId {
     let id = world.watched(|watch| watch.pull = Some(shop_pull())).await;
     let now = world.clock.now();
-    let mut pull = pull::track(shop_pull(), id.clone(), SESSION.parse().unwrap(), now);
+    let mut pull = pull::track(shop_pull(), id.clone(), Some(SESSION.parse().unwrap()), now);
     pull.head = Some(SeenHead {
         sha: sha(),
         since: now,

@@ -20,14 +20,23 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Work",
         &[
-            "job", "delivery", "pull", "jobs", "events", "monitor", "logs",
+            "job",
+            "delivery",
+            "pipeline",
+            "requirement",
+            "run",
+            "pull",
+            "jobs",
+            "events",
+            "monitor",
+            "logs",
         ],
     ),
     ("Agents", &["agent", "wake", "watch", "handle-event", "mcp"]),
     (
         "Repositories and accounts",
         &[
-            "source", "scaffold", "role", "setup", "run", "account", "github", "secret", "token",
+            "source", "scaffold", "role", "setup", "account", "github", "secret", "token",
         ],
     ),
     (

@@ -43,7 +43,8 @@ pub(crate) struct RestoreArgs {
 )]
 pub(crate) struct ExportArgs {
     /// A line for each source, for each job with its events, its effects, its pull request and what that was judged
-    /// by, and for each delivery with its plan and its runs. This is the default.
+    /// by, for each delivery with its plan and its runs, and for each run of a pipeline and each requirement. This is
+    /// the default.
     #[arg(long, conflicts_with = "all")]
     pub(crate) jobs: bool,
 

@@ -3,7 +3,9 @@
 use clap::{Args, Subcommand};
 use domain::ids::{BranchName, RepoName, RoleName};
 use domain::layer::Layer;
+use jiff::SignedDuration;
 use scaffold::tree::TreePath;
+use url::Url;
 
 use super::value;
 
@@ -48,7 +50,7 @@ pub(crate) struct ExamineArgs {
 /// `gaffer run`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer run narrator --prompt-preview\n  gaffer run observers --role qa --prompt-preview\n  gaffer run planner .jules/exchange/requirements/k3v9qd-slow-search.yml --prompt-preview"
+    after_help = "Examples:\n  gaffer run narrator --repo acme/shop\n  gaffer run observers --role qa --wait --within 30m\n  gaffer run narrator --prompt-preview\n  gaffer run observers --role qa --prompt-preview\n  gaffer run planner .jules/exchange/requirements/k3v9qd-slow-search.yml --prompt-preview"
 )]
 pub(crate) struct RunArgs {
     /// Which layer: narrator, observers, decider, planner, implementer or innovators, or `n o d p i x`.
@@ -58,6 +60,10 @@ pub(crate) struct RunArgs {
     #[arg(value_parser = tree_path)]
     pub(crate) requirement: Option<TreePath>,
 
+    /// The same file, as an option.
+    #[arg(long = "requirement", value_name = "PATH", value_parser = tree_path, conflicts_with = "requirement")]
+    pub(crate) requirement_file: Option<TreePath>,
+
     /// Which role, in a layer that has some.
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<RoleName>,
@@ -66,8 +72,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TASK", value_parser = value::words)]
     pub(crate) task: Option<String>,
 
-    /// The branch to start from, instead of the one that `.jlo/config.toml` names.
-    #[arg(long, value_name = "BRANCH")]
+    /// For a preview: the branch to start from, instead of the one that `.jlo/config.toml` names.
+    #[arg(long, value_name = "BRANCH", requires = "prompt_preview")]
     pub(crate) branch: Option<BranchName>,
 
     /// The repository on GitHub [default: that of the remote `origin`, else GITHUB_REPOSITORY].
@@ -83,9 +89,21 @@ pub(crate) struct RunArgs {
     )]
     pub(crate) github_repository: Option<RepoName>,
 
-    /// Print the prompt, and what is in it on stderr.
-    #[arg(long, required = true)]
+    /// Run nothing: print the prompt, and what is in it on stderr.
+    #[arg(long)]
     pub(crate) prompt_preview: bool,
+
+    /// Wait for the end of the run, and print each step as it ends.
+    #[arg(long, conflicts_with = "prompt_preview")]
+    pub(crate) wait: bool,
+
+    /// How long to wait at most.
+    #[arg(long, value_name = "DURATION", default_value = "1h", requires = "wait", value_parser = value::duration)]
+    pub(crate) within: SignedDuration,
+
+    /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+    #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
+    pub(crate) url: Option<Url>,
 }
 
 /// `gaffer role`.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
+use domain::pipeline::{Pipeline, Requirement};
 use domain::policy::Source;
 use domain::redact::redact;
 use engine::job_export::{DeliveryExport, JobExport};
@@ -48,7 +49,8 @@ pub(crate) async fn run(args: ExportArgs, here: &CommandContext) -> Result<()> {
         let store = Store::new(whole);
         let sources = export_sources(&store).await?;
         let jobs = export_jobs(&store).await?;
-        sources + jobs + export_deliveries(&store).await?
+        let deliveries = export_deliveries(&store).await?;
+        sources + jobs + deliveries + export_pipelines(&store).await?
     };
     // Without this last line an export is incomplete.
     line(json!({ "line": "end", "lines": lines }))
@@ -195,6 +197,39 @@ async fn export_deliveries(store: &Store) -> Result<u64> {
             return Ok(lines);
         }
     }
+}
+
+/// The runs of each source, and its requirements.
+async fn export_pipelines(store: &Store) -> Result<u64> {
+    let mut lines = 0;
+    for source in store.sources().await.context("reading the sources")? {
+        let repo = &source.value.repo;
+        let runs = store.pipelines_of(repo).await;
+        for run in &runs.context("reading the runs of pipelines")? {
+            line(of_pipeline(run))?;
+            lines += 1;
+        }
+        let found = store.requirements_of(repo).await;
+        for requirement in &found.context("reading the requirements")? {
+            line(of_requirement(requirement))?;
+            lines += 1;
+        }
+    }
+    Ok(lines)
+}
+
+fn of_pipeline(run: &Pipeline) -> Value {
+    json!({
+        "line": "pipeline", "id": run.id, "repo": run.repo, "state": run.word(), "created_at": run.created_at,
+        "pipeline": render::value(run),
+    })
+}
+
+fn of_requirement(found: &Requirement) -> Value {
+    json!({
+        "line": "requirement", "id": found.reference.id, "repo": found.repo, "state": found.state.word(),
+        "created_at": found.created_at, "requirement": render::value(found),
+    })
 }
 
 /// A delivery at a glance, then as it is stored. Its runs and its plan are in it.

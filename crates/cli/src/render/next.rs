@@ -30,8 +30,15 @@ pub(crate) fn as_typed(next: &wire::Next) -> wire::Next {
     }
 }
 
-/// What a refused delivery takes now, or which one is there already.
+/// What a refused delivery takes now, or what is there already.
 pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
+    if problem.code == "already_running" {
+        let id = problem.existing.as_ref()?;
+        return Some(format!("look at it with `gaffer pipeline show {id}`"));
+    }
+    if problem.code == "pipeline_off" {
+        return Some("switch it on with `gaffer pipeline on OWNER/REPO`".to_owned());
+    }
     if let Some(id) = &problem.existing {
         return Some(format!("look at it with `gaffer delivery show {id}`"));
     }

@@ -35,7 +35,7 @@ const COMMITS_MAX: usize = 100;
 /// Prints the prompt alone on stdout, and what is in it on stderr.
 pub(crate) fn run(args: RunArgs, as_json: bool) -> Result<()> {
     let git = here()?;
-    let repository = repository(&git, &args)?;
+    let repository = of_origin(&git, &args)?;
     let ids = fresh_ids(ids_wanted(args.layer));
     let prompt = assembled(&git, args, repository, ids.clone())?;
     if as_json {
@@ -77,7 +77,7 @@ fn assembled(
         layer: args.layer,
         role: args.role,
         task: args.task,
-        requirement: args.requirement,
+        requirement: args.requirement.or(args.requirement_file),
         repository,
         target_branch: branches.target,
         worker_branch: branches.worker,
@@ -120,7 +120,14 @@ fn last_summary(system: &Tree) -> Option<String> {
 }
 
 /// The repository that was named, that of the remote, or that of the environment.
-fn repository(git: &Git, args: &RunArgs) -> Result<RepoName> {
+pub(crate) fn repository(args: &RunArgs) -> Result<RepoName> {
+    match &args.repo {
+        Some(repository) => Ok(repository.clone()),
+        None => of_origin(&here()?, args),
+    }
+}
+
+fn of_origin(git: &Git, args: &RunArgs) -> Result<RepoName> {
     if let Some(repository) = &args.repo {
         return Ok(repository.clone());
     }

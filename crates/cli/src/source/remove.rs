@@ -44,6 +44,14 @@ fn in_use(repo: &RepoName, used: &SourceUse) -> Error {
             format!("pull request {pull} of a job is still open"),
             format!("merge or close it on GitHub, or call off `gaffer job cancel '{pull}'`"),
         ),
+        SourceUse::Pipeline(id) => (
+            format!("pipeline {id} of it still runs"),
+            format!("wait for its end, or call it off with `gaffer pipeline cancel {id}`"),
+        ),
+        SourceUse::Requirement(id) => (
+            format!("requirement {id} of it is not through"),
+            format!("look how far it is with `gaffer requirement show {repo} {id}`"),
+        ),
     };
     Error::refused("in_use", what, next)
 }

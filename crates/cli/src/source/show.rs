@@ -55,6 +55,14 @@ pub(super) fn pairs(source: &Source) -> Vec<(&'static str, String)> {
                 .unwrap_or_default(),
         ),
     ];
+    let pipeline = source.pipeline.as_ref().map(|rules| {
+        let (exchange, implement) = (rules.exchange.word(), rules.implement.word());
+        format!(
+            "on `{}`, exchange {exchange}, implement {implement}",
+            rules.worker
+        )
+    });
+    pairs.push(("pipeline", pipeline.unwrap_or_default()));
     pairs.extend(policy_pairs(&source.policy));
     let (stuck, queued) = (
         short(source.timing.stuck_after),

@@ -16,6 +16,7 @@ mod jobs;
 mod mcp;
 mod operations;
 mod outside;
+mod pipelines;
 mod processes;
 mod recovery;
 mod scaffold;

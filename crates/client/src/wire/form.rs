@@ -75,6 +75,16 @@ texts! {
     PlanByWord = { "enum": ["jules", "agent", "human"] };
     /// Who reviews.
     ReviewByWord = { "enum": ["agent", "human", "jules", "nobody"] };
+    /// Who decides that a pull request of the exchange is merged.
+    ExchangeWord = { "enum": ["human", "auto"] };
+    /// Who decides that a requirement is implemented.
+    ImplementWord = { "enum": ["human", "auto"] };
+    /// One run of a pipeline: a ULID in lower case.
+    PipelineId = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
+    /// A role of a layer that has several.
+    RoleName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
+    /// An event, a requirement or a proposal of the exchange.
+    ArtefactId = { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
     /// A moment, in UTC.
     Moment = { "format": "date-time", "examples": ["2026-03-01T12:00:00Z"] };
 }

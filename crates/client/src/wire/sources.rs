@@ -1,10 +1,12 @@
 //! Sources: the repositories that are worked on, with their settings.
 
+use std::marker::PhantomData;
+
 use domain::delivery::{
     Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, PlanBy, ReviewBy, Rules,
 };
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
-use domain::pipeline::PipelineRules;
+use domain::pipeline::{Exchange, Implement, PipelineRules};
 use domain::policy::{Policy, Source, Timing};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -48,7 +50,7 @@ pub struct SourceView {
     pub deliveries: Rules,
     /// How its pipeline runs; without it the source has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Settings>")]
+    #[schemars(with = "Option<PipelineSettings>")]
     pub pipeline: Option<PipelineRules>,
 }
 
@@ -108,6 +110,14 @@ pub struct CreateSource {
     /// How issues become deliveries, and how those go.
     #[serde(default, deserialize_with = "by_name")]
     pub deliveries: DeliverySettings,
+    /// How its pipeline runs; `null` for none.
+    #[serde(
+        default,
+        deserialize_with = "by_name_or_null",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<PipelineSettings>")]
+    pub pipeline: Option<Option<PipelineSettings>>,
 }
 
 /// `PATCH /api/sources/{owner}/{name}`: what changes.
@@ -136,6 +146,44 @@ pub struct EditSource {
     /// How issues become deliveries, and how those go.
     #[serde(default, deserialize_with = "by_name")]
     pub deliveries: DeliverySettings,
+    /// How its pipeline runs; `null` switches it off.
+    #[serde(
+        default,
+        deserialize_with = "by_name_or_null",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<PipelineSettings>")]
+    pub pipeline: Option<Option<PipelineSettings>>,
+}
+
+/// Settings of a source for its pipeline; what is not given stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PipelineSettings {
+    /// Who decides that a pull request of the exchange is merged: `human` or `auto`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::ExchangeWord>")]
+    pub exchange: Option<Exchange>,
+    /// Who decides that a requirement is implemented: `human` or `auto`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::ImplementWord>")]
+    pub implement: Option<Implement>,
+    /// The branch that has the exchange; `jules` at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::BranchName>")]
+    pub worker: Option<BranchName>,
+}
+
+impl PipelineSettings {
+    /// The settings after these changes; those of a pipeline that was off begin as they are by default.
+    pub fn over(self, before: Option<&PipelineRules>) -> PipelineRules {
+        let before = before.cloned().unwrap_or_default();
+        PipelineRules {
+            exchange: self.exchange.unwrap_or(before.exchange),
+            implement: self.implement.unwrap_or(before.implement),
+            worker: self.worker.unwrap_or(before.worker),
+        }
+    }
 }
 
 /// Settings of a source for its deliveries; what is not given stays as it is.
@@ -235,20 +283,36 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 }
 
 /// Settings by their names. A list would else be read as the fields in their order.
-fn by_name<'de, D: Deserializer<'de>>(given: D) -> Result<DeliverySettings, D::Error> {
-    struct ByName;
+struct ByName<T>(PhantomData<T>);
 
-    impl<'de> Visitor<'de> for ByName {
-        type Value = DeliverySettings;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ByName<T> {
+    type Value = Option<T>;
 
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("settings by their names")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
-            DeliverySettings::deserialize(MapAccessDeserializer::new(fields))
-        }
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("settings by their names")
     }
 
-    given.deserialize_map(ByName)
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(fields)).map(Some)
+    }
+
+    fn visit_none<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, given: D) -> Result<Self::Value, D::Error> {
+        given.deserialize_map(self)
+    }
+}
+
+fn by_name<'de, D: Deserializer<'de>>(given: D) -> Result<DeliverySettings, D::Error> {
+    let found = given.deserialize_map(ByName(PhantomData))?;
+    // Only `null` reads as nothing, and a map is asked for.
+    Ok(found.unwrap_or_default())
+}
+
+fn by_name_or_null<'de, D: Deserializer<'de>>(
+    given: D,
+) -> Result<Option<Option<PipelineSettings>>, D::Error> {
+    given.deserialize_option(ByName(PhantomData)).map(Some)
 }

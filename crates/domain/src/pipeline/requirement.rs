@@ -130,6 +130,31 @@ impl RequirementState {
         }
     }
 
+    /// The job that plans it, or that removes its files.
+    pub fn job(&self) -> Option<&JobId> {
+        match self {
+            Self::Planning { job } | Self::Tidying { job, .. } => Some(job),
+            Self::Ready
+            | Self::Implementing { .. }
+            | Self::Merged { .. }
+            | Self::Tidied { .. }
+            | Self::Failed { .. } => None,
+        }
+    }
+
+    /// Why it was not implemented.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Failed { reason } => Some(reason),
+            Self::Planning { .. }
+            | Self::Ready
+            | Self::Implementing { .. }
+            | Self::Merged { .. }
+            | Self::Tidying { .. }
+            | Self::Tidied { .. } => None,
+        }
+    }
+
     /// The delivery that implements it, or did.
     pub fn delivery(&self) -> Option<&DeliveryId> {
         match self {

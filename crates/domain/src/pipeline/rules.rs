@@ -56,3 +56,23 @@ pub enum Implement {
     /// It begins by itself.
     Auto,
 }
+
+impl Exchange {
+    /// Its word in settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+impl Implement {
+    /// Its word in settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Auto => "auto",
+        }
+    }
+}

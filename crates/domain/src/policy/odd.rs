@@ -12,6 +12,14 @@ pub enum OddSource {
     /// Plans would be awaited that nothing sends.
     #[error("plans by the agent of a source without one would wait for a plan that nothing sends")]
     NoPlanner,
+    /// A pipeline reads the user's files on the branch of its source.
+    #[error("a pipeline works on the branch of its source, and this source names none")]
+    NoBranch,
+    /// What agents write would be merged into the code.
+    #[error(
+        "the worker branch of a pipeline is the branch of its source: it has to be another one"
+    )]
+    SameBranch,
     /// The rules of its deliveries.
     #[error(transparent)]
     Deliveries(#[from] OddRules),
@@ -31,6 +39,12 @@ impl Source {
         if self.deliveries.plan_by == PlanBy::Agent && self.agent.is_none() {
             return Err(OddSource::NoPlanner);
         }
+        if let Some(rules) = &self.pipeline {
+            let branch = self.branch.as_ref().ok_or(OddSource::NoBranch)?;
+            if *branch == rules.worker {
+                return Err(OddSource::SameBranch);
+            }
+        }
         self.deliveries.check().map_err(OddSource::Deliveries)
     }
 }
@@ -40,6 +54,7 @@ mod tests {
     use super::super::{Policy, Timing};
     use super::*;
     use crate::delivery::Rules;
+    use crate::pipeline::PipelineRules;
 
     fn source(change: impl Fn(&mut Source)) -> Result<(), OddSource> {
         let mut source = Source {
@@ -72,6 +87,22 @@ mod tests {
         assert_eq!(merging(MergePolicy::OnGreen, 0, &["build"]), Ok(()));
         assert_eq!(merging(MergePolicy::Human, 0, &[]), Ok(()));
         assert_eq!(merging(MergePolicy::OnGreen, 1, &[]), Ok(()));
+    }
+
+    #[test]
+    fn a_pipeline_needs_two_branches() {
+        let branches = |target: Option<&str>, worker: &str| {
+            source(|source| {
+                source.branch = target.map(|branch| branch.parse().unwrap());
+                source.pipeline = Some(PipelineRules {
+                    worker: worker.parse().unwrap(),
+                    ..PipelineRules::default()
+                });
+            })
+        };
+        assert_eq!(branches(None, "jules"), Err(OddSource::NoBranch));
+        assert_eq!(branches(Some("jules"), "jules"), Err(OddSource::SameBranch));
+        assert_eq!(branches(Some("main"), "jules"), Ok(()));
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Removing a source: only one that no job works in any more, and no delivery is under way in.
 
 use domain::delivery::{IssueRef, Phase, RunStatus};
-use domain::ids::{DeliveryId, JobId, PullRef, RepoName};
+use domain::ids::{ArtefactId, DeliveryId, JobId, PipelineId, PullRef, RepoName};
 use domain::intake::Intake;
+use domain::pipeline::{Requirement, RequirementState};
 use domain::policy::Source;
 use domain::redelivery::Log;
 
 use super::changes::no_such;
 use crate::backend::{Backend, Error, decide_again, ignore_conflict};
 use crate::keys;
+use crate::store::Versioned;
 
 /// What uses a source, so that it cannot be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +28,10 @@ pub enum SourceUse {
     },
     /// A pull request of a job is still open.
     Pull(PullRef),
+    /// A run of its pipeline would stop.
+    Pipeline(PipelineId),
+    /// A requirement would be neither implemented nor tidied up.
+    Requirement(ArtefactId),
 }
 
 impl Backend {
@@ -79,10 +85,14 @@ impl Backend {
     }
 
     async fn use_of(&self, repo: &RepoName) -> Result<Option<SourceUse>, Error> {
+        if let Some(run) = self.running_pipeline(repo).await? {
+            return Ok(Some(SourceUse::Pipeline(run.id)));
+        }
         for account in self.store.accounts().await? {
             let name = &account.value.name;
             let mut jobs = self.store.queued(name).await?;
             jobs.extend(self.store.watched(name).await?);
+            jobs.extend(self.store.proposed(name).await?);
             if let Some(job) = jobs.iter().find(|job| job.value.repo == *repo) {
                 return Ok(Some(SourceUse::Job(job.value.id.clone())));
             }
@@ -90,10 +100,28 @@ impl Backend {
         if let Some(used) = self.delivery_under_way(repo).await? {
             return Ok(Some(used));
         }
+        if let Some(used) = self.requirement_under_way(repo).await? {
+            return Ok(Some(used));
+        }
         let pulls = self.store.open_pulls().await?;
         let mut pulls = pulls.into_iter().map(|found| found.value.pull.pull);
         let open = pulls.find(|pull| pull.repo == *repo);
         Ok(open.map(SourceUse::Pull))
+    }
+
+    /// A requirement whose delivery or whose last pull request is still to come.
+    async fn requirement_under_way(&self, repo: &RepoName) -> Result<Option<SourceUse>, Error> {
+        let all: Vec<Versioned<Requirement>> = self.store.all(&keys::requirements_of(repo)).await?;
+        let mut all = all.into_iter().map(|found| found.value);
+        let found = all.find(|it| match it.state {
+            RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => true,
+            RequirementState::Planning { .. }
+            | RequirementState::Ready
+            | RequirementState::Merged { .. }
+            | RequirementState::Tidied { .. }
+            | RequirementState::Failed { .. } => false,
+        });
+        Ok(found.map(|found| SourceUse::Requirement(found.reference.id)))
     }
 
     /// A delivery under way. One that failed and has no issue may stay so: nothing closes it.

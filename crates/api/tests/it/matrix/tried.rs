@@ -124,6 +124,8 @@ pub(super) fn bad_paths(path: &str, whole: &dyn Fn(&str) -> String, body: &Value
         "{event}",
         "{agent}",
         "{number}",
+        "{pipeline}",
+        "{requirement}",
     ];
     let varying = parts.into_iter().filter(|part| path.contains(part));
     let spoilt = varying.flat_map(|part| {

@@ -126,6 +126,8 @@ fn named_part(name: &str) -> Value {
             json!({ "type": "string", "pattern": word }),
             "The repository without its owner.",
         ),
+        "pipeline" => (named("PipelineId"), "The run of a pipeline."),
+        "requirement" => (named("ArtefactId"), "The requirement."),
         "number" => (
             json!({ "type": "integer", "minimum": 1 }),
             "The pull request's number.",

@@ -2,14 +2,15 @@
 
 use client::wire::{
     Acknowledge, Acknowledged, AdoptRequest, AnalysisRequest, ApproveDelivery, ApproveRequest,
-    Artifacts, CancelDelivery, CancelRequest, CollectRequest, CreateDelivery, CreateJob,
-    CreateSource, DashboardLink, Deliveries, DeliveryRun, DeliveryView, DeliveryWhy, EditDelivery,
-    EditSource, EffectView, EventPage, Events, ExecuteDelivery, Extend, Extended, FixDelivery,
-    GiveBack, GivenBack, Health, IntakeResult, JobView, Jobs, MergeRequest, Merged, Message,
-    Messages, Pending, PlanRequest, Problem, Pulls, PushTaken, PushedSession, RegisterRequest,
-    Registered, RejectDelivery, RetryDelivery, RetryRequest, SourceRemoved, SourceView, Sources,
-    SplitRequest, StartDelivery, Status, TakeRequest, Taken, Transcript, VerdictRequest, Why,
-    Workers,
+    Artifacts, CancelDelivery, CancelPipeline, CancelRequest, CollectRequest, CreateDelivery,
+    CreateJob, CreateSource, DashboardLink, Deliveries, DeliveryRun, DeliveryView, DeliveryWhy,
+    EditDelivery, EditSource, EffectView, EventPage, Events, ExecuteDelivery, Extend, Extended,
+    FixDelivery, GiveBack, GivenBack, Health, IntakeResult, JobView, Jobs, MergeRequest, Merged,
+    Message, Messages, Pending, PipelineView, PipelineWhy, Pipelines, PlanRequest, Problem, Pulls,
+    PushTaken, PushedSession, RegisterRequest, Registered, RejectDelivery, RequirementView,
+    Requirements, RetryDelivery, RetryRequest, SourceRemoved, SourceView, Sources, SplitRequest,
+    StartDelivery, StartPipeline, StartRequirement, Status, TakeRequest, Taken, Transcript,
+    VerdictRequest, Why, Workers,
 };
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -60,6 +61,9 @@ impl Schemas {
         schemas.send::<SplitRequest>();
         schemas.send::<StartDelivery>();
         schemas.send::<VerdictRequest>();
+        schemas.send::<StartPipeline>();
+        schemas.send::<CancelPipeline>();
+        schemas.send::<StartRequirement>();
         schemas.answer::<Acknowledged>();
         schemas.answer::<Artifacts>();
         schemas.answer::<Deliveries>();
@@ -79,6 +83,11 @@ impl Schemas {
         schemas.answer::<Messages>();
         schemas.answer::<Problem>();
         schemas.answer::<Pulls>();
+        schemas.answer::<Pipelines>();
+        schemas.answer::<PipelineView>();
+        schemas.answer::<PipelineWhy>();
+        schemas.answer::<Requirements>();
+        schemas.answer::<RequirementView>();
         schemas.answer::<PushTaken>();
         schemas.answer::<Registered>();
         schemas.answer::<Status>();

@@ -286,6 +286,28 @@ const ROWS: &[Row] = &[
         &[ID, &[("until", Strict), ("within", Strict)]],
     ),
     ("delivery board", &[REPO]),
+    ("pipeline", &[URL]),
+    (
+        "pipeline on",
+        &[
+            REPO,
+            &[
+                ("exchange", Strict),
+                ("implement", Strict),
+                ("worker", Strict),
+            ],
+        ],
+    ),
+    ("pipeline off", &[REPO]),
+    ("pipeline start", &[REPO, &[("from", Strict)]]),
+    ("pipeline list", &[REPO, &[("limit", Strict)]]),
+    ("pipeline show", &[ID]),
+    ("pipeline why", &[ID]),
+    ("pipeline cancel", &[ID]),
+    ("requirement", &[URL]),
+    ("requirement list", &[REPO]),
+    ("requirement show", &[REPO, ID]),
+    ("requirement start", &[REPO, ID]),
     ("scaffold", &[]),
     ("scaffold init", &[]),
     ("scaffold bootstrap", &[]),
@@ -306,9 +328,12 @@ const ROWS: &[Row] = &[
         "run",
         &[
             REPO,
+            URL,
             &[
                 ("layer", Strict),
                 ("requirement", Strict),
+                ("requirement_file", Strict),
+                ("within", Strict),
                 ("role", Strict),
                 ("task", Words),
                 ("branch", Strict),
@@ -384,11 +409,13 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 9] = [
+const BEFORE: [(&str, &str); 11] = [
     ("job say", "01j00000000000000000000000"),
     ("delivery verdict", "0123456789ab"),
     ("mcp call", "jules_get_job"),
     ("run", "planner"),
+    ("requirement show", "acme/shop"),
+    ("requirement start", "acme/shop"),
     ("role add", "observers"),
     ("role create", "observers"),
     ("role delete", "observers"),

@@ -12,7 +12,8 @@ const WRONG: &[(&[&str], &str)] = &[
     ),
     (&["scaffold", "doctor", "--ref=--all"], "no commit `--all`"),
     (&["scaffold", "doctor", "--ref", "jules", "--fix"], "--fix"),
-    (&["run", "narrator"], "--prompt-preview"),
+    (&["run", "narrator", "--branch", "main"], "--prompt-preview"),
+    (&["run", "n", "--wait", "--prompt-preview"], "--wait"),
     (
         &["run", "narratr", "--prompt-preview"],
         "did you mean `narrator`?",

@@ -1,0 +1,217 @@
+//! Runs of pipelines and requirements: begins them, lists them, shows them, and calls runs off.
+
+pub(crate) mod requirements;
+mod view;
+
+use std::fmt;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::LOCATION;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use client::wire::{
+    CancelPipeline, PIPELINES_LIMIT, PIPELINES_LIMIT_MAX, PipelineView, PipelineWhy, Pipelines,
+    StartPipeline,
+};
+use domain::ids::{InvalidId, PipelineId, RepoName};
+use domain::layer::Layer;
+use domain::pipeline::{ASK_CHARS_MAX, EntryPoint, OddAsk, PipelineAsk};
+use domain::redact::presentable;
+use engine::backend::Error;
+use engine::pipelines::PipelineOrder;
+
+use crate::auth::AuthenticatedCaller;
+use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
+use crate::http_api::{ApiInner, SharedState};
+use crate::query::{self, QueryPairs};
+use crate::refusal::Refused;
+
+/// `POST /api/pipelines`.
+pub(crate) async fn start(
+    State(api): SharedState,
+    Extension(who): Extension<AuthenticatedCaller>,
+    sent: Sent,
+) -> Result<Response, Refused> {
+    let wanted: StartPipeline = body::order(sent)?;
+    let repo = wanted.repo.clone();
+    let order = order(wanted)?;
+    let by = who.actor().to_string();
+    let run = match api.backend.start_pipeline(&repo, &order, &by).await {
+        Ok(run) => run,
+        Err(error) => return Err(not_begun(&api, &repo, error).await?),
+    };
+    tracing::info!(pipeline.id = %run.id, %repo, %by, "a run of a pipeline was begun");
+    let address = [(LOCATION, format!("/api/pipelines/{}", run.id))];
+    Ok((StatusCode::ACCEPTED, address, Json(view::run(&run))).into_response())
+}
+
+/// `GET /api/pipelines`.
+pub(crate) async fn list(
+    State(api): SharedState,
+    asked: QueryPairs,
+) -> Result<Json<Pipelines>, Refused> {
+    let (mut repo, mut limit) = (None, PIPELINES_LIMIT);
+    for (name, value) in query::pairs(asked)? {
+        match name.as_str() {
+            "repo" => repo = Some(named_repo(&value)?),
+            "limit" => limit = number(&value)?,
+            _ => return Err(query::unknown(&name, "there are `repo` and `limit`")),
+        }
+    }
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let runs = api.backend.pipelines(&must_repo(repo)?, limit).await?;
+    Ok(Json(Pipelines {
+        pipelines: runs.iter().map(view::run).collect(),
+    }))
+}
+
+/// `GET /api/pipelines/{pipeline}`.
+pub(crate) async fn show(
+    State(api): SharedState,
+    path: Parts<String>,
+) -> Result<Json<PipelineView>, Refused> {
+    let run = api.backend.must_pipeline(&named(path)?).await?;
+    Ok(Json(view::run(&run.value)))
+}
+
+/// `GET /api/pipelines/{pipeline}/why`.
+pub(crate) async fn why(
+    State(api): SharedState,
+    path: Parts<String>,
+) -> Result<Json<PipelineWhy>, Refused> {
+    let why = Box::pin(api.backend.pipeline_why(&named(path)?)).await?;
+    Ok(Json(view::why(&why)))
+}
+
+/// `POST /api/pipelines/{pipeline}/cancel`.
+pub(crate) async fn cancel(
+    State(api): SharedState,
+    path: Parts<String>,
+    Extension(who): Extension<AuthenticatedCaller>,
+    sent: Sent,
+) -> Result<Json<PipelineView>, Refused> {
+    let CancelPipeline {} = body::maybe_order(sent)?;
+    let id = named(path)?;
+    let by = who.actor().to_string();
+    let run = api.backend.cancel_pipeline(&id, &by).await?;
+    tracing::info!(pipeline.id = %id, %by, "a run of a pipeline was called off");
+    Ok(Json(view::run(&run)))
+}
+
+/// What a run is asked to do.
+fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
+    for (field, text) in [("requirement", &wanted.requirement), ("task", &wanted.task)] {
+        text.as_deref().map_or(Ok(()), |text| fits(field, text))?;
+    }
+    let from = wanted.from.as_deref().map(str::parse::<EntryPoint>);
+    let from = from
+        .transpose()
+        .map_err(|error| unknown("from", "unknown_step", &error))?;
+    let layer = wanted.layer.as_deref().map(str::parse::<Layer>);
+    let layer = layer
+        .transpose()
+        .map_err(|error| unknown("layer", "unknown_layer", &error))?;
+    let ask = PipelineAsk {
+        layer,
+        role: wanted.role,
+        requirement: wanted.requirement,
+        task: wanted.task,
+    };
+    let is_of_layer = ask != PipelineAsk::default();
+    match (from, layer) {
+        (Some(_), _) if is_of_layer => {
+            let detail = "`from` begins the whole pipeline, so nothing else can be chosen: leave it out to run one layer";
+            Err(Refused::field("from", "from_and_layer", detail))
+        }
+        (None, None) if is_of_layer => {
+            let detail =
+                "`layer` has to say which layer the role, the requirement or the task is for";
+            Err(Refused::field("layer", "missing_field", detail))
+        }
+        (None, Some(_)) => {
+            ask.check().map_err(|odd| of_ask(&odd))?;
+            Ok(PipelineOrder::Only(ask))
+        }
+        (from, _) => Ok(PipelineOrder::From(from.unwrap_or_default())),
+    }
+}
+
+fn of_ask(odd: &OddAsk) -> Refused {
+    let field = match odd {
+        OddAsk::Role(_) => "role",
+        OddAsk::Requirement(_) | OddAsk::NoRequirement => "requirement",
+    };
+    Refused::field(field, "bad_field", &format!("`{field}`: {odd}"))
+}
+
+/// Refuses a text that is blank or too long.
+fn fits(field: &str, text: &str) -> Result<(), Refused> {
+    let long = text.chars().count();
+    if text.trim().is_empty() || long > ASK_CHARS_MAX {
+        let detail = format!(
+            "`{field}` has {long} characters: it takes 1 to {ASK_CHARS_MAX}, and not only spaces"
+        );
+        return Err(Refused::field(field, "bad_field", &detail));
+    }
+    Ok(())
+}
+
+fn unknown(field: &str, code: &str, error: &dyn fmt::Display) -> Refused {
+    let detail = format!("`{field}`: {error}");
+    Refused::new(StatusCode::BAD_REQUEST, code, &detail).about(field)
+}
+
+/// Why a run is not begun, with the one that runs already.
+async fn not_begun(api: &ApiInner, repo: &RepoName, error: Error) -> Result<Refused, Refused> {
+    let is_taken = matches!(&error, Error::NotNow(refused) if refused.code == "already_running");
+    let running = match is_taken {
+        true => api.backend.running_pipeline(repo).await?,
+        false => None,
+    };
+    let refused = Refused::from(error);
+    Ok(match running {
+        Some(run) => refused.with_existing(run.id.as_str()),
+        None => refused,
+    })
+}
+
+/// The run that a path names.
+fn named(path: Parts<String>) -> Result<PipelineId, Refused> {
+    let name = body::parts(path)?;
+    Ok(name.parse().map_err(|_| no_such("pipeline", &name))?)
+}
+
+/// A name that nothing can have names nothing.
+fn no_such(what: &'static str, name: &str) -> Error {
+    Error::NoSuch {
+        what,
+        name: presentable(name, SHOWN_CHARS_MAX),
+    }
+}
+
+fn named_repo(value: &str) -> Result<RepoName, Refused> {
+    value
+        .parse()
+        .map_err(|error: InvalidId| query::bad("repo", &error))
+}
+
+fn must_repo(repo: Option<RepoName>) -> Result<RepoName, Refused> {
+    repo.ok_or_else(|| {
+        query::bad(
+            "repo",
+            &"it has to name the repository, as `repo=owner/name`",
+        )
+    })
+}
+
+fn number(value: &str) -> Result<u32, Refused> {
+    let read = value.parse::<u32>().ok();
+    let fits = read.filter(|limit| (1..=PIPELINES_LIMIT_MAX).contains(limit));
+    fits.ok_or_else(|| {
+        let value = presentable(value, SHOWN_CHARS_MAX);
+        let wrong =
+            format!("it is `{value}`, but has to be a number from 1 to {PIPELINES_LIMIT_MAX}");
+        query::bad("limit", &wrong)
+    })
+}

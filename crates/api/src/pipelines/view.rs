@@ -1,0 +1,118 @@
+//! Runs and requirements in their wire form. Text from others is stripped of anything that looks like a secret.
+
+use client::wire::{
+    DeliveryGlimpse, MemberView, PipelineView, PipelineWhy, RequirementView, StepView, StepWhy,
+};
+use domain::delivery::{Delivery, Phase, TITLE_CHARS_MAX};
+use domain::pipeline::{Member, Pipeline, PipelineStep, Requirement, RequirementState};
+use domain::redact::presentable;
+
+use crate::next;
+use crate::view::{self, SHORT_CHARS_MAX};
+
+/// The word of a requirement whose delivery is at its review.
+const IN_REVIEW: &str = "in_review";
+
+/// One run.
+pub(super) fn run(run: &Pipeline) -> PipelineView {
+    PipelineView {
+        id: run.id.clone(),
+        repo: run.repo.clone(),
+        state: run.word().to_owned(),
+        is_over: run.is_over(),
+        target: run.target.clone(),
+        worker: run.worker.clone(),
+        layer: run.ask.layer.map(|layer| layer.name().to_owned()),
+        role: run.ask.role.clone(),
+        requirement: run.ask.requirement.as_deref().map(short),
+        task: run.ask.task.as_deref().map(short),
+        exchange: run.rules.exchange.word().to_owned(),
+        implement: run.rules.implement.word().to_owned(),
+        by: short(&run.by),
+        wait_minutes: run.wait_minutes,
+        steps: run.steps.iter().map(step).collect(),
+        created_at: run.created_at,
+        updated_at: run.updated_at,
+    }
+}
+
+fn step(step: &PipelineStep) -> StepView {
+    StepView {
+        step: step.kind.name().to_owned(),
+        state: step.state.word().to_owned(),
+        reason: step.state.reason().map(short),
+        since: step.state.since(),
+        members: step.members.iter().map(member).collect(),
+    }
+}
+
+fn member(member: &Member) -> MemberView {
+    MemberView {
+        role: member.role.clone(),
+        requirement: member.requirement.as_deref().map(short),
+        job_id: member.job.clone(),
+        state: member.state.word().to_owned(),
+        reason: member.state.reason().map(short),
+    }
+}
+
+/// What a run waits for.
+pub(super) fn why(why: &engine::why::PipelineWhy) -> PipelineWhy {
+    let step = |step: &engine::why::StepWhy| StepWhy {
+        step: step.step.to_owned(),
+        state: step.state.to_owned(),
+        sentence: short(&step.sentence),
+    };
+    PipelineWhy {
+        pipeline_id: why.pipeline.clone(),
+        state: why.state.to_owned(),
+        because: why.because.iter().map(view::reasoned).collect(),
+        steps: why.steps.iter().map(step).collect(),
+        next: why.next.iter().map(next::shown).collect(),
+        next_look: why.next_look,
+    }
+}
+
+/// One requirement, with what is stored of its delivery.
+pub(super) fn requirement(found: &Requirement, delivery: Option<&Delivery>) -> RequirementView {
+    let events = found.reference.events.iter();
+    RequirementView {
+        id: found.reference.id.clone(),
+        repo: found.repo.clone(),
+        title: presentable(&found.title, TITLE_CHARS_MAX),
+        label: short(&found.label),
+        path: short(&found.reference.path),
+        events: events.map(|path| short(path)).collect(),
+        state: state(&found.state, delivery).to_owned(),
+        reason: found.state.reason().map(short),
+        job_id: found.state.job().cloned(),
+        delivery: found.state.delivery().map(|id| DeliveryGlimpse {
+            id: id.clone(),
+            phase: delivery.map(|it| it.phase.word().to_owned()),
+            run_status: delivery.map(|it| it.run_status.word().to_owned()),
+        }),
+        attempt: found.attempt,
+        keep_files: found.keep_files,
+        created_at: found.created_at,
+        updated_at: found.updated_at,
+    }
+}
+
+/// How far a requirement is; one that is implemented is in review while its delivery is.
+fn state(state: &RequirementState, delivery: Option<&Delivery>) -> &'static str {
+    let is_reviewed = delivery.is_some_and(|it| it.phase == Phase::Review);
+    match state {
+        RequirementState::Implementing { .. } if is_reviewed => IN_REVIEW,
+        RequirementState::Implementing { .. }
+        | RequirementState::Planning { .. }
+        | RequirementState::Ready
+        | RequirementState::Merged { .. }
+        | RequirementState::Tidying { .. }
+        | RequirementState::Tidied { .. }
+        | RequirementState::Failed { .. } => state.word(),
+    }
+}
+
+fn short(text: &str) -> String {
+    presentable(text, SHORT_CHARS_MAX)
+}

@@ -1,0 +1,105 @@
+//! `gaffer pipeline`, `gaffer requirement` and `gaffer run`: runs of a pipeline, through the API of a running `gaffer up`.
+
+mod one_layer;
+mod requirement;
+mod show;
+mod wait;
+
+use anyhow::{Context, Result};
+use client::Client;
+use client::wire::{PipelineSettings, StartPipeline};
+use domain::ids::RepoName;
+use domain::pipeline::EntryPoint;
+use domain::policy::Source;
+
+use crate::args::pipeline::{OneRun, PipelineArgs, PipelineCommand, PipelineOnArgs};
+use crate::context::CommandContext;
+use crate::render::Answer;
+use crate::site::{self, StoreAccess};
+use crate::source;
+
+pub(crate) use one_layer::run as one_layer;
+pub(crate) use requirement::run as requirement;
+
+/// Runs one of the commands.
+pub(crate) async fn run(args: PipelineArgs, here: &CommandContext) -> Result<Answer> {
+    match args.command {
+        PipelineCommand::On(args) => {
+            let context = format!("switching the pipeline of {} on", args.repo);
+            on(args, here).await.context(context)
+        }
+        PipelineCommand::Off { repo } => off(&repo, here)
+            .await
+            .with_context(|| format!("switching the pipeline of {repo} off")),
+        PipelineCommand::Start { repo, from } => {
+            let client = site::api_client(args.url, here).await?;
+            let begun = start(&client, &repo, from).await;
+            begun.with_context(|| format!("starting the pipeline of {repo}"))
+        }
+        PipelineCommand::List { repo, limit } => {
+            let client = site::api_client(args.url, here).await?;
+            let listed = client.pipelines(&repo, limit).await;
+            let listed = listed.with_context(|| format!("listing the runs of {repo}"))?;
+            Ok(show::list(&listed))
+        }
+        PipelineCommand::Show(OneRun { id }) => {
+            let client = site::api_client(args.url, here).await?;
+            let found = client.pipeline(&id).await;
+            let found = found.with_context(|| format!("reading pipeline {id}"))?;
+            Ok(show::run(&found))
+        }
+        PipelineCommand::Why(OneRun { id }) => {
+            let client = site::api_client(args.url, here).await?;
+            let why = client.pipeline_why(&id).await;
+            let why = why.with_context(|| format!("asking about pipeline {id}"))?;
+            Ok(show::why(&why))
+        }
+        PipelineCommand::Cancel(OneRun { id }) => {
+            let client = site::api_client(args.url, here).await?;
+            let off = client.cancel_pipeline(&id).await;
+            let off = off.with_context(|| format!("calling off pipeline {id}"))?;
+            Ok(show::run(&off))
+        }
+    }
+}
+
+async fn start(client: &Client, repo: &RepoName, from: Option<EntryPoint>) -> Result<Answer> {
+    let wanted = StartPipeline {
+        from: from.map(|from| from.name().to_owned()),
+        ..StartPipeline::whole(repo.clone())
+    };
+    let begun = client.start_pipeline(&wanted).await?;
+    Ok(show::run(&begun).piped(begun.id.to_string()))
+}
+
+/// Switches it on where the other settings of a source are.
+async fn on(args: PipelineOnArgs, here: &CommandContext) -> Result<Answer> {
+    let settings = PipelineSettings {
+        exchange: args.exchange.map(Into::into),
+        implement: args.implement.map(Into::into),
+        worker: args.worker,
+    };
+    let change = |source: &Source| Source {
+        pipeline: Some(settings.clone().over(source.pipeline.as_ref())),
+        ..source.clone()
+    };
+    changed(&args.repo, here, change).await
+}
+
+async fn off(repo: &RepoName, here: &CommandContext) -> Result<Answer> {
+    let change = |source: &Source| Source {
+        pipeline: None,
+        ..source.clone()
+    };
+    changed(repo, here, change).await
+}
+
+async fn changed(
+    repo: &RepoName,
+    here: &CommandContext,
+    change: impl Fn(&Source) -> Source,
+) -> Result<Answer> {
+    let backend = StoreAccess::found(here).await?.backend;
+    let source = source::change_source(&backend, repo, |source| Ok(change(source))).await?;
+    Ok(show::settings(&source))
+}

@@ -1,0 +1,169 @@
+//! Runs and requirements as people and programs see them.
+
+use client::wire::{
+    MemberView, PipelineView, PipelineWhy, Pipelines, RequirementView, Requirements, StepView,
+    StepWhy,
+};
+use domain::policy::Source;
+use serde_json::json;
+
+use crate::render::{Answer, next, value};
+use crate::switch::moment;
+use crate::why::{reasons, under};
+
+/// The pipeline of a source after a change.
+pub(super) fn settings(source: &Source) -> Answer {
+    let told = json!({ "source": { "repo": source.repo, "pipeline": source.pipeline } });
+    let Some(rules) = &source.pipeline else {
+        return Answer::new(told).line(format!("The pipeline of {} is off.", source.repo));
+    };
+    let target = source.branch.as_ref().map(ToString::to_string);
+    Answer::new(told)
+        .line(format!("The pipeline of {} is on.", source.repo))
+        .pairs(vec![
+            ("exchange", rules.exchange.word().to_owned()),
+            ("implement", rules.implement.word().to_owned()),
+            ("target branch", target.unwrap_or_default()),
+            ("worker branch", rules.worker.to_string()),
+        ])
+}
+
+/// The runs of a source.
+pub(super) fn list(listed: &Pipelines) -> Answer {
+    let row = |run: &PipelineView| {
+        vec![
+            run.id.to_string(),
+            run.state.clone(),
+            present(run),
+            run.by.clone(),
+            moment(run.created_at),
+        ]
+    };
+    let head = ["pipeline", "state", "step", "by", "created"];
+    let rows = listed.pipelines.iter().map(row).collect();
+    let none = "No run yet: `gaffer pipeline start OWNER/REPO`.";
+    Answer::new(value(listed)).table(&head, rows, none)
+}
+
+/// The step that a run is at.
+fn present(run: &PipelineView) -> String {
+    let present = run.steps.iter().find(|step| !is_over(step));
+    present.map_or_else(|| "-".to_owned(), |step| step.step.clone())
+}
+
+/// Whether a step is over.
+pub(super) fn is_over(step: &StepView) -> bool {
+    ["done", "skipped", "failed"].contains(&step.state.as_str())
+}
+
+/// One run.
+pub(super) fn run(run: &PipelineView) -> Answer {
+    let or_empty = |it: Option<String>| it.unwrap_or_default();
+    let pairs = vec![
+        ("pipeline", run.id.to_string()),
+        ("state", run.state.clone()),
+        ("repository", run.repo.to_string()),
+        ("layer", or_empty(run.layer.clone())),
+        ("role", or_empty(run.role.as_ref().map(ToString::to_string))),
+        ("requirement", or_empty(run.requirement.clone())),
+        ("task", or_empty(run.task.clone())),
+        ("target branch", run.target.to_string()),
+        ("worker branch", run.worker.to_string()),
+        ("exchange", run.exchange.clone()),
+        ("implement", run.implement.clone()),
+        ("begun by", run.by.clone()),
+        ("created", moment(run.created_at)),
+        ("changed", moment(run.updated_at)),
+    ];
+    let answer = Answer::new(json!({ "pipeline": value(run) })).pairs(pairs);
+    under(
+        answer,
+        "Its steps:",
+        run.steps.iter().flat_map(step).collect(),
+    )
+}
+
+/// A step, and its agents below it.
+pub(super) fn step(step: &StepView) -> Vec<String> {
+    let line = format!("- {}: {}{}", step.step, step.state, because(&step.reason));
+    let members = step.members.iter().map(member);
+    std::iter::once(line).chain(members).collect()
+}
+
+fn member(member: &MemberView) -> String {
+    let role = member.role.as_ref().map(ToString::to_string);
+    let name = role.or_else(|| member.requirement.clone());
+    let name = name.map_or_else(String::new, |name| format!("{name}, "));
+    let reason = because(&member.reason);
+    format!("  - {name}job {}: {}{reason}", member.job_id, member.state)
+}
+
+fn because(reason: &Option<String>) -> String {
+    reason
+        .as_ref()
+        .map_or_else(String::new, |it| format!(" ({it})"))
+}
+
+/// What a run waits for.
+pub(super) fn why(why: &PipelineWhy) -> Answer {
+    let why = &PipelineWhy {
+        next: why.next.iter().map(next::as_typed).collect(),
+        ..why.clone()
+    };
+    let name = format!("Pipeline {}: {}.", why.pipeline_id, why.state);
+    let answer = reasons(Answer::new(value(why)).line(name), &why.because);
+    let step = |step: &StepWhy| format!("- {} [{}]: {}", step.step, step.state, step.sentence);
+    let answer = under(answer, "Its steps:", why.steps.iter().map(step).collect());
+    let next = why.next.iter();
+    let next = next.map(|next| format!("- {}.", next.sentence));
+    under(answer, "What you can do:", next.collect())
+}
+
+/// The requirements of a source.
+pub(super) fn requirements(listed: &Requirements) -> Answer {
+    let row = |it: &RequirementView| {
+        vec![
+            it.id.to_string(),
+            it.state.clone(),
+            it.label.clone(),
+            it.title.clone(),
+            place(it),
+        ]
+    };
+    let head = ["requirement", "state", "label", "title", "delivery"];
+    let rows = listed.requirements.iter().map(row).collect();
+    let none = "Gaffer follows no requirement of it yet.";
+    Answer::new(value(listed)).table(&head, rows, none)
+}
+
+fn place(it: &RequirementView) -> String {
+    let Some(delivery) = &it.delivery else {
+        return "-".to_owned();
+    };
+    match (&delivery.phase, &delivery.run_status) {
+        (Some(phase), Some(status)) => format!("{} {phase}, {status}", delivery.id),
+        (Some(_) | None, _) => delivery.id.to_string(),
+    }
+}
+
+/// One requirement.
+pub(super) fn requirement(it: &RequirementView) -> Answer {
+    let or_empty = |it: Option<String>| it.unwrap_or_default();
+    let files = if it.keep_files { "they stay" } else { "" };
+    Answer::new(json!({ "requirement": value(it) })).pairs(vec![
+        ("requirement", it.id.to_string()),
+        ("title", it.title.clone()),
+        ("state", it.state.clone()),
+        ("why", or_empty(it.reason.clone())),
+        ("label", it.label.clone()),
+        ("repository", it.repo.to_string()),
+        ("file", it.path.clone()),
+        ("events", it.events.join(", ")),
+        ("job", or_empty(it.job_id.as_ref().map(ToString::to_string))),
+        ("delivery", place(it)),
+        ("attempt", it.attempt.to_string()),
+        ("files after the merge", files.to_owned()),
+        ("created", moment(it.created_at)),
+        ("changed", moment(it.updated_at)),
+    ])
+}

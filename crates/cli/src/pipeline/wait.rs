@@ -1,0 +1,130 @@
+//! `gaffer run --wait`: polls a run until it is over, and tells each step as it ends.
+
+use anyhow::{Context, Result};
+use client::Client;
+use client::wire::PipelineView;
+use domain::ids::PipelineId;
+use jiff::SignedDuration;
+use tokio::time::Instant;
+
+use super::show;
+use crate::args::value::short;
+use crate::error::Error;
+use crate::job::progress::Progress;
+use crate::job::wait::{AWAY, LOOK_EVERY, is_away};
+use crate::render;
+
+/// Waits, telling people each step, and programs the run as it is once it ended well.
+pub(super) async fn until_over(
+    client: &Client,
+    id: &PipelineId,
+    within: SignedDuration,
+    as_json: bool,
+) -> Result<()> {
+    let mut progress = Progress::new(as_json);
+    let end = Instant::now() + within.unsigned_abs();
+    let mut beat = tokio::time::interval(LOOK_EVERY);
+    let mut told = 0;
+    loop {
+        beat.tick().await;
+        let run = match client.pipeline(id).await {
+            Err(error) if Instant::now() < end && is_away(&error) => {
+                progress.away(AWAY);
+                continue;
+            }
+            looked => looked?,
+        };
+        if !as_json {
+            told = tell(&run, told)?;
+        }
+        if run.is_over || Instant::now() >= end {
+            drop(progress);
+            return ended(&run, within, as_json);
+        }
+        if let Some(step) = run.steps.get(told) {
+            progress.waiting(&step.step, &format!("its end, {}", step.state));
+        }
+    }
+}
+
+/// Prints the steps that ended since the last look, and returns how many have.
+fn tell(run: &PipelineView, told: usize) -> Result<usize> {
+    let over = run.steps.iter().take_while(|step| show::is_over(step));
+    let over = over.count();
+    for step in run.steps.iter().take(over).skip(told) {
+        for line in show::step(step) {
+            render::line(&line).context("writing a step")?;
+        }
+    }
+    Ok(over)
+}
+
+fn ended(run: &PipelineView, within: SignedDuration, as_json: bool) -> Result<()> {
+    if !run.is_over {
+        let what = format!("after {} it is still {}", short(within), run.state);
+        let next = format!(
+            "ask what it waits for with `gaffer pipeline why {}`",
+            run.id
+        );
+        return Err(Error::refused("still_waiting", what, next).into());
+    }
+    let failed = run.steps.iter().find(|step| step.state == "failed");
+    match failed {
+        None if as_json => render::answer(&show::run(run), true).context("writing the answer"),
+        None => Ok(()),
+        Some(step) => {
+            let reason = step.reason.clone().unwrap_or_default();
+            let what = format!("the step {} failed: {reason}", step.step);
+            let next = format!("see its jobs with `gaffer pipeline show {}`", run.id);
+            Err(Error::refused("failed", what, next).into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use client::wire::StepView;
+    use jiff::Timestamp;
+
+    fn run(states: &[&str]) -> PipelineView {
+        let step = |state: &&str| StepView {
+            step: "narrator".to_owned(),
+            state: (*state).to_owned(),
+            reason: None,
+            since: None,
+            members: Vec::new(),
+        };
+        PipelineView {
+            id: "01k0000000000000000000000a".parse().unwrap(),
+            repo: "acme/shop".parse().unwrap(),
+            state: "running".to_owned(),
+            is_over: !states.contains(&"running"),
+            target: "main".parse().unwrap(),
+            worker: "jules".parse().unwrap(),
+            layer: None,
+            role: None,
+            requirement: None,
+            task: None,
+            exchange: "human".to_owned(),
+            implement: "human".to_owned(),
+            by: "a person".to_owned(),
+            wait_minutes: 30,
+            steps: states.iter().map(step).collect(),
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn a_run_ends_well_unless_a_step_failed_or_it_goes_on() {
+        let within = SignedDuration::from_mins(5);
+        let code = |states: &[&str]| match ended(&run(states), within, false) {
+            Ok(()) => "done".to_owned(),
+            Err(error) => crate::error::describe(&error).code,
+        };
+        assert_eq!(code(&["done", "skipped"]), "done");
+        assert_eq!(code(&["done", "failed", "done"]), "failed");
+        assert_eq!(code(&["failed", "running"]), "still_waiting");
+    }
+}

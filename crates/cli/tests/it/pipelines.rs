@@ -1,0 +1,152 @@
+//! `gaffer pipeline`, `gaffer requirement` and `gaffer run` against the real API over the same data folder, with no
+//! dispatcher behind it.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::jobs::world;
+use crate::world::{Ran, World};
+
+const REPO: &str = "acme/shop";
+
+/// How long a run that another process began may take to show.
+const SOON: Duration = Duration::from_secs(30);
+
+fn on() -> World {
+    let world = world();
+    world.json(&["pipeline", "on", REPO]);
+    world
+}
+
+fn start(world: &World) -> String {
+    let begun = world.json(&["pipeline", "start", REPO]);
+    begun["pipeline"]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_pipeline_is_switched_on_changed_and_off() {
+    let world = world();
+    let set = world.json(&["pipeline", "on", REPO, "--exchange", "auto"]);
+    let rules = json!({ "exchange": "auto", "implement": "human", "worker": "jules" });
+    assert_eq!(set["source"]["pipeline"], rules);
+    let more = ["pipeline", "on", REPO, "--implement", "auto"];
+    let set = world.json(&more);
+    assert_eq!(set["source"]["pipeline"]["exchange"], "auto", "it stays");
+    assert_eq!(set["source"]["pipeline"]["implement"], "auto");
+    let shown = world.run(&["source", "show", REPO]).ok().stdout;
+    assert!(shown.contains("on `jules`, exchange auto"), "{shown}");
+    let off = world.run(&["pipeline", "off", REPO]).ok().stdout;
+    assert_eq!(off, "The pipeline of acme/shop is off.\n");
+    let refused = world.refused(&["pipeline", "start", REPO]);
+    assert_eq!((refused.code.as_str(), refused.exit), ("pipeline_off", 1));
+    assert!(refused.next.contains("gaffer pipeline on"));
+}
+
+#[test]
+fn a_run_is_begun_listed_shown_explained_and_called_off() {
+    let world = on();
+    let id = start(&world);
+    let again = world.refused(&["pipeline", "start", REPO]);
+    assert_eq!(again.code, "already_running");
+    let next = format!("look at it with `gaffer pipeline show {id}`");
+    assert_eq!(again.next, next);
+    let listed = world.json(&["pipeline", "list", REPO, "--limit", "1"]);
+    assert_eq!(listed["pipelines"][0]["id"], id.as_str());
+    for (command, said) in [
+        (&["pipeline", "list", REPO][..], "bootstrap"),
+        (&["pipeline", "show", &id], "- observers: pending"),
+        (
+            &["pipeline", "why", &id],
+            "It waits for the step bootstrap.",
+        ),
+        (&["pipeline", "cancel", &id], "cancelled the run"),
+        (&["requirement", "list", REPO], "follows no requirement"),
+    ] {
+        let ran = world.run(command).ok();
+        assert!(ran.stdout.contains(said), "{said}: {ran:?}");
+    }
+    let twice = world.refused(&["pipeline", "cancel", &id]);
+    assert_eq!((twice.code.as_str(), twice.exit), ("ended", 1));
+    let from = world.json(&["pipeline", "start", REPO, "--from", "decider"]);
+    assert_eq!(from["pipeline"]["steps"][1]["step"], "decider");
+}
+
+#[test]
+fn a_requirement_that_is_not_there_is_refused() {
+    let world = on();
+    for verb in ["show", "start"] {
+        let refused = world.refused(&["requirement", verb, REPO, "ab12cd"]);
+        assert_eq!(refused.code, "no_such_requirement");
+    }
+}
+
+#[test]
+fn a_layer_is_run_and_what_does_not_fit_it_is_refused() {
+    let world = on();
+    let line = ["run", "narrator", "--role", "qa", "--repo", REPO];
+    let refused = world.refused(&line);
+    assert_eq!((refused.code.as_str(), refused.exit), ("bad_field", 1));
+    let line = ["run", "observers", "--role", "qa", "--repo", REPO];
+    let ran = world.run(&line).ok();
+    let id = ran.stdout.trim();
+    let shown = world.json(&["pipeline", "show", id]);
+    assert_eq!(shown["pipeline"]["layer"], "observers");
+    assert_eq!(shown["pipeline"]["role"], "qa");
+    for wrong in [
+        &["run", "observatory"][..],
+        &["run", "integrator"],
+        &["run", "narrator", "--branch", "main"],
+        &["run", "narrator", "--within", "5m"],
+        &["run", "narrator", "--wait", "--prompt-preview"],
+        &["pipeline", "start", REPO, "--from", "planner"],
+        &["pipeline", "show", "latest"],
+        &["pipeline", "on", REPO, "--exchange", "always"],
+        &["pipeline", "on", REPO, "--worker", "main"],
+        &["requirement", "start", REPO, "search-box"],
+    ] {
+        assert_eq!(world.refused(wrong).exit, 2, "{wrong:?}");
+    }
+    let named = world.refused(&["run", "observatory"]);
+    assert!(
+        named.error.contains("did you mean `observers`?"),
+        "{named:?}"
+    );
+}
+
+/// The id of the run that is under way, once there is one.
+fn under_way(world: &World) -> String {
+    let end = Instant::now() + SOON;
+    loop {
+        let listed = world.json(&["pipeline", "list", REPO]);
+        if let Some(id) = listed["pipelines"][0]["id"].as_str() {
+            return id.to_owned();
+        }
+        assert!(Instant::now() < end, "no run was begun");
+    }
+}
+
+#[test]
+fn one_who_waits_is_told_each_step_and_how_it_ended() {
+    let waited = |more: &[&str]| -> (String, Ran) {
+        let world = on();
+        let line = [&["run", "n", "--repo", REPO, "--wait"], more].concat();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| world.run(&line));
+            let id = under_way(&world);
+            world.json(&["pipeline", "cancel", &id]);
+            (id, waiting.join().unwrap())
+        })
+    };
+    let (id, ran) = waited(&[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines[0], format!("Pipeline {id}"));
+    assert!(lines[1].starts_with("- narrator: failed ("), "{ran:?}");
+    assert!(ran.stderr.contains("the step narrator failed"), "{ran:?}");
+    let (id, ran) = waited(&["--json"]);
+    let refused = ran.failure();
+    assert_eq!(refused.code, "failed");
+    assert!(refused.error.contains(&id), "{refused:?}");
+}

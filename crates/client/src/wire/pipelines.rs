@@ -1,0 +1,258 @@
+//! Runs of pipelines, and requirements.
+
+use domain::ids::{ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Next, Reason, form};
+
+/// How many runs a list holds when nothing else is asked for.
+pub const PIPELINES_LIMIT: u32 = 20;
+
+/// How many runs a list holds at most.
+pub const PIPELINES_LIMIT_MAX: u32 = 200;
+
+/// `POST /api/pipelines`: a run of the whole pipeline, from a step on, or of one layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartPipeline {
+    /// The repository; it has to be a source whose pipeline is on.
+    #[schemars(with = "form::RepoName")]
+    pub repo: RepoName,
+    /// With which step it begins: `narrator`, `observers`, `decider`, `requirements` or `innovators`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The only layer that runs: `narrator`, `observers`, `decider`, `planner`, `implementer` or `innovators`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
+    /// The only role that runs, in a layer of roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::RoleName>")]
+    pub role: Option<RoleName>,
+    /// The file of the only requirement that is worked on, for a planner or an implementer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::pipeline::ASK_CHARS_MAX))]
+    pub requirement: Option<String>,
+    /// The task of the layer, if it is not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::pipeline::ASK_CHARS_MAX))]
+    pub task: Option<String>,
+}
+
+impl StartPipeline {
+    /// A run of the whole pipeline.
+    pub fn whole(repo: RepoName) -> Self {
+        Self {
+            repo,
+            from: None,
+            layer: None,
+            role: None,
+            requirement: None,
+            task: None,
+        }
+    }
+}
+
+/// `POST /api/pipelines/{pipeline}/cancel`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CancelPipeline {}
+
+/// `GET /api/pipelines`: the newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pipelines {
+    /// The runs.
+    pub pipelines: Vec<PipelineView>,
+}
+
+/// One run of a pipeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PipelineView {
+    /// Its id.
+    #[schemars(with = "form::PipelineId")]
+    pub id: PipelineId,
+    /// The repository.
+    #[schemars(with = "form::RepoName")]
+    pub repo: RepoName,
+    /// How far it is: the state of its present step, or `done` or `failed` once it is over.
+    pub state: String,
+    /// Whether nothing more happens.
+    pub is_over: bool,
+    /// The branch whose code is looked at and changed.
+    #[schemars(with = "form::BranchName")]
+    pub target: BranchName,
+    /// The branch that has the exchange.
+    #[schemars(with = "form::BranchName")]
+    pub worker: BranchName,
+    /// The only layer that runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
+    /// The only role that runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::RoleName>")]
+    pub role: Option<RoleName>,
+    /// The file of the only requirement that is worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<String>,
+    /// The task of the layer, if it is not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// Who decides that its pull requests of the exchange are merged: `human` or `auto`.
+    pub exchange: String,
+    /// Who decides that a requirement is implemented: `human` or `auto`.
+    pub implement: String,
+    /// Who began it.
+    pub by: String,
+    /// The longest wait for a step, in minutes.
+    pub wait_minutes: u32,
+    /// Its steps, in their order.
+    pub steps: Vec<StepView>,
+    /// When it began.
+    #[schemars(with = "form::Moment")]
+    pub created_at: Timestamp,
+    /// When it changed last.
+    #[schemars(with = "form::Moment")]
+    pub updated_at: Timestamp,
+}
+
+/// One step of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepView {
+    /// `bootstrap`, the name of a layer, or `requirements`.
+    pub step: String,
+    /// `pending`, `running`, `waiting_merge`, `done`, `skipped` or `failed`.
+    pub state: String,
+    /// Why it was skipped or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Since when it is so; none while it waits for the step before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Moment>")]
+    pub since: Option<Timestamp>,
+    /// Its agents.
+    pub members: Vec<MemberView>,
+}
+
+/// One agent of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemberView {
+    /// Its role, in a layer of roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::RoleName>")]
+    pub role: Option<RoleName>,
+    /// The file of its requirement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<String>,
+    /// Its job.
+    #[schemars(with = "form::JobId")]
+    pub job_id: JobId,
+    /// `working`, `merging`, `merged`, `nothing` or `failed`.
+    pub state: String,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// `GET /api/pipelines/{pipeline}/why`: what a run waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PipelineWhy {
+    /// The run.
+    #[schemars(with = "form::PipelineId")]
+    pub pipeline_id: PipelineId,
+    /// How far it is.
+    pub state: String,
+    /// What is the case: pauses first, then the present step, then its agents that are not through.
+    pub because: Vec<Reason>,
+    /// Each step in a sentence.
+    pub steps: Vec<StepWhy>,
+    /// Advice about what stands in the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<Next>,
+    /// The latest time at which it is looked at again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Moment>")]
+    pub next_look: Option<Timestamp>,
+}
+
+/// One step of a run, in words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepWhy {
+    /// `bootstrap`, the name of a layer, or `requirements`.
+    pub step: String,
+    /// How far it is.
+    pub state: String,
+    /// What is the case.
+    pub sentence: String,
+}
+
+/// `GET /api/requirements`: the newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Requirements {
+    /// The requirements that Gaffer follows.
+    pub requirements: Vec<RequirementView>,
+}
+
+/// One requirement that Gaffer follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RequirementView {
+    /// Its id.
+    #[schemars(with = "form::ArtefactId")]
+    pub id: ArtefactId,
+    /// The repository.
+    #[schemars(with = "form::RepoName")]
+    pub repo: RepoName,
+    /// Its title: text from outside.
+    pub title: String,
+    /// Its label.
+    pub label: String,
+    /// Its file on the worker branch.
+    pub path: String,
+    /// The files of the events that led to it.
+    pub events: Vec<String>,
+    /// `planning`, `ready`, `implementing`, `in_review`, `merged`, `tidying`, `tidied` or `failed`.
+    pub state: String,
+    /// Why it was not implemented.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The job that plans it, or that removes its files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::JobId>")]
+    pub job_id: Option<JobId>,
+    /// The delivery that implements it, or did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<DeliveryGlimpse>,
+    /// How many deliveries it has had.
+    pub attempt: u32,
+    /// Whether its files stay after the merge.
+    pub keep_files: bool,
+    /// When it was first seen.
+    #[schemars(with = "form::Moment")]
+    pub created_at: Timestamp,
+    /// When it changed last.
+    #[schemars(with = "form::Moment")]
+    pub updated_at: Timestamp,
+}
+
+/// The delivery of a requirement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeliveryGlimpse {
+    /// Its id.
+    #[schemars(with = "String")]
+    pub id: DeliveryId,
+    /// Its phase; none until it is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// How that goes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_status: Option<String>,
+}
+
+/// `POST /api/requirements/{owner}/{name}/{requirement}/start`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartRequirement {
+    /// Whether its files stay after the merge.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_files: bool,
+}

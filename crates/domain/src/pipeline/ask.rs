@@ -1,0 +1,189 @@
+//! What a run is asked to do, and with which step it begins.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::StepKind;
+use crate::ids::RoleName;
+use crate::layer::{Cast, InvalidLayer, Layer};
+
+/// Longest path of a requirement, or name of a task, in what a run is asked to do, in characters.
+pub const ASK_CHARS_MAX: usize = 200;
+
+/// What a run is asked to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PipelineAsk {
+    /// The only layer that runs; without one the whole pipeline does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<Layer>,
+    /// The only role that runs, in a layer of roles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleName>,
+    /// The only requirement that is worked on, by its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<String>,
+    /// The task, if it is not the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+}
+
+/// Why what a run is asked to do does not go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OddAsk {
+    /// The layer is one agent.
+    #[error("the {0} has no roles: leave the role out")]
+    Role(Layer),
+    /// The layer works on no requirement.
+    #[error("the {0} works on no requirement: leave it out")]
+    Requirement(Layer),
+    /// It would otherwise depend on the settings which requirements are implemented.
+    #[error("the implementer works on one requirement: name its file")]
+    NoRequirement,
+}
+
+impl PipelineAsk {
+    /// Refuses what does not go together for a layer. Whether roles, files and tasks are there, the run itself finds out.
+    ///
+    /// # Errors
+    /// With what is odd about it.
+    pub fn check(&self) -> Result<(), OddAsk> {
+        let Some(layer) = self.layer else {
+            return Ok(());
+        };
+        if self.role.is_some() && layer.cast() == Cast::Single {
+            return Err(OddAsk::Role(layer));
+        }
+        match (layer, &self.requirement) {
+            (Layer::Implementer, None) => Err(OddAsk::NoRequirement),
+            (Layer::Planner, _) | (Layer::Implementer, Some(_)) => Ok(()),
+            (Layer::Narrator | Layer::Observers | Layer::Decider | Layer::Innovators, Some(_)) => {
+                Err(OddAsk::Requirement(layer))
+            }
+            (Layer::Narrator | Layer::Observers | Layer::Decider | Layer::Innovators, None) => {
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Where a run begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryPoint {
+    /// With the narrator: all of it.
+    #[default]
+    Narrator,
+    /// With the observers.
+    Observers,
+    /// With the decider.
+    Decider,
+    /// With the requirements that are there.
+    Requirements,
+    /// The innovators alone, whose cycle is their own.
+    Innovators,
+}
+
+/// A text that names no step with which a run begins.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidEntry {
+    /// It names no layer either.
+    #[error(transparent)]
+    Layer(#[from] InvalidLayer),
+    /// No run begins with that layer.
+    #[error(
+        "no run begins with the {0}: it begins with narrator, observers, decider, requirements or innovators"
+    )]
+    NotAnEntry(Layer),
+}
+
+impl FromStr for EntryPoint {
+    type Err = InvalidEntry;
+
+    fn from_str(text: &str) -> Result<Self, InvalidEntry> {
+        if text.trim().eq_ignore_ascii_case("requirements") {
+            return Ok(Self::Requirements);
+        }
+        match text.parse()? {
+            Layer::Narrator => Ok(Self::Narrator),
+            Layer::Observers => Ok(Self::Observers),
+            Layer::Decider => Ok(Self::Decider),
+            Layer::Innovators => Ok(Self::Innovators),
+            layer @ (Layer::Planner | Layer::Implementer) => Err(InvalidEntry::NotAnEntry(layer)),
+        }
+    }
+}
+
+impl EntryPoint {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Narrator => "narrator",
+            Self::Observers => "observers",
+            Self::Decider => "decider",
+            Self::Requirements => "requirements",
+            Self::Innovators => "innovators",
+        }
+    }
+
+    /// The steps of a run that begins here.
+    pub fn steps(self) -> Vec<StepKind> {
+        let layers: &[Layer] = match self {
+            Self::Narrator => &[
+                Layer::Narrator,
+                Layer::Observers,
+                Layer::Decider,
+                Layer::Planner,
+            ],
+            Self::Observers => &[Layer::Observers, Layer::Decider, Layer::Planner],
+            Self::Decider => &[Layer::Decider, Layer::Planner],
+            Self::Requirements => &[Layer::Planner],
+            Self::Innovators => &[Layer::Innovators],
+        };
+        let layers = layers.iter().copied().map(StepKind::Layer);
+        let last = (self != Self::Innovators).then_some(StepKind::Requirements);
+        let first = std::iter::once(StepKind::Bootstrap);
+        first.chain(layers).chain(last).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_takes_only_what_it_works_on() {
+        let ask = |layer, role: Option<&str>, requirement: Option<&str>| {
+            let ask = PipelineAsk {
+                layer: Some(layer),
+                role: role.map(|role| role.parse().unwrap()),
+                requirement: requirement.map(str::to_owned),
+                task: None,
+            };
+            ask.check()
+        };
+        assert_eq!(ask(Layer::Observers, Some("qa"), None), Ok(()));
+        assert_eq!(ask(Layer::Planner, None, None), Ok(()));
+        assert_eq!(ask(Layer::Implementer, None, Some("x.yml")), Ok(()));
+        let role = ask(Layer::Narrator, Some("qa"), None);
+        assert_eq!(role, Err(OddAsk::Role(Layer::Narrator)));
+        let file = ask(Layer::Decider, None, Some("x.yml"));
+        assert_eq!(file, Err(OddAsk::Requirement(Layer::Decider)));
+        let none = ask(Layer::Implementer, None, None);
+        assert_eq!(none, Err(OddAsk::NoRequirement));
+    }
+
+    #[test]
+    fn every_step_that_a_run_begins_with_is_called_by_its_name() {
+        for entry in [
+            EntryPoint::Narrator,
+            EntryPoint::Observers,
+            EntryPoint::Decider,
+            EntryPoint::Requirements,
+            EntryPoint::Innovators,
+        ] {
+            assert_eq!(entry.name().parse(), Ok(entry));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Explains what a run of a pipeline waits for: its pauses, its present step, and the jobs of that step.
+
+use domain::advice::Next;
+use domain::ids::PipelineId;
+use domain::pipeline::{Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
+use jiff::Timestamp;
+
+use super::{Reasoned, WhySubject};
+use crate::backend::{Backend, Error};
+use crate::keys;
+
+/// What a run waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PipelineWhy {
+    /// Which.
+    pub pipeline: PipelineId,
+    /// How far it is, in one word.
+    pub state: &'static str,
+    /// What is the case: pauses first, then the present step, then its agents that are not through.
+    pub because: Vec<Reasoned>,
+    /// Each step in a sentence.
+    pub steps: Vec<StepWhy>,
+    /// Advice about its jobs: orders that would be accepted now.
+    pub next: Vec<Next>,
+    /// The latest time of its next check.
+    pub next_look: Option<Timestamp>,
+}
+
+/// One step of a run, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepWhy {
+    /// Its name.
+    pub step: &'static str,
+    /// How far it is, in one word.
+    pub state: &'static str,
+    /// What is the case.
+    pub sentence: String,
+}
+
+impl Backend {
+    /// What a run waits for.
+    pub async fn pipeline_why(&self, id: &PipelineId) -> Result<PipelineWhy, Error> {
+        let run = self.must_pipeline(id).await?.value;
+        let mut found = WhySubject::default();
+        match run.current() {
+            None => found.because("over", "It is over."),
+            Some(place) => {
+                self.switches(&mut found, &run.repo).await?;
+                let step = &run.steps[place];
+                let sentence = format!("{}: {}", step.kind, sentence(&run, place));
+                found.because(step.state.word(), sentence);
+                self.why_members(&mut found, step).await?;
+            }
+        }
+        Ok(PipelineWhy {
+            pipeline: id.clone(),
+            state: run.word(),
+            because: found.because,
+            steps: steps(&run),
+            next: found.next,
+            next_look: self.due_of(&keys::pipeline(id)).await?,
+        })
+    }
+
+    /// The decisive reason of each job that is not through, apart from what holds up all of them.
+    async fn why_members(&self, found: &mut WhySubject, step: &PipelineStep) -> Result<(), Error> {
+        for member in step.members.iter().filter(|it| !it.state.is_over()) {
+            let who = full_name(step, member);
+            if self.store.job(&member.job).await?.is_none() {
+                found.because("no_job", format!("{who} has no job yet."));
+                continue;
+            }
+            let why = self.why(&member.job).await?;
+            let mut own = why.because.iter().filter(|it| !found.because.contains(it));
+            if let Some(Reasoned { code, sentence }) = own.next() {
+                let told = format!("{who}, job {}: {sentence}", member.job);
+                found.because(&code.clone(), told);
+            }
+            let new = why.next.into_iter().filter(|it| !found.next.contains(it));
+            let new: Vec<Next> = new.collect();
+            found.next.extend(new);
+        }
+        Ok(())
+    }
+}
+
+fn steps(run: &Pipeline) -> Vec<StepWhy> {
+    let told = |(place, step): (usize, &PipelineStep)| StepWhy {
+        step: step.kind.name(),
+        state: step.state.word(),
+        sentence: sentence(run, place),
+    };
+    run.steps.iter().enumerate().map(told).collect()
+}
+
+/// A step in a sentence.
+fn sentence(run: &Pipeline, place: usize) -> String {
+    let step = &run.steps[place];
+    match (&step.state, run.current()) {
+        (StepState::Pending, Some(current)) if current < place => {
+            format!("It waits for the step {}.", run.steps[current].kind)
+        }
+        (StepState::Pending, _) => {
+            "It is next: its files are read, and what there is to do is found out.".to_owned()
+        }
+        (StepState::Running { .. }, _) => {
+            let working = names(step, &MemberState::Working);
+            let minutes = run.wait_minutes;
+            format!("At work, and waited for at most {minutes} min: {working}.")
+        }
+        (StepState::WaitingMerge { .. }, _) => {
+            let merging = names(step, &MemberState::Merging);
+            let who = match run.rules.exchange {
+                Exchange::Human => "a person to merge them",
+                Exchange::Auto => "the checks of their pull requests",
+            };
+            format!("Finished, and waiting for {who}: {merging}.")
+        }
+        (StepState::Done { .. }, _) => done(step),
+        (StepState::Skipped { reason, .. }, _) => format!("It was skipped: {reason}."),
+        (StepState::Failed { reason, .. }, _) => format!("It failed: {reason}."),
+    }
+}
+
+/// A step that is through, with those of its agents that were not.
+fn done(step: &PipelineStep) -> String {
+    let failed: Vec<String> = step
+        .members
+        .iter()
+        .filter_map(|it| Some((it, it.state.reason()?)))
+        .map(|(it, reason)| format!("{}: {reason}", full_name(step, it)))
+        .collect();
+    match failed.is_empty() {
+        true => "It is through.".to_owned(),
+        false => format!("It is through without {}.", failed.join("; ")),
+    }
+}
+
+/// The agents of a step that are in this state.
+fn names(step: &PipelineStep, state: &MemberState) -> String {
+    let are = step.members.iter().filter(|it| it.state == *state);
+    let named: Vec<String> = are.map(|it| full_name(step, it)).collect();
+    named.join(", ")
+}
+
+fn full_name(step: &PipelineStep, member: &Member) -> String {
+    match member.name() {
+        Some(name) => format!("{} {name}", step.kind),
+        None => step.kind.to_string(),
+    }
+}

@@ -5,15 +5,16 @@ mod exchange;
 mod hint;
 mod lane;
 mod merging;
+mod owning;
 mod unexpected;
 mod unread;
 
 use domain::effect::Action;
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::FailureClass;
-use domain::ids::{CommitSha, JobId, PullRef, RepoName, SessionId};
+use domain::ids::{CommitSha, PullRef, RepoName};
 use domain::job::{Job, Phase};
-use domain::link::{self, Link};
+use domain::link;
 use domain::merge::Owner;
 use domain::policy::{Source, Timing};
 use domain::pull::{self, DeliveryHint, Input, PullContext};
@@ -37,7 +38,7 @@ const READ_WELL_AFTER: SignedDuration = SignedDuration::from_secs(2);
 impl Dispatcher {
     /// Handles a wake-up about one pull request. What cannot be read now is read later, by its due row.
     pub(super) async fn pull(&self, wakeup: &PullWakeup<'_>) -> Result<(), Error> {
-        match self.look_at_pull(wakeup).await {
+        match Box::pin(self.look_at_pull(wakeup)).await {
             Err(Error::Outside(failure)) => self.unread(wakeup.pull, wakeup.hint, &failure).await,
             outcome => outcome,
         }
@@ -122,56 +123,6 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Loads the record of one of our pull requests, or makes one when enough evidence links it to a session of ours.
-    /// Others leave no trace.
-    async fn ours(
-        &self,
-        reference: &PullRef,
-        found: Option<Versioned<TrackedPull>>,
-        candidates: &[JobId],
-        facts: &PullFacts,
-    ) -> Result<Option<Versioned<TrackedPull>>, Error> {
-        if found.is_some() {
-            return Ok(found);
-        }
-        for id in candidates {
-            let Some(job) = self.backend.store.job(id).await?.map(|job| job.value) else {
-                continue;
-            };
-            if is_proposal_of(&job, facts) {
-                let now = self.backend.now();
-                let pull = pull::track(reference.clone(), job.id, None, now);
-                return Ok(Some(Versioned::unstored(TrackedPull {
-                    pull,
-                    read_at: None,
-                })));
-            }
-            let Some(session) = job.session().cloned() else {
-                continue;
-            };
-            // A claim in a body or a branch is never trusted: Jules's own record is read.
-            let view = self.readers.sessions.get(&job.account, &session).await?;
-            match link::weigh(facts, &view) {
-                Link::Agreed(session) => {
-                    let now = self.backend.now();
-                    let pull = pull::Pull {
-                        delivery: job.delivery,
-                        ..pull::track(reference.clone(), job.id, Some(session), now)
-                    };
-                    return Ok(Some(Versioned::unstored(TrackedPull {
-                        pull,
-                        read_at: None,
-                    })));
-                }
-                Link::None => {}
-                Link::Doubtful { code, sentence } => {
-                    tracing::info!(pull = %reference, code, "{sentence}")
-                }
-            }
-        }
-        Ok(None)
-    }
-
     /// The budget share of a reading of ours. A green pull request may be merged soon: its reading uses the share
     /// that is kept for merges.
     fn reading_of(&self, found: &TrackedPull, source: &Source) -> Reading {
@@ -211,37 +162,6 @@ impl Dispatcher {
             }
         }
         self.facts_of(source, wakeup.pull, whole).await
-    }
-
-    /// Jobs that may own an unknown pull request: the one that said so, and those whose sessions the pull request
-    /// names. Forks have none.
-    /// Also decides how to read it: checks of one that was just opened have only begun, and webhooks report their
-    /// end.
-    async fn candidates(
-        &self,
-        source: &Source,
-        wakeup: &PullWakeup<'_>,
-    ) -> Result<(Vec<JobId>, Reading), Error> {
-        let glance = self.glance_of(source, wakeup.pull).await?;
-        let young = |at| pull::is_young(at, self.backend.now());
-        let reading = Reading {
-            share: Share::Common,
-            depth: match glance.opened_at {
-                Some(at) if wakeup.received_at.is_some() && young(at) => ReadDepth::Outline,
-                Some(_) | None => ReadDepth::Whole,
-            },
-        };
-        if !glance.same_repo {
-            return Ok((Vec::new(), reading));
-        }
-        let claim = link::claim(&glance.body, &glance.branch);
-        let mut jobs: Vec<JobId> = wakeup.hint.cloned().into_iter().collect();
-        let named: Vec<SessionId> = claim.body.into_iter().chain(claim.branch).collect();
-        for session in named {
-            jobs.extend(self.backend.store.job_of(&session).await?);
-        }
-        jobs.dedup();
-        Ok((jobs, reading))
     }
 
     async fn decide_pull(
@@ -396,22 +316,6 @@ impl Dispatcher {
         }
         Ok(())
     }
-}
-
-/// Whether a pull request is the one that Gaffer opened for a job: both the number and the branch say so, and no fork
-/// can have the branch.
-fn is_proposal_of(job: &Job, facts: &PullFacts) -> bool {
-    let is_its_own = match &job.phase {
-        Phase::Proposed { pull, .. } => pull.as_ref() == Some(&facts.pull),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
-            false
-        }
-    };
-    is_its_own
-        && facts.is_from_base_repository()
-        && job
-            .proposal_branch()
-            .is_some_and(|branch| branch == facts.head.branch)
 }
 
 /// Whether a job changes the exchange of a pipeline only.

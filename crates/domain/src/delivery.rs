@@ -79,8 +79,7 @@ pub use want::{Purpose, Sight, Want};
 pub use wants::{cause, wants};
 
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName};
-use crate::pipeline::RequirementRef;
-use crate::priority::Priority;
+use crate::{pipeline::RequirementRef, priority::Priority};
 
 /// The form in which deliveries are stored and exported.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -353,8 +352,7 @@ impl Delivery {
 
     /// Whether a person is awaited before its first phase begins.
     pub fn awaits_start(&self) -> bool {
-        self.phase == Phase::Plan
-            && self.run_status == RunStatus::Pending
+        (self.phase, self.run_status) == (Phase::Plan, RunStatus::Pending)
             && !self.started
             && self.checkpoints.has(Phase::Plan)
     }

@@ -217,14 +217,10 @@ impl Dispatcher {
             Work::Adopt { id } => self.adopt(id).await,
             Work::Artifacts { id } => self.artifacts(id).await,
             Work::Messages { id, after } => self.messages(id, after).await,
-            Work::Look {
-                id,
-                pushed_at: None,
-            } => self.look(id).await,
-            Work::Look {
-                id,
-                pushed_at: Some(at),
-            } => self.look_after_push(id, *at).await,
+            Work::Look { id, pushed_at } => match pushed_at {
+                None => self.look(id).await,
+                Some(at) => self.look_after_push(id, *at).await,
+            },
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Delivery { id } => Box::pin(self.delivery(id)).await,
             Work::Pipeline { id } => Box::pin(self.pipeline(id)).await,

@@ -64,15 +64,11 @@ impl Dispatcher {
                 method,
                 title,
                 ..
-            } => match self
-                .writers
-                .pulls
-                .merge(pull, sha, (*method, title.as_deref()))
-                .await
-            {
-                Ok(commit) => EffectOutcome::Merged(commit),
-                Err(failure) => EffectOutcome::Failed(failure),
-            },
+            } => {
+                let how = (*method, title.as_deref());
+                let merged = self.writers.pulls.merge(pull, sha, how).await;
+                merged.map_or_else(EffectOutcome::Failed, EffectOutcome::Merged)
+            }
             Action::MarkReady { pull, node_id, .. } => {
                 done(self.writers.pulls.mark_ready(pull, node_id).await)
             }

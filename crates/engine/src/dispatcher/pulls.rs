@@ -26,6 +26,8 @@ use crate::keys;
 use crate::ports::{Reading, Share};
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
+use exchange::{is_of_exchange, is_proposal_of};
+
 pub(super) use hint::PullWakeup;
 
 /// How soon to decide again after a conflict.
@@ -37,7 +39,7 @@ const READ_WELL_AFTER: SignedDuration = SignedDuration::from_secs(2);
 impl Dispatcher {
     /// Handles a wake-up about one pull request. What cannot be read now is read later, by its due row.
     pub(super) async fn pull(&self, wakeup: &PullWakeup<'_>) -> Result<(), Error> {
-        match self.look_at_pull(wakeup).await {
+        match Box::pin(self.look_at_pull(wakeup)).await {
             Err(Error::Outside(failure)) => self.unread(wakeup.pull, wakeup.hint, &failure).await,
             outcome => outcome,
         }
@@ -396,25 +398,4 @@ impl Dispatcher {
         }
         Ok(())
     }
-}
-
-/// Whether a pull request is the one that Gaffer opened for a job: both the number and the branch say so, and no fork
-/// can have the branch.
-fn is_proposal_of(job: &Job, facts: &PullFacts) -> bool {
-    let is_its_own = match &job.phase {
-        Phase::Proposed { pull, .. } => pull.as_ref() == Some(&facts.pull),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
-            false
-        }
-    };
-    is_its_own
-        && facts.is_from_base_repository()
-        && job
-            .proposal_branch()
-            .is_some_and(|branch| branch == facts.head.branch)
-}
-
-/// Whether a job changes the exchange of a pipeline only.
-fn is_of_exchange(job: &Job) -> bool {
-    job.part.as_ref().is_some_and(|part| part.is_of_exchange())
 }

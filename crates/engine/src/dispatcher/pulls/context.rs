@@ -14,7 +14,7 @@ use domain::web_page::WebPage;
 use jiff::Timestamp;
 
 use super::exchange::failed_own_checks;
-use super::is_of_exchange;
+use super::exchange::is_of_exchange;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::keys;

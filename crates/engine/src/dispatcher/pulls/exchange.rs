@@ -224,3 +224,24 @@ fn paths(changes: &[FileChange]) -> Vec<TreePath> {
         .flat_map(|change| std::iter::once(&change.path).chain(&change.old_path));
     names.filter_map(|path| path.parse().ok()).collect()
 }
+
+/// Whether a pull request is the one that Gaffer opened for a job: both the number and the branch say so, and no fork
+/// can have the branch.
+pub(super) fn is_proposal_of(job: &Job, facts: &PullFacts) -> bool {
+    let is_its_own = match &job.phase {
+        Phase::Proposed { pull, .. } => pull.as_ref() == Some(&facts.pull),
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
+            false
+        }
+    };
+    is_its_own
+        && facts.is_from_base_repository()
+        && job
+            .proposal_branch()
+            .is_some_and(|branch| branch == facts.head.branch)
+}
+
+/// Whether a job changes the exchange of a pipeline only.
+pub(super) fn is_of_exchange(job: &Job) -> bool {
+    job.part.as_ref().is_some_and(|part| part.is_of_exchange())
+}

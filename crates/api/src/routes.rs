@@ -1,7 +1,7 @@
 //! The table of all routes: both the router and the OpenAPI document are made from it. Pages are not in the document.
 //!
-//! To add a route, add a row in `routes/table.rs`, or beside it for deliveries, pipelines, sources and pages. Tests check that nothing else makes routes, that
-//! `docs/openapi.json` matches the table, and that every row meets bad input.
+//! To add a route, add a row in `routes/table.rs`, or beside it for deliveries, pipelines, sources and pages. Tests check
+//! that nothing else makes routes, that `docs/openapi.json` matches the table, and that every row meets bad input.
 
 pub(crate) mod deliveries;
 pub(crate) mod pages;

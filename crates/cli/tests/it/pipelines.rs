@@ -4,9 +4,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use domain::pipeline::{FoundRequirement, Requirement, RequirementRef, RequirementState};
+use serde_json::{Value, json};
 
-use crate::jobs::world;
+use crate::jobs::{backend, world};
 use crate::world::{Ran, World};
 
 const REPO: &str = "acme/shop";
@@ -149,4 +150,59 @@ fn one_who_waits_is_told_each_step_and_how_it_ended() {
     let refused = ran.failure();
     assert_eq!(refused.code, "failed");
     assert!(refused.error.contains(&id), "{refused:?}");
+}
+
+/// Puts a requirement down, as a run does.
+fn follow(world: &World) {
+    let found = FoundRequirement {
+        reference: RequirementRef {
+            id: "ab12cd".parse().unwrap(),
+            path: ".jules/exchange/requirements/search.yml".to_owned(),
+            events: Vec::new(),
+        },
+        title: "Add a search box".to_owned(),
+        label: "feats".to_owned(),
+        needs_planning: false,
+    };
+    let backend = backend(world);
+    let repo = REPO.parse().unwrap();
+    let ready = RequirementState::Ready;
+    let new = Requirement::found(&repo, found, ready, backend.now());
+    let key = (repo, new.reference.id.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let saved = runtime.unwrap().block_on(backend.insert(&key, &new));
+    assert!(saved.unwrap());
+}
+
+#[test]
+fn a_requirement_is_listed_shown_and_started() {
+    let world = on();
+    follow(&world);
+    let listed = world.json(&["requirement", "list", REPO]);
+    assert_eq!(listed["requirements"][0]["state"], "ready");
+    let start = ["requirement", "start", REPO, "ab12cd", "--keep-files"];
+    let begun = world.json(&start);
+    assert_eq!(begun["requirement"]["state"], "implementing");
+    assert_eq!(begun["requirement"]["keep_files"], true);
+    let again = world.refused(&["requirement", "start", REPO, "ab12cd"]);
+    assert_eq!((again.code.as_str(), again.exit), ("taken", 1));
+    let shown = world.run(&["requirement", "show", REPO, "ab12cd"]).ok();
+    assert!(shown.stdout.contains("they stay"), "{shown:?}");
+}
+
+#[test]
+fn an_export_has_runs_and_requirements() {
+    let world = on();
+    let id = start(&world);
+    follow(&world);
+    let said = world.run(&["export"]).ok().stdout;
+    let lines = said.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<Value> = lines.collect();
+    let of = |kind: &str| lines.iter().find(|line| line["line"] == kind).unwrap();
+    assert_eq!(of("pipeline")["id"], id.as_str());
+    assert_eq!(of("pipeline")["state"], "pending");
+    assert_eq!(of("pipeline")["pipeline"]["steps"][0]["kind"], "bootstrap");
+    assert_eq!(of("requirement")["id"], "ab12cd");
+    assert_eq!(of("requirement")["requirement"]["state"]["state"], "ready");
+    assert_eq!(of("end")["lines"], lines.len() - 2);
 }

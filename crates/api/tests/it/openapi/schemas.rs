@@ -61,9 +61,6 @@ impl Schemas {
         schemas.send::<SplitRequest>();
         schemas.send::<StartDelivery>();
         schemas.send::<VerdictRequest>();
-        schemas.send::<StartPipeline>();
-        schemas.send::<CancelPipeline>();
-        schemas.send::<StartRequirement>();
         schemas.answer::<Acknowledged>();
         schemas.answer::<Artifacts>();
         schemas.answer::<Deliveries>();
@@ -83,11 +80,6 @@ impl Schemas {
         schemas.answer::<Messages>();
         schemas.answer::<Problem>();
         schemas.answer::<Pulls>();
-        schemas.answer::<Pipelines>();
-        schemas.answer::<PipelineView>();
-        schemas.answer::<PipelineWhy>();
-        schemas.answer::<Requirements>();
-        schemas.answer::<RequirementView>();
         schemas.answer::<PushTaken>();
         schemas.answer::<Registered>();
         schemas.answer::<Status>();
@@ -100,7 +92,19 @@ impl Schemas {
         schemas.answer::<IntakeResult>();
         schemas.answer::<Why>();
         schemas.answer::<Workers>();
+        schemas.of_pipelines();
         schemas
+    }
+
+    fn of_pipelines(&mut self) {
+        self.send::<StartPipeline>();
+        self.send::<CancelPipeline>();
+        self.send::<StartRequirement>();
+        self.answer::<Pipelines>();
+        self.answer::<PipelineView>();
+        self.answer::<PipelineWhy>();
+        self.answer::<Requirements>();
+        self.answer::<RequirementView>();
     }
 
     fn send<T: JsonSchema>(&mut self) {

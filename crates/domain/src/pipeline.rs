@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName};
-use crate::layer::Layer;
+use crate::layer::{InvalidLayer, Layer};
 
 pub use apply::{Input, Plan, apply, cancel, due, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
@@ -85,7 +85,7 @@ pub struct PipelineStep {
 
 /// What a step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(try_from = "String", into = "&'static str")]
 pub enum StepKind {
     /// Brings the worker branch and the system's files up to date.
     Bootstrap,
@@ -284,6 +284,24 @@ impl StepKind {
             Self::Layer(layer) => layer.name(),
             Self::Requirements => "requirements",
         }
+    }
+}
+
+impl TryFrom<String> for StepKind {
+    type Error = InvalidLayer;
+
+    fn try_from(name: String) -> Result<Self, InvalidLayer> {
+        match name.as_str() {
+            "bootstrap" => Ok(Self::Bootstrap),
+            "requirements" => Ok(Self::Requirements),
+            layer => layer.parse().map(Self::Layer),
+        }
+    }
+}
+
+impl From<StepKind> for &'static str {
+    fn from(kind: StepKind) -> Self {
+        kind.name()
     }
 }
 

@@ -35,7 +35,7 @@ pub use unexpected::{
 pub(crate) use waits::waits_for;
 
 use crate::event::ErrorCause;
-use crate::facts::{Base, CheckOutcome, PullState};
+use crate::facts::{Base, CheckOutcome, Pass, PullState};
 use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef, RepoId, SessionId};
 use crate::merge::{Judgement, MergeRefusals};
 
@@ -223,10 +223,33 @@ pub struct OwnCheck {
     /// Its name.
     pub name: String,
     /// How it ended.
-    pub outcome: CheckOutcome,
+    pub outcome: OwnOutcome,
     /// What it found, for the session.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
+}
+
+/// How a check of our own ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnOutcome {
+    /// All is well.
+    Passed,
+    /// All is well, and that counts for no check that a source asks for.
+    Neutral,
+    /// Something is wrong.
+    Failed,
+}
+
+impl OwnOutcome {
+    /// The same as an outcome of a check on GitHub.
+    pub fn of_check(self) -> CheckOutcome {
+        match self {
+            Self::Passed => CheckOutcome::Passed(Pass::Success),
+            Self::Neutral => CheckOutcome::Passed(Pass::Neutral),
+            Self::Failed => CheckOutcome::Failed,
+        }
+    }
 }
 
 /// A pull request that was found to belong to a session of ours.

@@ -24,7 +24,7 @@ use domain::pipeline::{
     RequirementState, StepKind, StepState,
 };
 use domain::policy::{Answerer, MergeMethod, MergePolicy, PlanApproval, Source};
-use domain::pull::{DeliveryHint, PullPhase};
+use domain::pull::{DeliveryHint, OwnOutcome, PullPhase};
 use domain::redelivery::{Log, LogStatus, RedeliveryState};
 use domain::session::SessionState;
 use domain::token::{Scope, Token};
@@ -159,6 +159,7 @@ words! {
     PartWork { Agent, Proposal }
     RepoAction { Propose }
     Recipe { Bootstrap, Tidy }
+    OwnOutcome { Passed, Neutral, Failed }
     Exchange { Human, Auto }
     Implement { Human, Auto }
 }
@@ -254,7 +255,7 @@ fn of_source(source: &Source) -> Vec<&'static str> {
         policy.plan_approval.word(),
     ];
     let rules = source.pipeline.iter();
-    let own = rules.flat_map(|rules| [rules.exchange.word(), rules.implement.word()]);
+    let own = rules.flat_map(|rules| [Words::word(&rules.exchange), Words::word(&rules.implement)]);
     let own: Vec<_> = own.collect();
     [words, own, deliveries::of_rules(&source.deliveries)].concat()
 }
@@ -279,8 +280,8 @@ fn of_effect(effect: &Effect) -> Vec<&'static str> {
 
 fn of_pipeline(pipeline: &Pipeline) -> Vec<&'static str> {
     let step = |step: &PipelineStep| {
-        let mut words = vec![step.kind.word(), Words::word(&step.state)];
-        words.extend(step.members.iter().map(|it| it.state.word()));
+        let mut words = vec![Words::word(&step.kind), Words::word(&step.state)];
+        words.extend(step.members.iter().map(|it| Words::word(&it.state)));
         words
     };
     pipeline.steps.iter().flat_map(step).collect()
@@ -328,6 +329,8 @@ fn of_pull(tracked: &TrackedPull) -> Vec<&'static str> {
         words.push(state.word());
     }
     words.extend(pull.alarms.iter().map(|alarm| alarm.cause.word()));
+    let own = pull.own_checks.iter().flat_map(|own| &own.results);
+    words.extend(own.map(|check| Words::word(&check.outcome)));
     if let Some(verdict) = &pull.verdict {
         words.push(verdict.judgement.word());
         words.extend(of_reasons(&verdict.judgement));

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use domain::event::FailedCheck;
-use domain::facts::{Check, CheckOutcome, Fact, Pass, PullFacts, PullState, ReadDepth};
+use domain::facts::{Check, Fact, PullFacts, PullState, ReadDepth};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName};
 use domain::job::{Job, Phase};
 use domain::pipeline::{Agent, DOCTOR_CHECK, OWN_CHECKS, PartWork, SCOPE_CHECK};
 use domain::policy::Source;
-use domain::pull::{OwnCheck, OwnChecks, Pull};
+use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
 use jiff::tz::TimeZone;
 use scaffold::doctor::{self, Circumstances, Finding};
 use scaffold::layout::Layout;
@@ -60,7 +60,7 @@ impl Dispatcher {
             checks.extend(results.iter().map(|result| Check {
                 name: result.name.clone(),
                 app: None,
-                outcome: result.outcome,
+                outcome: result.outcome.of_check(),
                 id: None,
             }));
         }
@@ -96,8 +96,8 @@ impl Dispatcher {
         };
         let mut scope = check_scope(agent, (&base, &compared.files), source);
         if !of_exchange {
-            if scope.outcome == CheckOutcome::Passed(Pass::Success) {
-                scope.outcome = CheckOutcome::Passed(Pass::Neutral);
+            if scope.outcome == OwnOutcome::Passed {
+                scope.outcome = OwnOutcome::Neutral;
             }
             return Ok(vec![scope]);
         }
@@ -154,7 +154,7 @@ impl Dispatcher {
 pub(super) fn failed_own_checks(pull: &Pull, head: &CommitSha) -> Vec<FailedCheck> {
     let kept = pull.own_checks.iter().filter(|kept| kept.head == *head);
     let results = kept.flat_map(|kept| &kept.results);
-    let failed = results.filter(|result| result.outcome == CheckOutcome::Failed);
+    let failed = results.filter(|result| result.outcome == OwnOutcome::Failed);
     failed
         .map(|result| FailedCheck {
             name: result.name.clone(),
@@ -206,8 +206,8 @@ fn check_of(name: &str, found: impl Iterator<Item = String>) -> OwnCheck {
     OwnCheck {
         name: name.to_owned(),
         outcome: match found.is_empty() {
-            true => CheckOutcome::Passed(Pass::Success),
-            false => CheckOutcome::Failed,
+            true => OwnOutcome::Passed,
+            false => OwnOutcome::Failed,
         },
         output: found.join("\n"),
     }

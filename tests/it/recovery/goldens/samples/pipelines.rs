@@ -1,7 +1,6 @@
 //! Samples of pipelines and requirements: every state of steps, agents and requirements, and jobs that work for a pipeline.
 
 use domain::effect::{Action, Effect, RepoAction};
-use domain::facts::{CheckOutcome, Pass};
 use domain::ids::{DeliveryId, PipelineId};
 use domain::job::{Job, Origin, Phase};
 use domain::layer::Layer;
@@ -11,7 +10,7 @@ use domain::pipeline::{
     RequirementRef, RequirementState, SCOPE_CHECK, StepKind, StepState, TreeShas,
 };
 use domain::policy::Source;
-use domain::pull::{OwnCheck, OwnChecks, Pull};
+use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
 use engine::keys;
 use engine::settings::TrackedPull;
 use engine::work::Work;
@@ -263,8 +262,9 @@ fn checked(pull: &Pull) -> Pull {
             head: sha('a'),
             base: sha('b'),
             results: vec![
-                check(SCOPE_CHECK, CheckOutcome::Passed(Pass::Success), ""),
-                check(DOCTOR_CHECK, CheckOutcome::Failed, "`x`: no"),
+                check(SCOPE_CHECK, OwnOutcome::Passed, ""),
+                check(SCOPE_CHECK, OwnOutcome::Neutral, ""),
+                check(DOCTOR_CHECK, OwnOutcome::Failed, "`x`: no"),
             ],
         })),
         ..pull.clone()

@@ -292,7 +292,7 @@ async fn on_sqlite_a_status_reads_no_job() {
     }
     records.take();
     assert_eq!(numbers(&status(&backend).await.jobs), [("working", 30)]);
-    assert_eq!(records.take(), (0, 0, 2));
+    assert_eq!(records.take(), (0, 0, 3));
 }
 
 #[tokio::test]
@@ -312,20 +312,20 @@ async fn many_who_ask_at_once_cause_one_answer_of_a_second() {
         let (_, _, counts) = records.take();
         (told[0].0.clone(), counts)
     };
-    // The lists of queued and of watched jobs are counted, once each.
+    // The lists of queued, of watched and of proposed jobs are counted, once each.
     let (jobs, counts) = once().await;
-    assert_eq!((numbers(&jobs), counts), (vec![("queued", 1)], 2));
+    assert_eq!((numbers(&jobs), counts), (vec![("queued", 1)], 3));
     create(&backend).await;
     clock.advance(SignedDuration::from_millis(999));
     let (jobs, counts) = once().await;
     assert_eq!((numbers(&jobs), counts), (vec![("queued", 1)], 0));
     clock.advance(SignedDuration::from_millis(1));
     let (jobs, counts) = once().await;
-    assert_eq!((numbers(&jobs), counts), (vec![("queued", 2)], 2));
+    assert_eq!((numbers(&jobs), counts), (vec![("queued", 2)], 3));
     // An answer of a time that has not come is none.
     clock.advance(SignedDuration::from_hours(-1));
     let (_, counts) = once().await;
-    assert_eq!(counts, 2);
+    assert_eq!(counts, 3);
 }
 
 #[tokio::test]

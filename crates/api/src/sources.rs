@@ -183,12 +183,9 @@ pub(crate) fn of_parts(owner: &str, name: &str) -> Result<RepoName, Refused> {
 }
 
 fn refused(odd: OddSource) -> Refused {
-    let detail = odd.to_string();
-    let field = match odd {
-        OddSource::NothingChecked | OddSource::NoPlanner | OddSource::Deliveries(_) => "deliveries",
-        OddSource::NoBranch | OddSource::SameBranch => "pipeline",
-    };
-    Refused::new(StatusCode::BAD_REQUEST, "odd_settings", &detail).about(field)
+    let field = odd.field();
+    let detail = format!("`{field}`: {odd}");
+    Refused::new(StatusCode::BAD_REQUEST, "odd_settings", &detail).about(&field)
 }
 
 fn in_use(used: &SourceUse) -> Refused {

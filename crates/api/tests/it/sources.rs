@@ -173,6 +173,33 @@ async fn a_source_is_added_once_and_with_settings_that_go_together() {
 }
 
 #[tokio::test]
+async fn a_refused_setting_is_named_with_its_value_and_without_a_secret() {
+    let world = labelled().await;
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let long = "x".repeat(500);
+    for (field, value, shown) in [
+        ("review_rounds", json!(99), "99"),
+        ("attempts", json!(0), "0 does not fit"),
+        ("label", json!("a,b"), "`a,b`"),
+        ("label", json!(long), "`xxx"),
+        ("label", json!(format!("{secret},")), "[secret]"),
+        ("deploy", json!("ship it"), "`ship it`"),
+        ("deploy", json!("workflow:ship.yml@main"), "endpoint"),
+        ("observe", json!("soak:0s"), "`soak:0s`"),
+    ] {
+        let answer = edit(&world, TOKEN, &json!({ "deliveries": { field: value } })).await;
+        let told = answer.json();
+        assert_eq!(told["field"], format!("deliveries.{field}"), "{told}");
+        let detail = told["detail"].as_str().unwrap();
+        assert!(detail.contains(field) && detail.contains(shown), "{told}");
+        assert!(
+            detail.len() < 300 && !answer.text.contains(secret),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_given_stays_and_null_takes_away() {
     let world = labelled().await;
     let label = json!({ "deliveries": { "review_rounds": 1 } });

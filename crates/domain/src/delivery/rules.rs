@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Checkpoints, Endpoint, Phase};
 use crate::ids::BranchName;
+use crate::redact::presentable;
 
 /// Most rounds and attempts that a source may allow: beyond them a person looks anyway.
 pub const ROUNDS_MAX: u32 = 20;
@@ -18,6 +19,9 @@ const NAME_CHARS_MAX: usize = 100;
 
 /// Longest label, in characters: GitHub creates no longer one.
 const LABEL_CHARS_MAX: usize = 50;
+
+/// Longest part of a refused value that an error repeats, in characters.
+const REFUSED_CHARS_MAX: usize = 60;
 
 /// Jules starts a task by itself for an issue with this label.
 const LABEL_OF_JULES: &str = "jules";
@@ -97,10 +101,10 @@ impl Rules {
     /// With a sentence for the person who set them.
     pub fn check(&self) -> Result<(), OddRules> {
         if self.review_rounds > ROUNDS_MAX {
-            return Err(OddRules::Rounds);
+            return Err(OddRules::Rounds(self.review_rounds));
         }
         if self.attempts == 0 || self.attempts > ROUNDS_MAX {
-            return Err(OddRules::Attempts);
+            return Err(OddRules::Attempts(self.attempts));
         }
         let end = self.endpoint.phase();
         if self.deploy != Deploy::None && end < Phase::Deploy {
@@ -114,7 +118,7 @@ impl Rules {
 }
 
 /// Why settings are refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OddRules {
     /// The label starts Jules by itself.
     #[error(
@@ -122,14 +126,16 @@ pub enum OddRules {
     )]
     LabelOfJules,
     /// It is no label.
-    #[error("a label has 1 to {LABEL_CHARS_MAX} visible characters and no comma")]
-    Label,
+    #[error(
+        "`{0}` is no label: a label has 1 to {LABEL_CHARS_MAX} visible characters and no comma"
+    )]
+    Label(String),
     /// Too many rounds of review.
-    #[error("review rounds are a number from 0 to {ROUNDS_MAX}")]
-    Rounds,
+    #[error("{0} is too many: review rounds are a number from 0 to {ROUNDS_MAX}")]
+    Rounds(u32),
     /// No attempt, or too many.
-    #[error("attempts are a number from 1 to {ROUNDS_MAX}")]
-    Attempts,
+    #[error("{0} does not fit: attempts are a number from 1 to {ROUNDS_MAX}")]
+    Attempts(u32),
     /// It would never be deployed.
     #[error(
         "deliveries end before deploy, so nothing would be deployed: set endpoint `deploy` or `observe`, or deploy `none`"
@@ -141,11 +147,33 @@ pub enum OddRules {
     )]
     NeverObserved,
     /// It is no way to deploy.
-    #[error("deploy is `none`, `workflow:FILE@BRANCH` or `deployment:ENVIRONMENT`")]
-    Deploy,
+    #[error(
+        "`{0}` does not fit: deploy is `none`, `workflow:FILE@BRANCH` or `deployment:ENVIRONMENT`"
+    )]
+    Deploy(String),
     /// It is no way to observe.
-    #[error("observe is `none` or `soak:TIME`, for example `soak:30m`, and at most a week")]
-    Observe,
+    #[error(
+        "`{0}` does not fit: observe is `none` or `soak:TIME`, for example `soak:30m`, and at most a week"
+    )]
+    Observe(String),
+}
+
+impl OddRules {
+    /// The setting that it is about.
+    pub fn field(&self) -> &'static str {
+        match self {
+            Self::LabelOfJules | Self::Label(_) => "label",
+            Self::Rounds(_) => "review_rounds",
+            Self::Attempts(_) => "attempts",
+            Self::NeverDeployed | Self::Deploy(_) => "deploy",
+            Self::NeverObserved | Self::Observe(_) => "observe",
+        }
+    }
+}
+
+/// A refused value as an error repeats it.
+fn refused(value: &str) -> String {
+    presentable(value, REFUSED_CHARS_MAX)
 }
 
 /// The label of issues that become deliveries.
@@ -178,7 +206,9 @@ impl FromStr for IntakeLabel {
         // GitHub takes several labels with commas between them.
         let fits = label.chars().count() <= LABEL_CHARS_MAX && !label.contains(',');
         let named = named(label).filter(|_| fits);
-        named.ok_or(OddRules::Label).map(Self)
+        named
+            .ok_or_else(|| OddRules::Label(refused(label)))
+            .map(Self)
     }
 }
 
@@ -277,20 +307,21 @@ impl FromStr for Deploy {
         if text == "none" {
             return Ok(Self::None);
         }
+        let odd = || OddRules::Deploy(refused(text));
         if let Some(environment) = text.strip_prefix("deployment:") {
-            let environment = named(environment).ok_or(OddRules::Deploy)?;
+            let environment = named(environment).ok_or_else(odd)?;
             return Ok(Self::Deployment { environment });
         }
         let workflow = text.strip_prefix("workflow:");
         let (file, branch) = workflow
             .and_then(|workflow| workflow.split_once('@'))
-            .ok_or(OddRules::Deploy)?;
+            .ok_or_else(odd)?;
         let is_file = [".yml", ".yaml"].iter().any(|end| file.ends_with(end));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let file = named(file)
             .filter(|file| is_file && file.chars().all(is_plain))
-            .ok_or(OddRules::Deploy)?;
-        let branch = branch.parse().map_err(|_| OddRules::Deploy)?;
+            .ok_or_else(odd)?;
+        let branch = branch.parse().map_err(|_| odd())?;
         Ok(Self::Workflow { file, branch })
     }
 }
@@ -326,10 +357,11 @@ impl FromStr for Observe {
         if text == "none" {
             return Ok(Self::None);
         }
-        let time = text.strip_prefix("soak:").ok_or(OddRules::Observe)?;
-        let time: SignedDuration = time.parse().map_err(|_| OddRules::Observe)?;
+        let odd = || OddRules::Observe(refused(text));
+        let time = text.strip_prefix("soak:").ok_or_else(odd)?;
+        let time: SignedDuration = time.parse().map_err(|_| odd())?;
         let fits = time > SignedDuration::ZERO && time <= SOAK_MAX;
-        fits.then_some(Self::Soak(time)).ok_or(OddRules::Observe)
+        fits.then_some(Self::Soak(time)).ok_or_else(odd)
     }
 }
 

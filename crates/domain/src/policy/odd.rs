@@ -4,7 +4,7 @@ use super::{MergePolicy, Source};
 use crate::delivery::{OddRules, PlanBy};
 
 /// Why settings of a source do not go together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OddSource {
     /// Merges by themselves would merge what nothing has checked, which is never meant.
     #[error("merges on green without any check would merge what nothing has checked")]
@@ -23,6 +23,18 @@ pub enum OddSource {
     /// The rules of its deliveries.
     #[error(transparent)]
     Deliveries(#[from] OddRules),
+}
+
+impl OddSource {
+    /// The setting that it is about, as it is written in a source.
+    pub fn field(&self) -> String {
+        match self {
+            Self::NothingChecked => "policy".to_owned(),
+            Self::NoPlanner => "deliveries.plan_by".to_owned(),
+            Self::NoBranch | Self::SameBranch => "pipeline".to_owned(),
+            Self::Deliveries(odd) => format!("deliveries.{}", odd.field()),
+        }
+    }
 }
 
 impl Source {
@@ -116,6 +128,6 @@ mod tests {
         assert_eq!(planned(None), Err(OddSource::NoPlanner));
         assert_eq!(planned(Some("zai")), Ok(()));
         let endless = source(|source| source.deliveries.attempts = 0);
-        assert_eq!(endless, Err(OddSource::Deliveries(OddRules::Attempts)));
+        assert_eq!(endless, Err(OddSource::Deliveries(OddRules::Attempts(0))));
     }
 }

@@ -57,7 +57,8 @@ fn odd_settings_are_refused() {
         assert_eq!(label.parse::<IntakeLabel>(), Err(OddRules::LabelOfJules));
     }
     for label in ["", "  ", "a\nb", "a,b", &"x".repeat(51)] {
-        assert_eq!(label.parse::<IntakeLabel>(), Err(OddRules::Label));
+        let refused = label.parse::<IntakeLabel>();
+        assert!(matches!(refused, Err(OddRules::Label(_))), "{refused:?}");
     }
     for wrong in [
         "",
@@ -70,10 +71,16 @@ fn odd_settings_are_refused() {
         "deployment:",
         "deployment:a\nb",
     ] {
-        assert_eq!(wrong.parse::<Deploy>(), Err(OddRules::Deploy), "{wrong}");
+        assert_eq!(
+            wrong.parse::<Deploy>(),
+            Err(OddRules::Deploy(wrong.to_owned()))
+        );
     }
     for wrong in ["", "soak:", "soak:30", "soak:0s", "soak:-5m", "soak:200h"] {
-        assert_eq!(wrong.parse::<Observe>(), Err(OddRules::Observe), "{wrong}");
+        assert_eq!(
+            wrong.parse::<Observe>(),
+            Err(OddRules::Observe(wrong.to_owned()))
+        );
     }
     let check = |review_rounds, attempts| {
         let rules = Rules {
@@ -84,8 +91,8 @@ fn odd_settings_are_refused() {
         rules.check()
     };
     assert_eq!(check(0, 1), Ok(()));
-    assert_eq!(check(21, 1), Err(OddRules::Rounds));
-    assert_eq!(check(3, 0), Err(OddRules::Attempts));
+    assert_eq!(check(21, 1), Err(OddRules::Rounds(21)));
+    assert_eq!(check(3, 0), Err(OddRules::Attempts(0)));
 }
 
 #[test]

@@ -285,6 +285,36 @@ impl Default for Story {
     }
 }
 
+/// What a prompt says that asks for the verdict of a review.
+const ASKS_FOR_VERDICT: &str = "Your last message is this JSON in a fence marked `json`";
+
+/// The verdict of the default review.
+const PASSES: &str =
+    "```json\n{\"verdict\": \"pass\", \"summary\": \"The change does what was asked.\"}\n```";
+
+impl Story {
+    /// What a session plays by default whose prompt asks for the verdict of a review: the change passes.
+    pub(crate) fn review() -> Self {
+        let says = Step::Say {
+            after: STEP,
+            text: PASSES.to_owned(),
+        };
+        let ends = Step::Complete {
+            after: STEP,
+            no_change: true,
+        };
+        Self {
+            steps: vec![progress("Reviewing the change"), says, ends],
+            ..Self::default()
+        }
+    }
+}
+
+/// Whether a prompt asks for the verdict of a review.
+pub(crate) fn asks_for_verdict(prompt: &str) -> bool {
+    prompt.contains(ASKS_FOR_VERDICT)
+}
+
 /// Delay between the default story's steps.
 const STEP: SignedDuration = SignedDuration::from_millis(1_250);
 

@@ -499,9 +499,11 @@ async fn a_second_session_reviews_and_its_answer_is_read_strictly() {
         story("You review a change", vec![says, ends])
     };
     let passes = "```json\n{\"verdict\": \"pass\", \"summary\": \"good\"}\n```";
-    for (text, ends) in [
-        (passes, "close/succeeded"),
-        ("Looks good!", "review/failed"),
+    // Without a story of its own a review of the sandbox passes.
+    for (answers, ends) in [
+        (vec![answer(passes)], "close/succeeded"),
+        (vec![answer("Looks good!")], "review/failed"),
+        (Vec::new(), "close/succeeded"),
     ] {
         let source = taking(|rules| {
             rules.checkpoints = Checkpoints::none();
@@ -509,7 +511,7 @@ async fn a_second_session_reviews_and_its_answer_is_read_strictly() {
         });
         let world = World::with(Setup {
             source,
-            scenario: scenario(vec![answer(text)]),
+            scenario: scenario(answers),
             ..Setup::default()
         })
         .await;

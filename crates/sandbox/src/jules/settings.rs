@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::switches::Switches;
 use crate::scenario::{Author, DEFAULT_KEY, Scenario};
-use crate::story::Story;
+use crate::story::{Story, asks_for_verdict};
 
 /// A Jules account as a scenario declares it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     accounts: Vec<AccountSetup>,
     stories: Vec<Story>,
     default_story: Story,
+    /// Played in place of the usual default story where a prompt asks for the verdict of a review.
+    review: Option<Story>,
 }
 
 impl Settings {
@@ -60,6 +62,7 @@ impl Settings {
             accounts: scenario.accounts.clone(),
             stories: scenario.stories.clone(),
             default_story: scenario.default_story.clone(),
+            review: (scenario.default_story == Story::default()).then(Story::review),
         }
     }
 
@@ -87,7 +90,8 @@ impl Settings {
             .map_or("somebody", |it| it.login.as_str())
     }
 
-    /// The first story whose `match` is in the title or the prompt, else the default one.
+    /// The first story whose `match` is in the title or the prompt, else the default one. The usual default one
+    /// answers a prompt that asks for a verdict with one.
     pub(crate) fn story(&self, title: &str, prompt: &str) -> &Story {
         let fits = |story: &&Story| {
             !story.matches.is_empty()
@@ -96,6 +100,7 @@ impl Settings {
         self.stories
             .iter()
             .find(fits)
+            .or(self.review.as_ref().filter(|_| asks_for_verdict(prompt)))
             .unwrap_or(&self.default_story)
     }
 }

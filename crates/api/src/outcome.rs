@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
-use client::wire::{EffectView, Pending};
+use client::wire::{EffectView, Pending, Reason};
 use domain::effect::{Action, Effect, EffectState, RepoAction, TrackerAction};
 use domain::ids::{EffectId, JobId};
 use domain::redact::presentable;
@@ -15,7 +15,7 @@ use engine::keys;
 use crate::body::{self, Parts};
 use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
-use crate::view::SHORT_CHARS_MAX;
+use crate::view::{self, SHORT_CHARS_MAX};
 
 /// `GET /jobs/{id}/effects/{effect_id}`.
 pub(crate) async fn effect(
@@ -66,12 +66,27 @@ pub(crate) async fn wait(
             format!("It may have been done; the world is read at {look_at}.")
         }
     };
+    let reasons = match &effect.state {
+        EffectState::Intent { .. } => pauses(api, job).await?,
+        EffectState::Started { .. }
+        | EffectState::Unknown { .. }
+        | EffectState::Done { .. }
+        | EffectState::Failed { .. } => Vec::new(),
+    };
     Ok(later(Pending {
         ask_again: address,
         sentence,
-        reasons: Vec::new(),
+        reasons,
         effect: Some(view),
     }))
+}
+
+/// The pauses that hold up what is to be written for a job.
+pub(crate) async fn pauses(api: &ApiInner, job: &JobId) -> Result<Vec<Reason>, Refused> {
+    let job = api.backend.must_job(job).await?.value;
+    let found = api.backend.pauses(&job.repo).await?;
+    let told = |it: &domain::delivery::Reason| view::reason(it.code, &it.sentence);
+    Ok(found.iter().map(told).collect())
 }
 
 /// An action outside failed.

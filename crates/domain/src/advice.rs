@@ -170,6 +170,15 @@ impl Advice {
         }
     }
 
+    /// What ends the pause that something waits for, by the word for what it waits for.
+    pub fn for_pause(waits_for: &str) -> Option<Self> {
+        match waits_for {
+            "hold" => Some(Self::Resume),
+            "source_hold" => Some(Self::ResumeSource),
+            _ => None,
+        }
+    }
+
     /// The order about a job that it is, if it is one.
     pub fn order(self) -> Option<Order> {
         match self {

@@ -2,6 +2,7 @@
 
 use domain::delivery::Delivery;
 use domain::ids::RepoName;
+use domain::job::Phase;
 use jiff::SignedDuration;
 
 use crate::backend::{Backend, Error};
@@ -19,10 +20,11 @@ impl Backend {
                     self.ask(&Work::Job { id: job.value.id }).await?;
                 }
             }
-            // The create of the job that takes the next slot may have been held: the others wait for it.
-            let creating = self.store.slots(&account).await?.value.creating;
-            if let Some(creating) = creating {
-                self.ask(&Work::Job { id: creating }).await?;
+            // Slots begin jobs that are queued; a create that was held belongs to its job. Others may have taken its turn.
+            for job in self.store.queued(&account).await? {
+                if meant(&job.value.repo) && matches!(job.value.phase, Phase::Creating { .. }) {
+                    self.ask(&Work::Job { id: job.value.id }).await?;
+                }
             }
             self.ask(&Work::Slots { account }).await?;
         }

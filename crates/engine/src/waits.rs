@@ -2,25 +2,29 @@
 
 use std::collections::BTreeMap;
 
+use domain::delivery::Reason;
+use domain::effect::{Effect, EffectState};
 use domain::ids::{AgentName, RepoName};
-use domain::job::{self, Job, Phase, WaitsFor};
+use domain::job::{self, Job, Pause, Phase, WaitsFor};
 use domain::pull::Pull;
-use jiff::Timestamp;
 
 use crate::backend::{Backend, Error};
+use crate::keys;
 use crate::why::AsRead;
+
+/// What a source says about waiting.
+#[derive(Debug, Clone, Default)]
+struct SourceWaits {
+    agent: Option<AgentName>,
+    pause: Option<Pause>,
+}
 
 /// Determines who several jobs wait for: shared inputs are read once.
 pub struct Waits<'a> {
     backend: &'a Backend,
-    /// The agent that a source names.
-    sources: BTreeMap<RepoName, Option<AgentName>>,
+    sources: BTreeMap<RepoName, SourceWaits>,
     /// Whether an agent can be woken.
     agents: BTreeMap<AgentName, bool>,
-    /// Whether everything is paused, and since when.
-    pause: Option<Option<Timestamp>>,
-    /// Whether a source is paused.
-    paused: BTreeMap<RepoName, bool>,
 }
 
 impl<'a> Waits<'a> {
@@ -30,8 +34,6 @@ impl<'a> Waits<'a> {
             backend,
             sources: BTreeMap::new(),
             agents: BTreeMap::new(),
-            pause: None,
-            paused: BTreeMap::new(),
         }
     }
 
@@ -44,7 +46,7 @@ impl<'a> Waits<'a> {
     pub async fn as_read(&mut self, job: &Job) -> Result<(WaitsFor, Option<AsRead>), Error> {
         if !matches!(job.phase, Phase::Watching(_) | Phase::Proposed { .. }) {
             let waits = job::waits_for(job, None, None);
-            return Ok((self.held(waits, &job.repo).await?, None));
+            return Ok((self.under_pause(waits, &job.repo, Some(job)).await?, None));
         }
         let pull = match job.pull() {
             Some(reference) => self.backend.store.pull(reference).await?,
@@ -66,29 +68,28 @@ impl<'a> Waits<'a> {
     ) -> Result<WaitsFor, Error> {
         let agent = self.woken(job.agent.as_ref(), &job.repo).await?;
         let waits = job::waits_for(job, pull, agent.as_ref());
-        self.held(waits, &job.repo).await
+        self.under_pause(waits, &job.repo, Some(job)).await
     }
 
-    /// The same while everything, or the source, is paused.
-    pub(crate) async fn held(
+    /// The same, unless a pause holds up what has to be written first. Without a job nothing was sent yet.
+    pub(crate) async fn under_pause(
         &mut self,
         waits: WaitsFor,
         repo: &RepoName,
+        job: Option<&Job>,
     ) -> Result<WaitsFor, Error> {
-        if self.pause.is_none() {
-            let switches = self.backend.store.switches().await?;
-            self.pause = Some(switches.value.paused_since);
-        }
-        if let Some(Some(since)) = self.pause {
-            return Ok(waits.while_held(Some(since)));
-        }
-        if !self.paused.contains_key(repo) {
-            self.read_source(repo).await?;
-        }
-        Ok(match self.paused.get(repo) {
-            Some(true) => waits.while_held(None),
-            Some(false) | None => waits,
-        })
+        let Some(pause) = self.of_source(repo).await?.pause else {
+            return Ok(waits);
+        };
+        let is_unsent = match job {
+            Some(job) if !job.is_ended() => {
+                let effects = self.backend.store.effects(&keys::job_pk(&job.id)).await?;
+                let unsent = |it: &Effect| matches!(it.state, EffectState::Intent { .. });
+                effects.iter().any(|found| unsent(&found.value))
+            }
+            Some(_) | None => true,
+        };
+        Ok(waits.while_held(pause, is_unsent))
     }
 
     /// The agent that would be woken for a job that names this one, or none, in a repository.
@@ -99,7 +100,7 @@ impl<'a> Waits<'a> {
     ) -> Result<Option<AgentName>, Error> {
         let named = match named {
             Some(named) => Some(named.clone()),
-            None => self.of_source(repo).await?,
+            None => self.of_source(repo).await?.agent,
         };
         let Some(name) = named else { return Ok(None) };
         let is_awake = match self.agents.get(&name) {
@@ -113,25 +114,40 @@ impl<'a> Waits<'a> {
         Ok(is_awake.then_some(name))
     }
 
-    async fn of_source(&mut self, repo: &RepoName) -> Result<Option<AgentName>, Error> {
+    async fn of_source(&mut self, repo: &RepoName) -> Result<SourceWaits, Error> {
         if let Some(known) = self.sources.get(repo) {
             return Ok(known.clone());
         }
-        self.read_source(repo).await
-    }
-
-    /// Reads what is shared by the jobs of a source.
-    async fn read_source(&mut self, repo: &RepoName) -> Result<Option<AgentName>, Error> {
-        let source = self.backend.store.source(repo).await?;
-        let is_paused = source.as_ref().is_some_and(|source| source.value.paused);
-        let agent = source.and_then(|source| source.value.agent);
-        self.sources.insert(repo.clone(), agent.clone());
-        self.paused.insert(repo.clone(), is_paused);
-        Ok(agent)
+        let store = &self.backend.store;
+        let all = store.switches().await?.value.paused_since;
+        let source = store.source(repo).await?.map(|source| source.value);
+        let paused = source.as_ref().is_some_and(|source| source.paused);
+        let said = SourceWaits {
+            pause: all
+                .map(|since| Pause::Everything { since })
+                .or(paused.then_some(Pause::Source)),
+            agent: source.and_then(|source| source.agent),
+        };
+        self.sources.insert(repo.clone(), said.clone());
+        Ok(said)
     }
 }
 
 impl Backend {
+    /// The pauses that hold up what is to be written in a repository.
+    pub async fn pauses(&self, repo: &RepoName) -> Result<Vec<Reason>, Error> {
+        let mut found = Vec::new();
+        let mut add = |code, sentence| found.push(Reason { code, sentence });
+        if self.store.switches().await?.value.paused_since.is_some() {
+            add("paused", "Everything is paused.".to_owned());
+        }
+        let source = self.store.source(repo).await?;
+        if source.is_some_and(|source| source.value.paused) {
+            add("source_paused", format!("Source {repo} is paused."));
+        }
+        Ok(found)
+    }
+
     /// Who must act before a job goes on.
     pub async fn waits_for(&self, job: &Job) -> Result<WaitsFor, Error> {
         Waits::new(self).waits_for(job).await

@@ -1,6 +1,13 @@
 //! Pausing, for all or for a source, and only observing: reading continues, writing stops, and afterwards everything resumes.
 
-use tests::world::{MINUTE, Moment, SECOND, Setup, World, asking, hour, on_green, scenario};
+use sandbox::Scenario;
+use sandbox::github::RepoSetup;
+use tests::world::{
+    MINUTE, Moment, REPO, SECOND, Setup, World, asking, ci, green_checks, hour, on_green, scenario,
+};
+
+/// A second repository of the sandbox.
+const OTHER: &str = "acme/lib";
 
 /// Writes that reached Jules or GitHub.
 fn writes(world: &World) -> u64 {
@@ -78,6 +85,9 @@ async fn a_pause_before_the_merge_stops_the_merge() {
     world.pass(hour(2)).await;
     assert_eq!(writes(&world), before);
     assert!(world.gives(&job, "paused").await);
+    let found = world.backend.must_job(&job).await.expect("a job").value;
+    let waits = world.backend.waits_for(&found).await.expect("an answer");
+    assert!(waits.is_held(), "{waits:?}");
     world.pause(false).await;
     world
         .until(MINUTE * 10, "merged", async |world| {
@@ -128,8 +138,14 @@ async fn whoever_only_observes_writes_nothing_at_all() {
 
 /// A job whose process died between its slot and its session, and everything is paused since.
 async fn held_create() -> (World, domain::ids::JobId) {
+    let repo = |name: &str| RepoSetup::new(name).with_ci(ci(green_checks()));
+    let scenario = Scenario {
+        repos: vec![repo(REPO), repo(OTHER)],
+        ..Scenario::default()
+    };
     for act in 0..20 {
         let world = World::with(Setup {
+            scenario: scenario.clone(),
             source: on_green(),
             ..Setup::default()
         })
@@ -156,6 +172,7 @@ async fn a_create_that_was_held_is_made_at_once_when_work_resumes() {
         let found = world.backend.must_job(&job).await.expect("a job").value;
         world.backend.waits_for(&found).await.expect("an answer")
     };
+    assert!(waits().await.is_held(), "no session is being created");
     world.pause(false).await;
     world.backend.go_on(None).await.expect("a queue");
     world.pass(SECOND * 2).await;
@@ -187,12 +204,35 @@ async fn what_waits_while_work_is_paused_waits_for_a_person() {
         .await
         .expect("a wish");
     let queued = world.submit("Add a test").await;
-    let held = "a person: work is paused, and goes on once it is resumed";
+    let held = "a person: everything is paused, and goes on once it is resumed";
     assert_eq!([waits(&asks).await, waits(&queued).await], [held, held]);
     world.pause(false).await;
     assert_ne!(waits(&queued).await, held);
     let mut source = on_green();
     source.paused = true;
     world.put_source(&source).await;
+    let held = "a person: its source is paused, and goes on once it is resumed";
     assert_eq!(waits(&queued).await, held);
+}
+
+#[tokio::test]
+async fn a_held_create_of_a_source_is_made_at_once_also_when_another_job_took_its_turn() {
+    let (world, job) = held_create().await;
+    world.pause(false).await;
+    let mut source = on_green();
+    source.paused = true;
+    world.put_source(&source).await;
+    let mut other = on_green();
+    other.repo = OTHER.parse().expect("a repository");
+    world.put_source(&other).await;
+    let next = world.submit_to(OTHER, "Add a test").await;
+    let is_over = async |world: &World| world.sandbox.counters().create_calls == 1;
+    world.until(hour(1), "the other create", is_over).await;
+    world.put_source(&on_green()).await;
+    let repo = source.repo;
+    world.backend.go_on(Some(&repo)).await.expect("a queue");
+    world.pass(SECOND * 2).await;
+    assert_eq!(world.sandbox.counters().create_calls, 2);
+    world.until_is(MINUTE * 20, &job, "merged").await;
+    world.until_is(MINUTE * 20, &next, "merged").await;
 }

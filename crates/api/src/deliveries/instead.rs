@@ -3,7 +3,7 @@
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use client::wire::Pending;
+use client::wire::{Pending, Reason};
 use domain::delivery::{Act, Command};
 use domain::ids::{DeliveryId, JobId};
 
@@ -47,14 +47,14 @@ pub(crate) async fn order_instead(
         let job = api.backend.must_job(job).await?.value;
         return Ok(Some(Json(view::job_view(api, &job).await?).into_response()));
     }
-    Ok(Some(later(&id)))
+    Ok(Some(later(&id, outcome::pauses(api, job).await?)))
 }
 
-fn later(id: &DeliveryId) -> Response {
+fn later(id: &DeliveryId, reasons: Vec<Reason>) -> Response {
     outcome::later(Pending {
         ask_again: format!("/api/deliveries/{id}"),
         sentence: format!("Delivery {id} has taken the order and carries it out."),
-        reasons: Vec::new(),
+        reasons,
         effect: None,
     })
 }

@@ -24,6 +24,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::pages::{Browser, hidden, refused_with};
+use crate::sources::change;
 use crate::world::{SetClock, TOKEN, World, send};
 
 #[tokio::test(start_paused = true)]
@@ -46,6 +47,22 @@ async fn without_a_dispatcher_an_order_is_noted_and_can_be_asked_for_again() {
     let effect = world.get(answer.header("location")).await.ok(200);
     assert_eq!(effect["state"], "done");
     assert_eq!(effect["next_look"], json!(null));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_order_that_a_pause_holds_up_says_so() {
+    let world = World::new().await;
+    let id = world.watched(|_| {}).await;
+    let path = format!("/jobs/{id}/messages");
+    let said = json!({"message": "Go on."});
+    let later = world.post(&path, &said).await.ok(202);
+    assert_eq!(later.get("reasons"), None);
+    change(&world, |source| source.paused = true).await;
+    let later = world.post(&path, &said).await.ok(202);
+    let paused = json!([{"code": "source_paused", "sentence": "Source acme/shop is paused."}]);
+    assert_eq!(later["reasons"], paused);
+    let job = world.get(&format!("/jobs/{id}")).await.ok(200);
+    assert_eq!(job["waits_for"]["for"], "source_hold");
 }
 
 #[tokio::test(start_paused = true)]

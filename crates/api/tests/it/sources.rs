@@ -21,7 +21,7 @@ fn repo() -> RepoName {
     "acme/shop".parse().unwrap()
 }
 
-async fn change(world: &World, change: impl Fn(&mut Source)) {
+pub(crate) async fn change(world: &World, change: impl Fn(&mut Source)) {
     let found = world.backend.store.source(&repo()).await.unwrap().unwrap();
     let mut source = found.value.clone();
     change(&mut source);

@@ -1,10 +1,11 @@
 //! Deliveries as people and programs see them.
 
 use client::wire::{
-    ChildView, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, PlanView, RunView,
+    ChildView, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, PlanView, RunView, WaitsFor,
 };
+use domain::advice::Advice;
 use domain::delivery::{Phase, RunStatus};
-use domain::ids::{CommitSha, DeliveryId, JobId, PullRef};
+use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName};
 use serde_json::json;
 
 use crate::render::{Answer, next, value};
@@ -26,7 +27,7 @@ pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
         ("delivery", card.id.to_string()),
         ("summary", card.summary.clone()),
         ("phase", place(card)),
-        ("waits for", card.waits_for.sentence.clone()),
+        ("waits for", next::waits(&card.waits_for, &card.repo)),
         ("why", card.why.sentence.clone()),
         ("question", or_empty(delivery.question.clone())),
         ("repository", card.repo.to_string()),
@@ -206,6 +207,11 @@ fn row(card: &DeliveryCard) -> Vec<String> {
     ]
 }
 
+/// What a list says of a pause.
+fn paused(card: &DeliveryCard) -> (&WaitsFor, &RepoName) {
+    (&card.waits_for, &card.repo)
+}
+
 /// The summary without the number of the issue, which has a column.
 fn untitled(card: &DeliveryCard) -> &str {
     let issue = card.issue.as_ref();
@@ -216,6 +222,9 @@ fn untitled(card: &DeliveryCard) -> &str {
 
 /// Who is waited for, in one word.
 fn waits(card: &DeliveryCard) -> String {
+    if Advice::for_pause(&card.waits_for.what).is_some() {
+        return format!("{}, paused", card.waits_for.who);
+    }
     let agent = card.waits_for.agent.as_ref();
     agent.map_or_else(
         || card.waits_for.who.clone(),
@@ -232,6 +241,7 @@ pub(super) fn list(deliveries: &Deliveries, is_filtered: bool) -> Answer {
         "No delivery yet: label an issue, or `gaffer delivery create SUMMARY --repo OWNER/REPO`."
     };
     let answer = Answer::new(value(deliveries)).table(&HEAD, rows, none);
+    let answer = next::of_pauses(answer, deliveries.deliveries.iter().map(paused));
     match &deliveries.next {
         Some(_) => answer.line("There may be older ones: `--limit N` shows more, and `--all` all."),
         None => answer,
@@ -248,7 +258,9 @@ pub(super) fn board(deliveries: &Deliveries) -> Answer {
     };
     let phases = Phase::ALL.map(|phase| json!({ "phase": phase.word(), "deliveries": of(phase) }));
     let rows = Phase::ALL.into_iter().flat_map(of).map(row).collect();
-    Answer::new(json!({ "phases": phases })).table(&HEAD, rows, "No delivery is open.")
+    let answer = Answer::new(json!({ "phases": phases }));
+    let answer = answer.table(&HEAD, rows, "No delivery is open.");
+    next::of_pauses(answer, open.into_iter().map(paused))
 }
 
 /// Why a delivery is where it is.

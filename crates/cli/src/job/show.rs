@@ -9,7 +9,7 @@ use domain::ids::JobId;
 use domain::wake::ActionableEvent;
 use serde_json::{Map, Value, json};
 
-use crate::render::{Answer, value};
+use crate::render::{Answer, next, value};
 use crate::switch::moment;
 
 /// One job.
@@ -19,7 +19,7 @@ pub(super) fn job(job: &JobView) -> Answer {
         ("job", job.job_id.to_string()),
         ("title", job.title.clone()),
         ("state", job.state.clone()),
-        ("waits for", job.waits_for.sentence.clone()),
+        ("waits for", next::waits(&job.waits_for, &job.repo)),
         ("repository", format!("{} ({})", job.repo, job.branch)),
         (
             "session",
@@ -199,6 +199,8 @@ pub(super) fn jobs(jobs: &Jobs) -> Answer {
         rows,
         "No job yet: `gaffer job create --repo OWNER/REPO --prompt TEXT`.",
     );
+    let paused = jobs.jobs.iter().map(|job| (&job.waits_for, &job.repo));
+    let answer = next::of_pauses(answer, paused);
     if jobs.more {
         answer.line("There may be older ones: `--limit N` shows more, and `--all` all.")
     } else {

@@ -1,7 +1,12 @@
 //! Advice as commands to type.
 
+use std::collections::BTreeSet;
+
 use client::wire;
 use domain::advice::{Advice, Next};
+use domain::ids::RepoName;
+
+use super::Answer;
 
 /// What a delivery takes that a command orders.
 const DELIVERY_COMMANDS: [&str; 9] = [
@@ -28,6 +33,31 @@ pub(crate) fn as_typed(next: &wire::Next) -> wire::Next {
         route: None,
         ..next.clone()
     }
+}
+
+/// Who is waited for, and how a pause that it waits for ends.
+pub(crate) fn waits(waits_for: &wire::WaitsFor, repo: &RepoName) -> String {
+    match of_pause(waits_for, repo) {
+        Some(end) => format!("{}; {end}", waits_for.sentence),
+        None => waits_for.sentence.clone(),
+    }
+}
+
+/// Ends the pauses that some of a list wait for, each once.
+pub(crate) fn of_pauses<'a>(
+    answer: Answer,
+    listed: impl Iterator<Item = (&'a wire::WaitsFor, &'a RepoName)>,
+) -> Answer {
+    let ends: BTreeSet<String> = listed
+        .filter_map(|(waits_for, repo)| of_pause(waits_for, repo))
+        .collect();
+    let line = |end: String| format!("Some wait for the end of a pause: {end}.");
+    ends.into_iter().map(line).fold(answer, Answer::line)
+}
+
+fn of_pause(waits_for: &wire::WaitsFor, repo: &RepoName) -> Option<String> {
+    let advice = Advice::for_pause(&waits_for.what)?;
+    Some(of_ours(&advice.about(repo)))
 }
 
 /// What a refused delivery takes now, or what is there already.

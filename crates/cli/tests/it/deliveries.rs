@@ -85,6 +85,36 @@ fn a_delivery_is_created_listed_shown_and_explained() {
 }
 
 #[test]
+fn what_a_pause_holds_up_is_shown_and_listed_with_its_end() {
+    let world = world();
+    let id = create(&world);
+    world.run(&["pause"]).ok();
+    // The answer to an order says so, too.
+    let started = world.run(&["delivery", "start", &id]).ok().stdout;
+    let shown = world.run(&["delivery", "show", &id]).ok().stdout;
+    let end = "everything is paused, and goes on once it is resumed; `gaffer resume` lets everything go on";
+    for said in [&started, &shown] {
+        assert!(said.contains(end), "{said}");
+        assert!(said.contains("Everything is paused."), "{said}");
+    }
+    for listed in [&["delivery", "list"][..], &["delivery", "board"]] {
+        let said = world.run(listed).ok().stdout;
+        assert!(said.contains("person, paused"), "{said}");
+        assert!(said.contains("`gaffer resume`"), "{said}");
+    }
+    world.run(&["resume"]).ok();
+    world.run(&["source", "pause", REPO]).ok();
+    let shown = world.run(&["delivery", "show", &id]).ok().stdout;
+    assert!(
+        shown.contains("`gaffer source resume acme/shop`"),
+        "{shown}"
+    );
+    world.run(&["source", "resume", REPO]).ok();
+    let shown = world.run(&["delivery", "show", &id]).ok().stdout;
+    assert!(!shown.contains("paused"), "{shown}");
+}
+
+#[test]
 fn a_delivery_is_started_cancelled_and_tried_again() {
     let world = world();
     let id = create(&world);

@@ -260,6 +260,7 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Observation
         | WaitReason::Parts
         | WaitReason::Hold
+        | WaitReason::SourceHold
         | WaitReason::Ended => rest(job, &watch.session, (timing, now), since),
     }
 }

@@ -193,7 +193,7 @@ fn implementing(delivery: &Delivery) -> Reason {
             format!("Its session ended without a pull request: {}", fails(at))
         }
         Some(at) => format!("Its session ended without a new commit: {}", fails(at)),
-        None if is_untold => "Its session has not taken up yet what it was told.".to_owned(),
+        None if is_untold => "Its session has yet to take up what it is told.".to_owned(),
         None => "Its session is finished; what came of it is awaited.".to_owned(),
     };
     reason("awaits_result", sentence)

@@ -1,8 +1,6 @@
 //! What is waited for, in words, and what a pause makes of it.
 
-use jiff::Timestamp;
-
-use super::waits::{WaitParty, WaitReason, WaitsFor};
+use super::waits::{Pause, WaitParty, WaitReason, WaitsFor};
 
 impl WaitReason {
     /// In one word, as it travels.
@@ -36,6 +34,7 @@ impl WaitReason {
             Self::Observation => "observation",
             Self::Parts => "parts",
             Self::Hold => "hold",
+            Self::SourceHold => "source_hold",
             Self::Ended => "ended",
         }
     }
@@ -70,51 +69,35 @@ impl WaitReason {
             Self::Deployment => "its deployment has to come to an end",
             Self::Observation => "what was deployed is observed",
             Self::Parts => "its parts have to be closed",
-            Self::Hold => "work is paused, and goes on once it is resumed",
+            Self::Hold => "everything is paused, and goes on once it is resumed",
+            Self::SourceHold => "its source is paused, and goes on once it is resumed",
             Self::Ended => "it is over",
         }
     }
 }
 
 impl WaitsFor {
-    /// The same while nothing is written outside: what would wait for Gaffer waits for a person who resumes the work.
-    /// What was said to a session may not be sent yet, and a merge is stopped by the pause itself.
+    /// The same while work is paused: what would wait for Gaffer waits for a person who resumes the work. `is_unsent`
+    /// says whether something that was decided has not been sent yet, so no one outside can act on it.
     #[must_use]
-    pub fn while_held(self, since: Option<Timestamp>) -> Self {
-        let is_held = match self.what {
-            WaitReason::Answered | WaitReason::Blocked => true,
-            WaitReason::Question
-            | WaitReason::Plan
-            | WaitReason::Nudged
-            | WaitReason::Slot
-            | WaitReason::Session
-            | WaitReason::Work
-            | WaitReason::Silence
-            | WaitReason::Paused
-            | WaitReason::UnknownState
-            | WaitReason::Result
-            | WaitReason::Reading
-            | WaitReason::Checks
-            | WaitReason::Repair
-            | WaitReason::Review
-            | WaitReason::Approval
-            | WaitReason::Merge
-            | WaitReason::Delivery
-            | WaitReason::Start
-            | WaitReason::Checkpoint
-            | WaitReason::Failure
-            | WaitReason::PlanToSend
-            | WaitReason::Verdict
-            | WaitReason::Deployment
-            | WaitReason::Observation
-            | WaitReason::Parts
-            | WaitReason::Hold
-            | WaitReason::Ended => self.who == WaitParty::Gaffer,
+    pub fn while_held(self, pause: Pause, is_unsent: bool) -> Self {
+        let is_held = match self.who {
+            WaitParty::Gaffer => true,
+            WaitParty::Jules | WaitParty::GitHub | WaitParty::Nobody => is_unsent,
+            WaitParty::Person | WaitParty::Agent => false,
         };
-        match is_held {
-            true => Self::new(WaitParty::Person, WaitReason::Hold, since),
-            false => self,
+        if !is_held || self.what == WaitReason::Ended {
+            return self;
         }
+        match pause {
+            Pause::Everything { since } => Self::new(WaitParty::Person, WaitReason::Hold, since),
+            Pause::Source => Self::new(WaitParty::Person, WaitReason::SourceHold, None),
+        }
+    }
+
+    /// Whether it waits for the end of a pause.
+    pub fn is_held(&self) -> bool {
+        matches!(self.what, WaitReason::Hold | WaitReason::SourceHold)
     }
 }
 
@@ -124,20 +107,21 @@ mod tests {
 
     #[test]
     fn a_pause_holds_what_gaffer_would_do_and_nothing_else() {
-        let held = |who, what| {
-            let waits = WaitsFor::new(who, what, None).while_held(None);
+        let held = |who, what, is_unsent| {
+            let waits = WaitsFor::new(who, what, None).while_held(Pause::Source, is_unsent);
             (waits.who, waits.what)
         };
-        let person = (WaitParty::Person, WaitReason::Hold);
-        assert_eq!(held(WaitParty::Gaffer, WaitReason::Slot), person);
-        assert_eq!(held(WaitParty::Jules, WaitReason::Answered), person);
-        assert_eq!(held(WaitParty::Person, WaitReason::Blocked), person);
-        for (who, what) in [
-            (WaitParty::Jules, WaitReason::Work),
-            (WaitParty::Person, WaitReason::Question),
-            (WaitParty::Nobody, WaitReason::Ended),
+        let person = (WaitParty::Person, WaitReason::SourceHold);
+        assert_eq!(held(WaitParty::Gaffer, WaitReason::Slot, false), person);
+        assert_eq!(held(WaitParty::Jules, WaitReason::Answered, true), person);
+        for (who, what, is_unsent) in [
+            (WaitParty::Jules, WaitReason::Answered, false),
+            (WaitParty::Jules, WaitReason::Work, false),
+            (WaitParty::Person, WaitReason::Question, true),
+            (WaitParty::Person, WaitReason::Blocked, true),
+            (WaitParty::Nobody, WaitReason::Ended, true),
         ] {
-            assert_eq!(held(who, what), (who, what));
+            assert_eq!(held(who, what, is_unsent), (who, what));
         }
     }
 }

@@ -91,10 +91,24 @@ pub enum WaitReason {
     Observation,
     /// The parts of a delivery.
     Parts,
-    /// Everything, or its source, is paused.
+    /// Everything is paused.
     Hold,
+    /// Its source is paused.
+    SourceHold,
     /// The job is over.
     Ended,
+}
+
+/// What is paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// Everything.
+    Everything {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// The source.
+    Source,
 }
 
 /// Who is waited for, with what and since when.

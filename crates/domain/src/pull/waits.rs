@@ -103,7 +103,6 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         | Reason::AdoptedMayNotMerge
         | Reason::Fork
         | Reason::Closed
-        | Reason::Paused
         | Reason::ObserveOnly
         | Reason::BlockingLabel { .. }
         | Reason::ActionRequired { .. }
@@ -133,7 +132,8 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         Reason::Draft | Reason::Unknown { .. } => {
             unless_told(WaitParty::Gaffer, WaitReason::Reading)
         }
-        Reason::FactsStale => (Whom::Is(WaitParty::Gaffer), WaitReason::Reading),
+        // Once it is resumed, it is judged again.
+        Reason::FactsStale | Reason::Paused => (Whom::Is(WaitParty::Gaffer), WaitReason::Reading),
         Reason::AlreadyMerged
         | Reason::DailyCap { .. }
         | Reason::MergeThrottled { .. }

@@ -69,11 +69,14 @@ impl Backend {
             },
         };
         let agent = waits.woken(None, &delivery.repo).await?;
-        let mut because = self.reasons_of(&delivery).await?;
-        because.extend(parts.iter().filter_map(part_that_waits));
         let waits_for = delivery::waits(&delivery, at_work, agent.as_ref());
+        let waits_for = waits
+            .under_pause(waits_for, &delivery.repo, job.as_ref())
+            .await?;
+        let mut because = self.reasons_of(&delivery, &waits_for).await?;
+        because.extend(parts.iter().filter_map(part_that_waits));
         Ok(Some(DeliveryShown {
-            waits_for: waits.held(waits_for, &delivery.repo).await?,
+            waits_for,
             because,
             is_stored: true,
             delivery,
@@ -108,22 +111,21 @@ impl Backend {
         Ok(parts)
     }
 
-    /// Why a delivery is where it is: its own reasons, then what holds up everything of its source.
-    async fn reasons_of(&self, delivery: &Delivery) -> Result<Vec<Reason>, Error> {
-        let mut because = delivery::reasons(delivery);
+    /// Why a delivery is where it is: its own reasons and what holds up everything of its source. A pause that it waits
+    /// for decides.
+    async fn reasons_of(
+        &self,
+        delivery: &Delivery,
+        waits_for: &WaitsFor,
+    ) -> Result<Vec<Reason>, Error> {
+        let mut because = self.with_pauses(delivery, waits_for).await?;
         if delivery.is_terminal() {
             return Ok(because);
         }
         let repo = &delivery.repo;
         let mut add = |code, sentence| because.push(Reason { code, sentence });
-        if self.store.switches().await?.value.paused_since.is_some() {
-            add("paused", "Everything is paused.".to_owned());
-        }
         match self.store.source(repo).await?.map(|found| found.value) {
             None => add("no_source", format!("{repo} is no source.")),
-            Some(source) if source.paused => {
-                add("source_paused", format!("Source {repo} is paused."));
-            }
             Some(source) if source.branch.is_none() => {
                 let sentence = format!(
                     "Source {repo} names no branch, from which its sessions have to start."
@@ -133,6 +135,23 @@ impl Backend {
             Some(_) => {}
         }
         Ok(because)
+    }
+
+    /// The reasons in its own record, with the pauses.
+    async fn with_pauses(
+        &self,
+        delivery: &Delivery,
+        waits_for: &WaitsFor,
+    ) -> Result<Vec<Reason>, Error> {
+        let own = delivery::reasons(delivery);
+        if delivery.is_terminal() {
+            return Ok(own);
+        }
+        let pauses = self.pauses(&delivery.repo).await?;
+        Ok(match waits_for.is_held() {
+            true => [pauses, own].concat(),
+            false => [own, pauses].concat(),
+        })
     }
 
     /// A job that belongs to no delivery; none for others, which are shown by theirs.
@@ -155,9 +174,10 @@ impl Backend {
         let timing = source.map_or_else(Timing::default, |source| source.value.timing);
         let its = pull.as_ref().map(|it| &it.pull);
         let delivery = delivery::of_job(&job, its, &timing, self.now());
+        let waits_for = waits.told_by(&job, its).await?;
         Ok(Some(DeliveryShown {
-            waits_for: waits.told_by(&job, its).await?,
-            because: delivery::reasons(&delivery),
+            because: self.with_pauses(&delivery, &waits_for).await?,
+            waits_for,
             is_stored: false,
             delivery,
             job: Some(job),

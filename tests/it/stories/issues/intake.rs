@@ -1,5 +1,6 @@
 //! Many issues at once, and several repositories.
 
+use domain::job::{WaitParty, WaitReason};
 use domain::policy::Source;
 use sandbox::Scenario;
 use sandbox::github::{Outcome, RepoSetup};
@@ -84,6 +85,40 @@ async fn the_issues_of_a_source_are_read_though_its_process_died_right_after_it_
     assert!(saved.is_err(), "the process has died");
     world.fate.revive();
     until(&world, number, "plan/pending").await;
+}
+
+#[tokio::test]
+async fn a_delivery_that_a_pause_holds_up_says_so_first() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    order(&world, number, Act::Start).await;
+    until(&world, number, "plan/succeeded").await;
+    world.pause(true).await;
+    let said = async || {
+        let shown = world.backend.delivery_shown(&id_of(number)).await;
+        let shown = shown.expect("a delivery");
+        let first = shown.because.first().map(|reason| reason.code);
+        (shown.waits_for.who, shown.waits_for.what, first)
+    };
+    // The decision of a person is awaited all the same.
+    let awaited = (WaitParty::Person, WaitReason::Checkpoint);
+    assert_eq!(
+        said().await,
+        (awaited.0, awaited.1, Some("awaits_approval"))
+    );
+
+    order(&world, number, Act::Approve { head: None }).await;
+    world.pass(MINUTE).await;
+    let held = (WaitParty::Person, WaitReason::Hold);
+    assert_eq!(said().await, (held.0, held.1, Some("paused")));
+
+    world.pause(false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    world.pass(SECOND * 2).await;
+    let (_, what, first) = said().await;
+    assert_eq!((what, first), (WaitReason::Work, Some("implementing")));
+    until(&world, number, "close/succeeded").await;
 }
 
 /// What was held while everything was paused is done at once, not only when it is due.

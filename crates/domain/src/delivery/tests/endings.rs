@@ -56,7 +56,7 @@ fn a_session_without_a_result_fails_after_a_while() {
     let before = Work::Resting(Some(at(100)));
     assert_eq!(world.sees(before, None), "implement/running");
     let why = reasons(&world.delivery).remove(0);
-    let said = "has not taken up yet what it was told";
+    let said = "has yet to take up what it is told";
     assert!(why.sentence.contains(said), "{}", why.sentence);
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));

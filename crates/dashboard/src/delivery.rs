@@ -2,14 +2,14 @@
 
 use askama::Template;
 use client::wire::{
-    DeliveryCard, DeliveryView, DeliveryWhy, JobView, PhaseRunView, PlannedStep, Reason, RunView,
-    Why,
+    DeliveryCard, DeliveryView, DeliveryWhy, JobView, PlannedStep, Reason, RunView, Why,
 };
 use domain::delivery::{FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, TITLE_CHARS_MAX};
 use domain::web_page::WebPage;
 use jiff::Timestamp;
 
 use crate::board::{awaits_person, has_failed, mark};
+use crate::history::{Span, spans};
 use crate::shell::{Frame, Page, Place, Shell, paged};
 use crate::{Error, text};
 
@@ -63,10 +63,11 @@ pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
         pull_page: pull_page(told),
         pull_why: told.pull_why,
         runs: told.view.runs.iter().rev().collect(),
-        spans: told.view.phase_runs.iter().rev().collect(),
+        spans: spans(told.view),
         may_act,
         form_token: form_token.unwrap_or_default(),
         actions: actions(told.view, may_act),
+        goes_to_jules: goes_to_jules(told.view),
         head: told.view.head.as_ref().map(|head| head.as_str()),
         suggestion: suggestion(told.view),
         feedback_max: FEEDBACK_CHARS_MAX,
@@ -96,10 +97,12 @@ struct DeliveryPage<'a> {
     pull_page: Option<WebPage>,
     pull_why: Option<&'a Why>,
     runs: Vec<&'a RunView>,
-    spans: Vec<&'a PhaseRunView>,
+    spans: Vec<Span<'a>>,
     may_act: bool,
     form_token: &'a str,
     actions: Vec<Action>,
+    /// Whether the reason of a retry is sent to the session.
+    goes_to_jules: bool,
     head: Option<&'a str>,
     suggestion: &'a str,
     feedback_max: usize,
@@ -201,6 +204,18 @@ fn actions(view: &DeliveryView, may_act: bool) -> Vec<Action> {
     let all = ActionKind::ALL.into_iter();
     let legal = all.filter(|(_, word)| is_legal(word));
     legal.map(|(kind, word)| Action { kind, word }).collect()
+}
+
+/// Whether the reason of a retry is sent to its session.
+fn goes_to_jules(view: &DeliveryView) -> bool {
+    let code = view.error.as_ref().map(|error| error.code.as_str());
+    let by_jules = |run: &RunView| run.performer == "jules";
+    match view.card.phase.as_str() {
+        "plan" => view.runs.last().is_some_and(by_jules),
+        "implement" => true,
+        "review" => code == Some("rounds_used_up"),
+        _ => false,
+    }
 }
 
 /// What the analysis of the last failure suggests.

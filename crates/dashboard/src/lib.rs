@@ -8,6 +8,7 @@ mod assets;
 mod board;
 mod delivery;
 mod entry;
+mod history;
 mod operation;
 mod shell;
 mod sources;

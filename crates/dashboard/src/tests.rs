@@ -67,7 +67,7 @@ fn cards(values: Vec<Value>) -> Vec<DeliveryCard> {
 }
 
 /// A delivery whose implementation waits for a person.
-fn view(changes: Value) -> DeliveryView {
+pub(crate) fn view(changes: Value) -> DeliveryView {
     let view = with(
         card(7),
         json!({
@@ -525,4 +525,18 @@ fn no_template_switches_the_escaping_off() {
             assert!(!text.contains(odd), "{odd}");
         }
     }
+}
+
+#[test]
+fn the_field_of_a_retry_says_when_its_reason_goes_to_jules() {
+    let says = |phase: &str, code: &str| {
+        let error = json!({"code": code, "sentence": "It failed."});
+        let changes =
+            json!({"phase": phase, "run_status": "failed", "legal": ["retry"], "error": error});
+        shown(&view(changes), true).contains("is sent to Jules")
+    };
+    assert!(says("implement", "no_pull_request"));
+    assert!(says("review", "rounds_used_up"));
+    assert!(!says("review", "review_failed"));
+    assert!(!says("verify", "not_merged"));
 }

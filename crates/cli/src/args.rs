@@ -152,6 +152,9 @@ pub(crate) enum Command {
     /// Handle one event in the default way: print what happened, what there is to review, and how to answer.
     HandleEvent(watch::HandleArgs),
     /// Write nothing more to Jules or GitHub until `gaffer resume`.
+    ///
+    /// Everything is still read: a labelled issue becomes a delivery, of which nothing is begun. While only a source is
+    /// paused, its issues are not read either: those that were labelled meanwhile become deliveries once it is resumed.
     #[command(
         after_help = "Examples:\n  gaffer pause\n  gaffer pause --source acme/shop\n  gaffer pause --stack gaffer"
     )]

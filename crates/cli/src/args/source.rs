@@ -36,6 +36,9 @@ pub(crate) enum SourceCommand {
         repo: RepoName,
     },
     /// Write nothing to Jules or GitHub for a source until it is resumed.
+    ///
+    /// Its issues are not read either: those that were labelled meanwhile become deliveries once it is resumed. While
+    /// everything is paused with `gaffer pause`, issues are read, and nothing is begun.
     #[command(after_help = "Example:\n  gaffer source pause acme/shop")]
     Pause {
         /// Which repository.

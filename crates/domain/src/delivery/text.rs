@@ -245,6 +245,9 @@ mod tests {
             assert_eq!(code(what, secret), "secret_in_text");
             assert_eq!(checked(what, " good \n").unwrap(), "good");
         }
+        for what in [What::Summary, What::Criterion] {
+            assert_eq!(checked(what, " one\n\n two\t").unwrap(), "one two");
+        }
         assert_eq!(optional(What::Reason, Some(" ")), Ok(None));
         let many = vec!["x".to_owned(); CRITERIA_MAX + 1];
         assert_eq!(criteria(&many).unwrap_err().0, "too_many_criteria");

@@ -52,8 +52,18 @@ fn asked_of_agent(delivery: &Delivery) -> WaitReason {
 /// Whether its job has to say what is waited for. A job that has ended says nothing about what follows, and neither
 /// does one whose plan the delivery has decided about.
 fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
-    let is_decided = told.what == WaitReason::Plan && delivery.phase > Phase::Plan;
+    let is_behind = delivery.phase > Phase::Plan || has_rejected_plan(delivery);
+    let is_decided = told.what == WaitReason::Plan && is_behind;
     told.who != WaitParty::Nobody && !is_decided && is_with_job(delivery)
+}
+
+/// Whether the plan that its session shows was rejected: the session has yet to take that up.
+fn has_rejected_plan(delivery: &Delivery) -> bool {
+    match delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Planned(plan)) => delivery.task.rejected_plan.as_ref() == Some(plan),
+        Some(Work::Waiting | Work::Working | Work::Asking | Work::Resting(_) | Work::Ended(_))
+        | None => false,
+    }
 }
 
 /// Whether its job and its pull request say what is waited for.
@@ -80,6 +90,9 @@ fn system(delivery: &Delivery) -> WaitReason {
 /// What is awaited of its session, as far as the delivery has seen.
 fn of_session(delivery: &Delivery) -> WaitReason {
     let is_made = delivery.task.pull.is_some();
+    if has_rejected_plan(delivery) {
+        return WaitReason::Answered;
+    }
     match delivery.job_seen().map(|job| &job.work) {
         None | Some(Work::Waiting) => WaitReason::Session,
         Some(Work::Working | Work::Asking | Work::Planned(_)) => WaitReason::Work,

@@ -192,8 +192,18 @@ fn a_rejected_plan_is_made_again_by_the_same_session() {
         world.delivery.task.message.as_ref().unwrap().text,
         "Smaller, please"
     );
+    // Its job shows that plan until the session has taken up the reason.
+    let of_job = WaitsFor::new(WaitParty::Gaffer, WaitReason::Plan, None);
+    let told = |world: &World| {
+        let told = waits(&world.delivery, Some(of_job.clone()), None);
+        (told.who, told.what)
+    };
+    let answered = (WaitParty::Jules, WaitReason::Answered);
+    assert_eq!(told(&world), answered);
     assert_eq!(world.sees(plan("p1"), None), "plan/running");
+    assert_eq!(told(&world), answered);
     assert_eq!(world.sees(plan("p2"), None), "plan/succeeded");
+    assert_eq!(told(&world), (WaitParty::Person, WaitReason::Checkpoint));
     assert_eq!(world.delivery.attempt, 1);
 }
 

@@ -41,10 +41,10 @@ fn route(advice: Advice, about: &str) -> Option<String> {
         Advice::ListJobs => Some("GET /jobs".to_owned()),
         Advice::Events => Some(format!("GET /jobs/{about}/events")),
         Advice::TakeWakes => Some(format!("POST /agents/{about}/take")),
+        Advice::AddSource => Some("POST /api/sources".to_owned()),
         Advice::Resume
         | Advice::ResumeSource
         | Advice::PauseSource
-        | Advice::AddSource
         | Advice::RequireCheck
         | Advice::RenumberSource
         | Advice::AddAccount

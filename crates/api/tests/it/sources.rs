@@ -66,6 +66,7 @@ async fn sources_are_listed_and_shown_with_their_settings() {
     assert_eq!(shown["deliveries"]["label"], "gaffer");
     let missing = world.get("/api/sources/acme/none").await;
     assert_eq!(missing.code(404), "no_such_source");
+    assert_eq!(missing.json()["next"][0]["route"], "POST /api/sources");
     assert_eq!(
         world.get("/api/sources/a%20b/c").await.code(400),
         "bad_repo"

@@ -91,8 +91,24 @@ pub(crate) fn parse(
         return child(arguments.into_iter().skip(1));
     }
     let mut command = command();
+    let arguments = without_help_of_help(&command, arguments);
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     CommandLine::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// `job help --help` as `job help`: clap takes the option for the name of a command.
+fn without_help_of_help(command: &clap::Command, mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let [_, names @ .., help, option] = arguments.as_slice() else {
+        return arguments;
+    };
+    let asks = help == HELP && (option == "--help" || option == "-h");
+    // Elsewhere `help` is a value.
+    let mut names = names.iter();
+    let group = names.try_fold(command, |above, name| above.find_subcommand(name));
+    if asks && group.is_some_and(clap::Command::has_subcommands) {
+        arguments.pop();
+    }
+    arguments
 }
 
 fn child(arguments: impl Iterator<Item = OsString>) -> Result<CommandLine, clap::Error> {

@@ -54,6 +54,22 @@ fn examples(help: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
+fn help_of_help_is_that_of_its_group_and_elsewhere_help_is_a_value() {
+    let parsed = |line: &str| groups::parse(split(line).into_iter().map(Into::into));
+    let shown = |line: &str| parsed(line).unwrap_err().to_string();
+    for group in ["gaffer", "gaffer delivery", "gaffer job"] {
+        let wanted = shown(&format!("{group} help"));
+        for option in ["--help", "-h"] {
+            assert_eq!(shown(&format!("{group} help {option}")), wanted);
+        }
+    }
+    let said = shown("gaffer job say latest help --help");
+    assert!(said.contains("gaffer job say"), "{said}");
+    let said = shown("gaffer jobs help --help");
+    assert!(!said.contains("Usage: gaffer job "), "{said}");
+}
+
+#[test]
 fn the_command_line_is_consistent() {
     CommandLine::command().debug_assert();
 }

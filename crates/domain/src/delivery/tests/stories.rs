@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::*;
+use crate::job::{WaitParty, WaitReason, WaitsFor};
 
 fn ordinary() -> Rules {
     rules(&[Phase::Plan], "verify", ReviewBy::Nobody)

@@ -240,11 +240,12 @@ async fn what_is_advised_over_mcp_names_tools() {
 }
 
 #[tokio::test]
-async fn what_only_the_operator_can_do_names_no_route() {
+async fn a_repository_without_a_source_is_advised_to_be_added() {
     let world = World::new().await;
     let unknown = json!({ "repo": "acme/none", "branch": "main", "prompt": "More" });
     let refused = world.post("/jobs", &unknown).await;
     assert_eq!(refused.code(422), "unknown_name");
-    assert_eq!(advised(&refused.json()), [("add_source".to_owned(), None)]);
+    let route = Some("POST /api/sources".to_owned());
+    assert_eq!(advised(&refused.json()), [("add_source".to_owned(), route)]);
     assert!(!refused.text.contains("gaffer "), "{refused:?}");
 }

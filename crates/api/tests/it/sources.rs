@@ -185,7 +185,7 @@ async fn a_refused_setting_is_named_with_its_value_and_without_a_secret() {
         ("label", json!(long), "`xxx"),
         ("label", json!(format!("{secret},")), "[secret]"),
         ("deploy", json!("ship it"), "`ship it`"),
-        ("deploy", json!("workflow:ship.yml@main"), "endpoint"),
+        ("observe", json!("soak:30m"), "endpoint"),
         ("observe", json!("soak:0s"), "`soak:0s`"),
     ] {
         let answer = edit(&world, TOKEN, &json!({ "deliveries": { field: value } })).await;

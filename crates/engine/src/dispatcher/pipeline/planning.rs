@@ -58,7 +58,8 @@ impl Dispatcher {
         }
     }
 
-    /// The tips of both branches; a sentence if the target has none. A worker branch that is not there begins with the code.
+    /// The tips of both branches; a sentence if there is no target. A worker branch that is not there begins with the
+    /// code, and the effect that opens the bootstrap's pull request makes it.
     pub(super) async fn tips(
         &self,
         pipeline: &Pipeline,
@@ -70,14 +71,8 @@ impl Dispatcher {
                 pipeline.target
             )));
         };
-        let worker = match git.tip(repo, &pipeline.worker).await? {
-            Some(worker) => worker,
-            None => {
-                let made = (&pipeline.worker, &target);
-                self.writers.git.create_branch(repo, made.0, made.1).await?;
-                target.clone()
-            }
-        };
+        let worker = git.tip(repo, &pipeline.worker).await?;
+        let worker = worker.unwrap_or_else(|| target.clone());
         Ok(Ok(TreeShas { target, worker }))
     }
 

@@ -46,6 +46,11 @@ impl Dispatcher {
         let Some(commit) = self.recipe(repo, (recipe, &job.title)).await? else {
             return Ok(EffectOutcome::Proposed(None));
         };
+        if self.readers.git.tip(repo, base).await?.is_none() {
+            // A worker branch begins with the code.
+            let start = &commit.files_of;
+            self.writers.git.create_branch(repo, base, start).await?;
+        }
         let head = match self.readers.git.tip(repo, branch).await? {
             // An earlier attempt went as far as this.
             Some(head) => head,

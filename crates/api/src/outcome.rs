@@ -136,6 +136,7 @@ fn word(action: &Action) -> &'static str {
         Action::ClosePull { .. } => "close_pull",
         Action::DeleteBranch { .. } => "delete_branch",
         Action::Repo(RepoAction::Propose { .. }) => "open_pull",
+        Action::Repo(RepoAction::Status { .. }) => "set_status",
         Action::Tracker(TrackerAction::Tell { .. }) => "tell_issue",
         Action::Tracker(TrackerAction::CloseIssue { .. }) => "close_issue",
         Action::Tracker(TrackerAction::DispatchWorkflow { .. }) => "dispatch_workflow",

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName};
 use crate::layer::{InvalidLayer, Layer};
 
-pub use apply::{Input, Plan, apply, cancel, due, start};
+pub use apply::{Input, Plan, apply, cancel, due, given_up, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use part::{Agent, Part, PartWork, Recipe};
 pub use requirement::{
@@ -30,7 +30,7 @@ pub use rules::{
     DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,
     SCOPE_CHECK,
 };
-pub use sight::{MemberSight, sight};
+pub use sight::{MemberSight, failed, sight};
 
 /// How many jobs one step has at most: each costs a task.
 pub const MEMBERS_MAX: usize = 20;

@@ -206,13 +206,15 @@ pub struct Verdict {
     pub judgement: Judgement,
 }
 
-/// Results of our own checks of one head on one base.
+/// Results of our own checks of one head on one base, under the rules of then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnChecks {
     /// The head.
     pub head: CommitSha,
     /// The base.
     pub base: CommitSha,
+    /// What else they depend on: the user's files, the protected paths, the day and the version of Gaffer.
+    pub rules: String,
     /// The results.
     pub results: Vec<OwnCheck>,
 }

@@ -268,7 +268,7 @@ impl Dispatcher {
                 }
             }
             Phase::Creating { .. } => self.recreate_if_lost(&found, &source).await,
-            Phase::Proposed { .. } => self.settle_with_pull(id).await,
+            Phase::Proposed { .. } => self.look_at_proposal(id, &source.timing).await,
             Phase::Ended(_) => Ok(()),
         }
     }

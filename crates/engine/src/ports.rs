@@ -19,7 +19,7 @@ pub use clock::Clock;
 pub use dead::{DeadLetter, DeadLetters};
 pub use git::{
     CommitLine, Comparison, Edit, FoundPull, GitRead, GitWrite, NewCommit, NewPull, NewStatus,
-    StatusState,
+    RootEntry, StatusState,
 };
 pub use hooks::{HooksRead, HooksWrite};
 pub use ids::Ids;

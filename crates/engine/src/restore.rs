@@ -126,6 +126,7 @@ impl Backend {
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
+            | Action::Repo(RepoAction::Status { .. })
             | Action::Tracker(_) => None,
         };
         match id {

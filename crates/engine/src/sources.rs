@@ -7,9 +7,9 @@ mod syncing;
 use domain::ids::RepoName;
 use domain::intake::Intake;
 use domain::policy::Source;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, UnitOfWork, decide_again};
+use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, UnitOfWork, decide_again, ignore_conflict};
 use crate::keys;
 use crate::ports::{Expect, Key, Record, Write};
 use crate::store::Versioned;
@@ -78,6 +78,24 @@ impl Backend {
             }
         }
         Ok(())
+    }
+
+    /// Makes a row due later than it was. A settled one, which has no due, stays so.
+    pub(crate) async fn put_off(&self, key: &Key, wait: SignedDuration) -> Result<(), Error> {
+        let records = self.store.records();
+        let Some(record) = records.get(key).await? else {
+            return Ok(());
+        };
+        if record.due.is_none() {
+            return Ok(());
+        }
+        let expect = Expect::Version(record.version);
+        let record = Record {
+            due: Some(self.now() + wait),
+            ..record
+        };
+        let write = Write::Put { record, expect };
+        ignore_conflict(records.commit(vec![write]).await.map_err(Error::from))
     }
 
     /// Makes a row due earlier than it was. A settled one, which has no due, stays so.

@@ -19,6 +19,9 @@ use crate::yaml::{self, Node};
 /// What is shown of a title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
+/// How many events a requirement is linked with: what Gaffer removes with it is a short list.
+const EVENTS_MAX: usize = 24;
+
 /// How many acceptance criteria a requirement hands on.
 const CRITERIA_MAX: usize = 20;
 
@@ -77,7 +80,8 @@ fn events(tree: &Tree, paths: &Paths, ids: &[&str]) -> Vec<String> {
         let id = node.as_ref().and_then(|node| node.get("id")?.text());
         id.is_some_and(|id| ids.contains(&id))
     };
-    files.filter(is_named).map(TreePath::to_string).collect()
+    let named = files.filter(is_named).take(EVENTS_MAX);
+    named.map(TreePath::to_string).collect()
 }
 
 fn parsed(tree: &Tree, path: &TreePath) -> Option<Node> {

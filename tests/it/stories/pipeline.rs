@@ -1,6 +1,7 @@
 //! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
 
 mod gates;
+mod proposals;
 
 use std::collections::BTreeMap;
 

@@ -90,6 +90,14 @@ fn all_actions() -> Vec<Action> {
                 },
             },
         }),
+        Action::Repo(RepoAction::Status {
+            repo: "Acme/Shop".parse().unwrap(),
+            sha: sha('a'),
+            context: "jules/doctor".to_owned(),
+            outcome: crate::pull::OwnOutcome::Failed,
+            description: "1 error".to_owned(),
+            rules: "base".to_owned(),
+        }),
     ]
 }
 

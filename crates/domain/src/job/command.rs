@@ -293,7 +293,12 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
             });
             end(&mut step, watch, how, now);
         }
-        Phase::Proposed { pull, .. } => proposal::end(&mut step, pull.clone(), how, now),
+        Phase::Proposed { pull, .. } => {
+            // What Gaffer opened by itself, nobody else closes.
+            let open = pull.clone().map(|pull| Action::ClosePull { pull });
+            step.effects.extend(open);
+            proposal::end(&mut step, pull.clone(), how, now);
+        }
     }
     Ok(step)
 }

@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 
 use super::orders::NotNow;
-use super::{EndReason, Ending, Job, NewJob, Origin, Phase, create};
+use super::{EndReason, Ending, Job, NewJob, Origin, Phase, create, deadline};
 use crate::effect::{Action, RepoAction};
 use crate::facts::PullState;
 use crate::failure::Failure;
 use crate::ids::{BranchName, CommitSha, PullRef};
 use crate::pipeline::Recipe;
+use crate::policy::Timing;
 use crate::step::{FollowUp, Step};
 
 /// What is needed for a pull request of Gaffer's own.
@@ -36,8 +37,7 @@ pub fn propose(new: NewProposal, now: Timestamp) -> Result<Step<Job>, NotNow> {
         base: job.branch.clone(),
         recipe: new.recipe,
     }));
-    // The effect has a due of its own, and after it the pull request has.
-    step.due = None;
+    step.due = deadline(&step.aggregate, &Timing::default());
     step.follow_ups = vec![FollowUp::Job(step.aggregate.id.clone())];
     Ok(step)
 }
@@ -52,27 +52,76 @@ impl Job {
     }
 }
 
-/// Its pull request is open; none if there was nothing to change.
+impl Job {
+    /// The commit that Gaffer made for its pull request.
+    pub fn committed(&self) -> Option<&CommitSha> {
+        match &self.phase {
+            Phase::Proposed { head, .. } => head.as_ref(),
+            Phase::Queued { .. }
+            | Phase::Creating { .. }
+            | Phase::Watching(_)
+            | Phase::Ended(_) => None,
+        }
+    }
+}
+
+/// Its commit is made, and no branch names it yet: a branch with any other commit is not ours.
+///
+/// # Errors
+/// When the job does not wait for its pull request any more.
+pub fn committed(job: &Job, made: &CommitSha) -> Result<Step<Job>, NotNow> {
+    let mut step = Step::unchanged(job.clone());
+    match &mut step.aggregate.phase {
+        Phase::Proposed {
+            pull: None, head, ..
+        } => *head = Some(made.clone()),
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Watching(_)
+        | Phase::Ended(_) => {
+            let sentence = format!("job {} does not wait for its pull request any more", job.id);
+            return Err(NotNow::new("not_proposed", sentence));
+        }
+    }
+    step.due = deadline(&step.aggregate, &Timing::default());
+    Ok(step)
+}
+
+/// Its pull request is open; none if there was nothing to change. One that was opened for a job that is over is closed.
 pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    let Phase::Proposed {
-        since, pull: None, ..
-    } = job.phase
-    else {
-        step.due = super::looked_at(job, &crate::policy::Timing::default());
-        return step;
-    };
-    match opened {
-        None => end(&mut step, None, EndReason::Completed, now),
-        Some((opened, head)) => {
+    match (&job.phase, opened) {
+        (Phase::Proposed { pull: None, .. }, None) => {
+            end(&mut step, None, EndReason::Completed, now);
+        }
+        (
+            Phase::Proposed {
+                since, pull: None, ..
+            },
+            Some((opened, head)),
+        ) => {
             step.aggregate.phase = Phase::Proposed {
-                since,
+                since: *since,
                 pull: Some(opened.clone()),
                 head: Some(head.clone()),
             };
             step.follow_ups.push(FollowUp::Pull(opened.clone()));
         }
+        (Phase::Ended(Ending { pull: None, .. }), Some((opened, _))) => {
+            let pull = opened.clone();
+            step.effects.push(Action::ClosePull { pull });
+        }
+        (
+            Phase::Queued { .. }
+            | Phase::Creating { .. }
+            | Phase::Proposed { .. }
+            | Phase::Watching(_)
+            | Phase::Ended(_),
+            _,
+        ) => {}
     }
+    step.due = deadline(&step.aggregate, &Timing::default());
     step
 }
 
@@ -83,6 +132,7 @@ pub fn proposal_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         let reason = failure.to_string();
         end(&mut step, None, EndReason::Failed { reason }, now);
     }
+    step.due = deadline(&step.aggregate, &Timing::default());
     step
 }
 

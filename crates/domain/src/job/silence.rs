@@ -160,6 +160,10 @@ pub(crate) fn silence_deadline(watch: &Watch, timing: &Timing) -> Option<Timesta
 /// Polls read the log of each silent session in time, so the row need not move with every sign of life.
 pub const POLLED_SLACK: SignedDuration = SignedDuration::from_mins(30);
 
+/// How often the job of a pull request of our own is read. What opens the pull request is due by itself, and so is the pull request: this
+/// finds one that was lost between them.
+pub const PROPOSED_LOOK: SignedDuration = SignedDuration::from_mins(10);
+
 /// When a job's row is due: at its deadline, except that polls find silence. The deadline of silence in a new or
 /// working session gets slack, so that the row stays where it is.
 pub fn looked_at(job: &Job, timing: &Timing) -> Option<Timestamp> {
@@ -187,8 +191,7 @@ pub fn deadline(job: &Job, timing: &Timing) -> Option<Timestamp> {
         Phase::Queued { not_before, .. } => Some(*not_before),
         Phase::Creating { since, .. } => Some(plus(*since, CREATING_LOOK)),
         Phase::Ended(_) => None,
-        // The effect that opens its pull request is due by itself, and so is the pull request.
-        Phase::Proposed { .. } => None,
+        Phase::Proposed { since, .. } => Some(plus(*since, PROPOSED_LOOK)),
         Phase::Watching(watch) => Some(watch_deadline(watch, timing)),
     }
 }

@@ -12,6 +12,7 @@ mod lines;
 mod plans;
 mod problems;
 mod progress;
+mod proposals;
 mod questions;
 mod records;
 mod relation;

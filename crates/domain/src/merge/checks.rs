@@ -6,6 +6,7 @@ use super::{MergeContext, MergeInput, MissingChecksCause, Reason, outside, unrea
 use crate::facts::{
     ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Demands, Fact, Pass, PullFacts, UnreadReason,
 };
+use crate::pipeline::OWN_CHECKS;
 use crate::policy::{Policy, Timing};
 use crate::when::plus;
 
@@ -23,7 +24,10 @@ pub(super) fn ran(
     let Some(checks) = facts.checks.known() else {
         return reasons.extend(unreadable(MergeInput::Checks, &facts.checks));
     };
-    if checks.is_empty() {
+    // Checks of our own are there at once, and say nothing about the CI of the repository.
+    let is_theirs = |name: &str| !OWN_CHECKS.contains(&name);
+    let counts = |name: &String| is_theirs(name) || policy.required_checks.contains(name);
+    if !checks.iter().any(|check| counts(&check.name)) {
         // A head without checks is only suspicious once its CI had time to start.
         let until = plus(standing.head_since, timing.ci_start);
         let cause = never_started(facts);

@@ -103,6 +103,22 @@ pub fn cancel(pipeline: &Pipeline, by: &str, now: Timestamp) -> Result<Pipeline,
     Ok(apply(pipeline, &Input::Cancelled { by }, now))
 }
 
+/// The jobs that were at work and are waited for no longer.
+pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
+    let members = |pipeline: &Pipeline| -> Vec<Member> {
+        let members = pipeline.steps.iter().flat_map(|step| &step.members);
+        members.cloned().collect()
+    };
+    let works = |member: &Member| member.state == MemberState::Working;
+    let working: Vec<_> = members(before).into_iter().filter(works).collect();
+    let is_given_up = |member: &Member| {
+        let worked = working.iter().any(|before| before.job == member.job);
+        worked && matches!(member.state, MemberState::Failed { .. })
+    };
+    let after = members(after).into_iter().filter(is_given_up);
+    after.map(|member| member.job).collect()
+}
+
 /// When a run is to be read next; none once it is over.
 pub fn due(pipeline: &Pipeline, now: Timestamp) -> Option<Timestamp> {
     let step = &pipeline.steps[pipeline.current()?];

@@ -67,6 +67,14 @@ pub enum Recipe {
 }
 
 impl Recipe {
+    /// The commit that a worker branch which is not there begins with.
+    pub fn start(&self) -> &CommitSha {
+        match self {
+            Self::Bootstrap(shas) => &shas.target,
+            Self::Tidy { worker, .. } => worker,
+        }
+    }
+
     /// Its name, which is part of the name of the branch.
     pub fn name(&self) -> &'static str {
         match self {

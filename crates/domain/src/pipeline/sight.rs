@@ -21,6 +21,13 @@ pub fn sight(job: &Job) -> MemberState {
     }
 }
 
+/// A member whose job can never be made.
+pub fn failed(reason: &str) -> MemberState {
+    MemberState::Failed {
+        reason: presentable(reason, REASON_CHARS_MAX),
+    }
+}
+
 fn ended(how: &EndReason) -> MemberState {
     let reason = match how {
         EndReason::Merged { .. } => return MemberState::Merged,
@@ -32,7 +39,5 @@ fn ended(how: &EndReason) -> MemberState {
         EndReason::Refused { reason } => format!("Jules refused it: {reason}"),
         EndReason::Cancelled { by } => format!("{by} cancelled it"),
     };
-    MemberState::Failed {
-        reason: presentable(&reason, REASON_CHARS_MAX),
-    }
+    failed(&reason)
 }

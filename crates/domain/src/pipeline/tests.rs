@@ -205,7 +205,11 @@ fn a_step_is_waited_for_no_longer_than_the_settings_say() {
         assert_eq!(over.word(), word, "{exchange:?}");
     }
     let begun = apply(&pipeline(Exchange::Human, &[NARRATOR]), &run(&[1]), at(1));
+    let late_pull = apply(&begun, &seen(&[(1, MemberState::Merging)]), late);
+    assert_eq!(given_up(&begun, &late_pull), [], "people decide about it");
     let over = apply(&begun, &Input::Seen(vec![(job(1), None)]), late);
+    assert_eq!(given_up(&begun, &over), [job(1)]);
+    assert_eq!(given_up(&over, &over), []);
     assert_eq!(
         words(&over),
         "narrator failed (it was not through within 30 min)"

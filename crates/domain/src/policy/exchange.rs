@@ -44,6 +44,8 @@ impl Policy {
             required_checks: OWN_CHECKS.map(str::to_owned).to_vec(),
             // What a layer may change is the business of the check of scopes.
             protected_paths: Vec::new(),
+            // Of a red one that its session cannot repair, people hear on the pull request itself.
+            comment_when_blocked: true,
             merges_per_day: EXCHANGE_MERGES_PER_DAY,
             delete_branch: true,
             ..self.clone()

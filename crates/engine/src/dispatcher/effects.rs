@@ -212,6 +212,7 @@ impl Dispatcher {
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
+            | Action::Repo(RepoAction::Status { .. })
             | Action::Tracker(_) => Ok(None),
         }
     }
@@ -246,6 +247,11 @@ impl Dispatcher {
                     return self
                         .record(pk, found, &EffectOutcome::Failed(failure), source)
                         .await;
+                }
+                if let EffectState::Failed { failure, .. } = &next.state {
+                    // Its aggregate has to know that nothing follows.
+                    let failed = EffectOutcome::Failed(failure.clone());
+                    return self.record(pk, found, &failed, source).await;
                 }
                 let mut unit = self.backend.unit();
                 self.backend.save_effect_state(&mut unit, pk, found, &next);

@@ -58,6 +58,7 @@ impl Dispatcher {
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::DeleteBranch { .. }
+            | Action::Repo(RepoAction::Status { .. })
             | Action::Tracker(_) => Ok(()),
         }
     }

@@ -89,7 +89,7 @@ impl Dispatcher {
                 branch,
                 sha,
             } => done(self.delete_branch(pull, (repo, branch, sha)).await),
-            Action::Repo(action) => self.propose(action).await?,
+            Action::Repo(action) => self.act_on_repo(action).await?,
             Action::Tracker(action) => done(self.track(action).await),
         })
     }

@@ -20,6 +20,7 @@ use super::Dispatcher;
 use crate::backend::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::jobs::JobRef;
 use crate::store::Versioned;
+use planning::passes;
 use trees::TreeCache;
 
 /// How many decisions one message leads to: each step takes two, and no run has more steps than this allows.
@@ -66,14 +67,19 @@ impl Dispatcher {
                 }
             }
             StepState::Running { .. } | StepState::WaitingMerge { .. } => {
-                Box::pin(self.create_members(&found.value, place, (source, trees))).await?;
-                self.sights(step).await?
+                let created = self.create_members(&found.value, place, (source, trees));
+                let refused = Box::pin(created).await?;
+                self.sights(step, &refused).await?
             }
             StepState::Done { .. } | StepState::Skipped { .. } | StepState::Failed { .. } => {
                 return Ok(false);
             }
         };
         let next = pipeline::apply(&found.value, &input, self.backend.now());
+        for job in pipeline::given_up(&found.value, &next) {
+            // A later run would begin the same work beside it.
+            self.cancel_member(&found.value, &job).await?;
+        }
         self.save_pipeline(found, next).await
     }
 
@@ -101,63 +107,93 @@ impl Dispatcher {
         }
     }
 
-    /// How far the jobs of a step are.
-    async fn sights(&self, step: &PipelineStep) -> Result<Input, Error> {
+    /// How far the jobs of a step are. Those that can never be made have failed.
+    async fn sights(
+        &self,
+        step: &PipelineStep,
+        refused: &[(JobId, String)],
+    ) -> Result<Input, Error> {
         let mut sights = Vec::new();
         for member in &step.members {
             let job = self.backend.store.job(&member.job).await?;
-            let sight = job.map(|job| pipeline::sight(&job.value));
+            let refusal = refused.iter().find(|(id, _)| *id == member.job);
+            let sight = match (job, refusal) {
+                (Some(job), _) => Some(pipeline::sight(&job.value)),
+                (None, Some((_, reason))) => Some(pipeline::failed(reason)),
+                (None, None) => None,
+            };
             sights.push((member.job.clone(), sight));
         }
         Ok(Input::Seen(sights))
     }
 
-    /// Creates the jobs of a step that are not there yet, under the ids that were saved with its plan.
+    /// Creates the jobs of a step that are not there yet, under the ids that were saved with its plan. Returns those that can never be made.
     async fn create_members(
         &self,
         pipeline: &Pipeline,
         place: usize,
         (source, trees): (&Source, &mut TreeCache),
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<(JobId, String)>, Error> {
         let step = &pipeline.steps[place];
+        let mut refused = Vec::new();
         for member in step.members.iter().filter(|it| !it.state.is_over()) {
             if self.backend.store.job(&member.job).await?.is_some() {
                 continue;
             }
-            match (step.kind, &step.trees) {
-                (StepKind::Bootstrap, Some(shas)) => {
-                    let part = Part {
-                        pipeline: Some(pipeline.id.clone()),
-                        work: PartWork::Proposal { requirement: None },
-                    };
-                    let place = (&member.job, &pipeline.worker);
-                    let texts = (BOOTSTRAP_TITLE, BOOTSTRAP_TEXT.to_owned());
-                    let new = NewProposal {
-                        job: self.part_job(source, place, texts, part),
-                        recipe: Recipe::Bootstrap(shas.clone()),
-                    };
-                    self.create_proposal(new).await?;
+            let asked = (step, member);
+            let created = self.create_member(pipeline, asked, (source, &mut *trees));
+            match Box::pin(created).await {
+                Ok(()) => {}
+                Err(Error::Outside(failure)) if passes(failure.class) => {
+                    tracing::warn!(pipeline = %pipeline.id, %failure, "its job is created later");
                 }
-                (StepKind::Layer(layer), Some(shas)) => {
-                    let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
-                    let asked = (layer, member, step.range.as_str());
-                    // It was assembled before the step began, from the same files.
-                    let prompt = prompts::assembled(pipeline, asked, trees);
-                    let prompt = prompt.map_err(|error| no_prompt(&error))?;
-                    let agent = prompts::agent((layer, member), shas, &prompt);
-                    let title = agent_title(&agent);
-                    let part = Part {
-                        pipeline: Some(pipeline.id.clone()),
-                        work: PartWork::Agent(agent),
-                    };
-                    let place = (&member.job, &pipeline.worker);
-                    let new = self.part_job(source, place, (&title, prompt.text), part);
-                    self.create_agent(new).await?;
+                Err(Error::Outside(failure)) => {
+                    refused.push((member.job.clone(), failure.to_string()));
                 }
-                (StepKind::Bootstrap | StepKind::Layer(_), None) | (StepKind::Requirements, _) => {}
+                Err(Error::NotNow(why)) => refused.push((member.job.clone(), why.to_string())),
+                Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok(refused)
+    }
+
+    async fn create_member(
+        &self,
+        pipeline: &Pipeline,
+        (step, member): (&PipelineStep, &Member),
+        (source, trees): (&Source, &mut TreeCache),
+    ) -> Result<(), Error> {
+        let place = (&member.job, &pipeline.worker);
+        let of_run = |work| Part {
+            pipeline: Some(pipeline.id.clone()),
+            work,
+        };
+        match (step.kind, &step.trees) {
+            (StepKind::Bootstrap, Some(shas)) => {
+                let part = of_run(PartWork::Proposal { requirement: None });
+                let texts = (BOOTSTRAP_TITLE, BOOTSTRAP_TEXT.to_owned());
+                let new = NewProposal {
+                    job: self.part_job(source, place, texts, part),
+                    recipe: Recipe::Bootstrap(shas.clone()),
+                };
+                self.create_proposal(new).await
+            }
+            (StepKind::Layer(layer), Some(shas)) => {
+                let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
+                let asked = (layer, member, step.range.as_str());
+                // It was assembled before the step began, from the same files.
+                let prompt = prompts::assembled(pipeline, asked, trees);
+                let prompt = prompt.map_err(|error| no_prompt(&error))?;
+                let agent = prompts::agent((layer, member), shas, &prompt);
+                let title = agent_title(&agent);
+                let part = of_run(PartWork::Agent(agent));
+                let new = self.part_job(source, place, (&title, prompt.text), part);
+                self.create_agent(new).await
+            }
+            (StepKind::Bootstrap | StepKind::Layer(_), None) | (StepKind::Requirements, _) => {
+                Ok(())
+            }
+        }
     }
 
     /// Creates the job of an agent.
@@ -210,25 +246,27 @@ impl Dispatcher {
         let members = pipeline.steps.iter().flat_map(|step| &step.members);
         let open = |member: &&Member| !member.state.is_over();
         for member in members.filter(open) {
-            for _ in 0..DECIDE_AGAIN_MAX {
-                let job = self.backend.store.job(&member.job).await?;
-                if job.is_none_or(|job| job.value.is_ended()) {
-                    break;
-                }
-                let by = format!("pipeline {}", pipeline.id);
-                let named = JobRef {
-                    job: member.job.clone(),
-                    session: None,
-                    by: Some(by.clone()),
-                };
-                match self.backend.cancel_job(&named, &by).await {
-                    Err(error) if error.is_conflict() => {}
-                    Err(Error::NotNow(_)) => break,
-                    outcome => {
-                        outcome?;
-                        break;
-                    }
-                }
+            self.cancel_member(pipeline, &member.job).await?;
+        }
+        Ok(())
+    }
+
+    async fn cancel_member(&self, pipeline: &Pipeline, id: &JobId) -> Result<(), Error> {
+        let by = format!("pipeline {}", pipeline.id);
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let job = self.backend.store.job(id).await?;
+            if job.is_none_or(|job| job.value.is_ended()) {
+                return Ok(());
+            }
+            let named = JobRef {
+                job: id.clone(),
+                session: None,
+                by: Some(by.clone()),
+            };
+            match self.backend.cancel_job(&named, &by).await {
+                Err(error) if error.is_conflict() => {}
+                Err(Error::NotNow(_)) => return Ok(()),
+                outcome => return outcome.map(drop),
             }
         }
         Ok(())

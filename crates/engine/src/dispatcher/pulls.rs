@@ -12,7 +12,7 @@ mod unread;
 use domain::effect::Action;
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::FailureClass;
-use domain::ids::{CommitSha, PullRef, RepoName};
+use domain::ids::{CommitSha, JobId, PullRef, RepoName};
 use domain::job::{Job, Phase};
 use domain::link;
 use domain::merge::Owner;
@@ -20,6 +20,8 @@ use domain::policy::{Source, Timing};
 use domain::pull::{self, DeliveryHint, Input, PullContext};
 use domain::step::Step;
 use jiff::{SignedDuration, Timestamp};
+
+use exchange::show_own_checks;
 
 use super::Dispatcher;
 use crate::backend::{Backend, Error, UnitOfWork};
@@ -199,6 +201,10 @@ impl Dispatcher {
             // Reading the session took time, and the facts have grown older by it.
             step = decide(&outside, self.backend.now());
         }
+        show_own_checks(&mut step, &found.value.pull);
+        if found.version == 0 {
+            step.effects.extend(self.label_of(&job, &step).await?);
+        }
         let mut unit = self.backend.unit();
         let judged = self.take_turn(&mut unit, &mut step, facts, source).await?;
         let withdrawn = self
@@ -219,7 +225,9 @@ impl Dispatcher {
         match self.backend.commit(unit).await {
             // The other writer read the same world; if it missed something, the due row comes soon.
             Err(error) if error.is_conflict() => {
-                return self.again_soon(&step.aggregate.pull).await;
+                // Without a record, only its job leads to it.
+                let hint = Some(&job.id).filter(|_| version.is_none());
+                return self.again_soon(&step.aggregate.pull, hint).await;
             }
             outcome => outcome?,
         }
@@ -255,10 +263,10 @@ impl Dispatcher {
         }
     }
 
-    async fn again_soon(&self, reference: &PullRef) -> Result<(), Error> {
+    async fn again_soon(&self, reference: &PullRef, hint: Option<&JobId>) -> Result<(), Error> {
         let work = crate::work::Work::Pull {
             pull: reference.clone(),
-            job: None,
+            job: hint.cloned(),
             received_at: None,
         };
         Ok(self

@@ -77,7 +77,7 @@ impl Dispatcher {
                 .branch(repo, branch)
                 .await
                 .map(|state| state.sha.is_none()),
-            Action::Repo(action) => return self.was_proposed(action).await,
+            Action::Repo(action) => return self.was_done_in_repo(action).await,
             Action::Tracker(action) => self.was_tracked(action, since).await,
         };
         Ok((finding(found), EffectOutcome::Done))

@@ -29,6 +29,17 @@ pub struct Comparison {
     pub files: Vec<FileChange>,
 }
 
+/// A file or folder at the root of a commit. Two that are equal have the same contents.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RootEntry {
+    /// Its name.
+    pub name: String,
+    /// Octal digits, as git writes them.
+    pub mode: String,
+    /// The hash of its contents.
+    pub oid: String,
+}
+
 /// A pull request that was found by its branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPull {
@@ -55,6 +66,9 @@ pub trait GitRead: Send + Sync {
         commit: &CommitSha,
         roots: &[&str],
     ) -> Result<Tree, Failure>;
+
+    /// The files and folders at the root of a commit.
+    async fn root(&self, repo: &RepoName, commit: &CommitSha) -> Result<Vec<RootEntry>, Failure>;
 
     /// What a head changed since it left a base. `Garbled` when GitHub does not list it all.
     async fn compare(

@@ -6,7 +6,7 @@ mod tree;
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName};
-use engine::ports::{CommitLine, Comparison, FoundPull, GitRead};
+use engine::ports::{CommitLine, Comparison, FoundPull, GitRead, RootEntry};
 use scaffold::tree::Tree;
 
 use super::{Reader, branch};
@@ -37,6 +37,21 @@ impl GitRead for Reader {
         roots: &[&str],
     ) -> Result<Tree, Failure> {
         tree::read(self.client(), repo, (commit, roots)).await
+    }
+
+    async fn root(&self, repo: &RepoName, commit: &CommitSha) -> Result<Vec<RootEntry>, Failure> {
+        let doing = format!("reading the root of {repo} at {commit}");
+        let path = format!("/repos/{repo}/git/trees/{commit}");
+        let found: wire::RestTree = self.client().get(repo, &path, &doing).await?;
+        if found.truncated {
+            return Err(garbled(&doing, "GitHub does not list it to the end"));
+        }
+        let entries = found.tree.into_iter().map(|entry| RootEntry {
+            name: entry.path,
+            mode: entry.mode,
+            oid: entry.sha,
+        });
+        Ok(entries.collect())
     }
 
     async fn compare(

@@ -78,6 +78,7 @@ pub(crate) struct RestEntry {
     pub(crate) path: String,
     /// Octal digits, as git writes them.
     pub(crate) mode: String,
+    pub(crate) sha: String,
 }
 
 /// `GET /repos/{owner}/{repo}/git/commits/{sha}`, or the answer to a new one.

@@ -157,7 +157,7 @@ words! {
     MemberState { Working, Merging, Merged, Nothing, Failed }
     RequirementState { Planning, Ready, Implementing, Merged, Tidying, Tidied, Failed }
     PartWork { Agent, Proposal }
-    RepoAction { Propose }
+    RepoAction { Propose, Status }
     Recipe { Bootstrap, Tidy }
     OwnOutcome { Passed, Neutral, Failed }
     Exchange { Human, Auto }
@@ -271,9 +271,12 @@ fn of_effect(effect: &Effect) -> Vec<&'static str> {
     if let Action::Tracker(action) = &effect.action {
         words.push(Words::word(action));
     }
-    if let Action::Repo(RepoAction::Propose { recipe, .. }) = &effect.action {
-        words.push("RepoAction::Propose");
-        words.push(recipe.word());
+    if let Action::Repo(action) = &effect.action {
+        words.push(Words::word(action));
+        match action {
+            RepoAction::Propose { recipe, .. } => words.push(recipe.word()),
+            RepoAction::Status { outcome, .. } => words.push(outcome.word()),
+        }
     }
     words
 }

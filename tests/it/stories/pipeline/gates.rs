@@ -58,6 +58,10 @@ async fn an_observer_that_edits_code_is_stopped_and_stops_no_other() {
     assert_ne!(texts.expect("a branch")["src/lib.rs"], "broken");
     let told = world.sandbox.counters().messages;
     assert!(told > 0, "its session was told what is wrong");
+    let found = world.backend.store.job(job).await.expect("a store");
+    let found = found.expect("a job").value;
+    let pull = found.pull().expect("a pull request");
+    assert_eq!(world.pull(pull.number).comments.len(), 1, "people are told");
     assert_eq!(findings(&world), [""; 0]);
 }
 
@@ -95,4 +99,20 @@ async fn a_run_that_is_called_off_takes_its_jobs_with_it() {
     }
     let again = begin(&world, EntryPoint::Decider).await;
     until_over(&world, &again).await;
+}
+
+#[tokio::test]
+async fn an_agent_that_is_late_is_called_off() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let slow = story("role: qa", vec![Step::Hang { after: SECOND }]);
+    let world = world_of(source, vec![slow, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    let over = until_over(&world, &begun).await;
+    let told = members(&over, "observers");
+    let late = |state: &MemberState| matches!(state, MemberState::Failed { reason } if reason.contains("45 min"));
+    let (job, _) = told
+        .iter()
+        .find(|(_, state)| late(state))
+        .expect("a late one");
+    assert_eq!(world.state(job).await, "cancelled");
 }

@@ -47,6 +47,16 @@ fn skipped_and_neutral_checks_do_not_count() {
         case.facts.checks = Fact::Known(vec![]);
     });
     assert_eq!(none, "refuse ci_never_started");
+    // Nor is one that only has checks of our own, unless they are what is asked for.
+    let own = |required: &[&str]| {
+        verdict(|case| {
+            case.policy.min_checks = 0;
+            case.policy.required_checks = required.iter().map(|&name| name.to_owned()).collect();
+            case.facts.checks = Fact::Known(vec![passed("jules/scope")]);
+        })
+    };
+    assert_eq!(own(&[]), "refuse ci_never_started");
+    assert_eq!(own(&["jules/scope"]), "merge aaaa squash");
 }
 
 #[test]

@@ -136,9 +136,10 @@ impl Dispatcher {
         };
         let (prompt, part) = match (purpose, &delivery.requirement) {
             (Purpose::Work, Some(requirement)) => {
-                let of_layer = self.implementer(id, requirement, source).await?;
-                let plain = || (outgoing_text::delivery_task(delivery), None);
-                of_layer.map_or_else(plain, |(prompt, part)| (prompt, Some(Box::new(part))))
+                let asked = (source, &branch);
+                let (prompt, part) = self.implementer(id, requirement, asked).await?;
+                let plain = || outgoing_text::delivery_task(delivery);
+                (prompt.unwrap_or_else(plain), Some(Box::new(part)))
             }
             (Purpose::Work, None) => (outgoing_text::delivery_task(delivery), None),
             (Purpose::Review { pull, head }, _) => {

@@ -1,7 +1,9 @@
 //! What a step of a pipeline is going to do, by the files of both branches.
 
+use std::collections::BTreeSet;
+
 use domain::failure::FailureClass;
-use domain::ids::{CommitSha, JobId};
+use domain::ids::{CommitSha, JobId, RepoName};
 use domain::layer::Layer;
 use domain::pipeline::{
     FoundRequirement, MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas,
@@ -9,7 +11,7 @@ use domain::pipeline::{
 use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config};
-use scaffold::layout::{CONFIG, Layout, Paths};
+use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
 use scaffold::prompt::Trees;
 use scaffold::{doctor, exchange, pin};
 
@@ -17,7 +19,7 @@ use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::CommitLine;
+use crate::ports::{CommitLine, RootEntry};
 
 /// How many commits the first summary covers.
 const FIRST_COMMITS: usize = 20;
@@ -27,6 +29,9 @@ const COMMITS_MAX: usize = 100;
 
 /// How much of the subject of a commit is shown, in characters.
 const SUBJECT_CHARS_MAX: usize = 120;
+
+/// How much of a prompt its list of commits takes at most, in bytes: half of what a prompt may have.
+const RANGE_BYTES_MAX: usize = 16_000;
 
 /// Digits by which a commit is named in a summary.
 const SHORT_SHA: usize = 7;
@@ -111,14 +116,21 @@ impl Dispatcher {
         })
     }
 
-    /// Whether the worker branch has all commits of the target.
-    async fn holds(&self, repo: &domain::ids::RepoName, shas: &TreeShas) -> Result<bool, Error> {
+    /// Whether the worker branch has the files of the target, apart from the system's folder. Its commits do not show it: a bootstrap may have
+    /// been squashed.
+    async fn holds(&self, repo: &RepoName, shas: &TreeShas) -> Result<bool, Error> {
         if shas.target == shas.worker {
             return Ok(true);
         }
-        let between = (&shas.worker, &shas.target);
-        let compared = self.readers.git.compare(repo, between).await?;
-        Ok(compared.commits.is_empty())
+        let git = &self.readers.git;
+        let [target, worker] = [
+            git.root(repo, &shas.target).await?,
+            git.root(repo, &shas.worker).await?,
+        ];
+        let is_code = |entry: &&RootEntry| entry.name != SYSTEM;
+        let [target, worker] =
+            [&target, &worker].map(|root| root.iter().filter(is_code).collect::<BTreeSet<_>>());
+        Ok(target == worker)
     }
 
     async fn plan_layer(
@@ -203,18 +215,34 @@ impl Dispatcher {
         };
         // Without a commit before them, all that there is changed.
         if let Some(before) = log.get(count) {
-            let compared = git.compare(repo, (&before.sha, &newest.sha)).await?;
             let is_code = |path: &str| !exchange::is_of_pipeline(path);
-            if !compared.files.iter().any(|file| is_code(&file.path)) {
-                return Ok(None);
+            match git.compare(repo, (&before.sha, &newest.sha)).await {
+                Ok(compared) if !compared.files.iter().any(|file| is_code(&file.path)) => {
+                    return Ok(None);
+                }
+                Ok(_) => {}
+                // What is too large to list is more than the pipeline's own files.
+                Err(failure) if failure.class == FailureClass::Garbled => {}
+                Err(failure) => return Err(failure.into()),
             }
         }
-        let lines = log.iter().take(count).map(|line| {
-            let subject = presentable(&line.subject, SUBJECT_CHARS_MAX);
-            format!("{} {subject}", short(&line.sha))
-        });
-        Ok(Some(lines.collect::<Vec<_>>().join("\n")))
+        Ok(Some(described(&log[..count])))
     }
+}
+
+/// Commits as a narrator gets them, the newest first: as many whole lines as fit.
+fn described(log: &[CommitLine]) -> String {
+    let mut text = String::new();
+    for line in log {
+        let subject = presentable(&line.subject, SUBJECT_CHARS_MAX);
+        let line = format!("{} {subject}\n", short(&line.sha));
+        if text.len() + line.len() > RANGE_BYTES_MAX {
+            break;
+        }
+        text.push_str(&line);
+    }
+    text.truncate(text.trim_end().len());
+    text
 }
 
 /// One agent of a layer, as it is asked for.
@@ -316,7 +344,7 @@ fn short(sha: &CommitSha) -> &str {
 }
 
 /// Whether it may be answered at another time.
-fn passes(class: FailureClass) -> bool {
+pub(super) fn passes(class: FailureClass) -> bool {
     match class {
         FailureClass::Unauthorized
         | FailureClass::Throttled

@@ -1,37 +1,80 @@
 //! Pull requests of Gaffer's own: their files are computed from commits, and each is found by its branch before it is opened.
 
-use domain::effect::{EffectFinding, RepoAction};
+use domain::effect::{Action, EffectFinding, RepoAction};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, RepoName};
-use domain::job::Job;
+use domain::ids::{BranchName, CommitSha, JobId, RepoName};
+use domain::job::{self, Job, PROPOSED_LOOK, Phase};
 use domain::pipeline::{Recipe, RequirementRef, TreeShas};
+use domain::policy::Timing;
+use domain::pull::OwnOutcome;
+use jiff::SignedDuration;
 use scaffold::doctor;
 use scaffold::layout::SYSTEM;
 use scaffold::tree::TreePath;
 
-use crate::backend::Error;
+use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::effects::EffectOutcome;
-use crate::ports::{Edit, NewCommit, NewPull};
+use crate::keys;
+use crate::ports::{Edit, FoundPull, NewCommit, NewPull, NewStatus, StatusState};
+use crate::store::Versioned;
+use crate::work::Work;
 
 impl Dispatcher {
-    /// Opens a pull request of our own, unless it is open already or there is nothing to change.
-    pub(in crate::dispatcher) async fn propose(
+    /// Performs an action on a repository.
+    pub(in crate::dispatcher) async fn act_on_repo(
         &self,
         action: &RepoAction,
     ) -> Result<EffectOutcome, Error> {
-        let RepoAction::Propose {
-            job,
-            repo,
-            base,
-            recipe,
-        } = action;
+        match action {
+            RepoAction::Propose {
+                job,
+                repo,
+                base,
+                recipe,
+            } => self.propose(job, (repo, base), recipe).await,
+            RepoAction::Status {
+                repo,
+                sha,
+                context,
+                outcome,
+                description,
+                ..
+            } => {
+                let status = NewStatus {
+                    context: context.clone(),
+                    state: match outcome {
+                        OwnOutcome::Passed | OwnOutcome::Neutral => StatusState::Success,
+                        OwnOutcome::Failed => StatusState::Failure,
+                    },
+                    description: description.clone(),
+                };
+                let put = self.writers.git.set_status(repo, sha, &status).await;
+                Ok(put.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
+            }
+        }
+    }
+
+    /// Opens a pull request of our own, unless it is open already or there is nothing to change.
+    async fn propose(
+        &self,
+        job: &JobId,
+        (repo, base): (&RepoName, &BranchName),
+        recipe: &Recipe,
+    ) -> Result<EffectOutcome, Error> {
         let job = self.backend.must_job(job).await?.value;
         let Some(branch) = job.proposal_branch() else {
             return Ok(EffectOutcome::Proposed(None));
         };
-        let opened = self.opened(&job, (repo, &branch, base), recipe).await;
-        Ok(opened.unwrap_or_else(EffectOutcome::Failed))
+        match self.opened(&job, (repo, &branch, base), recipe).await {
+            Err(Error::Outside(failure)) => Ok(EffectOutcome::Failed(failure)),
+            // Whether it is still wanted is asked before the next attempt.
+            Err(Error::NotNow(why)) => {
+                let failure = Failure::new(FailureClass::Unavailable, why.to_string());
+                Ok(EffectOutcome::Failed(failure.never_sent()))
+            }
+            outcome => outcome,
+        }
     }
 
     async fn opened(
@@ -39,56 +82,147 @@ impl Dispatcher {
         job: &Job,
         (repo, branch, base): (&RepoName, &BranchName, &BranchName),
         recipe: &Recipe,
-    ) -> Result<EffectOutcome, Failure> {
+    ) -> Result<EffectOutcome, Error> {
         if let Some(found) = self.readers.git.pull_of(repo, branch).await? {
-            return Ok(EffectOutcome::Proposed(Some((found.pull, found.head))));
+            return ours(job.committed(), found, branch);
         }
-        let Some(commit) = self.recipe(repo, (recipe, &job.title)).await? else {
-            return Ok(EffectOutcome::Proposed(None));
+        let made = match job.committed() {
+            Some(made) => made.clone(),
+            None => match self.recipe(repo, (recipe, &job.title)).await? {
+                None => return Ok(EffectOutcome::Proposed(None)),
+                Some(commit) => self.commit_of(job, &commit).await?,
+            },
         };
         if self.readers.git.tip(repo, base).await?.is_none() {
             // A worker branch begins with the code.
-            let start = &commit.files_of;
+            let start = recipe.start();
             self.writers.git.create_branch(repo, base, start).await?;
         }
-        let head = match self.readers.git.tip(repo, branch).await? {
+        match self.readers.git.tip(repo, branch).await? {
             // An earlier attempt went as far as this.
-            Some(head) => head,
-            None => {
-                let head = self.writers.git.commit(repo, &commit).await?;
-                self.writers.git.create_branch(repo, branch, &head).await?;
-                head
-            }
-        };
+            Some(head) if head == made => {}
+            Some(_foreign) => return Err(not_ours(branch).into()),
+            None => self.writers.git.create_branch(repo, branch, &made).await?,
+        }
         let new = NewPull {
             head: branch.clone(),
             base: base.clone(),
             title: job.title.clone(),
             body: job.prompt.clone(),
         };
-        let pull = self.writers.git.open_pull(repo, &new).await?;
-        Ok(EffectOutcome::Proposed(Some((pull, head))))
+        match self.writers.git.open_pull(repo, &new).await {
+            Ok(pull) => Ok(EffectOutcome::Proposed(Some((pull, made)))),
+            // GitHub refuses a second one: the answer to the first may have been lost.
+            Err(failure) if failure.class == FailureClass::Conflict => {
+                match self.readers.git.pull_of(repo, branch).await? {
+                    Some(found) => ours(Some(&made), found, branch),
+                    None => Err(failure.into()),
+                }
+            }
+            Err(failure) => Err(failure.into()),
+        }
     }
 
-    /// Whether a pull request of ours is open after all.
-    pub(in crate::dispatcher) async fn was_proposed(
+    /// Makes the commit, and saves which one it is before a branch names it: any other commit on that branch is not ours.
+    async fn commit_of(&self, job: &Job, commit: &NewCommit) -> Result<CommitSha, Error> {
+        let made = self.writers.git.commit(&job.repo, commit).await?;
+        let made = &made;
+        decide_again(format!("the commit of job {}", job.id), || async move {
+            let found = self.backend.must_job(&job.id).await?;
+            let step = job::committed(&found.value, made)?;
+            let mut unit = self.backend.unit();
+            self.backend
+                .save_job(&mut unit, Some(&found), &step)
+                .await?;
+            Ok(self.backend.try_commit(unit).await?.then_some(()))
+        })
+        .await?;
+        Ok(made.clone())
+    }
+
+    /// Whether an action on a repository happened.
+    pub(in crate::dispatcher) async fn was_done_in_repo(
         &self,
         action: &RepoAction,
     ) -> Result<(EffectFinding, EffectOutcome), Error> {
-        let RepoAction::Propose { job, repo, .. } = action;
+        match action {
+            RepoAction::Propose { job, repo, .. } => self.was_proposed(job, repo).await,
+            // A status that is put twice is the same status.
+            RepoAction::Status { .. } => Ok((EffectFinding::NoTrace, EffectOutcome::Done)),
+        }
+    }
+
+    /// Whether a pull request of ours is open after all.
+    async fn was_proposed(
+        &self,
+        job: &JobId,
+        repo: &RepoName,
+    ) -> Result<(EffectFinding, EffectOutcome), Error> {
         let job = self.backend.must_job(job).await?.value;
         let nothing = (EffectFinding::NoTrace, EffectOutcome::Done);
         let Some(branch) = job.proposal_branch() else {
             return Ok(nothing);
         };
         Ok(match self.readers.git.pull_of(repo, &branch).await {
-            Ok(Some(found)) => {
+            Ok(Some(found)) if job.committed() == Some(&found.head) => {
                 let opened = Some((found.pull, found.head));
                 (EffectFinding::Happened, EffectOutcome::Proposed(opened))
             }
-            Ok(None) => nothing,
+            // The next attempt finds a foreign one, and says so.
+            Ok(_) => nothing,
             Err(_unread) => (EffectFinding::CannotTell, EffectOutcome::Done),
         })
+    }
+
+    /// Looks at a job without a session: its pull request settles it. What was lost on the way there ends it, or is asked for again.
+    pub(in crate::dispatcher) async fn look_at_proposal(
+        &self,
+        id: &JobId,
+        timing: &Timing,
+    ) -> Result<(), Error> {
+        self.settle_with_pull(id).await?;
+        let Some(found) = self.backend.store.job(id).await? else {
+            return Ok(());
+        };
+        let Phase::Proposed { pull, .. } = &found.value.phase else {
+            return Ok(());
+        };
+        let now = self.backend.now();
+        if job::deadline(&found.value, timing).is_none_or(|due| due > now) {
+            return Ok(());
+        }
+        match pull {
+            None if !self.is_opening(id).await? => return self.end_lost(&found).await,
+            Some(pull) if self.backend.store.pull(pull).await?.is_none() => {
+                let look = Work::Pull {
+                    pull: pull.clone(),
+                    job: Some(id.clone()),
+                    received_at: None,
+                };
+                self.backend
+                    .queue
+                    .send(&look.to_body(), SignedDuration::ZERO)
+                    .await?;
+            }
+            None | Some(_) => {}
+        }
+        self.backend.put_off(&keys::job(id), PROPOSED_LOOK).await
+    }
+
+    /// Whether the effect that opens the pull request of a job goes on.
+    async fn is_opening(&self, id: &JobId) -> Result<bool, Error> {
+        let effects = self.backend.store.effects(&keys::job_pk(id)).await?;
+        Ok(effects.iter().any(|found| {
+            matches!(found.value.action, Action::Repo(_)) && !found.value.is_settled()
+        }))
+    }
+
+    async fn end_lost(&self, found: &Versioned<Job>) -> Result<(), Error> {
+        let lost = Failure::new(FailureClass::Conflict, "its pull request was never opened");
+        let step = job::proposal_failed(&found.value, &lost, self.backend.now());
+        let mut unit = self.backend.unit();
+        self.backend.save_job(&mut unit, Some(found), &step).await?;
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     /// The commit of a recipe; none if it changes nothing.
@@ -145,6 +279,25 @@ impl Dispatcher {
             message,
         })
     }
+}
+
+/// A pull request that was found on our branch, if it has our commit.
+fn ours(
+    made: Option<&CommitSha>,
+    found: FoundPull,
+    branch: &BranchName,
+) -> Result<EffectOutcome, Error> {
+    if made != Some(&found.head) {
+        return Err(not_ours(branch).into());
+    }
+    Ok(EffectOutcome::Proposed(Some((found.pull, found.head))))
+}
+
+fn not_ours(branch: &BranchName) -> Failure {
+    let message = format!(
+        "the branch `{branch}` has a commit that Gaffer did not make: delete the branch, and begin again"
+    );
+    Failure::new(FailureClass::Conflict, message)
 }
 
 /// The files that go once a requirement is implemented.

@@ -2,7 +2,7 @@
 
 use domain::delivery::{Actor, Delivery, IssueText};
 use domain::facts::PullState;
-use domain::ids::{ArtefactId, DeliveryId, RepoName};
+use domain::ids::{ArtefactId, BranchName, DeliveryId, RepoName};
 use domain::job::{self, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
@@ -264,14 +264,21 @@ impl Dispatcher {
         let begins = only.is_some() || rules(source).implement == Implement::Auto;
         for found in ready {
             let state = RequirementState::Ready;
-            self.note_requirement(pipeline, found, state, |known, found, now| {
+            let path = found.reference.path.clone();
+            let noted = self.note_requirement(pipeline, found, state, |known, found, now| {
                 let seen = known.seen(found.clone(), now);
                 match begins && seen.state == RequirementState::Ready {
                     true => seen.start(seen.keep_files, now),
                     false => Ok(seen),
                 }
-            })
-            .await?;
+            });
+            match noted.await {
+                // One that cannot be taken stops no other one.
+                Err(Error::NotNow(why)) => {
+                    tracing::warn!(pipeline = %pipeline.id, path, %why, "a requirement is left out");
+                }
+                outcome => outcome?,
+            }
         }
         Ok(Plan::Run {
             members: Vec::new(),
@@ -303,56 +310,47 @@ impl Dispatcher {
             .map(drop)
     }
 
-    /// The prompt of what implements a requirement, and what its job keeps of it. None if the files give no prompt.
+    /// The prompt of what implements a requirement, and what its job keeps of it. No prompt if the files give none.
     pub(in crate::dispatcher) async fn implementer(
         &self,
         job: &domain::ids::JobId,
         requirement: &RequirementRef,
-        source: &Source,
-    ) -> Result<Option<(String, Part)>, Error> {
+        (source, target): (&Source, &BranchName),
+    ) -> Result<(Option<String>, Part), Error> {
         let rules = rules(source);
         let git = &self.readers.git;
-        let Some(target) = source.branch.clone() else {
-            return Ok(None);
+        let Some(tip) = git.tip(&source.repo, target).await? else {
+            let sentence = format!("{} has no branch `{target}`", source.repo);
+            return Err(job::NotNow::new("no_branch", sentence).into());
         };
-        let tips = (
-            git.tip(&source.repo, &target).await?,
-            git.tip(&source.repo, &rules.worker).await?,
-        );
-        let (Some(target_sha), Some(worker_sha)) = tips else {
-            return Ok(None);
-        };
+        let worker = git.tip(&source.repo, &rules.worker).await?;
         let trees = TreeShas {
-            target: target_sha,
-            worker: worker_sha,
+            worker: worker.unwrap_or_else(|| tip.clone()),
+            target: tip,
         };
         let mut cache = TreeCache::default();
         let files = self.trees_of(&source.repo, &trees, &mut cache).await?;
         let asked = prompts::ask(
             (Layer::Implementer, job),
-            (&source.repo, &target, &rules.worker),
+            (&source.repo, target, &rules.worker),
             Some(&requirement.path),
         );
-        let Ok(prompt) = scaffold::prompt::assemble(files, &asked) else {
-            return Ok(None);
-        };
+        let prompt = scaffold::prompt::assemble(files, &asked).ok();
+        let included = prompt.iter().flat_map(|prompt| &prompt.included);
+        let skipped = prompt.iter().flat_map(|prompt| &prompt.skipped);
         let agent = Agent {
             layer: Layer::Implementer,
             role: None,
             requirement: Some(requirement.path.clone()),
             trees,
-            included: prompt
-                .included
-                .iter()
-                .map(|it| it.path.to_string())
-                .collect(),
-            skipped: prompt.skipped.clone(),
+            included: included.map(|it| it.path.to_string()).collect(),
+            skipped: skipped.cloned().collect(),
         };
         let part = Part {
             pipeline: None,
             work: PartWork::Agent(agent),
         };
-        Ok(Some((prompt.text, part)))
+        Ok((prompt.map(|prompt| prompt.text), part))
     }
 }
 

@@ -3,14 +3,19 @@
 
 use std::sync::Arc;
 
+use domain::delivery::Delivery;
+use domain::effect::{Action, RepoAction};
 use domain::event::FailedCheck;
 use domain::facts::{Check, Fact, PullFacts, PullState, ReadDepth};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{CommitSha, RepoName};
-use domain::job::{Job, Phase};
-use domain::pipeline::{Agent, DOCTOR_CHECK, OWN_CHECKS, PartWork, SCOPE_CHECK};
+use domain::ids::{CommitSha, EffectId, RepoName};
+use domain::job::Job;
+use domain::layer::Layer;
+use domain::pipeline::{Agent, DOCTOR_CHECK, OWN_CHECKS, Part, PartWork, Requirement, SCOPE_CHECK};
 use domain::policy::Source;
 use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
+use domain::redact::presentable;
+use domain::step::Step;
 use jiff::tz::TimeZone;
 use scaffold::doctor::{self, Circumstances, Finding};
 use scaffold::layout::Layout;
@@ -25,6 +30,9 @@ use crate::ports::Comparison;
 /// How many findings a session gets at once.
 const FINDINGS_MAX: usize = 20;
 
+/// Longest description of a status on GitHub, in characters.
+const STATUS_CHARS_MAX: usize = 140;
+
 /// The version of this Gaffer.
 const OURS: &str = env!("CARGO_PKG_VERSION");
 
@@ -37,39 +45,98 @@ impl Dispatcher {
         facts: &mut PullFacts,
         source: &Source,
     ) -> Result<(), Error> {
-        let Some(part) = &job.part else { return Ok(()) };
         if let Fact::Known(checks) = &mut facts.checks {
             checks.retain(|check| !OWN_CHECKS.contains(&check.name.as_str()));
         }
+        let Some(part) = &job.part else { return Ok(()) };
         match (&facts.state, facts.depth) {
             (PullState::Open, ReadDepth::Whole | ReadDepth::WithClues) => {}
             (PullState::Open, ReadDepth::Outline)
             | (PullState::Closed | PullState::Merged { .. }, _) => return Ok(()),
         }
-        let place = (&facts.head.sha, &facts.base.sha);
-        let kept = pull.own_checks.as_deref();
-        let kept = kept.filter(|kept| (&kept.head, &kept.base) == place);
-        let results = match kept {
-            Some(kept) => kept.results.clone(),
-            None => match &part.work {
-                PartWork::Agent(agent) => self.check_agent(agent, facts, source).await?,
-                PartWork::Proposal { .. } => check_proposal(job, facts),
-            },
+        let rules = self.rules_of_checks(part, source).await?;
+        let place = (&facts.head.sha, &facts.base.sha, rules.as_str());
+        let kept = pull.own_checks.take();
+        let kept = kept.filter(|kept| (&kept.head, &kept.base, kept.rules.as_str()) == place);
+        let checks = match kept {
+            Some(kept) => kept,
+            None => Box::new(self.checked(job, part, (facts, rules), source).await?),
         };
-        if let Fact::Known(checks) = &mut facts.checks {
-            checks.extend(results.iter().map(|result| Check {
+        if let Fact::Known(known) = &mut facts.checks {
+            known.extend(checks.results.iter().map(|result| Check {
                 name: result.name.clone(),
                 app: None,
                 outcome: result.outcome.of_check(),
                 id: None,
             }));
         }
-        pull.own_checks = Some(Box::new(OwnChecks {
+        pull.own_checks = Some(checks);
+        Ok(())
+    }
+
+    /// Works both checks out anew.
+    async fn checked(
+        &self,
+        job: &Job,
+        part: &Part,
+        (facts, rules): (&PullFacts, String),
+        source: &Source,
+    ) -> Result<OwnChecks, Error> {
+        let found = match &part.work {
+            PartWork::Agent(agent) => self.check_agent(agent, facts, source).await,
+            PartWork::Proposal { .. } => Ok(check_proposal(job, facts)),
+        };
+        let (results, rules) = match found {
+            Ok(results) => (results, rules),
+            // It fails for now. Under no rules it is worked out again at the next look.
+            Err(Error::Outside(failure)) if failure.class == FailureClass::Garbled => {
+                (vec![unreadable(SCOPE_CHECK, &failure)], String::new())
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(OwnChecks {
             head: facts.head.sha.clone(),
             base: facts.base.sha.clone(),
+            rules,
             results,
-        }));
-        Ok(())
+        })
+    }
+
+    /// The label of a requirement, for the pull request that implements it.
+    pub(super) async fn label_of(
+        &self,
+        job: &Job,
+        step: &Step<Pull>,
+    ) -> Result<Option<Action>, Error> {
+        let implements =
+            job.part.as_ref().and_then(|part| part.layer()) == Some(Layer::Implementer);
+        let delivery = match &job.delivery {
+            Some(id) if implements => self.backend.store.get::<Delivery>(id).await?,
+            Some(_) | None => None,
+        };
+        let Some(requirement) = delivery.and_then(|found| found.value.requirement) else {
+            return Ok(None);
+        };
+        let key = (job.repo.clone(), requirement.id);
+        let found = self.backend.store.get::<Requirement>(&key).await?;
+        let label = found.map(|found| found.value.label);
+        Ok(label
+            .filter(|label| !label.is_empty())
+            .map(|label| Action::Label {
+                pull: step.aggregate.pull.clone(),
+                label,
+            }))
+    }
+
+    /// What our own checks depend on apart from the head and the base, in one word.
+    async fn rules_of_checks(&self, part: &Part, source: &Source) -> Result<String, Error> {
+        let tip = match (&source.branch, part.is_of_exchange()) {
+            (Some(branch), true) => self.readers.git.tip(&source.repo, branch).await?,
+            (Some(_) | None, _) => None,
+        };
+        let today = self.backend.now().to_zoned(TimeZone::UTC).date();
+        let protected = &source.policy.protected_paths;
+        Ok(EffectId::from_name(&format!("{tip:?} {today} {OURS} {protected:?}")).to_string())
     }
 
     /// Both checks for the pull request of an agent. An implementer's is code: its scope is checked, and counts for no
@@ -81,14 +148,7 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<Vec<OwnCheck>, Error> {
         let between = (&facts.base.sha, &facts.head.sha);
-        let read = self.readers.git.compare(&facts.pull.repo, between).await;
-        let compared = match read {
-            Ok(compared) => compared,
-            Err(failure) if failure.class == FailureClass::Garbled => {
-                return Ok(vec![unreadable(SCOPE_CHECK, &failure)]);
-            }
-            Err(failure) => return Err(failure.into()),
-        };
+        let compared = self.readers.git.compare(&facts.pull.repo, between).await?;
         let of_exchange = agent.layer.is_on_worker_branch();
         let base = match of_exchange {
             true => self.system_tree(&facts.pull.repo, &facts.base.sha).await?,
@@ -113,13 +173,7 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<OwnCheck, Error> {
         let repo = &facts.pull.repo;
-        let head = match self.system_tree(repo, &facts.head.sha).await {
-            Ok(head) => head,
-            Err(Error::Outside(failure)) if failure.class == FailureClass::Garbled => {
-                return Ok(unreadable(DOCTOR_CHECK, &failure));
-            }
-            Err(error) => return Err(error),
-        };
+        let head = self.system_tree(repo, &facts.head.sha).await?;
         let control = Arc::new(self.target_files(repo, source).await?);
         let changed = paths(&compared.files);
         let merged = doctor::merged(&base, &head, &changed);
@@ -150,6 +204,39 @@ impl Dispatcher {
     }
 }
 
+/// Shows the results of our own checks on GitHub, if they are others than before. Without the permission only nothing shows there.
+pub(super) fn show_own_checks(step: &mut Step<Pull>, before: &Pull) {
+    let shown = |checks: &OwnChecks| (checks.head.clone(), checks.results.clone());
+    let Some(now) = &step.aggregate.own_checks else {
+        return;
+    };
+    if before.own_checks.as_deref().map(shown) == Some(shown(now)) {
+        return;
+    }
+    let statuses = now.results.iter().filter_map(|result| {
+        let description = match result.outcome {
+            OwnOutcome::Passed => "All is well".to_owned(),
+            OwnOutcome::Neutral => return None,
+            OwnOutcome::Failed => first_line(&result.output),
+        };
+        Some(Action::Repo(RepoAction::Status {
+            repo: step.aggregate.pull.repo.clone(),
+            sha: now.head.clone(),
+            context: result.name.clone(),
+            outcome: result.outcome,
+            description,
+            rules: format!("{}:{}", now.base, now.rules),
+        }))
+    });
+    let statuses: Vec<_> = statuses.collect();
+    step.effects.extend(statuses);
+}
+
+/// The first finding, for one line on GitHub.
+fn first_line(output: &str) -> String {
+    presentable(output.lines().next().unwrap_or_default(), STATUS_CHARS_MAX)
+}
+
 /// What the session of a pull request is told of our own checks that failed.
 pub(super) fn failed_own_checks(pull: &Pull, head: &CommitSha) -> Vec<FailedCheck> {
     let kept = pull.own_checks.iter().filter(|kept| kept.head == *head);
@@ -166,13 +253,7 @@ pub(super) fn failed_own_checks(pull: &Pull, head: &CommitSha) -> Vec<FailedChec
 
 /// Whether a pull request of our own still has the one commit that Gaffer made for it.
 fn check_proposal(job: &Job, facts: &PullFacts) -> Vec<OwnCheck> {
-    let made = match &job.phase {
-        Phase::Proposed { head, .. } => head.as_ref(),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
-            None
-        }
-    };
-    let foreign = (made != Some(&facts.head.sha))
+    let foreign = (job.committed() != Some(&facts.head.sha))
         .then(|| format!("{} is no commit that Gaffer made", facts.head.sha));
     OWN_CHECKS
         .into_iter()

@@ -57,10 +57,12 @@ impl Dispatcher {
             &Some(lane),
         );
         match self.backend.commit(unit).await {
-            Err(error) if error.is_conflict() => self.again_soon(&pull.pull).await?,
+            Err(error) if error.is_conflict() => self.again_soon(&pull.pull, None).await?,
             outcome => outcome?,
         }
-        self.put_off(&pull.pull, LANE_LOOK).await?;
+        self.backend
+            .put_off(&keys::pull(&pull.pull), LANE_LOOK)
+            .await?;
         Ok(true)
     }
 

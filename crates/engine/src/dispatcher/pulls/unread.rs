@@ -4,10 +4,10 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{JobId, PullRef};
 use jiff::SignedDuration;
 
-use crate::backend::{Error, IndexEntry, ignore_conflict};
+use crate::backend::{Error, IndexEntry};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
-use crate::ports::{Expect, Record, Write};
+use crate::ports::Expect;
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -32,7 +32,8 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         tracing::warn!(pull = %reference, %failure, "the pull request cannot be read now");
         if let Some(found) = self.backend.store.pull(reference).await? {
-            return self.put_off(reference, self.wait_of(&found, failure)).await;
+            let wait = self.wait_of(&found, failure);
+            return self.backend.put_off(&keys::pull(reference), wait).await;
         }
         if self.is_worth_another_look(hint, failure).await? {
             return self.park(reference, hint, failure).await;
@@ -49,28 +50,6 @@ impl Dispatcher {
         failure
             .asked_wait()
             .map_or(growing, |asked| asked.max(AGAIN_SOON))
-    }
-
-    /// Postpones the next reading. A settled pull request, which has none, stays so.
-    pub(super) async fn put_off(
-        &self,
-        reference: &PullRef,
-        wait: SignedDuration,
-    ) -> Result<(), Error> {
-        let records = self.backend.store.records();
-        let Some(record) = records.get(&keys::pull(reference)).await? else {
-            return Ok(());
-        };
-        if record.due.is_none() {
-            return Ok(());
-        }
-        let expect = Expect::Version(record.version);
-        let record = Record {
-            due: Some(self.backend.now() + wait),
-            ..record
-        };
-        let write = Write::Put { record, expect };
-        ignore_conflict(records.commit(vec![write]).await.map_err(Error::from))
     }
 
     /// A job that goes on needs its pull request. For an unlinked one it asks again only if the answer can change by

@@ -44,6 +44,8 @@ pub(super) fn put(samples: &mut Samples, source: &Source, (job, pull): (&Job, &P
         let effect = Effect::new(action, AT);
         samples.put(keys::effect("JOB#x", &effect.id), &effect);
     }
+    let status = Effect::new(Action::Repo(status()), AT);
+    samples.put(keys::effect("PULL#x", &status.id), &status);
     let tracked = TrackedPull {
         pull: checked(pull),
         read_at: Some(AT),
@@ -65,6 +67,17 @@ pub(super) fn works() -> [Work; 2] {
             id: reference().id,
         },
     ]
+}
+
+fn status() -> RepoAction {
+    RepoAction::Status {
+        repo: pull_ref().repo,
+        sha: "a".repeat(40).parse().expect("a commit"),
+        context: "jules/doctor".to_owned(),
+        outcome: domain::pull::OwnOutcome::Failed,
+        description: "1 error".to_owned(),
+        rules: "0123456789abcdef".to_owned(),
+    }
 }
 
 fn id() -> PipelineId {

@@ -1,0 +1,69 @@
+//! Jobs without a session: from the commit to the pull request that is theirs alone.
+
+use super::*;
+use crate::effect::RepoAction;
+use crate::failure::{Failure, FailureClass};
+use crate::ids::{CommitSha, PullRef};
+use crate::pipeline::{Recipe, TreeShas};
+
+fn sha(digit: char) -> CommitSha {
+    String::from(digit).repeat(40).parse().unwrap()
+}
+
+fn pull() -> PullRef {
+    "acme/shop#7".parse().unwrap()
+}
+
+fn proposal() -> Step<Job> {
+    let new = NewProposal {
+        job: new_job(),
+        recipe: Recipe::Bootstrap(TreeShas {
+            target: sha('a'),
+            worker: sha('b'),
+        }),
+    };
+    propose(new, at(0)).unwrap()
+}
+
+#[test]
+fn it_is_looked_at_again_until_it_is_over() {
+    let step = proposal();
+    assert!(matches!(
+        step.effects[..],
+        [Action::Repo(RepoAction::Propose { .. })]
+    ));
+    let due = Some(at(0) + PROPOSED_LOOK);
+    assert_eq!(step.due, due);
+    let made = committed(&step.aggregate, &sha('c')).unwrap();
+    assert_eq!(made.due, due);
+    assert_eq!(made.aggregate.committed(), Some(&sha('c')));
+    let open = proposed(&made.aggregate, Some((&pull(), &sha('c'))), at(1));
+    assert_eq!(open.due, due);
+    assert_eq!(open.follow_ups, [FollowUp::Pull(pull())]);
+    let refused = committed(&open.aggregate, &sha('d'));
+    assert_eq!(refused.unwrap_err().code, "not_proposed");
+    let nothing = proposed(&made.aggregate, None, at(1));
+    assert!(nothing.aggregate.is_ended());
+    assert_eq!(nothing.due, None);
+    let failure = Failure::new(FailureClass::Conflict, "no");
+    let failed = proposal_failed(&made.aggregate, &failure, at(1));
+    assert!(failed.aggregate.is_ended());
+    assert_eq!(failed.due, None);
+    let kept = proposal_failed(&open.aggregate, &failure, at(1));
+    assert_eq!(kept.aggregate, open.aggregate);
+}
+
+#[test]
+fn a_pull_request_of_one_that_is_called_off_is_closed_once() {
+    let close = Action::ClosePull { pull: pull() };
+    let waiting = proposal().aggregate;
+    let off = cancel(&waiting, "ann", at(1)).unwrap();
+    assert_eq!(off.effects, []);
+    let late = proposed(&off.aggregate, Some((&pull(), &sha('c'))), at(2));
+    assert_eq!(late.effects, [close.clone()]);
+    let open = proposed(&waiting, Some((&pull(), &sha('c'))), at(1)).aggregate;
+    let off = cancel(&open, "ann", at(2)).unwrap();
+    assert_eq!(off.effects, [close]);
+    let again = proposed(&off.aggregate, Some((&pull(), &sha('c'))), at(3));
+    assert_eq!(again.effects, []);
+}

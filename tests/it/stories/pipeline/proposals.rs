@@ -1,0 +1,150 @@
+//! Pull requests that Gaffer opens by itself: found again after a death, never mixed up with another's, and closed when they are called off.
+
+use domain::ids::JobId;
+use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline};
+use sandbox::github::{ChangedFile, NewCommit, PullState};
+use sandbox::story::Story;
+use sandbox::{Fault, FaultKind, Service};
+use tests::world::{Moment, REPO, SECOND, World, hour};
+
+use super::{begin, findings, members, piped, rules, run, steps, until_over, world_of};
+
+async fn world() -> World {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    world_of(source, vec![Story::layer()]).await
+}
+
+async fn bootstrap(world: &World, begun: &Pipeline) -> JobId {
+    let now = run(world, begun).await;
+    members(&now, "bootstrap")[0].0.clone()
+}
+
+fn opening(kind: FaultKind) -> Fault {
+    Fault::new(Service::GitHub, "/pulls", kind)
+        .on("POST")
+        .next(1)
+}
+
+#[tokio::test]
+async fn a_process_that_dies_after_any_act_opens_one_pull_request() {
+    let alive = world().await;
+    let began = alive.fate.count();
+    let begun = begin(&alive, EntryPoint::Decider).await;
+    until_over(&alive, &begun).await;
+    let acts = alive.fate.acts();
+    let writes = |act: &String| act == "create_branch" || act == "open_pull";
+    assert_eq!(acts.iter().filter(|act| writes(act)).count(), 3, "{acts:?}");
+    for (at, act) in acts.iter().enumerate().skip(began) {
+        let world = world().await;
+        world.fate.kill_at(at, Moment::After);
+        let begun = begin(&world, EntryPoint::Decider).await;
+        let over = until_over(&world, &begun).await;
+        let when = format!("dying after act {at}, `{act}`");
+        assert_eq!(steps(&over)[0], "bootstrap done", "{when}");
+        assert_eq!(world.sandbox.counters().merges, 1, "{when}");
+        assert_eq!(world.sandbox.github().pulls(REPO), [1], "{when}");
+        assert_eq!(findings(&world), [""; 0], "{when}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_opens_no_second_one() {
+    for kind in [
+        FaultKind::CutAfterEffect,
+        FaultKind::StatusAfterEffect { code: 422 },
+        FaultKind::CutBefore,
+    ] {
+        let world = world().await;
+        world.sandbox.faults().add(opening(kind.clone()));
+        let begun = begin(&world, EntryPoint::Decider).await;
+        let over = until_over(&world, &begun).await;
+        assert_eq!(steps(&over)[0], "bootstrap done", "{kind:?}");
+        assert_eq!(world.sandbox.github().pulls(REPO), [1], "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_commit_of_another_on_our_branch_is_never_merged() {
+    let world = world().await;
+    world.sandbox.faults().add(opening(FaultKind::CutBefore));
+    let begun = begin(&world, EntryPoint::Decider).await;
+    world.pass(SECOND).await;
+    let branch = format!("jules-gaffer-{}", bootstrap(&world, &begun).await);
+    assert_eq!(
+        world.sandbox.github().branch_exists(REPO, &branch),
+        Some(true)
+    );
+    let foreign = NewCommit {
+        files: vec![ChangedFile::modified("src/lib.rs")],
+        ..NewCommit::default()
+    };
+    let github = world.sandbox.github();
+    github.push_commit(world.clock.now(), REPO, &branch, foreign);
+    let over = until_over(&world, &begun).await;
+    assert!(
+        steps(&over)[0].contains("has a commit that Gaffer did not make"),
+        "{:?}",
+        steps(&over)
+    );
+    assert_eq!(world.sandbox.counters().merges, 0);
+}
+
+#[tokio::test]
+async fn what_is_called_off_while_it_is_opened_is_closed() {
+    let world = world().await;
+    let begun = begin(&world, EntryPoint::Decider).await;
+    let (backend, id) = (world.backend.clone(), begun.id.clone());
+    world.fate.before_next("open_pull", async move {
+        let off = backend.cancel_pipeline(&id, "ann").await;
+        assert!(off.expect("a run").is_over());
+        let run = backend.must_pipeline(&id).await.expect("a run").value;
+        let job = run.steps[0].members[0].job.clone();
+        let order = engine::jobs::JobRef {
+            job,
+            session: None,
+            by: Some("ann".to_owned()),
+        };
+        backend.cancel_job(&order, "ann").await.expect("a cancel");
+    });
+    world.pass(hour(1)).await;
+    assert_eq!(world.pull(1).state, PullState::Closed);
+    assert_eq!(world.sandbox.counters().merges, 0);
+}
+
+#[tokio::test]
+async fn one_that_is_called_off_is_closed() {
+    let source = piped(rules(Exchange::Human, Implement::Human));
+    let world = world_of(source, vec![Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Decider).await;
+    world.pass(hour(1)).await;
+    assert_eq!(world.pull(1).state, PullState::Open);
+    let off = world.backend.cancel_pipeline(&begun.id, "ann").await;
+    assert!(off.expect("a run").is_over());
+    world.pass(hour(1)).await;
+    assert_eq!(world.pull(1).state, PullState::Closed);
+}
+
+#[tokio::test]
+async fn a_branch_that_has_the_files_of_the_target_needs_no_bootstrap() {
+    let world = world().await;
+    let begun = begin(&world, EntryPoint::Decider).await;
+    until_over(&world, &begun).await;
+    let github = world.sandbox.github();
+    for (number, outcome) in [(1, "bootstrap done"), (2, "bootstrap skipped")] {
+        if number == 1 {
+            let code = NewCommit {
+                files: vec![ChangedFile::modified("src/lib.rs")],
+                ..NewCommit::default()
+            };
+            github.push_commit(world.clock.now(), REPO, "main", code);
+        }
+        let again = begin(&world, EntryPoint::Decider).await;
+        let over = until_over(&world, &again).await;
+        assert!(
+            steps(&over)[0].starts_with(outcome),
+            "{number}: {:?}",
+            steps(&over)
+        );
+    }
+    assert_eq!(github.pulls(REPO), [1, 2]);
+}

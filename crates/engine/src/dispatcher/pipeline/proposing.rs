@@ -134,7 +134,7 @@ impl Dispatcher {
             self.backend
                 .save_job(&mut unit, Some(&found), &step)
                 .await?;
-            Ok(self.backend.try_commit(unit).await?.then_some(()))
+            Ok::<_, Error>(self.backend.try_commit(unit).await?.then_some(()))
         })
         .await?;
         Ok(made.clone())

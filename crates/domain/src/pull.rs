@@ -244,6 +244,15 @@ pub enum OwnOutcome {
 }
 
 impl OwnOutcome {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Neutral => "neutral",
+            Self::Failed => "failed",
+        }
+    }
+
     /// The same as an outcome of a check on GitHub.
     pub fn of_check(self) -> CheckOutcome {
         match self {

@@ -51,7 +51,7 @@ impl fmt::Display for RepoAction {
                 outcome,
                 rules,
                 ..
-            } => write!(f, "status:{sha}:{context}:{outcome:?}:{rules}"),
+            } => write!(f, "status:{sha}:{context}:{}:{rules}", outcome.word()),
         }
     }
 }

@@ -147,6 +147,7 @@ fn names_are_stable_and_ignore_what_does_not_make_another_wish() {
             "close:acme/shop#7".to_owned(),
             format!("unbranch:acme/shop:fix@{a}"),
             format!("propose:{}", job()),
+            format!("status:{a}:jules/doctor:failed:base"),
         ]
     );
     let id = Effect::new(merge(), at(0)).id;
@@ -240,7 +241,7 @@ fn the_unknown_is_read_no_sooner_than_the_world_can_show_it() {
         unknown.due().unwrap().duration_since(at(100)).as_secs()
     };
     let waits: Vec<i64> = all_actions().iter().map(look_at).collect();
-    assert_eq!(waits, [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10, 10]);
+    assert_eq!(waits, [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub struct Probe {
 
 /// What an App may need, resource by resource; a higher access includes the lower. Some of it only some sources need,
 /// which the doctor knows.
-const APP_NEEDS: [(&str, &str); 9] = [
+const APP_NEEDS: [(&str, &str); 10] = [
     ("actions", "read"),
     ("actions", "write"),
     ("checks", "read"),
@@ -35,6 +35,7 @@ const APP_NEEDS: [(&str, &str); 9] = [
     ("metadata", "read"),
     ("pull_requests", "write"),
     ("statuses", "read"),
+    ("statuses", "write"),
 ];
 
 impl Probe {

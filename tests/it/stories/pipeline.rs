@@ -230,6 +230,19 @@ async fn a_requirement_that_is_merged_takes_its_files_with_it() {
         before.get("src/lib.rs").map(String::as_str)
     );
     assert_eq!(world.sandbox.counters().creates, 6);
+    let github = world.sandbox.github();
+    let pulls = github.pulls(REPO).into_iter();
+    let pulls: Vec<_> = pulls.map(|number| world.pull(number)).collect();
+    let of_code: Vec<_> = pulls.iter().filter(|pull| pull.base_ref == "main").collect();
+    let [of_code] = of_code[..] else {
+        panic!("{pulls:?}");
+    };
+    assert_eq!(of_code.labels, [ready.label.as_str()]);
+    for pull in pulls.iter().filter(|pull| pull.base_ref == "jules") {
+        let shown = github.statuses(REPO, &pull.head_sha);
+        let own = ["jules/scope success", "jules/doctor success"];
+        assert_eq!(shown, own, "#{}", pull.number);
+    }
     world.finish().await;
 }
 

@@ -1,6 +1,6 @@
 //! Facts from GitHub about one repository, which distinguish "may not be read" from "does not exist".
 
-use crate::delivery::{self, Deploy};
+use crate::delivery::Deploy;
 use crate::facts::{Demands, Fact};
 use crate::ids::RepoId;
 use crate::policy::{MergeMethod, Source};
@@ -75,15 +75,18 @@ impl Repository {
     pub(super) fn lacks(&self, source: &Source) -> Vec<&str> {
         let missing = self.missing.iter().map(String::as_str);
         missing
-            .filter(|permission| is_needed(permission, &source.deliveries))
+            .filter(|permission| is_needed(permission, source))
             .collect()
     }
 }
 
-/// Whether a source with these settings of its deliveries needs a permission of the App.
-fn is_needed(permission: &str, deliveries: &delivery::Rules) -> bool {
+/// Whether a source with these settings needs a permission of the App.
+fn is_needed(permission: &str, source: &Source) -> bool {
+    let deliveries = &source.deliveries;
     match permission {
         "issues: write" => deliveries.label.is_some(),
+        // Results of our own checks show on GitHub.
+        "statuses: write" => source.pipeline.is_some(),
         "actions: write" => matches!(deliveries.deploy, Deploy::Workflow { .. }),
         "deployments: read" => matches!(deliveries.deploy, Deploy::Deployment { .. }),
         _every_source => true,

@@ -7,6 +7,7 @@ use super::*;
 use crate::facts::{Demands, Fact, RequiredCheck};
 use crate::governor::Limits;
 use crate::ids::{RepoId, RepoName};
+use crate::pipeline::PipelineRules;
 use crate::policy::{MergeMethod, MergePolicy, Policy, Source, Timing};
 
 fn source() -> Source {
@@ -495,7 +496,12 @@ fn texts_from_outside_hide_no_secret_and_move_no_cursor() {
 
 #[test]
 fn what_only_deliveries_need_is_told_of_sources_that_have_them() {
-    let old_app = ["actions: write", "deployments: read", "issues: write"];
+    let old_app = [
+        "actions: write",
+        "deployments: read",
+        "issues: write",
+        "statuses: write",
+    ];
     let lacking = |change: &dyn Fn(&mut Source)| {
         let mut facts = healthy();
         let installation = facts.installation.as_mut().unwrap();
@@ -519,6 +525,11 @@ fn what_only_deliveries_need_is_told_of_sources_that_have_them() {
     assert_eq!(
         lacking(&labelled).as_deref(),
         Some("it lacks `issues: write`")
+    );
+    let piped = |source: &mut Source| source.pipeline = Some(PipelineRules::default());
+    assert_eq!(
+        lacking(&piped).as_deref(),
+        Some("it lacks `statuses: write`")
     );
     for (deploy, permission) in [
         ("workflow:deploy.yml@main", "actions: write"),

@@ -116,3 +116,47 @@ async fn an_agent_that_is_late_is_called_off() {
         .expect("a late one");
     assert_eq!(world.state(job).await, "cancelled");
 }
+
+#[tokio::test]
+async fn a_narrator_that_fails_stops_nobody() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let fails = Step::Fail {
+        after: SECOND,
+        reason: "out of memory".to_owned(),
+    };
+    let bad = story("layer: narrator", vec![fails]);
+    let world = world_of(source, vec![bad, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Narrator).await;
+    let over = until_over(&world, &begun).await;
+    let told = steps(&over);
+    assert_eq!(told[1], "narrator failed (it failed: out of memory)");
+    let rest = [
+        "observers done",
+        "decider done",
+        "planner done",
+        "requirements done",
+    ];
+    assert_eq!(told[2..], rest);
+    assert_eq!(findings(&world), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_link_that_only_one_side_has_is_not_merged() {
+    let source = piped(rules(Exchange::Auto, Implement::Auto));
+    let path = ".jules/exchange/requirements/abc123-odd.yml";
+    let text = "id: abc123\ntitle: Odd\nlabel: bugs\nsource_events: [gone00]\nacceptance_criteria:\n  - It is odd.\nrequires_deep_analysis: false\n";
+    let bad = writing("layer: decider", &[(path, text)]);
+    let world = world_of(source, vec![bad, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    let over = until_over(&world, &begun).await;
+    let told = steps(&over);
+    assert!(told[2].starts_with("decider failed"), "{told:?}");
+    let [(job, _)] = &members(&over, "decider")[..] else {
+        panic!("{told:?}");
+    };
+    assert!(world.gives(job, "checks_failed").await);
+    let texts = world.sandbox.github().texts(tests::world::REPO, "jules");
+    assert!(!texts.expect("a branch").contains_key(path));
+    assert_eq!(super::requirements(&world).await, []);
+    assert_eq!(findings(&world), [""; 0]);
+}

@@ -93,6 +93,8 @@ pub enum StepKind {
     Layer(Layer),
     /// Hands on the requirements that are ready.
     Requirements,
+    /// Publishes the proposals that wait, each as an issue.
+    Proposals,
 }
 
 /// How far a step is.
@@ -283,6 +285,7 @@ impl StepKind {
             Self::Bootstrap => "bootstrap",
             Self::Layer(layer) => layer.name(),
             Self::Requirements => "requirements",
+            Self::Proposals => "proposals",
         }
     }
 }
@@ -294,6 +297,7 @@ impl TryFrom<String> for StepKind {
         match name.as_str() {
             "bootstrap" => Ok(Self::Bootstrap),
             "requirements" => Ok(Self::Requirements),
+            "proposals" => Ok(Self::Proposals),
             layer => layer.parse().map(Self::Layer),
         }
     }

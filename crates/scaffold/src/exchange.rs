@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use domain::ids::ArtefactId;
+use domain::ids::{ArtefactId, RoleName};
 use domain::pipeline::{FoundRequirement, RequirementRef};
 use domain::redact::presentable;
 use jiff::Timestamp;
@@ -89,15 +89,102 @@ fn parsed(tree: &Tree, path: &TreePath) -> Option<Node> {
     yaml::parse(path.as_str(), text.as_bytes()).ok()
 }
 
+/// A proposal that waits to become an issue. Its texts are an agent's: shortened, and without mentions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundProposal {
+    /// Its file.
+    pub path: TreePath,
+    /// Its id.
+    pub id: ArtefactId,
+    /// The role that made it.
+    pub persona: RoleName,
+    /// The title of its issue.
+    pub title: String,
+    /// The text of its issue.
+    pub body: String,
+    /// When it was made, if it says so.
+    pub created_at: Option<Timestamp>,
+}
+
+impl FoundProposal {
+    /// The label of its issue.
+    pub fn label(&self) -> String {
+        format!("innovator/{}", self.persona)
+    }
+}
+
+/// The sections of an issue, each with the field that it shows.
+const SECTIONS: [(&str, &str); 7] = [
+    ("Problem", "problem"),
+    ("Introduction", "introduction"),
+    ("Importance", "importance"),
+    ("Impact surface", "impact_surface"),
+    ("Implementation cost", "implementation_cost"),
+    ("Consistency risks", "consistency_risks"),
+    ("Verification signals", "verification_signals"),
+];
+
+/// How much of one section an issue shows, in characters.
+const SECTION_CHARS_MAX: usize = 4_000;
+
+/// The proposals that wait, in the order of their files.
+pub fn proposals(tree: &Tree, paths: &Paths) -> Vec<FoundProposal> {
+    let files = tree.below(paths.proposals).map(|(path, _)| path);
+    files.filter_map(|path| proposal(tree, path)).collect()
+}
+
+fn proposal(tree: &Tree, path: &TreePath) -> Option<FoundProposal> {
+    let node = parsed(tree, path)?;
+    let text = |key: &str| node.get(key).and_then(Node::text);
+    let persona: RoleName = text("persona")?.parse().ok()?;
+    let title = harmless(&text("title")?.replace('\n', " "), TITLE_CHARS_MAX);
+    let sections = SECTIONS.iter().map(|(name, key)| {
+        let said = node.get(key).map(said).unwrap_or_default();
+        format!("## {name}\n\n{}", harmless(&said, SECTION_CHARS_MAX))
+    });
+    Some(FoundProposal {
+        path: path.clone(),
+        id: text("id")?.parse().ok()?,
+        title: format!("[innovator/{persona}] {title}"),
+        body: sections.collect::<Vec<_>>().join("\n\n"),
+        created_at: moment(text("created_at").unwrap_or_default()),
+        persona,
+    })
+}
+
+/// A text, or a list of texts as a list.
+fn said(node: &Node) -> String {
+    let items = node
+        .list()
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Node::text);
+    let items: Vec<_> = items.map(|item| format!("- {item}")).collect();
+    match node.text() {
+        Some(text) => text.to_owned(),
+        None => items.join("\n"),
+    }
+}
+
+/// Text of an agent that calls no one and hides nothing.
+fn harmless(text: &str, chars_max: usize) -> String {
+    let text = text.replace('@', "(at)").replace("<!--", "");
+    presentable(&text, chars_max)
+}
+
 /// When the last summary was made. Of a date, its whole day is looked at again.
 pub fn last_summary(tree: &Tree, paths: &Paths) -> Option<Timestamp> {
     let changes = parsed(tree, &paths.changes.parse().ok()?)?;
-    let created = changes.get("created_at")?.text()?;
+    moment(changes.get("created_at")?.text()?)
+}
+
+/// A moment, or the beginning of a day.
+fn moment(text: &str) -> Option<Timestamp> {
     let day = || {
-        let day: Date = created.parse().ok()?;
+        let day: Date = text.parse().ok()?;
         Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
     };
-    created.parse().ok().or_else(day)
+    text.parse().ok().or_else(day)
 }
 
 /// Whether a file belongs to the pipeline itself, which no narrator sums up.

@@ -1,6 +1,7 @@
 //! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
 
 mod gates;
+mod innovators;
 mod proposals;
 
 use std::collections::BTreeMap;
@@ -37,11 +38,15 @@ roles = [
 
 /// The user's files and some code.
 fn files() -> BTreeMap<String, String> {
+    files_with(CONFIG)
+}
+
+fn files_with(config: &str) -> BTreeMap<String, String> {
     let control = scaffold::assets::control().into_iter();
     let mut files: BTreeMap<_, _> = control
         .map(|file| (file.path.to_string(), file.text.to_owned()))
         .collect();
-    files.insert(".jlo/config.toml".to_owned(), CONFIG.to_owned());
+    files.insert(".jlo/config.toml".to_owned(), config.to_owned());
     let version = format!("{}\n", env!("CARGO_PKG_VERSION"));
     files.insert(".jlo/.jlo-version".to_owned(), version);
     let code = "pub fn add(a: u32, b: u32) -> u32 {\n    a + b\n}\n";
@@ -69,8 +74,12 @@ fn piped(rules: PipelineRules) -> Source {
 }
 
 async fn world_of(source: Source, stories: Vec<Story>) -> World {
+    world_with(source, stories, files()).await
+}
+
+async fn world_with(source: Source, stories: Vec<Story>, files: BTreeMap<String, String>) -> World {
     let mut repo = RepoSetup::new(REPO).with_ci(ci(green_checks()));
-    repo.files = files();
+    repo.files = files;
     World::with(Setup {
         scenario: Scenario {
             repos: vec![repo],
@@ -81,6 +90,32 @@ async fn world_of(source: Source, stories: Vec<Story>) -> World {
         ..Setup::default()
     })
     .await
+}
+
+/// A person changes a file on a branch.
+fn push(world: &World, branch: &str, (path, text): (&str, &str)) {
+    let folder = world.sandbox.github().folder(REPO).expect("real git");
+    let clone = tempfile::tempdir().expect("a folder");
+    let run = |args: &[&str]| {
+        let names = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"];
+        let mut git = std::process::Command::new("git");
+        let done = git
+            .current_dir(clone.path())
+            .args(names)
+            .args(args)
+            .output();
+        let done = done.expect("git");
+        assert!(done.status.success(), "{args:?}: {done:?}");
+    };
+    let folder = folder.to_string_lossy();
+    run(&["clone", "--quiet", "--branch", branch, &folder, "."]);
+    let file = clone.path().join(path);
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+    std::fs::write(file, text).expect("a file");
+    run(&["add", "--all"]);
+    run(&["commit", "--quiet", "--message", "By hand"]);
+    run(&["push", "--quiet", "origin", branch]);
+    world.sandbox.advance();
 }
 
 async fn begin(world: &World, entry: EntryPoint) -> Pipeline {
@@ -233,7 +268,10 @@ async fn a_requirement_that_is_merged_takes_its_files_with_it() {
     let github = world.sandbox.github();
     let pulls = github.pulls(REPO).into_iter();
     let pulls: Vec<_> = pulls.map(|number| world.pull(number)).collect();
-    let of_code: Vec<_> = pulls.iter().filter(|pull| pull.base_ref == "main").collect();
+    let of_code: Vec<_> = pulls
+        .iter()
+        .filter(|pull| pull.base_ref == "main")
+        .collect();
     let [of_code] = of_code[..] else {
         panic!("{pulls:?}");
     };

@@ -228,7 +228,7 @@ fn fail(pipeline: &mut Pipeline, place: usize, reason: &str, now: Timestamp) {
     };
     match step.kind {
         StepKind::Bootstrap => skip_rest(pipeline, "the bootstrap failed", now),
-        StepKind::Layer(_) | StepKind::Requirements => {}
+        StepKind::Layer(_) | StepKind::Requirements | StepKind::Proposals => {}
     }
 }
 

@@ -81,8 +81,10 @@ pub enum EntryPoint {
     Decider,
     /// With the requirements that are there.
     Requirements,
-    /// The innovators alone, whose cycle is their own.
+    /// The innovators, whose cycle is their own, up to issues.
     Innovators,
+    /// With the proposals that are there.
+    Proposals,
 }
 
 /// A text that names no step with which a run begins.
@@ -93,7 +95,7 @@ pub enum InvalidEntry {
     Layer(#[from] InvalidLayer),
     /// No run begins with that layer.
     #[error(
-        "no run begins with the {0}: it begins with narrator, observers, decider, requirements or innovators"
+        "no run begins with the {0}: it begins with narrator, observers, decider, requirements, innovators or proposals"
     )]
     NotAnEntry(Layer),
 }
@@ -102,8 +104,10 @@ impl FromStr for EntryPoint {
     type Err = InvalidEntry;
 
     fn from_str(text: &str) -> Result<Self, InvalidEntry> {
-        if text.trim().eq_ignore_ascii_case("requirements") {
-            return Ok(Self::Requirements);
+        for entry in [Self::Requirements, Self::Proposals] {
+            if text.trim().eq_ignore_ascii_case(entry.name()) {
+                return Ok(entry);
+            }
         }
         match text.parse()? {
             Layer::Narrator => Ok(Self::Narrator),
@@ -124,6 +128,7 @@ impl EntryPoint {
             Self::Decider => "decider",
             Self::Requirements => "requirements",
             Self::Innovators => "innovators",
+            Self::Proposals => "proposals",
         }
     }
 
@@ -140,11 +145,17 @@ impl EntryPoint {
             Self::Decider => &[Layer::Decider, Layer::Planner],
             Self::Requirements => &[Layer::Planner],
             Self::Innovators => &[Layer::Innovators],
+            Self::Proposals => &[],
         };
         let layers = layers.iter().copied().map(StepKind::Layer);
-        let last = (self != Self::Innovators).then_some(StepKind::Requirements);
+        let last = match self {
+            Self::Innovators | Self::Proposals => StepKind::Proposals,
+            Self::Narrator | Self::Observers | Self::Decider | Self::Requirements => {
+                StepKind::Requirements
+            }
+        };
         let first = std::iter::once(StepKind::Bootstrap);
-        first.chain(layers).chain(last).collect()
+        first.chain(layers).chain([last]).collect()
     }
 }
 
@@ -182,6 +193,7 @@ mod tests {
             EntryPoint::Decider,
             EntryPoint::Requirements,
             EntryPoint::Innovators,
+            EntryPoint::Proposals,
         ] {
             assert_eq!(entry.name().parse(), Ok(entry));
         }

@@ -64,6 +64,11 @@ pub enum Recipe {
         /// The requirement.
         requirement: RequirementRef,
     },
+    /// The proposals that wait are removed, once each is an issue.
+    Publish {
+        /// The commit of the worker branch that has them.
+        worker: CommitSha,
+    },
 }
 
 impl Recipe {
@@ -71,7 +76,7 @@ impl Recipe {
     pub fn start(&self) -> &CommitSha {
         match self {
             Self::Bootstrap(shas) => &shas.target,
-            Self::Tidy { worker, .. } => worker,
+            Self::Tidy { worker, .. } | Self::Publish { worker } => worker,
         }
     }
 
@@ -80,6 +85,7 @@ impl Recipe {
         match self {
             Self::Bootstrap(_) => "bootstrap",
             Self::Tidy { .. } => "tidy",
+            Self::Publish { .. } => "publish",
         }
     }
 }

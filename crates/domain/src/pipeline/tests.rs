@@ -108,7 +108,8 @@ fn a_whole_run_has_its_steps_in_order() {
             "bootstrap decider planner requirements",
         ),
         (EntryPoint::Requirements, "bootstrap planner requirements"),
-        (EntryPoint::Innovators, "bootstrap innovators"),
+        (EntryPoint::Innovators, "bootstrap innovators proposals"),
+        (EntryPoint::Proposals, "bootstrap proposals"),
     ] {
         assert_eq!(names(entry), steps);
     }

@@ -3,6 +3,7 @@
 mod planning;
 mod prompts;
 mod proposing;
+mod publishing;
 mod requirement;
 mod trees;
 
@@ -178,6 +179,17 @@ impl Dispatcher {
                 };
                 self.create_proposal(new).await
             }
+            (StepKind::Proposals, Some(shas)) => {
+                let part = of_run(PartWork::Proposal { requirement: None });
+                let texts = (PUBLISH_TITLE, PUBLISH_TEXT.to_owned());
+                let new = NewProposal {
+                    job: self.part_job(source, place, texts, part),
+                    recipe: Recipe::Publish {
+                        worker: shas.worker.clone(),
+                    },
+                };
+                self.create_proposal(new).await
+            }
             (StepKind::Layer(layer), Some(shas)) => {
                 let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
                 let asked = (layer, member, step.range.as_str());
@@ -190,9 +202,8 @@ impl Dispatcher {
                 let new = self.part_job(source, place, (&title, prompt.text), part);
                 self.create_agent(new).await
             }
-            (StepKind::Bootstrap | StepKind::Layer(_), None) | (StepKind::Requirements, _) => {
-                Ok(())
-            }
+            (StepKind::Bootstrap | StepKind::Layer(_) | StepKind::Proposals, None)
+            | (StepKind::Requirements, _) => Ok(()),
         }
     }
 
@@ -281,6 +292,13 @@ const BOOTSTRAP_TITLE: &str = "Bring the worker branch of the pipeline up to dat
 
 /// What it says.
 const BOOTSTRAP_TEXT: &str = "Gaffer opened this pull request.\nIt takes the files of the target branch over, and puts the system's files below `.jules/` up to date.\nNo file of the exchange is changed.";
+
+/// The title of the pull request that removes proposals which are issues now.
+const PUBLISH_TITLE: &str = "Remove the proposals that are issues now";
+
+/// What it says.
+const PUBLISH_TEXT: &str =
+    "Gaffer opened this pull request.\nEach proposal was opened as an issue, so its file goes.";
 
 /// What the job of an agent is called.
 fn agent_title(agent: &Agent) -> String {

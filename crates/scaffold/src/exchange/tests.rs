@@ -75,3 +75,33 @@ fn settings_that_name_other_branches_do_not_fit() {
     assert!(said.contains("`bots` in `jules_worker_branch`"), "{said}");
     assert_eq!(misfit(&config, "main", "bots"), None);
 }
+
+#[test]
+fn a_proposal_becomes_an_issue_that_calls_no_one() {
+    let path = ".jules/exchange/proposals/recruiter-one.yml";
+    let text = "id: abc123\npersona: recruiter\ncreated_at: \"2026-03-01\"\ntitle: \"Ask @ann <!-- x\"\nproblem: Nobody answers.\nimpact_surface:\n  - docs\n  - code\n";
+    let files = tree(&[
+        (path, text),
+        (".jules/exchange/proposals/.gitkeep", ""),
+        (".jules/exchange/proposals/broken.yml", "id: [\n"),
+    ]);
+    let found = proposals(&files, &EXCHANGE);
+    let [found] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(found.path.as_str(), path);
+    assert_eq!(found.title, "[innovator/recruiter] Ask (at)ann  x");
+    assert_eq!(found.label(), "innovator/recruiter");
+    assert!(
+        found
+            .body
+            .starts_with("## Problem\n\nNobody answers.\n\n## Introduction\n\n\n\n")
+    );
+    assert!(
+        found
+            .body
+            .contains("## Impact surface\n\n- docs\n- code\n\n")
+    );
+    let day: Timestamp = "2026-03-01T00:00:00Z".parse().unwrap();
+    assert_eq!(found.created_at, Some(day));
+}

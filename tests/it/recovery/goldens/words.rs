@@ -152,13 +152,13 @@ words! {
     Closed { Finished, PartsClosed, IssueClosed, CalledOff, Abandoned }
     ChildState { Open, Failed, Closed, CalledOff, Abandoned }
     ReadingResult { Read, Failed, Skipped }
-    StepKind { Bootstrap, Layer, Requirements }
+    StepKind { Bootstrap, Layer, Requirements, Proposals }
     StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }
     MemberState { Working, Merging, Merged, Nothing, Failed }
     RequirementState { Planning, Ready, Implementing, Merged, Tidying, Tidied, Failed }
     PartWork { Agent, Proposal }
     RepoAction { Propose, Status }
-    Recipe { Bootstrap, Tidy }
+    Recipe { Bootstrap, Tidy, Publish }
     OwnOutcome { Passed, Neutral, Failed }
     Exchange { Human, Auto }
     Implement { Human, Auto }

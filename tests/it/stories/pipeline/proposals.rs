@@ -2,12 +2,12 @@
 
 use domain::ids::JobId;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline};
-use sandbox::github::{ChangedFile, NewCommit, PullState};
+use sandbox::github::PullState;
 use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Service};
 use tests::world::{Moment, REPO, SECOND, World, hour};
 
-use super::{begin, findings, members, piped, rules, run, steps, until_over, world_of};
+use super::{begin, findings, members, piped, push, rules, run, steps, until_over, world_of};
 
 async fn world() -> World {
     let source = piped(rules(Exchange::Auto, Implement::Human));
@@ -74,12 +74,7 @@ async fn a_commit_of_another_on_our_branch_is_never_merged() {
         world.sandbox.github().branch_exists(REPO, &branch),
         Some(true)
     );
-    let foreign = NewCommit {
-        files: vec![ChangedFile::modified("src/lib.rs")],
-        ..NewCommit::default()
-    };
-    let github = world.sandbox.github();
-    github.push_commit(world.clock.now(), REPO, &branch, foreign);
+    push(&world, &branch, ("src/lib.rs", "broken"));
     let over = until_over(&world, &begun).await;
     assert!(
         steps(&over)[0].contains("has a commit that Gaffer did not make"),
@@ -132,11 +127,7 @@ async fn a_branch_that_has_the_files_of_the_target_needs_no_bootstrap() {
     let github = world.sandbox.github();
     for (number, outcome) in [(1, "bootstrap done"), (2, "bootstrap skipped")] {
         if number == 1 {
-            let code = NewCommit {
-                files: vec![ChangedFile::modified("src/lib.rs")],
-                ..NewCommit::default()
-            };
-            github.push_commit(world.clock.now(), REPO, "main", code);
+            push(&world, "main", ("src/lib.rs", "pub fn sub() {}"));
         }
         let again = begin(&world, EntryPoint::Decider).await;
         let over = until_over(&world, &again).await;

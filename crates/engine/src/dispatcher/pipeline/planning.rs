@@ -51,6 +51,7 @@ impl Dispatcher {
             StepKind::Bootstrap => Box::pin(self.plan_bootstrap(pipeline, trees)).await,
             StepKind::Layer(layer) => Box::pin(self.plan_layer(pipeline, layer, trees)).await,
             StepKind::Requirements => Box::pin(self.hand_on(pipeline, source, trees)).await,
+            StepKind::Proposals => Box::pin(self.plan_publishing(pipeline, trees)).await,
         };
         match planned {
             Ok(plan) => Ok(Some(plan)),

@@ -12,6 +12,7 @@ use scaffold::doctor;
 use scaffold::layout::SYSTEM;
 use scaffold::tree::TreePath;
 
+use super::publishing;
 use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::effects::EffectOutcome;
@@ -90,7 +91,10 @@ impl Dispatcher {
             Some(made) => made.clone(),
             None => match self.recipe(repo, (recipe, &job.title)).await? {
                 None => return Ok(EffectOutcome::Proposed(None)),
-                Some(commit) => self.commit_of(job, &commit).await?,
+                Some(commit) => {
+                    self.publish(job, recipe).await?;
+                    self.commit_of(job, &commit).await?
+                }
             },
         };
         if self.readers.git.tip(repo, base).await?.is_none() {
@@ -240,13 +244,12 @@ impl Dispatcher {
             } => {
                 let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
                 let files = files_of(requirement).filter(|path| tree.get(path).is_some());
-                let edits: Vec<_> = files.map(Edit::Remove).collect();
-                Ok((!edits.is_empty()).then(|| NewCommit {
-                    parents: vec![worker.clone()],
-                    files_of: worker.clone(),
-                    edits,
-                    message,
-                }))
+                Ok(removal(worker, files, message))
+            }
+            Recipe::Publish { worker } => {
+                let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
+                let files = publishing::proposals(&tree).into_iter().map(|it| it.path);
+                Ok(removal(worker, files, message))
             }
         }
     }
@@ -279,6 +282,21 @@ impl Dispatcher {
             message,
         })
     }
+}
+
+/// A commit that removes files; none without any.
+fn removal(
+    worker: &CommitSha,
+    files: impl Iterator<Item = TreePath>,
+    message: String,
+) -> Option<NewCommit> {
+    let edits: Vec<_> = files.map(Edit::Remove).collect();
+    (!edits.is_empty()).then(|| NewCommit {
+        parents: vec![worker.clone()],
+        files_of: worker.clone(),
+        edits,
+        message,
+    })
 }
 
 /// A pull request that was found on our branch, if it has our commit.

@@ -145,6 +145,7 @@ fn pipeline() -> Pipeline {
             StepState::WaitingMerge { since: AT },
         ),
         (StepKind::Requirements, StepState::Pending),
+        (StepKind::Proposals, StepState::Pending),
     ];
     let step = |(kind, state)| PipelineStep {
         kind,
@@ -220,13 +221,14 @@ fn requirements() -> Vec<Requirement> {
     states.map(requirement).into()
 }
 
-fn recipes() -> [Recipe; 2] {
+fn recipes() -> [Recipe; 3] {
     [
         Recipe::Bootstrap(trees()),
         Recipe::Tidy {
             worker: sha('b'),
             requirement: reference(),
         },
+        Recipe::Publish { worker: sha('b') },
     ]
 }
 

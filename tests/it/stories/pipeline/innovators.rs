@@ -1,0 +1,86 @@
+//! Innovators: each makes three proposals, every one of which becomes an issue once.
+
+use domain::pipeline::{EntryPoint, Exchange, Implement};
+use sandbox::story::Story;
+use sandbox::{Fault, FaultKind, Service};
+use tests::world::{REPO, World};
+
+use super::{begin, files_with, findings, piped, push, rules, steps, tree, until_over, world_with};
+
+const CONFIG: &str = r#"[run]
+jlo_target_branch = "main"
+jules_worker_branch = "jules"
+
+[innovators]
+roles = [
+  { name = "recruiter", enabled = true },
+  { name = "leverage_architect", enabled = true },
+]
+"#;
+
+async fn world() -> World {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    world_with(source, vec![Story::layer()], files_with(CONFIG)).await
+}
+
+fn waiting(world: &World) -> usize {
+    tree(world, "jules")
+        .below(".jules/exchange/proposals")
+        .filter(|(path, _)| path.as_str().ends_with(".yml"))
+        .count()
+}
+
+#[tokio::test]
+async fn proposals_become_issues_once_and_their_files_go() {
+    let world = world().await;
+    let lost = Fault::new(Service::GitHub, "/issues", FaultKind::CutAfterEffect);
+    world.sandbox.faults().add(lost.on("POST").next(1));
+    let begun = begin(&world, EntryPoint::Innovators).await;
+    let over = until_over(&world, &begun).await;
+    assert_eq!(
+        steps(&over),
+        ["bootstrap done", "innovators done", "proposals done"],
+        "{}",
+        world.story().await
+    );
+    let github = world.sandbox.github();
+    let issues = github.issues(REPO).into_iter();
+    let issues: Vec<_> = issues
+        .filter_map(|number| github.issue(REPO, number))
+        .collect();
+    let of = |role: &str| {
+        let of_role = issues.iter().filter(|issue| {
+            let label = format!("innovator/{role}");
+            issue.title.starts_with(&format!("[{label}] ")) && issue.labels == [label]
+        });
+        of_role.count()
+    };
+    assert_eq!(
+        (of("recruiter"), of("leverage_architect")),
+        (3, 3),
+        "{issues:?}"
+    );
+    assert!(issues[0].body.contains("## Problem") && issues[0].body.contains("## Verification"));
+    assert_eq!(waiting(&world), 0);
+    assert_eq!(findings(&world), [""; 0]);
+    let again = begin(&world, EntryPoint::Proposals).await;
+    let over = until_over(&world, &again).await;
+    assert_eq!(steps(&over)[1], "proposals skipped (No proposal waits)");
+}
+
+#[tokio::test]
+async fn one_proposal_that_is_not_in_order_holds_up_all() {
+    let world = world().await;
+    let begun = begin(&world, EntryPoint::Decider).await;
+    until_over(&world, &begun).await;
+    let odd = ".jules/exchange/proposals/recruiter-odd.yml";
+    push(&world, "jules", (odd, "id: abc123\nunknown: true\n"));
+    let again = begin(&world, EntryPoint::Proposals).await;
+    let over = until_over(&world, &again).await;
+    let told = &steps(&over)[1];
+    assert!(
+        told.contains("nothing is published") && told.contains(odd),
+        "{told}"
+    );
+    assert_eq!(world.sandbox.github().issues(REPO), [0; 0]);
+}

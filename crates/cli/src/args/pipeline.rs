@@ -46,7 +46,7 @@ pub(crate) enum PipelineCommand {
         /// The source.
         #[arg(value_name = "OWNER/REPO")]
         repo: RepoName,
-        /// With which step: narrator, observers, decider, requirements or innovators [default: narrator].
+        /// With which step: narrator, observers, decider, requirements, innovators or proposals [default: narrator].
         #[arg(long, value_name = "STEP")]
         from: Option<EntryPoint>,
     },

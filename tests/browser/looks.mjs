@@ -35,6 +35,7 @@ async function pages(world) {
     ["delivery at its plan", `/dashboard/deliveries/${planned}`],
     ["delivery in review", `/dashboard/deliveries/${review}`],
     ["delivery that failed", `/dashboard/deliveries/${failed}`],
+    ["pipelines", "/dashboard/pipelines"],
     ["sources", "/dashboard/sources"],
     ["accounts", "/dashboard/accounts"],
     ["workers", "/dashboard/workers"],

@@ -30,7 +30,7 @@ use inside::Inside;
 pub(crate) use board::board;
 pub(crate) use delivery::{act, delivery};
 pub(crate) use entry::{enter, link, sign_in, sign_in_page, sign_out};
-pub(crate) use operation::{accounts, sources, wakes, workers};
+pub(crate) use operation::{accounts, pipelines, sources, wakes, workers};
 pub(crate) use run::run;
 pub(crate) use seal::SealKey;
 

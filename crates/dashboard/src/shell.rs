@@ -59,6 +59,7 @@ pub struct Page {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Board,
+    Pipelines,
     Sources,
     Accounts,
     Workers,
@@ -68,8 +69,9 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    const ALL: [(Self, &'static str, &'static str); 5] = [
+    const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::Board, "Deliveries", "/dashboard"),
+        (Self::Pipelines, "Pipelines", "/dashboard/pipelines"),
         (Self::Sources, "Sources", "/dashboard/sources"),
         (Self::Accounts, "Accounts", "/dashboard/accounts"),
         (Self::Workers, "Workers", "/dashboard/workers"),

@@ -540,3 +540,46 @@ fn the_field_of_a_retry_says_when_its_reason_goes_to_jules() {
     assert!(!says("review", "review_failed"));
     assert!(!says("verify", "not_merged"));
 }
+
+#[test]
+fn pipelines_show_each_step_and_no_text_as_markup() {
+    let SourceState { mut source, .. } = source(ReadingResult::Skipped("off".to_owned()));
+    source.pipeline = Some(Default::default());
+    let run = json!({
+        "id": "01k5nx0000000000000000000a", "repo": "acme/shop", "target": "main", "worker": "jules",
+        "by": "ann", "wait_minutes": 30, "rules": {},
+        "created_at": "2026-03-01T11:00:00Z", "updated_at": "2026-03-01T11:00:00Z",
+        "steps": [
+            {"kind": "bootstrap", "state": {"state": "done", "at": "2026-03-01T11:01:00Z"}},
+            {"kind": "observers", "state": {"state": "failed", "at": "2026-03-01T11:02:00Z", "reason": "<b>no</b>"},
+             "members": [{"role": "qa", "job": "01k5nx0000000000000000000b", "state": {"state": "failed", "reason": "late"}}]},
+        ],
+    });
+    let requirement = json!({
+        "repo": "acme/shop", "title": "<i>Say more</i>", "label": "bugs", "attempt": 0,
+        "reference": {"id": "abc123", "path": ".jules/exchange/requirements/abc123.yml"},
+        "state": {"state": "ready"},
+        "created_at": "2026-03-01T11:00:00Z", "updated_at": "2026-03-01T11:00:00Z",
+    });
+    let states = PipelineStates {
+        source,
+        runs: vec![serde_json::from_value(run).unwrap()],
+        requirements: vec![serde_json::from_value(requirement).unwrap()],
+    };
+    let html = pipelines(&frame(true), &[states]).unwrap().html;
+    for words in [
+        "exchange merged by people",
+        "bootstrap: <b>done</b>",
+        "observers: <b class=\"bad\">✕ failed</b>",
+        "qa, job <code>01k5nx0000000000000000000b</code>: failed: late",
+        "gaffer requirement start acme/shop abc123",
+    ] {
+        assert!(html.contains(words), "{words}: {html}");
+    }
+    assert!(
+        !html.contains("<b>no</b>") && !html.contains("<i>Say"),
+        "{html}"
+    );
+    let none = pipelines(&frame(true), &[]).unwrap().html;
+    assert!(none.contains("No source has a pipeline"));
+}

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use client::wire::Status;
-use dashboard::Wakes;
+use dashboard::{PipelineStates, Wakes};
 use domain::wake::Wake;
 
 use super::Rooms;
@@ -15,6 +15,41 @@ use crate::workers::source_states;
 
 /// How many wakes are shown.
 const WAKES: usize = 100;
+
+/// How many runs of a pipeline are shown.
+const RUNS: usize = 5;
+
+/// How many requirements of a source are shown.
+const REQUIREMENTS: usize = 30;
+
+/// `GET /dashboard/pipelines`.
+pub(crate) async fn pipelines(State(api): SharedState, asked: Asked) -> Response {
+    live::answer(&api, &asked, |_, frame| {
+        let api = api.clone();
+        async move { Ok(dashboard::pipelines(&frame, &pipeline_states(&api).await?)?) }
+    })
+    .await
+}
+
+/// The pipelines of the sources that have one, or had one.
+async fn pipeline_states(api: &ApiInner) -> Result<Vec<PipelineStates>, Refused> {
+    let mut states = Vec::new();
+    for found in api.backend.store.sources().await? {
+        let repo = &found.value.repo;
+        let runs = api.backend.pipelines(repo, RUNS).await?;
+        if found.value.pipeline.is_none() && runs.is_empty() {
+            continue;
+        }
+        let mut requirements = api.backend.requirements(repo).await?;
+        requirements.truncate(REQUIREMENTS);
+        states.push(PipelineStates {
+            source: found.value,
+            runs,
+            requirements,
+        });
+    }
+    Ok(states)
+}
 
 /// `GET /dashboard/sources`.
 pub(crate) async fn sources(State(api): SharedState, asked: Asked) -> Response {

@@ -29,6 +29,14 @@ pub(crate) static ROWS: &[ApiRow] = &[
         || get(pages::run),
     ),
     Row::page(
+        "/dashboard/pipelines",
+        (
+            "pipelines_page",
+            "Shows runs of pipelines, and the requirements that came of them",
+        ),
+        || get(pages::pipelines),
+    ),
+    Row::page(
         "/dashboard/sources",
         (
             "sources_page",

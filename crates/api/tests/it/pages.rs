@@ -544,6 +544,7 @@ async fn every_place_of_the_navigation_has_its_page() {
     let mut browser = Browser::signed_in(&world.router, TOKEN).await;
     for (path, words) in [
         ("/dashboard", "None waits for a person"),
+        ("/dashboard/pipelines", "No source has a pipeline"),
         ("/dashboard/sources", "acme/shop"),
         ("/dashboard/accounts", "Budgets of GitHub"),
         ("/dashboard/workers", "Last poll"),

@@ -1,0 +1,160 @@
+//! Runs of pipelines with their steps, and the requirements that came of them.
+
+use askama::Template;
+use domain::ids::{ArtefactId, DeliveryId, JobId, RepoName};
+use domain::pipeline::{
+    Exchange, Implement, Member, Pipeline, PipelineStep, Requirement, RequirementState, StepState,
+};
+use domain::policy::Source;
+use jiff::Timestamp;
+
+use crate::Error;
+use crate::shell::{Frame, Page, Place, Shell, paged};
+
+/// The pipeline of a source.
+#[derive(Debug, Clone)]
+pub struct PipelineStates {
+    /// The source.
+    pub source: Source,
+    /// Its newest runs, the newest first.
+    pub runs: Vec<Pipeline>,
+    /// Its newest requirements, the newest first.
+    pub requirements: Vec<Requirement>,
+}
+
+/// The pipelines of all sources that have one.
+///
+/// # Errors
+/// When the template fails.
+pub fn pipelines(frame: &Frame, states: &[PipelineStates]) -> Result<Page, Error> {
+    paged((frame, Place::Pipelines), |shell| PipelinesPage {
+        shell,
+        rows: states.iter().enumerate().map(row).collect(),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "pipelines.html")]
+struct PipelinesPage<'a> {
+    shell: Shell,
+    rows: Vec<SourceRow<'a>>,
+}
+
+struct SourceRow<'a> {
+    place: usize,
+    repo: &'a RepoName,
+    rules: String,
+    runs: Vec<RunRow<'a>>,
+    requirements: Vec<RequirementRow<'a>>,
+}
+
+struct RunRow<'a> {
+    run: &'a Pipeline,
+    steps: Vec<StepRow<'a>>,
+}
+
+struct StepRow<'a> {
+    name: &'static str,
+    word: &'static str,
+    reason: Option<&'a str>,
+    at: Option<Timestamp>,
+    is_failed: bool,
+    members: Vec<MemberRow<'a>>,
+}
+
+struct MemberRow<'a> {
+    role: Option<String>,
+    job: &'a JobId,
+    word: &'static str,
+    reason: Option<&'a str>,
+}
+
+struct RequirementRow<'a> {
+    id: &'a ArtefactId,
+    title: &'a str,
+    label: &'a str,
+    word: &'static str,
+    delivery: Option<&'a DeliveryId>,
+    at: Timestamp,
+    is_failed: bool,
+    is_ready: bool,
+}
+
+fn row((place, states): (usize, &PipelineStates)) -> SourceRow<'_> {
+    let rules = states.source.pipeline.as_ref().map(|rules| {
+        let implemented = match rules.implement {
+            Implement::Auto => "implemented by themselves",
+            Implement::Human => "implemented when people say so",
+        };
+        format!(
+            "exchange merged by {}, requirements {implemented}",
+            match rules.exchange {
+                Exchange::Auto => "its checks",
+                Exchange::Human => "people",
+            }
+        )
+    });
+    SourceRow {
+        place,
+        repo: &states.source.repo,
+        rules: rules.unwrap_or_else(|| "off".to_owned()),
+        runs: states.runs.iter().map(run).collect(),
+        requirements: states.requirements.iter().map(requirement).collect(),
+    }
+}
+
+fn run(run: &Pipeline) -> RunRow<'_> {
+    RunRow {
+        run,
+        steps: run.steps.iter().map(step).collect(),
+    }
+}
+
+fn step(step: &PipelineStep) -> StepRow<'_> {
+    let (at, is_failed) = match &step.state {
+        StepState::Pending => (None, false),
+        StepState::Running { since } | StepState::WaitingMerge { since } => (Some(*since), false),
+        StepState::Done { at } | StepState::Skipped { at, .. } => (Some(*at), false),
+        StepState::Failed { at, .. } => (Some(*at), true),
+    };
+    StepRow {
+        name: step.kind.name(),
+        word: step.state.word(),
+        reason: step.state.reason(),
+        at,
+        is_failed,
+        members: step.members.iter().map(member).collect(),
+    }
+}
+
+fn member(member: &Member) -> MemberRow<'_> {
+    let role = member.role.as_ref().map(ToString::to_string);
+    MemberRow {
+        role: role.or_else(|| member.requirement.clone()),
+        job: &member.job,
+        word: member.state.word(),
+        reason: member.state.reason(),
+    }
+}
+
+fn requirement(requirement: &Requirement) -> RequirementRow<'_> {
+    let (is_failed, is_ready) = match &requirement.state {
+        RequirementState::Failed { .. } => (true, false),
+        RequirementState::Ready => (false, true),
+        RequirementState::Planning { .. }
+        | RequirementState::Implementing { .. }
+        | RequirementState::Merged { .. }
+        | RequirementState::Tidying { .. }
+        | RequirementState::Tidied { .. } => (false, false),
+    };
+    RequirementRow {
+        id: &requirement.reference.id,
+        title: &requirement.title,
+        label: &requirement.label,
+        word: requirement.state.word(),
+        delivery: requirement.delivery(),
+        at: requirement.updated_at,
+        is_failed,
+        is_ready,
+    }
+}

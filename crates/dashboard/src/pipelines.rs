@@ -152,7 +152,7 @@ fn requirement(requirement: &Requirement) -> RequirementRow<'_> {
         title: &requirement.title,
         label: &requirement.label,
         word: requirement.state.word(),
-        delivery: requirement.delivery(),
+        delivery: requirement.state.delivery(),
         at: requirement.updated_at,
         is_failed,
         is_ready,

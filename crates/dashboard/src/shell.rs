@@ -134,7 +134,7 @@ impl Shell {
     }
 
     /// The navigation: name, path, and whether it is here.
-    pub(crate) fn places(&self) -> [(&'static str, &'static str, bool); 5] {
+    pub(crate) fn places(&self) -> [(&'static str, &'static str, bool); 6] {
         Place::ALL.map(|(place, name, path)| (name, path, place == self.place))
     }
 

@@ -1,6 +1,5 @@
 //! Proposals become issues: all are checked first, each is looked for before it is opened, and then their files are removed.
 
-use domain::failure::{Failure, FailureClass};
 use domain::ids::JobId;
 use domain::job::Job;
 use domain::pipeline::{Pipeline, Plan, Recipe};

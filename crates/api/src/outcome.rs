@@ -137,6 +137,7 @@ fn word(action: &Action) -> &'static str {
         Action::DeleteBranch { .. } => "delete_branch",
         Action::Repo(RepoAction::Propose { .. }) => "open_pull",
         Action::Repo(RepoAction::Status { .. }) => "set_status",
+        Action::Repo(RepoAction::OpenIssue { .. }) => "open_issue",
         Action::Tracker(TrackerAction::Tell { .. }) => "tell_issue",
         Action::Tracker(TrackerAction::CloseIssue { .. }) => "close_issue",
         Action::Tracker(TrackerAction::DispatchWorkflow { .. }) => "dispatch_workflow",

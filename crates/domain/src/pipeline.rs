@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName};
 use crate::layer::{InvalidLayer, Layer};
 
-pub use apply::{Input, Plan, apply, cancel, due, given_up, start};
+pub use apply::{Input, Plan, apply, cancel, due, given_up, held, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use part::{Agent, Part, PartWork, Recipe};
 pub use requirement::{

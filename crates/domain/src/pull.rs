@@ -219,6 +219,23 @@ pub struct OwnChecks {
     pub results: Vec<OwnCheck>,
 }
 
+impl OwnChecks {
+    /// What a result depends on apart from the head, as one word.
+    pub fn basis(&self) -> String {
+        format!("{}:{}", self.base, self.rules)
+    }
+
+    /// Whether this is the result of a check of that head on that basis.
+    pub fn shows(
+        &self,
+        (head, basis): (&CommitSha, &str),
+        (name, outcome): (&str, OwnOutcome),
+    ) -> bool {
+        let is_it = |result: &OwnCheck| result.name == name && result.outcome == outcome;
+        self.head == *head && self.basis() == basis && self.results.iter().any(is_it)
+    }
+}
+
 /// The result of a check of our own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnCheck {

@@ -126,7 +126,7 @@ impl Backend {
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
-            | Action::Repo(RepoAction::Status { .. })
+            | Action::Repo(RepoAction::Status { .. } | RepoAction::OpenIssue { .. })
             | Action::Tracker(_) => None,
         };
         match id {

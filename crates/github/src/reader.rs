@@ -51,6 +51,12 @@ pub(crate) fn hidden(marker: &str) -> String {
     format!("<!-- gaffer:{marker} -->")
 }
 
+/// The marker at the hidden end of a text.
+pub(crate) fn revealed(text: &str) -> Option<&str> {
+    let (_, end) = text.trim_end().rsplit_once("<!-- gaffer:")?;
+    end.strip_suffix(" -->")
+}
+
 #[async_trait]
 impl PullsRead for Reader {
     async fn facts(

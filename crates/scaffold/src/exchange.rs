@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use domain::ids::{ArtefactId, RoleName};
+use domain::ids::{ArtefactId, EffectId, RoleName};
 use domain::pipeline::{FoundRequirement, RequirementRef};
 use domain::redact::presentable;
 use jiff::Timestamp;
@@ -102,8 +102,8 @@ pub struct FoundProposal {
     pub title: String,
     /// The text of its issue.
     pub body: String,
-    /// When it was made, if it says so.
-    pub created_at: Option<Timestamp>,
+    /// By what its issue is found again: its id, and a hash of its text, since an agent may use an id twice.
+    pub marker: String,
 }
 
 impl FoundProposal {
@@ -124,8 +124,11 @@ const SECTIONS: [(&str, &str); 7] = [
     ("Verification signals", "verification_signals"),
 ];
 
-/// How much of one section an issue shows, in characters.
-const SECTION_CHARS_MAX: usize = 4_000;
+/// How much of one section an issue shows, in characters: all of them fit into a record.
+const SECTION_CHARS_MAX: usize = 2_000;
+
+/// Digits of the hash in a marker.
+const HASH_CHARS: usize = 12;
 
 /// The proposals that wait, in the order of their files.
 pub fn proposals(tree: &Tree, paths: &Paths) -> Vec<FoundProposal> {
@@ -136,7 +139,9 @@ pub fn proposals(tree: &Tree, paths: &Paths) -> Vec<FoundProposal> {
 fn proposal(tree: &Tree, path: &TreePath) -> Option<FoundProposal> {
     let node = parsed(tree, path)?;
     let text = |key: &str| node.get(key).and_then(Node::text);
-    let persona: RoleName = text("persona")?.parse().ok()?;
+    let persona: RoleName = text("persona").or_else(|| text("role"))?.parse().ok()?;
+    let id: ArtefactId = text("id")?.parse().ok()?;
+    let hash = EffectId::from_name(tree.text(path.as_str())?).to_string();
     let title = harmless(&text("title")?.replace('\n', " "), TITLE_CHARS_MAX);
     let sections = SECTIONS.iter().map(|(name, key)| {
         let said = node.get(key).map(said).unwrap_or_default();
@@ -144,10 +149,10 @@ fn proposal(tree: &Tree, path: &TreePath) -> Option<FoundProposal> {
     });
     Some(FoundProposal {
         path: path.clone(),
-        id: text("id")?.parse().ok()?,
+        marker: format!("proposal:{id}:{}", hash.get(..HASH_CHARS)?),
+        id,
         title: format!("[innovator/{persona}] {title}"),
         body: sections.collect::<Vec<_>>().join("\n\n"),
-        created_at: moment(text("created_at").unwrap_or_default()),
         persona,
     })
 }
@@ -168,8 +173,8 @@ fn said(node: &Node) -> String {
 
 /// Text of an agent that calls no one and hides nothing.
 fn harmless(text: &str, chars_max: usize) -> String {
-    let text = text.replace('@', "(at)").replace("<!--", "");
-    presentable(&text, chars_max)
+    let shown = presentable(text, chars_max);
+    shown.replace('@', "(at)").replace('<', "&lt;")
 }
 
 /// When the last summary was made. Of a date, its whole day is looked at again.

@@ -13,8 +13,8 @@ use domain::session::SessionView;
 use domain::wake::{Notice, Notify};
 use engine::dispatcher::Writers;
 use engine::ports::{
-    AgentsWrite, Delivered, Envelope, GitWrite, HooksWrite, IssuesWrite, NewCommit, NewPull,
-    NewSession, NewStatus, PullsWrite, SessionsWrite,
+    AgentsWrite, Delivered, Envelope, GitWrite, HooksWrite, IssuesWrite, NewCommit, NewIssue,
+    NewPull, NewSession, NewStatus, PullsWrite, SessionsWrite,
 };
 use jiff::Timestamp;
 
@@ -101,13 +101,8 @@ impl GitWrite for Mortal<dyn GitWrite> {
         self.act("set_status", call).await
     }
 
-    async fn open_issue(
-        &self,
-        repo: &RepoName,
-        text: (&str, &str),
-        labels: &[String],
-    ) -> Result<u64, Failure> {
-        let call = self.real.open_issue(repo, text, labels);
+    async fn open_issue(&self, repo: &RepoName, issue: &NewIssue) -> Result<u64, Failure> {
+        let call = self.real.open_issue(repo, issue);
         self.act("open_issue", call).await
     }
 

@@ -84,7 +84,7 @@ impl Repository {
 fn is_needed(permission: &str, source: &Source) -> bool {
     let deliveries = &source.deliveries;
     match permission {
-        "issues: write" => deliveries.label.is_some(),
+        "issues: write" => deliveries.label.is_some() || source.pipeline.is_some(),
         // Results of our own checks show on GitHub.
         "statuses: write" => source.pipeline.is_some(),
         "actions: write" => matches!(deliveries.deploy, Deploy::Workflow { .. }),

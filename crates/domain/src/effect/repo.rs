@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{BranchName, CommitSha, JobId, RepoName};
+use crate::ids::{BranchName, CommitSha, JobId, PullRef, RepoName};
 use crate::pipeline::Recipe;
 use crate::pull::OwnOutcome;
 
@@ -25,8 +25,8 @@ pub enum RepoAction {
     },
     /// Show the result of a check of our own on the commit that it is about.
     Status {
-        /// The repository.
-        repo: RepoName,
+        /// The pull request.
+        pull: PullRef,
         /// The commit.
         sha: CommitSha,
         /// The name of the check.
@@ -37,6 +37,19 @@ pub enum RepoAction {
         description: String,
         /// What it depended on apart from the commit: the same check may end otherwise on another base.
         rules: String,
+    },
+    /// Open an issue, once.
+    OpenIssue {
+        /// The repository.
+        repo: RepoName,
+        /// Its title.
+        title: String,
+        /// Its text.
+        body: String,
+        /// Its label.
+        label: String,
+        /// By what it is found again.
+        marker: String,
     },
 }
 
@@ -52,6 +65,7 @@ impl fmt::Display for RepoAction {
                 rules,
                 ..
             } => write!(f, "status:{sha}:{context}:{}:{rules}", outcome.word()),
+            Self::OpenIssue { marker, .. } => write!(f, "issue:{marker}"),
         }
     }
 }
@@ -66,6 +80,7 @@ impl RepoAction {
             Self::Status { sha, context, .. } => {
                 format!("show the check {context} on commit {sha}")
             }
+            Self::OpenIssue { repo, title, .. } => format!("open the issue `{title}` in {repo}"),
         }
     }
 }

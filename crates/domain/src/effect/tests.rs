@@ -90,8 +90,15 @@ fn all_actions() -> Vec<Action> {
                 },
             },
         }),
-        Action::Repo(RepoAction::Status {
+        Action::Repo(RepoAction::OpenIssue {
             repo: "Acme/Shop".parse().unwrap(),
+            title: "Say more".to_owned(),
+            body: "Why".to_owned(),
+            label: "innovator/recruiter".to_owned(),
+            marker: "proposal:abc123:00".to_owned(),
+        }),
+        Action::Repo(RepoAction::Status {
+            pull: pull(),
             sha: sha('a'),
             context: "jules/doctor".to_owned(),
             outcome: crate::pull::OwnOutcome::Failed,
@@ -147,6 +154,7 @@ fn names_are_stable_and_ignore_what_does_not_make_another_wish() {
             "close:acme/shop#7".to_owned(),
             format!("unbranch:acme/shop:fix@{a}"),
             format!("propose:{}", job()),
+            "issue:proposal:abc123:00".to_owned(),
             format!("status:{a}:jules/doctor:failed:base"),
         ]
     );
@@ -241,7 +249,10 @@ fn the_unknown_is_read_no_sooner_than_the_world_can_show_it() {
         unknown.due().unwrap().duration_since(at(100)).as_secs()
     };
     let waits: Vec<i64> = all_actions().iter().map(look_at).collect();
-    assert_eq!(waits, [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10]);
+    assert_eq!(
+        waits,
+        [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
+    );
 }
 
 #[test]

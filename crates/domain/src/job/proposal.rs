@@ -19,6 +19,8 @@ pub struct NewProposal {
     pub job: NewJob,
     /// What it changes.
     pub recipe: Recipe,
+    /// What has to be done before it is opened.
+    pub before: Vec<Action>,
 }
 
 /// A new job whose pull request Gaffer writes.
@@ -31,6 +33,7 @@ pub fn propose(new: NewProposal, now: Timestamp) -> Result<Step<Job>, NotNow> {
         pull: None,
         head: None,
     };
+    step.effects.extend(new.before);
     step.effects.push(Action::Repo(RepoAction::Propose {
         job: job.id.clone(),
         repo: job.repo.clone(),
@@ -65,7 +68,7 @@ impl Job {
     }
 }
 
-/// Its commit is made, and no branch names it yet: a branch with any other commit is not ours.
+/// Its commit is made, and no branch names it yet: a branch with any other commit is not ours. The first one counts.
 ///
 /// # Errors
 /// When the job does not wait for its pull request any more.
@@ -74,7 +77,9 @@ pub fn committed(job: &Job, made: &CommitSha) -> Result<Step<Job>, NotNow> {
     match &mut step.aggregate.phase {
         Phase::Proposed {
             pull: None, head, ..
-        } => *head = Some(made.clone()),
+        } => {
+            head.get_or_insert_with(|| made.clone());
+        }
         Phase::Queued { .. }
         | Phase::Creating { .. }
         | Phase::Proposed { .. }

@@ -103,20 +103,40 @@ pub fn cancel(pipeline: &Pipeline, by: &str, now: Timestamp) -> Result<Pipeline,
     Ok(apply(pipeline, &Input::Cancelled { by }, now))
 }
 
-/// The jobs that were at work and are waited for no longer.
+/// The jobs that are waited for no longer, and that nothing comes of: sessions at work, and pull requests of Gaffer's own. What an agent offered
+/// is left to people.
 pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
-    let members = |pipeline: &Pipeline| -> Vec<Member> {
-        let members = pipeline.steps.iter().flat_map(|step| &step.members);
-        members.cloned().collect()
-    };
-    let works = |member: &Member| member.state == MemberState::Working;
-    let working: Vec<_> = members(before).into_iter().filter(works).collect();
-    let is_given_up = |member: &Member| {
-        let worked = working.iter().any(|before| before.job == member.job);
-        worked && matches!(member.state, MemberState::Failed { .. })
-    };
-    let after = members(after).into_iter().filter(is_given_up);
-    after.map(|member| member.job).collect()
+    let steps = before.steps.iter().zip(&after.steps);
+    let members = steps.flat_map(|(before, after)| {
+        let of_gaffer = match before.kind {
+            StepKind::Bootstrap | StepKind::Proposals => true,
+            StepKind::Layer(_) | StepKind::Requirements => false,
+        };
+        let members = before.members.iter().zip(&after.members);
+        members.map(move |(before, after)| (of_gaffer, before, after))
+    });
+    let given_up = members.filter(|(of_gaffer, before, after)| {
+        let was_open = match before.state {
+            MemberState::Working => true,
+            MemberState::Merging => *of_gaffer,
+            MemberState::Merged | MemberState::Nothing | MemberState::Failed { .. } => false,
+        };
+        was_open && matches!(after.state, MemberState::Failed { .. })
+    });
+    given_up.map(|(_, _, after)| after.job.clone()).collect()
+}
+
+/// A run whose source is paused: the time of the pause is no time of waiting.
+pub fn held(pipeline: &Pipeline, place: usize, now: Timestamp) -> Pipeline {
+    let mut held = pipeline.clone();
+    match &mut held.steps[place].state {
+        StepState::Running { since } | StepState::WaitingMerge { since } => *since = now,
+        StepState::Pending
+        | StepState::Done { .. }
+        | StepState::Skipped { .. }
+        | StepState::Failed { .. } => {}
+    }
+    held
 }
 
 /// When a run is to be read next; none once it is over.

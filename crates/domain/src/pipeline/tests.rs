@@ -211,6 +211,17 @@ fn a_step_is_waited_for_no_longer_than_the_settings_say() {
     let over = apply(&begun, &Input::Seen(vec![(job(1), None)]), late);
     assert_eq!(given_up(&begun, &over), [job(1)]);
     assert_eq!(given_up(&over, &over), []);
+    let own = apply(
+        &pipeline(Exchange::Auto, &[StepKind::Bootstrap]),
+        &run(&[1]),
+        at(1),
+    );
+    let open = apply(&own, &seen(&[(1, MemberState::Merging)]), at(2));
+    let over = apply(&open, &seen(&[(1, MemberState::Merging)]), late);
+    assert_eq!(given_up(&open, &over), [job(1)]);
+    let held = held(&open, 0, late);
+    let goes_on = apply(&held, &seen(&[(1, MemberState::Merging)]), late);
+    assert_eq!(goes_on.word(), "waiting_merge");
     assert_eq!(
         words(&over),
         "narrator failed (it was not through within 30 min)"

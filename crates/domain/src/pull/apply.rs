@@ -206,7 +206,10 @@ fn open(
             timing,
             now,
         };
-        repair::catch_up(step, &matter, reasons(&judgement));
+        // A pull request of our own has one commit, and any other is not ours.
+        if outside.owner != Owner::Gaffer {
+            repair::catch_up(step, &matter, reasons(&judgement));
+        }
         repair::repair(step, &matter, &judgement);
     }
     keep_verdict(&mut step.aggregate, facts, judgement, now);

@@ -64,8 +64,23 @@ impl Dispatcher {
         if effects.iter().all(|found| found.value.is_settled()) {
             return Ok(false);
         }
-        // The facts of a merge grow older with every call that comes before it.
-        effects.sort_by_key(|found| !matches!(found.value.action, Action::Merge { .. }));
+        // The facts of a merge grow older with every call that comes before it; a pull request of ours comes after what it is about.
+        effects.sort_by_key(|found| match &found.value.action {
+            Action::Merge { .. } => 0,
+            Action::Repo(RepoAction::Propose { .. }) => 2,
+            Action::CreateSession { .. }
+            | Action::Say { .. }
+            | Action::ApprovePlan { .. }
+            | Action::Archive { .. }
+            | Action::MarkReady { .. }
+            | Action::UpdateBranch { .. }
+            | Action::Comment { .. }
+            | Action::Label { .. }
+            | Action::ClosePull { .. }
+            | Action::DeleteBranch { .. }
+            | Action::Repo(RepoAction::Status { .. } | RepoAction::OpenIssue { .. })
+            | Action::Tracker(_) => 1,
+        });
         let held = self.hold(source).await?.is_some();
         let mut any = false;
         for found in effects {
@@ -120,6 +135,9 @@ impl Dispatcher {
         if let Action::Merge { sha, .. } = &found.value.action
             && judged != Some(sha)
         {
+            return Ok(());
+        }
+        if self.waits_for_issues(pk, &found.value.action).await? {
             return Ok(());
         }
         if let Some(reason) = self.not_wanted(&found.value.action).await? {
@@ -183,12 +201,22 @@ impl Dispatcher {
                 });
                 Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
             }
-            Action::Repo(RepoAction::Propose { job, .. }) => {
-                let found = self.backend.store.job(job).await?;
-                let wanted = found.is_some_and(|found| {
-                    matches!(found.value.phase, job::Phase::Proposed { pull: None, .. })
+            Action::Repo(RepoAction::Propose { job, .. }) => self.not_proposed(job).await,
+            Action::Repo(RepoAction::Status {
+                pull,
+                sha,
+                context,
+                outcome,
+                rules,
+                ..
+            }) => {
+                let found = self.backend.store.pull(pull).await?;
+                let result = (context.as_str(), *outcome);
+                let holds = found.is_some_and(|found| {
+                    let checks = found.value.pull.own_checks.as_deref();
+                    checks.is_some_and(|it| it.shows((sha, rules), result))
                 });
-                Ok((!wanted).then(|| "its job no longer waits for this pull request".to_owned()))
+                Ok((!holds).then(|| "the check has another result by now".to_owned()))
             }
             Action::Say { session, cause, .. } => {
                 let watch = self.watching(session).await?;
@@ -212,7 +240,7 @@ impl Dispatcher {
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
-            | Action::Repo(RepoAction::Status { .. })
+            | Action::Repo(RepoAction::OpenIssue { .. })
             | Action::Tracker(_) => Ok(None),
         }
     }

@@ -58,7 +58,7 @@ impl Dispatcher {
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::DeleteBranch { .. }
-            | Action::Repo(RepoAction::Status { .. })
+            | Action::Repo(RepoAction::Status { .. } | RepoAction::OpenIssue { .. })
             | Action::Tracker(_) => Ok(()),
         }
     }

@@ -41,7 +41,11 @@ impl Dispatcher {
             let source = self.source(&found.value.repo).await?;
             let goes_on = match self.hold(&source).await? {
                 // Nothing begins now; the row is due again.
-                Some(_) => self.save_pipeline(&found, found.value.clone()).await?,
+                Some(_) => {
+                    let held = pipeline::held(&found.value, place, self.backend.now());
+                    self.save_pipeline(&found, held).await?;
+                    false
+                }
                 None => self.go_on(&found, place, (&source, &mut trees)).await?,
             };
             if !goes_on {
@@ -176,10 +180,13 @@ impl Dispatcher {
                 let new = NewProposal {
                     job: self.part_job(source, place, texts, part),
                     recipe: Recipe::Bootstrap(shas.clone()),
+                    before: Vec::new(),
                 };
                 self.create_proposal(new).await
             }
             (StepKind::Proposals, Some(shas)) => {
+                let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
+                let before = self.issues_of(&pipeline.repo, &trees.worker).await?;
                 let part = of_run(PartWork::Proposal { requirement: None });
                 let texts = (PUBLISH_TITLE, PUBLISH_TEXT.to_owned());
                 let new = NewProposal {
@@ -187,6 +194,7 @@ impl Dispatcher {
                     recipe: Recipe::Publish {
                         worker: shas.worker.clone(),
                     },
+                    before,
                 };
                 self.create_proposal(new).await
             }

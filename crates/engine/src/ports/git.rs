@@ -130,6 +130,19 @@ pub struct NewPull {
     pub body: String,
 }
 
+/// An issue to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewIssue {
+    /// Its title.
+    pub title: String,
+    /// Its text.
+    pub body: String,
+    /// Its label.
+    pub label: String,
+    /// By what it is found again.
+    pub marker: String,
+}
+
 /// What a status of ours says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatusState {
@@ -177,13 +190,8 @@ pub trait GitWrite: Send + Sync {
         status: &NewStatus,
     ) -> Result<(), Failure>;
 
-    /// Opens an issue with labels and returns its number.
-    async fn open_issue(
-        &self,
-        repo: &RepoName,
-        (title, body): (&str, &str),
-        labels: &[String],
-    ) -> Result<u64, Failure>;
+    /// Opens an issue whose text ends with a hidden marker, and returns its number.
+    async fn open_issue(&self, repo: &RepoName, issue: &NewIssue) -> Result<u64, Failure>;
 
     /// Makes a label of the repository, or gives it this colour (six hex digits) and description.
     async fn put_label(

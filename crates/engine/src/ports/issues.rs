@@ -54,6 +54,9 @@ pub trait IssuesRead: Send + Sync {
         label: &str,
     ) -> Result<Vec<IssueFacts>, Failure>;
 
+    /// The hidden markers of all issues with this label, open or closed, that the credential's own account opened.
+    async fn own_markers(&self, repo: &RepoName, label: &str) -> Result<Vec<String>, Failure>;
+
     /// One issue. `NotFound` when it was deleted, or moved to another repository.
     async fn issue(&self, issue: &IssueRef) -> Result<IssueFacts, Failure>;
 

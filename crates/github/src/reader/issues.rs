@@ -9,7 +9,7 @@ use domain::ids::{BranchName, CommitSha, RepoName};
 use engine::ports::{IssueComment, IssueFacts, IssuesRead};
 use jiff::Timestamp;
 
-use super::{COMMENT_PAGES_MAX, Reader, deployments, hidden};
+use super::{COMMENT_PAGES_MAX, Reader, deployments, hidden, revealed};
 use crate::client::{Client, Listing, encoded, failure};
 use crate::text::cut;
 use crate::wire::issues as wire;
@@ -68,6 +68,29 @@ impl IssuesRead for Reader {
             doing: &doing,
         };
         list(self.client(), &listing).await
+    }
+
+    async fn own_markers(&self, repo: &RepoName, label: &str) -> Result<Vec<String>, Failure> {
+        let doing = format!("looking for issues of ours in {repo} with the label `{label}`");
+        let path = format!("/repos/{repo}/issues?state=all&labels={}", encoded(label));
+        let listing = Listing {
+            repo,
+            path: &path,
+            pages_max: LABELLED_PAGES_MAX,
+            doing: &doing,
+        };
+        let found = self.client().list::<Vec<wire::Issue>>(&listing).await?;
+        let marked = found.into_iter().filter(|it| it.pull_request.is_none());
+        let marked: Vec<(u64, String)> = marked
+            .filter_map(|it| Some((it.user?.id, revealed(it.body.as_deref()?)?.to_owned())))
+            .collect();
+        if marked.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Every user can write a marker; only the author shows that it is ours.
+        let own = self.client().viewer(repo, &doing).await?;
+        let ours = marked.into_iter().filter(|(author, _)| *author == own);
+        Ok(ours.map(|(_, marker)| marker).collect())
     }
 
     async fn issue(&self, issue: &IssueRef) -> Result<IssueFacts, Failure> {

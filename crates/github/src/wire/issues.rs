@@ -12,6 +12,9 @@ pub(crate) struct Issue {
     pub(crate) body: Option<String>,
     pub(crate) state: String,
     pub(crate) labels: Vec<IssueLabel>,
+    /// Who opened it.
+    #[serde(default)]
+    pub(crate) user: Option<Author>,
     #[serde(default)]
     pub(crate) closed_by: Option<Closer>,
     /// Only a pull request has it.

@@ -5,13 +5,13 @@ mod trees;
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
-use engine::ports::{GitWrite, NewCommit, NewPull, NewStatus, StatusState};
+use engine::ports::{GitWrite, NewCommit, NewIssue, NewPull, NewStatus, StatusState};
 use http::Method;
 use serde_json::{Value, json};
 
 use super::Writer;
 use crate::client::{Answer, Call, failure, segment};
-use crate::reader::{branch, git::sha};
+use crate::reader::{branch, git::sha, hidden};
 use crate::text::cut;
 use crate::wire::git as wire;
 
@@ -98,14 +98,10 @@ impl GitWrite for Writer {
             .map(drop)
     }
 
-    async fn open_issue(
-        &self,
-        repo: &RepoName,
-        (title, body): (&str, &str),
-        labels: &[String],
-    ) -> Result<u64, Failure> {
+    async fn open_issue(&self, repo: &RepoName, issue: &NewIssue) -> Result<u64, Failure> {
         let doing = format!("opening an issue in {repo}");
-        let body = json!({ "title": title, "body": body, "labels": labels });
+        let text = format!("{}\n\n{}", issue.body, hidden(&issue.marker));
+        let body = json!({ "title": issue.title, "body": text, "labels": [issue.label] });
         let answer = self.send_below(repo, (Method::POST, "issues"), body, &doing);
         let opened: wire::Opened = answer.await?.json(&doing)?;
         Ok(opened.number)

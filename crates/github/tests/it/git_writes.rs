@@ -2,7 +2,7 @@
 
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha};
-use engine::ports::{Edit, GitWrite, NewCommit, NewPull, NewStatus, StatusState};
+use engine::ports::{Edit, GitWrite, NewCommit, NewIssue, NewPull, NewStatus, StatusState};
 use github::Writer;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -200,12 +200,17 @@ async fn what_is_opened_has_a_number() {
         [json!({ "head": "jules/a", "base": "jules", "title": "Sync", "body": "Why." })]
     );
     backend.pass(SignedDuration::from_secs(1));
-    let labels = ["bugs".to_owned()];
-    let issue = writer.open_issue(&repo, ("Title", "Body"), &labels).await;
+    let issue = NewIssue {
+        title: "Title".to_owned(),
+        body: "Body".to_owned(),
+        label: "bugs".to_owned(),
+        marker: "m1".to_owned(),
+    };
+    let issue = writer.open_issue(&repo, &issue).await;
     assert_eq!(issue.unwrap(), 8);
     assert_eq!(
         posted(&server, "issues"),
-        [json!({ "title": "Title", "body": "Body", "labels": ["bugs"] })]
+        [json!({ "title": "Title", "body": "Body\n\n<!-- gaffer:m1 -->", "labels": ["bugs"] })]
     );
     let there = Reply::refusal(422, "Validation Failed");
     let there = Server::start(move |_: &Asked| there.clone()).await;

@@ -10,8 +10,8 @@ use domain::ids::{ArtefactId, BranchName, CommitSha, PullRef, RepoName, RoleName
 use domain::layer::Layer;
 use domain::policy::MergeMethod;
 use engine::ports::{
-    Clock, Edit, GitRead, GitWrite, NewCommit, NewPull, NewStatus, PullsRead, PullsWrite,
-    StatusState,
+    Clock, Edit, GitRead, GitWrite, IssuesRead, NewCommit, NewIssue, NewPull, NewStatus, PullsRead,
+    PullsWrite, StatusState,
 };
 use github::{Client, Reader, Settings, Writer};
 use jiff::SignedDuration;
@@ -256,15 +256,28 @@ async fn proposed_and_merged(stage: &Stage, head: &CommitSha) {
         writer.put_label(repo, label.0, label.1).await.unwrap();
     }
     stage.pass();
-    let labels = ["bugs".to_owned()];
-    let issue = writer
-        .open_issue(repo, ("A title", "A body"), &labels)
-        .await;
-    let issue = stage.sandbox.github().issue(REPO, issue.unwrap()).unwrap();
+    let new = NewIssue {
+        title: "A title".to_owned(),
+        body: "A body".to_owned(),
+        label: "innovator/recruiter".to_owned(),
+        marker: "proposal:abc123:00".to_owned(),
+    };
+    let issue = writer.open_issue(repo, &new).await.unwrap();
+    let issue = stage.sandbox.github().issue(REPO, issue).unwrap();
     assert_eq!(
-        (issue.title.as_str(), &issue.labels[..]),
-        ("A title", &labels[..])
+        (&issue.title, &issue.labels[..]),
+        (&new.title, &[new.label.clone()][..])
     );
+    let theirs = sandbox::github::NewIssue {
+        title: "Mine".to_owned(),
+        body: "<!-- gaffer:proposal:def456:00 -->".to_owned(),
+        author_login: "mallory".to_owned(),
+        labels: vec![new.label.clone()],
+    };
+    let now = stage.clock.now();
+    stage.sandbox.github().open_issue(now, REPO, theirs);
+    let ours = stage.reader.own_markers(repo, &new.label).await;
+    assert_eq!(ours.unwrap(), [new.marker.as_str()]);
     stage.pass();
     let merged = writer
         .merge(&pull, head, (MergeMethod::Merge, None))

@@ -157,7 +157,7 @@ words! {
     MemberState { Working, Merging, Merged, Nothing, Failed }
     RequirementState { Planning, Ready, Implementing, Merged, Tidying, Tidied, Failed }
     PartWork { Agent, Proposal }
-    RepoAction { Propose, Status }
+    RepoAction { Propose, Status, OpenIssue }
     Recipe { Bootstrap, Tidy, Publish }
     OwnOutcome { Passed, Neutral, Failed }
     Exchange { Human, Auto }
@@ -276,6 +276,7 @@ fn of_effect(effect: &Effect) -> Vec<&'static str> {
         match action {
             RepoAction::Propose { recipe, .. } => words.push(recipe.word()),
             RepoAction::Status { outcome, .. } => words.push(outcome.word()),
+            RepoAction::OpenIssue { .. } => {}
         }
     }
     words

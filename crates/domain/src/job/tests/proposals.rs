@@ -21,6 +21,7 @@ fn proposal() -> Step<Job> {
             target: sha('a'),
             worker: sha('b'),
         }),
+        before: Vec::new(),
     };
     propose(new, at(0)).unwrap()
 }
@@ -36,7 +37,8 @@ fn it_is_looked_at_again_until_it_is_over() {
     assert_eq!(step.due, due);
     let made = committed(&step.aggregate, &sha('c')).unwrap();
     assert_eq!(made.due, due);
-    assert_eq!(made.aggregate.committed(), Some(&sha('c')));
+    let twice = committed(&made.aggregate, &sha('d')).unwrap();
+    assert_eq!(twice.aggregate.committed(), Some(&sha('c')));
     let open = proposed(&made.aggregate, Some((&pull(), &sha('c'))), at(1));
     assert_eq!(open.due, due);
     assert_eq!(open.follow_ups, [FollowUp::Pull(pull())]);

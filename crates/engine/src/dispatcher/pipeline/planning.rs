@@ -64,12 +64,24 @@ impl Dispatcher {
         }
     }
 
-    /// The tips of both branches; a sentence if there is no target. A worker branch that is not there begins with the
-    /// code, and the effect that opens the bootstrap's pull request makes it.
-    pub(super) async fn tips(
+    /// The tips of both branches; a sentence if one is not there.
+    pub(super) async fn both_tips(
         &self,
         pipeline: &Pipeline,
     ) -> Result<Result<TreeShas, String>, Error> {
+        let found = self.tips(pipeline).await?;
+        Ok(found.and_then(|(shas, has_worker)| match has_worker {
+            true => Ok(shas),
+            false => Err(format!(
+                "{} has no branch `{}`: a run from `gaffer pipeline start` makes it",
+                pipeline.repo, pipeline.worker
+            )),
+        }))
+    }
+
+    /// The tips of both branches, and whether there is a worker branch; a sentence if there is no target. A worker branch that is not
+    /// there begins with the code, and the effect that opens the bootstrap's pull request makes it.
+    async fn tips(&self, pipeline: &Pipeline) -> Result<Result<(TreeShas, bool), String>, Error> {
         let (git, repo) = (&self.readers.git, &pipeline.repo);
         let Some(target) = git.tip(repo, &pipeline.target).await? else {
             return Ok(Err(format!(
@@ -78,8 +90,9 @@ impl Dispatcher {
             )));
         };
         let worker = git.tip(repo, &pipeline.worker).await?;
+        let has_worker = worker.is_some();
         let worker = worker.unwrap_or_else(|| target.clone());
-        Ok(Ok(TreeShas { target, worker }))
+        Ok(Ok((TreeShas { target, worker }, has_worker)))
     }
 
     async fn plan_bootstrap(
@@ -87,8 +100,8 @@ impl Dispatcher {
         pipeline: &Pipeline,
         cache: &mut TreeCache,
     ) -> Result<Plan, Error> {
-        let shas = match self.tips(pipeline).await? {
-            Ok(shas) => shas,
+        let (shas, has_worker) = match self.tips(pipeline).await? {
+            Ok(found) => found,
             Err(why) => return Ok(Plan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
@@ -105,7 +118,7 @@ impl Dispatcher {
         };
         let is_complete = !files.iter().any(differs);
         let wait_minutes = Some(config.workflow.wait_minutes);
-        if is_complete && self.holds(&pipeline.repo, &shas).await? {
+        if has_worker && is_complete && self.holds(&pipeline.repo, &shas).await? {
             return Ok(Plan::Skip("the worker branch is up to date".to_owned()));
         }
         let job = JobId::of_pipeline(&pipeline.id, "bootstrap", self.backend.now());
@@ -140,7 +153,7 @@ impl Dispatcher {
         layer: Layer,
         cache: &mut TreeCache,
     ) -> Result<Plan, Error> {
-        let shas = match self.tips(pipeline).await? {
+        let shas = match self.both_tips(pipeline).await? {
             Ok(shas) => shas,
             Err(why) => return Ok(Plan::Fail(why)),
         };

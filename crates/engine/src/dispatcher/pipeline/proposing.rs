@@ -2,7 +2,7 @@
 
 use domain::effect::{Action, EffectFinding, RepoAction};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, CommitSha, JobId, RepoName};
+use domain::ids::{BranchName, CommitSha, JobId, PullRef, RepoName};
 use domain::job::{self, Job, PROPOSED_LOOK, Phase};
 use domain::pipeline::{Recipe, RequirementRef, TreeShas};
 use domain::policy::Timing;
@@ -17,7 +17,7 @@ use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::effects::EffectOutcome;
 use crate::keys;
-use crate::ports::{Edit, FoundPull, NewCommit, NewPull, NewStatus, StatusState};
+use crate::ports::{Edit, FoundPull, NewCommit, NewIssue, NewPull, NewStatus, StatusState};
 use crate::store::Versioned;
 use crate::work::Work;
 
@@ -35,7 +35,7 @@ impl Dispatcher {
                 recipe,
             } => self.propose(job, (repo, base), recipe).await,
             RepoAction::Status {
-                repo,
+                pull,
                 sha,
                 context,
                 outcome,
@@ -50,8 +50,24 @@ impl Dispatcher {
                     },
                     description: description.clone(),
                 };
-                let put = self.writers.git.set_status(repo, sha, &status).await;
+                let put = self.writers.git.set_status(&pull.repo, sha, &status).await;
                 Ok(put.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
+            }
+            RepoAction::OpenIssue {
+                repo,
+                title,
+                body,
+                label,
+                marker,
+            } => {
+                let issue = NewIssue {
+                    title: title.clone(),
+                    body: body.clone(),
+                    label: label.clone(),
+                    marker: marker.clone(),
+                };
+                let opened = self.writers.git.open_issue(repo, &issue).await;
+                Ok(opened.map_or_else(EffectOutcome::Failed, |_number| EffectOutcome::Done))
             }
         }
     }
@@ -84,30 +100,13 @@ impl Dispatcher {
         (repo, branch, base): (&RepoName, &BranchName, &BranchName),
         recipe: &Recipe,
     ) -> Result<EffectOutcome, Error> {
-        if let Some(found) = self.readers.git.pull_of(repo, branch).await? {
-            return ours(job.committed(), found, branch);
-        }
-        let made = match job.committed() {
-            Some(made) => made.clone(),
-            None => match self.recipe(repo, (recipe, &job.title)).await? {
-                None => return Ok(EffectOutcome::Proposed(None)),
-                Some(commit) => {
-                    self.publish(job, recipe).await?;
-                    self.commit_of(job, &commit).await?
-                }
-            },
+        let prepared = self.prepared(job, (repo, branch, base), recipe).await;
+        // Until here nothing was opened, whatever went wrong.
+        let made = match prepared.map_err(never_sent)? {
+            Prepared::Nothing => return Ok(EffectOutcome::Proposed(None)),
+            Prepared::Open(pull, head) => return Ok(EffectOutcome::Proposed(Some((pull, head)))),
+            Prepared::Branch(made) => made,
         };
-        if self.readers.git.tip(repo, base).await?.is_none() {
-            // A worker branch begins with the code.
-            let start = recipe.start();
-            self.writers.git.create_branch(repo, base, start).await?;
-        }
-        match self.readers.git.tip(repo, branch).await? {
-            // An earlier attempt went as far as this.
-            Some(head) if head == made => {}
-            Some(_foreign) => return Err(not_ours(branch).into()),
-            None => self.writers.git.create_branch(repo, branch, &made).await?,
-        }
         let new = NewPull {
             head: branch.clone(),
             base: base.clone(),
@@ -119,7 +118,10 @@ impl Dispatcher {
             // GitHub refuses a second one: the answer to the first may have been lost.
             Err(failure) if failure.class == FailureClass::Conflict => {
                 match self.readers.git.pull_of(repo, branch).await? {
-                    Some(found) => ours(Some(&made), found, branch),
+                    Some(found) => {
+                        let opened = ours(Some(&made), found, branch)?;
+                        Ok(EffectOutcome::Proposed(Some(opened)))
+                    }
                     None => Err(failure.into()),
                 }
             }
@@ -127,21 +129,54 @@ impl Dispatcher {
         }
     }
 
-    /// Makes the commit, and saves which one it is before a branch names it: any other commit on that branch is not ours.
+    /// Makes the branch that has the one commit of ours, unless its pull request is open already.
+    async fn prepared(
+        &self,
+        job: &Job,
+        (repo, branch, base): (&RepoName, &BranchName, &BranchName),
+        recipe: &Recipe,
+    ) -> Result<Prepared, Error> {
+        let git = &self.readers.git;
+        if let Some(found) = git.pull_of(repo, branch).await? {
+            let (pull, head) = ours(job.committed(), found, branch)?;
+            return Ok(Prepared::Open(pull, head));
+        }
+        let made = match job.committed() {
+            Some(made) => made.clone(),
+            None => match self.recipe(repo, (recipe, &job.title)).await? {
+                None => return Ok(Prepared::Nothing),
+                Some(commit) => self.commit_of(job, &commit).await?,
+            },
+        };
+        if git.tip(repo, base).await?.is_none() {
+            // A worker branch begins with the code.
+            let start = recipe.start();
+            self.writers.git.create_branch(repo, base, start).await?;
+        }
+        match git.tip(repo, branch).await? {
+            // An earlier attempt went as far as this.
+            Some(head) if head == made => {}
+            Some(_foreign) => return Err(not_ours(branch).into()),
+            None => self.writers.git.create_branch(repo, branch, &made).await?,
+        }
+        Ok(Prepared::Branch(made))
+    }
+
+    /// Makes the commit, and saves which one it is before a branch names it: any other commit on that branch is not ours. One that an
+    /// earlier attempt saved is kept.
     async fn commit_of(&self, job: &Job, commit: &NewCommit) -> Result<CommitSha, Error> {
-        let made = self.writers.git.commit(&job.repo, commit).await?;
-        let made = &made;
+        let made = &self.writers.git.commit(&job.repo, commit).await?;
         decide_again(format!("the commit of job {}", job.id), || async move {
             let found = self.backend.must_job(&job.id).await?;
             let step = job::committed(&found.value, made)?;
+            let kept = step.aggregate.committed().unwrap_or(made).clone();
             let mut unit = self.backend.unit();
             self.backend
                 .save_job(&mut unit, Some(&found), &step)
                 .await?;
-            Ok::<_, Error>(self.backend.try_commit(unit).await?.then_some(()))
+            Ok::<_, Error>(self.backend.try_commit(unit).await?.then_some(kept))
         })
-        .await?;
-        Ok(made.clone())
+        .await
     }
 
     /// Whether an action on a repository happened.
@@ -153,6 +188,19 @@ impl Dispatcher {
             RepoAction::Propose { job, repo, .. } => self.was_proposed(job, repo).await,
             // A status that is put twice is the same status.
             RepoAction::Status { .. } => Ok((EffectFinding::NoTrace, EffectOutcome::Done)),
+            RepoAction::OpenIssue {
+                repo,
+                label,
+                marker,
+                ..
+            } => {
+                let finding = match self.readers.issues.own_markers(repo, label).await {
+                    Ok(found) if found.contains(marker) => EffectFinding::Happened,
+                    Ok(_) => EffectFinding::NoTrace,
+                    Err(_unread) => EffectFinding::CannotTell,
+                };
+                Ok((finding, EffectOutcome::Done))
+            }
         }
     }
 
@@ -168,7 +216,8 @@ impl Dispatcher {
             return Ok(nothing);
         };
         Ok(match self.readers.git.pull_of(repo, &branch).await {
-            Ok(Some(found)) if job.committed() == Some(&found.head) => {
+            // One that was opened for a job which is over is closed.
+            Ok(Some(found)) if job.is_ended() || job.committed() == Some(&found.head) => {
                 let opened = Some((found.pull, found.head));
                 (EffectFinding::Happened, EffectOutcome::Proposed(opened))
             }
@@ -299,16 +348,33 @@ fn removal(
     })
 }
 
+/// How far a pull request of ours is before it is opened.
+enum Prepared {
+    /// There is nothing to change.
+    Nothing,
+    /// It is open already.
+    Open(PullRef, CommitSha),
+    /// Its branch has this commit.
+    Branch(CommitSha),
+}
+
+fn never_sent(error: Error) -> Error {
+    match error {
+        Error::Outside(failure) => Error::Outside(failure.never_sent()),
+        other => other,
+    }
+}
+
 /// A pull request that was found on our branch, if it has our commit.
 fn ours(
     made: Option<&CommitSha>,
     found: FoundPull,
     branch: &BranchName,
-) -> Result<EffectOutcome, Error> {
+) -> Result<(PullRef, CommitSha), Error> {
     if made != Some(&found.head) {
         return Err(not_ours(branch).into());
     }
-    Ok(EffectOutcome::Proposed(Some((found.pull, found.head))))
+    Ok((found.pull, found.head))
 }
 
 fn not_ours(branch: &BranchName) -> Failure {

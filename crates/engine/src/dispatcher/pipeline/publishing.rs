@@ -1,22 +1,21 @@
-//! Proposals become issues: all are checked first, each is looked for before it is opened, and then their files are removed.
+//! Proposals become issues: all are checked first, each is opened once, and then their files are removed.
 
-use domain::ids::JobId;
-use domain::job::Job;
+use std::collections::BTreeSet;
+
+use domain::effect::{Action, EffectState, RepoAction};
+use domain::ids::{JobId, RepoName};
+use domain::job;
 use domain::pipeline::{Pipeline, Plan, Recipe};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
-use scaffold::doctor::{self, Circumstances, Level};
+use scaffold::doctor::{self, Circumstances, Finding, Level, Rule};
 use scaffold::exchange::{self, FoundProposal};
-use scaffold::layout::{Layout, Paths, SYSTEM};
+use scaffold::layout::{Layout, Paths};
 use scaffold::tree::Tree;
 
 use super::at_work;
 use super::trees::TreeCache;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-
-/// How long ago an issue of the same proposal is looked for at most.
-const LOOKED_FOR: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// How many issues one run opens: eight innovators make three proposals each. Others wait for the next one.
 const PUBLISHED_MAX: usize = 24;
@@ -31,7 +30,7 @@ impl Dispatcher {
         pipeline: &Pipeline,
         cache: &mut TreeCache,
     ) -> Result<Plan, Error> {
-        let shas = match self.tips(pipeline).await? {
+        let shas = match self.both_tips(pipeline).await? {
             Ok(shas) => shas,
             Err(why) => return Ok(Plan::Fail(why)),
         };
@@ -44,9 +43,14 @@ impl Dispatcher {
             today: self.backend.now().to_zoned(TimeZone::UTC).date(),
             version: OURS.to_owned(),
         };
+        // Of what is left over from an earlier run there may be less than three.
+        let is_odd = |it: &&Finding| {
+            it.level == Level::Error
+                && it.rule != Rule::ProposalCount
+                && it.file.starts_with(folder)
+        };
         let found = doctor::examine(trees, &circumstances);
-        let odd = |it: &&doctor::Finding| it.level == Level::Error && it.file.starts_with(folder);
-        if let Some(odd) = found.iter().find(odd) {
+        if let Some(odd) = found.iter().find(is_odd) {
             return Ok(Plan::Fail(format!("nothing is published: {odd}")));
         }
         let job = JobId::of_pipeline(&pipeline.id, "proposals", self.backend.now());
@@ -58,29 +62,83 @@ impl Dispatcher {
         })
     }
 
-    /// Opens the issues of a recipe that are not there yet.
-    pub(super) async fn publish(&self, job: &Job, recipe: &Recipe) -> Result<(), Error> {
-        let worker = match recipe {
-            Recipe::Publish { worker } => worker,
-            Recipe::Bootstrap(_) | Recipe::Tidy { .. } => return Ok(()),
-        };
-        let repo = &job.repo;
-        let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
-        let found = proposals(&tree);
-        let since = since(&found, job.created_at);
-        let known = self.readers.issues.issues_since(repo, since).await?;
-        for proposal in found {
-            let marker = format!("<!-- gaffer-proposal: {} -->", proposal.id);
-            let has_it = |body: &String| body.contains(&marker);
-            if known.iter().any(|it| it.body.as_ref().is_some_and(has_it)) {
-                continue;
-            }
-            let body = format!("{}\n\n{marker}", proposal.body);
-            let labels = [proposal.label()];
-            let text = (proposal.title.as_str(), body.as_str());
-            self.writers.git.open_issue(repo, text, &labels).await?;
+    /// The issues of a worker branch's proposals that are not there yet: an earlier run may have opened some and kept their files.
+    pub(super) async fn issues_of(
+        &self,
+        repo: &RepoName,
+        worker: &Tree,
+    ) -> Result<Vec<Action>, Error> {
+        let found = proposals(worker);
+        let labels: BTreeSet<_> = found.iter().map(FoundProposal::label).collect();
+        let mut known = BTreeSet::new();
+        for label in &labels {
+            known.extend(self.readers.issues.own_markers(repo, label).await?);
         }
-        Ok(())
+        let new = found.into_iter().filter(|it| !known.contains(&it.marker));
+        let issues = new.map(|it| {
+            Action::Repo(RepoAction::OpenIssue {
+                repo: repo.clone(),
+                label: it.label(),
+                title: it.title,
+                body: it.body,
+                marker: it.marker,
+            })
+        });
+        Ok(issues.collect())
+    }
+
+    /// Whether the pull request that removes proposals waits for their issues.
+    pub(in crate::dispatcher) async fn waits_for_issues(
+        &self,
+        pk: &str,
+        action: &Action,
+    ) -> Result<bool, Error> {
+        let Action::Repo(RepoAction::Propose {
+            recipe: Recipe::Publish { .. },
+            ..
+        }) = action
+        else {
+            return Ok(false);
+        };
+        let effects = self.backend.store.effects(pk).await?;
+        let opens = |action: &Action| matches!(action, Action::Repo(RepoAction::OpenIssue { .. }));
+        Ok(effects
+            .iter()
+            .any(|found| opens(&found.value.action) && !found.value.is_settled()))
+    }
+
+    /// Why a pull request of ours is not opened any more: its job is over, or what it removes did not become an issue.
+    pub(in crate::dispatcher) async fn not_proposed(
+        &self,
+        job: &JobId,
+    ) -> Result<Option<String>, Error> {
+        let found = self.backend.store.job(job).await?;
+        let is_wanted = found.is_some_and(|found| {
+            matches!(found.value.phase, job::Phase::Proposed { pull: None, .. })
+        });
+        if !is_wanted {
+            return Ok(Some(
+                "its job no longer waits for this pull request".to_owned(),
+            ));
+        }
+        let effects = self
+            .backend
+            .store
+            .effects(&crate::keys::job_pk(job))
+            .await?;
+        let unopened =
+            effects
+                .into_iter()
+                .find_map(|found| match (found.value.action, found.value.state) {
+                    (
+                        Action::Repo(RepoAction::OpenIssue { title, .. }),
+                        EffectState::Failed { failure, .. },
+                    ) => Some(format!(
+                        "the issue `{title}` could not be opened: {failure}"
+                    )),
+                    _other => None,
+                });
+        Ok(unopened)
     }
 }
 
@@ -93,11 +151,4 @@ pub(super) fn proposals(worker: &Tree) -> Vec<FoundProposal> {
 
 fn paths(worker: &Tree) -> &'static Paths {
     Layout::paths(worker).unwrap_or(&scaffold::layout::EXCHANGE)
-}
-
-/// An issue of a proposal is younger than the proposal. What its file says of its age is a claim.
-fn since(found: &[FoundProposal], asked_at: Timestamp) -> Timestamp {
-    let oldest = found.iter().filter_map(|it| it.created_at).min();
-    let latest = oldest.map_or(asked_at, |at| at.min(asked_at));
-    latest.max(asked_at - LOOKED_FOR)
 }

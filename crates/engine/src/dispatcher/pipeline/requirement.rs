@@ -210,6 +210,7 @@ impl Dispatcher {
                 worker,
                 requirement: known.reference.clone(),
             },
+            before: Vec::new(),
         };
         self.create_proposal(new).await
     }
@@ -243,7 +244,7 @@ impl Dispatcher {
         source: &Source,
         cache: &mut TreeCache,
     ) -> Result<Plan, Error> {
-        let shas = match self.tips(pipeline).await? {
+        let shas = match self.both_tips(pipeline).await? {
             Ok(shas) => shas,
             Err(why) => return Ok(Plan::Fail(why)),
         };

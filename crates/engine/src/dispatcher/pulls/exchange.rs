@@ -45,10 +45,10 @@ impl Dispatcher {
         facts: &mut PullFacts,
         source: &Source,
     ) -> Result<(), Error> {
+        let Some(part) = &job.part else { return Ok(()) };
         if let Fact::Known(checks) = &mut facts.checks {
             checks.retain(|check| !OWN_CHECKS.contains(&check.name.as_str()));
         }
-        let Some(part) = &job.part else { return Ok(()) };
         match (&facts.state, facts.depth) {
             (PullState::Open, ReadDepth::Whole | ReadDepth::WithClues) => {}
             (PullState::Open, ReadDepth::Outline)
@@ -206,27 +206,35 @@ impl Dispatcher {
 
 /// Shows the results of our own checks on GitHub, if they are others than before. Without the permission only nothing shows there.
 pub(super) fn show_own_checks(step: &mut Step<Pull>, before: &Pull) {
-    let shown = |checks: &OwnChecks| (checks.head.clone(), checks.results.clone());
-    let Some(now) = &step.aggregate.own_checks else {
+    let Some(now) = step.aggregate.own_checks.as_deref() else {
         return;
     };
-    if before.own_checks.as_deref().map(shown) == Some(shown(now)) {
-        return;
-    }
-    let statuses = now.results.iter().filter_map(|result| {
-        let description = match result.outcome {
-            OwnOutcome::Passed => "All is well".to_owned(),
-            OwnOutcome::Neutral => return None,
-            OwnOutcome::Failed => first_line(&result.output),
-        };
-        Some(Action::Repo(RepoAction::Status {
-            repo: step.aggregate.pull.repo.clone(),
+    let before = before
+        .own_checks
+        .as_deref()
+        .filter(|it| it.head == now.head);
+    let earlier = |name: &str| {
+        let mut results = before.iter().flat_map(|it| &it.results);
+        results.find(|it| it.name == name).map(|it| it.outcome)
+    };
+    let changed = now.results.iter().filter(|result| {
+        let earlier = earlier(&result.name);
+        // What is neutral only takes a failure back.
+        let is_news = result.outcome != OwnOutcome::Neutral || earlier.is_some();
+        is_news && earlier != Some(result.outcome)
+    });
+    let statuses = changed.map(|result| {
+        Action::Repo(RepoAction::Status {
+            pull: step.aggregate.pull.clone(),
             sha: now.head.clone(),
             context: result.name.clone(),
             outcome: result.outcome,
-            description,
-            rules: format!("{}:{}", now.base, now.rules),
-        }))
+            description: match result.outcome {
+                OwnOutcome::Passed | OwnOutcome::Neutral => "All is well".to_owned(),
+                OwnOutcome::Failed => first_line(&result.output),
+            },
+            rules: now.basis(),
+        })
     });
     let statuses: Vec<_> = statuses.collect();
     step.effects.extend(statuses);

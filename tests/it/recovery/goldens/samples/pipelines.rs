@@ -44,8 +44,10 @@ pub(super) fn put(samples: &mut Samples, source: &Source, (job, pull): (&Job, &P
         let effect = Effect::new(action, AT);
         samples.put(keys::effect("JOB#x", &effect.id), &effect);
     }
-    let status = Effect::new(Action::Repo(status()), AT);
-    samples.put(keys::effect("PULL#x", &status.id), &status);
+    for action in [status(), open_issue()] {
+        let effect = Effect::new(Action::Repo(action), AT);
+        samples.put(keys::effect("PULL#x", &effect.id), &effect);
+    }
     let tracked = TrackedPull {
         pull: checked(pull),
         read_at: Some(AT),
@@ -71,12 +73,22 @@ pub(super) fn works() -> [Work; 2] {
 
 fn status() -> RepoAction {
     RepoAction::Status {
-        repo: pull_ref().repo,
+        pull: pull_ref(),
         sha: "a".repeat(40).parse().expect("a commit"),
         context: "jules/doctor".to_owned(),
         outcome: domain::pull::OwnOutcome::Failed,
         description: "1 error".to_owned(),
         rules: "0123456789abcdef".to_owned(),
+    }
+}
+
+fn open_issue() -> RepoAction {
+    RepoAction::OpenIssue {
+        repo: pull_ref().repo,
+        title: "[innovator/recruiter] Say more".to_owned(),
+        body: "## Problem".to_owned(),
+        label: "innovator/recruiter".to_owned(),
+        marker: "proposal:abc123:0123456789ab".to_owned(),
     }
 }
 
@@ -276,6 +288,7 @@ fn checked(pull: &Pull) -> Pull {
         own_checks: Some(Box::new(OwnChecks {
             head: sha('a'),
             base: sha('b'),
+            rules: "0123456789abcdef".to_owned(),
             results: vec![
                 check(SCOPE_CHECK, OwnOutcome::Passed, ""),
                 check(SCOPE_CHECK, OwnOutcome::Neutral, ""),

@@ -11,12 +11,13 @@ mod preview;
 mod role;
 mod setup;
 mod upgrade;
+mod workflow;
 
 use std::env;
 
 use anyhow::{Context, Result};
 
-use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand};
+use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand, WorkflowCommand};
 use crate::render::{self, Answer};
 use git::Git;
 
@@ -49,6 +50,11 @@ pub(crate) fn role(command: &RoleCommand, as_json: bool) -> Result<()> {
 /// Runs one of the commands about tools.
 pub(crate) fn setup(command: &SetupCommand) -> Result<Answer> {
     setup::run(&here()?, command)
+}
+
+/// Runs one of the commands about workflows of GitHub Actions.
+pub(crate) fn workflow(command: &WorkflowCommand) -> Result<Answer> {
+    workflow::run(&here()?, command)
 }
 
 fn here() -> Result<Git> {

@@ -103,6 +103,11 @@ pub(crate) fn setup_header() -> Option<&'static str> {
     ASSETS.get_file("setup/header.sh")?.contents_utf8()
 }
 
+/// A workflow for GitHub Actions, with places to fill in.
+pub(crate) fn workflow(name: &str) -> Option<&'static str> {
+    ASSETS.get_file(format!("kit/{name}"))?.contents_utf8()
+}
+
 /// A file that is made up for trial runs, with places to fill in.
 pub fn mock(name: &str) -> Option<&'static str> {
     ASSETS.get_file(format!("mock/{name}"))?.contents_utf8()

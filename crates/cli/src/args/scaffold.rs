@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use domain::ids::{BranchName, RepoName, RoleName};
 use domain::layer::Layer;
 use jiff::SignedDuration;
+use scaffold::kit::Runner;
 use scaffold::tree::TreePath;
 use url::Url;
 
@@ -167,6 +168,21 @@ pub(crate) enum SetupCommand {
         /// Show what each of them needs, takes and runs, or this one.
         #[arg(long, value_name = "TOOL", num_args = 0..=1, value_parser = value::words)]
         detail: Option<Option<String>>,
+    },
+}
+
+/// `gaffer workflow`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkflowCommand {
+    /// Write `.github/workflows/jules-doctor.yml`, and `jules-relay.yml` if Actions' clock begins the runs.
+    #[command(
+        alias = "g",
+        after_help = "Examples:\n  gaffer workflow generate\n  gaffer workflow generate self-hosted\n  gaffer workflow generate big-machines"
+    )]
+    Generate {
+        /// Which machines run them: remote, self-hosted, or the label of some [default: `runner_mode` of the settings, else remote].
+        #[arg(value_name = "MACHINES")]
+        runner: Option<Runner>,
     },
 }
 

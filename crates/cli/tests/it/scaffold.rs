@@ -5,9 +5,10 @@ mod bad_input;
 mod examined;
 mod later;
 mod previews;
-mod repository;
+pub(crate) mod repository;
 mod roles;
 mod tools;
+pub(crate) mod workflows;
 
 use repository::Repository;
 

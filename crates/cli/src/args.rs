@@ -123,6 +123,9 @@ pub(crate) enum Command {
     /// Setup: what a session's machine gets installed.
     #[command(subcommand, after_help = "Example:\n  gaffer setup list")]
     Setup(scaffold::SetupCommand),
+    /// Exchange: what the agents of this repository's pipeline wrote for each other.
+    #[command(subcommand, after_help = "Example:\n  gaffer exchange inspect")]
+    Exchange(scaffold::ExchangeCommand),
     /// Workflows: what GitHub Actions does for this repository's pipeline.
     #[command(subcommand, after_help = "Example:\n  gaffer workflow generate")]
     Workflow(scaffold::WorkflowCommand),
@@ -236,6 +239,7 @@ impl Command {
             | Self::Scaffold(_)
             | Self::Role(_)
             | Self::Setup(_)
+            | Self::Exchange(_)
             | Self::Workflow(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)

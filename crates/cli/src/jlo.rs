@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::args::scaffold::{
-    RoleCommand, RunArgs, ScaffoldCommand, SetupCommand, WorkflowCommand,
+    ExchangeCommand, RoleCommand, RunArgs, ScaffoldCommand, SetupCommand, WorkflowCommand,
 };
 use crate::args::stack::StackArgs;
 use crate::args::value;
@@ -55,6 +55,9 @@ enum JloCommand {
     /// Setup: what a session's machine gets installed.
     #[command(subcommand, alias = "s")]
     Setup(SetupCommand),
+    /// Exchange: what the agents of this repository's pipeline wrote for each other.
+    #[command(subcommand)]
+    Exchange(ExchangeCommand),
     /// Workflows: what GitHub Actions does for this repository's pipeline.
     #[command(subcommand, alias = "w")]
     Workflow(WorkflowCommand),
@@ -69,6 +72,7 @@ impl From<JloLine> for CommandLine {
             JloCommand::Scaffold(command) => Command::Scaffold(command),
             JloCommand::Role(command) => Command::Role(command),
             JloCommand::Setup(command) => Command::Setup(command),
+            JloCommand::Exchange(command) => Command::Exchange(command),
             JloCommand::Workflow(command) => Command::Workflow(command),
             JloCommand::Run(args) => Command::Run(args),
         };
@@ -125,6 +129,7 @@ mod tests {
             "jlo s ls --detail gh",
             "jlo workflow generate remote",
             "jlo w g",
+            "jlo exchange inspect --json",
             "jlo run narrator --prompt-preview",
             "jlo r o --role qa --prompt-preview",
             "jlo run narrator",

@@ -4,6 +4,7 @@ mod bootstrap;
 mod deinit;
 mod disk;
 mod examine;
+mod exchange;
 mod git;
 mod init;
 mod place;
@@ -17,7 +18,9 @@ use std::env;
 
 use anyhow::{Context, Result};
 
-use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand, WorkflowCommand};
+use crate::args::scaffold::{
+    ExchangeCommand, RoleCommand, ScaffoldCommand, SetupCommand, WorkflowCommand,
+};
 use crate::render::{self, Answer};
 use git::Git;
 
@@ -55,6 +58,11 @@ pub(crate) fn setup(command: &SetupCommand) -> Result<Answer> {
 /// Runs one of the commands about workflows of GitHub Actions.
 pub(crate) fn workflow(command: &WorkflowCommand) -> Result<Answer> {
     workflow::run(&here()?, command)
+}
+
+/// Runs one of the commands about what agents wrote.
+pub(crate) fn exchange(command: &ExchangeCommand) -> Result<Answer> {
+    exchange::run(&here()?, command)
 }
 
 fn here() -> Result<Git> {

@@ -8,6 +8,7 @@ pub mod config;
 pub mod doctor;
 pub mod exchange;
 pub mod fault;
+pub mod inspection;
 pub mod kit;
 pub mod layout;
 pub mod mock;

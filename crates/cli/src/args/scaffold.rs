@@ -186,6 +186,20 @@ pub(crate) enum WorkflowCommand {
     },
 }
 
+/// `gaffer exchange`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExchangeCommand {
+    /// List what the agents wrote for each other: summary, events, requirements, proposals.
+    #[command(
+        after_help = "Examples:\n  gaffer exchange inspect\n  gaffer exchange inspect --ref origin/jules --json"
+    )]
+    Inspect {
+        /// Look into this revision in place of the worker branch.
+        #[arg(long = "ref", value_name = "REV", value_parser = value::words)]
+        revision: Option<String>,
+    },
+}
+
 fn tree_path(text: &str) -> Result<TreePath, String> {
     let path = value::words(text)?;
     path.parse()

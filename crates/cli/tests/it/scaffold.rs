@@ -3,6 +3,7 @@
 mod at_work;
 mod bad_input;
 mod examined;
+mod exchange;
 mod later;
 mod previews;
 pub(crate) mod repository;

@@ -324,6 +324,8 @@ const ROWS: &[Row] = &[
     ("setup", &[]),
     ("setup gen", &[]),
     ("setup list", &[&[("detail", Words)]]),
+    ("exchange", &[]),
+    ("exchange inspect", &[&[("revision", Words)]]),
     ("workflow", &[]),
     ("workflow generate", &[&[("runner", Strict)]]),
     (

@@ -183,9 +183,14 @@ mod tests {
         };
         assert_eq!(
             names(Layer::Observers),
-            "consistency cov data_arch qa structural_arch taxonomy"
+            "cli_sentinel codifier consistency cov data_arch devops gopher librarian localization \
+             observability prompt_optimizer pythonista qa rustacean structural_arch swifter tactician \
+             taxonomy typescripter ui_designer"
         );
-        assert_eq!(names(Layer::Innovators), "leverage_architect recruiter");
+        assert_eq!(
+            names(Layer::Innovators),
+            "cli_seeder leverage_architect recruiter"
+        );
         assert_eq!(names(Layer::Planner), "");
         for layer in [Layer::Observers, Layer::Innovators] {
             for name in roles(layer) {

@@ -123,6 +123,7 @@ mod tests {
             "jlo upgrade",
             "jlo u",
             "jlo deinit",
+            "jlo migrate --dry-run",
             "jlo doctor --strict --json",
             "jlo role add observers qa",
             "jlo setup gen",

@@ -7,6 +7,7 @@ mod examine;
 mod exchange;
 mod git;
 mod init;
+mod migrate;
 mod place;
 mod preview;
 mod role;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: &ScaffoldCommand, as_json: bool) -> Result<()> {
         ScaffoldCommand::Init => init::run(&git)?,
         ScaffoldCommand::Bootstrap => bootstrap::run(&git)?,
         ScaffoldCommand::Upgrade => upgrade::run(&git)?,
+        ScaffoldCommand::Migrate { dry_run } => migrate::run(&git, *dry_run)?,
         ScaffoldCommand::Deinit => deinit::run(&git)?,
         ScaffoldCommand::Doctor(args) => return examine::run(&git, args, as_json),
     };

@@ -11,6 +11,7 @@ pub mod fault;
 pub mod inspection;
 pub mod kit;
 pub mod layout;
+pub mod migration;
 pub mod mock;
 pub mod pin;
 pub mod prompt;

@@ -22,6 +22,15 @@ pub(crate) enum ScaffoldCommand {
     /// Add what is missing of your `.jlo/` files, and note this version in them.
     #[command(alias = "u", after_help = "Example:\n  gaffer scaffold upgrade")]
     Upgrade,
+    /// Move the worker branch from the older layout with workstreams to the newer one, as one commit.
+    #[command(
+        after_help = "Examples:\n  gaffer scaffold migrate --dry-run\n  gaffer scaffold migrate"
+    )]
+    Migrate {
+        /// Say where each file would go, and write nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Remove your `.jlo/` files and the local worker branch, and say what stays.
     #[command(after_help = "Example:\n  gaffer scaffold deinit")]
     Deinit,

@@ -5,6 +5,7 @@ mod bad_input;
 mod examined;
 mod exchange;
 mod later;
+mod older;
 mod previews;
 pub(crate) mod repository;
 mod roles;

@@ -312,6 +312,7 @@ const ROWS: &[Row] = &[
     ("scaffold init", &[]),
     ("scaffold bootstrap", &[]),
     ("scaffold upgrade", &[]),
+    ("scaffold migrate", &[]),
     ("scaffold deinit", &[]),
     ("scaffold doctor", &[&[("revision", Words)]]),
     ("role", &[]),

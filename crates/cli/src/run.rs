@@ -132,6 +132,8 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Scaffold(command) => return scaffold::run(&command, json),
         Command::Role(command) => return scaffold::role(&command, json),
         Command::Setup(command) => scaffold::setup(&command)?,
+        Command::Exchange(command) => scaffold::exchange(&command)?,
+        Command::Workflow(command) => scaffold::workflow(&command)?,
         Command::Pipeline(args) => Box::pin(pipeline::run(*args, &here()?)).await?,
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,
         Command::Run(args) if args.prompt_preview => return scaffold::preview(*args, json),

@@ -4,19 +4,24 @@ mod bootstrap;
 mod deinit;
 mod disk;
 mod examine;
+mod exchange;
 mod git;
 mod init;
+mod migrate;
 mod place;
 mod preview;
 mod role;
 mod setup;
 mod upgrade;
+mod workflow;
 
 use std::env;
 
 use anyhow::{Context, Result};
 
-use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand};
+use crate::args::scaffold::{
+    ExchangeCommand, RoleCommand, ScaffoldCommand, SetupCommand, WorkflowCommand,
+};
 use crate::render::{self, Answer};
 use git::Git;
 
@@ -35,6 +40,7 @@ pub(crate) fn run(command: &ScaffoldCommand, as_json: bool) -> Result<()> {
         ScaffoldCommand::Init => init::run(&git)?,
         ScaffoldCommand::Bootstrap => bootstrap::run(&git)?,
         ScaffoldCommand::Upgrade => upgrade::run(&git)?,
+        ScaffoldCommand::Migrate { dry_run } => migrate::run(&git, *dry_run)?,
         ScaffoldCommand::Deinit => deinit::run(&git)?,
         ScaffoldCommand::Doctor(args) => return examine::run(&git, args, as_json),
     };
@@ -49,6 +55,16 @@ pub(crate) fn role(command: &RoleCommand, as_json: bool) -> Result<()> {
 /// Runs one of the commands about tools.
 pub(crate) fn setup(command: &SetupCommand) -> Result<Answer> {
     setup::run(&here()?, command)
+}
+
+/// Runs one of the commands about workflows of GitHub Actions.
+pub(crate) fn workflow(command: &WorkflowCommand) -> Result<Answer> {
+    workflow::run(&here()?, command)
+}
+
+/// Runs one of the commands about what agents wrote.
+pub(crate) fn exchange(command: &ExchangeCommand) -> Result<Answer> {
+    exchange::run(&here()?, command)
 }
 
 fn here() -> Result<Git> {

@@ -11,7 +11,7 @@ use engine::usage::Spending;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::args::SwitchArgs;
+use crate::args::operations::SwitchArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::render::{self, Answer, value};

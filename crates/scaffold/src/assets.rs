@@ -103,6 +103,11 @@ pub(crate) fn setup_header() -> Option<&'static str> {
     ASSETS.get_file("setup/header.sh")?.contents_utf8()
 }
 
+/// A workflow for GitHub Actions, with places to fill in.
+pub(crate) fn workflow(name: &str) -> Option<&'static str> {
+    ASSETS.get_file(format!("kit/{name}"))?.contents_utf8()
+}
+
 /// A file that is made up for trial runs, with places to fill in.
 pub fn mock(name: &str) -> Option<&'static str> {
     ASSETS.get_file(format!("mock/{name}"))?.contents_utf8()
@@ -178,9 +183,14 @@ mod tests {
         };
         assert_eq!(
             names(Layer::Observers),
-            "consistency cov data_arch qa structural_arch taxonomy"
+            "cli_sentinel codifier consistency cov data_arch devops gopher librarian localization \
+             observability prompt_optimizer pythonista qa rustacean structural_arch swifter tactician \
+             taxonomy typescripter ui_designer"
         );
-        assert_eq!(names(Layer::Innovators), "leverage_architect recruiter");
+        assert_eq!(
+            names(Layer::Innovators),
+            "cli_seeder leverage_architect recruiter"
+        );
         assert_eq!(names(Layer::Planner), "");
         for layer in [Layer::Observers, Layer::Innovators] {
             for name in roles(layer) {

@@ -43,9 +43,7 @@ pub fn requirements(tree: &Tree, paths: &Paths) -> Vec<FoundRequirement> {
 pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundRequirement> {
     let node = parsed(tree, path)?;
     let text = |key: &str| node.get(key).and_then(Node::text);
-    let mark = |key: &str| node.get(key).and_then(Node::boolean);
-    let needs = mark("requires_deep_analysis");
-    let needs = needs.or_else(|| mark("implementation_ready").map(|ready| !ready))?;
+    let needs = needs_planning(&node)?;
     let id: ArtefactId = text("id")?.parse().ok()?;
     let sources = node.get("source_events").and_then(Node::list);
     let sources = sources.unwrap_or_default().iter().filter_map(Node::text);
@@ -60,6 +58,13 @@ pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundR
         label: presentable(text("label").unwrap_or_default(), TITLE_CHARS_MAX),
         needs_planning: needs,
     })
+}
+
+/// Whether a requirement asks for deep analysis, if it says so. The older mark says the opposite.
+pub(crate) fn needs_planning(requirement: &Node) -> Option<bool> {
+    let mark = |key: &str| requirement.get(key).and_then(Node::boolean);
+    let older = || mark("implementation_ready").map(|ready| !ready);
+    mark("requires_deep_analysis").or_else(older)
 }
 
 /// When a requirement is done, as its file says it.

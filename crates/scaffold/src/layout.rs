@@ -48,7 +48,7 @@ pub enum LayoutError {
     },
     /// The older generation is there.
     #[error(
-        "`{0}` is of the older layout with workstreams, in which nothing is written: move its files to `.jules/exchange/`"
+        "`{0}` is of the older layout with workstreams, in which nothing is written: migrate the repository first"
     )]
     Workstreams(TreePath),
 }

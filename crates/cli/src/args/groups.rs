@@ -36,7 +36,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Repositories and accounts",
         &[
-            "source", "scaffold", "role", "setup", "account", "github", "secret", "token",
+            "source", "scaffold", "role", "setup", "exchange", "workflow", "account", "github",
+            "secret", "token",
         ],
     ),
     (

@@ -1,6 +1,7 @@
-//! `gaffer logs`.
+//! `gaffer logs`, `gaffer pause` and `gaffer resume`.
 
 use clap::Args;
+use domain::ids::RepoName;
 
 use super::job::JobOrSession;
 
@@ -12,4 +13,12 @@ use super::job::JobOrSession;
 pub(crate) struct LogsArgs {
     /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
     pub(crate) id: JobOrSession,
+}
+
+/// What to pause or resume.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SwitchArgs {
+    /// Only this source, instead of everything.
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) source: Option<RepoName>,
 }

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use domain::ids::{BranchName, RepoName, RoleName};
 use domain::layer::Layer;
 use jiff::SignedDuration;
+use scaffold::kit::Runner;
 use scaffold::tree::TreePath;
 use url::Url;
 
@@ -21,6 +22,15 @@ pub(crate) enum ScaffoldCommand {
     /// Add what is missing of your `.jlo/` files, and note this version in them.
     #[command(alias = "u", after_help = "Example:\n  gaffer scaffold upgrade")]
     Upgrade,
+    /// Move the worker branch from the older layout with workstreams to the newer one, as one commit.
+    #[command(
+        after_help = "Examples:\n  gaffer scaffold migrate --dry-run\n  gaffer scaffold migrate"
+    )]
+    Migrate {
+        /// Say where each file would go, and write nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Remove your `.jlo/` files and the local worker branch, and say what stays.
     #[command(after_help = "Example:\n  gaffer scaffold deinit")]
     Deinit,
@@ -167,6 +177,35 @@ pub(crate) enum SetupCommand {
         /// Show what each of them needs, takes and runs, or this one.
         #[arg(long, value_name = "TOOL", num_args = 0..=1, value_parser = value::words)]
         detail: Option<Option<String>>,
+    },
+}
+
+/// `gaffer workflow`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkflowCommand {
+    /// Write `.github/workflows/jules-doctor.yml`, and `jules-relay.yml` if Actions' clock begins the runs.
+    #[command(
+        alias = "g",
+        after_help = "Examples:\n  gaffer workflow generate\n  gaffer workflow generate self-hosted\n  gaffer workflow generate big-machines"
+    )]
+    Generate {
+        /// Which machines run them: remote, self-hosted, or the label of some [default: `runner_mode` of the settings, else remote].
+        #[arg(value_name = "MACHINES")]
+        runner: Option<Runner>,
+    },
+}
+
+/// `gaffer exchange`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExchangeCommand {
+    /// List what the agents wrote for each other: summary, events, requirements, proposals.
+    #[command(
+        after_help = "Examples:\n  gaffer exchange inspect\n  gaffer exchange inspect --ref origin/jules --json"
+    )]
+    Inspect {
+        /// Look into this revision in place of the worker branch.
+        #[arg(long = "ref", value_name = "REV", value_parser = value::words)]
+        revision: Option<String>,
     },
 }
 

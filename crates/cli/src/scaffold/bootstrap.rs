@@ -51,7 +51,8 @@ pub(super) fn written(files: Vec<Asset>) -> Vec<Written> {
     written.collect()
 }
 
-fn must_be_ours(control: &Tree) -> Result<()> {
+/// Refuses where no version is named, and a newer one.
+pub(super) fn must_be_ours(control: &Tree) -> Result<()> {
     must_suit(control.text(PIN).ok_or_else(|| not_begun(PIN))?)
 }
 

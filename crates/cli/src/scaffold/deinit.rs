@@ -1,4 +1,4 @@
-//! `gaffer scaffold deinit`: takes the user's files and the local worker branch away, and says what stays.
+//! `gaffer scaffold deinit`: takes the user's files, generated workflows and the local worker branch away, and says what stays.
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +11,7 @@ use serde_json::json;
 use super::git::Git;
 use super::init::must_be_apart;
 use super::place::{Branches, must_be_free, must_be_inside, must_be_there};
+use super::workflow;
 use crate::error::Error;
 use crate::render::Answer;
 
@@ -22,10 +23,14 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     must_be_there(git.root())?;
     must_be_apart(git)?;
     must_be_no_test(git)?;
-    must_be_committed(git)?;
+    let workflows = workflow::generated(git)?;
+    for place in [CONTROL].iter().chain(&workflows) {
+        must_be_committed(git, place)?;
+    }
     let worker = Branches::here(git).worker;
     must_be_free(git, &worker)?;
-    let removed = git.tracked(CONTROL)?;
+    let mut removed = git.tracked(CONTROL)?;
+    removed.extend(workflows.into_iter().map(str::to_owned));
     for path in &removed {
         must_be_inside(git.root(), path)?;
         let path = git.root().join(path);
@@ -71,11 +76,11 @@ fn must_be_no_test(git: &Git) -> Result<()> {
     Err(Error::unfit("on_test_branch", what, next).into())
 }
 
-fn must_be_committed(git: &Git) -> Result<()> {
-    if !git.is_changed(CONTROL)? {
+fn must_be_committed(git: &Git, place: &str) -> Result<()> {
+    if !git.is_changed(place)? {
         return Ok(());
     }
-    let what = format!("{CONTROL}/ has changes that are not committed");
+    let what = format!("{place} has changes that are not committed");
     let next = "commit or undo them, so that everything removed can be found again";
     Err(Error::unfit("uncommitted", what, next).into())
 }

@@ -91,7 +91,8 @@ impl Seen {
     }
 }
 
-fn must_commit(git: &Git, revision: &str) -> Result<CommitSha> {
+/// The commit that a person named.
+pub(super) fn must_commit(git: &Git, revision: &str) -> Result<CommitSha> {
     let missing = || {
         let what = format!("there is no commit `{revision}`");
         let next = "name a branch, a tag or a SHA of this repository";

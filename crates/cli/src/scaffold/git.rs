@@ -11,10 +11,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use domain::ids::{BranchName, CommitSha};
-use scaffold::tree::{Content, Entry, Tree, TreePath};
+use scaffold::tree::{Content, Entry, Mode, Tree, TreePath};
 
 use crate::error::Error;
-use listing::{Row, folder_with, next_blob, on_github};
+use listing::{Row, addition, folder_with, next_blob, on_github, removal};
 use program::{complaint, feed, run, text};
 
 /// A repository and the folder it is checked out to.
@@ -28,6 +28,17 @@ pub(super) struct Git {
 pub(super) struct Written {
     pub(super) path: TreePath,
     pub(super) text: String,
+}
+
+/// Files as a commit gets them beside others that it loses.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Rearranged {
+    /// Files that go.
+    pub(super) removed: Vec<TreePath>,
+    /// Files with what another one held: its mode and its blob.
+    pub(super) placed: Vec<(TreePath, Mode, String)>,
+    /// Files with a text of their own.
+    pub(super) written: Vec<Written>,
 }
 
 /// What a branch came to.
@@ -147,10 +158,36 @@ impl Git {
         start: &CommitSha,
         (files, subject): (&[Written], &str),
     ) -> Result<Put> {
+        let rows = self.written(files)?;
+        self.advance(branch, start, (&rows, subject))
+    }
+
+    /// Commits files that change their places, in one commit with those that are written and removed.
+    pub(super) fn rearrange(
+        &self,
+        branch: &BranchName,
+        start: &CommitSha,
+        (files, subject): (&Rearranged, &str),
+    ) -> Result<Put> {
+        let removed = files.removed.iter().map(removal);
+        let placed = files.placed.iter();
+        let placed = placed.map(|(path, mode, blob)| addition(path, *mode, blob));
+        let rows: String = removed.chain(placed).collect();
+        let rows = rows + &self.written(&files.written)?;
+        self.advance(branch, start, (&rows, subject))
+    }
+
+    /// Commits rows of an index on top of a branch, if they change anything.
+    fn advance(
+        &self,
+        branch: &BranchName,
+        start: &CommitSha,
+        (rows, subject): (&str, &str),
+    ) -> Result<Put> {
         let reference = format!("refs/heads/{branch}");
         let old = self.commit(&reference)?;
         let parent = old.as_ref().unwrap_or(start);
-        let tree = self.tree_with(parent, files)?;
+        let tree = self.tree_with(parent, rows)?;
         let tip = if self.said(&["rev-parse", &format!("{parent}^{{tree}}")])? == tree {
             parent.clone()
         } else {
@@ -181,8 +218,8 @@ impl Git {
         Ok(())
     }
 
-    /// The id of the tree of a commit with these files in it.
-    fn tree_with(&self, commit: &CommitSha, files: &[Written]) -> Result<String> {
+    /// The id of the tree of a commit with these rows in place of its own.
+    fn tree_with(&self, commit: &CommitSha, rows: &str) -> Result<String> {
         let folder = tempfile::tempdir().context("making a folder for an index")?;
         let index = folder.path().join("index");
         let with_index = |arguments: &[&str], fed: &[u8]| {
@@ -191,27 +228,26 @@ impl Git {
             feed(&mut command, fed)
         };
         with_index(&["read-tree", commit.as_str()], b"")?;
-        let blobs = self.stored(folder.path(), files)?;
-        let rows = files.iter().zip(blobs.lines());
-        let rows: String = rows
-            .map(|(file, blob)| format!("100644 {blob}\t{}\0", file.path))
-            .collect();
         with_index(&["update-index", "-z", "--index-info"], rows.as_bytes())?;
         let tree = with_index(&["write-tree"], b"")?;
         Ok(text(&tree)?.trim().to_owned())
     }
 
-    /// Stores texts as blobs, all of them by one process, and returns their ids, one a line.
-    fn stored(&self, folder: &Path, files: &[Written]) -> Result<String> {
+    /// Stores texts as blobs, all of them by one process, and returns their rows of an index.
+    fn written(&self, files: &[Written]) -> Result<String> {
+        let folder = tempfile::tempdir().context("making a folder for texts")?;
         let mut paths = String::new();
         for (number, file) in files.iter().enumerate() {
-            let path = folder.join(number.to_string());
+            let path = folder.path().join(number.to_string());
             fs::write(&path, &file.text).with_context(|| format!("writing {}", path.display()))?;
             paths.push_str(&format!("{}\n", path.display()));
         }
         let arguments = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
         let blobs = feed(self.git().args(arguments), paths.as_bytes())?;
-        Ok(text(&blobs)?.to_owned())
+        let rows = files.iter().zip(text(&blobs)?.lines());
+        Ok(rows
+            .map(|(file, blob)| addition(&file.path, Mode::File, blob))
+            .collect())
     }
 
     /// Subjects of the commits before and with one, the newest first, that changed what people own.

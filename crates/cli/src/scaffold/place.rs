@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ::scaffold::config;
+use ::scaffold::config::{self, Config};
 use ::scaffold::layout::CONTROL;
 use ::scaffold::tree::Tree;
 use anyhow::Result;
@@ -23,20 +23,16 @@ pub(super) struct Branches {
     pub(super) worker: BranchName,
 }
 
-impl Branches {
-    /// As settings say that were read from `place`.
-    fn of(place: &str, text: &str) -> Result<Self> {
-        let settings = config::parse(CONFIG, text).map_err(|faults| {
-            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            let what = format!("{place} cannot be used: {}", faults.join("; "));
-            Error::unfit("bad_settings", what, "correct it, commit it, and try again")
-        })?;
-        Ok(Self {
-            target: settings.target_branch,
-            worker: settings.worker_branch,
-        })
-    }
+/// The settings that were read from `place`.
+pub(super) fn settings(place: &str, text: &str) -> Result<Config> {
+    Ok(config::parse(CONFIG, text).map_err(|faults| {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        let what = format!("{place} cannot be used: {}", faults.join("; "));
+        Error::unfit("bad_settings", what, "correct it, commit it, and try again")
+    })?)
+}
 
+impl Branches {
     /// As settings say that may be missing or broken: whatever of them can be read.
     pub(super) fn guess(text: Option<&str>) -> Self {
         let document = text.and_then(|text| Document::parse(text).ok());
@@ -62,6 +58,8 @@ impl Branches {
 pub(super) struct Place {
     /// The branches.
     pub(super) branches: Branches,
+    /// The settings that name them.
+    pub(super) settings: Config,
     /// The tip of the target branch.
     pub(super) code: CommitSha,
     /// `.jlo/` at that tip.
@@ -77,9 +75,11 @@ impl Place {
         let place = format!("{CONFIG} on the branch {target}");
         let text = control.text(CONFIG);
         let text = text.ok_or_else(|| not_begun(&place))?;
-        let worker = Branches::of(&place, text)?.worker;
+        let settings = settings(&place, text)?;
+        let worker = settings.worker_branch.clone();
         Ok(Self {
             branches: Branches { target, worker },
+            settings,
             code,
             control,
         })

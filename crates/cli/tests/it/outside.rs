@@ -4,11 +4,12 @@
 mod mcp;
 mod openapi;
 mod webhooks;
+mod workflows;
 
 use std::env;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// Where `cargo xtask` keeps one of these programs. Without it there is nothing to test with, which is a failure and never a pass.
 fn place(name: &str) -> PathBuf {
@@ -37,7 +38,21 @@ fn node(package: &str, script: &str) -> Command {
 
 /// Runs one of them to its end with a text on standard input, and answers what it printed.
 #[track_caller]
-fn printed(mut command: Command, stdin: &str) -> String {
+fn printed(command: Command, stdin: &str) -> String {
+    let output = ended(command, stdin);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {said}", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What one of them printed, whatever it thought of the text.
+fn said(command: Command, stdin: &str) -> String {
+    let output = ended(command, stdin);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn ended(mut command: Command, stdin: &str) -> Output {
     let command = command.stdin(Stdio::piped());
     let mut child = command
         .stdout(Stdio::piped())
@@ -50,8 +65,5 @@ fn printed(mut command: Command, stdin: &str) -> String {
         .unwrap()
         .write_all(stdin.as_bytes())
         .unwrap();
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {said}", output.status);
-    String::from_utf8(output.stdout).unwrap()
+    child.wait_with_output().unwrap()
 }

@@ -3,11 +3,14 @@
 mod at_work;
 mod bad_input;
 mod examined;
+mod exchange;
 mod later;
+mod older;
 mod previews;
-mod repository;
+pub(crate) mod repository;
 mod roles;
 mod tools;
+pub(crate) mod workflows;
 
 use repository::Repository;
 

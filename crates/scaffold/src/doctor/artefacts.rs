@@ -6,6 +6,7 @@ use domain::layer::Layer;
 use super::finding::{Report, Rule};
 use super::form::{Alias, Form};
 use crate::assets;
+use crate::exchange::needs_planning;
 use crate::layout::Paths;
 use crate::prompt::material::labels;
 use crate::tree::Tree;
@@ -82,11 +83,9 @@ impl Artefact {
         self.get(key).map_or(self.node.line, |node| node.line)
     }
 
-    /// Whether a requirement wants deep analysis. The older mark says the opposite.
+    /// Whether a requirement wants deep analysis.
     pub(super) fn wants_analysis(&self) -> bool {
-        let mark = |key: &str| self.node.get(key).and_then(Node::boolean);
-        let older = || mark("implementation_ready").map(|ready| !ready);
-        mark("requires_deep_analysis").or_else(older) == Some(true)
+        needs_planning(&self.node) == Some(true)
     }
 }
 

@@ -16,6 +16,9 @@ pub(super) type Alias = (&'static str, &'static str);
 /// Keys that the older generation of an artefact has, and that say nothing any more.
 const DROPPED: [&str; 1] = ["tags"];
 
+/// Keys that the older generation of an artefact does not have.
+const LATER: [&str; 1] = ["goal"];
+
 /// What a whole date has, of a text that may go on with a time.
 const DATE_LEN: usize = "2026-02-16".len();
 
@@ -76,7 +79,7 @@ impl Form<'_> {
                 self.report
                     .add(Rule::UnknownKey, self.file, entry.line, what);
             }
-            match wanted.iter().find(|it| it.key == name) {
+            match wanted.iter().find(|it| self.current(&it.key) == name) {
                 Some(place) => self.compare(&place.node, &entry.node, &entry.key),
                 None if DROPPED.contains(&name) => {}
                 None => {
@@ -92,10 +95,15 @@ impl Form<'_> {
                 }
             }
         }
-        let there = |key: &str| entries.iter().any(|it| self.current(&it.key) == key);
+        let there = |key: &str| {
+            let key = self.current(key);
+            entries.iter().any(|it| self.current(&it.key) == key)
+        };
+        let is_older = entries.iter().any(|it| self.current(&it.key) != it.key);
+        let may_lack = |key: &str| is_older && LATER.contains(&key);
         let missing: Vec<_> = wanted
             .iter()
-            .filter(|it| !may_be_empty(&it.node) && !there(&it.key))
+            .filter(|it| !may_be_empty(&it.node) && !there(&it.key) && !may_lack(&it.key))
             .collect();
         for place in missing {
             let what = format!("the key `{}` is missing", place.key);
@@ -155,7 +163,7 @@ impl Form<'_> {
         }
     }
 
-    /// The name that the schema has for a key.
+    /// The newer name of a key. A schema of the older generation has the older one too.
     fn current<'k>(&self, key: &'k str) -> &'k str {
         let alias = self.aliases.iter().find(|(older, _)| *older == key);
         alias.map_or(key, |(_, newer)| newer)

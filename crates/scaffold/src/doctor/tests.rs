@@ -45,6 +45,27 @@ fn nothing_is_wrong_with_a_repository_after_bootstrap() {
     assert_eq!(Repository::new().examine(), []);
 }
 
+/// Their files are whole, and a prompt of each fits.
+#[test]
+fn every_built_in_role_can_be_scheduled() {
+    let mut settings = String::new();
+    let mut own = Tree::default();
+    for layer in [Layer::Observers, Layer::Innovators] {
+        let mut rows = Vec::new();
+        for name in assets::roles(layer) {
+            let text = assets::role(layer, &name).unwrap();
+            let path = own_role(layer, Some(&name)).parse().unwrap();
+            own.put(path, crate::tree::Entry::text(text));
+            assert_eq!(role(&own, layer, &name), [], "{name}");
+            rows.push(format!("{{ name = \"{name}\" }}"));
+        }
+        settings.push_str(&format!("[{layer}]\nroles = [{}]\n", rows.join(", ")));
+    }
+    let scheduled = Repository::new().with(repository::CONFIG, &settings);
+    assert_eq!(scheduled.examine(), []);
+    assert_eq!(own.len(), 23);
+}
+
 #[test]
 fn the_older_names_and_forms_are_read_too() {
     let repository = Repository::at_work()

@@ -7,6 +7,7 @@ use domain::redact::presentable;
 
 use super::PromptError;
 use crate::assets;
+use crate::exchange::needs_planning;
 use crate::layout::Paths;
 use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml::{self, Node};
@@ -124,12 +125,9 @@ impl Requirement {
     }
 }
 
-/// Refuses a planner what is ready, and an implementer what is not. Both spellings of the mark are read.
+/// Refuses a planner what is ready, and an implementer what is not.
 fn ready(layer: Layer, path: &TreePath, node: &Node) -> Result<(), PromptError> {
-    let mark = |key: &str| node.get(key).and_then(Node::boolean);
-    let analysis = mark("requires_deep_analysis");
-    let analysis = analysis.or_else(|| mark("implementation_ready").map(|ready| !ready));
-    match (layer, analysis) {
+    match (layer, needs_planning(node)) {
         (Layer::Implementer, Some(true)) => Err(PromptError::NotReady(path.clone())),
         (Layer::Planner, Some(false)) => Err(PromptError::Ready(path.clone())),
         (_, None) => Err(PromptError::NoMark(path.clone())),

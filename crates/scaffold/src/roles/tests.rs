@@ -214,7 +214,7 @@ fn the_list_has_files_built_in_roles_and_the_schedule() {
     assert_eq!(row("taxonomy"), (Layer::Observers, false, true, Some(true)));
     assert_eq!(row("gone"), (Layer::Observers, false, false, Some(false)));
     assert_eq!(row("recruiter"), (Layer::Innovators, false, true, None));
-    assert_eq!(rows.len(), 10);
+    assert_eq!(rows.len(), 23 + 2);
 }
 
 /// A list of roles written in any of several ways.

@@ -312,6 +312,7 @@ const ROWS: &[Row] = &[
     ("scaffold init", &[]),
     ("scaffold bootstrap", &[]),
     ("scaffold upgrade", &[]),
+    ("scaffold migrate", &[]),
     ("scaffold deinit", &[]),
     ("scaffold doctor", &[&[("revision", Words)]]),
     ("role", &[]),
@@ -324,6 +325,10 @@ const ROWS: &[Row] = &[
     ("setup", &[]),
     ("setup gen", &[]),
     ("setup list", &[&[("detail", Words)]]),
+    ("exchange", &[]),
+    ("exchange inspect", &[&[("revision", Words)]]),
+    ("workflow", &[]),
+    ("workflow generate", &[&[("runner", Strict)]]),
     (
         "run",
         &[

@@ -5,6 +5,9 @@ use scaffold::tree::{Mode, TEXT_BYTES_MAX, TreePath};
 
 use super::program::text;
 
+/// What stands for no blob.
+const NO_BLOB: &str = "0000000000000000000000000000000000000000";
+
 /// One row of `git ls-tree --long`.
 pub(super) struct Row {
     pub(super) path: TreePath,
@@ -43,6 +46,22 @@ impl Row {
     pub(super) fn is_read(&self) -> bool {
         self.mode != Mode::Submodule && self.bytes.is_some_and(|bytes| bytes <= TEXT_BYTES_MAX)
     }
+}
+
+/// The row of an index that puts a file there.
+pub(super) fn addition(path: &TreePath, mode: Mode, blob: &str) -> String {
+    let mode = match mode {
+        Mode::File => "100644",
+        Mode::Executable => "100755",
+        Mode::Link => "120000",
+        Mode::Submodule => "160000",
+    };
+    format!("{mode} {blob}\t{path}\0")
+}
+
+/// The row of an index that takes a file away.
+pub(super) fn removal(path: &TreePath) -> String {
+    format!("0 {NO_BLOB}\t{path}\0")
 }
 
 /// The next blob of what `git cat-file --batch` says: a line with its length, then its bytes and a line end.

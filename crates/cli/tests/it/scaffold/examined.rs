@@ -9,7 +9,7 @@ use super::repository::Repository;
 
 const DOCTOR: &[&str] = &["scaffold", "doctor"];
 
-fn today() -> String {
+pub(super) fn today() -> String {
     let now = SystemClock.now().to_zoned(TimeZone::UTC);
     now.date().to_string()
 }

@@ -17,13 +17,13 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const DATE: &str = "2026-02-17T08:00:00Z";
 
 /// A repository in a folder of its own.
-pub(super) struct Repository {
+pub(crate) struct Repository {
     folder: TempDir,
 }
 
 impl Repository {
     /// With one commit on `main`.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("shop")).unwrap();
         let repository = Self { folder };
@@ -38,7 +38,7 @@ impl Repository {
     }
 
     /// After init, a commit and bootstrap.
-    pub(super) fn set_up() -> Self {
+    pub(crate) fn set_up() -> Self {
         let repository = Self::new();
         repository.run(&["scaffold", "init"]).ok();
         repository.commit("Set Gaffer up");
@@ -47,7 +47,7 @@ impl Repository {
     }
 
     /// With events and requirements of a day.
-    pub(super) fn at_work(day: &str) -> Self {
+    pub(crate) fn at_work(day: &str) -> Self {
         let repository = Self::set_up();
         let files = at_work::files(day);
         let files: Vec<_> = files
@@ -58,31 +58,31 @@ impl Repository {
         repository
     }
 
-    pub(super) fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.folder.path().join("shop")
     }
 
-    pub(super) fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         write(&self.root().join(path), text);
     }
 
-    pub(super) fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         fs::read_to_string(self.root().join(path)).unwrap()
     }
 
     /// Commits everything in the working tree.
-    pub(super) fn commit(&self, subject: &str) {
+    pub(crate) fn commit(&self, subject: &str) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "-m", subject]);
     }
 
     /// Commits files to the worker branch as a session does, or takes them away.
-    pub(super) fn commit_to_worker(&self, files: &[(&str, Option<&str>)]) {
+    pub(crate) fn commit_to_worker(&self, files: &[(&str, Option<&str>)]) {
         self.commit_to("jules", files);
     }
 
     /// The same on any branch that is there.
-    pub(super) fn commit_to(&self, branch: &str, files: &[(&str, Option<&str>)]) {
+    pub(crate) fn commit_to(&self, branch: &str, files: &[(&str, Option<&str>)]) {
         let folder = self.folder.path().join("elsewhere");
         let place = folder.to_str().unwrap();
         self.git(&["worktree", "add", "--quiet", place, branch]);
@@ -97,12 +97,12 @@ impl Repository {
         self.git(&["worktree", "remove", place]);
     }
 
-    pub(super) fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         self.git_in(&self.root(), arguments)
     }
 
     #[track_caller]
-    pub(super) fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
+    pub(crate) fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
         self.prepare(&mut command, folder);
         let ran = ran_in(command, arguments);
@@ -111,7 +111,7 @@ impl Repository {
     }
 
     /// Types a line into a shell that finds the built programs first.
-    pub(super) fn types(&self, line: &str) -> Ran {
+    pub(crate) fn types(&self, line: &str) -> Ran {
         let built = Path::new(env!("CARGO_BIN_EXE_gaffer")).parent().unwrap();
         let mut command = Command::new("/bin/sh");
         self.prepare(&mut command, &self.root());
@@ -119,13 +119,13 @@ impl Repository {
         ran_in(command, &["-c", line])
     }
 
-    pub(super) fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         self.run_in(&self.root(), arguments)
     }
 
     /// It ends with 2, prints nothing, and names what does not fit.
     #[track_caller]
-    pub(super) fn refuses(&self, arguments: &[&str], named: &str) {
+    pub(crate) fn refuses(&self, arguments: &[&str], named: &str) {
         let ran = self.run(arguments);
         let printed = (ran.code, ran.stdout.as_str());
         assert_eq!(printed, (2, ""), "{arguments:?}: {ran:?}");
@@ -133,36 +133,37 @@ impl Repository {
         assert!(ran.stderr.len() < 1_000, "{arguments:?}: {ran:?}");
     }
 
-    pub(super) fn run_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
+    pub(crate) fn run_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
         ran_in(self.gaffer(folder), arguments)
     }
 
     /// The command, to be changed by a test.
-    pub(super) fn gaffer(&self, folder: &Path) -> Command {
+    pub(crate) fn gaffer(&self, folder: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gaffer"));
         self.prepare(&mut command, folder);
         command
     }
 
-    pub(super) fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let ran = self.run(&[arguments, &["--json"]].concat());
         assert_eq!(ran.code, 0, "{ran:?}");
         ran.json()
     }
 
     /// Runs a command that has to fail and returns its error for programs.
-    pub(super) fn refused(&self, arguments: &[&str]) -> FailureText {
+    pub(crate) fn refused(&self, arguments: &[&str]) -> FailureText {
         self.run(&[arguments, &["--json"]].concat()).failure()
     }
 
     /// Everything that a command could have changed.
-    pub(super) fn state(&self) -> String {
+    pub(crate) fn state(&self) -> String {
         let refs = self.git(&["for-each-ref"]);
         let status = self.git(&["status", "--porcelain", "--ignored"]);
         format!("{refs}\n{status}")
     }
 
-    fn prepare(&self, command: &mut Command, folder: &Path) {
+    /// Nothing of the tester's own settings.
+    pub(crate) fn prepare(&self, command: &mut Command, folder: &Path) {
         command
             .env_clear()
             .env("PATH", PATH)
@@ -175,7 +176,7 @@ impl Repository {
 }
 
 /// Runs a command to its end.
-pub(super) fn ran_in(mut command: Command, arguments: &[&str]) -> Ran {
+pub(crate) fn ran_in(mut command: Command, arguments: &[&str]) -> Ran {
     command
         .args(arguments)
         .stdin(Stdio::piped())

@@ -1,0 +1,80 @@
+//! `gaffer exchange inspect`: what is committed in the exchange, as a table and for programs.
+
+use serde_json::json;
+
+use super::at_work::{DECIDED, PENDING, PLANNED, READY, SECOND};
+use super::repository::Repository;
+
+const INSPECT: &[&str] = &["exchange", "inspect"];
+
+#[test]
+fn everything_in_the_exchange_is_listed() {
+    let repository = Repository::at_work("2026-02-17");
+    let before = repository.state();
+    let told = repository.json(INSPECT);
+    let paths = |list: &serde_json::Value| -> Vec<String> {
+        let list = list.as_array().unwrap().iter();
+        list.map(|it| it["path"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(paths(&told["events"]["pending"]), [PENDING]);
+    assert_eq!(paths(&told["events"]["decided"]), [DECIDED, SECOND]);
+    assert_eq!(paths(&told["requirements"]), [PLANNED, READY]);
+    assert_eq!(
+        told["requirements"][0],
+        json!({
+            "path": PLANNED, "id": "cc11dd", "title": "Close the file of cc11dd", "label": "bugs",
+            "requires_deep_analysis": true, "source_events": ["bb11cc"],
+        })
+    );
+    assert_eq!(told["events"]["pending"][0]["role"], "qa");
+    assert_eq!(
+        told["schedule"]["observers"][0],
+        json!({ "name": "taxonomy", "enabled": true })
+    );
+    assert_eq!(
+        (&told["changes"], &told["proposals"]),
+        (&json!(null), &json!([]))
+    );
+    let shown = repository.run(INSPECT).ok().stdout;
+    for part in [
+        "taxonomy, data_arch",
+        "A file stays open in aa11bb",
+        "There are no proposals.",
+        "wanted",
+        READY,
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(repository.types("jlo exchange inspect").stdout, shown);
+    assert_eq!(repository.state(), before);
+}
+
+#[test]
+fn another_revision_is_looked_into_and_what_does_not_fit_is_named() {
+    let repository = Repository::at_work("2026-02-17");
+    repository.git(&["branch", "session", "jules"]);
+    repository.commit_to("session", &[(READY, Some("id: [\n")), (PENDING, None)]);
+    let told = repository.json(&[INSPECT, &["--ref", "session"]].concat());
+    assert_eq!(told["unreadable"], json!([READY]));
+    assert_eq!(told["events"]["pending"], json!([]));
+    let shown = repository
+        .run(&[INSPECT, &["--ref", "session"]].concat())
+        .ok();
+    assert!(shown.stdout.contains("gaffer scaffold doctor"), "{shown:?}");
+    for (arguments, named) in [
+        (
+            &["exchange", "inspect", "--ref", "nothing"][..],
+            "no commit `nothing`",
+        ),
+        (
+            &["exchange", "inspect", "--ref", "main"],
+            "bootstrap the repository first",
+        ),
+        (&["exchange", "inspect", "more"], "more"),
+        (&["exchange", "inspct"], "inspect"),
+    ] {
+        repository.refuses(arguments, named);
+    }
+    Repository::new().refuses(INSPECT, "gaffer scaffold init");
+}

@@ -1,6 +1,7 @@
 //! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
 
 mod gates;
+mod schedule;
 
 use std::collections::BTreeMap;
 
@@ -68,8 +69,12 @@ fn piped(rules: PipelineRules) -> Source {
 }
 
 async fn world_of(source: Source, stories: Vec<Story>) -> World {
+    world_with(files(), source, stories).await
+}
+
+async fn world_with(files: BTreeMap<String, String>, source: Source, stories: Vec<Story>) -> World {
     let mut repo = RepoSetup::new(REPO).with_ci(ci(green_checks()));
-    repo.files = files();
+    repo.files = files;
     World::with(Setup {
         scenario: Scenario {
             repos: vec![repo],

@@ -18,7 +18,7 @@ fn asked_for() -> Vec<String> {
     let ct = ct.chain([29, 34, 36, 38, 39, 40, 41, 43]);
     let c = (4..=19).chain(22..=28).chain(32..=36).chain(38..=40);
     let c = c.chain(44..=48).chain(51..=53).chain([55]).chain(57..=63);
-    let c = c.chain([67, 68, 72, 77, 78]).chain(80..=82);
+    let c = c.chain([67, 68, 72, 73, 77, 78]).chain(80..=82);
     let named = |name: &str, row: i32| format!("{name}{row}");
     a.map(|row| named("A", row))
         .chain((1..=57).map(|row| named("B", row)))

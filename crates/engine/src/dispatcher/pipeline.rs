@@ -4,6 +4,7 @@ mod planning;
 mod prompts;
 mod proposing;
 mod requirement;
+mod schedule;
 mod trees;
 
 use domain::ids::{BranchName, JobId, PipelineId};

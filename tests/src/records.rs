@@ -16,6 +16,7 @@ use domain::pipeline::{Pipeline, Requirement};
 use domain::policy::Source;
 use domain::pull::Lane;
 use domain::redelivery::RedeliveryState;
+use domain::schedule::Schedule;
 use domain::token::Token;
 use domain::wake::Wake;
 use domain::webhook_activity::WebhookActivity;
@@ -98,6 +99,7 @@ kinds! {
     Readings "readings",
     Repository "repository",
     Requirement "requirement",
+    Schedule "schedule",
     Session "session",
     Slots "slots",
     Source "source",
@@ -160,6 +162,7 @@ impl Kind {
             Self::Readings => again::<ReadCounter>(it),
             Self::Repository => again::<RepoName>(it),
             Self::Requirement => again::<Requirement>(it),
+            Self::Schedule => again::<Schedule>(it),
             Self::Slots => again::<Slots>(it),
             Self::Source => again::<Source>(it),
             Self::Switches => again::<Switches>(it),
@@ -196,7 +199,7 @@ const BELOW: [(&str, Kind); 17] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 32] = [
+const AGGREGATES: [(&str, Kind); 33] = [
     ("JOB#", Kind::Job),
     (keys::DELIVERY, Kind::Delivery),
     (keys::INTAKE, Kind::Intake),
@@ -229,6 +232,7 @@ const AGGREGATES: [(&str, Kind); 32] = [
     ("LEASE#pipeline#", Kind::PipelineTurn),
     (keys::PIPELINE, Kind::Pipeline),
     (keys::REQUIREMENT, Kind::Requirement),
+    (keys::SCHEDULE, Kind::Schedule),
 ];
 
 /// The kind of a record; panics at one that is new here.

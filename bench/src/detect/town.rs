@@ -204,6 +204,7 @@ impl Town {
                     | Work::Delivery { .. }
                     | Work::Pipeline { .. }
                     | Work::Requirement { .. }
+                    | Work::Schedule { .. }
                     | Work::Transcript { .. }
                     | Work::Intake { .. }
                     | Work::Issue { .. }

@@ -1,6 +1,7 @@
 //! Runs of pipelines and requirements: begins them, lists them, shows them, and calls runs off.
 
 pub(crate) mod requirements;
+mod schedule;
 mod view;
 
 use std::fmt;
@@ -18,6 +19,7 @@ use domain::ids::{InvalidId, PipelineId, RepoName};
 use domain::layer::Layer;
 use domain::pipeline::{ASK_CHARS_MAX, EntryPoint, OddAsk, PipelineAsk};
 use domain::redact::presentable;
+use domain::schedule::Schedule;
 use engine::backend::Error;
 use engine::pipelines::PipelineOrder;
 
@@ -60,9 +62,12 @@ pub(crate) async fn list(
         }
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let runs = api.backend.pipelines(&must_repo(repo)?, limit).await?;
+    let repo = must_repo(repo)?;
+    let runs = api.backend.pipelines(&repo, limit).await?;
+    let known = api.backend.store.get::<Schedule>(&repo).await?;
     Ok(Json(Pipelines {
         pipelines: runs.iter().map(view::run).collect(),
+        schedule: known.map(|found| schedule::view(&found.value)),
     }))
 }
 

@@ -2,6 +2,7 @@
 
 mod one_layer;
 mod requirement;
+mod schedule;
 mod show;
 mod wait;
 

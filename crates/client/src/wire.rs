@@ -15,6 +15,7 @@ mod pipelines;
 mod problem;
 mod push;
 mod report;
+mod schedule;
 mod sources;
 mod workers;
 
@@ -55,6 +56,7 @@ pub use report::{
     AccountView, BudgetView, DeliveryLogView, GitHubView, Health, PlannedStep, QueueView,
     SpendingView, Status, UsageView, Used, WebhookCounts, WebhookFeedView, Why,
 };
+pub use schedule::{LeftOutTime, ScheduleErrorView, ScheduleView, ScheduledRun};
 pub use sources::{
     CreateSource, DeliverySettings, EditSource, PipelineSettings, SourceRemoved, SourceView,
     Sources,

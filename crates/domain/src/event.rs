@@ -242,6 +242,8 @@ pub enum ErrorCause {
     GitHub,
     /// A phase of a delivery failed.
     PhaseFailed,
+    /// The schedule of a pipeline cannot be read.
+    Schedule,
     /// A cause that a newer version stored and this one does not know; kept as it is, cut to 80 characters.
     Other(String),
 }
@@ -293,7 +295,7 @@ impl Occurrence {
 
 impl ErrorCause {
     /// Every cause that this version knows.
-    pub const KNOWN: [Self; 20] = [
+    pub const KNOWN: [Self; 21] = [
         Self::SessionFailed,
         Self::SessionPaused,
         Self::UnknownState,
@@ -314,6 +316,7 @@ impl ErrorCause {
         Self::TooOften,
         Self::GitHub,
         Self::PhaseFailed,
+        Self::Schedule,
     ];
 
     /// The cause as written in events and in the store.
@@ -339,6 +342,7 @@ impl ErrorCause {
             Self::TooOften => "too_often",
             Self::GitHub => "github",
             Self::PhaseFailed => "phase_failed",
+            Self::Schedule => "schedule",
             Self::Other(text) => text,
         }
     }

@@ -33,6 +33,7 @@ pub mod merge;
 pub mod pull;
 
 pub mod pipeline;
+pub mod schedule;
 
 pub mod delivery;
 pub mod intake;

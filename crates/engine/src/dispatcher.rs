@@ -224,6 +224,7 @@ impl Dispatcher {
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Delivery { id } => Box::pin(self.delivery(id)).await,
             Work::Pipeline { id } => Box::pin(self.pipeline(id)).await,
+            Work::Schedule { repo } => Box::pin(self.schedule(repo)).await,
             Work::Requirement { repo, id } => Box::pin(self.requirement(repo, id)).await,
             Work::Transcript { id, run } => self.transcript_for_caller(id, run).await,
             Work::Intake {

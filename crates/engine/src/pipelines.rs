@@ -10,7 +10,7 @@ use domain::pipeline::{
 use domain::policy::Source;
 use jiff::Timestamp;
 
-use crate::backend::{Backend, Error, IndexEntry, decide_again};
+use crate::backend::{Backend, Error, IndexEntry, UnitOfWork, decide_again};
 use crate::keys;
 use crate::store::{Versioned, decode};
 use crate::work::Work;
@@ -35,26 +35,37 @@ impl Backend {
         order: &PipelineOrder,
         by: &str,
     ) -> Result<Pipeline, Error> {
-        let (ask, kinds) = asked(order);
         decide_again(format!("the pipeline of {repo}"), || async {
-            let source = self.source_of_pipeline(repo).await?;
-            let turn = self.store.read(&keys::pipeline_turn(repo)).await?;
-            self.refuse_running(repo, turn.as_ref()).await?;
-            let new = self.new_pipeline(&source.value, ask.clone(), by)?;
-            let new = pipeline::start(new, &kinds);
-            let mut unit = self.unit();
-            let due = Some(self.now());
-            unit.save_at(&new.id, &new, (None, due));
-            let version = turn.map(|turn| turn.version);
-            let key = keys::pipeline_turn(repo);
-            unit.put(key, &new.id, version, IndexEntry::default());
-            // A source that is removed meanwhile would leave the run without one.
-            unit.check(keys::source(repo), source.version);
-            let id = new.id.clone();
-            unit.enqueue(&keys::pipeline_pk(&id), Work::Pipeline { id });
+            let (new, unit) = self.new_run(repo, order, by).await?;
             Ok(self.try_commit(unit).await?.then_some(new))
         })
         .await
+    }
+
+    /// A run that may begin, and the unit that begins it.
+    pub(crate) async fn new_run(
+        &self,
+        repo: &RepoName,
+        order: &PipelineOrder,
+        by: &str,
+    ) -> Result<(Pipeline, UnitOfWork), Error> {
+        let (ask, kinds) = asked(order);
+        let source = self.source_of_pipeline(repo).await?;
+        let turn = self.store.read(&keys::pipeline_turn(repo)).await?;
+        self.refuse_running(repo, turn.as_ref()).await?;
+        let new = self.new_pipeline(&source.value, ask, by)?;
+        let new = pipeline::start(new, &kinds);
+        let mut unit = self.unit();
+        let due = Some(self.now());
+        unit.save_at(&new.id, &new, (None, due));
+        let version = turn.map(|turn| turn.version);
+        let key = keys::pipeline_turn(repo);
+        unit.put(key, &new.id, version, IndexEntry::default());
+        // A source that is removed meanwhile would leave the run without one.
+        unit.check(keys::source(repo), source.version);
+        let id = new.id.clone();
+        unit.enqueue(&keys::pipeline_pk(&id), Work::Pipeline { id });
+        Ok((new, unit))
     }
 
     /// A run that has to be stored.

@@ -39,6 +39,13 @@ impl Backend {
                 self.ask(&work).await?;
             }
         }
+        for source in self.store.sources().await? {
+            let source = source.value;
+            if meant(&source.repo) && source.pipeline.is_some() {
+                let repo = source.repo;
+                self.ask(&Work::Schedule { repo }).await?;
+            }
+        }
         for delivery in self.store.open_deliveries().await? {
             let Delivery { id, repo, .. } = delivery.value;
             if meant(&repo) {

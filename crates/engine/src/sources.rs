@@ -7,19 +7,20 @@ mod syncing;
 use domain::ids::RepoName;
 use domain::intake::Intake;
 use domain::policy::Source;
+use domain::schedule::Schedule;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, UnitOfWork, decide_again, ignore_conflict};
 use crate::keys;
 use crate::ports::{Expect, Key, Record, Write};
-use crate::store::Versioned;
+use crate::store::{Aggregate, Versioned};
 
 pub use changes::SourceRefused;
 pub use removal::SourceUse;
 
 impl Backend {
     /// Saves a source, new or changed. Where its rules for pull requests changed, each is read again at once; so are
-    /// its issues.
+    /// its issues, and the schedule of its pipeline.
     pub async fn save_source(
         &self,
         found: Option<&Versioned<Source>>,
@@ -30,10 +31,16 @@ impl Backend {
         if source.deliveries.label.is_some() {
             self.read_issues_soon(&mut unit, &source.repo).await?;
         }
+        if source.pipeline.is_some() {
+            self.read_schedule_soon(&mut unit, &source.repo).await?;
+        }
         self.commit(unit).await?;
+        // What a crash leaves behind ends at its next look.
         if source.deliveries.label.is_none() {
-            // What a crash leaves behind ends at its next look.
-            self.end_intake(&source.repo).await?;
+            self.end_of_source::<Intake>(&source.repo).await?;
+        }
+        if source.pipeline.is_none() {
+            self.end_of_source::<Schedule>(&source.repo).await?;
         }
         if found.is_none_or(|found| found.value.judges_like(source)) {
             return Ok(());
@@ -55,14 +62,29 @@ impl Backend {
         Ok(())
     }
 
-    /// Forgets how far the issues of a source were read, with the due of the next reading.
-    pub async fn end_intake(&self, repo: &RepoName) -> Result<(), Error> {
-        decide_again(format!("the intake of {repo}"), || async move {
-            let Some(found) = self.store.get::<Intake>(repo).await? else {
+    /// Has the schedule of a source's pipeline read at once, and from then on at intervals.
+    async fn read_schedule_soon(
+        &self,
+        unit: &mut UnitOfWork,
+        repo: &RepoName,
+    ) -> Result<(), Error> {
+        let found = self.store.get_or_initial::<Schedule>(repo).await?;
+        let next = found.value.asked_again(self.now());
+        unit.save(repo, &next, Some(found.version));
+        Ok(())
+    }
+
+    /// Forgets what a source has in a row of its own, with the due of its next look.
+    pub(crate) async fn end_of_source<T: Aggregate<Id = RepoName>>(
+        &self,
+        repo: &RepoName,
+    ) -> Result<(), Error> {
+        decide_again(format!("the {} {repo}", T::KIND), || async move {
+            let Some(found) = self.store.get::<T>(repo).await? else {
                 return Ok(Some(()));
             };
             let mut unit = self.unit();
-            unit.delete(keys::intake(repo), &found);
+            unit.delete(T::key(repo), &found);
             Ok(self.try_commit(unit).await?.then_some(()))
         })
         .await

@@ -102,6 +102,11 @@ pub enum Work {
         /// Which.
         id: PipelineId,
     },
+    /// The schedule of a pipeline: the settings of its repository, and the run whose time has come.
+    Schedule {
+        /// The repository.
+        repo: RepoName,
+    },
     /// A requirement of a pipeline: how its delivery is, and the removal of its files.
     Requirement {
         /// The repository.
@@ -168,6 +173,7 @@ impl Work {
             }
             Self::Delivery { id } | Self::Transcript { id, .. } => format!("delivery {id}"),
             Self::Pipeline { id } => format!("pipeline {id}"),
+            Self::Schedule { repo } => format!("schedule of {}", repo.key()),
             Self::Requirement { repo, id } => format!("requirement {id} of {}", repo.key()),
             Self::Intake { repo, .. } => format!("issues of {}", repo.key()),
             Self::Issue { issue } => format!("issues of {}", issue.repo.key()),
@@ -213,6 +219,10 @@ impl Work {
         }
         if let Some((repo, id)) = keys::requirement_in(&key.pk) {
             return Some(Self::Requirement { repo, id });
+        }
+        if let Some(repo) = key.pk.strip_prefix(keys::SCHEDULE) {
+            let repo = repo.parse().ok()?;
+            return Some(Self::Schedule { repo });
         }
         if let Some(repo) = key.pk.strip_prefix(keys::INTAKE) {
             return Some(Self::Intake {

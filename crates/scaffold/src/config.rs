@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use domain::ids::{BranchName, RoleName};
 use toml_edit::{Document, Item, TableLike};
 
-use crate::fault::{Fault, line_at};
+use crate::fault::{Fault, line_at, shown};
+use crate::timetable;
 use reader::Reader;
 
 /// The longest wait for a step in minutes: a day, after which a person has looked.
@@ -48,7 +49,7 @@ pub struct Workflow {
     pub clock: Clock,
     /// The label of the machine that Actions runs on.
     pub runner_mode: Option<String>,
-    /// The schedules as written; the code that has a zone reads them.
+    /// The times as cron expressions; [`timetable`] says when they come.
     pub cron: Vec<Schedule>,
     /// The zone of the schedules by its IANA name; UTC without one.
     pub timezone: Option<String>,
@@ -195,12 +196,32 @@ fn workflow(reader: &mut Reader<'_>, root: &dyn TableLike) -> Workflow {
         Some(_) => reader.fault(section, "clock", "is `gaffer` or `actions`"),
     }
     workflow.runner_mode = reader.text(section, "runner_mode");
-    workflow.timezone = reader.text(section, "timezone");
-    workflow.cron = reader.texts(section, "cron");
+    schedule(reader, section, &mut workflow);
     if let Some(minutes) = reader.positive(section, "wait_minutes_default", WAIT_MINUTES_MAX) {
         workflow.wait_minutes = minutes;
     }
     workflow
+}
+
+/// When runs begin: what is no time, or no zone, is a fault here and not only when a run is awaited.
+fn schedule(reader: &mut Reader<'_>, section: &dyn TableLike, workflow: &mut Workflow) {
+    workflow.timezone = reader.text(section, "timezone");
+    if let Some(Err(why)) = workflow.timezone.as_deref().map(timetable::zone) {
+        reader.fault(section, "timezone", &why);
+    }
+    workflow.cron = reader.texts(section, "cron");
+    for written in &workflow.cron {
+        if let Err(why) = timetable::cron(&written.expression) {
+            reader.note(
+                written.line,
+                format!("`{}` {why}", shown(&written.expression)),
+            );
+        }
+    }
+    if workflow.cron.len() > timetable::CRON_MAX {
+        let what = format!("has more than {} expressions", timetable::CRON_MAX);
+        reader.fault(section, "cron", &what);
+    }
 }
 
 /// Checks what the origin's own client was told; a repository never says where our key goes.

@@ -18,5 +18,6 @@ pub mod prompt;
 pub mod roles;
 pub mod scope;
 pub mod setup;
+pub mod timetable;
 pub mod tree;
 pub mod yaml;

@@ -3,6 +3,7 @@
 mod gates;
 mod innovators;
 mod proposals;
+mod schedule;
 
 use std::collections::BTreeMap;
 

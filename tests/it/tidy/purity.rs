@@ -22,6 +22,7 @@ const PURE: [(&str, &[&str]); 2] = [
     (
         "scaffold",
         &[
+            "croner",
             "include_dir",
             "jiff",
             "minijinja",

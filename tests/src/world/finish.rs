@@ -37,8 +37,8 @@ fn is_unfinished(record: &Record) -> bool {
     if pk.starts_with(keys::DELIVERY) {
         return !it::<Delivery>(record).is_terminal();
     }
-    // A source whose issues are not read has no row.
-    if pk.starts_with(keys::INTAKE) {
+    // A source whose issues are not read has no row, and one whose pipeline is off has no schedule.
+    if pk.starts_with(keys::INTAKE) || pk.starts_with(keys::SCHEDULE) {
         return true;
     }
     pk.starts_with("CFG#account#") && it::<Account>(record).next_poll > jiff::Timestamp::MIN

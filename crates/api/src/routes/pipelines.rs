@@ -17,7 +17,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/pipelines",
         (
             "list_pipelines",
-            "Lists the runs of a repository's pipeline, the newest first",
+            "Lists the runs of a repository's pipeline, the newest first, and when the next ones begin by themselves",
         ),
         || get(pipelines::list),
     )

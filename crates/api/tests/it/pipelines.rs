@@ -8,6 +8,7 @@ use domain::pipeline::{
     FoundRequirement, Input, Member, MemberState, Pipeline, Plan, Requirement, RequirementRef,
     RequirementState, apply,
 };
+use domain::schedule::{BegunRun, LeftOut, Schedule, ScheduleError, ScheduleSettings};
 use domain::token::Scope;
 use engine::deliveries::DeliveryOrder;
 use engine::ports::Clock;
@@ -457,4 +458,68 @@ async fn a_source_with_a_pull_request_of_our_own_is_not_removed() {
     let refused = world.call(Method::DELETE, SOURCE, (&[], "")).await;
     assert_eq!(refused.code(409), "in_use");
     assert_eq!(refused.json()["existing"], job.to_string());
+}
+
+#[tokio::test]
+async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
+    let list = "/api/pipelines?repo=acme/shop";
+    let off = World::new().await;
+    assert_eq!(off.get(list).await.ok(200).get("schedule"), None);
+    let world = world().await;
+    let now = world.clock.now();
+    let unread = world.get(list).await.ok(200)["schedule"].clone();
+    let bare = json!({ "clock": "gaffer", "cron": [], "timezone": "UTC", "next_look": now });
+    assert_eq!(unread, bare);
+    let before = world.backend.store.get::<Schedule>(&repo()).await.unwrap();
+    let settings = ScheduleSettings {
+        cron: vec!["0 20 * * *".to_owned()],
+        timezone: Some("Europe/Berlin".to_owned()),
+        by_actions: true,
+    };
+    let run: PipelineId = "01j00000000000000000000042".parse().unwrap();
+    let (secret, reason) = ("ghp_".to_owned() + &"a".repeat(36), "paused".to_owned());
+    let known = Schedule {
+        tip: None,
+        settings: Some(settings),
+        dealt_to: Some(now),
+        next: Some(now),
+        begun: Some(BegunRun {
+            time: now,
+            at: now,
+            run,
+        }),
+        left_out: Some(LeftOut { time: now, reason }),
+        error: Some(ScheduleError {
+            since: now,
+            reason: format!("no {secret}"),
+            told: None,
+        }),
+        due: None,
+    };
+    let mut unit = world.backend.unit();
+    unit.save(&repo(), &known, before.map(|it| it.version));
+    world.backend.commit(unit).await.unwrap();
+    let shown = world.get(list).await;
+    let shown = &shown.ok(200)["schedule"];
+    assert!(!shown.to_string().contains(&secret), "{shown}");
+    assert!(
+        shown["last_error"]["reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("no ")
+    );
+    assert_eq!(shown["last_error"]["since"], json!(now));
+    for (field, value) in [
+        ("clock", json!("actions")),
+        ("cron", json!(["0 20 * * *"])),
+        ("timezone", json!("Europe/Berlin")),
+        ("next_at", json!(now)),
+        (
+            "last_run",
+            json!({ "pipeline_id": "01j00000000000000000000042", "time": now, "begun_at": now }),
+        ),
+        ("left_out", json!({ "time": now, "reason": "paused" })),
+    ] {
+        assert_eq!(shown[field], value, "{field}");
+    }
 }

@@ -50,7 +50,7 @@ pub(crate) enum PipelineCommand {
         #[arg(long, value_name = "STEP")]
         from: Option<EntryPoint>,
     },
-    /// List the runs of a source, the newest first.
+    /// List the runs of a source, the newest first, and when the next ones begin by themselves.
     #[command(
         alias = "ls",
         after_help = "Example:\n  gaffer pipeline list acme/shop"

@@ -7,6 +7,7 @@ use client::wire::{
 use domain::policy::Source;
 use serde_json::json;
 
+use super::schedule;
 use crate::render::{Answer, next, value};
 use crate::switch::moment;
 use crate::why::{reasons, under};
@@ -28,7 +29,7 @@ pub(super) fn settings(source: &Source) -> Answer {
         ])
 }
 
-/// The runs of a source.
+/// The runs of a source, and when the next ones begin by themselves.
 pub(super) fn list(listed: &Pipelines) -> Answer {
     let row = |run: &PipelineView| {
         vec![
@@ -42,7 +43,12 @@ pub(super) fn list(listed: &Pipelines) -> Answer {
     let head = ["pipeline", "state", "step", "by", "created"];
     let rows = listed.pipelines.iter().map(row).collect();
     let none = "No run yet: `gaffer pipeline start OWNER/REPO`.";
-    Answer::new(value(listed)).table(&head, rows, none)
+    let answer = Answer::new(value(listed));
+    let answer = match &listed.schedule {
+        Some(known) => answer.pairs(schedule::pairs(known)),
+        None => answer,
+    };
+    answer.table(&head, rows, none)
 }
 
 /// The step that a run is at.

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Next, Reason, form};
+use super::{Next, Reason, ScheduleView, form};
 
 /// How many runs a list holds when nothing else is asked for.
 pub const PIPELINES_LIMIT: u32 = 20;
@@ -64,6 +64,9 @@ pub struct CancelPipeline {}
 pub struct Pipelines {
     /// The runs.
     pub pipelines: Vec<PipelineView>,
+    /// When runs begin by themselves; none while the pipeline is off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<ScheduleView>,
 }
 
 /// One run of a pipeline.

@@ -99,6 +99,7 @@ pub fn cause_asks_for(cause: &ErrorCause) -> &'static [Order] {
         | ErrorCause::TooOften
         | ErrorCause::GitHub
         | ErrorCause::PhaseFailed
+        | ErrorCause::Schedule
         | ErrorCause::Other(_) => &[],
     }
 }

@@ -118,6 +118,7 @@ fn heads_max(cause: &ErrorCause) -> usize {
         | ErrorCause::TooOften
         | ErrorCause::GitHub
         | ErrorCause::PhaseFailed
+        | ErrorCause::Schedule
         | ErrorCause::WrongBase
         | ErrorCause::Other(_) => 1,
     }

@@ -156,7 +156,7 @@ impl Dispatcher {
     }
 
     /// An error of GitHub concerns the account's agent, like an error of its key.
-    async fn announce(
+    pub(super) async fn announce(
         &self,
         unit: &mut UnitOfWork,
         source: &Source,

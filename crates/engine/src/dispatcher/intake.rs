@@ -28,7 +28,7 @@ impl Dispatcher {
     pub(super) async fn intake(&self, repo: &RepoName, number: Option<u64>) -> Result<(), Error> {
         let source = self.backend.store.source(repo).await?;
         let Some(source) = source.map(|found| found.value) else {
-            return self.backend.end_intake(repo).await;
+            return self.backend.end_of_source::<Intake>(repo).await;
         };
         match (number, &source.deliveries.label) {
             (Some(number), _) if source.paused => {
@@ -49,7 +49,7 @@ impl Dispatcher {
             }
             (None, Some(label)) => self.sweep_issues(repo, (&source, label)).await,
             // Its row would stay due for ever.
-            (None, None) => self.backend.end_intake(repo).await,
+            (None, None) => self.backend.end_of_source::<Intake>(repo).await,
         }
     }
 

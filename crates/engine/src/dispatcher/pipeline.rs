@@ -5,6 +5,7 @@ mod prompts;
 mod proposing;
 mod publishing;
 mod requirement;
+mod schedule;
 mod trees;
 
 use domain::ids::{BranchName, JobId, PipelineId};

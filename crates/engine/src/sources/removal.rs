@@ -6,6 +6,7 @@ use domain::intake::Intake;
 use domain::pipeline::{Requirement, RequirementState};
 use domain::policy::Source;
 use domain::redelivery::Log;
+use domain::schedule::Schedule;
 
 use super::changes::no_such;
 use crate::backend::{Backend, Error, decide_again, ignore_conflict};
@@ -77,6 +78,9 @@ impl Backend {
             }
             if let Some(intake) = self.store.get::<Intake>(repo).await? {
                 unit.delete(keys::intake(repo), &intake);
+            }
+            if let Some(schedule) = self.store.get::<Schedule>(repo).await? {
+                unit.delete(keys::schedule(repo), &schedule);
             }
             let is_saved = self.try_commit(unit).await?;
             Ok(is_saved.then_some(Ok(found.value)))

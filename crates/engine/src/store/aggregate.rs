@@ -12,6 +12,7 @@ use domain::notes::Notes;
 use domain::pipeline::{Pipeline, Requirement};
 use domain::policy::Source;
 use domain::redelivery::{Log, RedeliveryState};
+use domain::schedule::Schedule;
 use domain::token::Token;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -193,6 +194,27 @@ impl Aggregate for Intake {
 }
 
 impl Initial for Intake {
+    fn initial(_: &RepoName) -> Self {
+        Self::default()
+    }
+}
+
+impl Aggregate for Schedule {
+    type Id = RepoName;
+    const KIND: &'static str = "schedule of the pipeline of";
+
+    fn key(id: &RepoName) -> Key {
+        keys::schedule(id)
+    }
+    fn name(id: &RepoName) -> String {
+        id.to_string()
+    }
+    fn due(&self) -> Option<Timestamp> {
+        self.due
+    }
+}
+
+impl Initial for Schedule {
     fn initial(_: &RepoName) -> Self {
         Self::default()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::GitHub;
 use super::contents::Change;
@@ -27,6 +27,30 @@ impl GitHub {
             .iter()
             .filter_map(|entry| Some((entry.path.clone(), text(&entry.oid)?)));
         Some(texts.collect())
+    }
+
+    /// Makes one commit with these files on the tip of a branch, as a person who pushes it does.
+    ///
+    /// # Errors
+    /// With what git or the branch says against it.
+    pub fn push_files(
+        &self,
+        now: Timestamp,
+        (repo, branch): (&str, &str),
+        (login, message): (&str, &str),
+        files: &[(&str, &str)],
+    ) -> Result<(), String> {
+        let files = files.iter();
+        let writing = Writing {
+            after: SignedDuration::ZERO,
+            branch: None,
+            files: files
+                .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+                .collect(),
+            moves: Vec::new(),
+            removals: Vec::new(),
+        };
+        self.write(now, (repo, branch, branch), (login, message), &writing)
     }
 
     /// The files that a branch changed since it left another one.

@@ -39,7 +39,8 @@ impl<'a> Reader<'a> {
         self.note(line, format!("`{}` {what}", shown(key)));
     }
 
-    fn note(&mut self, line: usize, what: String) {
+    /// Notes that something is wrong in a line.
+    pub(super) fn note(&mut self, line: usize, what: String) {
         self.faults.push(Fault::new(self.file, line, what));
     }
 

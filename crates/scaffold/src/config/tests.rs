@@ -164,6 +164,26 @@ fn doubled_schedules_and_addresses_in_the_clear_are_refused() {
 }
 
 #[test]
+fn what_is_no_time_and_no_zone_is_refused_in_its_line() {
+    let text = "[workflow]\ntimezone = \"Europe/Berlon\"\ncron = [\n  \"0 20 * * *\",\n  \"0 0 30 2 *\",\n  \"20\",\n]\n";
+    let found = said(text);
+    assert_eq!(
+        found[..2],
+        [
+            "c:2: `timezone` names no time zone; did you mean `Europe/Berlin`?",
+            "c:5: `0 0 30 2 *` names a time that never comes",
+        ]
+    );
+    assert!(found[2].starts_with("c:6: `20` is no cron expression of five fields"));
+    assert_eq!(found.len(), 3);
+    let many: Vec<String> = (0..21)
+        .map(|minute| format!("\"{minute} * * * *\""))
+        .collect();
+    let many = format!("[workflow]\ncron = [{}]\n", many.join(", "));
+    assert_eq!(said(&many), ["c:2: `cron` has more than 20 expressions"]);
+}
+
+#[test]
 fn a_byte_order_mark_crlf_and_tabs_change_nothing() {
     let windows = format!("\u{feff}{}", WHOLE.replace('\n', "\r\n")).replace("  {", "\t{");
     assert_eq!(parse("c", &windows), parse("c", WHOLE));

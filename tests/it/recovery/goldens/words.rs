@@ -101,7 +101,7 @@ words! {
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
-        TooOften, GitHub, PhaseFailed, Other,
+        TooOften, GitHub, PhaseFailed, Schedule, Other,
     }
     Audience { Agent, Human, Nobody }
     Channel { Http, Inbox }
@@ -109,7 +109,7 @@ words! {
     Scope { Read, Write, Admin }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
     Work {
-        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Pipeline, Requirement, Transcript, Intake, Issue, Redelivery,
+        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Pipeline, Requirement, Schedule, Transcript, Intake, Issue, Redelivery,
     }
     Log { App, Repo }
     LogStatus { Read, NoHook, Forbidden, Unread }
@@ -228,6 +228,7 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::PipelineTurn
         | Kind::Readings
         | Kind::Repository
+        | Kind::Schedule
         | Kind::Session
         | Kind::Slots
         | Kind::Switches

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::failure::FailureClass;
-use domain::ids::{CommitSha, JobId, RepoName};
+use domain::ids::{BranchName, CommitSha, JobId, RepoName};
 use domain::layer::Layer;
 use domain::pipeline::{
     FoundRequirement, MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas,
@@ -13,6 +13,7 @@ use domain::redact::presentable;
 use scaffold::config::{self, Config};
 use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
 use scaffold::prompt::Trees;
+use scaffold::tree::Tree;
 use scaffold::{doctor, exchange, pin};
 
 use super::trees::TreeCache;
@@ -304,21 +305,27 @@ fn unplanned(pipeline: &Pipeline, trees: &Trees, paths: &Paths) -> Vec<Asked> {
 
 /// The settings of the repository, if this Gaffer may work by them.
 fn settings(trees: &Trees, pipeline: &Pipeline) -> Result<Config, String> {
-    let version = trees.target.text(pin::PIN).ok_or_else(|| {
+    settings_in(&trees.target, (&pipeline.target, &pipeline.worker))
+}
+
+/// The same, in the user's files on the target branch.
+pub(super) fn settings_in(
+    files: &Tree,
+    (target, worker): (&BranchName, &BranchName),
+) -> Result<Config, String> {
+    let version = files.text(pin::PIN).ok_or_else(|| {
         format!(
-            "`{}` is not on the branch `{}`: begin with `gaffer scaffold init`, and push it",
-            pin::PIN,
-            pipeline.target
+            "`{}` is not on the branch `{target}`: begin with `gaffer scaffold init`, and push it",
+            pin::PIN
         )
     })?;
     pin::check(version, OURS).map_err(|error| format!("{}: {error}", pin::PIN))?;
-    let text = trees.target.text(CONFIG).unwrap_or_default();
+    let text = files.text(CONFIG).unwrap_or_default();
     let config = config::parse(CONFIG, text).map_err(|faults| match faults.first() {
         Some(fault) => fault.to_string(),
         None => format!("`{CONFIG}` cannot be read"),
     })?;
-    let branches = (pipeline.target.as_str(), pipeline.worker.as_str());
-    match exchange::misfit(&config, branches.0, branches.1) {
+    match exchange::misfit(&config, target.as_str(), worker.as_str()) {
         Some(why) => Err(why),
         None => Ok(config),
     }

@@ -11,6 +11,7 @@ use domain::pipeline::{
 };
 use domain::policy::Source;
 use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
+use domain::schedule::{BegunRun, LeftOut, Schedule, ScheduleError, ScheduleSettings};
 use engine::keys;
 use engine::settings::TrackedPull;
 use engine::work::Work;
@@ -20,6 +21,9 @@ use super::{AT, Samples, job_id, pull_ref, sha};
 pub(super) fn put(samples: &mut Samples, source: &Source, (job, pull): (&Job, &Pull)) {
     samples.put(keys::pipeline(&id()), &pipeline());
     samples.put(keys::pipeline_turn(&pull_ref().repo), &id());
+    for schedule in schedules() {
+        samples.put(keys::schedule(&pull_ref().repo), &schedule);
+    }
     for requirement in requirements() {
         let key = keys::requirement(&requirement.repo, &requirement.reference.id);
         samples.put(key, &requirement);
@@ -61,8 +65,11 @@ pub(super) fn put(samples: &mut Samples, source: &Source, (job, pull): (&Job, &P
 }
 
 /// Messages about them.
-pub(super) fn works() -> [Work; 2] {
+pub(super) fn works() -> [Work; 3] {
     [
+        Work::Schedule {
+            repo: pull_ref().repo,
+        },
         Work::Pipeline { id: id() },
         Work::Requirement {
             repo: pull_ref().repo,
@@ -94,6 +101,40 @@ fn open_issue() -> RepoAction {
 
 fn id() -> PipelineId {
     "01j00000000000000000000042".parse().expect("an id")
+}
+
+fn schedules() -> [Schedule; 2] {
+    let known = Schedule {
+        tip: Some(sha('a')),
+        settings: Some(ScheduleSettings {
+            cron: vec!["0 20 * * *".to_owned()],
+            timezone: Some("Europe/Berlin".to_owned()),
+            by_actions: true,
+        }),
+        dealt_to: Some(AT),
+        next: Some(AT),
+        begun: Some(BegunRun {
+            time: AT,
+            at: AT,
+            run: id(),
+        }),
+        left_out: Some(LeftOut {
+            time: AT,
+            reason: "another run goes on".to_owned(),
+        }),
+        error: None,
+        due: Some(AT),
+    };
+    let unread = Schedule {
+        error: Some(ScheduleError {
+            since: AT,
+            reason: "GitHub answers 502".to_owned(),
+            told: Some("GitHub answers 403".to_owned()),
+        }),
+        due: Some(AT),
+        ..Schedule::default()
+    };
+    [known, unread]
 }
 
 fn trees() -> TreeShas {

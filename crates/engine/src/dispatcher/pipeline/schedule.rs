@@ -1,0 +1,184 @@
+//! Runs that begin by themselves: when the settings of a repository say so, each time once.
+
+use domain::event::Event;
+use domain::ids::RepoName;
+use domain::merge::Hold;
+use domain::pipeline::EntryPoint;
+use domain::policy::Source;
+use domain::schedule::{self, Reading, Schedule, ScheduleSettings, Times};
+use domain::step::Step;
+use scaffold::config::{Clock, Config};
+use scaffold::timetable::Timetable;
+
+use super::planning::{passes, settings_in};
+use crate::backend::{DECIDE_AGAIN_MAX, Error};
+use crate::dispatcher::Dispatcher;
+use crate::pipelines::PipelineOrder;
+use crate::store::Versioned;
+
+/// Who begins such a run, for the record.
+const BY: &str = "schedule";
+
+impl Dispatcher {
+    /// Looks at the schedule of a source: at its settings, and whether a time has come.
+    pub(in crate::dispatcher) async fn schedule(&self, repo: &RepoName) -> Result<(), Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let source = self.backend.store.source(repo).await?;
+            let source = source.map(|found| found.value);
+            let Some(source) = source.filter(|source| source.pipeline.is_some()) else {
+                return self.backend.end_of_source::<Schedule>(repo).await;
+            };
+            let Some(found) = self.backend.store.get::<Schedule>(repo).await? else {
+                return Ok(());
+            };
+            match self.look_at_times(&source, &found).await {
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome,
+            }
+        }
+        Ok(())
+    }
+
+    async fn look_at_times(
+        &self,
+        source: &Source,
+        found: &Versioned<Schedule>,
+    ) -> Result<(), Error> {
+        let hold = self.hold(source).await?;
+        let step = match hold {
+            // As with issues, nothing is read meanwhile.
+            Some(_) => Step::unchanged(found.value.clone()),
+            None => {
+                let reading = self.read_schedule(source, &found.value).await?;
+                let whose = (&source.repo, &source.account);
+                schedule::read(&found.value, whose, reading, self.backend.now())
+            }
+        };
+        let (known, now) = (step.aggregate, self.backend.now());
+        let table = timetable(&known);
+        let after = |at| table.as_ref().and_then(|table| table.next(at));
+        let next = after(now);
+        let come = known.dealt_to.and_then(after).filter(|time| *time <= now);
+        let decided = match (come, hold) {
+            (None, _) => known.waits(next, now),
+            (Some(time), Some(hold)) => known.held((time, next), held(hold), now),
+            (Some(time), None) => {
+                return self.begin_run(source, (found, &known), (time, next)).await;
+            }
+        };
+        self.save_schedule(source, found, (&decided, &step.events))
+            .await
+    }
+
+    /// Begins the run whose time has come, in one commit with what is known of the times.
+    async fn begin_run(
+        &self,
+        source: &Source,
+        (found, known): (&Versioned<Schedule>, &Schedule),
+        times: Times,
+    ) -> Result<(), Error> {
+        let (repo, now) = (&source.repo, self.backend.now());
+        let order = PipelineOrder::From(EntryPoint::Narrator);
+        match self.backend.new_run(repo, &order, BY).await {
+            Ok((run, mut unit)) => {
+                let began = known.began(times, run.id.clone(), now);
+                unit.save(repo, &began, Some(found.version));
+                self.backend.commit(unit).await?;
+                tracing::info!(pipeline.id = %run.id, %repo, "a run began by its schedule");
+                Ok(())
+            }
+            Err(Error::NotNow(refused)) => {
+                let skipped = known.skipped(times, &refused.sentence, now);
+                self.save_schedule(source, found, (&skipped, &[])).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn save_schedule(
+        &self,
+        source: &Source,
+        found: &Versioned<Schedule>,
+        (next, events): (&Schedule, &[Event]),
+    ) -> Result<(), Error> {
+        let mut unit = self.backend.unit();
+        unit.save(&source.repo, next, Some(found.version));
+        self.announce(&mut unit, source, events).await?;
+        self.backend.commit(unit).await
+    }
+
+    async fn read_schedule(&self, source: &Source, known: &Schedule) -> Result<Reading, Error> {
+        match self.settings_at_tip(source, known).await {
+            Err(Error::Outside(failure)) if passes(failure.class) => {
+                tracing::warn!(repo = %source.repo, %failure, "the schedule is read later");
+                Ok(Reading::Delayed(failure.to_string()))
+            }
+            Err(Error::Outside(failure)) => Ok(unreadable(failure.to_string())),
+            outcome => outcome,
+        }
+    }
+
+    /// The settings on the branch of a source, if it moved since they were read.
+    async fn settings_at_tip(&self, source: &Source, known: &Schedule) -> Result<Reading, Error> {
+        let repo = &source.repo;
+        let (Some(target), Some(rules)) = (&source.branch, &source.pipeline) else {
+            let reason = format!("source {repo} names no branch: have the source name it");
+            return Ok(unreadable(reason));
+        };
+        let Some(tip) = self.readers.git.tip(repo, target).await? else {
+            let reason = format!("{repo} has no branch `{target}`: name another one in the source");
+            return Ok(unreadable(reason));
+        };
+        if known.is_read_at(&tip) {
+            return Ok(Reading::Unchanged);
+        }
+        match self.repository_must_be_meant(source).await {
+            Err(Error::Outside(failure)) if !passes(failure.class) => {
+                // What is wrong with a repository itself has an event of its own.
+                let (reason, is_told) = (failure.to_string(), true);
+                return Ok(Reading::Unreadable { reason, is_told });
+            }
+            outcome => outcome?,
+        }
+        let files = self.control_tree(repo, &tip).await?;
+        Ok(match settings_in(&files, (target, &rules.worker)) {
+            Ok(config) => Reading::Settings(tip, asked_for(&config)),
+            Err(reason) => unreadable(reason),
+        })
+    }
+}
+
+fn unreadable(reason: String) -> Reading {
+    let is_told = false;
+    Reading::Unreadable { reason, is_told }
+}
+
+/// What the settings say about times.
+fn asked_for(config: &Config) -> ScheduleSettings {
+    let cron = config.workflow.cron.iter();
+    ScheduleSettings {
+        cron: cron.map(|written| written.expression.clone()).collect(),
+        timezone: config.workflow.timezone.clone(),
+        by_actions: match config.workflow.clock {
+            Clock::Gaffer => false,
+            Clock::Actions => true,
+        },
+    }
+}
+
+/// The times that are ours to keep. Settings that were read have some, unless another version read them.
+fn timetable(known: &Schedule) -> Option<Timetable> {
+    let settings = known.settings.as_ref().filter(|it| !it.by_actions)?;
+    let cron = settings.cron.iter().map(String::as_str);
+    Timetable::new(cron, settings.timezone.as_deref()).ok()
+}
+
+/// Why nothing begins now.
+fn held(hold: Hold) -> &'static str {
+    match hold {
+        Hold::Paused => "it is paused: one run makes up for what is missed, once that ends",
+        Hold::ObserveOnly => {
+            "Gaffer only observes here: one run makes up for what is missed, once it works"
+        }
+    }
+}

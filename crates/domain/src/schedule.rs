@@ -90,7 +90,7 @@ pub struct ScheduleError {
     pub since: Timestamp,
     /// Why.
     pub reason: String,
-    /// The reason that was announced last, since then.
+    /// What was in the way when that was announced last, since then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<String>,
 }
@@ -108,6 +108,8 @@ pub enum Reading {
     Unreadable {
         /// Why.
         reason: String,
+        /// What is in the way, in the same words each time: it is announced once.
+        obstacle: String,
         /// Whether an event of its own says so.
         is_told: bool,
     },
@@ -137,10 +139,15 @@ pub fn read(
             next.error = None;
         }
         Reading::Delayed(reason) => next.error = Some(failed(next.error.as_ref(), &reason, now)),
-        Reading::Unreadable { reason, is_told } => {
+        Reading::Unreadable {
+            reason,
+            obstacle,
+            is_told,
+        } => {
             let mut error = failed(next.error.as_ref(), &reason, now);
-            if error.told.as_ref() != Some(&error.reason) {
-                error.told = Some(error.reason.clone());
+            let obstacle = presentable(&obstacle, REASON_CHARS_MAX);
+            if error.told.as_ref() != Some(&obstacle) {
+                error.told = Some(obstacle);
                 let news = (!is_told).then(|| event(whose, &error.reason, now));
                 step.events.extend(news);
             }

@@ -40,6 +40,7 @@ fn settings(tip: char, settings: ScheduleSettings) -> Reading {
 fn unreadable(reason: &str) -> Reading {
     Reading::Unreadable {
         reason: reason.to_owned(),
+        obstacle: reason.to_owned(),
         is_told: false,
     }
 }
@@ -161,6 +162,13 @@ fn what_cannot_be_read_is_told_once_and_begins_nothing() {
     assert_eq!(told(&back), 0, "GitHub was only away in between");
     let other = look(&again.aggregate, unreadable("line 7"), 3 * HOUR);
     assert_eq!(told(&other), 1);
+    let same = Reading::Unreadable {
+        reason: "line 7 of another commit".to_owned(),
+        obstacle: "line 7".to_owned(),
+        is_told: false,
+    };
+    let same = look(&other.aggregate, same, 3 * HOUR);
+    assert_eq!(told(&same), 0, "only its words are others");
     let right = look(&other.aggregate, settings('b', daily()), 5 * HOUR).aggregate;
     assert_eq!(right.error, None);
     assert_eq!(
@@ -170,6 +178,7 @@ fn what_cannot_be_read_is_told_once_and_begins_nothing() {
     );
     let elsewhere = Reading::Unreadable {
         reason: "another repository".to_owned(),
+        obstacle: "github".to_owned(),
         is_told: true,
     };
     assert_eq!(told(&look(&right, elsewhere, 6 * HOUR)), 0);

@@ -7,6 +7,7 @@ use domain::schedule::{ASK_EVERY, Schedule};
 use engine::keys;
 use jiff::{SignedDuration, Timestamp};
 use sandbox::faults::{Fault, FaultKind, Service};
+use sandbox::github::RepoSetup;
 use sandbox::story::Story;
 use tests::world::{MINUTE, Moment, REPO, SECOND, World, hour};
 
@@ -297,7 +298,9 @@ async fn a_branch_that_is_missing_and_one_that_may_not_be_read_are_told_once() {
     let refused = Fault::new(Service::GitHub, "/graphql", status(400));
     world.sandbox.faults().add(refused);
     change(&world, |_| {}).await;
-    Box::pin(world.pass(hour(2))).await;
+    Box::pin(world.pass(hour(1))).await;
+    push(&world, &config(NOON));
+    Box::pin(world.pass(hour(1))).await;
     assert_eq!(world.wake_names(), ["error/schedule"; 2]);
     assert_eq!(runs(&world).await, []);
 }
@@ -313,6 +316,24 @@ async fn a_github_that_is_away_keeps_the_known_times() {
     let error = schedule(&world).await.error.expect("an error");
     assert!(error.since < at("2026-03-01T09:16:00Z"), "{error:?}");
     assert_eq!(world.wake_names(), [""; 0]);
+}
+
+/// The settings of a repository that only has the name of ours begin nothing, and its own event says so.
+#[tokio::test]
+async fn a_repository_that_took_the_place_of_ours_begins_nothing() {
+    let world = scheduled(NOON, source()).await;
+    let github = world.sandbox.github();
+    github.remove_repo(REPO);
+    let mut other = RepoSetup::new(REPO);
+    other.files = files();
+    other
+        .files
+        .insert(".jlo/config.toml".to_owned(), config(EVERY_HOUR));
+    github.add_repo(world.clock.now(), other);
+    Box::pin(world.pass(hour(3))).await;
+    assert_eq!(runs(&world).await, []);
+    assert_eq!(schedule(&world).await.settings, None);
+    assert_eq!(world.wake_names(), ["error/github"]);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Runs that begin by themselves: when the settings of a repository say so, each time once.
 
 use domain::event::Event;
+use domain::failure::Failure;
 use domain::ids::RepoName;
 use domain::merge::Hold;
 use domain::pipeline::EntryPoint;
@@ -18,6 +19,9 @@ use crate::store::Versioned;
 
 /// Who begins such a run, for the record.
 const BY: &str = "schedule";
+
+/// What is in the way when GitHub refuses.
+const GITHUB: &str = "github";
 
 impl Dispatcher {
     /// Looks at the schedule of a source: at its settings, and whether a time has come.
@@ -113,7 +117,7 @@ impl Dispatcher {
                 tracing::warn!(repo = %source.repo, %failure, "the schedule is read later");
                 Ok(Reading::Delayed(failure.to_string()))
             }
-            Err(Error::Outside(failure)) => Ok(unreadable(failure.to_string())),
+            Err(Error::Outside(failure)) => Ok(refused(&failure, false)),
             outcome => outcome,
         }
     }
@@ -135,8 +139,7 @@ impl Dispatcher {
         match self.repository_must_be_meant(source).await {
             Err(Error::Outside(failure)) if !passes(failure.class) => {
                 // What is wrong with a repository itself has an event of its own.
-                let (reason, is_told) = (failure.to_string(), true);
-                return Ok(Reading::Unreadable { reason, is_told });
+                return Ok(refused(&failure, true));
             }
             outcome => outcome?,
         }
@@ -148,9 +151,22 @@ impl Dispatcher {
     }
 }
 
+/// Something in the repository is in the way.
 fn unreadable(reason: String) -> Reading {
-    let is_told = false;
-    Reading::Unreadable { reason, is_told }
+    Reading::Unreadable {
+        obstacle: reason.clone(),
+        reason,
+        is_told: false,
+    }
+}
+
+/// GitHub is in the way; its words name commits, which differ.
+fn refused(failure: &Failure, is_told: bool) -> Reading {
+    Reading::Unreadable {
+        reason: failure.to_string(),
+        obstacle: GITHUB.to_owned(),
+        is_told,
+    }
 }
 
 /// What the settings say about times.

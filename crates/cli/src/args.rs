@@ -18,6 +18,7 @@ pub(crate) mod chaos;
 pub(crate) mod cost;
 pub(crate) mod dashboard;
 pub(crate) mod delivery;
+pub(crate) mod demo;
 pub(crate) mod dlq;
 pub(crate) mod doctor;
 pub(crate) mod files;
@@ -83,12 +84,12 @@ pub(crate) enum Command {
     /// Run everything in this process: watch Jules, act, and serve the HTTP API.
     Up(Box<UpArgs>),
     /// Play a whole story against a sandbox, in seconds and without any account.
-    Demo(DemoArgs),
+    Demo(demo::DemoArgs),
     /// The process that `gaffer demo --chaos` kills: no command of the command line, see [`groups::parse`].
     #[command(skip)]
     ChaosChild(chaos::ChildArgs),
     /// Serve a small Jules and a small GitHub to try things on.
-    Sandbox(SandboxArgs),
+    Sandbox(demo::SandboxArgs),
     /// Accounts: Jules keys with their plans.
     #[command(subcommand, after_help = "Example:\n  gaffer account list")]
     Account(account::AccountCommand),
@@ -318,76 +319,6 @@ impl LoudnessArgs {
             (false, false) => Loudness::Usual,
         }
     }
-}
-
-/// How the demo is played.
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  gaffer demo\n  gaffer demo --no-webhooks --json\n  gaffer demo --deliveries\n  gaffer demo --chaos 7"
-)]
-pub(crate) struct DemoArgs {
-    /// Play it without webhooks: pull requests are read at intervals.
-    #[arg(long)]
-    pub(crate) no_webhooks: bool,
-
-    /// Play three labelled issues on their way to closed deliveries.
-    #[arg(long, conflicts_with = "chaos")]
-    pub(crate) deliveries: bool,
-
-    /// Keep it running at the end, and print the dashboard's address and a token, until Ctrl-C.
-    #[arg(long, requires = "deliveries")]
-    pub(crate) stay: bool,
-
-    /// Play it with every fault on, and kill and restart Gaffer where this seed says.
-    #[arg(long, value_name = "SEED", conflicts_with = "no_webhooks")]
-    pub(crate) chaos: Option<u64>,
-
-    /// Play so many seeds from that one on, and print where they killed.
-    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "chaos", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub(crate) seeds: u64,
-
-    /// How many seeds are played at the same time.
-    #[arg(long, value_name = "COUNT", default_value_t = 2, requires = "chaos", value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub(crate) at_once: u16,
-
-    /// Keep the killed Gaffer's data folder with its log, and what the sandbox saw, and say where.
-    #[arg(long, requires = "chaos", conflicts_with = "seeds")]
-    pub(crate) keep: bool,
-
-    /// Stop at the first seed that fails.
-    #[arg(long, requires = "chaos")]
-    pub(crate) until_failure: bool,
-
-    /// Whether to answer in JSON, from `--json`.
-    #[arg(skip)]
-    pub(crate) json: bool,
-}
-
-/// How the sandbox is served.
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --list\n  gaffer sandbox --scenario question\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json"
-)]
-pub(crate) struct SandboxArgs {
-    /// Where it listens; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4190")]
-    pub(crate) listen: SocketAddr,
-
-    /// The scenario: one of the names that `--list` shows, or a file.
-    #[arg(long, value_name = "NAME|FILE", value_parser = value::file)]
-    pub(crate) scenario: Option<PathBuf>,
-
-    /// Open an issue with the label `gaffer` in the first repository.
-    #[arg(long, value_name = "TITLE", value_parser = value::words)]
-    pub(crate) issue: Option<String>,
-
-    /// List the scenarios that have names, and serve nothing.
-    #[arg(long, conflicts_with = "scenario")]
-    pub(crate) list: bool,
-
-    /// Whether to answer in JSON, from `--json`.
-    #[arg(skip)]
-    pub(crate) json: bool,
 }
 
 #[cfg(test)]

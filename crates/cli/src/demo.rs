@@ -1,10 +1,12 @@
-//! `gaffer demo`: plays the demo's story and prints what came of it.
+//! `gaffer demo`: plays one of the demo's stories and prints what came of it.
 
 mod chaos;
+mod pipeline;
 
 use anyhow::Result;
+use serde::Serialize;
 
-use crate::args::DemoArgs;
+use crate::args::demo::DemoArgs;
 use crate::render;
 
 pub(crate) use chaos::child;
@@ -12,49 +14,55 @@ pub(crate) use chaos::moment::Moment;
 
 /// Plays the story, and fails when it breaks a promise.
 pub(crate) async fn run(args: DemoArgs) -> Result<()> {
+    if args.pipeline {
+        return pipeline::run(&args).await;
+    }
+    pipeline::must_name_no_folder(&args)?;
     if let Some(seed) = args.chaos {
         return chaos::run(seed, &args).await;
     }
     if args.deliveries {
         return deliveries(&args).await;
     }
-    let show = |line: &str| match args.json {
-        true => Ok(()),
-        false => Ok(render::line(line)?),
-    };
-    let report = demo::play(!args.no_webhooks, show).await?;
-    if args.json {
-        render::json_line(&render::value(&report))?;
-    } else {
-        for line in report.lines(args.no_webhooks) {
-            render::line(&line)?;
-        }
-    }
+    let report = demo::play(!args.no_webhooks, shower(&args)).await?;
+    tell(&args, &report, &report.lines(args.no_webhooks))?;
     report.verdict()
 }
 
 /// Plays the story of deliveries.
 async fn deliveries(args: &DemoArgs) -> Result<()> {
-    let show = |line: &str| match args.json {
-        true => Ok(()),
-        false => Ok(render::line(line)?),
-    };
-    let stay = async |at: demo::Address| {
-        if args.stay {
-            render::line(&format!("Dashboard: {}/dashboard", at.url))?;
-            render::line(&format!("Token to sign in with: {}", at.token))?;
-            render::line("It runs until Ctrl-C.")?;
-            tokio::signal::ctrl_c().await?;
-        }
-        Ok(())
-    };
-    let report = demo::play_deliveries(!args.no_webhooks, show, stay).await?;
-    if args.json {
-        render::json_line(&render::value(&report))?;
-    } else {
-        for line in report.lines() {
-            render::line(&line)?;
-        }
-    }
+    let stay = async |at| stay(args, at).await;
+    let report = demo::play_deliveries(!args.no_webhooks, shower(args), stay).await?;
+    tell(args, &report, &report.lines())?;
     report.verdict()
+}
+
+/// Shows people what happens on the way, and programs nothing.
+fn shower(args: &DemoArgs) -> impl Fn(&str) -> Result<()> {
+    let is_shown = !args.json;
+    move |line| match is_shown {
+        true => Ok(render::line(line)?),
+        false => Ok(()),
+    }
+}
+
+/// Goes on running until Ctrl-C, if that is wanted.
+async fn stay(args: &DemoArgs, at: demo::Address) -> Result<()> {
+    if args.stay {
+        render::line(&format!("Dashboard: {}/dashboard", at.url))?;
+        render::line(&format!("Token to sign in with: {}", at.token))?;
+        render::line("It runs until Ctrl-C.")?;
+        tokio::signal::ctrl_c().await?;
+    }
+    Ok(())
+}
+
+fn tell(args: &DemoArgs, report: &impl Serialize, lines: &[String]) -> Result<()> {
+    if args.json {
+        return Ok(render::json_line(&render::value(report))?);
+    }
+    for line in lines {
+        render::line(line)?;
+    }
+    Ok(())
 }

@@ -8,14 +8,16 @@ mod wait;
 
 use anyhow::{Context, Result};
 use client::Client;
-use client::wire::{PipelineSettings, StartPipeline};
+use client::wire::{PipelineSettings, PipelineView, StartPipeline};
 use domain::ids::RepoName;
-use domain::pipeline::EntryPoint;
 use domain::policy::Source;
+use jiff::SignedDuration;
 
-use crate::args::pipeline::{OneRun, PipelineArgs, PipelineCommand, PipelineOnArgs};
+use crate::args::pipeline::{
+    OneRun, PipelineArgs, PipelineCommand, PipelineOnArgs, PipelineStartArgs,
+};
 use crate::context::CommandContext;
-use crate::render::Answer;
+use crate::render::{self, Answer};
 use crate::site::{self, StoreAccess};
 use crate::source;
 
@@ -23,8 +25,8 @@ pub(crate) use one_layer::run as one_layer;
 pub(crate) use requirement::run as requirement;
 
 /// Runs one of the commands.
-pub(crate) async fn run(args: PipelineArgs, here: &CommandContext) -> Result<Answer> {
-    match args.command {
+pub(crate) async fn run(args: PipelineArgs, here: &CommandContext, as_json: bool) -> Result<()> {
+    let answer = match args.command {
         PipelineCommand::On(args) => {
             let context = format!("switching the pipeline of {} on", args.repo);
             on(args, here).await.context(context)
@@ -32,10 +34,9 @@ pub(crate) async fn run(args: PipelineArgs, here: &CommandContext) -> Result<Ans
         PipelineCommand::Off { repo } => off(&repo, here)
             .await
             .with_context(|| format!("switching the pipeline of {repo} off")),
-        PipelineCommand::Start { repo, from } => {
+        PipelineCommand::Start(start) => {
             let client = site::api_client(args.url, here).await?;
-            let begun = start(&client, &repo, from).await;
-            begun.with_context(|| format!("starting the pipeline of {repo}"))
+            return begin(&client, start, as_json).await;
         }
         PipelineCommand::List { repo, limit } => {
             let client = site::api_client(args.url, here).await?;
@@ -61,16 +62,37 @@ pub(crate) async fn run(args: PipelineArgs, here: &CommandContext) -> Result<Ans
             let off = off.with_context(|| format!("calling off pipeline {id}"))?;
             Ok(show::run(&off))
         }
-    }
+    };
+    render::answer(&answer?, as_json).context("writing the answer")
 }
 
-async fn start(client: &Client, repo: &RepoName, from: Option<EntryPoint>) -> Result<Answer> {
+async fn begin(client: &Client, start: PipelineStartArgs, as_json: bool) -> Result<()> {
     let wanted = StartPipeline {
-        from: from.map(|from| from.name().to_owned()),
-        ..StartPipeline::whole(repo.clone())
+        from: start.from.map(|from| from.name().to_owned()),
+        ..StartPipeline::whole(start.repo.clone())
     };
-    let begun = client.start_pipeline(&wanted).await?;
-    Ok(show::run(&begun).piped(begun.id.to_string()))
+    let begun = client.start_pipeline(&wanted).await;
+    let begun = begun.with_context(|| format!("starting the pipeline of {}", start.repo))?;
+    let within = start.wait.then_some(start.within);
+    show_begun(client, &begun, within, as_json).await
+}
+
+/// Shows a run that was just begun, or waits for its end.
+async fn show_begun(
+    client: &Client,
+    begun: &PipelineView,
+    within: Option<SignedDuration>,
+    as_json: bool,
+) -> Result<()> {
+    let Some(within) = within else {
+        let answer = show::run(begun).piped(begun.id.to_string());
+        return render::answer(&answer, as_json).context("writing the answer");
+    };
+    if !as_json {
+        render::line(&format!("Pipeline {}", begun.id)).context("writing the answer")?;
+    }
+    let waited = wait::until_over(client, &begun.id, within, as_json).await;
+    waited.with_context(|| format!("waiting for pipeline {}", begun.id))
 }
 
 /// Switches it on where the other settings of a source are.

@@ -95,10 +95,12 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
     let here = || Ok::<_, Error>(CommandContext::new(data, environment)?.of_stack(stack));
     let answer = match command {
         Command::Up(args) => return serve(*args, here()?, json).await,
-        Command::Demo(args) => return demo::run(crate::args::DemoArgs { json, ..args }).await,
+        Command::Demo(args) => {
+            return demo::run(crate::args::demo::DemoArgs { json, ..args }).await;
+        }
         Command::ChaosChild(args) => return demo::child::run(args, here()?).await,
         Command::Sandbox(args) => {
-            return sandbox_command::run(crate::args::SandboxArgs { json, ..args }).await;
+            return sandbox_command::run(crate::args::demo::SandboxArgs { json, ..args }).await;
         }
         Command::Init(args) => return Box::pin(init::run(*args, &here()?, json)).await,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
@@ -134,7 +136,9 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Setup(command) => scaffold::setup(&command)?,
         Command::Exchange(command) => scaffold::exchange(&command)?,
         Command::Workflow(command) => scaffold::workflow(&command)?,
-        Command::Pipeline(args) => Box::pin(pipeline::run(*args, &here()?)).await?,
+        Command::Pipeline(args) => {
+            return Box::pin(pipeline::run(*args, &here()?, json)).await;
+        }
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,
         Command::Run(args) if args.prompt_preview => return scaffold::preview(*args, json),
         Command::Run(args) => return Box::pin(pipeline::one_layer(*args, &here()?, json)).await,

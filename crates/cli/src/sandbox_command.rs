@@ -8,7 +8,7 @@ use engine::ports::Clock;
 use sandbox::github::NewIssue;
 use sandbox::{NAMED, Named, Options, Sandbox, Scenario};
 
-use crate::args::SandboxArgs;
+use crate::args::demo::SandboxArgs;
 use crate::error::Error;
 use crate::render::{self, Answer};
 
@@ -20,10 +20,7 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
     if args.list {
         return render::answer(&listed(), args.json).context("writing the answer");
     }
-    let scenario = match &args.scenario {
-        Some(path) => chosen(path).context("reading the scenario")?,
-        None => Scenario::default(),
-    };
+    let scenario = scenario(&args)?;
     let key = scenario
         .accounts
         .first()
@@ -41,6 +38,9 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
     let sandbox = Sandbox::start(options)
         .await
         .context("starting the sandbox")?;
+    if let Some(folder) = &args.folder {
+        must_be_served(&sandbox, &repo, folder)?;
+    }
     if let Some(title) = &args.issue {
         let issue = NewIssue {
             title: title.clone(),
@@ -51,6 +51,36 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
         let now = SystemClock.now();
         sandbox.github().open_issue(now, &repo, issue);
     }
+    let answer = served(&sandbox, &key, &repo);
+    let stop = crate::up::told_to_stop();
+    render::announcement(&answer, args.json).context("writing the answer")?;
+    stop.await?;
+    sandbox.stop().await;
+    Ok(())
+}
+
+fn must_be_folder(folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let what = format!("`{}` is no folder that is there", folder.display());
+    let next = "name the folder whose files the sandbox's repository gets";
+    Err(Error::usage(what, next).into())
+}
+
+/// Without git, and where git does not read the folder, the sandbox has no such repository.
+fn must_be_served(sandbox: &Sandbox, repo: &str, folder: &Path) -> Result<()> {
+    if sandbox.github().folder(repo).is_some() {
+        return Ok(());
+    }
+    let what = format!("the files of {} could not be taken", folder.display());
+    let next = "install git 2.38 or newer, and see whether `git status` works in the folder";
+    Err(Error::refused("no_files", what, next).into())
+}
+
+/// What is served, and how it is used.
+fn served(sandbox: &Sandbox, key: &str, repo: &str) -> Answer {
+    let git = sandbox.github().folder(repo);
     let answer = Answer::new(serde_json::json!({
         "jules_base": sandbox.jules_base(),
         "github_base": sandbox.github_base(),
@@ -59,6 +89,7 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
         "jules_api_key": key,
         "github_token": sandbox::github::DEFAULT_TOKEN,
         "repository": repo,
+        "git": git,
     }))
     .line(format!(
         "A small Jules is at {} (key {key}).",
@@ -74,11 +105,27 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
         sandbox.agent_url("NAME"),
         sandbox.control_base()
     ));
-    let stop = crate::up::told_to_stop();
-    render::announcement(&answer, args.json).context("writing the answer")?;
-    stop.await?;
-    sandbox.stop().await;
-    Ok(())
+    git.iter().fold(answer, |answer, git| {
+        answer.line(format!(
+            "The git of {repo} is {}: clone it, and push to it.",
+            git.display()
+        ))
+    })
+}
+
+/// The scenario that was asked for, over the files of a folder if one was named.
+fn scenario(args: &SandboxArgs) -> Result<Scenario> {
+    let mut scenario = match &args.scenario {
+        Some(path) => chosen(path).context("reading the scenario")?,
+        None => Scenario::default(),
+    };
+    if let Some(folder) = &args.folder {
+        must_be_folder(folder)?;
+        if let Some(first) = scenario.repos.first_mut() {
+            first.folder = Some(folder.clone());
+        }
+    }
+    Ok(scenario)
 }
 
 /// A scenario by its name, or from a file, which a name with a dot or a slash always is.

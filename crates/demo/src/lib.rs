@@ -2,6 +2,7 @@
 
 mod agent;
 mod deliveries;
+mod pipeline;
 mod report;
 mod stage;
 
@@ -12,6 +13,7 @@ use anyhow::{Context, Result};
 use client::wire::CreateJob;
 
 pub use deliveries::{DeliveriesReport, play_deliveries};
+pub use pipeline::{PipelineReport, play_pipeline};
 pub use report::Report;
 pub use stage::Address;
 use stage::{Play, Stage};

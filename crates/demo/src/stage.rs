@@ -1,4 +1,4 @@
-//! The demo's stage: a sandbox with three stories, and a Gaffer in a folder of its own that is thrown away afterwards.
+//! The demo's stage: a sandbox with its stories, and a Gaffer in a folder of its own that is thrown away afterwards.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +22,7 @@ use server::{LoopIntervals, Running, Settings};
 use tempfile::TempDir;
 
 use crate::deliveries::LABEL;
+use crate::pipeline::repository as pipeline;
 
 /// The agent's name.
 pub(super) const AGENT: &str = "demo";
@@ -51,6 +52,18 @@ pub(super) enum Play {
     Jobs,
     /// Three issues that become deliveries.
     Deliveries,
+    /// A repository whose pipeline runs by itself.
+    Pipeline,
+}
+
+impl Play {
+    /// The repositories that it is about.
+    fn repos(self) -> &'static [&'static str] {
+        match self {
+            Self::Jobs | Self::Deliveries => &[SHOP, SITE],
+            Self::Pipeline => &[SHOP],
+        }
+    }
 }
 
 /// Where the demo's Gaffer is, while it is kept.
@@ -196,7 +209,7 @@ async fn furnish(backend: &Backend, sandbox: &Sandbox, play: Play) -> Result<()>
         },
     );
     backend.commit(unit).await.context("furnishing the demo")?;
-    for repo in [SHOP, SITE] {
+    for &repo in play.repos() {
         backend
             .save_source(None, &source(repo, (&account, &agent), play)?)
             .await
@@ -229,9 +242,10 @@ fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Resul
             pull_poll: seconds(1),
             ..Timing::default()
         },
-        pipeline: None,
+        pipeline: (play == Play::Pipeline).then(pipeline::rules),
         deliveries: match play {
             Play::Jobs => Rules::default(),
+            Play::Pipeline => pipeline::deliveries(),
             Play::Deliveries => Rules {
                 label: Some(LABEL.parse().context("naming the label")?),
                 checkpoints: Checkpoints::at(&[Phase::Plan]).context("naming the checkpoints")?,
@@ -243,6 +257,9 @@ fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Resul
 }
 
 fn scenario(play: Play) -> Scenario {
+    if play == Play::Pipeline {
+        return pipeline::scenario();
+    }
     let green = |name: &str, seconds| CheckSetup {
         takes: SignedDuration::from_secs(seconds),
         ..CheckSetup::new(name, Outcome::Success)
@@ -264,7 +281,7 @@ fn scenario(play: Play) -> Scenario {
         stories: match play {
             Play::Jobs => stories(),
             // Each session plans, works, opens a pull request and is done.
-            Play::Deliveries => Vec::new(),
+            Play::Deliveries | Play::Pipeline => Vec::new(),
         },
         ..Scenario::default()
     }

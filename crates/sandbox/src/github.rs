@@ -295,6 +295,17 @@ impl GitHub {
         world.commits.get(sha).map(|it| it.message.clone())
     }
 
+    /// What a commit changes; nothing when there is no such commit.
+    #[must_use]
+    pub fn changed_by(&self, sha: &str) -> Vec<ChangedFile> {
+        let world = self.world();
+        world
+            .commits
+            .get(sha)
+            .map(|it| it.files.clone())
+            .unwrap_or_default()
+    }
+
     /// Whether a branch exists; `None` when the repository does not.
     #[must_use]
     pub fn branch_exists(&self, repo: &str, branch: &str) -> Option<bool> {

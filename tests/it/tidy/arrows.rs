@@ -59,10 +59,12 @@ const ARROWS: [(&str, Allowed); 26] = [
     ),
     // A world of its own: knowing our types, it could not contradict them.
     ("sandbox", Only(&[])),
-    // It wires a sandbox to a server.
+    // It wires a sandbox to a server, and has the doctor examine what came of a pipeline.
     (
         "demo",
-        Only(&["agents", "client", "domain", "engine", "sandbox", "server"]),
+        Only(&[
+            "agents", "client", "domain", "engine", "sandbox", "scaffold", "server",
+        ]),
     ),
     ("bench", Anything),
     // It is compared with our functions and is none of them.

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use client::wire::PIPELINES_LIMIT_MAX;
 use domain::ids::{ArtefactId, BranchName, PipelineId, RepoName};
 use domain::pipeline::{EntryPoint, Exchange, Implement};
+use jiff::SignedDuration;
 use url::Url;
 
 use super::value;
@@ -39,17 +40,7 @@ pub(crate) enum PipelineCommand {
         repo: RepoName,
     },
     /// Begin a run: of all of it, or from a step on.
-    #[command(
-        after_help = "Examples:\n  gaffer pipeline start acme/shop\n  gaffer pipeline start acme/shop --from decider"
-    )]
-    Start {
-        /// The source.
-        #[arg(value_name = "OWNER/REPO")]
-        repo: RepoName,
-        /// With which step: narrator, observers, decider, requirements, innovators or proposals [default: narrator].
-        #[arg(long, value_name = "STEP")]
-        from: Option<EntryPoint>,
-    },
+    Start(PipelineStartArgs),
     /// List the runs of a source, the newest first, and when the next ones begin by themselves.
     #[command(
         alias = "ls",
@@ -95,6 +86,29 @@ pub(crate) struct PipelineOnArgs {
     /// The branch that has the exchange [at first: jules].
     #[arg(long, value_name = "BRANCH")]
     pub(crate) worker: Option<BranchName>,
+}
+
+/// `gaffer pipeline start`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer pipeline start acme/shop\n  gaffer pipeline start acme/shop --from decider\n  gaffer pipeline start acme/shop --wait --within 2h"
+)]
+pub(crate) struct PipelineStartArgs {
+    /// The source.
+    #[arg(value_name = "OWNER/REPO")]
+    pub(crate) repo: RepoName,
+
+    /// With which step: narrator, observers, decider, requirements, innovators or proposals [default: narrator].
+    #[arg(long, value_name = "STEP")]
+    pub(crate) from: Option<EntryPoint>,
+
+    /// Wait for the end of the run, and print each step as it ends.
+    #[arg(long)]
+    pub(crate) wait: bool,
+
+    /// How long to wait at most.
+    #[arg(long, value_name = "DURATION", default_value = "1h", requires = "wait", value_parser = value::duration)]
+    pub(crate) within: SignedDuration,
 }
 
 /// Who decides.

@@ -38,7 +38,7 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::args::DemoArgs;
+use crate::args::demo::DemoArgs;
 use crate::render;
 use crew::Crew;
 use flow::{flow, move_base, post};
@@ -77,7 +77,7 @@ pub(crate) async fn run(seed: u64, args: &DemoArgs) -> Result<()> {
     if args.seeds > 1 {
         return many::run(seed, args).await;
     }
-    let report = play(seed, args.keep).await?;
+    let report = play(seed, args.keep.is_some()).await?;
     if args.json {
         render::json_line(&render::value(&report))?;
     } else {

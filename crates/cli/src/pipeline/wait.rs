@@ -1,4 +1,4 @@
-//! `gaffer run --wait`: polls a run until it is over, and tells each step as it ends.
+//! `gaffer run --wait` and `gaffer pipeline start --wait`: polls a run until it is over, and tells each step as it ends.
 
 use anyhow::{Context, Result};
 use client::Client;

@@ -1,8 +1,11 @@
 //! The demo as a newcomer runs it: the built binary, real sockets, and what it says of itself.
 
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::world::World;
 
 /// Runs `gaffer demo --json` with these options and answers the last line of its stdout.
 fn demo(options: &[&str]) -> Value {
@@ -72,5 +75,117 @@ fn three_issues_end_as_closed_deliveries_with_one_task_each() {
         ("wakes", 4),
     ] {
         assert_eq!(of(name), Some(wanted), "{name}: {report}");
+    }
+}
+
+/// How every step of a whole pipeline ends.
+fn all_done() -> Value {
+    json!({
+        "bootstrap": "done", "narrator": "done", "observers": "done", "decider": "done",
+        "planner": "done", "requirements": "done",
+    })
+}
+
+fn ran(folder: &Path, program: &str, arguments: &[&str]) -> Output {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .output();
+    output.unwrap()
+}
+
+/// What a program says that has to succeed.
+fn said(folder: &Path, program: &str, arguments: &[&str]) -> String {
+    let output = ran(folder, program, arguments);
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {output:?}"
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_pipeline_ends_with_a_merged_requirement_and_a_repository_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("new/shop.git");
+    let report = demo(&["--pipeline", "--keep", kept.to_str().unwrap()]);
+    assert_eq!(report["steps"], all_done(), "{report}");
+    for (name, wanted) in [
+        // A narrator, six observers, a decider, a planner and an implementer.
+        ("sessions", 10),
+        ("pulls_of_sessions", 10),
+        // Gaffer's own are the bootstrap and the removal of files.
+        ("pulls_merged", 12),
+        ("pulls_left", 0),
+        ("events", 6),
+        ("requirements", 1),
+        ("implemented", 1),
+        ("files_left", 0),
+        ("doctor_errors", 0),
+        ("doctor_warnings", 0),
+        ("wakes", 0),
+    ] {
+        assert_eq!(report[name].as_u64(), Some(wanted), "{name}: {report}");
+    }
+    assert!(report["seconds"].as_f64() < Some(60.0), "{report}");
+    said(&kept, "git", &["fsck", "--strict"]);
+    said(
+        folder.path(),
+        "git",
+        &["clone", "--quiet", "new/shop.git", "shop"],
+    );
+    let clone = folder.path().join("shop");
+    said(&clone, "git", &["fsck", "--strict"]);
+    let doctor = ["scaffold", "doctor", "--strict"];
+    let examined = said(&clone, env!("CARGO_BIN_EXE_gaffer"), &doctor);
+    assert_eq!(examined, "0 errors, 0 warnings.\n");
+    let branches = said(&kept, "git", &["branch", "--format=%(refname:short)"]);
+    assert_eq!(branches, "jules\nmain\n");
+    let subjects = |branch| said(&kept, "git", &["log", "--format=%s", branch]);
+    assert_eq!(
+        subjects("jules").lines().count(),
+        12,
+        "{}",
+        subjects("jules")
+    );
+    assert!(subjects("jules").starts_with("Remove the files of an implemented requirement"));
+    assert!(subjects("main").starts_with("Say more with the name"));
+    let changed = said(&kept, "git", &["diff", "--stat", "main~1", "main"]);
+    assert!(changed.contains("src/cart.rs | 1 +"), "{changed}");
+}
+
+#[test]
+fn a_folder_that_is_in_use_is_refused_before_anything_is_played() {
+    let world = World::new();
+    let file = world.file("mine.txt", "mine\n");
+    let folder = Path::new(&file).parent().unwrap().display().to_string();
+    for (place, why) in [(&folder, "not empty"), (&file, "Not a directory")] {
+        let told = world.refused(&["demo", "--pipeline", "--keep", place]);
+        assert_eq!(
+            (told.exit, told.code.as_str()),
+            (2, "not_empty"),
+            "{told:?}"
+        );
+        assert!(
+            told.error.contains(place) && told.error.contains(why),
+            "{told:?}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine\n");
+    for wrong in [
+        &["--pipeline", "--keep"][..],
+        &["--chaos", "1", "--keep", "shop.git"],
+        &["--keep", "shop.git"],
+        &["--deliveries", "--keep"],
+        &["--deliveries", "--pipeline"],
+        &["--chaos", "1", "--pipeline"],
+        &["--stay"],
+    ] {
+        let told = world.refused(&[&["demo"], wrong].concat());
+        assert_eq!(
+            (told.exit, told.code.as_str()),
+            (2, "usage"),
+            "{wrong:?}: {told:?}"
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! README.md's way from nothing to a merged pull request, with exactly its commands.
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use sandbox::github::DEFAULT_TOKEN;
 use sandbox::{DEFAULT_KEY, Scenario};
@@ -20,6 +22,15 @@ const SANDBOX: &str = "127.0.0.1:4190";
 
 /// The section about deliveries.
 const DELIVERIES: &str = "## From an issue to a closed delivery";
+
+/// The section that sets a repository up.
+const SCAFFOLD: &str = "## A pipeline's files in your repository";
+
+/// The section about pipelines.
+const PIPELINE: &str = "## From a scaffold to a merged requirement";
+
+/// Longest wait for what a command shows after a while.
+const WITHIN: Duration = Duration::from_secs(60);
 
 /// The commands of one of a section's blocks, one each, without their line breaks.
 fn commands(block: usize) -> Vec<String> {
@@ -49,9 +60,25 @@ struct Typist {
     world: World,
     replaced: Vec<(String, String)>,
     environment: Vec<(&'static str, String)>,
+    folder: PathBuf,
 }
 
 impl Typist {
+    /// One with a data folder of its own, and a free port in place of the README's.
+    fn new() -> Self {
+        let free = (
+            format!("--listen {SANDBOX}"),
+            "--listen 127.0.0.1:0".to_owned(),
+        );
+        let world = World::new();
+        Self {
+            folder: world.data().parent().unwrap().to_owned(),
+            world,
+            replaced: vec![free],
+            environment: Vec::new(),
+        }
+    }
+
     fn shell(&self, line: &str) -> Command {
         let line = self
             .replaced
@@ -63,6 +90,7 @@ impl Typist {
         // The last command of a line takes the shell's place, so that ending it ends the command.
         shell
             .args(["-c", &format!("set -e\n{}", exec(&line))])
+            .current_dir(&self.folder)
             .env_clear()
             .env("PATH", path)
             .env("GAFFER_DATA", self.world.data())
@@ -100,10 +128,11 @@ impl Typist {
         let mut replace = |from: &str, to: String| self.replaced.push((from.to_owned(), to));
         replace("gaffer up", "gaffer up --listen 127.0.0.1:0".to_owned());
         let (up, api) = self.starts(line);
-        let job = format!("gaffer job --url http://{api}");
-        self.replaced.push(("gaffer job".to_owned(), job));
-        let delivery = format!("gaffer delivery --url http://{api}");
-        self.replaced.push(("gaffer delivery".to_owned(), delivery));
+        for group in ["job", "delivery", "pipeline", "requirement"] {
+            let typed = format!("gaffer {group}");
+            let told = format!("{typed} --url http://{api}");
+            self.replaced.push((typed, told));
+        }
         up
     }
 
@@ -142,14 +171,7 @@ fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
     let [sandbox, init, up, create, wait, show] = &commands[..] else {
         panic!("{} commands: {commands:?}", commands.len())
     };
-    let mut typist = Typist {
-        world: World::new(),
-        replaced: vec![(
-            format!("--listen {SANDBOX}"),
-            "--listen 127.0.0.1:0".to_owned(),
-        )],
-        environment: Vec::new(),
-    };
+    let mut typist = Typist::new();
     let (_sandbox, small) = typist.starts(sandbox);
     typist.replaced.push((SANDBOX.to_owned(), small.clone()));
     let init_ran = typist.types(init).ok();
@@ -184,14 +206,7 @@ fn the_readme_leads_from_an_issue_to_a_closed_delivery_in_seven_commands() {
     let [sandbox, init, source, up, wait, approve, closed] = &commands[..] else {
         panic!("{} commands: {commands:?}", commands.len())
     };
-    let mut typist = Typist {
-        world: World::new(),
-        replaced: vec![(
-            format!("--listen {SANDBOX}"),
-            "--listen 127.0.0.1:0".to_owned(),
-        )],
-        environment: Vec::new(),
-    };
+    let mut typist = Typist::new();
     let (_sandbox, small) = typist.starts(sandbox);
     typist.replaced.push((SANDBOX.to_owned(), small.clone()));
     typist.types(init).ok();
@@ -212,6 +227,72 @@ fn the_readme_leads_from_an_issue_to_a_closed_delivery_in_seven_commands() {
     );
 }
 
+/// A repository of a person's with some code, in which the README's section on its files was typed.
+fn scaffolded() -> Typist {
+    let mut typist = Typist::new();
+    let name = |key: &'static str| (key, "Ann".to_owned());
+    typist.environment.extend([
+        name("GIT_AUTHOR_NAME"),
+        name("GIT_COMMITTER_NAME"),
+        ("EMAIL", "ann@example.com".to_owned()),
+        ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
+    ]);
+    let origin = "git remote add origin https://github.com/acme/shop.git";
+    let begun = [
+        "git init --quiet --initial-branch=main shop",
+        "mkdir shop/src",
+    ];
+    for line in begun {
+        typist.types(line).ok();
+    }
+    typist.folder.push("shop");
+    let written = [
+        origin,
+        "echo 'fn cart() {}' >src/cart.rs",
+        "git add src",
+        "git commit --quiet -m 'Open the shop'",
+    ];
+    let typed = written.into_iter().map(str::to_owned);
+    for line in typed.chain(commands_of(SCAFFOLD, 0)) {
+        let ran = typist.types(&line);
+        assert_eq!(ran.code, 0, "{line}: {ran:?}");
+    }
+    typist
+}
+
+#[test]
+fn the_readme_leads_from_a_scaffold_to_a_merged_requirement_in_seven_commands() {
+    let commands = commands_of(PIPELINE, 0);
+    let [sandbox, init, source, on, up, start, list] = &commands[..] else {
+        panic!("{} commands: {commands:?}", commands.len())
+    };
+    let mut typist = scaffolded();
+    let (_sandbox, small) = typist.starts(sandbox);
+    typist.replaced.push((SANDBOX.to_owned(), small.clone()));
+    typist.types(init).ok();
+    typist.types(source).ok();
+    typist.types(on).ok();
+    let _up = typist.goes_up(up);
+    let run = typist.types(start);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("- requirements: done"), "{run:?}");
+    let end = Instant::now() + WITHIN;
+    loop {
+        let listed = typist.types(list).ok();
+        if listed.stdout.contains("tidied") {
+            break;
+        }
+        assert!(Instant::now() < end, "{listed:?}");
+    }
+    let counters = get(&small, "/_sandbox/counters");
+    // Ten agents, the bootstrap and the removal of files.
+    assert_eq!(
+        (&counters["creates"], &counters["merges"]),
+        (&10.into(), &12.into()),
+        "{counters}"
+    );
+}
+
 /// With accounts of one's own: a person approves the plan and the merge. The accounts are a sandbox's, and its waits are short.
 #[test]
 fn the_readme_leads_to_a_merge_that_a_person_approves() {
@@ -221,19 +302,17 @@ fn the_readme_leads_to_a_merge_that_a_person_approves() {
     };
     let at = serve(Scenario::default());
     let of = |from: &str, to: &str| (from.to_owned(), to.to_owned());
-    let mut typist = Typist {
-        world: World::new(),
-        replaced: vec![
-            of("OWNER/REPO", "acme/shop"),
-            of("gaffer init", "gaffer init --settle 1s --pull-poll 2s"),
-        ],
-        environment: vec![
-            ("JULES_API_KEY", DEFAULT_KEY.to_owned()),
-            ("GITHUB_TOKEN", DEFAULT_TOKEN.to_owned()),
-            ("JULES_API_BASE", format!("http://{at}/jules/v1alpha")),
-            ("GITHUB_API_BASE", format!("http://{at}/github")),
-        ],
-    };
+    let mut typist = Typist::new();
+    typist.replaced.extend([
+        of("OWNER/REPO", "acme/shop"),
+        of("gaffer init", "gaffer init --settle 1s --pull-poll 2s"),
+    ]);
+    typist.environment.extend([
+        ("JULES_API_KEY", DEFAULT_KEY.to_owned()),
+        ("GITHUB_TOKEN", DEFAULT_TOKEN.to_owned()),
+        ("JULES_API_BASE", format!("http://{at}/jules/v1alpha")),
+        ("GITHUB_API_BASE", format!("http://{at}/github")),
+    ]);
     typist.types(init).ok();
     let _up = typist.goes_up(up);
     let plan = typist.creates(create);

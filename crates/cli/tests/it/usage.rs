@@ -239,6 +239,24 @@ fn a_service_runs_the_very_command_that_was_typed() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_served_is_refused() {
+    let world = World::new().set("PATH", "/nowhere");
+    let told = world.refused(&["sandbox", "--folder", "./no-such"]);
+    assert_eq!((told.exit, told.code.as_str()), (2, "usage"), "{told:?}");
+    // No git is found there.
+    let file = world.file("a.txt", "a\n");
+    let folder = std::path::Path::new(&file).parent().unwrap();
+    let serve = [
+        "--listen",
+        "127.0.0.1:0",
+        "--folder",
+        folder.to_str().unwrap(),
+    ];
+    let told = world.refused(&[&["sandbox"], &serve[..]].concat());
+    assert_eq!((told.exit, told.code.as_str()), (1, "no_files"), "{told:?}");
+}
+
+#[test]
 fn scenarios_have_names() {
     let world = World::new();
     let listed = world.json(&["sandbox", "--list"])["scenarios"].clone();

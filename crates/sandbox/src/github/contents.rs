@@ -81,6 +81,7 @@ impl Contents {
             merges: Mutex::default(),
         };
         let mut changes = match &setup.folder {
+            Some(folder) if folder.join(".git").exists() => tracked(folder)?,
             Some(folder) => files_of(folder).map_err(Trouble::disk)?,
             None => Vec::new(),
         };
@@ -93,6 +94,18 @@ impl Contents {
     /// Where the bare repository is.
     pub(crate) fn folder(&self) -> &Path {
         self.program.folder()
+    }
+
+    /// Leaves a copy with all branches in a folder that is empty or not there.
+    pub(crate) fn keep(&self, folder: &Path) -> Result<(), Trouble> {
+        let folder = std::path::absolute(folder).map_err(Trouble::disk)?;
+        let name = folder.to_str();
+        let name = name.ok_or_else(|| Trouble::new("the name of the folder is not UTF-8"))?;
+        let copy = ["clone", "--quiet", "--bare", "--no-hardlinks", ".", name];
+        self.program.run(&copy)?;
+        // The original goes away with the sandbox.
+        let forget = ["remote", "remove", "origin"];
+        Program::new(folder).run(&forget).map(drop)
     }
 
     /// Makes a commit, which no branch has yet.
@@ -201,6 +214,29 @@ fn protect(folder: &Path, branches: &[String]) -> std::io::Result<()> {
     fs::write(folder.join(PROTECTED), names)
 }
 
+/// The files of a folder that git tracks there, as they lie in it: ignored ones can be secret, or very many.
+fn tracked(folder: &Path) -> Result<Vec<Change>, Trouble> {
+    let listed = Program::new(folder.to_owned()).run(&["ls-files", "-z"])?;
+    let mut changes = Vec::new();
+    for path in program::parts(&listed) {
+        let place = folder.join(&path);
+        let found = fs::symlink_metadata(&place);
+        if found.is_ok_and(|found| found.is_file()) {
+            changes.push(put(&place, path).map_err(Trouble::disk)?);
+        }
+    }
+    Ok(changes)
+}
+
+/// A file of this machine, under its path in a repository.
+fn put(place: &Path, path: String) -> std::io::Result<Change> {
+    Ok(Change::Put {
+        path,
+        bytes: fs::read(place)?,
+        is_executable: program::is_executable(&fs::metadata(place)?),
+    })
+}
+
 /// The files of a folder, without those of its own git.
 fn files_of(folder: &Path) -> std::io::Result<Vec<Change>> {
     let mut changes = Vec::new();
@@ -214,13 +250,7 @@ fn files_of(folder: &Path) -> std::io::Result<Vec<Change>> {
             if kind.is_dir() && name != ".git" {
                 open.push((entry.path(), format!("{path}/")));
             } else if kind.is_file() {
-                let is_executable = program::is_executable(&entry.metadata()?);
-                let bytes = fs::read(entry.path())?;
-                changes.push(Change::Put {
-                    path,
-                    bytes,
-                    is_executable,
-                });
+                changes.push(put(&entry.path(), path)?);
             }
         }
     }

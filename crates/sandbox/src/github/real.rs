@@ -1,6 +1,7 @@
 //! Repositories with files: git makes and merges their commits, and the graph knows them like all others.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::json;
@@ -44,6 +45,17 @@ impl GitHub {
         let world = self.world();
         let contents = world.repo(repo).ok()?.contents.as_ref()?;
         Some(contents.folder().to_owned())
+    }
+
+    /// Leaves a bare copy of a repository with files in a folder that is empty or not there.
+    ///
+    /// # Errors
+    /// What git or the disk says; without such a repository that it is missing.
+    pub fn keep(&self, repo: &str, folder: &Path) -> io::Result<()> {
+        let world = self.world();
+        let contents = world.contents(repo);
+        let contents = contents.map_err(|refusal| io::Error::other(refusal.message))?;
+        contents.keep(folder).map_err(io::Error::other)
     }
 }
 

@@ -30,7 +30,8 @@ struct Desk<'a> {
     today: &'a str,
 }
 
-/// What a layer's agent writes on its branch; nothing where there is nothing to report, or where the prompt says too little.
+/// What a layer's agent writes on its branch; nothing where there is nothing to report, where all of it is there already, or
+/// where the prompt says too little.
 #[must_use]
 pub fn layer_agent(prompt: &str, files: &BTreeMap<String, String>, today: &str) -> Option<Writing> {
     let prompt = Prompt::read(prompt);
@@ -50,7 +51,9 @@ pub fn layer_agent(prompt: &str, files: &BTreeMap<String, String>, today: &str) 
         "innovators" => desk.propose(),
         _ => None,
     }?;
-    Some(Writing {
+    let is_new = |(path, text): (&String, &String)| files.get(path) != Some(text);
+    let changes = !writing.moves.is_empty() || writing.files.iter().any(is_new);
+    changes.then(|| Writing {
         branch: Some(desk.output.branch.to_owned()),
         ..writing
     })

@@ -9,7 +9,8 @@ use crate::github::{Conclusion, GitHub, Phase, PullState};
 
 impl GitHub {
     /// The branches of a repository; `None` when it does not exist.
-    pub(crate) fn branches(&self, repo: &str) -> Option<Vec<String>> {
+    #[must_use]
+    pub fn branches(&self, repo: &str) -> Option<Vec<String>> {
         let world = self.world();
         let found = world.repo(repo).ok()?;
         Some(found.branches.keys().cloned().collect())

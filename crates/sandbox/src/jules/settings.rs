@@ -45,6 +45,7 @@ pub(crate) struct Settings {
     /// Sessions whose prompt contains this are in no list.
     pub(crate) unlisted: Option<String>,
     accounts: Vec<AccountSetup>,
+    /// Those of the scenario, and after them the one of a pipeline's layers beside the usual default story.
     stories: Vec<Story>,
     default_story: Story,
     /// Played in place of the usual default story where a prompt asks for the verdict of a review.
@@ -53,6 +54,8 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn new(scenario: &Scenario) -> Self {
+        let is_usual = scenario.default_story == Story::default();
+        let usual = is_usual.then(Story::layer).into_iter();
         Self {
             switches: scenario.switches.clone(),
             pace: scenario.pace,
@@ -60,9 +63,9 @@ impl Settings {
             patch_bytes: scenario.patch_bytes,
             unlisted: None,
             accounts: scenario.accounts.clone(),
-            stories: scenario.stories.clone(),
+            stories: scenario.stories.iter().cloned().chain(usual).collect(),
             default_story: scenario.default_story.clone(),
-            review: (scenario.default_story == Story::default()).then(Story::review),
+            review: is_usual.then(Story::review),
         }
     }
 

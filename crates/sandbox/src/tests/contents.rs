@@ -261,7 +261,8 @@ async fn a_layer_works_from_its_prompt_and_offers_the_branch_that_it_names() {
     scenario.repos[0]
         .files
         .insert(path.to_owned(), requirement.to_owned());
-    scenario.stories = vec![Story::layer()];
+    // It is what such a prompt gets, unless a story says otherwise.
+    scenario.default_story = Story::default();
     let prompt = format!(
         "# Your layer\nlayer: planner\n---\n# Output\n\nYou work on the branch `main` of {DEFAULT_REPO}.\n\n- `{path}`\n\nName your branch `jules-planner-aa0002`.\n"
     );

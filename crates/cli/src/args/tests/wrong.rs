@@ -116,11 +116,21 @@ const ROWS: &[Row] = &[
     ("up", &[&[("listen", Strict), ("service", Strict)], OUTSIDE]),
     (
         "demo",
-        &[&[("chaos", Strict), ("seeds", Strict), ("at_once", Strict)]],
+        &[&[
+            ("chaos", Strict),
+            ("seeds", Strict),
+            ("at_once", Strict),
+            ("keep", Place),
+        ]],
     ),
     (
         "sandbox",
-        &[&[("listen", Strict), ("scenario", Place), ("issue", Words)]],
+        &[&[
+            ("listen", Strict),
+            ("scenario", Place),
+            ("folder", Place),
+            ("issue", Words),
+        ]],
     ),
     ("account", &[]),
     ("account add", &[NAME, &[("key_file", Place)], PLAN]),
@@ -299,7 +309,10 @@ const ROWS: &[Row] = &[
         ],
     ),
     ("pipeline off", &[REPO]),
-    ("pipeline start", &[REPO, &[("from", Strict)]]),
+    (
+        "pipeline start",
+        &[REPO, &[("from", Strict), ("within", Strict)]],
+    ),
     ("pipeline list", &[REPO, &[("limit", Strict)]]),
     ("pipeline show", &[ID]),
     ("pipeline why", &[ID]),

@@ -16,7 +16,7 @@ use super::moment::{Kind, Moment, Place};
 use super::outage;
 use super::plan::SEEDS;
 use super::report::Report;
-use crate::args::DemoArgs;
+use crate::args::demo::DemoArgs;
 use crate::render::{self, Answer};
 
 /// What a run of seeds came to.

@@ -161,3 +161,49 @@ fn blobs_come_back_whole() {
     assert_eq!(blobs[oid("README.md")], b"one\n");
     assert_eq!(contents.find("HEAD:nothing\nHEAD").unwrap(), None);
 }
+
+/// A repository of a person's, in which one file is tracked, one is not, and one is tracked and gone.
+fn of_a_person() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (path, text) in [("a.rs", "a\n"), ("secret", "s\n"), ("gone", "g\n")] {
+        fs::write(folder.path().join(path), text).unwrap();
+    }
+    let git = Program::new(folder.path().to_owned());
+    git.run(&["init", "--quiet"]).unwrap();
+    git.run(&["add", "a.rs", "gone"]).unwrap();
+    fs::remove_file(folder.path().join("gone")).unwrap();
+    folder
+}
+
+#[test]
+fn of_a_folder_with_git_only_tracked_files_are_taken() {
+    let folder = of_a_person();
+    let setup = RepoSetup {
+        folder: Some(folder.path().to_owned()),
+        ..RepoSetup::new("acme/shop").with_files([("b.rs", "b\n")])
+    };
+    let paths = |setup: &RepoSetup| {
+        let (contents, tree) = Contents::of(setup).unwrap();
+        let listed = contents.list(&tree, true).unwrap();
+        listed.into_iter().map(|it| it.path).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(&setup), ["a.rs", "b.rs"]);
+    fs::remove_dir_all(folder.path().join(".git")).unwrap();
+    assert_eq!(paths(&setup), ["a.rs", "b.rs", "secret"]);
+}
+
+#[test]
+fn a_copy_is_left_in_an_empty_folder_only() {
+    let (contents, commit) = first();
+    contents.point("main", Some(&commit)).unwrap();
+    contents.point("jules", Some(&commit)).unwrap();
+    let kept = TempDir::new().unwrap();
+    contents.keep(kept.path()).unwrap();
+    let git = Program::new(kept.path().to_owned());
+    git.run(&["fsck", "--strict"]).unwrap();
+    let names = git.run(&["branch", "--format=%(refname:short)"]).unwrap();
+    assert_eq!(String::from_utf8(names).unwrap(), "jules\nmain\n");
+    assert_eq!(git.run(&["remote"]).unwrap(), b"");
+    let again = contents.keep(kept.path()).unwrap_err().to_string();
+    assert!(again.contains("not an empty directory"), "{again}");
+}

@@ -39,6 +39,15 @@ fn a_perspective_that_is_there_stays() {
 }
 
 #[test]
+fn what_is_there_already_is_no_change() {
+    let written = layer_agent(OBSERVER, &files(), "2026-02-18").unwrap();
+    let mut files = files();
+    files.extend(written.files);
+    // The event is told of anew, since the prompt does not have it; all of it is in its place.
+    assert_eq!(layer_agent(OBSERVER, &files, "2026-02-18"), None);
+}
+
+#[test]
 fn a_prompt_that_says_too_little_leads_to_nothing() {
     for part in [
         "Name your branch ",

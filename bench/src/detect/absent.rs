@@ -11,7 +11,8 @@ use domain::wake::{Notice, Notify};
 use engine::ports::{
     AgentsWrite, BranchState, Budget, CheckLog, CommitLine, Comparison, Delivered, Envelope,
     FoundPull, GitRead, GitWrite, HooksRead, HooksWrite, IssueComment, IssueFacts, IssuesRead,
-    IssuesWrite, NewCommit, NewPull, NewStatus, PullGlance, PullsRead, PullsWrite, Reading, Usage,
+    IssuesWrite, NewCommit, NewIssue, NewPull, NewStatus, PullGlance, PullsRead, PullsWrite,
+    Reading, RootEntry, Usage,
 };
 use jiff::Timestamp;
 use scaffold::tree::Tree;
@@ -117,6 +118,10 @@ impl IssuesRead for Absent {
         absent()
     }
 
+    async fn own_markers(&self, _: &RepoName, _: &str) -> Result<Vec<String>, Failure> {
+        absent()
+    }
+
     async fn issue(&self, _: &IssueRef) -> Result<IssueFacts, Failure> {
         absent()
     }
@@ -217,6 +222,10 @@ impl GitRead for Absent {
         absent()
     }
 
+    async fn root(&self, _: &RepoName, _: &CommitSha) -> Result<Vec<RootEntry>, Failure> {
+        absent()
+    }
+
     async fn tree(&self, _: &RepoName, _: &CommitSha, _: &[&str]) -> Result<Tree, Failure> {
         absent()
     }
@@ -261,12 +270,7 @@ impl GitWrite for Absent {
         absent()
     }
 
-    async fn open_issue(
-        &self,
-        _: &RepoName,
-        _: (&str, &str),
-        _: &[String],
-    ) -> Result<u64, Failure> {
+    async fn open_issue(&self, _: &RepoName, _: &NewIssue) -> Result<u64, Failure> {
         absent()
     }
 

@@ -136,9 +136,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Setup(command) => scaffold::setup(&command)?,
         Command::Exchange(command) => scaffold::exchange(&command)?,
         Command::Workflow(command) => scaffold::workflow(&command)?,
-        Command::Pipeline(args) => {
-            return Box::pin(pipeline::run(*args, &here()?, json)).await;
-        }
+        Command::Pipeline(args) => return Box::pin(pipeline::run(*args, &here()?, json)).await,
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,
         Command::Run(args) if args.prompt_preview => return scaffold::preview(*args, json),
         Command::Run(args) => return Box::pin(pipeline::one_layer(*args, &here()?, json)).await,

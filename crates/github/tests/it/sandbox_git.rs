@@ -255,6 +255,26 @@ async fn proposed_and_merged(stage: &Stage, head: &CommitSha) {
         let label = ("bugs", (colour, "Broken"));
         writer.put_label(repo, label.0, label.1).await.unwrap();
     }
+    opened_issue(stage).await;
+    stage.pass();
+    let merged = writer
+        .merge(&pull, head, (MergeMethod::Merge, None))
+        .await
+        .unwrap();
+    assert_eq!(stage.tip("main").await, merged);
+    let view = stage.sandbox.github().pull(REPO, pull.number).unwrap();
+    assert_eq!(view.state, PullState::Merged);
+    stage.pass();
+    writer.delete_branch(repo, &branch).await.unwrap();
+    assert_eq!(reader.tip(repo, &branch).await.unwrap(), None);
+    let after = reader.pull_of(repo, &branch).await.unwrap().unwrap();
+    assert!(!after.is_open);
+    cloned(stage, &merged);
+}
+
+/// An issue of ours, and one of another person with a marker like ours.
+async fn opened_issue(stage: &Stage) {
+    let (writer, repo) = (&stage.writer, &stage.repo);
     stage.pass();
     let new = NewIssue {
         title: "A title".to_owned(),
@@ -278,20 +298,6 @@ async fn proposed_and_merged(stage: &Stage, head: &CommitSha) {
     stage.sandbox.github().open_issue(now, REPO, theirs);
     let ours = stage.reader.own_markers(repo, &new.label).await;
     assert_eq!(ours.unwrap(), [new.marker.as_str()]);
-    stage.pass();
-    let merged = writer
-        .merge(&pull, head, (MergeMethod::Merge, None))
-        .await
-        .unwrap();
-    assert_eq!(stage.tip("main").await, merged);
-    let view = stage.sandbox.github().pull(REPO, pull.number).unwrap();
-    assert_eq!(view.state, PullState::Merged);
-    stage.pass();
-    writer.delete_branch(repo, &branch).await.unwrap();
-    assert_eq!(reader.tip(repo, &branch).await.unwrap(), None);
-    let after = reader.pull_of(repo, &branch).await.unwrap().unwrap();
-    assert!(!after.is_open);
-    cloned(stage, &merged);
 }
 
 /// The repository as a person clones it.

@@ -62,7 +62,7 @@ fn a_pull_request_of_one_that_is_called_off_is_closed_once() {
     let off = cancel(&waiting, "ann", at(1)).unwrap();
     assert_eq!(off.effects, []);
     let late = proposed(&off.aggregate, Some((&pull(), &sha('c'))), at(2));
-    assert_eq!(late.effects, [close.clone()]);
+    assert_eq!(late.effects, std::slice::from_ref(&close));
     let open = proposed(&waiting, Some((&pull(), &sha('c'))), at(1)).aggregate;
     let off = cancel(&open, "ann", at(2)).unwrap();
     assert_eq!(off.effects, [close]);

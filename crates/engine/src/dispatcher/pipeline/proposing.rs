@@ -359,10 +359,10 @@ enum Prepared {
 }
 
 fn never_sent(error: Error) -> Error {
-    match error {
-        Error::Outside(failure) => Error::Outside(failure.never_sent()),
-        other => other,
+    if let Error::Outside(failure) = error {
+        return Error::Outside(failure.never_sent());
     }
+    error
 }
 
 /// A pull request that was found on our branch, if it has our commit.

@@ -543,7 +543,7 @@ fn the_field_of_a_retry_says_when_its_reason_goes_to_jules() {
 
 #[test]
 fn pipelines_show_each_step_and_no_text_as_markup() {
-    let SourceState { mut source, .. } = source(ReadingResult::Skipped("off".to_owned()));
+    let SourceState { mut source, .. } = source(ReadingResult::Skipped);
     source.pipeline = Some(Default::default());
     let run = json!({
         "id": "01k5nx0000000000000000000a", "repo": "acme/shop", "target": "main", "worker": "jules",

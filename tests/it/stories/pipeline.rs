@@ -278,8 +278,9 @@ async fn a_requirement_that_is_merged_takes_its_files_with_it() {
     };
     assert_eq!(of_code.labels, [ready.label.as_str()]);
     for pull in pulls.iter().filter(|pull| pull.base_ref == "jules") {
-        let shown = github.statuses(REPO, &pull.head_sha);
-        let own = ["jules/scope success", "jules/doctor success"];
+        let mut shown = github.statuses(REPO, &pull.head_sha);
+        shown.sort();
+        let own = ["jules/doctor success", "jules/scope success"];
         assert_eq!(shown, own, "#{}", pull.number);
     }
     world.finish().await;

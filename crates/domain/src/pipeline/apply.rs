@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::sight::REASON_CHARS_MAX;
+use super::sight::{self, REASON_CHARS_MAX};
 use super::{
     Exchange, Member, MemberSight, MemberState, Pipeline, PipelineStep, StepKind, StepState,
     TreeShas, WAIT_MINUTES,
@@ -205,12 +205,12 @@ fn seen(pipeline: &mut Pipeline, place: usize, sights: &[(JobId, MemberSight)], 
         if let Some((_, Some(state))) = found {
             member.state = state.clone();
         }
-        // A pull request that waits for a person may take them as long as they need.
-        let waits = member.state == MemberState::Merging && by_person;
-        if is_late && !waits && !member.state.is_over() {
-            member.state = MemberState::Failed {
-                reason: format!("it was not through within {} min", pipeline.wait_minutes),
-            };
+        if is_late && let Some(reason) = late(&member.state, by_person) {
+            let reason = format!(
+                "it was not through within {} min{reason}",
+                pipeline.wait_minutes
+            );
+            member.state = sight::failed(&reason);
         }
     }
     if members.iter().all(|member| member.state.is_over()) {
@@ -221,6 +221,17 @@ fn seen(pipeline: &mut Pipeline, place: usize, sights: &[(JobId, MemberSight)], 
         true => StepState::Running { since },
         false => StepState::WaitingMerge { since },
     };
+}
+
+/// What there is to say about a member when the time is over; none if it is through, or waits for a person, who may take as long as they need.
+fn late(state: &MemberState, by_person: bool) -> Option<String> {
+    match state {
+        MemberState::Merged | MemberState::Nothing => None,
+        MemberState::Merging if by_person => None,
+        MemberState::Working | MemberState::Merging => Some(String::new()),
+        // The run itself may have cancelled it, and died before it wrote that down.
+        MemberState::Failed { reason } => Some(format!(" ({reason})")),
+    }
 }
 
 /// A step is through if one of its agents was; else it failed.

@@ -211,6 +211,17 @@ fn a_step_is_waited_for_no_longer_than_the_settings_say() {
     let over = apply(&begun, &Input::Seen(vec![(job(1), None)]), late);
     assert_eq!(given_up(&begun, &over), [job(1)]);
     assert_eq!(given_up(&over, &over), []);
+    let cancelled = MemberState::Failed {
+        reason: "pipeline x cancelled it".to_owned(),
+    };
+    let died = apply(&begun, &seen(&[(1, cancelled)]), late);
+    let MemberState::Failed { reason } = &died.steps[0].members[0].state else {
+        panic!("{died:?}");
+    };
+    assert_eq!(
+        reason,
+        "it was not through within 30 min (pipeline x cancelled it)"
+    );
     let own = apply(
         &pipeline(Exchange::Auto, &[StepKind::Bootstrap]),
         &run(&[1]),

@@ -39,16 +39,20 @@ impl RepairContext<'_> {
         }
     }
 
-    /// Whether a reason is one of its own. A repair belongs to the session until the session was informed; failed
-    /// checks explain missing ones.
+    /// Whether a reason is one of its own. A repair belongs to the session until the session was informed, and to people once they were told
+    /// that it does not succeed; failed checks explain missing ones.
     fn is_open(&self, pull: &Pull, reasons: &[Reason], reason: &Reason) -> bool {
         let sha = &self.facts.head.sha;
         let is_failure = |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. });
+        let told = |cause: &ErrorCause| {
+            let mut alarms = pull.alarms.iter();
+            alarms.any(|alarm| alarm.cause == *cause && alarm.sha == *sha)
+        };
         if *reason == Reason::Conflict {
-            return pull.repairs.conflict_sent.contains(sha);
+            return pull.repairs.conflict_sent.contains(sha) && !told(&ErrorCause::Conflict);
         }
         if is_failure(reason) {
-            return pull.repairs.ci_sent.contains(sha);
+            return pull.repairs.ci_sent.contains(sha) && !told(&ErrorCause::CiFailed);
         }
         let missing = matches!(
             reason,

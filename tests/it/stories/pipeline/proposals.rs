@@ -28,8 +28,8 @@ fn opening(kind: FaultKind) -> Fault {
 #[tokio::test]
 async fn a_process_that_dies_after_any_act_opens_one_pull_request() {
     let alive = world().await;
-    let began = alive.fate.count();
     let begun = begin(&alive, EntryPoint::Decider).await;
+    let began = alive.fate.count();
     until_over(&alive, &begun).await;
     let acts = alive.fate.acts();
     let writes = |act: &String| act == "create_branch" || act == "open_pull";

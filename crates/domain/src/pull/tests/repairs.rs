@@ -78,6 +78,19 @@ fn whoever_is_told_of_failed_checks_gets_the_end_of_what_they_said() {
 }
 
 #[test]
+fn what_no_session_mended_is_told_once_however_long_it_lasts() {
+    for (mut world, cause) in [(failing(), "ci_failed"), (conflicting(), "conflict")] {
+        world.policy.ci_repairs = 0;
+        let mut told = world.read(0);
+        told.extend(world.read(60));
+        assert_eq!(told, [cause]);
+        for hour in 1..5 {
+            assert!(world.read(hour * 3_600).is_empty(), "{cause}");
+        }
+    }
+}
+
+#[test]
 fn nothing_is_sent_back_while_others_still_run() {
     let mut world = World::green();
     world.checks(&[CheckOutcome::Failed, CheckOutcome::Pending]);

@@ -35,10 +35,11 @@ impl Dispatcher {
             Err(why) => return Ok(Plan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
-        if proposals(&trees.worker).is_empty() {
+        let folder = paths(&trees.worker).proposals;
+        let mut waiting = trees.worker.below(folder);
+        if !waiting.any(|(path, _)| path.as_str().ends_with(".yml")) {
             return Ok(Plan::Skip("No proposal waits".to_owned()));
         }
-        let folder = paths(&trees.worker).proposals;
         let circumstances = Circumstances {
             today: self.backend.now().to_zoned(TimeZone::UTC).date(),
             version: OURS.to_owned(),

@@ -122,16 +122,26 @@ fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
         role: wanted.role,
         requirement: wanted.requirement,
         task: wanted.task,
+        mock: wanted.mock,
     };
     let is_of_layer = ask != PipelineAsk::default();
+    if let Some(tag) = wanted.clean {
+        return match (from, is_of_layer) {
+            (None, false) => Ok(PipelineOrder::Clean(tag)),
+            _other => {
+                let detail =
+                    "`clean` removes a trial run and does nothing else: leave the other fields out";
+                Err(Refused::field("clean", "clean_alone", detail))
+            }
+        };
+    }
     match (from, layer) {
         (Some(_), _) if is_of_layer => {
             let detail = "`from` begins the whole pipeline, so nothing else can be chosen: leave it out to run one layer";
             Err(Refused::field("from", "from_and_layer", detail))
         }
         (None, None) if is_of_layer => {
-            let detail =
-                "`layer` has to say which layer the role, the requirement or the task is for";
+            let detail = "`layer` has to say which layer the role, the requirement, the task or the trial run is for";
             Err(Refused::field("layer", "missing_field", detail))
         }
         (None, Some(_)) => {

@@ -1,5 +1,6 @@
 //! `gaffer pipeline`, `gaffer requirement` and `gaffer run`: runs of a pipeline, through the API of a running `gaffer up`.
 
+mod exchange;
 mod one_layer;
 mod requirement;
 mod schedule;
@@ -21,6 +22,7 @@ use crate::render::{self, Answer};
 use crate::site::{self, StoreAccess};
 use crate::source;
 
+pub(crate) use exchange::run as exchange;
 pub(crate) use one_layer::run as one_layer;
 pub(crate) use requirement::run as requirement;
 

@@ -134,7 +134,9 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Scaffold(command) => return scaffold::run(&command, json),
         Command::Role(command) => return scaffold::role(&command, json),
         Command::Setup(command) => scaffold::setup(&command)?,
-        Command::Exchange(command) => scaffold::exchange(&command)?,
+        Command::Exchange(command) => {
+            return Box::pin(pipeline::exchange(command, here, json)).await;
+        }
         Command::Workflow(command) => scaffold::workflow(&command)?,
         Command::Pipeline(args) => return Box::pin(pipeline::run(*args, &here()?, json)).await,
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,

@@ -63,8 +63,8 @@ pub(crate) fn workflow(command: &WorkflowCommand) -> Result<Answer> {
 }
 
 /// Runs one of the commands about what agents wrote.
-pub(crate) fn exchange(command: &ExchangeCommand) -> Result<Answer> {
-    exchange::run(&here()?, command)
+pub(crate) fn inspect(revision: Option<&str>) -> Result<Answer> {
+    exchange::inspected(&here()?, revision)
 }
 
 fn here() -> Result<Git> {

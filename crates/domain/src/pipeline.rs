@@ -5,6 +5,7 @@
 
 mod apply;
 mod ask;
+mod mock_tag;
 mod part;
 mod requirement;
 mod rules;
@@ -22,6 +23,7 @@ use crate::layer::{InvalidLayer, Layer};
 
 pub use apply::{Input, Plan, apply, cancel, due, given_up, held, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
+pub use mock_tag::{InvalidTag, MockTag};
 pub use part::{Agent, Part, PartWork, Recipe};
 pub use requirement::{
     DeliveryOutcome, FoundRequirement, Requirement, RequirementRef, RequirementState,
@@ -95,6 +97,8 @@ pub enum StepKind {
     Requirements,
     /// Publishes the proposals that wait, each as an issue.
     Proposals,
+    /// Removes what a trial run made.
+    Clean,
 }
 
 /// How far a step is.
@@ -286,6 +290,7 @@ impl StepKind {
             Self::Layer(layer) => layer.name(),
             Self::Requirements => "requirements",
             Self::Proposals => "proposals",
+            Self::Clean => "clean",
         }
     }
 }
@@ -298,6 +303,7 @@ impl TryFrom<String> for StepKind {
             "bootstrap" => Ok(Self::Bootstrap),
             "requirements" => Ok(Self::Requirements),
             "proposals" => Ok(Self::Proposals),
+            "clean" => Ok(Self::Clean),
             layer => layer.parse().map(Self::Layer),
         }
     }

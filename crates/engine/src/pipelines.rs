@@ -5,7 +5,7 @@ use domain::ids::{ArtefactId, PipelineId, RepoName};
 use domain::job::NotNow;
 use domain::layer::Layer;
 use domain::pipeline::{
-    self, EntryPoint, Pipeline, PipelineAsk, Requirement, RequirementState, StepKind,
+    self, EntryPoint, MockTag, Pipeline, PipelineAsk, Requirement, RequirementState, StepKind,
 };
 use domain::policy::Source;
 use jiff::Timestamp;
@@ -25,6 +25,8 @@ pub enum PipelineOrder {
     From(EntryPoint),
     /// One layer.
     Only(PipelineAsk),
+    /// The removal of what a trial run made.
+    Clean(MockTag),
 }
 
 impl Backend {
@@ -258,6 +260,10 @@ fn asked(order: &PipelineOrder) -> (PipelineAsk, Vec<StepKind>) {
         PipelineOrder::From(entry) => (PipelineAsk::default(), entry.steps()),
         PipelineOrder::Only(ask) => {
             let kind = match ask.layer {
+                // Nobody works on it: what it would change is made up.
+                Some(Layer::Implementer) if ask.mock.is_some() => {
+                    StepKind::Layer(Layer::Implementer)
+                }
                 // What implements a requirement is a delivery.
                 Some(Layer::Implementer) | None => StepKind::Requirements,
                 Some(
@@ -269,6 +275,13 @@ fn asked(order: &PipelineOrder) -> (PipelineAsk, Vec<StepKind>) {
                 ) => StepKind::Layer(layer),
             };
             (ask.clone(), vec![kind])
+        }
+        PipelineOrder::Clean(tag) => {
+            let ask = PipelineAsk {
+                mock: Some(tag.clone()),
+                ..PipelineAsk::default()
+            };
+            (ask, vec![StepKind::Clean])
         }
     }
 }

@@ -5,11 +5,9 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-use std::str::FromStr;
-
 use domain::ids::{ArtefactId, RoleName};
 use domain::layer::Layer;
+use domain::pipeline::MockTag;
 use jiff::civil::Date;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
@@ -20,40 +18,8 @@ use crate::prompt::{Ask, PromptError, Trees, checked, material};
 use crate::tree::{Tree, TreePath};
 use crate::yaml;
 
-/// How long a tag may be, since it is part of names of files and branches.
-const TAG_CHARS_MAX: usize = 40;
-
-/// What every tag holds, so that nothing real is taken for a trial.
-const MARK: &str = "mock";
-
 /// The numbers of an innovator's proposals, as their files are called.
 const NUMBERS: [&str; 3] = ["one", "two", "three"];
-
-/// The name of one trial run.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MockTag(String);
-
-/// A text that is no tag of a trial run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the tag of a trial run has 1 to {TAG_CHARS_MAX} of a-z, 0-9 and `-`, and `{MARK}` is part of it"
-)]
-pub struct InvalidTag;
-
-impl FromStr for MockTag {
-    type Err = InvalidTag;
-
-    fn from_str(text: &str) -> Result<Self, InvalidTag> {
-        let fits = text.len() <= TAG_CHARS_MAX && material::is_slug(text) && text.contains(MARK);
-        fits.then(|| Self(text.to_owned())).ok_or(InvalidTag)
-    }
-}
-
-impl fmt::Display for MockTag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// One file that is to be other than it is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,6 +4,7 @@ mod gates;
 mod innovators;
 mod proposals;
 mod schedule;
+mod trials;
 
 use std::collections::BTreeMap;
 

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use domain::ids::{BranchName, RepoName, RoleName};
 use domain::layer::Layer;
+use domain::pipeline::MockTag;
 use jiff::SignedDuration;
 use scaffold::kit::Runner;
 use scaffold::tree::TreePath;
@@ -60,7 +61,7 @@ pub(crate) struct ExamineArgs {
 /// `gaffer run`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer run narrator --repo acme/shop\n  gaffer run observers --role qa --wait --within 30m\n  gaffer run narrator --prompt-preview\n  gaffer run observers --role qa --prompt-preview\n  gaffer run planner .jules/exchange/requirements/k3v9qd-slow-search.yml --prompt-preview"
+    after_help = "Examples:\n  gaffer run narrator --repo acme/shop\n  gaffer run observers --role qa --wait --within 30m\n  gaffer run narrator --prompt-preview\n  gaffer run observers --role qa --prompt-preview\n  gaffer run observers --role qa --mock mock-1\n  gaffer run planner .jules/exchange/requirements/k3v9qd-slow-search.yml --prompt-preview"
 )]
 pub(crate) struct RunArgs {
     /// Which layer: narrator, observers, decider, planner, implementer or innovators, or `n o d p i x`.
@@ -86,18 +87,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "BRANCH", requires = "prompt_preview")]
     pub(crate) branch: Option<BranchName>,
 
-    /// The repository on GitHub [default: that of the remote `origin`, else GITHUB_REPOSITORY].
-    #[arg(long, value_name = "OWNER/REPO")]
-    pub(crate) repo: Option<RepoName>,
+    #[command(flatten)]
+    pub(crate) on: OnGithub,
 
-    /// The repository that GitHub Actions runs for.
-    #[arg(
-        long,
-        env = "GITHUB_REPOSITORY",
-        hide = true,
-        value_name = "OWNER/REPO"
-    )]
-    pub(crate) github_repository: Option<RepoName>,
+    /// A trial run of this name, which holds `mock`: no session runs, and Gaffer makes up what it would have written.
+    #[arg(long, value_name = "TAG", conflicts_with = "prompt_preview")]
+    pub(crate) mock: Option<MockTag>,
 
     /// Run nothing: print the prompt, and what is in it on stderr.
     #[arg(long)]
@@ -114,6 +109,23 @@ pub(crate) struct RunArgs {
     /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
+}
+
+/// Which repository.
+#[derive(Debug, Args)]
+pub(crate) struct OnGithub {
+    /// The repository on GitHub [default: that of the remote `origin`, else GITHUB_REPOSITORY].
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) repo: Option<RepoName>,
+
+    /// The repository that GitHub Actions runs for.
+    #[arg(
+        long,
+        env = "GITHUB_REPOSITORY",
+        hide = true,
+        value_name = "OWNER/REPO"
+    )]
+    pub(crate) github_repository: Option<RepoName>,
 }
 
 /// `gaffer role`.
@@ -207,6 +219,51 @@ pub(crate) enum ExchangeCommand {
         #[arg(long = "ref", value_name = "REV", value_parser = value::words)]
         revision: Option<String>,
     },
+    /// Open each proposal that waits as an issue, and remove its file: all of them, or none while one is not in order.
+    #[command(
+        after_help = "Examples:\n  gaffer exchange publish-proposals\n  gaffer exchange publish-proposals --repo acme/shop --wait"
+    )]
+    PublishProposals(ExchangeRun),
+    /// Remove what trial runs made.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  gaffer exchange clean mock --tag mock-1"
+    )]
+    Clean(CleanCommand),
+}
+
+/// `gaffer exchange clean`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CleanCommand {
+    /// Close the open pull requests of a trial run, delete their branches, and remove the files that were merged.
+    #[command(after_help = "Example:\n  gaffer exchange clean mock --tag mock-1 --wait")]
+    Mock {
+        /// The name of the trial run.
+        #[arg(long, value_name = "TAG")]
+        tag: MockTag,
+
+        #[command(flatten)]
+        run: ExchangeRun,
+    },
+}
+
+/// A run that changes the exchange.
+#[derive(Debug, Args)]
+pub(crate) struct ExchangeRun {
+    #[command(flatten)]
+    pub(crate) on: OnGithub,
+
+    /// Wait for the end of the run, and print each step as it ends.
+    #[arg(long)]
+    pub(crate) wait: bool,
+
+    /// How long to wait at most.
+    #[arg(long, value_name = "DURATION", default_value = "1h", requires = "wait", value_parser = value::duration)]
+    pub(crate) within: SignedDuration,
+
+    /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+    #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
+    pub(crate) url: Option<Url>,
 }
 
 fn tree_path(text: &str) -> Result<TreePath, String> {

@@ -9,7 +9,7 @@ use crate::{scaffold, site};
 
 /// Begins the run, and waits for its end if that is wanted.
 pub(crate) async fn run(args: RunArgs, here: &CommandContext, as_json: bool) -> Result<()> {
-    let repo = scaffold::repository(&args)?;
+    let repo = scaffold::repository(&args.on)?;
     let client = site::api_client(args.url, here).await?;
     let wanted = StartPipeline {
         layer: Some(args.layer.name().to_owned()),
@@ -19,6 +19,7 @@ pub(crate) async fn run(args: RunArgs, here: &CommandContext, as_json: bool) -> 
             .or(args.requirement_file)
             .map(|path| path.as_str().to_owned()),
         task: args.task,
+        mock: args.mock,
         ..StartPipeline::whole(repo.clone())
     };
     let begun = client.start_pipeline(&wanted).await;

@@ -7,18 +7,11 @@ use anyhow::Result;
 use super::examine::must_commit;
 use super::git::Git;
 use super::place::{Place, must_tip};
-use crate::args::scaffold::ExchangeCommand;
 use crate::error::Error;
 use crate::render::{Answer, value};
 
-/// Runs one of the commands.
-pub(super) fn run(git: &Git, command: &ExchangeCommand) -> Result<Answer> {
-    match command {
-        ExchangeCommand::Inspect { revision } => look(git, revision.as_deref()),
-    }
-}
-
-fn look(git: &Git, revision: Option<&str>) -> Result<Answer> {
+/// Lists what is there.
+pub(super) fn inspected(git: &Git, revision: Option<&str>) -> Result<Answer> {
     let place = Place::read(git)?;
     let tip = match revision {
         Some(revision) => must_commit(git, revision)?,

@@ -19,7 +19,7 @@ use ulid::Ulid;
 use super::git::Git;
 use super::here;
 use super::place::{Branches, Place, must_tip};
-use crate::args::scaffold::RunArgs;
+use crate::args::scaffold::{OnGithub, RunArgs};
 use crate::error::Error;
 use crate::render;
 
@@ -35,7 +35,7 @@ const COMMITS_MAX: usize = 100;
 /// Prints the prompt alone on stdout, and what is in it on stderr.
 pub(crate) fn run(args: RunArgs, as_json: bool) -> Result<()> {
     let git = here()?;
-    let repository = of_origin(&git, &args)?;
+    let repository = of_origin(&git, &args.on)?;
     let ids = fresh_ids(ids_wanted(args.layer));
     let prompt = assembled(&git, args, repository, ids.clone())?;
     if as_json {
@@ -120,14 +120,14 @@ fn last_summary(system: &Tree) -> Option<String> {
 }
 
 /// The repository that was named, that of the remote, or that of the environment.
-pub(crate) fn repository(args: &RunArgs) -> Result<RepoName> {
+pub(crate) fn repository(args: &OnGithub) -> Result<RepoName> {
     match &args.repo {
         Some(repository) => Ok(repository.clone()),
         None => of_origin(&here()?, args),
     }
 }
 
-fn of_origin(git: &Git, args: &RunArgs) -> Result<RepoName> {
+fn of_origin(git: &Git, args: &OnGithub) -> Result<RepoName> {
     if let Some(repository) = &args.repo {
         return Ok(repository.clone());
     }

@@ -85,6 +85,8 @@ texts! {
     RoleName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
     /// An event, a requirement or a proposal of the exchange.
     ArtefactId = { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
+    /// The name of a trial run, with `mock` in it.
+    MockTag = { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] };
     /// A moment, in UTC.
     Moment = { "format": "date-time", "examples": ["2026-03-01T12:00:00Z"] };
 }

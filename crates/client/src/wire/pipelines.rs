@@ -1,6 +1,7 @@
 //! Runs of pipelines, and requirements.
 
 use domain::ids::{ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName};
+use domain::pipeline::MockTag;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,14 @@ pub struct StartPipeline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = domain::pipeline::ASK_CHARS_MAX))]
     pub task: Option<String>,
+    /// A trial run of this name, which holds `mock`, for one layer: no session runs, and Gaffer makes up what it would have written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::MockTag>")]
+    pub mock: Option<MockTag>,
+    /// The name of a trial run that is removed, with all that it made. Nothing else can be asked for with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::MockTag>")]
+    pub clean: Option<MockTag>,
 }
 
 impl StartPipeline {
@@ -50,6 +59,8 @@ impl StartPipeline {
             role: None,
             requirement: None,
             task: None,
+            mock: None,
+            clean: None,
         }
     }
 }

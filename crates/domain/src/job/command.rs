@@ -293,10 +293,14 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
             });
             end(&mut step, watch, how, now);
         }
-        Phase::Proposed { pull, .. } => {
+        Phase::Proposed { pull, head, .. } => {
             // What Gaffer opened by itself, nobody else closes.
-            let open = pull.clone().map(|pull| Action::ClosePull { pull });
-            step.effects.extend(open);
+            let opened = pull.as_ref().zip(head.as_ref());
+            step.effects.extend(
+                opened
+                    .into_iter()
+                    .flat_map(|opened| proposal::withdrawn(job, opened)),
+            );
             proposal::end(&mut step, pull.clone(), how, now);
         }
     }

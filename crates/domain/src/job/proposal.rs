@@ -113,9 +113,8 @@ pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestam
             };
             step.follow_ups.push(FollowUp::Pull(opened.clone()));
         }
-        (Phase::Ended(Ending { pull: None, .. }), Some((opened, _))) => {
-            let pull = opened.clone();
-            step.effects.push(Action::ClosePull { pull });
+        (Phase::Ended(Ending { pull: None, .. }), Some(opened)) => {
+            step.effects.extend(withdrawn(job, opened));
         }
         (
             Phase::Queued { .. }
@@ -128,6 +127,19 @@ pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestam
     }
     step.due = deadline(&step.aggregate, &Timing::default());
     step
+}
+
+/// A pull request of ours is closed, and its branch goes.
+pub(super) fn withdrawn(job: &Job, (pull, sha): (&PullRef, &CommitSha)) -> Vec<Action> {
+    let branch = job.proposal_branch().map(|branch| Action::DeleteBranch {
+        pull: pull.clone(),
+        repo: pull.repo.clone(),
+        branch,
+        sha: sha.clone(),
+    });
+    let pull = pull.clone();
+    let close = Action::ClosePull { pull };
+    std::iter::once(close).chain(branch).collect()
 }
 
 /// Its pull request was certainly not opened, and no retry follows.

@@ -109,7 +109,7 @@ pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
     let steps = before.steps.iter().zip(&after.steps);
     let members = steps.flat_map(|(before, after)| {
         let of_gaffer = match before.kind {
-            StepKind::Bootstrap | StepKind::Proposals => true,
+            StepKind::Bootstrap | StepKind::Proposals | StepKind::Clean => true,
             StepKind::Layer(_) | StepKind::Requirements => false,
         };
         let members = before.members.iter().zip(&after.members);
@@ -259,7 +259,7 @@ fn fail(pipeline: &mut Pipeline, place: usize, reason: &str, now: Timestamp) {
     };
     match step.kind {
         StepKind::Bootstrap => skip_rest(pipeline, "the bootstrap failed", now),
-        StepKind::Layer(_) | StepKind::Requirements | StepKind::Proposals => {}
+        StepKind::Layer(_) | StepKind::Requirements | StepKind::Proposals | StepKind::Clean => {}
     }
 }
 

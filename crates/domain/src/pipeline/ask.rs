@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::StepKind;
+use super::{MockTag, StepKind};
 use crate::ids::RoleName;
 use crate::layer::{Cast, InvalidLayer, Layer};
 
@@ -27,6 +27,9 @@ pub struct PipelineAsk {
     /// The task, if it is not the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// The trial run that it is, or that it removes: no session runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mock: Option<MockTag>,
 }
 
 /// Why what a run is asked to do does not go together.
@@ -170,7 +173,7 @@ mod tests {
                 layer: Some(layer),
                 role: role.map(|role| role.parse().unwrap()),
                 requirement: requirement.map(str::to_owned),
-                task: None,
+                ..PipelineAsk::default()
             };
             ask.check()
         };

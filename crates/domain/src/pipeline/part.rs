@@ -1,8 +1,9 @@
 //! What a job does for a pipeline. Everything that decides about its pull request comes from here, nothing from the pull request.
 
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::{RequirementRef, TreeShas};
+use super::{MockTag, RequirementRef, TreeShas};
 use crate::ids::{ArtefactId, CommitSha, PipelineId, RoleName};
 use crate::layer::Layer;
 
@@ -49,6 +50,9 @@ pub struct Agent {
     /// Optional files that were not there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
+    /// The trial run that it is of: Gaffer makes up what it would have written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mock: Option<MockTag>,
 }
 
 /// What a pull request of Gaffer's own changes. The files are computed anew from these commits whenever it is opened.
@@ -69,6 +73,23 @@ pub enum Recipe {
         /// The commit of the worker branch that has them.
         worker: CommitSha,
     },
+    /// What an agent would have written is made up.
+    Mock {
+        /// The commit that it is based on.
+        base: CommitSha,
+        /// What the narrator would have summed up.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        range: String,
+        /// The date in its files.
+        today: Date,
+    },
+    /// The files of a trial run are removed.
+    Clean {
+        /// The commit of the worker branch that has them.
+        worker: CommitSha,
+        /// The trial run.
+        tag: MockTag,
+    },
 }
 
 impl Recipe {
@@ -76,7 +97,10 @@ impl Recipe {
     pub fn start(&self) -> &CommitSha {
         match self {
             Self::Bootstrap(shas) => &shas.target,
-            Self::Tidy { worker, .. } | Self::Publish { worker } => worker,
+            Self::Tidy { worker, .. } | Self::Publish { worker } | Self::Clean { worker, .. } => {
+                worker
+            }
+            Self::Mock { base, .. } => base,
         }
     }
 
@@ -86,6 +110,8 @@ impl Recipe {
             Self::Bootstrap(_) => "bootstrap",
             Self::Tidy { .. } => "tidy",
             Self::Publish { .. } => "publish",
+            Self::Mock { .. } => "mock",
+            Self::Clean { .. } => "clean",
         }
     }
 }
@@ -96,6 +122,14 @@ impl Part {
         match &self.work {
             PartWork::Agent(agent) => Some(agent.layer),
             PartWork::Proposal { .. } => None,
+        }
+    }
+
+    /// Whether it is code that a trial run made up: it is never merged.
+    pub fn is_mock_code(&self) -> bool {
+        match &self.work {
+            PartWork::Agent(agent) => agent.mock.is_some() && !agent.layer.is_on_worker_branch(),
+            PartWork::Proposal { .. } => false,
         }
     }
 

@@ -16,9 +16,15 @@ pub fn sight(job: &Job) -> MemberState {
         Phase::Queued { .. } | Phase::Creating { .. } => MemberState::Working,
         Phase::Watching(watch) if watch.pull.is_none() => MemberState::Working,
         Phase::Proposed { pull: None, .. } => MemberState::Working,
+        // Nobody waits for the merge of code that was made up.
+        Phase::Proposed { .. } if is_mock_code(job) => MemberState::Nothing,
         Phase::Watching(_) | Phase::Proposed { .. } => MemberState::Merging,
         Phase::Ended(ending) => ended(&ending.how),
     }
+}
+
+fn is_mock_code(job: &Job) -> bool {
+    job.part.as_ref().is_some_and(|part| part.is_mock_code())
 }
 
 /// A member whose job can never be made.

@@ -12,8 +12,19 @@ use crate::pipeline::{EXCHANGE_MERGES_PER_DAY, Exchange, OWN_CHECKS, PipelineRul
 const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
 impl Source {
-    /// The source as it counts for a job: of a pipeline's job that changes the exchange, both checks of our own decide.
+    /// The source as it counts for a job: of a pipeline's job that changes the exchange, both checks of our own decide,
+    /// and code that was made up is merged by nobody but people.
     pub fn for_job(&self, job: &Job) -> Cow<'_, Self> {
+        if job.part.as_ref().is_some_and(|part| part.is_mock_code()) {
+            let merge = MergePolicy::Human;
+            return Cow::Owned(Self {
+                policy: Policy {
+                    merge,
+                    ..self.policy.clone()
+                },
+                ..self.clone()
+            });
+        }
         let is_of_exchange = job.part.as_ref().is_some_and(|part| part.is_of_exchange());
         if !is_of_exchange {
             return Cow::Borrowed(self);

@@ -182,25 +182,6 @@ fn an_event_that_cannot_be_decided_is_named() {
 }
 
 #[test]
-fn a_tag_says_that_it_is_a_trial() {
-    for text in [
-        "",
-        "run-1",
-        "Mock",
-        "mock run",
-        "mock_1",
-        "mock/..",
-        "-mock",
-        &"mock".repeat(11),
-    ] {
-        assert_eq!(text.parse::<MockTag>(), Err(InvalidTag), "{text}");
-    }
-    for text in ["mock", "a-mock-2", "mockery"] {
-        assert!(text.parse::<MockTag>().is_ok(), "{text}");
-    }
-}
-
-#[test]
 fn the_traces_of_another_run_stay() {
     let mut tree = repository();
     run(&mut tree, &ask(Layer::Narrator, 'n', None));

@@ -75,6 +75,9 @@ const RULES: &[(&str, Kind)] = &[
     ("issue_comment", Strict),
 ];
 
+/// A run that changes the exchange.
+const EXCHANGE_RUN: &[(&str, Kind)] = &[("within", Strict), ("github_repository", Strict)];
+
 const PLAN: &[(&str, Kind)] = &[
     ("plan", Strict),
     ("concurrent", Strict),
@@ -340,6 +343,12 @@ const ROWS: &[Row] = &[
     ("setup list", &[&[("detail", Words)]]),
     ("exchange", &[]),
     ("exchange inspect", &[&[("revision", Words)]]),
+    ("exchange publish-proposals", &[REPO, URL, EXCHANGE_RUN]),
+    ("exchange clean", &[]),
+    (
+        "exchange clean mock",
+        &[REPO, URL, EXCHANGE_RUN, &[("tag", Strict)]],
+    ),
     ("workflow", &[]),
     ("workflow generate", &[&[("runner", Strict)]]),
     (
@@ -356,6 +365,7 @@ const ROWS: &[Row] = &[
                 ("task", Words),
                 ("branch", Strict),
                 ("github_repository", Strict),
+                ("mock", Strict),
             ],
         ],
     ),

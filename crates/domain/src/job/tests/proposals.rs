@@ -57,15 +57,23 @@ fn it_is_looked_at_again_until_it_is_over() {
 
 #[test]
 fn a_pull_request_of_one_that_is_called_off_is_closed_once() {
-    let close = Action::ClosePull { pull: pull() };
     let waiting = proposal().aggregate;
+    let close = [
+        Action::ClosePull { pull: pull() },
+        Action::DeleteBranch {
+            pull: pull(),
+            repo: pull().repo,
+            branch: waiting.proposal_branch().unwrap(),
+            sha: sha('c'),
+        },
+    ];
     let off = cancel(&waiting, "ann", at(1)).unwrap();
     assert_eq!(off.effects, []);
     let late = proposed(&off.aggregate, Some((&pull(), &sha('c'))), at(2));
-    assert_eq!(late.effects, std::slice::from_ref(&close));
+    assert_eq!(late.effects, close);
     let open = proposed(&waiting, Some((&pull(), &sha('c'))), at(1)).aggregate;
     let off = cancel(&open, "ann", at(2)).unwrap();
-    assert_eq!(off.effects, [close]);
+    assert_eq!(off.effects, close);
     let again = proposed(&off.aggregate, Some((&pull(), &sha('c'))), at(3));
     assert_eq!(again.effects, []);
 }

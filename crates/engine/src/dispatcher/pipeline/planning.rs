@@ -53,6 +53,7 @@ impl Dispatcher {
             StepKind::Layer(layer) => Box::pin(self.plan_layer(pipeline, layer, trees)).await,
             StepKind::Requirements => Box::pin(self.hand_on(pipeline, source, trees)).await,
             StepKind::Proposals => Box::pin(self.plan_publishing(pipeline, trees)).await,
+            StepKind::Clean => Box::pin(self.plan_cleaning(pipeline, trees)).await,
         };
         match planned {
             Ok(plan) => Ok(Some(plan)),
@@ -178,8 +179,8 @@ impl Dispatcher {
             Layer::Decider if exchange::pending(&trees.worker, paths).is_empty() => Vec::new(),
             Layer::Decider => vec![Asked::default()],
             Layer::Planner => unplanned(pipeline, trees, paths),
-            // What implements a requirement is a delivery.
-            Layer::Implementer => Vec::new(),
+            // What implements a requirement is a delivery; in a trial it is made up.
+            Layer::Implementer => trial_of_code(pipeline),
         };
         if asked.is_empty() {
             return Ok(Plan::Skip(idle(layer).to_owned()));
@@ -301,6 +302,17 @@ fn unplanned(pipeline: &Pipeline, trees: &Trees, paths: &Paths) -> Vec<Asked> {
         requirement: Some(it.reference.path),
     });
     asked.collect()
+}
+
+/// What a trial run of an implementer is asked for.
+fn trial_of_code(pipeline: &Pipeline) -> Vec<Asked> {
+    let ask = &pipeline.ask;
+    let only = ask.mock.as_ref().and(ask.requirement.clone());
+    let asked = only.map(|path| Asked {
+        role: None,
+        requirement: Some(path),
+    });
+    asked.into_iter().collect()
 }
 
 /// The settings of the repository, if this Gaffer may work by them.

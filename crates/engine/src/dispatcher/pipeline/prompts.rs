@@ -56,5 +56,6 @@ pub(super) fn agent((layer, member): (Layer, &Member), trees: &TreeShas, prompt:
             .map(|it| it.path.to_string())
             .collect(),
         skipped: prompt.skipped.clone(),
+        mock: None,
     }
 }

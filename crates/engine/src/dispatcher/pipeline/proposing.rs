@@ -4,20 +4,16 @@ use domain::effect::{Action, EffectFinding, RepoAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, JobId, PullRef, RepoName};
 use domain::job::{self, Job, PROPOSED_LOOK, Phase};
-use domain::pipeline::{Recipe, RequirementRef, TreeShas};
+use domain::pipeline::Recipe;
 use domain::policy::Timing;
 use domain::pull::OwnOutcome;
 use jiff::SignedDuration;
-use scaffold::doctor;
-use scaffold::layout::SYSTEM;
-use scaffold::tree::TreePath;
 
-use super::publishing;
 use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::effects::EffectOutcome;
 use crate::keys;
-use crate::ports::{Edit, FoundPull, NewCommit, NewIssue, NewPull, NewStatus, StatusState};
+use crate::ports::{FoundPull, NewCommit, NewIssue, NewPull, NewStatus, StatusState};
 use crate::store::Versioned;
 use crate::work::Work;
 
@@ -143,7 +139,7 @@ impl Dispatcher {
         }
         let made = match job.committed() {
             Some(made) => made.clone(),
-            None => match self.recipe(repo, (recipe, &job.title)).await? {
+            None => match self.recipe(job, recipe).await? {
                 None => return Ok(Prepared::Nothing),
                 Some(commit) => self.commit_of(job, &commit).await?,
             },
@@ -277,75 +273,6 @@ impl Dispatcher {
         self.backend.save_job(&mut unit, Some(found), &step).await?;
         ignore_conflict(self.backend.commit(unit).await)
     }
-
-    /// The commit of a recipe; none if it changes nothing.
-    async fn recipe(
-        &self,
-        repo: &RepoName,
-        (recipe, message): (&Recipe, &str),
-    ) -> Result<Option<NewCommit>, Failure> {
-        let message = message.to_owned();
-        match recipe {
-            Recipe::Bootstrap(shas) => self.bootstrap(repo, shas, message).await.map(Some),
-            Recipe::Tidy {
-                worker,
-                requirement,
-            } => {
-                let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
-                let files = files_of(requirement).filter(|path| tree.get(path).is_some());
-                Ok(removal(worker, files, message))
-            }
-            Recipe::Publish { worker } => {
-                let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
-                let files = publishing::proposals(&tree).into_iter().map(|it| it.path);
-                Ok(removal(worker, files, message))
-            }
-        }
-    }
-
-    /// The target's files with the worker's system folder in them, and the system's own files as they have to be: never
-    /// a conflict, since both branches are parents.
-    async fn bootstrap(
-        &self,
-        repo: &RepoName,
-        shas: &TreeShas,
-        message: String,
-    ) -> Result<NewCommit, Failure> {
-        let tree = self.readers.git.tree(repo, &shas.worker, &[SYSTEM]).await?;
-        let files = doctor::system(&tree)
-            .map_err(|error| Failure::new(FailureClass::Precondition, error.to_string()))?;
-        let written = files
-            .into_iter()
-            .filter(|file| tree.text(file.path.as_str()) != Some(file.text))
-            .map(|file| Edit::Write(file.path, file.text.to_owned()));
-        let folder = SYSTEM.parse::<TreePath>().ok().filter(|_| !tree.is_empty());
-        let taken = folder.map(|folder| Edit::TakeFolder(folder, shas.worker.clone()));
-        let parents = match shas.worker == shas.target {
-            true => vec![shas.worker.clone()],
-            false => vec![shas.worker.clone(), shas.target.clone()],
-        };
-        Ok(NewCommit {
-            parents,
-            files_of: shas.target.clone(),
-            edits: taken.into_iter().chain(written).collect(),
-            message,
-        })
-    }
-}
-
-/// A commit that removes files; none without any.
-fn removal(
-    worker: &CommitSha,
-    files: impl Iterator<Item = TreePath>,
-    message: String,
-) -> Option<NewCommit> {
-    let edits: Vec<_> = files.map(Edit::Remove).collect();
-    (!edits.is_empty()).then(|| NewCommit {
-        parents: vec![worker.clone()],
-        files_of: worker.clone(),
-        edits,
-        message,
-    })
 }
 
 /// How far a pull request of ours is before it is opened.
@@ -382,10 +309,4 @@ fn not_ours(branch: &BranchName) -> Failure {
         "the branch `{branch}` has a commit that Gaffer did not make: delete the branch, and begin again"
     );
     Failure::new(FailureClass::Conflict, message)
-}
-
-/// The files that go once a requirement is implemented.
-fn files_of(requirement: &RequirementRef) -> impl Iterator<Item = TreePath> {
-    let paths = std::iter::once(&requirement.path).chain(&requirement.events);
-    paths.filter_map(|path| path.parse().ok())
 }

@@ -346,6 +346,7 @@ impl Dispatcher {
             trees,
             included: included.map(|it| it.path.to_string()).collect(),
             skipped: skipped.cloned().collect(),
+            mock: None,
         };
         let part = Part {
             pipeline: None,

@@ -1,0 +1,225 @@
+//! The jobs of a run: one for each agent, and one for each pull request of Gaffer's own.
+
+use domain::ids::{BranchName, JobId};
+use domain::job::{self, NewJob, NewProposal};
+use domain::layer::Layer;
+use domain::pipeline::{Agent, Member, Part, PartWork, Pipeline, PipelineStep, Recipe, StepKind};
+use domain::policy::{Source, Terms};
+use domain::priority::Priority;
+use jiff::tz::TimeZone;
+use scaffold::prompt::{PromptError, Trees};
+
+use super::planning::passes;
+use super::prompts;
+use super::trees::TreeCache;
+use crate::backend::{Error, ignore_conflict};
+use crate::dispatcher::Dispatcher;
+
+impl Dispatcher {
+    /// Creates the jobs of a step that are not there yet, under the ids that were saved with its plan. Returns those that can never be made.
+    pub(super) async fn create_members(
+        &self,
+        pipeline: &Pipeline,
+        place: usize,
+        (source, trees): (&Source, &mut TreeCache),
+    ) -> Result<Vec<(JobId, String)>, Error> {
+        let step = &pipeline.steps[place];
+        let mut refused = Vec::new();
+        for member in step.members.iter().filter(|it| !it.state.is_over()) {
+            if self.backend.store.job(&member.job).await?.is_some() {
+                continue;
+            }
+            let asked = (step, member);
+            let created = self.create_member(pipeline, asked, (source, &mut *trees));
+            match Box::pin(created).await {
+                Ok(()) => {}
+                Err(Error::Outside(failure)) if passes(failure.class) => {
+                    tracing::warn!(pipeline = %pipeline.id, %failure, "its job is created later");
+                }
+                Err(Error::Outside(failure)) => {
+                    refused.push((member.job.clone(), failure.to_string()));
+                }
+                Err(Error::NotNow(why)) => refused.push((member.job.clone(), why.to_string())),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(refused)
+    }
+
+    async fn create_member(
+        &self,
+        pipeline: &Pipeline,
+        (step, member): (&PipelineStep, &Member),
+        (source, trees): (&Source, &mut TreeCache),
+    ) -> Result<(), Error> {
+        let Some(shas) = &step.trees else {
+            return Ok(());
+        };
+        let worker = shas.worker.clone();
+        let (recipe, texts) = match step.kind {
+            StepKind::Layer(layer) => {
+                let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
+                let asked = (layer, member, step);
+                return Box::pin(self.create_of_layer(pipeline, asked, (source, trees))).await;
+            }
+            StepKind::Requirements => return Ok(()),
+            StepKind::Bootstrap => (Recipe::Bootstrap(shas.clone()), BOOTSTRAP),
+            StepKind::Proposals => (Recipe::Publish { worker }, PUBLISH),
+            StepKind::Clean => match pipeline.ask.mock.clone() {
+                Some(tag) => (Recipe::Clean { worker, tag }, CLEAN),
+                None => return Ok(()),
+            },
+        };
+        let before = match step.kind {
+            StepKind::Proposals => {
+                let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
+                self.issues_of(&pipeline.repo, &trees.worker).await?
+            }
+            StepKind::Bootstrap | StepKind::Clean | StepKind::Layer(_) | StepKind::Requirements => {
+                Vec::new()
+            }
+        };
+        let part = of_run(pipeline, PartWork::Proposal { requirement: None });
+        let (title, text) = texts;
+        let place = (&member.job, &pipeline.worker);
+        let job = self.part_job(source, place, (title, text.to_owned()), part);
+        self.create_proposal(NewProposal {
+            job,
+            recipe,
+            before,
+        })
+        .await
+    }
+
+    /// Creates the job of an agent. In a trial run Gaffer itself writes what the agent would have written.
+    async fn create_of_layer(
+        &self,
+        pipeline: &Pipeline,
+        (layer, member, step): (Layer, &Member, &PipelineStep),
+        (source, trees): (&Source, &Trees),
+    ) -> Result<(), Error> {
+        let Some(shas) = &step.trees else {
+            return Ok(());
+        };
+        // It was assembled before the step began, from the same files.
+        let prompt = prompts::assembled(pipeline, (layer, member, &step.range), trees);
+        let prompt = prompt.map_err(|error| no_prompt(&error))?;
+        let agent = Agent {
+            mock: pipeline.ask.mock.clone(),
+            ..prompts::agent((layer, member), shas, &prompt)
+        };
+        let title = agent_title(&agent);
+        let part = of_run(pipeline, PartWork::Agent(agent));
+        let Some(tag) = &pipeline.ask.mock else {
+            let place = (&member.job, &pipeline.worker);
+            let new = self.part_job(source, place, (&title, prompt.text), part);
+            return self.create_agent(new).await;
+        };
+        let (base, branch) = match layer.is_on_worker_branch() {
+            true => (&shas.worker, &pipeline.worker),
+            false => (&shas.target, &pipeline.target),
+        };
+        let title = format!("{title} of the trial run {tag}");
+        let place = (&member.job, branch);
+        let job = self.part_job(source, place, (&title, MOCK_TEXT.to_owned()), part);
+        let recipe = Recipe::Mock {
+            base: base.clone(),
+            range: step.range.clone(),
+            today: self.backend.now().to_zoned(TimeZone::UTC).date(),
+        };
+        let before = Vec::new();
+        self.create_proposal(NewProposal {
+            job,
+            recipe,
+            before,
+        })
+        .await
+    }
+
+    /// Creates the job of an agent.
+    async fn create_agent(&self, new: NewJob) -> Result<(), Error> {
+        let now = self.backend.now();
+        let mut step = job::create(new, now)?;
+        job::record_order(&mut step.aggregate, job::Order::Create, GAFFER, now);
+        let mut unit = self.backend.unit();
+        self.backend.save_job(&mut unit, None, &step).await?;
+        ignore_conflict(self.backend.commit(unit).await)
+    }
+
+    /// Creates the job of a pull request of our own.
+    pub(super) async fn create_proposal(&self, new: NewProposal) -> Result<(), Error> {
+        let now = self.backend.now();
+        let mut step = job::propose(new, now)?;
+        job::record_order(&mut step.aggregate, job::Order::Create, GAFFER, now);
+        let mut unit = self.backend.unit();
+        self.backend.save_job(&mut unit, None, &step).await?;
+        ignore_conflict(self.backend.commit(unit).await)
+    }
+
+    /// A job of a pipeline on one branch.
+    pub(super) fn part_job(
+        &self,
+        source: &Source,
+        (id, branch): (&JobId, &BranchName),
+        (title, prompt): (&str, String),
+        part: Part,
+    ) -> NewJob {
+        NewJob {
+            id: id.clone(),
+            installation: self.backend.installation.clone(),
+            account: source.account.clone(),
+            repo: source.repo.clone(),
+            branch: branch.clone(),
+            title: Some(title.to_owned()),
+            prompt,
+            agent: None,
+            resume: None,
+            priority: Priority::BACKGROUND,
+            terms: Terms::default(),
+            delivery: None,
+            part: Some(Box::new(part)),
+        }
+    }
+}
+
+/// Who orders the jobs of a pipeline, for the record.
+const GAFFER: &str = "pipeline";
+
+/// Title and text of the pull request that brings the worker branch up to date.
+const BOOTSTRAP: (&str, &str) = (
+    "Bring the worker branch of the pipeline up to date",
+    "Gaffer opened this pull request.\nIt takes the files of the target branch over, and puts the system's files below `.jules/` up to date.\nNo file of the exchange is changed.",
+);
+
+/// Title and text of the pull request that removes proposals which are issues now.
+const PUBLISH: (&str, &str) = (
+    "Remove the proposals that are issues now",
+    "Gaffer opened this pull request.\nEach proposal was opened as an issue, so its file goes.",
+);
+
+/// Title and text of the pull request that removes the files of a trial run.
+const CLEAN: (&str, &str) = (
+    "Remove the files of a trial run",
+    "Gaffer opened this pull request.\nIt removes the files that a trial run made up.",
+);
+
+/// What the pull request of a trial run says.
+const MOCK_TEXT: &str = "Gaffer opened this pull request.\nIts files are made up for a trial run: no session wrote them.";
+
+/// What a job does for a run.
+fn of_run(pipeline: &Pipeline, work: PartWork) -> Part {
+    Part {
+        pipeline: Some(pipeline.id.clone()),
+        work,
+    }
+}
+
+/// What the job of an agent is called.
+fn agent_title(agent: &Agent) -> String {
+    let whose = agent.role.as_ref().map(|role| format!(" {role}"));
+    format!("{}{}", agent.layer.singular(), whose.unwrap_or_default())
+}
+
+fn no_prompt(error: &PromptError) -> Error {
+    job::NotNow::new("no_prompt", error.to_string()).into()
+}

@@ -1,0 +1,104 @@
+//! What pull requests of Gaffer's own change: their files are computed from commits.
+
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{CommitSha, RepoName};
+use domain::job::Job;
+use domain::pipeline::{Recipe, RequirementRef, TreeShas};
+use scaffold::doctor;
+use scaffold::layout::SYSTEM;
+use scaffold::mock;
+use scaffold::tree::TreePath;
+
+use super::publishing;
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+use crate::ports::{Edit, NewCommit};
+
+impl Dispatcher {
+    /// The commit of a recipe; none if it changes nothing.
+    pub(super) async fn recipe(
+        &self,
+        job: &Job,
+        recipe: &Recipe,
+    ) -> Result<Option<NewCommit>, Error> {
+        let (repo, message) = (&job.repo, job.title.clone());
+        match recipe {
+            Recipe::Bootstrap(shas) => Ok(Some(self.bootstrap(repo, shas, message).await?)),
+            Recipe::Tidy {
+                worker,
+                requirement,
+            } => {
+                let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
+                let files = files_of(requirement).filter(|path| tree.get(path).is_some());
+                Ok(removal(worker, files, message))
+            }
+            Recipe::Publish { worker } => {
+                let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
+                let files = publishing::proposals(&tree).into_iter().map(|it| it.path);
+                Ok(removal(worker, files, message))
+            }
+            Recipe::Clean { worker, tag } => {
+                let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
+                Ok(removal(
+                    worker,
+                    mock::traces(&tree, tag).into_iter(),
+                    message,
+                ))
+            }
+            Recipe::Mock { base, range, today } => {
+                let made = self.made_up(job, (base, range, *today), message);
+                Box::pin(made).await
+            }
+        }
+    }
+
+    /// The target's files with the worker's system folder in them, and the system's own files as they have to be: never
+    /// a conflict, since both branches are parents.
+    async fn bootstrap(
+        &self,
+        repo: &RepoName,
+        shas: &TreeShas,
+        message: String,
+    ) -> Result<NewCommit, Failure> {
+        let tree = self.readers.git.tree(repo, &shas.worker, &[SYSTEM]).await?;
+        let files = doctor::system(&tree)
+            .map_err(|error| Failure::new(FailureClass::Precondition, error.to_string()))?;
+        let written = files
+            .into_iter()
+            .filter(|file| tree.text(file.path.as_str()) != Some(file.text))
+            .map(|file| Edit::Write(file.path, file.text.to_owned()));
+        let folder = SYSTEM.parse::<TreePath>().ok().filter(|_| !tree.is_empty());
+        let taken = folder.map(|folder| Edit::TakeFolder(folder, shas.worker.clone()));
+        let parents = match shas.worker == shas.target {
+            true => vec![shas.worker.clone()],
+            false => vec![shas.worker.clone(), shas.target.clone()],
+        };
+        Ok(NewCommit {
+            parents,
+            files_of: shas.target.clone(),
+            edits: taken.into_iter().chain(written).collect(),
+            message,
+        })
+    }
+}
+
+/// A commit that removes files; none without any.
+fn removal(
+    worker: &CommitSha,
+    files: impl Iterator<Item = TreePath>,
+    message: String,
+) -> Option<NewCommit> {
+    let edits: Vec<_> = files.map(Edit::Remove).collect();
+    (!edits.is_empty()).then(|| NewCommit {
+        parents: vec![worker.clone()],
+        files_of: worker.clone(),
+        edits,
+        message,
+    })
+}
+
+/// The files that go once a requirement is implemented.
+fn files_of(requirement: &RequirementRef) -> impl Iterator<Item = TreePath> {
+    let paths = std::iter::once(&requirement.path).chain(&requirement.events);
+    paths.filter_map(|path| path.parse().ok())
+}

@@ -1,0 +1,129 @@
+//! Trial runs: Gaffer makes up what a layer would have written, everything after that is real, and all of it can be removed again.
+
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{CommitSha, JobId};
+use domain::job::Job;
+use domain::pipeline::{Agent, MockTag, PartWork, Pipeline, Plan};
+use jiff::civil::Date;
+use scaffold::mock::{self, Change};
+use scaffold::prompt::Ask;
+
+use super::trees::TreeCache;
+use super::{at_work, prompts};
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+use crate::pipelines::LIST_MAX;
+use crate::ports::{Edit, NewCommit};
+
+impl Dispatcher {
+    /// The commit that an agent would have made; none where it would have had nothing to do.
+    pub(super) async fn made_up(
+        &self,
+        job: &Job,
+        (base, range, today): (&CommitSha, &str, Date),
+        message: String,
+    ) -> Result<Option<NewCommit>, Error> {
+        let Some((agent, tag, pipeline)) = self.trial_of(job).await? else {
+            return Ok(None);
+        };
+        let branches = (&pipeline.repo, &pipeline.target, &pipeline.worker);
+        let ask = Ask {
+            role: agent.role.clone(),
+            task: pipeline.ask.task.clone(),
+            range_description: range.to_owned(),
+            ..prompts::ask(
+                (agent.layer, &job.id),
+                branches,
+                agent.requirement.as_deref(),
+            )
+        };
+        let mut cache = TreeCache::default();
+        let trees = self.trees_of(&job.repo, &agent.trees, &mut cache).await?;
+        let changes = mock::changes(trees, &ask, tag, today)
+            .map_err(|error| Failure::new(FailureClass::Precondition, error.to_string()))?;
+        let edits: Vec<_> = changes.into_iter().map(edit).collect();
+        Ok((!edits.is_empty()).then(|| NewCommit {
+            parents: vec![base.clone()],
+            files_of: base.clone(),
+            edits,
+            message,
+        }))
+    }
+
+    /// The agent that a job stands for in a trial run, and the run.
+    async fn trial_of<'a>(
+        &self,
+        job: &'a Job,
+    ) -> Result<Option<(&'a Agent, &'a MockTag, Pipeline)>, Error> {
+        let Some(part) = &job.part else {
+            return Ok(None);
+        };
+        let (PartWork::Agent(agent), Some(id)) = (&part.work, &part.pipeline) else {
+            return Ok(None);
+        };
+        let Some(tag) = &agent.mock else {
+            return Ok(None);
+        };
+        let pipeline = self.backend.must_pipeline(id).await?.value;
+        Ok(Some((agent, tag, pipeline)))
+    }
+
+    /// Removes what a trial run made: its open pull requests are closed with their branches, and what is merged goes by a pull request.
+    pub(super) async fn plan_cleaning(
+        &self,
+        pipeline: &Pipeline,
+        cache: &mut TreeCache,
+    ) -> Result<Plan, Error> {
+        let Some(tag) = &pipeline.ask.mock else {
+            return Ok(Plan::Skip("No trial run is named".to_owned()));
+        };
+        let closed = self.end_trials(pipeline, tag).await?;
+        let shas = match self.both_tips(pipeline).await? {
+            Ok(shas) => shas,
+            Err(why) => return Ok(Plan::Fail(why)),
+        };
+        let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
+        let members = match mock::traces(&trees.worker, tag).is_empty() {
+            true if !closed => {
+                let reason = format!("Nothing of the trial run {tag} is left");
+                return Ok(Plan::Skip(reason));
+            }
+            true => Vec::new(),
+            false => {
+                let now = self.backend.now();
+                vec![at_work(JobId::of_pipeline(&pipeline.id, "clean", now))]
+            }
+        };
+        Ok(Plan::Run {
+            members,
+            trees: Some(shas),
+            range: String::new(),
+            wait_minutes: None,
+        })
+    }
+
+    /// Calls off the jobs of a trial run that go on. Returns whether there were any.
+    async fn end_trials(&self, pipeline: &Pipeline, tag: &MockTag) -> Result<bool, Error> {
+        let mut any = false;
+        for run in self.backend.pipelines(&pipeline.repo, LIST_MAX).await? {
+            if run.id == pipeline.id || run.ask.mock.as_ref() != Some(tag) {
+                continue;
+            }
+            for member in run.steps.iter().flat_map(|step| &step.members) {
+                let job = self.backend.store.job(&member.job).await?;
+                if job.is_some_and(|job| !job.value.is_ended()) {
+                    any = true;
+                    self.cancel_member(pipeline, &member.job).await?;
+                }
+            }
+        }
+        Ok(any)
+    }
+}
+
+fn edit(change: Change) -> Edit {
+    match change {
+        Change::Write(path, text) => Edit::Write(path, text),
+        Change::Remove(path) => Edit::Remove(path),
+    }
+}

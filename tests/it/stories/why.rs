@@ -323,7 +323,7 @@ async fn a_pull_request_on_its_way() {
         expect![[r#"
             closed
             ~ As read on GitHub 109 seconds ago.
-            - closed: It is closed; reopen it if it should be merged.
+            - closed: Its pull request is closed; reopen it if it should be merged.
             > 15m 11s: If it has not been reopened by then, its job ends.
         "#]],
     )

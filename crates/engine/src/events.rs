@@ -4,7 +4,7 @@ mod all;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::delivery::Delivery;
+use domain::delivery::{self, Delivery};
 use domain::event::{Event, EventCursor};
 use domain::ids::{DeliveryId, JobId};
 use domain::job::{NotNow, is_answered};
@@ -12,7 +12,7 @@ use domain::job::{NotNow, is_answered};
 use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::PageToken;
-use crate::store::decode;
+use crate::store::{Versioned, decode};
 use crate::wait::WaitState;
 
 /// Maximum number of events in one answer.
@@ -162,8 +162,19 @@ impl Backend {
         if job.as_ref().is_some_and(|job| is_answered(job, event)) {
             return Ok(false);
         }
+        let delivery = match delivery::asking(event) {
+            Some(delivery) => self.store.get::<Delivery>(delivery).await?,
+            None => None,
+        };
+        let is_over = |found: &Versioned<Delivery>| {
+            !delivery::open_events(&found.value).contains(&event.id)
+        };
+        if delivery.as_ref().is_some_and(is_over) {
+            return Ok(false);
+        }
         let wakes = self.wakes_of(&event.id).await?;
         Ok(match (wakes.is_empty(), job) {
+            (true, _) if delivery.is_some() => true,
             (true, job) => !job.is_some_and(|job| job.is_ended()),
             (false, _) => !wakes.iter().any(|wake| wake.value.is_done_with()),
         })

@@ -148,6 +148,16 @@ fn a_split_delivery_waits_for_whoever_its_parts_wait_for() {
     assert_eq!(waits_of_parts(&parts[..1]), None);
 }
 
+/// The phase of the whole did not fail.
+#[test]
+fn a_split_delivery_with_a_failed_part_waits_for_a_person_about_its_parts() {
+    let (mut world, ids) = split_in_two();
+    let failed = Input::Child(ids[0].clone(), ChildState::Failed);
+    assert_eq!(world.take(&failed).unwrap(), "plan/running");
+    let told = waits(&world.delivery, None, None);
+    assert_eq!((told.who, told.what), (WaitParty::Person, WaitReason::Parts));
+}
+
 #[test]
 fn a_cancelled_review_goes_on_with_the_same_session() {
     for phase in [Phase::Review, Phase::Verify] {

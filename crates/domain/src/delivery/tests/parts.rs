@@ -39,7 +39,7 @@ fn parts_close_their_parent() {
     let told = waits(&world.delivery, None, None);
     assert_eq!(
         (told.who, told.what),
-        (WaitParty::Person, WaitReason::Failure)
+        (WaitParty::Person, WaitReason::Parts)
     );
     take(&mut world, &ids[0], ChildState::Closed);
     assert_eq!(take(&mut world, &ids[0], ChildState::Open), "plan/running");
@@ -146,16 +146,6 @@ fn a_split_delivery_waits_for_whoever_its_parts_wait_for() {
     let wanted = WaitsFor::new(WaitParty::Person, WaitReason::Parts, at(3));
     assert_eq!(told, wanted);
     assert_eq!(waits_of_parts(&parts[..1]), None);
-}
-
-/// The phase of the whole did not fail.
-#[test]
-fn a_split_delivery_with_a_failed_part_waits_for_a_person_about_its_parts() {
-    let (mut world, ids) = split_in_two();
-    let failed = Input::Child(ids[0].clone(), ChildState::Failed);
-    assert_eq!(world.take(&failed).unwrap(), "plan/running");
-    let told = waits(&world.delivery, None, None);
-    assert_eq!((told.who, told.what), (WaitParty::Person, WaitReason::Parts));
 }
 
 #[test]

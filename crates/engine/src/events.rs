@@ -5,7 +5,7 @@ mod all;
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::delivery::{self, Delivery};
-use domain::event::{Event, EventCursor};
+use domain::event::{Audience, Event, EventCursor};
 use domain::ids::{DeliveryId, JobId};
 use domain::job::{NotNow, is_answered};
 
@@ -153,8 +153,11 @@ impl Backend {
         Ok(open)
     }
 
-    /// Whether an event still waits. An event without a wake cannot be acknowledged, and is over with its job.
+    /// Whether an event still waits: one that was recorded for nobody never did. An event without a wake cannot be acknowledged, and is over with its job.
     async fn is_open(&self, event: &Event) -> Result<bool, Error> {
+        if event.audience == Audience::Nobody {
+            return Ok(false);
+        }
         let job = match &event.job {
             Some(job) => self.store.job(job).await?.map(|found| found.value),
             None => None,

@@ -153,7 +153,8 @@ impl Backend {
         Ok(open)
     }
 
-    /// Whether an event still waits: one that was recorded for nobody never did. An event without a wake cannot be acknowledged, and is over with its job.
+    /// Whether an event still waits: one that was recorded for nobody never did. An event without a wake cannot be
+    /// acknowledged, and is over with its job.
     async fn is_open(&self, event: &Event) -> Result<bool, Error> {
         if event.audience == Audience::Nobody {
             return Ok(false);

@@ -170,10 +170,7 @@ async fn approve(
     if let Some(answer) = approve_instead(api, &named.job, read, who).await? {
         return Ok(answer);
     }
-    let effect_ref = api
-        .backend
-        .approve_plan(&named, read)
-        .await?;
+    let effect_ref = api.backend.approve_plan(&named, read).await?;
     outcome::wait(api, &named.job, &effect_ref).await
 }
 

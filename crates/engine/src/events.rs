@@ -170,9 +170,8 @@ impl Backend {
             Some(delivery) => self.store.get::<Delivery>(delivery).await?,
             None => None,
         };
-        let is_over = |found: &Versioned<Delivery>| {
-            !delivery::open_events(&found.value).contains(&event.id)
-        };
+        let is_over =
+            |found: &Versioned<Delivery>| !delivery::open_events(&found.value).contains(&event.id);
         if delivery.as_ref().is_some_and(is_over) {
             return Ok(false);
         }

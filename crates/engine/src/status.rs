@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::delivery;
 use domain::account::{Health, OVERDUE_MAX, PollCounters};
+use domain::delivery;
 use domain::ids::{AccountName, RepoName};
 use domain::job::{self, Attention, EndReason, Job, Phase};
 use domain::redelivery::{self, Log, RedeliveryState};

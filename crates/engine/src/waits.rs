@@ -89,7 +89,13 @@ impl<'a> Waits<'a> {
                 let slots = store.slots_now(&job.account).await?.value;
                 let now = self.backend.now();
                 let may = governor::admit(&slots, &job.id, account.value.limits, now);
-                matches!(may, Admission::Later { code: DAILY_QUOTA, .. })
+                matches!(
+                    may,
+                    Admission::Later {
+                        code: DAILY_QUOTA,
+                        ..
+                    }
+                )
             }
             None => false,
         };
@@ -103,7 +109,11 @@ impl<'a> Waits<'a> {
         job: &Job,
         told: WaitsFor,
     ) -> Result<WaitsFor, Error> {
-        let Some(id) = job.delivery.as_ref().filter(|_| told.is_told_by_delivery(job)) else {
+        let Some(id) = job
+            .delivery
+            .as_ref()
+            .filter(|_| told.is_told_by_delivery(job))
+        else {
             return Ok(told);
         };
         let found = self.backend.store.get::<Delivery>(id).await?;

@@ -61,7 +61,13 @@ async fn judge(world: &World, id: &DeliveryId, reasons: Vec<Reason>) {
         let Some(approved) = delivery.review.approved else {
             continue;
         };
-        let found = world.backend.store.pull(&shop_pull()).await.unwrap().unwrap();
+        let found = world
+            .backend
+            .store
+            .pull(&shop_pull())
+            .await
+            .unwrap()
+            .unwrap();
         let mut tracked = found.value;
         tracked.read_at = Some(world.clock.now());
         tracked.pull.approval = Some(Approval {
@@ -91,7 +97,13 @@ async fn a_merge_that_cannot_be_is_refused_with_the_reason_of_the_pull_request()
     assert_eq!(answer.json()["reasons"][0]["code"], "ci_never_started");
     // While nothing has come of it, it is for later.
     change(&world, &id, |delivery| delivery.review.approved = None).await;
-    let found = world.backend.store.pull(&shop_pull()).await.unwrap().unwrap();
+    let found = world
+        .backend
+        .store
+        .pull(&shop_pull())
+        .await
+        .unwrap()
+        .unwrap();
     let mut tracked = found.value;
     tracked.pull.approval = None;
     let mut unit = world.backend.unit();

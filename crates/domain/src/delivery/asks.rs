@@ -38,7 +38,9 @@ pub fn open_events(delivery: &Delivery) -> Vec<EventId> {
     let wanted = wants::review(delivery, &Sight::default()).into_iter();
     let wanted = wanted.chain(asks(delivery)).chain(wants::failed(delivery));
     let event = |want: Want| match want {
-        Want::Ask { cause, .. } | Want::TellFailed { cause, .. } => Some(EventId::from_name(&cause)),
+        Want::Ask { cause, .. } | Want::TellFailed { cause, .. } => {
+            Some(EventId::from_name(&cause))
+        }
         Want::CreateJob { .. }
         | Want::RetryJob { .. }
         | Want::ApprovePlan { .. }

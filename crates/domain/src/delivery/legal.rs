@@ -46,8 +46,7 @@ pub fn plan_approval(
     };
     let (phase, status) = (delivery.phase, delivery.run_status);
     if phase != Phase::Plan || !delivery.awaits_approval() {
-        let sentence =
-            format!("no plan waits for approval: the delivery is at {phase}, {status}");
+        let sentence = format!("no plan waits for approval: the delivery is at {phase}, {status}");
         return Err(refused("no_open_plan", sentence));
     }
     let present = match delivery.job_seen().map(|job| &job.work) {

@@ -84,7 +84,9 @@ pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
 /// The pull request was closed a moment ago: until it counts as given up, nothing else is decisive.
 fn closed_pull(delivery: &Delivery) -> Option<Reason> {
     let is_over = delivery.is_terminal() || delivery.run_status == RunStatus::Failed;
-    let seen = delivery.pull_seen().filter(|seen| seen.is_closed && !is_over)?;
+    let seen = delivery
+        .pull_seen()
+        .filter(|seen| seen.is_closed && !is_over)?;
     let minutes = REOPEN_WAIT.as_mins();
     let sentence = format!(
         "Its pull request {} was closed without a merge: unless it is reopened within {minutes} minutes, the phase {} fails.",

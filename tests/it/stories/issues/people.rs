@@ -58,7 +58,10 @@ async fn a_person_whom_a_delivery_waits_for_is_counted_and_shown_with_its_job() 
         let wanted = (WaitParty::Person, WaitReason::Checkpoint);
         assert_eq!((told.who, told.what), wanted, "{checkpoint}");
         let why = world.backend.why(&job.id).await.expect("an answer");
-        assert_eq!(why.waits_for.map(|it| it.what), Some(WaitReason::Checkpoint));
+        assert_eq!(
+            why.waits_for.map(|it| it.what),
+            Some(WaitReason::Checkpoint)
+        );
         assert_eq!(open_events(&world, number).await, ["checkpoint"]);
         order(&world, number, Act::Approve { head: None }).await;
         assert_eq!(open_events(&world, number).await, [""; 0], "{checkpoint}");
@@ -97,7 +100,10 @@ async fn a_verdict_is_the_end_of_the_wake_that_asked_for_it() {
     let event = world.wake_ids().remove(0).parse().expect("an event");
     let wake = world.backend.store.wake(&world.agent(), &event).await;
     let wake = wake.expect("a store").expect("a wake").value;
-    assert!(matches!(wake.state, WakeState::Acknowledged { .. }), "{wake:?}");
+    assert!(
+        matches!(wake.state, WakeState::Acknowledged { .. }),
+        "{wake:?}"
+    );
     world.pass(hour(1)).await;
     assert_eq!(reviews(&world).len(), 1, "it does not come again");
     assert_eq!(open_events(&world, number).await, ["checkpoint"]);
@@ -122,10 +128,17 @@ async fn a_merged_delivery_that_cannot_be_deployed_is_ended_by_a_person() {
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "deploy/failed").await;
     world.pass(hour(1)).await;
-    assert_eq!(open_events(&world, number).await, [""; 0], "its agent took it");
+    assert_eq!(
+        open_events(&world, number).await,
+        [""; 0],
+        "its agent took it"
+    );
     let shown = world.backend.delivery_shown(&id_of(number)).await;
     let because = &shown.expect("a delivery").because[0];
-    assert!(because.sentence.contains("cancel the delivery"), "{because:?}");
+    assert!(
+        because.sentence.contains("cancel the delivery"),
+        "{because:?}"
+    );
     assert_eq!(counted(&world).await, [("person".to_owned(), 1)]);
     order(&world, number, Act::Cancel).await;
     assert_eq!(place(&world, number).await, "close/succeeded");

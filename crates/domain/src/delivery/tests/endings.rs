@@ -292,7 +292,11 @@ fn a_pull_request_that_was_closed_a_moment_ago_is_the_decisive_reason() {
     assert_eq!(world.reads(closed), "review/running");
     let why = reasons(&world.delivery).remove(0);
     assert_eq!(why.code, "pull_request_closed");
-    assert!(why.sentence.contains("within 10 minutes"), "{}", why.sentence);
+    assert!(
+        why.sentence.contains("within 10 minutes"),
+        "{}",
+        why.sentence
+    );
     world.reads(pull('a', Checks::Passed));
     assert_eq!(reasons(&world.delivery)[0].code, "reviewing");
     world.reads(closed_pull());

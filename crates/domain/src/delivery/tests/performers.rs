@@ -333,7 +333,10 @@ fn the_approval_of_a_plan_approves_nothing_else() {
     world.kim(Act::Approve { head: None });
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
-    assert_eq!(world.reads(pull('a', Checks::Passed)), "implement/succeeded");
+    assert_eq!(
+        world.reads(pull('a', Checks::Passed)),
+        "implement/succeeded"
+    );
     assert_eq!(approval(&world, Some(&read)), Err("no_open_plan"));
     assert_eq!(approval(&world, None), Err("no_open_plan"));
 }

@@ -27,7 +27,9 @@ async fn of_delivery(world: &World, at: (Phase, RunStatus)) -> (DeliveryId, JobI
     change(world, &id, |delivery| {
         (delivery.phase, delivery.run_status) = at;
         delivery.task.job = Some(job.clone());
+        delivery.task.attempt = 1;
         delivery.task.pull = Some(shop_pull());
+        delivery.review.head.clone_from(&head);
         delivery.seen.pull = Some(PullGlimpse {
             pull: shop_pull(),
             head,

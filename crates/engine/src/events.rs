@@ -153,7 +153,7 @@ impl Backend {
         Ok(open)
     }
 
-    /// Whether an event still waits: one that was recorded for nobody never did. An event without a wake cannot be
+    /// Whether an event still waits: one that no agent and no person is told of never did. An event without a wake cannot be
     /// acknowledged, and is over with its job.
     async fn is_open(&self, event: &Event) -> Result<bool, Error> {
         if event.audience == Audience::Nobody {

@@ -16,7 +16,7 @@ use engine::wait::WaitState;
 use jiff::Timestamp;
 
 use crate::auth::AuthenticatedCaller;
-use crate::deliveries::order_instead;
+use crate::deliveries::give_instead;
 use crate::http_api::ApiInner;
 use crate::refusal::Refused;
 use crate::{outcome, view};
@@ -57,8 +57,10 @@ pub(crate) async fn merge(
     let act = Act::Merge {
         head: wanted.sha.clone(),
     };
-    if let Some(answer) = order_instead(api, &named.job, act, who).await? {
-        return Ok(answer);
+    let of_delivery = give_instead(api, &named.job, &|_, _| Ok(act.clone()), who).await?;
+    if of_delivery.is_some() {
+        // Its delivery gives the word; what stands against the merge is answered all the same.
+        return answered(api, &named.job, None).await;
     }
     let word = MergeApproval { by: &by, style };
     let pull = api
@@ -69,16 +71,36 @@ pub(crate) async fn merge(
         return Ok(later(&named.job, Vec::new()));
     };
     tracing::info!(job.id = %named.job, pr = %pull.pull, pr.sha = %approval.sha, "a merge was approved");
-    match settled(api, &named.job, &approval).await? {
+    answered(api, &named.job, Some(&approval)).await
+}
+
+/// What came of an approval within the API's time limit. Without one its delivery has yet to give it.
+async fn answered(
+    api: &ApiInner,
+    job: &JobId,
+    approval: Option<&Approval>,
+) -> Result<Response, Refused> {
+    match settled(api, job, approval).await? {
         MergeStatus::Merged(merged) => Ok(Json(merged).into_response()),
         MergeStatus::Refused(reasons) => {
-            let next = api.backend.why(&named.job).await?.next;
+            let next = api.backend.why(job).await?.next;
             Err(refused(reasons).advising(&next))
         }
-        MergeStatus::Waiting(reasons) => match failure(api, &named.job, &approval).await? {
-            Some(failure) => Err(outcome::failed(&failure)),
-            None => Ok(later(&named.job, reasons)),
-        },
+        MergeStatus::Waiting(mut reasons) => {
+            let pull = api.backend.pull_of(job).await?.value.pull;
+            let given = approval.or_else(|| of_head(&pull));
+            let failed = match given {
+                Some(approval) => failure(api, job, approval).await?,
+                None => None,
+            };
+            if let Some(failure) = failed {
+                return Err(outcome::failed(&failure));
+            }
+            if given.is_none() {
+                reasons.extend(outcome::pauses(api, job).await?);
+            }
+            Ok(later(job, reasons))
+        }
     }
 }
 
@@ -98,17 +120,29 @@ fn merged(pull: &Pull, wanted: Option<&CommitSha>) -> Option<Merged> {
 }
 
 /// Waits until the pull request is merged or refused, at most for the API's time limit.
-async fn settled(api: &ApiInner, job: &JobId, approval: &Approval) -> Result<MergeStatus, Refused> {
+async fn settled(
+    api: &ApiInner,
+    job: &JobId,
+    approval: Option<&Approval>,
+) -> Result<MergeStatus, Refused> {
     let look = || async {
         let found = api.backend.pull_of(job).await?.value;
-        let standing = standing(&found, approval.at);
+        let given = approval.or_else(|| of_head(&found.pull));
+        let standing = standing(&found, given.map(|given| given.at));
         let waits = matches!(standing, MergeStatus::Waiting(_));
         Ok(WaitState::if_enough(standing, !waits))
     };
     api.backend.look_within(api.answer_within, look).await
 }
 
-fn standing(tracked: &TrackedPull, approved_at: Timestamp) -> MergeStatus {
+/// The approval of the present head.
+fn of_head(pull: &Pull) -> Option<&Approval> {
+    let head = pull.head.as_ref().map(|head| &head.sha);
+    let given = pull.approval.as_ref();
+    given.filter(|given| head == Some(&given.sha))
+}
+
+fn standing(tracked: &TrackedPull, approved_at: Option<Timestamp>) -> MergeStatus {
     let pull = &tracked.pull;
     if let Some(merged) = merged(pull, None) {
         return MergeStatus::Merged(merged);
@@ -118,7 +152,8 @@ fn standing(tracked: &TrackedPull, approved_at: Timestamp) -> MergeStatus {
         return MergeStatus::Refused(vec![closed]);
     }
     // A judgement made before the approval could not know of it; one that came out the same keeps its old time.
-    let read_since = tracked.read_at.is_some_and(|read| read >= approved_at);
+    let read = tracked.read_at.zip(approved_at);
+    let read_since = read.is_some_and(|(read, approved)| read >= approved);
     let Some(verdict) = pull.verdict.as_ref().filter(|_| read_since) else {
         let unread = view::reason("not_judged_yet", "It is being read and judged.");
         return MergeStatus::Waiting(vec![unread]);

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
-use crate::deliveries::order_instead;
+use crate::deliveries::{approve_instead, order_instead};
 use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
 use crate::{merge, outcome, register, view};
@@ -166,14 +166,11 @@ async fn approve(
     approve: ApproveRequest,
 ) -> Result<Response, Refused> {
     let named = api.backend.find(name).await?.by(who.who(None));
-    let act = Act::Approve { head: None };
-    if let Some(answer) = order_instead(api, &named.job, act, who).await? {
+    let read = approve.plan_id.as_ref();
+    if let Some(answer) = approve_instead(api, &named.job, read, who).await? {
         return Ok(answer);
     }
-    let effect_ref = api
-        .backend
-        .approve_plan(&named, approve.plan_id.as_ref())
-        .await?;
+    let effect_ref = api.backend.approve_plan(&named, read).await?;
     outcome::wait(api, &named.job, &effect_ref).await
 }
 

@@ -247,7 +247,7 @@ fn hook_lines(status: &Status) -> Vec<String> {
     told.collect()
 }
 
-/// Who the watched jobs wait for.
+/// Who the watched jobs and the deliveries wait for.
 fn waits_words(status: &Status) -> String {
     let counts = status.waits_for.iter();
     let words = counts.map(|(who, count)| format!("{count} for {}", who.replace('_', " ")));

@@ -7,6 +7,7 @@
 mod adhoc;
 mod apply;
 mod asks;
+mod closed;
 mod commands;
 mod create;
 mod due;
@@ -42,6 +43,8 @@ use serde::{Deserialize, Serialize};
 
 pub use adhoc::of_job;
 pub use apply::{apply, was_taken};
+pub use asks::{asking, open_events};
+pub use closed::Closed;
 pub use create::{CHILDREN_MAX, create, is_same_trigger};
 pub use due::{
     AGENT_REVIEWS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due, result_due,
@@ -55,7 +58,7 @@ pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
     ProviderReport, Review, ReviewSight, ReviewState,
 };
-pub use legal::{TransitionError, legal};
+pub use legal::{TransitionError, legal, plan_approval};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub use reason::{Reason, reasons};
@@ -74,7 +77,7 @@ pub use transcript::{
     TranscriptState, transcript, transcript_due, transcript_pages, transcript_span,
     transcripts_wanted, with_transcript,
 };
-pub use waits::waits;
+pub use waits::{speaks_for_itself, waits};
 pub use want::{Purpose, Sight, Want};
 pub use wants::{cause, wants};
 
@@ -326,22 +329,6 @@ pub enum IssueTrouble {
     },
     /// It was deleted or moved, or could not be read.
     Unreadable(String),
-}
-
-/// How a delivery closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Closed {
-    /// It came to its endpoint.
-    Finished,
-    /// All its parts are closed.
-    PartsClosed,
-    /// Its issue was closed.
-    IssueClosed,
-    /// The delivery that it is a part of was called off.
-    CalledOff,
-    /// A person gave it up.
-    Abandoned,
 }
 
 impl Delivery {

@@ -24,6 +24,9 @@ pub const LEARNED_LIMIT_TTL: SignedDuration = SignedDuration::from_hours(1);
 /// How long a create in flight keeps the next one waiting, should its outcome never be recorded.
 pub const CREATE_HOLD: SignedDuration = SignedDuration::from_mins(3);
 
+/// Code of an admission that waits for the next of the tasks of 24 hours.
+pub const DAILY_QUOTA: &str = "daily_quota";
+
 /// Why a job waits that only a freed slot helps.
 pub const SLOTS_TAKEN: &str = "slots_taken";
 
@@ -270,7 +273,7 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
             .map(|oldest| plus(*oldest, DAY));
         return later(
             at,
-            "daily_quota",
+            DAILY_QUOTA,
             format!(
                 "Account `{}` has used its {} tasks of 24 hours.",
                 slots.account, limits.per_day

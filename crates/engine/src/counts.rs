@@ -50,6 +50,8 @@ enum WaitCategory {
     Woken(Option<AgentName>, RepoName),
     #[serde(rename = "pull")]
     Pull,
+    #[serde(rename = "delivery")]
+    Delivery,
 }
 
 impl CountLabel {
@@ -59,6 +61,7 @@ impl CountLabel {
             JobWait::Is(who) => WaitCategory::For(who),
             JobWait::Woken => WaitCategory::Woken(job.agent.clone(), job.repo.clone()),
             JobWait::Pull => WaitCategory::Pull,
+            JobWait::Delivery => WaitCategory::Delivery,
         };
         Self {
             state: state_of(job).to_owned(),
@@ -91,7 +94,7 @@ pub struct JobCounts {
     pub states: BTreeMap<String, u64>,
     /// That hold a slot, by account.
     pub held: BTreeMap<AccountName, u64>,
-    /// Watched jobs by who they wait for.
+    /// Watched jobs by who they wait for, without those for which a delivery decides.
     pub waits_for: BTreeMap<String, u64>,
 }
 
@@ -140,6 +143,8 @@ impl Backend {
                             in_review += many;
                             continue;
                         }
+                        // Counted with the open deliveries.
+                        WaitCategory::Delivery => continue,
                     };
                     *counts.waits_for.entry(who.word().to_owned()).or_insert(0) += many;
                 }
@@ -179,7 +184,8 @@ impl Backend {
             let of_job = |it: &&TrackedPull| job.pull() == Some(&it.pull.pull);
             let pull = pulls.iter().find(of_job);
             if let (Some(pull), JobWait::Pull, 1..) = (pull, job::job_wait(&job), left) {
-                let who = waits.told_by(&job, Some(&pull.pull)).await?.who;
+                let told = waits.told_by(&job, Some(&pull.pull)).await?;
+                let who = waits.by_delivery(&job, told).await?.who;
                 *counts.entry(who.word().to_owned()).or_insert(0) += 1;
                 left -= 1;
             }

@@ -94,7 +94,15 @@ impl Backend {
             let mut unit = self.unit();
             self.save_delivery(&mut unit, Some(&found), &step).await?;
             unit.enqueue(&keys::delivery_pk(id), Work::Delivery { id: id.clone() });
-            Ok(self.try_commit(unit).await?.then_some(step.aggregate))
+            let left = delivery::open_events(&step.aggregate);
+            let mut over = delivery::open_events(&found.value);
+            over.retain(|event| !left.contains(event));
+            let answered = self.answer_events(&mut unit, &over).await?;
+            if !self.try_commit(unit).await? {
+                return Ok(None);
+            }
+            self.nudge_after(&answered).await?;
+            Ok(Some(step.aggregate))
         })
         .await
     }

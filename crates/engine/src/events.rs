@@ -4,15 +4,15 @@ mod all;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::delivery::Delivery;
-use domain::event::{Event, EventCursor};
+use domain::delivery::{self, Delivery};
+use domain::event::{Audience, Event, EventCursor};
 use domain::ids::{DeliveryId, JobId};
 use domain::job::{NotNow, is_answered};
 
 use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::PageToken;
-use crate::store::decode;
+use crate::store::{Versioned, decode};
 use crate::wait::WaitState;
 
 /// Maximum number of events in one answer.
@@ -153,8 +153,12 @@ impl Backend {
         Ok(open)
     }
 
-    /// Whether an event still waits. An event without a wake cannot be acknowledged, and is over with its job.
+    /// Whether an event still waits: one that no agent and no person is told of never did. An event without a wake cannot be
+    /// acknowledged, and is over with its job.
     async fn is_open(&self, event: &Event) -> Result<bool, Error> {
+        if event.audience == Audience::Nobody {
+            return Ok(false);
+        }
         let job = match &event.job {
             Some(job) => self.store.job(job).await?.map(|found| found.value),
             None => None,
@@ -162,8 +166,18 @@ impl Backend {
         if job.as_ref().is_some_and(|job| is_answered(job, event)) {
             return Ok(false);
         }
+        let delivery = match delivery::asking(event) {
+            Some(delivery) => self.store.get::<Delivery>(delivery).await?,
+            None => None,
+        };
+        let is_over =
+            |found: &Versioned<Delivery>| !delivery::open_events(&found.value).contains(&event.id);
+        if delivery.as_ref().is_some_and(is_over) {
+            return Ok(false);
+        }
         let wakes = self.wakes_of(&event.id).await?;
         Ok(match (wakes.is_empty(), job) {
+            (true, _) if delivery.is_some() => true,
             (true, job) => !job.is_some_and(|job| job.is_ended()),
             (false, _) => !wakes.iter().any(|wake| wake.value.is_done_with()),
         })

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::account::{Health, OVERDUE_MAX, PollCounters};
+use domain::delivery;
 use domain::ids::{AccountName, RepoName};
 use domain::job::{self, Attention, EndReason, Job, Phase};
 use domain::redelivery::{self, Log, RedeliveryState};
@@ -16,6 +17,7 @@ use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::{Budget, Usage};
 use crate::usage::Spending;
+use crate::waits::Waits;
 use crate::why::Reasoned;
 
 /// Without a tick for this long, no process ticks.
@@ -32,7 +34,8 @@ pub struct Status {
     pub observe_only: bool,
     /// Jobs by state.
     pub jobs: std::collections::BTreeMap<String, u64>,
-    /// Jobs whose session is watched, by who is waited for, or as [`NOT_READ`](crate::counts::NOT_READ).
+    /// Who is waited for by jobs whose session is watched and by deliveries that no such job speaks for, or
+    /// [`NOT_READ`](crate::counts::NOT_READ).
     pub waits_for: BTreeMap<String, u64>,
     /// Open deliveries by their place, for example `plan/running`.
     pub deliveries: BTreeMap<String, u64>,
@@ -223,12 +226,22 @@ impl Backend {
         Ok(repairs.into_iter().map(|it| it.value.into()).collect())
     }
 
-    async fn open_places(&self) -> Result<BTreeMap<String, u64>, Error> {
+    /// Open deliveries by their place; adds whom they wait for where no counted job tells it.
+    async fn open_places(
+        &self,
+        waits_for: &mut BTreeMap<String, u64>,
+    ) -> Result<BTreeMap<String, u64>, Error> {
         let mut places = BTreeMap::new();
+        let mut waits = Waits::new(self);
         for found in self.store.open_deliveries().await? {
             let delivery = found.value;
             let place = format!("{}/{}", delivery.phase, delivery.run_status);
             *places.entry(place).or_insert(0) += 1;
+            if delivery::speaks_for_itself(&delivery) {
+                let agent = waits.woken(None, &delivery.repo).await?;
+                let who = delivery::waits(&delivery, None, agent.as_ref()).who;
+                *waits_for.entry(who.word().to_owned()).or_insert(0) += 1;
+            }
         }
         Ok(places)
     }
@@ -262,6 +275,7 @@ impl Backend {
                     .map(|of| (account.budget.requests(self.now()), of)),
             });
         }
+        let deliveries = self.open_places(&mut counts.waits_for).await?;
         let next_due = self.store.records().next_due().await?;
         let now = self.now();
         let ticked = self.store.read::<Lease>(&keys::tick()).await?;
@@ -279,7 +293,7 @@ impl Backend {
             observe_only: self.observe_only,
             jobs: counts.states,
             waits_for: counts.waits_for,
-            deliveries: self.open_places().await?,
+            deliveries,
             last_tick,
             feeds,
             oldest: self.queue.oldest().await?,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use domain::delivery::Reason;
+use domain::delivery::{self, Delivery, Reason};
 use domain::effect::{Effect, EffectState};
-use domain::ids::{AgentName, RepoName};
-use domain::job::{self, Job, Pause, Phase, WaitsFor};
+use domain::governor::{self, Admission, DAILY_QUOTA};
+use domain::ids::{AccountName, AgentName, RepoName};
+use domain::job::{self, Job, Pause, Phase, WaitReason, WaitsFor};
 use domain::pull::Pull;
 
 use crate::backend::{Backend, Error};
@@ -25,6 +26,8 @@ pub struct Waits<'a> {
     sources: BTreeMap<RepoName, SourceWaits>,
     /// Whether an agent can be woken.
     agents: BTreeMap<AgentName, bool>,
+    /// Whether an account has used its tasks of 24 hours.
+    used_up: BTreeMap<AccountName, bool>,
 }
 
 impl<'a> Waits<'a> {
@@ -34,6 +37,7 @@ impl<'a> Waits<'a> {
             backend,
             sources: BTreeMap::new(),
             agents: BTreeMap::new(),
+            used_up: BTreeMap::new(),
         }
     }
 
@@ -45,8 +49,7 @@ impl<'a> Waits<'a> {
     /// The same, with the age of the reading of its pull request.
     pub async fn as_read(&mut self, job: &Job) -> Result<(WaitsFor, Option<AsRead>), Error> {
         if !matches!(job.phase, Phase::Watching(_) | Phase::Proposed { .. }) {
-            let waits = job::waits_for(job, None, None);
-            return Ok((self.under_pause(waits, &job.repo, Some(job)).await?, None));
+            return Ok((self.told_by(job, None).await?, None));
         }
         let pull = match job.pull() {
             Some(reference) => self.backend.store.pull(reference).await?,
@@ -56,6 +59,7 @@ impl<'a> Waits<'a> {
         let waits = self
             .told_by(job, tracked.as_ref().map(|it| &it.pull))
             .await?;
+        let waits = self.by_delivery(job, waits).await?;
         let now = self.backend.now();
         Ok((waits, tracked.and_then(|it| AsRead::from_tracked(&it, now))))
     }
@@ -67,8 +71,58 @@ impl<'a> Waits<'a> {
         pull: Option<&Pull>,
     ) -> Result<WaitsFor, Error> {
         let agent = self.woken(job.agent.as_ref(), &job.repo).await?;
-        let waits = job::waits_for(job, pull, agent.as_ref());
+        let mut waits = job::waits_for(job, pull, agent.as_ref());
+        if waits.what == WaitReason::Slot && self.is_used_up(job).await? {
+            waits.what = WaitReason::Quota;
+        }
         self.under_pause(waits, &job.repo, Some(job)).await
+    }
+
+    /// Whether the account of a queued job has used its tasks of 24 hours.
+    async fn is_used_up(&mut self, job: &Job) -> Result<bool, Error> {
+        if let Some(known) = self.used_up.get(&job.account) {
+            return Ok(*known);
+        }
+        let store = &self.backend.store;
+        let is_used_up = match store.account(&job.account).await? {
+            Some(account) => {
+                let slots = store.slots_now(&job.account).await?.value;
+                let now = self.backend.now();
+                let may = governor::admit(&slots, &job.id, account.value.limits, now);
+                matches!(
+                    may,
+                    Admission::Later {
+                        code: DAILY_QUOTA,
+                        ..
+                    }
+                )
+            }
+            None => false,
+        };
+        self.used_up.insert(job.account.clone(), is_used_up);
+        Ok(is_used_up)
+    }
+
+    /// The same, where the delivery of the job decides: it waits for whom that waits for.
+    pub(crate) async fn by_delivery(
+        &mut self,
+        job: &Job,
+        told: WaitsFor,
+    ) -> Result<WaitsFor, Error> {
+        let Some(id) = job
+            .delivery
+            .as_ref()
+            .filter(|_| told.is_told_by_delivery(job))
+        else {
+            return Ok(told);
+        };
+        let found = self.backend.store.get::<Delivery>(id).await?;
+        let is_its = |delivery: &Delivery| delivery.task.job.as_ref() == Some(&job.id);
+        let Some(delivery) = found.map(|found| found.value).filter(is_its) else {
+            return Ok(told);
+        };
+        let agent = self.woken(None, &delivery.repo).await?;
+        Ok(delivery::waits(&delivery, Some(told), agent.as_ref()))
     }
 
     /// The same, unless a pause holds up what has to be written first. Without a job nothing was sent yet.

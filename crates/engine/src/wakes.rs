@@ -50,12 +50,21 @@ impl Backend {
         job: &Job,
         order: Order,
     ) -> Result<Vec<Wake>, Error> {
+        let mut events = self.store.events(&job.id).await?;
+        events.retain(|event| answers(job, order, event));
+        let events: Vec<EventId> = events.into_iter().map(|event| event.id).collect();
+        self.answer_events(unit, &events).await
+    }
+
+    /// The same of events whose answer was given.
+    pub(crate) async fn answer_events(
+        &self,
+        unit: &mut UnitOfWork,
+        events: &[EventId],
+    ) -> Result<Vec<Wake>, Error> {
         let mut answered = Vec::new();
-        for event in self.store.events(&job.id).await? {
-            if !answers(job, order, &event) {
-                continue;
-            }
-            for found in self.wakes_of(&event.id).await? {
+        for event in events {
+            for found in self.wakes_of(event).await? {
                 if let Some(next) = found.value.answered(unit.now()) {
                     unit.put_wake(&found, &next);
                     answered.push(next);

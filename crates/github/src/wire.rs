@@ -305,6 +305,8 @@ pub(crate) struct Workflows {
 pub(crate) struct Workflow {
     #[serde(default)]
     pub(crate) state: String,
+    #[serde(default)]
+    pub(crate) path: String,
 }
 
 impl Page for Workflows {

@@ -1,6 +1,7 @@
 //! From a labelled issue to a closed delivery.
 
 mod intake;
+mod people;
 mod phases;
 mod races;
 mod removal;

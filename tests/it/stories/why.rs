@@ -119,6 +119,27 @@ async fn a_job_that_waits_for_a_slot() {
 }
 
 #[tokio::test]
+async fn a_job_that_waits_for_the_tasks_of_another_day_does_not_wait_for_a_slot() {
+    let world = World::with(Setup {
+        scenario: scenario(vec![stalling("stall")]),
+        ..Setup::default()
+    })
+    .await;
+    let limits = Limits {
+        concurrent: 3,
+        per_day: 1,
+    };
+    world.limit("default", limits).await;
+    world.submit("stall").await;
+    world.pass(SECOND * 30).await;
+    let second = world.submit("stall too").await;
+    let job = world.backend.must_job(&second).await.expect("a job").value;
+    let told = world.backend.waits_for(&job).await.expect("an answer");
+    assert_eq!((told.who.word(), told.what.word()), ("gaffer", "quota"));
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn a_job_that_is_held_and_one_that_may_go() {
     let world = World::with(Setup::default()).await;
     world.pause(true).await;
@@ -323,7 +344,7 @@ async fn a_pull_request_on_its_way() {
         expect![[r#"
             closed
             ~ As read on GitHub 109 seconds ago.
-            - closed: It is closed; reopen it if it should be merged.
+            - closed: Its pull request is closed; reopen it if it should be merged.
             > 15m 11s: If it has not been reopened by then, its job ends.
         "#]],
     )

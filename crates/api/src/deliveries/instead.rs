@@ -4,8 +4,8 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use client::wire::{Pending, Reason};
-use domain::delivery::{Act, Command};
-use domain::ids::{DeliveryId, JobId};
+use domain::delivery::{self, Act, Command, Delivery, Rules, TransitionError};
+use domain::ids::{DeliveryId, JobId, PlanId};
 
 use super::orders::command_id;
 use crate::auth::AuthenticatedCaller;
@@ -20,9 +20,6 @@ pub(crate) async fn order_instead(
     act: Act,
     who: &AuthenticatedCaller,
 ) -> Result<Option<Response>, Refused> {
-    let Some(id) = api.backend.must_job(job).await?.value.delivery else {
-        return Ok(None);
-    };
     let answers_job = match &act {
         Act::Cancel | Act::Retry { .. } => true,
         Act::Approve { .. }
@@ -36,18 +33,53 @@ pub(crate) async fn order_instead(
         | Act::Collect { .. }
         | Act::Analyse { .. } => false,
     };
-    let command = Command {
-        id: command_id(api, None, ""),
-        by: who.actor(),
-        act,
+    let Some(id) = give_instead(api, job, &|_, _| Ok(act.clone()), who).await? else {
+        return Ok(None);
     };
-    api.backend.command_delivery(&id, &command).await?;
-    tracing::info!(delivery.id = %id, job.id = %job, by = %command.by, act = %command.act.kind(), "an order about a job was given to its delivery");
     if answers_job {
         let job = api.backend.must_job(job).await?.value;
         return Ok(Some(Json(view::job_view(api, &job).await?).into_response()));
     }
     Ok(Some(later(&id, outcome::pauses(api, job).await?)))
+}
+
+/// An approval of the plan of a job: nothing but the plan of its delivery is approved by it.
+pub(crate) async fn approve_instead(
+    api: &ApiInner,
+    job: &JobId,
+    read: Option<&PlanId>,
+    who: &AuthenticatedCaller,
+) -> Result<Option<Response>, Refused> {
+    let by = who.actor();
+    let act =
+        |delivery: &Delivery, rules: &Rules| delivery::plan_approval(delivery, read, (&by, rules));
+    match give_instead(api, job, &act, who).await? {
+        Some(id) => Ok(Some(later(&id, outcome::pauses(api, job).await?))),
+        None => Ok(None),
+    }
+}
+
+/// Gives an order that follows from where the delivery of a job is; none for a job that belongs to none.
+pub(crate) async fn give_instead(
+    api: &ApiInner,
+    job: &JobId,
+    act: &(impl Fn(&Delivery, &Rules) -> Result<Act, TransitionError> + Sync),
+    who: &AuthenticatedCaller,
+) -> Result<Option<DeliveryId>, Refused> {
+    let Some(id) = api.backend.must_job(job).await?.value.delivery else {
+        return Ok(None);
+    };
+    let (name, by) = (command_id(api, None, ""), who.actor());
+    let command = |delivery: &Delivery, rules: &Rules| {
+        Ok(Command {
+            id: name.clone(),
+            by: by.clone(),
+            act: act(delivery, rules)?,
+        })
+    };
+    api.backend.command_by_place(&id, command).await?;
+    tracing::info!(delivery.id = %id, job.id = %job, %by, "an order about a job was given to its delivery");
+    Ok(Some(id))
 }
 
 fn later(id: &DeliveryId, reasons: Vec<Reason>) -> Response {

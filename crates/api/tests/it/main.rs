@@ -9,6 +9,7 @@ mod bad_input;
 mod deliveries;
 mod events;
 mod inbox;
+mod instead;
 mod matrix;
 mod mcp;
 mod merging;

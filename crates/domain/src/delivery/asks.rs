@@ -1,8 +1,8 @@
 //! Decisions that a delivery asks for, and what its issue is told.
 
-use super::{Delivery, Phase, PlanBy, RunStatus, Want, reasons};
-use crate::event::{Audience, DeliveryAsk};
-use crate::ids::digest;
+use super::{Delivery, Phase, PlanBy, RunStatus, Sight, Want, reasons, wants};
+use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
+use crate::ids::{DeliveryId, EventId, digest};
 
 /// The decision that is asked for where a delivery waits; a review is asked for with its head.
 pub(super) fn asks(delivery: &Delivery) -> Option<Want> {
@@ -31,6 +31,49 @@ fn asked(delivery: &Delivery) -> Option<(DeliveryAsk, Audience)> {
         PlanBy::Human if is_planning => Some((DeliveryAsk::Plan, Audience::Human)),
         PlanBy::Agent | PlanBy::Human | PlanBy::Jules => None,
     }
+}
+
+/// The events by which it asks for what it waits for now; those of earlier times are over.
+pub fn open_events(delivery: &Delivery) -> Vec<EventId> {
+    let wanted = wants::review(delivery, &Sight::default()).into_iter();
+    let wanted = wanted.chain(asks(delivery)).chain(wants::failed(delivery));
+    let event = |want: Want| match want {
+        Want::Ask { cause, .. } | Want::TellFailed { cause, .. } => {
+            Some(EventId::from_name(&cause))
+        }
+        Want::CreateJob { .. }
+        | Want::RetryJob { .. }
+        | Want::ApprovePlan { .. }
+        | Want::Say { .. }
+        | Want::CancelJob { .. }
+        | Want::LeaveJob { .. }
+        | Want::ApprovePull { .. }
+        | Want::ReadPull { .. }
+        | Want::ClosePull { .. }
+        | Want::CreateChild { .. }
+        | Want::CallOffChild { .. }
+        | Want::DispatchWorkflow { .. }
+        | Want::AskProvider { .. }
+        | Want::Tell { .. }
+        | Want::CloseIssue { .. } => None,
+    };
+    wanted.filter_map(event).collect()
+}
+
+/// The delivery that asks for something by an event, or tells of its failure.
+pub fn asking(event: &Event) -> Option<&DeliveryId> {
+    let is_own = match &event.what {
+        Occurrence::Delivery { .. } => true,
+        Occurrence::Error { cause, .. } => *cause == ErrorCause::PhaseFailed,
+        Occurrence::Question { .. }
+        | Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
+        | Occurrence::UnexpectedPush { .. }
+        | Occurrence::Completed { .. }
+        | Occurrence::Stuck { .. }
+        | Occurrence::Test => false,
+    };
+    event.aid.delivery.as_ref().filter(|_| is_own)
 }
 
 /// What its issue has to be told: whatever it was not told last.

@@ -90,6 +90,8 @@ pub(super) fn let_go_on(moving: &mut Moving<'_>, head: Option<CommitSha>, by: &A
 fn cancel(moving: &mut Moving<'_>, by: &Actor) {
     if legal::is_under_way(&moving.delivery) {
         moving.fail(Fault::Canceled, "", by);
+    } else if legal::is_merged(&moving.delivery) {
+        moving.close(Closed::MergedOnly, by);
     } else {
         moving.close(Closed::Abandoned, by);
     }

@@ -238,6 +238,7 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         WaitReason::Answered | WaitReason::Nudged => Work::Working,
         WaitReason::Plan
         | WaitReason::Slot
+        | WaitReason::Quota
         | WaitReason::Session
         | WaitReason::Work
         | WaitReason::Silence

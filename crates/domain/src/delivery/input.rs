@@ -295,6 +295,8 @@ impl ChildState {
         let failed = child.run_status == super::RunStatus::Failed;
         match child.closed {
             Some(super::Closed::Finished | super::Closed::PartsClosed) => Self::Closed,
+            // What it was to change is merged: nothing of it has to be made anew.
+            Some(super::Closed::MergedOnly) => Self::Closed,
             Some(super::Closed::IssueClosed | super::Closed::CalledOff) => Self::CalledOff,
             Some(super::Closed::Abandoned) => Self::Abandoned,
             None if failed => Self::Failed,

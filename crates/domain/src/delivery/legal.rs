@@ -5,9 +5,11 @@ use super::history;
 use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
-    Actor, CheckpointsBy, CommandKind, Delivery, Executor, IssueTrouble, Phase, PlanBy,
-    PullGlimpse, ReviewBy, Rules, RunStatus, Verdict, Work,
+    Act, Actor, CheckpointsBy, CommandKind, Delivery, Executor, IssueTrouble, Phase, PlanBy,
+    PullGlimpse, ReviewBy, Rules, RunStatus, Work,
 };
+
+use crate::ids::PlanId;
 
 /// Why a command is refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +28,37 @@ pub fn legal(delivery: &Delivery, by: &Actor, rules: &Rules) -> Vec<CommandKind>
     let asker = Asker::of(delivery, by, rules);
     let is_legal = |kind: &CommandKind| may(delivery, *kind, &asker).is_ok();
     CommandKind::ALL.into_iter().filter(is_legal).collect()
+}
+
+/// The command that an approval of the plan of its job stands for; refused unless that plan is what is to be approved.
+///
+/// # Errors
+/// When the delivery is not at its plan, or when another plan was read.
+pub fn plan_approval(
+    delivery: &Delivery,
+    read: Option<&PlanId>,
+    (by, rules): (&Actor, &Rules),
+) -> Result<Act, TransitionError> {
+    let refused = |code, sentence| TransitionError {
+        code,
+        sentence,
+        legal: legal(delivery, by, rules),
+    };
+    let (phase, status) = (delivery.phase, delivery.run_status);
+    if phase != Phase::Plan || !delivery.awaits_approval() {
+        let sentence = format!("no plan waits for approval: the delivery is at {phase}, {status}");
+        return Err(refused("no_open_plan", sentence));
+    }
+    let present = match delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Planned(plan)) => Some(plan),
+        Some(Work::Waiting | Work::Working | Work::Asking | Work::Resting(_) | Work::Ended(_))
+        | None => None,
+    };
+    if let Some(read) = read.filter(|read| present != Some(*read)) {
+        let sentence = format!("the present plan is not {read}: read it first");
+        return Err(refused("plan_moved", sentence));
+    }
+    Ok(Act::Approve { head: None })
 }
 
 /// Who wants something of a delivery, and by which rules.
@@ -57,7 +90,7 @@ pub(super) fn may(
     if kind != CommandKind::Cancel && asker.is_full {
         return refuse(
             "history_full",
-            "too much has happened to the delivery: close its issue, and create another one",
+            "too much has happened to the delivery: give it up, and create another one",
         );
     }
     match kind {
@@ -91,14 +124,28 @@ pub(super) fn is_under_way(delivery: &Delivery) -> bool {
     delivery.run_status.is_under_way() || is_awaited
 }
 
-/// What is not under way is given up by the close of its issue, and only where none can be closed by the command.
+/// What is not under way is given up by the close of its issue, and by the command where no issue can be closed or its
+/// close says nothing: a merge closes issues, too.
 fn give_up(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
     let is_gone = matches!(delivery.trouble, Some(IssueTrouble::Unreadable(_)));
-    if delivery.issue.is_none() || is_gone {
+    if delivery.issue.is_none() || is_gone || is_merged(delivery) {
         return people(delivery, by, rules);
     }
     let sentence = "nothing of the delivery is under way: close its issue to give it up";
     refuse("not_running", sentence)
+}
+
+/// Whether its change is merged, so that only what follows can be given up.
+pub(super) fn is_merged(delivery: &Delivery) -> bool {
+    match delivery.phase {
+        Phase::Deploy | Phase::Observe => true,
+        Phase::Intake
+        | Phase::Plan
+        | Phase::Implement
+        | Phase::Review
+        | Phase::Verify
+        | Phase::Close => false,
+    }
 }
 
 fn refuse(code: &'static str, sentence: &str) -> Result<(), Refused> {
@@ -128,8 +175,8 @@ fn people(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused>
 
 fn is_rejectable(delivery: &Delivery) -> bool {
     let is_rejected = match delivery.phase {
-        Phase::Plan | Phase::Implement => true,
-        Phase::Review => delivery.verdict == Some(Verdict::NotPass),
+        // A review that passed may still be sent back by who is asked to approve it.
+        Phase::Plan | Phase::Implement | Phase::Review => true,
         Phase::Intake | Phase::Verify | Phase::Deploy | Phase::Observe | Phase::Close => false,
     };
     is_rejected && delivery.run_status == RunStatus::Succeeded

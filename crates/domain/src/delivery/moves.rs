@@ -235,6 +235,7 @@ impl Moving<'_> {
                 "the delivery it is a part of was called off",
             ),
             Closed::Abandoned => (RunResult::Failed, "it was given up"),
+            Closed::MergedOnly => (RunResult::Failed, "what follows the merge was given up"),
             Closed::Finished | Closed::PartsClosed => (RunResult::Success, "closed"),
         };
         self.end_run(status, Some(note));

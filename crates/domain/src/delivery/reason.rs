@@ -2,12 +2,14 @@
 //! What its job and its pull request wait for is told by them.
 
 use super::due::{awaits_person, result_due};
+use super::legal;
 use super::progress::is_stale;
 use super::{
     Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, Phase, PlanBy, ReviewBy,
     RunStatus, Work,
 };
 use crate::job::WaitParty;
+use crate::pull::REOPEN_WAIT;
 
 /// One reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,9 +73,26 @@ pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
         )),
         Some(IssueTrouble::Closed { .. }) | None => {}
     }
+    if let Some(closed) = closed_pull(delivery) {
+        found.insert(0, closed);
+    }
     found.extend(earlier_pull(delivery));
     found.extend(delivery.children.iter().filter_map(part));
     found
+}
+
+/// The pull request was closed a moment ago: until it counts as given up, nothing else is decisive.
+fn closed_pull(delivery: &Delivery) -> Option<Reason> {
+    let is_over = delivery.is_terminal() || delivery.run_status == RunStatus::Failed;
+    let seen = delivery
+        .pull_seen()
+        .filter(|seen| seen.is_closed && !is_over)?;
+    let minutes = REOPEN_WAIT.as_mins();
+    let sentence = format!(
+        "Its pull request {} was closed without a merge: unless it is reopened within {minutes} minutes, the phase {} fails.",
+        seen.pull, delivery.phase
+    );
+    Some(reason("pull_request_closed", sentence))
 }
 
 /// The pull request of the attempt before, until there is another one.
@@ -96,6 +115,11 @@ fn way_on(delivery: &Delivery) -> Option<&'static str> {
     if delivery.has_used_rounds() {
         return Some(
             "A person's retry with a reason sends it back to implement; without one the same change is reviewed again.",
+        );
+    }
+    if legal::is_merged(delivery) {
+        return Some(
+            "Its change is merged. Mend it and retry the phase, or cancel the delivery, which closes it as it is.",
         );
     }
     let code = delivery.error.as_ref().map(|error| error.code);
@@ -161,6 +185,14 @@ fn first(delivery: &Delivery) -> Reason {
     }
 }
 
+/// What is said while no session is there that could do anything.
+const TO_BE_CREATED: &str = "Its session has yet to be created.";
+
+fn has_session(delivery: &Delivery) -> bool {
+    let work = delivery.job_seen().map(|job| &job.work);
+    work.is_some_and(|work| *work != Work::Waiting)
+}
+
 fn planning(delivery: &Delivery) -> Reason {
     if !delivery.children.is_empty() {
         let open = delivery.children.iter();
@@ -173,6 +205,7 @@ fn planning(delivery: &Delivery) -> Reason {
         return reason("parts_open", sentence);
     }
     match delivery.rules.plan_by {
+        PlanBy::Jules if !has_session(delivery) => reason("planning", TO_BE_CREATED),
         PlanBy::Jules => reason("planning", "Its session makes a plan."),
         PlanBy::Agent => reason("awaits_plan", "The agent is awaited to send a plan."),
         PlanBy::Human => reason("awaits_plan", "A person is awaited to send a plan."),
@@ -183,7 +216,8 @@ fn implementing(delivery: &Delivery) -> Reason {
     let is_untold = match delivery.job_seen().map(|job| &job.work) {
         Some(Work::Resting(since)) => is_stale(delivery, *since),
         Some(Work::Ended(_)) => false,
-        Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_)) | None => {
+        Some(Work::Waiting) | None => return reason("implementing", TO_BE_CREATED),
+        Some(Work::Working | Work::Asking | Work::Planned(_)) => {
             return reason("implementing", "Its session works on the change.");
         }
     };
@@ -231,6 +265,9 @@ fn closed(delivery: &Delivery) -> Reason {
         Some(Closed::IssueClosed) => "It is closed, since its issue was closed.",
         Some(Closed::CalledOff) => "It is closed, since what it is a part of was called off.",
         Some(Closed::Abandoned) => "It is closed, since a person gave it up.",
+        Some(Closed::MergedOnly) => {
+            "It is closed: its change is merged, and a person gave up what was to follow."
+        }
     };
     reason("closed", sentence)
 }

@@ -34,7 +34,7 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     wants.extend(asks::tell(delivery));
     let is_done = matches!(
         delivery.closed,
-        Some(Closed::Finished | Closed::PartsClosed)
+        Some(Closed::Finished | Closed::PartsClosed | Closed::MergedOnly)
     );
     let issue = delivery
         .issue
@@ -172,7 +172,7 @@ fn approve_plan(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
     })
 }
 
-fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
+pub(super) fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
     let is_open = (delivery.phase, delivery.run_status) == (Phase::Review, RunStatus::Running);
     let asked = delivery.review.asked.as_ref().filter(|_| is_open)?;
     let (pull, head) = (delivery.task.pull.clone()?, asked.head.clone());
@@ -292,7 +292,7 @@ pub fn cause(delivery: &Delivery) -> String {
 }
 
 /// A failure is announced, unless a command caused it.
-fn failed(delivery: &Delivery) -> Option<Want> {
+pub(super) fn failed(delivery: &Delivery) -> Option<Want> {
     let error = delivery.error.as_ref()?;
     let is_told = delivery.run_status == RunStatus::Failed && error.code != Fault::Canceled;
     is_told.then(|| Want::TellFailed {

@@ -242,6 +242,9 @@ codes! {
     MethodOff, "method_off", Error,
         "the repository or the branch's rules do not allow the merge method of the source, so GitHub refuses every merge",
         "run `gaffer source set REPO --merge-method METHOD`, or allow it in the repository's settings";
+    DeployMissing, "deploy_missing", Error,
+        "the workflow that deploys does not exist or is switched off, so each delivery fails after its merge",
+        "add .github/workflows/FILE with `workflow_dispatch` under `on:` to REPO, or run `gaffer source set REPO --deploy none`";
     NoMinimum, "no_minimum", Warning,
         "pull requests may be merged without a single check that has run",
         "run `gaffer source set REPO --min-checks 1`";

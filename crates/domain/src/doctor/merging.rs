@@ -1,8 +1,10 @@
-//! What a merge needs: checks that run, a method that is allowed, and rules that hold for us too.
+//! What a merge needs: checks that run, a method that is allowed, and rules that hold for us too; and
+//! what follows it.
 
 use super::code::Code;
 use super::finding::{Finding, names, outside};
 use super::repository::{ReportedChecks, Repository};
+use crate::delivery::{Deploy, Phase};
 use crate::facts::{Demands, Fact, RequiredCheck};
 use crate::merge::source_checks_suffice;
 use crate::policy::{MergeMethod, MergePolicy, Source};
@@ -26,6 +28,7 @@ pub(super) fn examine(source: &Source, repository: &Repository) -> Vec<Finding> 
     findings.extend(checks(source, repository));
     findings.extend(queue(source, repository));
     findings.extend(method(source, repository));
+    findings.extend(deploy(source, repository));
     findings
 }
 
@@ -95,7 +98,7 @@ fn checks(source: &Source, repository: &Repository) -> Vec<Finding> {
     let workflows = repository
         .workflows
         .known()
-        .map(|workflows| workflows.active);
+        .map(|workflows| workflows.files.len());
     let silent = seen.is_some_and(|seen| seen.seen.is_empty());
     if silent && workflows == Some(0) {
         if policy.min_checks > 0 || !required.is_empty() {
@@ -166,6 +169,22 @@ fn queue(source: &Source, repository: &Repository) -> Vec<Finding> {
         findings.push(Finding::new(Code::MergeGroupMissing, about, what));
     }
     findings
+}
+
+/// A workflow that deploys and is not there: each delivery would fail after its merge.
+fn deploy(source: &Source, repository: &Repository) -> Option<Finding> {
+    let Deploy::Workflow { file, .. } = &source.deliveries.deploy else {
+        return None;
+    };
+    let is_reached = source.deliveries.endpoint.phase() >= Phase::Deploy;
+    let path = format!(".github/workflows/{file}");
+    let known = repository.workflows.known()?;
+    if !is_reached || known.files.contains(&path) {
+        return None;
+    }
+    let what = format!("its deliveries are deployed by `{file}`, which is no active workflow");
+    let finding = Finding::new(Code::DeployMissing, &source.repo, what);
+    Some(finding.with("FILE", file))
 }
 
 fn method(source: &Source, repository: &Repository) -> Option<Finding> {

@@ -114,8 +114,8 @@ pub struct ReportedChecks {
 /// The workflows of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Workflows {
-    /// How many are active.
-    pub active: u64,
+    /// The files of the active ones, as paths.
+    pub files: Vec<String>,
     /// Whether any of their files contains `merge_group`; `None` when they were not or could not be read.
     pub merge_group: Option<bool>,
 }

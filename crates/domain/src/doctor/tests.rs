@@ -41,7 +41,7 @@ fn repository() -> Repository {
         }),
         pulls: Fact::Known(()),
         workflows: Fact::Known(Workflows {
-            active: 1,
+            files: vec![".github/workflows/ci.yml".to_owned()],
             merge_group: None,
         }),
         rules: Fact::Known(Rules::default()),
@@ -541,6 +541,23 @@ fn what_only_deliveries_need_is_told_of_sources_that_have_them() {
     }
     let needed_by_all = in_repo(|found, _| found.missing.push("checks: read".to_owned()));
     assert_eq!(needed_by_all, ["app_permission"]);
+}
+
+/// Each delivery would be merged and then fail.
+#[test]
+fn a_workflow_that_deploys_and_is_not_there_is_told() {
+    let told = |deploy: &str, endpoint: &str| {
+        let codes = in_repo(|_, source| {
+            source.deliveries.deploy = deploy.parse().unwrap();
+            source.deliveries.endpoint = endpoint.parse().unwrap();
+        });
+        codes.contains(&"deploy_missing")
+    };
+    assert!(told("workflow:none.yml@main", "deploy"));
+    assert!(told("workflow:none.yml@main", "observe"));
+    assert!(!told("workflow:none.yml@main", "verify"));
+    assert!(!told("workflow:ci.yml@main", "deploy"));
+    assert!(!told("none", "deploy"));
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub enum WaitReason {
     Nudged,
     /// The account has no free slot yet.
     Slot,
+    /// The account has used its tasks of 24 hours.
+    Quota,
     /// The session is being created.
     Session,
     /// The session works, or the text of its state is missing.
@@ -187,6 +189,15 @@ impl WaitsFor {
         format!("{self}: {}", self.what.words())
     }
 
+    /// Whether its delivery decides what happens next, so that the delivery tells who is waited for.
+    pub fn is_told_by_delivery(&self, job: &Job) -> bool {
+        let is_of_delivery = matches!(
+            self.what,
+            WaitReason::Plan | WaitReason::Delivery | WaitReason::Result
+        );
+        job.delivery.is_some() && is_of_delivery
+    }
+
     /// Whether an outside decision is pending: a person's or the agent's.
     pub fn is_decision(&self) -> bool {
         matches!(self.who, WaitParty::Person | WaitParty::Agent)
@@ -242,6 +253,8 @@ pub enum JobWait {
     Woken,
     /// Its pull request decides.
     Pull,
+    /// Its delivery decides.
+    Delivery,
 }
 
 /// Who a job waits for, as far as its own record shows.
@@ -254,8 +267,11 @@ pub fn job_wait(job: &Job) -> JobWait {
     if by_pull {
         return JobWait::Pull;
     }
-    let who = waits_for(job, None, any_agent().as_ref()).who;
-    if who == WaitParty::Agent {
+    let told = waits_for(job, None, any_agent().as_ref());
+    let who = told.who;
+    if told.is_told_by_delivery(job) {
+        JobWait::Delivery
+    } else if who == WaitParty::Agent {
         JobWait::Woken
     } else {
         JobWait::Is(who)

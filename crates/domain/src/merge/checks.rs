@@ -28,15 +28,16 @@ pub(super) fn ran(
     let is_theirs = |name: &str| !OWN_CHECKS.contains(&name);
     let counts = |name: &String| is_theirs(name) || policy.required_checks.contains(name);
     if !checks.iter().any(|check| counts(&check.name)) {
-        // A head without checks is only suspicious once its CI had time to start.
+        // A head without checks is only suspicious once its CI had time to start; with a minimum of 0 it needs none.
         let until = plus(standing.head_since, timing.ci_start);
         let cause = never_started(facts);
         let early = now.duration_since(standing.head_since) < timing.ci_start;
-        return reasons.push(if early {
-            Reason::NoChecksYet { until }
-        } else {
-            Reason::CiNeverStarted { cause }
-        });
+        if early {
+            reasons.push(Reason::NoChecksYet { until });
+        } else if policy.min_checks > 0 {
+            reasons.push(Reason::CiNeverStarted { cause });
+        }
+        return;
     }
     let named = |outcome: CheckOutcome| {
         let named = checks.iter().filter(|check| check.outcome == outcome);

@@ -78,7 +78,7 @@ impl Reason {
                 "Its session was adopted; set `adopted_may_merge` on the source to let Gaffer merge it.".to_owned()
             }
             Self::Fork => "It comes from a fork; Gaffer never writes to those.".to_owned(),
-            Self::Closed => "It is closed; reopen it if it should be merged.".to_owned(),
+            Self::Closed => "Its pull request is closed; reopen it if it should be merged.".to_owned(),
             Self::AlreadyMerged => "It is merged already.".to_owned(),
             Self::NeedsApproval => {
                 "People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`."
@@ -158,7 +158,7 @@ impl MissingChecksCause {
                 "a workflow run waits for approval; approve it on the pull request's page."
             }
             Self::NoWorkflow => {
-                "the repository has no workflow; add one, since nothing is merged without a single check."
+                "the repository has no workflow; add one, or set `min_checks` of the source to 0 if you want none."
             }
             Self::Unknown => {
                 "nothing that GitHub shows explains it; look at the Actions tab, and check that a workflow runs on `pull_request`."

@@ -16,6 +16,9 @@ use crate::when::plus;
 /// A closed pull request counts as given up after this: closing and reopening is how people restart its checks.
 pub const REOPEN_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
+/// How often it is read until then: who reopened it waits for what follows.
+const LOOK_CLOSED: SignedDuration = SignedDuration::from_mins(2);
+
 /// Whether it has been closed long enough to count as given up.
 pub(super) fn is_given_up(pull: &Pull, now: Timestamp) -> bool {
     match &pull.phase {
@@ -41,7 +44,7 @@ pub(super) fn closed(step: &mut Step<Pull>, facts: &PullFacts, now: Timestamp) {
     pull.closing = None;
     let reasons = vec![Reason::Closed];
     keep_verdict(pull, facts, Judgement::Refuse { reasons }, now);
-    step.due = Some(plus(since, REOPEN_WAIT));
+    step.due = Some(plus(since, REOPEN_WAIT).min(plus(now, LOOK_CLOSED)));
 }
 
 /// It is merged, or closed permanently: informs the job, and deletes a merged branch.

@@ -105,7 +105,12 @@ impl Backend {
             parent: order.parent.clone(),
             by: order.by.clone(),
         };
-        let step = delivery::create(&new, &source.deliveries, self.now())?;
+        // A part goes by the rules of what it is a part of, also where it is made later.
+        let rules = match &new.parent {
+            Some(parent) => self.must_delivery(parent).await?.value.rules,
+            None => source.deliveries.clone(),
+        };
+        let step = delivery::create(&new, &rules, self.now())?;
         let mut unit = self.unit();
         self.save_delivery(&mut unit, None, &step).await?;
         // A source that is removed meanwhile would leave the delivery without one.

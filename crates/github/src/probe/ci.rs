@@ -102,10 +102,10 @@ pub(super) async fn workflows(client: &Client, repo: &RepoName, queued: bool) ->
         pages_max: WORKFLOW_PAGES_MAX,
         doing: &doing,
     };
-    let is_active = |workflow: &&Workflow| workflow.state == "active";
+    let is_active = |workflow: &Workflow| workflow.state == "active";
     let read = client.list::<WorkflowPage>(&listing).await;
-    let active = match read {
-        Ok(all) => all.iter().filter(is_active).count(),
+    let active: Vec<Workflow> = match read {
+        Ok(all) => all.into_iter().filter(is_active).collect(),
         Err(failure) => return fact(Err(failure), "Actions: read", true),
     };
     let merge_group = if queued {
@@ -114,7 +114,7 @@ pub(super) async fn workflows(client: &Client, repo: &RepoName, queued: bool) ->
         None
     };
     Fact::Known(Workflows {
-        active: u64::try_from(active).unwrap_or(u64::MAX),
+        files: active.into_iter().map(|it| it.path).collect(),
         merge_group,
     })
 }

@@ -149,7 +149,7 @@ words! {
     Checks { Unknown, Awaited, Missing, Running, Passed, Failed, GivenUp }
     PullEnd { Merged, Closed }
     IssueTrouble { Closed, Unreadable }
-    Closed { Finished, PartsClosed, IssueClosed, CalledOff, Abandoned }
+    Closed { Finished, PartsClosed, IssueClosed, CalledOff, Abandoned, MergedOnly }
     ChildState { Open, Failed, Closed, CalledOff, Abandoned }
     ReadingResult { Read, Failed, Skipped }
     StepKind { Bootstrap, Layer, Requirements, Proposals }

@@ -283,6 +283,86 @@ fn what_has_no_issue_can_be_given_up() {
 }
 
 #[test]
+fn a_pull_request_that_was_closed_a_moment_ago_is_the_decisive_reason() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    let closed = PullGlimpse {
+        is_closed: true,
+        ..pull('a', Checks::Passed)
+    };
+    assert_eq!(world.reads(closed), "review/running");
+    let why = reasons(&world.delivery).remove(0);
+    assert_eq!(why.code, "pull_request_closed");
+    assert!(
+        why.sentence.contains("within 10 minutes"),
+        "{}",
+        why.sentence
+    );
+    world.reads(pull('a', Checks::Passed));
+    assert_eq!(reasons(&world.delivery)[0].code, "reviewing");
+    world.reads(closed_pull());
+    assert_eq!(reasons(&world.delivery)[0].code, "pull_closed");
+}
+
+#[test]
+fn nothing_speaks_of_a_session_that_is_not_there() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let said = |world: &World| reasons(&world.delivery).remove(0).sentence;
+    let yet = "Its session has yet to be created.";
+    assert_eq!(said(&world), yet);
+    world.sees(Work::Waiting, None);
+    assert_eq!(said(&world), yet);
+    world.sees(Work::Working, None);
+    assert_eq!(said(&world), "Its session makes a plan.");
+}
+
+/// What was decided is asked for no longer, whatever became of the wake.
+#[test]
+fn the_events_of_a_delivery_are_open_while_it_asks() {
+    let own = rules(&[Phase::Plan], "verify", ReviewBy::Agent);
+    let mut world = World::new(own);
+    let start = open_events(&world.delivery);
+    assert_eq!(start.len(), 1);
+    world.kim(Act::Start);
+    assert_eq!(open_events(&world.delivery), []);
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    let checkpoint = open_events(&world.delivery);
+    assert_eq!(checkpoint.len(), 1);
+    assert_ne!(checkpoint, start);
+    world.kim(Act::Approve { head: None });
+    assert_eq!(open_events(&world.delivery), []);
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    assert_eq!(open_events(&world.delivery).len(), 1);
+    world.kim(verdict(Verdict::Pass, 'a'));
+    assert_eq!(open_events(&world.delivery), []);
+}
+
+/// A deploy that cannot succeed must not hold a merged delivery for ever.
+#[test]
+fn what_is_merged_and_cannot_be_deployed_can_be_ended() {
+    let mut world = World::in_review(Rules {
+        deploy: "workflow:none.yml@main".parse().unwrap(),
+        ..rules(&[], "deploy", ReviewBy::Nobody)
+    });
+    assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
+    let bad = ProviderReport::Bad("404".to_owned());
+    let report = Input::Provider(Phase::Deploy, bad);
+    assert_eq!(world.take(&report).unwrap(), "deploy/failed");
+    let closed = issue_read(100, IssueState::Closed(None));
+    assert_eq!(world.take(&closed).unwrap(), "deploy/failed");
+    assert!(reasons(&world.delivery)[0].sentence.contains("cancel"));
+    assert_eq!(world.kim(Act::Cancel), "close/succeeded");
+    assert_eq!(world.delivery.closed, Some(Closed::MergedOnly));
+    // Its issue is done, and for what it is a part of so is the part.
+    let closes = |want: &Want| matches!(want, Want::CloseIssue { .. });
+    let sight = Sight {
+        issue_open: true,
+        ..Sight::default()
+    };
+    assert!(wants(&world.delivery, &sight).iter().any(closes));
+    assert_eq!(ChildState::of(&world.delivery), ChildState::Closed);
+}
+
+#[test]
 fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     let mut world = World::in_review(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
     let ended = WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, at(1));

@@ -39,7 +39,7 @@ fn parts_close_their_parent() {
     let told = waits(&world.delivery, None, None);
     assert_eq!(
         (told.who, told.what),
-        (WaitParty::Person, WaitReason::Failure)
+        (WaitParty::Person, WaitReason::Parts)
     );
     take(&mut world, &ids[0], ChildState::Closed);
     assert_eq!(take(&mut world, &ids[0], ChildState::Open), "plan/running");

@@ -1,6 +1,7 @@
 //! Who plans and who reviews, and what they may not send.
 
 use super::*;
+use crate::ids::PlanId;
 
 fn zai() -> Actor {
     Actor::agent("zai")
@@ -309,4 +310,33 @@ fn a_collected_session_is_a_run() {
     assert_eq!(world.orders(kim(), collect()), Err("collected_already"));
     world.sees(Work::Planned("p1".parse().unwrap()), None);
     assert_eq!(world.delivery.runs[0].status, RunResult::Success);
+}
+
+/// An approval of a plan is that of no other checkpoint, whatever its job's commands are called.
+#[test]
+fn the_approval_of_a_plan_approves_nothing_else() {
+    let own = rules(&[Phase::Plan, Phase::Implement], "verify", ReviewBy::Nobody);
+    let mut world = World::new(own.clone());
+    let (read, other) = ("p1", "p2".parse().unwrap());
+    let approval = |world: &World, plan: Option<&PlanId>| {
+        let answer = plan_approval(&world.delivery, plan, (&kim(), &own));
+        answer.map_err(|refused| refused.code)
+    };
+    world.kim(Act::Start);
+    assert_eq!(approval(&world, None), Err("no_open_plan"));
+    world.sees(Work::Planned(read.parse().unwrap()), None);
+    let read: PlanId = read.parse().unwrap();
+    let approved = Ok(Act::Approve { head: None });
+    assert_eq!(approval(&world, None), approved);
+    assert_eq!(approval(&world, Some(&read)), approved);
+    assert_eq!(approval(&world, Some(&other)), Err("plan_moved"));
+    world.kim(Act::Approve { head: None });
+    let resting = world.resting();
+    world.sees(resting, Some(pull_ref()));
+    assert_eq!(
+        world.reads(pull('a', Checks::Passed)),
+        "implement/succeeded"
+    );
+    assert_eq!(approval(&world, Some(&read)), Err("no_open_plan"));
+    assert_eq!(approval(&world, None), Err("no_open_plan"));
 }

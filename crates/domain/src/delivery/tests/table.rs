@@ -281,7 +281,7 @@ fn promised(
         (CommandKind::Approve, Phase::Implement, Succeeded) => Some("review/running"),
         (CommandKind::Approve, Phase::Review, Succeeded) if !not_passed => Some("verify/pending"),
         (CommandKind::Reject, Phase::Plan | Phase::Implement, Succeeded) => Some("plan/pending"),
-        (CommandKind::Reject, Phase::Review, Succeeded) if not_passed => Some("implement/pending"),
+        (CommandKind::Reject, Phase::Review, Succeeded) => Some("implement/pending"),
         (CommandKind::Retry, phase, Failed) => Some(match phase {
             Phase::Intake => "intake/pending",
             Phase::Plan => "plan/pending",
@@ -292,6 +292,10 @@ fn promised(
             Phase::Observe => "observe/pending",
             Phase::Close => "close/pending",
         }),
+        // Its change is merged: what was to follow is given up.
+        (CommandKind::Cancel, Phase::Deploy | Phase::Observe, Succeeded | Failed) => {
+            Some("close/succeeded")
+        }
         // A pending phase of the system waits for others, a pending one of an agent for a start.
         (CommandKind::Cancel, Phase::Plan | Phase::Implement | Phase::Review, Pending) => None,
         (CommandKind::Cancel, phase, Pending | Running | Blocked) => Some(match phase {

@@ -41,22 +41,38 @@ fn skipped_and_neutral_checks_do_not_count() {
         verdict(|case| case.policy.min_checks = 2),
         "wait too_few_checks"
     );
-    // Not one check is never green, whatever the source says.
-    let none = verdict(|case| {
-        case.policy.min_checks = 0;
-        case.facts.checks = Fact::Known(vec![]);
-    });
-    assert_eq!(none, "refuse ci_never_started");
-    // Nor is one that only has checks of our own, unless they are what is asked for.
+    // Checks of our own are none, unless they are what is asked for.
     let own = |required: &[&str]| {
         verdict(|case| {
-            case.policy.min_checks = 0;
             case.policy.required_checks = required.iter().map(|&name| name.to_owned()).collect();
             case.facts.checks = Fact::Known(vec![passed("jules/scope")]);
         })
     };
     assert_eq!(own(&[]), "refuse ci_never_started");
     assert_eq!(own(&["jules/scope"]), "merge aaaa squash");
+}
+
+/// The doctor says so, and a repository without a workflow has no other way to merge.
+#[test]
+fn a_minimum_of_no_check_is_reached_once_ci_had_time_to_start() {
+    let none = |since, required: &[&str]| {
+        verdict(|case| {
+            case.policy.min_checks = 0;
+            case.policy.required_checks = required.iter().map(|&name| name.to_owned()).collect();
+            case.standing.head_since = at(since);
+            case.facts.checks = Fact::Known(vec![]);
+        })
+    };
+    assert_eq!(none(-299, &[]), "wait no_checks_yet");
+    assert_eq!(none(-300, &[]), "merge aaaa squash");
+    assert_eq!(none(-300, &["build"]), "wait required_missing");
+    // What has appeared still has to pass.
+    let failed = check("build", CheckOutcome::Failed);
+    let failed = verdict(|case| {
+        case.policy.min_checks = 0;
+        case.facts.checks = Fact::Known(vec![failed.clone()]);
+    });
+    assert_eq!(failed, "refuse checks_failed");
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         verdict_of_another_head: The verdict of its review is about another head; this one is reviewed first.
         adopted_may_not_merge: Its session was adopted; set `adopted_may_merge` on the source to let Gaffer merge it.
         fork: It comes from a fork; Gaffer never writes to those.
-        closed: It is closed; reopen it if it should be merged.
+        closed: Its pull request is closed; reopen it if it should be merged.
         already_merged: It is merged already.
         needs_approval: People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.
         paused: Writing is paused.
@@ -209,7 +209,7 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         changes_requested: A reviewer wants changes; Gaffer waits for their next review.
         approvals_missing: It has 0 of the 1 approvals that the branch rules demand; somebody who may write has to approve it on GitHub.
         no_checks_yet: No check has appeared on this head yet; until 2027-01-15T08:00:00Z that is usual; Gaffer waits.
-        ci_never_started: No check has appeared on this head: the repository has no workflow; add one, since nothing is merged without a single check.
+        ci_never_started: No check has appeared on this head: the repository has no workflow; add one, or set `min_checks` of the source to 0 if you want none.
         checks_pending: Checks are running: build.
         checks_failed: Checks failed: build.
         action_required: Workflow runs wait for approval on GitHub: build.

@@ -148,13 +148,14 @@ pub(super) fn rules() -> [Rules; 4] {
     ]
 }
 
-fn ends() -> [Delivery; 5] {
+fn ends() -> [Delivery; 6] {
     [
         Closed::Finished,
         Closed::PartsClosed,
         Closed::IssueClosed,
         Closed::CalledOff,
         Closed::Abandoned,
+        Closed::MergedOnly,
     ]
     .map(|closed| Delivery {
         phase: Phase::Close,
@@ -165,9 +166,11 @@ fn ends() -> [Delivery; 5] {
                 at: AT,
                 by: Some("kim".to_owned()),
             },
-            Closed::Finished | Closed::PartsClosed | Closed::CalledOff | Closed::Abandoned => {
-                IssueTrouble::Unreadable("404".to_owned())
-            }
+            Closed::Finished
+            | Closed::PartsClosed
+            | Closed::CalledOff
+            | Closed::Abandoned
+            | Closed::MergedOnly => IssueTrouble::Unreadable("404".to_owned()),
         }),
         ..bare()
     })

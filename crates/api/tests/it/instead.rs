@@ -1,0 +1,153 @@
+//! Orders about the job of a delivery: each is that order about the delivery, and is answered as for other jobs.
+
+use std::time::Duration;
+
+use domain::delivery::{Checks, Delivery, Phase, PullGlimpse, RunStatus, Work};
+use domain::ids::{DeliveryId, JobId};
+use domain::merge::{Judgement, MissingChecksCause, Reason};
+use domain::pull::Approval;
+use engine::backend::IndexEntry;
+use engine::keys;
+use engine::ports::Clock;
+use serde_json::json;
+
+use crate::merging::in_review;
+use crate::world::{SHA, World, shop_pull};
+
+/// A delivery at a place, for which a job in review works.
+async fn of_delivery(world: &World, at: (Phase, RunStatus)) -> (DeliveryId, JobId) {
+    let job = in_review(world).await;
+    let order = json!({ "repo": "acme/shop", "summary": "Tidy" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let id: DeliveryId = made["id"].as_str().unwrap().parse().unwrap();
+    world
+        .change(&job, |job| job.delivery = Some(id.clone()))
+        .await;
+    let head = SHA.parse().ok();
+    change(world, &id, |delivery| {
+        (delivery.phase, delivery.run_status) = at;
+        delivery.task.job = Some(job.clone());
+        delivery.task.attempt = 1;
+        delivery.task.pull = Some(shop_pull());
+        delivery.review.head.clone_from(&head);
+        delivery.seen.pull = Some(PullGlimpse {
+            pull: shop_pull(),
+            head,
+            same_work_as: None,
+            checks: Checks::Missing,
+            approved_by: None,
+            is_closed: false,
+            end: None,
+        });
+    })
+    .await;
+    (id, job)
+}
+
+async fn change(world: &World, id: &DeliveryId, edit: impl FnOnce(&mut Delivery)) {
+    let found = world.backend.must_delivery(id).await.unwrap();
+    let mut next = found.value;
+    edit(&mut next);
+    let mut unit = world.backend.unit();
+    let key = keys::delivery(id);
+    unit.put(key, &next, Some(found.version), IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
+}
+
+/// Plays the dispatcher: passes the delivery's word on to the pull request, and judges that anew.
+async fn judge(world: &World, id: &DeliveryId, reasons: Vec<Reason>) {
+    let mut again = tokio::time::interval(Duration::from_millis(10));
+    loop {
+        again.tick().await;
+        let delivery = world.backend.must_delivery(id).await.unwrap().value;
+        let Some(approved) = delivery.review.approved else {
+            continue;
+        };
+        let found = world
+            .backend
+            .store
+            .pull(&shop_pull())
+            .await
+            .unwrap()
+            .unwrap();
+        let mut tracked = found.value;
+        tracked.read_at = Some(world.clock.now());
+        tracked.pull.approval = Some(Approval {
+            sha: approved.head,
+            by: approved.by.to_string(),
+            at: world.clock.now(),
+            style: Default::default(),
+        });
+        tracked.pull.verdict.as_mut().unwrap().judgement = Judgement::Refuse { reasons };
+        let mut unit = world.backend.unit();
+        let key = keys::pull(&shop_pull());
+        unit.put(key, &tracked, Some(found.version), IndexEntry::default());
+        return world.backend.commit(unit).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_merge_that_cannot_be_is_refused_with_the_reason_of_the_pull_request() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let missing = vec![Reason::CiNeverStarted {
+        cause: MissingChecksCause::NoWorkflow,
+    }];
+    let (path, body) = (format!("/jobs/{job}/merge"), json!({}));
+    let answer = tokio::join!(world.post(&path, &body), judge(&world, &id, missing)).0;
+    assert_eq!(answer.code(409), "merge_refused");
+    assert_eq!(answer.json()["reasons"][0]["code"], "ci_never_started");
+    // While nothing has come of it, it is for later.
+    change(&world, &id, |delivery| delivery.review.approved = None).await;
+    let found = world
+        .backend
+        .store
+        .pull(&shop_pull())
+        .await
+        .unwrap()
+        .unwrap();
+    let mut tracked = found.value;
+    tracked.pull.approval = None;
+    let mut unit = world.backend.unit();
+    let key = keys::pull(&shop_pull());
+    unit.put(key, &tracked, Some(found.version), IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
+    let later = world.post(&format!("/jobs/{job}/merge"), &body).await;
+    assert_eq!(later.ok(202)["reasons"][0]["code"], "not_judged_yet");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Implement, RunStatus::Succeeded)).await;
+    for body in [json!({}), json!({ "plan_id": "p1" })] {
+        let answer = world.post(&format!("/jobs/{job}/approve"), &body).await;
+        assert_eq!(answer.code(409), "no_open_plan", "{body}");
+    }
+    let place = async || {
+        let found = world.backend.must_delivery(&id).await.unwrap().value;
+        (found.phase, found.run_status)
+    };
+    assert_eq!(place().await, (Phase::Implement, RunStatus::Succeeded));
+    let plan: domain::ids::PlanId = "p1".parse().unwrap();
+    change(&world, &id, |delivery| {
+        delivery.phase = Phase::Plan;
+        delivery.task.pull = None;
+        delivery.seen.job = Some(domain::delivery::JobGlimpse {
+            job: job.clone(),
+            attempt: 1,
+            work: Work::Planned(plan),
+            pull: None,
+            told_at: None,
+            approved_elsewhere: false,
+        });
+    })
+    .await;
+    let moved = json!({ "plan_id": "p2" });
+    let answer = world.post(&format!("/jobs/{job}/approve"), &moved).await;
+    assert_eq!(answer.code(409), "plan_moved");
+    let read = json!({ "plan_id": "p1" });
+    let answer = world.post(&format!("/jobs/{job}/approve"), &read).await;
+    answer.ok(202);
+    assert_eq!(place().await, (Phase::Implement, RunStatus::Running));
+}

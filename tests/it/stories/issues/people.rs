@@ -1,0 +1,204 @@
+//! Whom a delivery waits for, what it asks them, and how they end it.
+
+use domain::job::{Job, WaitParty, WaitReason};
+use domain::wake::WakeState;
+use engine::events::EventQuery;
+use sandbox::agent::AgentSetup;
+use tests::world::AGENT;
+
+use super::*;
+
+/// The job of the delivery of an issue.
+async fn job_of(world: &World, number: u64) -> Job {
+    let found = delivery(world, number).await.expect("a delivery");
+    let job = found.task.job.expect("a job");
+    world.backend.must_job(&job).await.expect("a job").value
+}
+
+/// The kinds of the events that are open for the delivery of an issue.
+async fn open_events(world: &World, number: u64) -> Vec<String> {
+    let asked = EventQuery {
+        after: None,
+        job: None,
+        delivery: Some(id_of(number)),
+        open: true,
+        limit: 10,
+    };
+    let told = world.backend.events_after(&asked).await.expect("events");
+    let kinds = told.events.iter();
+    kinds
+        .map(|(event, _)| event.what.kind().to_owned())
+        .collect()
+}
+
+/// Whom the status counts as waited for.
+async fn counted(world: &World) -> Vec<(String, u64)> {
+    let status = world.backend.status().await.expect("a status");
+    status.waits_for.into_iter().collect()
+}
+
+#[tokio::test]
+async fn a_person_whom_a_delivery_waits_for_is_counted_and_shown_with_its_job() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Plan, Phase::Implement]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    let person = vec![("person".to_owned(), 1)];
+    assert_eq!(counted(&world).await, person);
+    assert_eq!(open_events(&world, number).await, ["start"]);
+    order(&world, number, Act::Start).await;
+    for checkpoint in ["plan/succeeded", "implement/succeeded"] {
+        until(&world, number, checkpoint).await;
+        world.pass(MINUTE * 5).await;
+        assert_eq!(counted(&world).await, person, "{checkpoint}");
+        let job = job_of(&world, number).await;
+        let told = world.backend.waits_for(&job).await.expect("an answer");
+        let wanted = (WaitParty::Person, WaitReason::Checkpoint);
+        assert_eq!((told.who, told.what), wanted, "{checkpoint}");
+        let why = world.backend.why(&job.id).await.expect("an answer");
+        assert_eq!(
+            why.waits_for.map(|it| it.what),
+            Some(WaitReason::Checkpoint)
+        );
+        assert_eq!(open_events(&world, number).await, ["checkpoint"]);
+        order(&world, number, Act::Approve { head: None }).await;
+        assert_eq!(open_events(&world, number).await, [""; 0], "{checkpoint}");
+    }
+    until(&world, number, "close/succeeded").await;
+    world.pass(MINUTE * 5).await;
+    assert_eq!(counted(&world).await, []);
+    world.finish().await;
+}
+
+/// What its agent was asked is over with its answer: it neither comes again nor holds up others.
+#[tokio::test]
+async fn a_verdict_is_the_end_of_the_wake_that_asked_for_it() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Review]).expect("checkpoints");
+        rules.review_by = Some(ReviewBy::Agent);
+    });
+    let mut played = scenario(Vec::new());
+    played.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: vec![202],
+        ..AgentSetup::default()
+    }];
+    let world = World::with(Setup {
+        scenario: played,
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    let asked = async |world: &World| !reviews(world).is_empty();
+    Box::pin(world.until(hour(1), "a review", asked)).await;
+    assert_eq!(open_events(&world, number).await, ["review"]);
+    let head = reviews(&world).remove(0);
+    judge(&world, number, (Verdict::Pass, &head)).await;
+    let event = world.wake_ids().remove(0).parse().expect("an event");
+    let wake = world.backend.store.wake(&world.agent(), &event).await;
+    let wake = wake.expect("a store").expect("a wake").value;
+    assert!(
+        matches!(wake.state, WakeState::Acknowledged { .. }),
+        "{wake:?}"
+    );
+    world.pass(hour(1)).await;
+    assert_eq!(reviews(&world).len(), 1, "it does not come again");
+    assert_eq!(open_events(&world, number).await, ["checkpoint"]);
+    // A person may send back what the agent let pass.
+    let reason = "Name it otherwise.".to_owned();
+    order(&world, number, Act::Reject { reason }).await;
+    let again = async |world: &World| reviews(world).len() == 2;
+    Box::pin(world.until(hour(1), "another review", again)).await;
+    assert_eq!(world.sandbox.counters().messages, 1);
+    assert_eq!(world.sandbox.counters().creates, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_merged_delivery_that_cannot_be_deployed_is_ended_by_a_person() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.endpoint = domain::delivery::Endpoint::default();
+        rules.deploy = "workflow:none.yml@main".parse().expect("a workflow");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "deploy/failed").await;
+    world.pass(hour(1)).await;
+    assert_eq!(
+        open_events(&world, number).await,
+        [""; 0],
+        "its agent took it"
+    );
+    let shown = world.backend.delivery_shown(&id_of(number)).await;
+    let because = &shown.expect("a delivery").because[0];
+    assert!(
+        because.sentence.contains("cancel the delivery"),
+        "{because:?}"
+    );
+    assert_eq!(counted(&world).await, [("person".to_owned(), 1)]);
+    order(&world, number, Act::Cancel).await;
+    assert_eq!(place(&world, number).await, "close/succeeded");
+    world.pass(MINUTE * 15).await;
+    let ended = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(ended.closed, Some(Closed::MergedOnly));
+    assert_eq!(world.sandbox.github().is_closed(REPO, number), Some(true));
+    assert_eq!(world.sandbox.counters().creates, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_repository_without_ci_merges_where_no_check_is_asked_for() {
+    let mut source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Review]).expect("checkpoints");
+    });
+    source.policy.merge = MergePolicy::Human;
+    source.policy.min_checks = 0;
+    let world = World::with(Setup {
+        source,
+        scenario: with_ci(ci(Vec::new())),
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "review/succeeded").await;
+    order(&world, number, Act::Approve { head: None }).await;
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().merges, 1);
+    world.finish().await;
+}
+
+/// The settings of a source are those of its new deliveries; a part is none.
+#[tokio::test]
+async fn a_part_goes_by_the_rules_of_the_whole() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Plan]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Two things", "");
+    until(&world, number, "plan/pending").await;
+    let part = domain::delivery::Part {
+        summary: "The first thing".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let children = vec![part];
+    order(&world, number, Act::Split { children }).await;
+    let repo = REPO.parse().expect("a repository");
+    let found = world.backend.store.source(&repo).await.expect("a store");
+    let found = found.expect("a source");
+    let mut changed = found.value.clone();
+    changed.deliveries.checkpoints = Checkpoints::none();
+    changed.deliveries.endpoint = domain::delivery::Endpoint::default();
+    let saved = world.backend.save_source(Some(&found), &changed).await;
+    saved.expect("a saved source");
+    world.pass(MINUTE * 5).await;
+    let whole = delivery(&world, number).await.expect("a delivery");
+    let part = world.backend.must_delivery(&whole.children[0].id).await;
+    let part = part.expect("a part").value;
+    assert_eq!(part.rules, whole.rules);
+    assert!(part.awaits_start(), "its plan is a checkpoint");
+    world.finish().await;
+}

@@ -61,9 +61,7 @@ impl UntakenIssue {
             Ok(Answer::Done(_)) => self.readings += 1,
             // Whoever may not ask for a reading, or asks while none is made, waits for the next one.
             Ok(Answer::Later(_)) => {}
-            Err(error) if is_away(&error) || is_refused(&error, 403) => {}
-            Err(error) if is_refused(&error, 409) && !takes_none(&error) => {}
-            Err(error) if is_refused(&error, 502) => {}
+            Err(error) if may_pass(&error) => {}
             Err(error) if takes_none(&error) => return Err(self.takes_none().into()),
             Err(error) => return Err(error.into()),
         }
@@ -98,6 +96,12 @@ impl UntakenIssue {
             self.issue.repo, self.issue.number
         )
     }
+}
+
+/// Whether a reading was refused that may be made later: the caller may not ask for it, its source is paused, or it failed.
+fn may_pass(error: &client::Error) -> bool {
+    let may_pass = |status| is_refused(error, status);
+    is_away(error) || may_pass(403) || may_pass(502) || may_pass(409) && !takes_none(error)
 }
 
 /// Whether a source is refused because no issue of it becomes a delivery.

@@ -255,7 +255,7 @@ fn who_waits_for_what_cannot_come_is_told_at_once() {
 }
 
 #[test]
-fn a_delivery_is_edited_and_its_failed_run_analysed() {
+fn a_delivery_is_edited_and_what_there_is_not_is_neither_collected_nor_analysed() {
     let world = world();
     let id = create(&world);
     let edit = [
@@ -277,19 +277,11 @@ fn a_delivery_is_edited_and_its_failed_run_analysed() {
     // No process runs that could read the session.
     let told = world.refused(&["delivery", "collect", &id, "31415926535897932384"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
-    world.run(&["delivery", "start", &id]).ok();
-    let told = world.refused(&["delivery", "analysis", &id, "--text", "too much at once"]);
-    assert_eq!(
-        (told.exit, told.code.as_str()),
-        (1, "not_failed"),
-        "{told:?}"
-    );
-    world.run(&["delivery", "cancel", &id]).ok();
     let text = ["delivery", "analysis", &id, "--text", "too much at once"];
-    let found = world.json(&[&text[..], &["--suggestion", "the box first"]].concat());
-    let run = &found["delivery"]["runs"].as_array().unwrap()[0];
-    assert_eq!(run["analysis"]["text"], "too much at once");
-    assert_eq!(run["analysis"]["suggestion"], "the box first");
+    let told = world.refused(&[&text[..], &["--suggestion", "the box first"]].concat());
+    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_run"));
+    let told = world.refused(&[&text[..], &["--run", "0123abcd"]].concat());
+    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_run"));
 }
 
 #[test]

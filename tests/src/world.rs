@@ -366,6 +366,7 @@ impl World {
         let found = self.backend.store.switches().await.expect("a store");
         let switches = engine::settings::Switches {
             paused_since: paused.then(|| self.backend.now()),
+            ..engine::settings::Switches::default()
         };
         let mut unit = self.backend.unit();
         unit.put(

@@ -14,7 +14,7 @@ use crate::body::{self, Sent};
 use crate::http_api::{ApiInner, SharedState};
 use crate::jobs::not_created;
 use crate::refusal::Refused;
-use crate::{outcome, view};
+use crate::{outcome, reach, view};
 
 /// `POST /jobs/adopt`: 200 with the job, 409 when the session may not be adopted, 202 while it is still unread.
 pub(crate) async fn adopt(
@@ -26,6 +26,7 @@ pub(crate) async fn adopt(
     if wanted.take_over {
         admitted.must(Scope::Admin)?;
     }
+    reach::must_reach(&api, &admitted, &wanted.repo).await?;
     let by = admitted.who(None);
     Ok(match adopted(&api, wanted, by).await? {
         Some(job) => Json(view::job_view(&api, &job).await?).into_response(),

@@ -174,6 +174,11 @@ impl AuthenticatedCaller {
         }
     }
 
+    /// The agent whose token it is; none for a person.
+    pub(crate) fn agent(&self) -> Option<&AgentName> {
+        self.agent.as_ref()
+    }
+
     /// Refuses an agent: it works in sources, and people say which those are and what may be done there.
     pub(crate) fn must_be_person(&self) -> Result<(), Refused> {
         let Some(agent) = &self.agent else {

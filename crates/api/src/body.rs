@@ -8,6 +8,7 @@ use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{FromRequest, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
+use client::in_plain_words;
 use client::wire::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -159,9 +160,13 @@ fn refusal(path: &str, error: &serde_json::Error, is_json: bool) -> Refused {
     match category {
         Category::Data => {
             let (code, field) = named(path, &message);
+            let words = in_plain_words(&message);
             match field {
-                "." => Refused::new(StatusCode::UNPROCESSABLE_ENTITY, code, &message),
-                _ => Refused::field(field, code, &format!("`{field}`: {message}")),
+                "." => Refused::new(StatusCode::UNPROCESSABLE_ENTITY, code, &words),
+                _ if words.starts_with(&format!("`{field}` ")) => {
+                    Refused::field(field, code, &words)
+                }
+                _ => Refused::field(field, code, &format!("`{field}`: {words}")),
             }
         }
         Category::Syntax | Category::Eof | Category::Io => {

@@ -26,7 +26,7 @@ use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
 use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
-use crate::{query, view};
+use crate::{query, reach, view};
 
 /// `POST /jobs`.
 pub(crate) async fn create(
@@ -37,6 +37,7 @@ pub(crate) async fn create(
 ) -> Result<Response, Refused> {
     let key = body::idempotency_key(&headers)?;
     let wanted: CreateJob = body::order(sent)?;
+    reach::must_reach(&api, &who, &wanted.repo).await?;
     let once = key.map(|key| once(key, &wanted));
     let order = order(wanted)?;
     let by = who.who(None);

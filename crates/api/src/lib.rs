@@ -34,6 +34,7 @@ mod orders;
 mod outcome;
 mod pipelines;
 mod pushes;
+mod reach;
 mod report;
 mod sources;
 mod workers;

@@ -18,7 +18,7 @@ use crate::body::{self, Parts, Sent};
 use crate::deliveries::{approve_instead, order_instead};
 use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
-use crate::{merge, outcome, register, view};
+use crate::{merge, outcome, reach, register, view};
 
 /// What can be ordered of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +118,7 @@ async fn carry_out(
     ((Extension(who), headers), sent): (&OrderCaller, Sent),
 ) -> Result<Response, Refused> {
     let key = body::idempotency_key(headers)?;
+    reach::must_reach_job(api, who, name).await?;
     match verb {
         Verb::Say => say(api, (name, who), &body::order(sent)?, key).await,
         Verb::Approve => approve(api, (name, who), body::maybe_order(sent)?).await,

@@ -27,6 +27,7 @@ use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
 use crate::http_api::{ApiInner, SharedState};
 use crate::query::{self, QueryPairs};
+use crate::reach;
 use crate::refusal::Refused;
 
 /// `POST /api/pipelines`.
@@ -36,6 +37,7 @@ pub(crate) async fn start(
     sent: Sent,
 ) -> Result<Response, Refused> {
     let wanted: StartPipeline = body::order(sent)?;
+    reach::must_reach(&api, &who, &wanted.repo).await?;
     let repo = wanted.repo.clone();
     let order = order(wanted)?;
     let by = who.actor().to_string();
@@ -98,6 +100,8 @@ pub(crate) async fn cancel(
 ) -> Result<Json<PipelineView>, Refused> {
     let CancelPipeline {} = body::maybe_order(sent)?;
     let id = named(path)?;
+    let repo = api.backend.must_pipeline(&id).await?.value.repo;
+    reach::must_reach(&api, &who, &repo).await?;
     let by = who.actor().to_string();
     let run = api.backend.cancel_pipeline(&id, &by).await?;
     tracing::info!(pipeline.id = %id, %by, "a run of a pipeline was called off");

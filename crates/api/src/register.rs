@@ -11,6 +11,7 @@ use engine::backend::Error;
 use crate::adopt;
 use crate::auth::AuthenticatedCaller;
 use crate::http_api::ApiInner;
+use crate::reach;
 use crate::refusal::Refused;
 
 /// `POST /jobs/{id}:register`: 200 once it is watched, 202 while a session has not been read yet.
@@ -53,6 +54,7 @@ async fn adopted(
         let detail = format!("`job_id`: {error}");
         Refused::new(StatusCode::NOT_FOUND, "no_such_job", &detail).about("job_id")
     })?;
+    reach::must_reach(api, who, repo).await?;
     let adopted = adopt::adopted(
         api,
         AdoptRequest {

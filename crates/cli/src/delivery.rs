@@ -20,8 +20,10 @@ use crate::error::Error;
 use crate::render::Answer;
 use crate::{site, stdin};
 
+mod changes;
 mod show;
 mod transcript;
+mod untaken;
 mod wait;
 
 /// Longest list of parts, in bytes: the API keeps less of it.
@@ -77,6 +79,18 @@ pub(crate) async fn run(
         DeliveryCommand::Plan(args) => {
             let doing = format!("planning delivery {}", args.id);
             (doing, plan(&client, args).await)
+        }
+        DeliveryCommand::Edit(args) => {
+            let doing = format!("changing delivery {}", args.id);
+            (doing, changes::edit(&client, args).await)
+        }
+        DeliveryCommand::Collect { id, session } => {
+            let doing = format!("adding session {session} to delivery {id}");
+            (doing, changes::collect(&client, &id, session).await)
+        }
+        DeliveryCommand::Analysis(args) => {
+            let doing = format!("analysing a run of delivery {}", args.id);
+            (doing, changes::analyse(&client, args).await)
         }
         DeliveryCommand::Split(args) => {
             let doing = format!("splitting delivery {}", args.id);

@@ -1,7 +1,7 @@
 //! `gaffer source`: repositories to work on, and their policies.
 
 use anyhow::{Context, Result};
-use domain::delivery::Rules;
+use domain::delivery::{OddRules, Rules};
 use domain::github_access::RepositoryAccess;
 use domain::ids::{RepoId, RepoName};
 use domain::policy::{self, Answers, OddSource, Policy, Source, Timing};
@@ -19,38 +19,35 @@ use crate::switch::paused_source;
 mod deliveries;
 mod remove;
 mod show;
+mod sync;
 
 /// Runs one of the commands.
 pub(crate) async fn run(command: SourceCommand, here: &CommandContext) -> Result<Answer> {
-    let backend = match &command {
-        SourceCommand::Add(_) => StoreAccess::load(here).await?.backend,
-        SourceCommand::Set(_)
-        | SourceCommand::List
-        | SourceCommand::Show { .. }
-        | SourceCommand::Remove { .. }
-        | SourceCommand::Pause { .. }
-        | SourceCommand::Resume { .. } => StoreAccess::found(here).await?.backend,
-    };
+    let found = async || Ok::<_, anyhow::Error>(StoreAccess::found(here).await?.backend);
     match command {
         SourceCommand::Add(args) => {
             let context = format!("adding source {}", args.repo);
+            let backend = StoreAccess::load(here).await?.backend;
             add(args, &backend).await.context(context)
         }
         SourceCommand::Set(args) => {
             let context = format!("changing source {}", args.repo);
-            set(args, &backend).await.context(context)
+            set(args, &found().await?).await.context(context)
         }
-        SourceCommand::List => list(&backend).await.context("listing sources"),
-        SourceCommand::Show { repo } => show_one(&repo, &backend)
+        SourceCommand::List => list(&found().await?).await.context("listing sources"),
+        SourceCommand::Show { repo } => show_one(&repo, &found().await?)
             .await
             .with_context(|| format!("showing source {repo}")),
-        SourceCommand::Remove { repo } => remove::run(&repo, &backend)
+        SourceCommand::Remove { repo } => remove::run(&repo, &found().await?)
             .await
             .with_context(|| format!("removing source {repo}")),
-        SourceCommand::Pause { repo } => paused_source(&backend, &repo, true)
+        SourceCommand::Sync { repo, url } => sync::run(&repo, url, here)
+            .await
+            .with_context(|| format!("having the issues of {repo} read")),
+        SourceCommand::Pause { repo } => paused_source(&found().await?, &repo, true)
             .await
             .with_context(|| format!("pausing source {repo}")),
-        SourceCommand::Resume { repo } => paused_source(&backend, &repo, false)
+        SourceCommand::Resume { repo } => paused_source(&found().await?, &repo, false)
             .await
             .with_context(|| format!("resuming source {repo}")),
     }
@@ -190,7 +187,26 @@ fn worded(odd: OddSource) -> Error {
             "the worker branch of a pipeline has to be another one than the branch of its source",
             "name another one with `gaffer pipeline on OWNER/REPO --worker BRANCH`",
         ),
-        OddSource::Deliveries(odd) => Error::usage(format!("{odd}"), "give another number"),
+        OddSource::NoReviewer => Error::usage(
+            "`--review-by agent` in a source without an agent would wait for a review that nothing makes",
+            "name one with `--agent NAME`, or let `--review-by human`, `jules` or `nobody` review",
+        ),
+        OddSource::Deliveries(odd) => Error::usage(format!("{odd}"), mended(&odd)),
+    }
+}
+
+/// What to give instead of settings of deliveries that do not go together.
+fn mended(odd: &OddRules) -> &'static str {
+    match odd {
+        OddRules::Rounds(_) | OddRules::Attempts(_) => "give another number",
+        OddRules::NeverReached(..) => {
+            "name the checkpoints with `--checkpoint PHASE`, or the end with `--endpoint PHASE`"
+        }
+        OddRules::NeverDeployed | OddRules::NeverObserved => "name the end with `--endpoint PHASE`",
+        OddRules::LabelOfJules
+        | OddRules::Label(_)
+        | OddRules::Deploy(_)
+        | OddRules::Observe(_) => "give another value",
     }
 }
 

@@ -58,7 +58,11 @@ async fn set(
 ) -> Result<Option<Timestamp>> {
     let set = backend.update_or_initial(&(), |switches| {
         let paused_since = decide(switches);
-        Ok::<_, engine::backend::Error>((Switches { paused_since }, paused_since))
+        let next = Switches {
+            paused_since,
+            ..switches.clone()
+        };
+        Ok::<_, engine::backend::Error>((next, paused_since))
     });
     Ok(set.await?)
 }
@@ -183,6 +187,7 @@ fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64
         .join(", ");
     let pairs = vec![
         ("data", place.to_owned()),
+        ("mode", mode_words(status)),
         (
             "paused",
             status
@@ -215,7 +220,7 @@ fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64
 /// What is going on, for programs.
 fn json(status: &Status, ticks: Option<(u64, u64)>, runs: bool) -> Value {
     json!({
-        "now": status.now, "running": runs, "paused_since": status.paused_since, "jobs": status.jobs, "waits_for": status.waits_for, "deliveries": status.deliveries, "paused_sources": status.paused_sources,
+        "now": status.now, "running": runs, "paused_since": status.paused_since, "observe_only": status.observe_only, "jobs": status.jobs, "waits_for": status.waits_for, "deliveries": status.deliveries, "paused_sources": status.paused_sources,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
         "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
         "ticks": ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })),
@@ -245,6 +250,14 @@ fn hook_lines(status: &Status) -> Vec<String> {
         })
     });
     told.collect()
+}
+
+fn mode_words(status: &Status) -> String {
+    let words = match status.observe_only {
+        true => "observes only: nothing is written until `gaffer up` runs without --observe-only",
+        false => "works",
+    };
+    words.to_owned()
 }
 
 /// Who the watched jobs and the deliveries wait for.

@@ -21,6 +21,10 @@ use crate::args::UpArgs;
 use crate::render::{self, Answer};
 use crate::upstreams;
 
+/// What a process that only observes says of itself.
+const OBSERVES: &str =
+    "It only observes: nothing is written to Jules or GitHub until it runs without --observe-only.";
+
 /// Runs until the process is stopped.
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
     log_to_stderr(args.loudness.chosen());
@@ -73,8 +77,13 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         call_timeout: CALL_TIMEOUT,
     };
     let nothing_yet = hint(&base.backend).await?;
+    let observes = args.observe_only.then(|| OBSERVES.to_owned());
     let running = server::start_on(socket, base, settings).await?;
-    let notes: Vec<String> = elsewhere.into_iter().chain(nothing_yet).collect();
+    let notes: Vec<String> = elsewhere
+        .into_iter()
+        .chain(observes)
+        .chain(nothing_yet)
+        .collect();
     let stop = told_to_stop();
     announce(&running, (&place, &notes), args.json)?;
     stop.await?;

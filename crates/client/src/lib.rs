@@ -9,9 +9,11 @@ pub mod wire;
 mod error;
 
 mod client;
+mod plain_words;
 
 pub use client::{
     Answer, CALL_TIMEOUT, Client, DeliveryQuery, EventQuery, JobQuery, Request, Transport,
     TransportResponse,
 };
 pub use error::Error;
+pub use plain_words::in_plain_words;

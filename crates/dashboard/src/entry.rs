@@ -60,16 +60,22 @@ struct RefusalPage<'a> {
     shell: Shell,
     problem: &'a Problem,
     back: &'a str,
+    typed: &'a [(&'a str, &'a str)],
 }
 
-/// A refusal, with the path from which the person came.
+/// A refusal, with the path from which the person came and what they typed there, by its name: browsers forget it.
 ///
 /// # Errors
 /// When the template fails.
-pub fn refusal(frame: &Frame, problem: &Problem, back: &str) -> Result<Page, Error> {
+pub fn refusal(
+    frame: &Frame,
+    problem: &Problem,
+    (back, typed): (&str, &[(&str, &str)]),
+) -> Result<Page, Error> {
     paged((frame, Place::Elsewhere), |shell| RefusalPage {
         shell,
         problem,
         back,
+        typed,
     })
 }

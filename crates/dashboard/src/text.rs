@@ -12,6 +12,7 @@ pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - at.as_second();
     let away = seconds.abs();
     let text = match away {
+        0..MINUTE if seconds < 0 => return "in a moment".to_owned(),
         0..MINUTE => return "just now".to_owned(),
         MINUTE..HOUR => format!("{} min", away / MINUTE),
         // Up to two days hours tell more.
@@ -58,4 +59,29 @@ pub(crate) fn capital(word: &str) -> String {
     let mut chars = word.chars();
     let first = chars.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(chars).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_come_is_never_told_as_what_was() {
+        let now = Timestamp::from_second(1_800_000_000).unwrap();
+        let told = |seconds: i64| {
+            let at = Timestamp::from_second(1_800_000_000 + seconds).unwrap();
+            ago(at, now)
+        };
+        let cases = [
+            (-120, "2 min ago"),
+            (-59, "just now"),
+            (0, "just now"),
+            (1, "in a moment"),
+            (59, "in a moment"),
+            (60, "in 1 min"),
+        ];
+        for (seconds, words) in cases {
+            assert_eq!(told(seconds), words, "{seconds}");
+        }
+    }
 }

@@ -42,7 +42,10 @@ pub fn troubles(status: &Status) -> Vec<Trouble> {
         found.push(Trouble::notice("Everything", "is paused"));
     }
     if status.observe_only {
-        found.push(Trouble::notice("This process", "only observes"));
+        found.push(Trouble::notice(
+            "Gaffer",
+            "only observes: nothing is written until it is started without --observe-only",
+        ));
     }
     let github = status.github.trouble.iter();
     found.extend(github.map(|reason| Trouble::failure("GitHub", &reason.sentence)));

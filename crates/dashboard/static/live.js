@@ -9,7 +9,7 @@
 
   const ago = (at) => {
     const s = Math.trunc((Date.now() - at) / 1e3), a = Math.abs(s);
-    if (a < 60) return "just now";
+    if (a < 60) return s < 0 ? "in a moment" : "just now";
     const text = a < 3600 ? `${Math.trunc(a / 60)} min` : a < 172800 ? `${Math.trunc(a / 3600)} h` : `${Math.trunc(a / 86400)} d`;
     return s < 0 ? `in ${text}` : `${text} ago`;
   };

@@ -120,7 +120,7 @@ async fn watch(
             let place = format!("{} {}", card.phase, card.run_status);
             let id = card.id.to_string();
             if shown.get(&id) != Some(&place) {
-                show(&format!("  {} {place:<22} {}", card.seq, card.summary))?;
+                show(&format!("  {} {place:<22} {}", card.seq, named(card)))?;
                 shown.insert(id, place);
             }
             act(&stage.client, card).await?;
@@ -132,6 +132,16 @@ async fn watch(
             return Ok(());
         }
     }
+}
+
+/// A card with its repository, since the issues of each are numbered from 1.
+fn named(card: &DeliveryCard) -> String {
+    let Some(issue) = &card.issue else {
+        return format!("{} {}", card.repo, card.summary);
+    };
+    let titled = format!("GitHub Issue #{}: ", issue.number);
+    let summary = card.summary.strip_prefix(&titled).unwrap_or(&card.summary);
+    format!("{}#{} {summary}", card.repo, issue.number)
 }
 
 /// What a person does who sees the board. A card may have moved on since it was read.

@@ -22,6 +22,9 @@ pub fn read_every(has_webhooks: bool) -> SignedDuration {
     }
 }
 
+/// Shortest wait after a reading that failed, whatever GitHub asks for.
+const WAIT_MIN: SignedDuration = SignedDuration::from_secs(1);
+
 /// How far a reading goes back before the newest change of the last one: GitHub's lists lag behind.
 const OVERLAP: SignedDuration = SignedDuration::from_mins(2);
 
@@ -97,11 +100,16 @@ impl Intake {
         }
     }
 
-    /// They could not be read.
+    /// They could not be read. Where it is known when they can be, they are read then, and not later than usual.
     #[must_use]
-    pub fn failed(&self, why: &str, now: Timestamp) -> Self {
+    pub fn failed(
+        &self,
+        why: &str,
+        (now, asked_wait): (Timestamp, Option<SignedDuration>),
+    ) -> Self {
         let result = ReadingResult::Failed(presentable(why, ERROR_CHARS_MAX));
-        self.ended(result, (now, READ_EVERY))
+        let wait = asked_wait.map_or(READ_EVERY, |wait| wait.clamp(WAIT_MIN, READ_EVERY));
+        self.ended(result, (now, wait))
     }
 
     /// The source is paused.
@@ -151,9 +159,16 @@ mod tests {
     fn a_failed_or_skipped_reading_loses_nothing() {
         let own = label("gaffer");
         let read = Intake::default().read((&own, Some(at(100))), (1, 0), (at(120), false));
-        let failed = read.failed("GitHub answers 502", at(180));
-        assert_eq!(failed.since(&own), read.since(&own));
-        assert_eq!(failed.due, Some(at(240)));
+        let failed = |wait: Option<i64>| {
+            let wait = wait.map(SignedDuration::from_secs);
+            read.failed("GitHub answers 502", (at(180), wait))
+        };
+        assert_eq!(failed(None).since(&own), read.since(&own));
+        assert_eq!(failed(None).due, Some(at(240)));
+        // A budget that is back sooner is used then; one that is back much later may be another one by then.
+        assert_eq!(failed(Some(7)).due, Some(at(187)));
+        assert_eq!(failed(Some(0)).due, Some(at(181)));
+        assert_eq!(failed(Some(3_000)).due, Some(at(240)));
         assert_eq!(read.skipped(at(180)).since(&own), read.since(&own));
     }
 
@@ -162,7 +177,7 @@ mod tests {
         let (own, other) = (label("gaffer"), label("deliver"));
         let read = Intake::default().read((&own, Some(at(100))), (1, 0), (at(120), false));
         assert_eq!(read.since(&other), None);
-        let failed = read.failed("GitHub answers 502", at(180));
+        let failed = read.failed("GitHub answers 502", (at(180), None));
         assert_eq!(failed.since(&other), None);
         let again = failed.read((&other, None), (0, 0), (at(240), false));
         assert_eq!(again.since(&other), read.since(&own));

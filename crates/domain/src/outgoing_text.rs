@@ -2,7 +2,9 @@
 
 mod delivery;
 
-pub use delivery::{delivery_task, issue_comment, replaced_by, requested_change, review_task};
+pub use delivery::{
+    delivery_task, delivery_title, issue_comment, replaced_by, requested_change, review_task,
+};
 
 use crate::event::FailedCheck;
 use crate::fence::{clip, fence};

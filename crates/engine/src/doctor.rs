@@ -83,11 +83,13 @@ impl Doctor {
             facts.push(self.source(source, &accounts, &github).await?);
         }
         let agents = self.agents(&facts, question).await?;
+        let switches = self.store.switches().await?.value;
         Ok(InstallationFacts {
             now,
             clocks: self.clocks(),
             newest: self.store.newest().await?,
-            paused_since: self.store.switches().await?.value.paused_since,
+            paused_since: switches.paused_since,
+            observe_only: switches.observe_only,
             dead_letters: self.queue.depth().await?.1,
             webhook_secret: self.kept(&SecretName::Webhook).await,
             webhook_url: question.webhook_url.clone(),

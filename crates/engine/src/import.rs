@@ -109,6 +109,7 @@ pub async fn fill(
     }
     let paused = Switches {
         paused_since: Some(now),
+        ..Switches::default()
     };
     let going_on = going_on(records).await?;
     let switches = plain(keys::switches(), encode(&paused));

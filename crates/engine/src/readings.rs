@@ -159,6 +159,11 @@ impl ReadIssue {
         }
     }
 
+    /// Whether it can become a delivery.
+    pub(crate) fn is_takeable(&self) -> bool {
+        self.failure.is_none() && self.is_open && !self.is_pull
+    }
+
     /// One that could not be read.
     pub fn failed(failure: &Failure, read_at: Timestamp) -> Self {
         Self {

@@ -6,9 +6,32 @@ use domain::job::Phase;
 use jiff::SignedDuration;
 
 use crate::backend::{Backend, Error};
+use crate::settings::Switches;
 use crate::work::Work;
 
 impl Backend {
+    /// Notes down whether this process only observes, for those who only look at the store. What an observer before it
+    /// held goes on at once.
+    pub async fn note_observing(&self) -> Result<(), Error> {
+        let observes = self.observe_only;
+        let before = self.store.switches().await?.value.observe_only;
+        if before == observes {
+            return Ok(());
+        }
+        self.update_or_initial(&(), |switches: &Switches| {
+            let next = Switches {
+                observe_only: observes,
+                ..switches.clone()
+            };
+            Ok::<_, Error>((next, ()))
+        })
+        .await?;
+        match observes {
+            true => Ok(()),
+            false => self.go_on(None).await,
+        }
+    }
+
     /// Requests handling of everything that may have been held, for one source or all. What a crash prevents is
     /// handled when it is due.
     pub async fn go_on(&self, of: Option<&RepoName>) -> Result<(), Error> {

@@ -77,6 +77,9 @@ pub struct Disabled {
 pub struct Switches {
     /// While set, nothing is written to Jules or GitHub.
     pub paused_since: Option<Timestamp>,
+    /// Whether the process over this data folder only observes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observe_only: bool,
 }
 
 /// Addresses of Jules and GitHub, and our identity on GitHub; the command line and the environment take precedence.

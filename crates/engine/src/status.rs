@@ -287,10 +287,11 @@ impl Backend {
             let health = webhook_activity::health(self.store.feed(&repo).await?, self.now());
             feeds.push(WebhookFeedStatus { repo, health });
         }
+        let switches = self.store.switches().await?.value;
         Ok(Status {
             now,
-            paused_since: self.store.switches().await?.value.paused_since,
-            observe_only: self.observe_only,
+            paused_since: switches.paused_since,
+            observe_only: self.observe_only || switches.observe_only,
             jobs: counts.states,
             waits_for: counts.waits_for,
             deliveries,

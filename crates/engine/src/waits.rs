@@ -13,6 +13,10 @@ use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::why::AsRead;
 
+/// Why nothing is written while a process only observes.
+pub(crate) const OBSERVES: &str =
+    "Gaffer runs with --observe-only and writes nothing: start `gaffer up` again without it.";
+
 /// What a source says about waiting.
 #[derive(Debug, Clone, Default)]
 struct SourceWaits {
@@ -173,13 +177,16 @@ impl<'a> Waits<'a> {
             return Ok(known.clone());
         }
         let store = &self.backend.store;
-        let all = store.switches().await?.value.paused_since;
+        let switches = store.switches().await?.value;
+        let observes = self.backend.observe_only || switches.observe_only;
         let source = store.source(repo).await?.map(|source| source.value);
         let paused = source.as_ref().is_some_and(|source| source.paused);
         let said = SourceWaits {
-            pause: all
+            pause: switches
+                .paused_since
                 .map(|since| Pause::Everything { since })
-                .or(paused.then_some(Pause::Source)),
+                .or(paused.then_some(Pause::Source))
+                .or(observes.then_some(Pause::Observing)),
             agent: source.and_then(|source| source.agent),
         };
         self.sources.insert(repo.clone(), said.clone());
@@ -192,8 +199,12 @@ impl Backend {
     pub async fn pauses(&self, repo: &RepoName) -> Result<Vec<Reason>, Error> {
         let mut found = Vec::new();
         let mut add = |code, sentence| found.push(Reason { code, sentence });
-        if self.store.switches().await?.value.paused_since.is_some() {
+        let switches = self.store.switches().await?.value;
+        if switches.paused_since.is_some() {
             add("paused", "Everything is paused.".to_owned());
+        }
+        if self.observe_only || switches.observe_only {
+            add("observe_only", OBSERVES.to_owned());
         }
         let source = self.store.source(repo).await?;
         if source.is_some_and(|source| source.value.paused) {

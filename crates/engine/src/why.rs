@@ -21,6 +21,7 @@ use crate::keys;
 use crate::ports::Key;
 use crate::settings::TrackedPull;
 use crate::status::state_of;
+use crate::waits::OBSERVES;
 
 pub use pipeline::{PipelineWhy, StepWhy};
 pub use pull::state_of as pull_state_of;
@@ -208,15 +209,14 @@ impl Backend {
         found: &mut WhySubject,
         repo: &domain::ids::RepoName,
     ) -> Result<(), Error> {
-        if self.store.switches().await?.value.paused_since.is_some() {
+        let switches = self.store.switches().await?.value;
+        if switches.paused_since.is_some() {
             found.because("paused", "Everything is paused.");
             found.next.push(Advice::Resume.about(&""));
             found.held = true;
         }
-        if self.observe_only {
-            let sentence =
-                "This process runs with --observe-only and writes nothing: restart it without.";
-            found.because("observe_only", sentence);
+        if self.observe_only || switches.observe_only {
+            found.because("observe_only", OBSERVES);
             found.held = true;
         }
         match self.store.source(repo).await? {

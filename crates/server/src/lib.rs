@@ -129,6 +129,10 @@ pub async fn start_on(
         // Over a table of AWS functions may tick too.
         None => loops::Ticker::Leased(Holder::new(backend.clone(), poller)),
     };
+    if base.bell.is_some() {
+        // Over a table of AWS others may write while this process observes.
+        backend.note_observing().await?;
+    }
     let mut dispatcher = Dispatcher::new(backend.clone(), eyes, hands);
     if settings.webhooks {
         backend.listen().await?;

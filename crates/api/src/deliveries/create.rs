@@ -17,8 +17,8 @@ use super::{refused, requests, shown};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Sent};
 use crate::http_api::{ApiInner, SharedState};
-use crate::outcome;
 use crate::refusal::Refused;
+use crate::{outcome, reach};
 
 /// Hex digits of a delivery's id.
 const ID_DIGITS: usize = 12;
@@ -32,6 +32,7 @@ pub(crate) async fn create(
 ) -> Result<Response, Refused> {
     let key = body::idempotency_key(&headers)?;
     let wanted: CreateDelivery = body::order(sent)?;
+    reach::must_reach(&api, &who, &wanted.repo).await?;
     let id = match (key, wanted.issue) {
         (Some(key), None) => id_of(key, &wanted),
         (Some(_) | None, _) => None,

@@ -21,6 +21,7 @@ use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
 use crate::http_api::{ApiInner, SharedState};
 use crate::orders::OrderCaller;
+use crate::reach;
 use crate::refusal::Refused;
 
 /// The path on which an execution is asked for.
@@ -175,6 +176,7 @@ async fn stored(
     who: &AuthenticatedCaller,
 ) -> Result<Delivery, Refused> {
     let found = api.backend.delivery_shown(id).await?;
+    reach::must_reach_delivery(api, who, &found).await?;
     if found.is_stored {
         return Ok(found.delivery);
     }

@@ -19,6 +19,7 @@ use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
 use crate::http_api::{ApiInner, SharedState};
 use crate::orders::OrderCaller;
+use crate::reach;
 use crate::refusal::Refused;
 
 /// What can be ordered of a delivery.
@@ -136,7 +137,9 @@ async fn give(
     who: &AuthenticatedCaller,
     command_id: String,
 ) -> Result<Json<DeliveryView>, Refused> {
-    if !api.backend.delivery_shown(id).await?.is_stored {
+    let found = api.backend.delivery_shown(id).await?;
+    reach::must_reach_delivery(api, who, &found).await?;
+    if !found.is_stored {
         of_job(api, (id, act), who).await?;
         return shown(api, id, who).await;
     }

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::auth::AuthenticatedCaller;
 use crate::http_api::ApiInner;
+use crate::reach;
 use crate::refusal::Refused;
 use crate::view::{self, SHORT_CHARS_MAX};
 
@@ -164,7 +165,8 @@ pub(crate) async fn legal(
     shown: &DeliveryShown,
     who: &AuthenticatedCaller,
 ) -> Result<Vec<String>, Refused> {
-    if who.must(Scope::Write).is_err() {
+    let may_order = who.must(Scope::Write);
+    if may_order.is_err() || reach::must_reach_delivery(api, who, shown).await.is_err() {
         return Ok(Vec::new());
     }
     if !shown.is_stored {

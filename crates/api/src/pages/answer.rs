@@ -131,8 +131,17 @@ pub(crate) fn unrendered(error: &dashboard::Error) -> Response {
 /// A refusal as a page: without a session it is the sign-in.
 pub(crate) fn refused(
     api: &ApiInner,
-    (asked, session): (&Asked, Option<&Session>),
+    asker: (&Asked, Option<&Session>),
     refused: &Refused,
+) -> Response {
+    refused_form(api, asker, (refused, &[]))
+}
+
+/// The same for a form, with what a person typed into it.
+pub(crate) fn refused_form(
+    api: &ApiInner,
+    (asked, session): (&Asked, Option<&Session>),
+    (refused, typed): (&Refused, &[(&str, &str)]),
 ) -> Response {
     let status = refused.status();
     if status == StatusCode::UNAUTHORIZED {
@@ -147,7 +156,7 @@ pub(crate) fn refused(
         return sign_in(api, asked, (&next, said));
     }
     let frame = frame(api, session, Live::No);
-    match dashboard::refusal(&frame, refused.problem(), &back(asked)) {
+    match dashboard::refusal(&frame, refused.problem(), (&back(asked), typed)) {
         Ok(rendered) => page(status, rendered),
         Err(error) => unrendered(&error),
     }

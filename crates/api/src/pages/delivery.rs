@@ -82,6 +82,11 @@ async fn made(
     Ok(dashboard::delivery(frame, told)?)
 }
 
+/// The fields into which a person types more than a word.
+const TYPED: [&str; 7] = [
+    "text", "reason", "feedback", "content", "parts", "summary", "criteria",
+];
+
 /// What a route answers; none where there is nothing yet.
 fn known<T>(answered: Result<T, Refused>) -> Result<Option<T>, Refused> {
     match answered {
@@ -103,14 +108,25 @@ pub(crate) async fn act(
         Ok(session) => session,
         Err(closed) => return answer::refused(&api, (&asked, None), &closed),
     };
-    let done = match fields(&asked, sent) {
-        Ok(fields) => ordered(&rooms.0, &session, (path, &fields)).await,
-        Err(refused) => Err(refused),
+    let fields = match fields(&asked, sent) {
+        Ok(fields) => fields,
+        Err(refused) => return answer::refused(&api, (&asked, Some(&session)), &refused),
     };
-    match done {
+    match ordered(&rooms.0, &session, (path, &fields)).await {
         Ok(way_on) => answer::see_other(&way_on),
-        Err(refused) => answer::refused(&api, (&asked, Some(&session)), &refused),
+        Err(refused) => {
+            let asker = (&asked, Some(&session));
+            answer::refused_form(&api, asker, (&refused, &typed(&fields)))
+        }
     }
+}
+
+/// What a person typed into a form.
+fn typed(fields: &Fields) -> Vec<(&str, &str)> {
+    let typed = TYPED
+        .iter()
+        .filter_map(|name| Some((*name, text(fields, name)?)));
+    typed.filter(|(_, text)| !text.trim().is_empty()).collect()
 }
 
 /// Gives an order, unless the delivery has moved on since the form was shown. Returns where to go on.

@@ -13,7 +13,7 @@ use crate::body::{self, Parts, Sent};
 use crate::http_api::{ApiInner, SharedState};
 use crate::query::{self, QueryPairs};
 use crate::refusal::Refused;
-use crate::sources;
+use crate::{reach, sources};
 
 /// `GET /api/requirements`.
 pub(crate) async fn list(
@@ -49,6 +49,7 @@ pub(crate) async fn start(
 ) -> Result<Json<RequirementView>, Refused> {
     let StartRequirement { keep_files } = body::maybe_order(sent)?;
     let (repo, id) = named(path)?;
+    reach::must_reach(&api, &who, &repo).await?;
     let begun = api
         .backend
         .start_requirement(&repo, &id, keep_files)

@@ -19,7 +19,7 @@ use crate::world::{Answer, SHA, World, send};
 const REPO: &str = "acme/shop";
 
 /// A world whose source waits for a person only at its plan.
-async fn world(change: impl Fn(&mut Rules)) -> World {
+pub(crate) async fn world(change: impl Fn(&mut Rules)) -> World {
     let world = World::new().await;
     let repo = REPO.parse().unwrap();
     let found = world.backend.store.source(&repo).await.unwrap().unwrap();
@@ -30,7 +30,19 @@ async fn world(change: impl Fn(&mut Rules)) -> World {
     world
 }
 
-async fn create(world: &World, summary: &str) -> String {
+/// The source's agent is `zai`.
+pub(crate) async fn has_agent(world: &World, repo: &str) {
+    let repo = repo.parse().unwrap();
+    let found = world.backend.store.source(&repo).await.unwrap().unwrap();
+    let source = Source {
+        agent: Some("zai".parse().unwrap()),
+        ..found.value.clone()
+    };
+    let saved = world.backend.save_source(Some(&found), &source).await;
+    saved.unwrap();
+}
+
+pub(crate) async fn create(world: &World, summary: &str) -> String {
     let order = json!({ "repo": REPO, "summary": summary });
     let made = world.post("/api/deliveries", &order).await;
     let id = made.ok(201)["id"].as_str().unwrap().to_owned();
@@ -39,7 +51,7 @@ async fn create(world: &World, summary: &str) -> String {
 }
 
 /// The text of a token, of an agent if one is named.
-async fn token(world: &World, name: &str, agent: Option<&str>) -> String {
+pub(crate) async fn token(world: &World, name: &str, agent: Option<&str>) -> String {
     let (name, agent) = (
         name.parse().unwrap(),
         agent.map(|agent| agent.parse().unwrap()),
@@ -49,7 +61,7 @@ async fn token(world: &World, name: &str, agent: Option<&str>) -> String {
     made.await.unwrap().1
 }
 
-async fn as_caller(world: &World, path: &str, (token, body): (&str, &Value)) -> Answer {
+pub(crate) async fn as_caller(world: &World, path: &str, (token, body): (&str, &Value)) -> Answer {
     let request = Request::builder()
         .method(Method::POST)
         .uri(path)
@@ -139,6 +151,16 @@ async fn a_closed_issue_is_refused_also_with_a_summary() {
     let order = json!({ "repo": REPO, "issue": 12, "summary": "x" });
     let refused = world.post("/api/deliveries", &order).await;
     assert_eq!(refused.code(422), "issue_closed");
+    assert_eq!(world.messages().await, []);
+
+    // It may have been opened since: no order is refused by what was read before it.
+    world.clock.advance(SignedDuration::from_secs(1));
+    world.post("/api/deliveries", &order).await.code(422);
+    let issue = "acme/shop#12".parse().unwrap();
+    assert_eq!(world.messages().await, [Work::Issue { issue }]);
+    let open = ReadIssue::of(&facts(true, false), world.clock.now());
+    keep_issue(&world, open).await;
+    world.post("/api/deliveries", &order).await.ok(201);
 }
 
 #[tokio::test]
@@ -239,6 +261,7 @@ async fn an_agents_token_is_an_agent_and_checkpoints_are_for_people() {
         rules.checkpoints = Checkpoints::default();
     })
     .await;
+    has_agent(&world, REPO).await;
     let bot = token(&world, "reviewer", Some("zai")).await;
     let person = token(&world, "mona", None).await;
     let id = create(&world, "Add search").await;

@@ -7,6 +7,7 @@ mod answers;
 mod auth;
 mod bad_input;
 mod deliveries;
+mod delivery_agents;
 mod events;
 mod inbox;
 mod instead;

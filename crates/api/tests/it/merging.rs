@@ -11,7 +11,7 @@ use domain::policy::MergeMethod;
 use domain::pull::{self, MergeStyle, PullPhase, SeenHead, Verdict};
 use engine::backend::IndexEntry;
 use engine::keys;
-use engine::ports::Clock;
+use engine::ports::{Clock, Expect};
 use engine::settings::TrackedPull;
 use engine::work::Work;
 use jiff::SignedDuration;
@@ -113,6 +113,63 @@ async fn what_is_told_of_a_pull_request_says_how_old_it_is() {
     let told = call_of(&world, "jules_why", json!({ "job_id": id })).await;
     let as_read = &told["result"]["structuredContent"]["as_read"];
     assert_eq!(*as_read, aged["sentence"]);
+}
+
+#[tokio::test]
+async fn what_ends_a_pause_is_advised_once_and_is_what_is_paused() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let key = keys::pull(&shop_pull());
+    let found = world
+        .backend
+        .store
+        .pull(&shop_pull())
+        .await
+        .unwrap()
+        .unwrap();
+    let mut tracked = found.value;
+    let reasons = vec![Reason::Paused];
+    verdict(Judgement::Wait {
+        reasons,
+        until: None,
+    })(&mut tracked.pull);
+    let mut unit = world.backend.unit();
+    unit.put(key, &tracked, Some(found.version), IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
+    let advised = async || {
+        let told = world.get(&format!("/jobs/{id}/why")).await.ok(200);
+        let next = told["next"].as_array().unwrap().clone();
+        let words = next
+            .iter()
+            .map(|it| it["advice"].as_str().unwrap().to_owned());
+        let resumes = words.filter(|word| word.starts_with("resume"));
+        resumes.collect::<Vec<_>>()
+    };
+    let repo = "acme/shop".parse().unwrap();
+    let source = world.backend.store.source(&repo).await.unwrap().unwrap();
+    let paused = domain::policy::Source {
+        paused: true,
+        ..source.value.clone()
+    };
+    world
+        .backend
+        .save_source(Some(&source), &paused)
+        .await
+        .unwrap();
+    assert_eq!(advised().await, ["resume_source"]);
+    let switches = engine::settings::Switches {
+        paused_since: Some(world.clock.now()),
+        ..engine::settings::Switches::default()
+    };
+    let mut unit = world.backend.unit();
+    unit.put_if(
+        keys::switches(),
+        &switches,
+        Expect::Any,
+        IndexEntry::default(),
+    );
+    world.backend.commit(unit).await.unwrap();
+    assert_eq!(advised().await, ["resume", "resume_source"]);
 }
 
 #[tokio::test(start_paused = true)]

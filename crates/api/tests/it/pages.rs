@@ -511,9 +511,15 @@ async fn a_delivery_is_edited_and_split_on_its_page() {
     let mut browser = Browser::signed_in(&world.router, TOKEN).await;
     let page = browser.get(&path).await;
     let form = hidden(&page.text, "edit");
-    let odd = format!("{form}&summary=&criteria=&priority=soon");
+    let odd = format!("{form}&summary=Find+%3Cb%3E&criteria=&priority=soon");
     let answer = browser.post(&format!("{path}/edit"), &odd).await;
     refused_with(&answer, 422, "bad_field");
+    // The browser forgets what was typed, so the refusal shows it.
+    assert!(
+        answer.text.contains("readonly>Find &#60;b&#62;</textarea>"),
+        "{answer:?}"
+    );
+    assert!(!answer.text.contains("typed-criteria"), "{answer:?}");
     let changes = format!("{form}&summary=&criteria=It+finds%0D%0A%0D%0AIt+is+quick&priority=7");
     let answer = browser.post(&format!("{path}/edit"), &changes).await;
     assert_eq!(answer.status, 303, "{answer:?}");

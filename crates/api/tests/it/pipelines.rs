@@ -15,6 +15,7 @@ use engine::ports::Clock;
 use engine::work::Work;
 use serde_json::{Value, json};
 
+use crate::deliveries::has_agent;
 use crate::metrics::add_account;
 use crate::world::{Answer, World, send};
 
@@ -191,8 +192,9 @@ async fn a_run_is_begun_once_listed_shown_and_called_off() {
         "requirements",
     ];
     assert_eq!(names, all);
-    // An agent may call it off, and begin another one.
+    // The agent of the source may call it off, and begin another one.
     let token = agent_token(&world).await;
+    has_agent(&world, "acme/shop").await;
     let at = format!("{RUNS}/{id}/cancel");
     let off = as_caller(&world, (Method::POST, &at), (&token, &json!({}))).await;
     let off = off.ok(200);

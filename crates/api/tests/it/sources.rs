@@ -8,6 +8,7 @@ use domain::policy::Source;
 use domain::token::Scope;
 use engine::ports::Clock;
 use engine::work::Work;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::metrics::add_account;
@@ -262,7 +263,14 @@ async fn a_sync_asks_for_the_reading_that_the_due_row_asks_for() {
         json!({ "created": 2, "closed": 1 })
     );
 
-    save(&world, |it| it.failed("GitHub answers 502", now)).await;
+    // What was read just now says nothing of what was labelled since.
+    world.messages().await;
+    world.clock.advance(SignedDuration::from_secs(1));
+    world.post(SYNC, &Value::Null).await.ok(202);
+    assert_eq!(world.messages().await.len(), 1);
+
+    let now = world.clock.now();
+    save(&world, |it| it.failed("GitHub answers 502", (now, None))).await;
     assert_eq!(
         world.post(SYNC, &Value::Null).await.code(502),
         "issues_unread"
@@ -298,7 +306,7 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     assert_eq!(read["interval_seconds"], 60);
     assert_eq!(read["last_result"], json!({ "created": 2, "closed": 1 }));
     assert_eq!(read["last_error"], Value::Null);
-    save(&world, |it| it.failed("GitHub answers 502", now)).await;
+    save(&world, |it| it.failed("GitHub answers 502", (now, None))).await;
     let failed = worker().await;
     assert_eq!(failed["last_result"], Value::Null);
     assert_eq!(failed["last_error"], "GitHub answers 502");

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::delivery::Verdict;
-use domain::ids::{CommitSha, JobName, RepoName, RunId};
+use domain::ids::{CommitSha, JobName, RepoName, RunId, SessionId};
 use domain::priority::Priority;
 use jiff::SignedDuration;
 use url::Url;
 
 use super::value;
+
+mod changes;
+
+pub(crate) use changes::{AnalysisArgs, EditDeliveryArgs};
 
 /// Where the running `gaffer up` is, and what to do.
 #[derive(Debug, Args)]
@@ -69,6 +73,19 @@ pub(crate) enum DeliveryCommand {
     Verdict(VerdictArgs),
     /// Send the plan, where an agent or a person plans.
     Plan(PlanArgs),
+    /// Change what a delivery says of itself, until it is closed.
+    Edit(EditDeliveryArgs),
+    /// Add a session that was begun elsewhere as a run of a delivery.
+    #[command(after_help = "Example:\n  gaffer delivery collect acme/shop#12 31415926535897932384")]
+    Collect {
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        id: DeliveryName,
+        /// The session's id, as in its address on jules.google.com.
+        #[arg(value_name = "SESSION")]
+        session: SessionId,
+    },
+    /// Keep with a failed run what it came from; the suggestion is offered as the reason of a retry.
+    Analysis(AnalysisArgs),
     /// Split a delivery into smaller ones, while it is planned.
     Split(SplitArgs),
     /// Try a failed phase again.

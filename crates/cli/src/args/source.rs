@@ -6,6 +6,7 @@ use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
 use domain::policy::{Answer, MergeMethod, MergePolicy, PlanApproval};
 use jiff::SignedDuration;
+use url::Url;
 
 use super::value;
 
@@ -34,6 +35,16 @@ pub(crate) enum SourceCommand {
         /// Which repository.
         #[arg(value_name = "OWNER/REPO")]
         repo: RepoName,
+    },
+    /// Have the issues of a source read now, and say how many became deliveries.
+    #[command(after_help = "Example:\n  gaffer source sync acme/shop")]
+    Sync {
+        /// Which repository.
+        #[arg(value_name = "OWNER/REPO")]
+        repo: RepoName,
+        /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+        #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
+        url: Option<Url>,
     },
     /// Write nothing to Jules or GitHub for a source until it is resumed.
     ///

@@ -6,11 +6,15 @@ use client::wire::{
 use domain::advice::Advice;
 use domain::delivery::{Phase, RunStatus};
 use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName};
+use domain::job::WaitReason;
 use serde_json::json;
 
 use crate::render::{Answer, next, value};
 use crate::switch::moment;
 use crate::why::{coming, reasons, under};
+
+/// The performer of a review that a source leaves out.
+const NO_PERFORMER: &str = "nobody";
 
 /// Whether a delivery is over.
 pub(super) fn is_closed(card: &DeliveryCard) -> bool {
@@ -117,9 +121,13 @@ fn run(run: &RunView) -> Vec<String> {
     let verdict = verdict.map_or_else(String::new, |verdict| format!(", {verdict}"));
     let said = run.error.as_ref().or(run.summary.as_ref());
     let said = said.map_or_else(String::new, |said| format!(": {said}"));
+    let by = match run.performer.as_str() {
+        NO_PERFORMER => String::new(),
+        performer => format!(" by {performer}"),
+    };
     let line = format!(
-        "- {} {} by {}, {}{verdict}{took}{said}",
-        run.id, run.mode, run.performer, run.status
+        "- {} {}{by}, {}{verdict}{took}{said}",
+        run.id, run.mode, run.status
     );
     let found = run.analysis.as_ref();
     let found = found.map(|found| format!("  {} found out: {}", found.by, found.text));
@@ -131,7 +139,7 @@ fn run(run: &RunView) -> Vec<String> {
     std::iter::once(line).chain(found).chain(advised).collect()
 }
 
-/// The commands that a delivery takes now, as they are typed. What no command orders, such as an edit, is left out.
+/// The commands that a delivery takes now, as they are typed. What takes it no further, such as an edit, is left out.
 fn can(answer: Answer, view: &DeliveryView) -> Answer {
     let known = Known {
         id: &view.card.id,
@@ -173,6 +181,7 @@ impl Known<'_> {
             ],
             "plan" => vec![" --file FILE".to_owned()],
             "split" => vec![" --part SUMMARY".to_owned()],
+            "analyse" => return vec![format!("- `gaffer delivery analysis {id} --text TEXT`")],
             "merge" => {
                 let job = self.job.map(|job| format!("- `gaffer job merge {job}`"));
                 return job.into_iter().collect();
@@ -222,6 +231,9 @@ fn untitled(card: &DeliveryCard) -> &str {
 
 /// Who is waited for, in one word.
 fn waits(card: &DeliveryCard) -> String {
+    if card.waits_for.what == WaitReason::ObserveOnly.word() {
+        return format!("{}, only observes", card.waits_for.who);
+    }
     if Advice::for_pause(&card.waits_for.what).is_some() {
         return format!("{}, paused", card.waits_for.who);
     }
@@ -320,6 +332,7 @@ mod tests {
                     "- `gaffer delivery verdict f11647a73aa0 not-pass --sha {sha} --feedback TEXT`"
                 ),
                 "- `gaffer job merge 01k5nx0000000000000000000a`".to_owned(),
+                "- `gaffer delivery analysis f11647a73aa0 --text TEXT`".to_owned(),
             ]
         );
         assert_eq!(

@@ -3,7 +3,6 @@
 use anyhow::Result;
 use client::Client;
 use client::wire::DeliveryView;
-use domain::delivery::IssueRef;
 use jiff::SignedDuration;
 use tokio::time::Instant;
 
@@ -14,15 +13,7 @@ use crate::job::progress::Progress;
 use crate::job::wait::{AWAY, LOOK_EVERY, is_away};
 
 use super::show;
-
-/// What is shown while an issue has no delivery.
-const UNTAKEN: &str = "Gaffer: the issues have to be read";
-
-/// Whether an issue has no delivery, which may come: it is read within a minute, or when its webhook comes.
-fn is_untaken(name: &str, error: &client::Error) -> bool {
-    let is_missing = matches!(error, client::Error::Problem(problem) if problem.status == 404);
-    is_missing && name.parse::<IssueRef>().is_ok()
-}
+use super::untaken::{UNTAKEN, UntakenIssue, is_missing};
 
 /// Waits, and returns the delivery afterwards.
 pub(super) async fn until(
@@ -35,23 +26,28 @@ pub(super) async fn until(
     let end = Instant::now() + within.unsigned_abs();
     let mut name = id.to_owned();
     let mut beat = tokio::time::interval(LOOK_EVERY);
-    let mut was_there = false;
+    let mut untaken = UntakenIssue::named(id);
+    let mut has_answered = false;
     loop {
         beat.tick().await;
         let delivery = match client.delivery(&name).await {
             // It comes back: an API that was never there is reported at once.
-            Err(error) if was_there && Instant::now() < end && is_away(&error) => {
+            Err(error) if has_answered && Instant::now() < end && is_away(&error) => {
                 progress.away(AWAY);
                 continue;
             }
-            // The issue may not have been read yet.
-            Err(error) if !was_there && Instant::now() < end && is_untaken(&name, &error) => {
+            Err(error) if Instant::now() < end && is_missing(&error) => {
+                has_answered = true;
+                match &mut untaken {
+                    Some(issue) => issue.must_be_able_to_come(client).await?,
+                    None => return Err(error.into()),
+                }
                 progress.waiting("no delivery yet", UNTAKEN);
                 continue;
             }
             looked => looked?,
         };
-        was_there = true;
+        (has_answered, untaken) = (true, None);
         // What a name such as `latest` means must not change while one waits.
         name = delivery.card.id.to_string();
         let failed = delivery.card.run_status == "failed";

@@ -53,7 +53,7 @@ pub(super) fn pairs(rules: &Rules, has_agent: bool) -> Vec<(&'static str, String
         ReviewBy::Agent => "by the agent",
         ReviewBy::Human => "by a person",
         ReviewBy::Jules => "by a second session of Jules",
-        ReviewBy::Nobody => "by nobody",
+        ReviewBy::Nobody => "not reviewed",
     };
     let planned = match rules.plan_by {
         PlanBy::Jules => "by Jules",
@@ -72,10 +72,7 @@ pub(super) fn pairs(rules: &Rules, has_agent: bool) -> Vec<(&'static str, String
         ("planned", planned.to_owned()),
         (
             "reviewed",
-            format!(
-                "{reviewed}, sent back {} times at most",
-                rules.review_rounds
-            ),
+            sent_back(effective.reviewer(), reviewed, rules.review_rounds),
         ),
         (
             "attempts",
@@ -88,6 +85,16 @@ pub(super) fn pairs(rules: &Rules, has_agent: bool) -> Vec<(&'static str, String
         ("observe", rules.observe.to_string()),
         ("issue", comment.to_owned()),
     ]
+}
+
+/// Who reviews, and how often a change is sent back: what is not reviewed is never.
+fn sent_back(reviewer: ReviewBy, reviewed: &str, rounds: u32) -> String {
+    match (reviewer, rounds) {
+        (ReviewBy::Nobody, _) => reviewed.to_owned(),
+        (_, 0) => format!("{reviewed}, never sent back"),
+        (_, 1) => format!("{reviewed}, sent back once at most"),
+        (_, more) => format!("{reviewed}, sent back {more} times at most"),
+    }
 }
 
 fn checkpoints(rules: &Rules) -> String {
@@ -134,12 +141,28 @@ mod tests {
 
     #[test]
     fn a_person_reviews_where_there_is_no_agent() {
-        let shown = |has_agent| {
-            let pairs = pairs(&Rules::default(), has_agent);
+        let shown = |rules: &Rules, has_agent| {
+            let pairs = pairs(rules, has_agent);
             let found = pairs.into_iter().find(|(name, _)| *name == "reviewed");
             found.unwrap().1
         };
-        assert_eq!(shown(true), "by the agent, sent back 3 times at most");
-        assert_eq!(shown(false), "by a person, sent back 3 times at most");
+        let usual = Rules::default();
+        assert_eq!(
+            shown(&usual, true),
+            "by the agent, sent back 3 times at most"
+        );
+        assert_eq!(
+            shown(&usual, false),
+            "by a person, sent back 3 times at most"
+        );
+        let rules = |review_by, review_rounds| Rules {
+            review_by,
+            review_rounds,
+            ..Rules::default()
+        };
+        let once = rules(Some(ReviewBy::Human), 1);
+        assert_eq!(shown(&once, true), "by a person, sent back once at most");
+        let unreviewed = rules(Some(ReviewBy::Nobody), 3);
+        assert_eq!(shown(&unreviewed, true), "not reviewed");
     }
 }

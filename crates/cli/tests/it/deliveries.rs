@@ -226,6 +226,93 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
 }
 
 #[test]
+fn who_waits_for_what_cannot_come_is_told_at_once() {
+    let world = world();
+    for (issue, code, next) in [
+        (
+            "acme/nowhere#1",
+            "no_such_source",
+            "gaffer source add acme/nowhere",
+        ),
+        (
+            "acme/shop#13",
+            "no_intake_label",
+            "gaffer source set acme/shop --label",
+        ),
+    ] {
+        let told = world.refused(&["delivery", "wait", issue, "--within", "5m"]);
+        assert_eq!((told.exit, told.code.as_str()), (1, code), "{told:?}");
+        assert!(told.next.contains(next), "{told:?}");
+    }
+    let told = world.refused(&["source", "sync", REPO]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "no_intake_label"));
+    world
+        .run(&["source", "set", REPO, "--label", "gaffer"])
+        .ok();
+    // No process runs that could read them.
+    let told = world.refused(&["source", "sync", REPO]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
+}
+
+#[test]
+fn a_delivery_is_edited_and_what_there_is_not_is_neither_collected_nor_analysed() {
+    let world = world();
+    let id = create(&world);
+    let edit = [
+        "delivery",
+        "edit",
+        &id,
+        "--summary",
+        "Add a box",
+        "--criterion",
+        "it is there",
+    ];
+    let edited = world.json(&[&edit[..], &["--priority", "9"]].concat())["delivery"].clone();
+    assert_eq!(
+        (&edited["summary"], &edited["priority"]),
+        (&json!("Add a box"), &json!(9))
+    );
+    assert_eq!(edited["acceptance_criteria"], json!(["it is there"]));
+    assert_eq!(world.refused(&["delivery", "edit", &id]).exit, 2);
+    // No process runs that could read the session.
+    let told = world.refused(&["delivery", "collect", &id, "31415926535897932384"]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
+    let text = ["delivery", "analysis", &id, "--text", "too much at once"];
+    let told = world.refused(&[&text[..], &["--suggestion", "the box first"]].concat());
+    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_run"));
+    let told = world.refused(&[&text[..], &["--run", "0123abcd"]].concat());
+    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_run"));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_with_a_way_out() {
+    let world = world();
+    for (wrong, what, next) in [
+        (
+            &["--review-by", "agent"][..],
+            "--review-by agent",
+            "--agent NAME",
+        ),
+        (
+            &["--endpoint", "implement"],
+            "`review` comes after endpoint `implement`",
+            "--checkpoint",
+        ),
+    ] {
+        let told = world.refused(&[&["source", "set", REPO][..], wrong].concat());
+        assert_eq!(told.exit, 2, "{told:?}");
+        assert!(
+            told.error.contains(what) && told.next.contains(next),
+            "{told:?}"
+        );
+    }
+    let both = ["--endpoint", "implement", "--checkpoint", "plan"];
+    world
+        .run(&[&["source", "set", REPO][..], &both].concat())
+        .ok();
+}
+
+#[test]
 fn a_source_that_changes_later_changes_no_delivery() {
     let world = world();
     let id = create(&world);

@@ -411,10 +411,22 @@ fn the_text_for_agents_is_short_and_names_tools_that_there_are() {
     assert!(told.len() <= 2048, "{} bytes", told.len());
     let tools = client::mcp::Server::usual_tools();
     let words = told.split(|it: char| !(it.is_ascii_lowercase() || it == '_'));
-    let named: Vec<_> = words.filter(|word| word.starts_with("jules_")).collect();
-    assert!(named.len() >= 10, "{named:?}");
-    for name in named {
+    let (of_jobs, of_deliveries): (Vec<_>, Vec<_>) = words
+        .filter(|word| word.contains('_') && *word != "delivery_id")
+        .partition(|word| word.starts_with("jules_"));
+    assert!(of_jobs.len() >= 10, "{of_jobs:?}");
+    for name in of_jobs {
         assert!(tools.contains(&name), "{name}");
+    }
+    let every = client::mcp::Server::every_tool();
+    for name in ["delivery_get", "delivery_plan", "delivery_verdict"] {
+        assert!(of_deliveries.contains(&name), "{name}");
+    }
+    let of_deliveries = of_deliveries
+        .into_iter()
+        .filter(|it| it.starts_with("delivery_"));
+    for name in of_deliveries {
+        assert!(every.contains(&name), "{name}");
     }
     // One sentence a line.
     let text = told.lines().skip_while(|line| !line.starts_with('#'));

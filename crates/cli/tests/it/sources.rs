@@ -129,7 +129,7 @@ fn every_option_of_deliveries_is_kept() {
         "label gaffer",
         "end with observe",
         "plan, review, for people and agents",
-        "by nobody, sent back 0 times at most",
+        "not reviewed",
     ] {
         assert!(shown.says(words), "{words}: {shown:?}");
     }

@@ -9,8 +9,8 @@ use super::transport::{Call, Client};
 use crate::error::Error;
 use crate::wire::{
     ApproveDelivery, CancelDelivery, CreateDelivery, Deliveries, DeliveryView, DeliveryWhy,
-    EditDelivery, PlanRequest, RejectDelivery, RetryDelivery, SplitRequest, StartDelivery,
-    VerdictRequest,
+    EditDelivery, IntakeResult, PlanRequest, RejectDelivery, RetryDelivery, SplitRequest,
+    StartDelivery, VerdictRequest,
 };
 
 /// Where deliveries are.
@@ -155,6 +155,12 @@ impl Client {
         split: &SplitRequest,
     ) -> Result<DeliveryView, Error> {
         self.order(id, "split", split).await
+    }
+
+    /// Has the issues of a source read now. What came of it comes later where the reading is not done.
+    pub async fn sync_source(&self, repo: &RepoName) -> Result<Answer<IntakeResult>, Error> {
+        let path = ["api", "sources", repo.owner(), repo.name(), "sync"];
+        self.answer(Call::new(Method::POST, &path)).await
     }
 
     async fn order(

@@ -328,6 +328,8 @@ pub(super) struct EventSummary {
     pub(super) event_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) job_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) delivery_id: Option<String>,
     /// Written by others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<String>,
@@ -342,6 +344,7 @@ impl From<ActionableEvent> for EventSummary {
             kind: event.kind,
             event_id: event.event_id.to_string(),
             job_id: event.job_id.map(|job| job.to_string()),
+            delivery_id: event.delivery_id.map(|delivery| delivery.to_string()),
             message: event.message,
             payload: event.payload,
         }

@@ -19,7 +19,7 @@ use crate::wire::{
     self, ApproveRequest, CancelRequest, InvalidConstraint, JOBS_LIMIT, JobView, MergeRequest,
     RetryRequest,
 };
-use crate::{Answer, Client};
+use crate::{Answer, Client, in_plain_words};
 
 /// Most files in a summary.
 const SUMMARY_FILES_MAX: usize = 20;
@@ -78,6 +78,8 @@ pub(super) async fn call(
         Tool::DeliveryList => deliveries::list(client, given).await,
         Tool::DeliveryGet => deliveries::get(client, given).await,
         Tool::DeliveryCreate => deliveries::create(client, given).await,
+        Tool::DeliveryStart => deliveries::start(client, given).await,
+        Tool::DeliveryPlan => deliveries::plan(client, given).await,
         Tool::DeliverySplit => deliveries::split(client, given).await,
         Tool::DeliveryApprove => deliveries::approve(client, given).await,
         Tool::DeliveryReject => deliveries::reject(client, given).await,
@@ -103,7 +105,7 @@ pub(super) fn read<T: DeserializeOwned>(given: Value) -> Result<T, ToolError> {
     }
     serde_path_to_error::deserialize(given).map_err(|error| {
         let path = error.path().to_string();
-        let wrong = error.into_inner().to_string();
+        let wrong = in_plain_words(&error.into_inner().to_string());
         let field = if path == "." { "arguments" } else { &path };
         ToolError::argument(&presentable(field, SHOWN_MAX), wrong)
     })

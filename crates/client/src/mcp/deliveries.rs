@@ -1,4 +1,4 @@
-//! The toolset `deliveries`: what an agent reviews, splits, approves and tries again on the way from an issue to a closed
+//! The toolset `deliveries`: what an agent plans, reviews, splits, approves and tries again on the way from an issue to a closed
 //! delivery.
 
 use domain::delivery::{Phase, Verdict};
@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::calls::{ToolError, read, to_value};
 use super::waiting;
 use crate::wire::{
-    self, ApproveDelivery, CreateDelivery, DeliveryCard, DeliveryView, PartRequest, RejectDelivery,
-    RetryDelivery, SplitRequest, VerdictRequest,
+    self, ApproveDelivery, CreateDelivery, DeliveryCard, DeliveryView, PartRequest, PlanRequest,
+    RejectDelivery, RetryDelivery, SplitRequest, VerdictRequest,
 };
 use crate::{Answer, Client, DeliveryQuery};
 
@@ -51,7 +51,7 @@ impl Needs {
     }
 }
 
-/// `delivery_get` and `delivery_cancel`.
+/// `delivery_get`, `delivery_start` and `delivery_cancel`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OneDelivery {
@@ -77,6 +77,17 @@ pub(super) struct Create {
     description: Option<String>,
     #[serde(default)]
     acceptance_criteria: Vec<String>,
+}
+
+/// `delivery_plan`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plan {
+    id: String,
+    content: String,
+    /// Files that it changes.
+    #[serde(default)]
+    target_files: Vec<String>,
 }
 
 /// `delivery_split`.
@@ -160,7 +171,7 @@ struct Line {
 }
 
 /// Where a delivery is after an order.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct DeliveryState {
     id: String,
     state: String,
@@ -282,6 +293,22 @@ pub(super) async fn create(client: &Client, given: Value) -> Result<Value, ToolE
         Answer::Done(delivery) => ordered(&delivery),
         Answer::Later(later) => Err(ToolError::argument("issue", later.sentence)),
     }
+}
+
+/// `delivery_start`.
+pub(super) async fn start(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let OneDelivery { id } = read(given)?;
+    ordered(&client.start_delivery(&id).await?)
+}
+
+/// `delivery_plan`.
+pub(super) async fn plan(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let wanted: Plan = read(given)?;
+    let plan = PlanRequest {
+        content: wanted.content,
+        target_files: wanted.target_files,
+    };
+    ordered(&client.plan_delivery(&wanted.id, &plan).await?)
 }
 
 /// `delivery_split`.

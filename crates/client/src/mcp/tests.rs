@@ -205,25 +205,25 @@ async fn what_is_wrong_is_named_before_anything_is_sent() {
         refused("jules_send_message", json!({ "job_id": "1", "message": "x", "idempotency_key": "a\r\nb" })).await,
     ];
     expect![[r#"
-        jules_create_job: `arguments`: missing field `prompt`
+        jules_create_job: `arguments`: `prompt` is missing
         jules_create_job: `repo`: `shop` is not a valid repository: `owner/name`
         jules_create_job: `priority`: a priority is a number from 0 to 9, and 9 goes first
-        jules_create_job: `promt`: unknown field `promt`, expected one of `repo`, `branch`, `prompt`, `constraints`, `title`, `agent`, `priority`, `idempotency_key`
+        jules_create_job: `promt`: `promt` is no field; there are `repo`, `branch`, `prompt`, `constraints`, `title`, `agent`, `priority`, `idempotency_key`
         jules_create_job: `constraints.style`: it has to be a text, a number or true or false
         jules_create_job: `constraints.automation_mode`: is `"NONE"`, but has to be `AUTO_CREATE_PR`, or `AUTOMATION_MODE_UNSPECIFIED` for a job without a pull request
         jules_get_job: `job_id`: `../secrets` is not a valid job or session id: the id of a job or a session, the first 4 or more characters of a job's id, `latest`, or `owner/name#number`
-        jules_get_job: `job_id`: invalid type: integer `7`, expected a string
+        jules_get_job: `job_id`: is the number `7`, but has to be a text
         jules_list_jobs: nobody answers at http://127.0.0.1:1/; the operator of Gaffer has to start it, or to correct GAFFER_URL
         jules_check: `job_id`: give it, or `repo`
         jules_send_message: `message`: it has to be a text, or an object with the text in `content`
-        jules_get_artifacts: `show`: unknown variant `everything`, expected one of `summary`, `tree`, `file`
+        jules_get_artifacts: `show`: is `everything`, but has to be one of `summary`, `tree`, `file`
         jules_get_artifacts: `path`: `show` is `file`, so say which; `tree` lists them
         jules_get_artifacts: `max_bytes`: is 0, but has to be from 1 to 65536
         jules_merge_pr: `payload.force`: nothing can be forced: it is merged once its checks have passed
         jules_merge_pr: `payload.sha`: `main` is not a valid commit SHA: 40 or 64 hex digits in lower case
         jules_ack_event: `event_id`: `x y` is not a valid event id: `evt_` and 32 hex digits
         jules_get_job: `arguments`: they have to be an object
-        jules_status: `repo`: unknown field `repo`, there are no fields
+        jules_status: `repo`: `repo` is no field; there are none
         jules_why: `job_id`: give it, or `pull_request`, and not both
         jules_why: `job_id`: give it, or `pull_request`, and not both
         jules_why: `pull_request`: `acme/shop` is not a valid pull request: `owner/name#number`

@@ -66,6 +66,10 @@ pub(super) enum Tool {
     DeliveryGet,
     /// Creates a delivery.
     DeliveryCreate,
+    /// Begins a delivery.
+    DeliveryStart,
+    /// Sends the plan of a delivery.
+    DeliveryPlan,
     /// Splits a delivery.
     DeliverySplit,
     /// Lets a delivery go on.
@@ -96,7 +100,7 @@ enum Does {
 
 impl Tool {
     /// All of them in the order of the list: first those that are always listed.
-    pub(super) const ALL: [Self; 31] = [
+    pub(super) const ALL: [Self; 33] = [
         Self::CreateJob,
         Self::RegisterJob,
         Self::GetJob,
@@ -121,6 +125,8 @@ impl Tool {
         Self::DeliveryList,
         Self::DeliveryGet,
         Self::DeliveryCreate,
+        Self::DeliveryStart,
+        Self::DeliveryPlan,
         Self::DeliverySplit,
         Self::DeliveryApprove,
         Self::DeliveryReject,
@@ -153,6 +159,8 @@ impl Tool {
             Self::DeliveryList
             | Self::DeliveryGet
             | Self::DeliveryCreate
+            | Self::DeliveryStart
+            | Self::DeliveryPlan
             | Self::DeliverySplit
             | Self::DeliveryApprove
             | Self::DeliveryReject
@@ -190,6 +198,8 @@ impl Tool {
             Self::DeliveryList => "delivery_list",
             Self::DeliveryGet => "delivery_get",
             Self::DeliveryCreate => "delivery_create",
+            Self::DeliveryStart => "delivery_start",
+            Self::DeliveryPlan => "delivery_plan",
             Self::DeliverySplit => "delivery_split",
             Self::DeliveryApprove => "delivery_approve",
             Self::DeliveryReject => "delivery_reject",
@@ -250,6 +260,8 @@ impl Tool {
             }
             Self::DeliveryGet => "Show a delivery: its plan, its head, and what you may do now.",
             Self::DeliveryCreate => "Have an issue, or your own words, become a delivery.",
+            Self::DeliveryStart => "Begin a delivery that waits at its plan.",
+            Self::DeliveryPlan => "Send the plan of a delivery, where you plan.",
             Self::DeliverySplit => "Split a delivery being planned into 1 to 20 smaller ones.",
             Self::DeliveryApprove => {
                 "Let a delivery go on from a checkpoint. Most sources keep this for people."
@@ -287,6 +299,8 @@ impl Tool {
             | Self::RequestRetry
             | Self::AckEvent
             | Self::ReturnWake
+            | Self::DeliveryStart
+            | Self::DeliveryPlan
             | Self::DeliverySplit
             | Self::DeliveryApprove
             | Self::DeliveryReject
@@ -320,18 +334,23 @@ impl Tool {
             Self::ReturnWake => schema::<inbox::Return>(),
             Self::DeliveryList => schema::<deliveries::ListDeliveries>(),
             Self::DeliveryCreate => schema::<deliveries::Create>(),
+            Self::DeliveryPlan => schema::<deliveries::Plan>(),
             Self::DeliverySplit => schema::<deliveries::Split>(),
             Self::DeliveryApprove => schema::<deliveries::Approve>(),
             Self::DeliveryReject => schema::<deliveries::Reject>(),
             Self::DeliveryVerdict => schema::<deliveries::Judge>(),
             Self::DeliveryRetry => schema::<deliveries::Retry>(),
-            Self::DeliveryGet | Self::DeliveryCancel => schema::<deliveries::OneDelivery>(),
+            Self::DeliveryGet | Self::DeliveryStart | Self::DeliveryCancel => {
+                schema::<deliveries::OneDelivery>()
+            }
             Self::DeliveryTranscript => schema::<transcripts::ReadTranscript>(),
         }
     }
 
-    fn answers(self) -> JsonObject {
-        match self {
+    /// The schema of its answer. An order about a delivery answers with three texts that need none, since every byte of a
+    /// schema is shown to models.
+    fn answers(self) -> Option<JsonObject> {
+        Some(match self {
             Self::RegisterJob => schema::<answers::RegisteredAnswer>(),
             Self::GetJob => schema::<answers::JobAnswer>(),
             Self::GetMessages => schema::<answers::MessagesAnswer>(),
@@ -354,20 +373,25 @@ impl Tool {
             Self::DeliveryGet => schema::<deliveries::DeliveryAnswer>(),
             Self::DeliveryTranscript => schema::<transcripts::TranscriptAnswer>(),
             Self::DeliveryCreate
+            | Self::DeliveryStart
+            | Self::DeliveryPlan
             | Self::DeliverySplit
             | Self::DeliveryApprove
             | Self::DeliveryReject
             | Self::DeliveryVerdict
             | Self::DeliveryRetry
-            | Self::DeliveryCancel => schema::<deliveries::DeliveryState>(),
-        }
+            | Self::DeliveryCancel => return None,
+        })
     }
 
     /// Its description for clients.
     fn described(self) -> rmcp::model::Tool {
-        rmcp::model::Tool::new(self.name(), self.description(), self.takes())
-            .with_raw_output_schema(Arc::new(self.answers()))
-            .with_annotations(self.does().hints())
+        let tool = rmcp::model::Tool::new(self.name(), self.description(), self.takes())
+            .with_annotations(self.does().hints());
+        match self.answers() {
+            Some(schema) => tool.with_raw_output_schema(Arc::new(schema)),
+            None => tool,
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::plain_words::in_plain_words;
+
 /// How much of a name that is not understood is repeated, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
@@ -95,7 +97,7 @@ impl ParsedConstraints {
 }
 
 fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    serde_json::from_value(value.clone()).map_err(|error| error.to_string())
+    serde_json::from_value(value.clone()).map_err(|error| in_plain_words(&error.to_string()))
 }
 
 fn automation(value: &Value) -> Result<Automation, String> {
@@ -164,7 +166,7 @@ mod tests {
             constraints.require_plan_approval: is `"yes"`, but has to be true or false
             constraints.automation_mode: is `"MANUAL"`, but has to be `AUTO_CREATE_PR`, or `AUTOMATION_MODE_UNSPECIFIED` for a job without a pull request
             constraints.automation_mode: is `null`, but has to be `AUTO_CREATE_PR`, or `AUTOMATION_MODE_UNSPECIFIED` for a job without a pull request
-            constraints.title: invalid type: integer `7`, expected a string
+            constraints.title: is the number `7`, but has to be a text
             constraints.priority: a priority is a number from 0 to 9, and 9 goes first
             constraints.style: it has to be a text, a number or true or false"#]]
         .assert_eq(&told.join("\n"));

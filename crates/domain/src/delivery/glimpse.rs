@@ -262,6 +262,7 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Parts
         | WaitReason::Hold
         | WaitReason::SourceHold
+        | WaitReason::ObserveOnly
         | WaitReason::Ended => rest(job, &watch.session, (timing, now), since),
     }
 }

@@ -187,10 +187,12 @@ fn retry(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> 
     let has_ended = |job: &super::JobGlimpse| matches!(job.work, Work::Ended(_));
     let is_over = delivery.job_seen().is_some_and(has_ended) || delivery.has_lost_session();
     if is_over && delivery.attempt >= rules.attempts && !by.is_person() {
-        let sentence = format!(
-            "the delivery has used its {} attempts: only a person may ask for another one",
-            rules.attempts
-        );
+        let used = match rules.attempts {
+            1 => "its only attempt".to_owned(),
+            more => format!("its {more} attempts"),
+        };
+        let sentence =
+            format!("the delivery has used {used}: only a person may ask for another one");
         return Err(("attempts_used_up", sentence));
     }
     Ok(())

@@ -107,6 +107,9 @@ impl Rules {
             return Err(OddRules::Attempts(self.attempts));
         }
         let end = self.endpoint.phase();
+        if let Some(late) = self.checkpoints.phases().iter().find(|it| **it > end) {
+            return Err(OddRules::NeverReached(*late, end));
+        }
         if self.deploy != Deploy::None && end < Phase::Deploy {
             return Err(OddRules::NeverDeployed);
         }
@@ -136,6 +139,11 @@ pub enum OddRules {
     /// No attempt, or too many.
     #[error("{0} does not fit: attempts are a number from 1 to {ROUNDS_MAX}")]
     Attempts(u32),
+    /// A checkpoint would never be reached.
+    #[error(
+        "checkpoint `{0}` comes after endpoint `{1}`, so it would never be reached: leave it out, or set endpoint `{0}` or a later one"
+    )]
+    NeverReached(Phase, Phase),
     /// It would never be deployed.
     #[error(
         "deliveries end before deploy, so nothing would be deployed: set endpoint `deploy` or `observe`, or deploy `none`"
@@ -165,6 +173,7 @@ impl OddRules {
             Self::LabelOfJules | Self::Label(_) => "label",
             Self::Rounds(_) => "review_rounds",
             Self::Attempts(_) => "attempts",
+            Self::NeverReached(..) => "checkpoints",
             Self::NeverDeployed | Self::Deploy(_) => "deploy",
             Self::NeverObserved | Self::Observe(_) => "observe",
         }

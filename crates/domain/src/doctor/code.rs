@@ -296,6 +296,9 @@ codes! {
     Paused, "paused", Warning,
         "a person paused everything: nothing is written to Jules or GitHub",
         "run `gaffer resume`";
+    ObserveOnly, "observe_only", Warning,
+        "nothing is written to Jules or GitHub, so nothing is begun, answered or merged",
+        "start `gaffer up --data FOLDER` again without `--observe-only`";
     DeadWakes, "dead_wakes", Warning,
         "wakes were given up after all their tries, so an agent missed something",
         "mend the agent's receiver, and send it once more with `gaffer wake replay --since 7d`";

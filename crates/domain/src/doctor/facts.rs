@@ -107,6 +107,8 @@ pub struct InstallationFacts {
     pub newest: Option<Timestamp>,
     /// Since when everything is paused.
     pub paused_since: Option<Timestamp>,
+    /// Whether the process over the data folder only observes.
+    pub observe_only: bool,
     /// Messages that were set aside.
     pub dead_letters: u64,
     /// What GitHub signs webhooks with.

@@ -155,6 +155,10 @@ pub(super) fn work(installation: &InstallationFacts) -> Vec<Finding> {
         let what = format!("paused since {since}{long}");
         findings.push(Finding::new(Code::Paused, "everything", what));
     }
+    if installation.observe_only {
+        let what = "the process over this data folder was started with --observe-only";
+        findings.push(Finding::new(Code::ObserveOnly, "everything", what));
+    }
     if installation.dead_letters > 0 {
         let what = format!("set aside: {}", installation.dead_letters);
         findings.push(Finding::new(Code::DeadLetters, "messages", what));

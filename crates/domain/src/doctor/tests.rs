@@ -73,6 +73,7 @@ fn healthy() -> Facts {
             }],
             newest: None,
             paused_since: None,
+            observe_only: false,
             dead_letters: 0,
             webhook_secret: SecretStatus::Missing,
             webhook_url: None,

@@ -36,6 +36,7 @@ impl WaitReason {
             Self::Parts => "parts",
             Self::Hold => "hold",
             Self::SourceHold => "source_hold",
+            Self::ObserveOnly => "observe_only",
             Self::Ended => "ended",
         }
     }
@@ -73,6 +74,9 @@ impl WaitReason {
             Self::Parts => "its parts have to be closed",
             Self::Hold => "everything is paused, and goes on once it is resumed",
             Self::SourceHold => "its source is paused, and goes on once it is resumed",
+            Self::ObserveOnly => {
+                "Gaffer only observes, and goes on once `gaffer up` is started without --observe-only"
+            }
             Self::Ended => "it is over",
         }
     }
@@ -94,12 +98,16 @@ impl WaitsFor {
         match pause {
             Pause::Everything { since } => Self::new(WaitParty::Person, WaitReason::Hold, since),
             Pause::Source => Self::new(WaitParty::Person, WaitReason::SourceHold, None),
+            Pause::Observing => Self::new(WaitParty::Person, WaitReason::ObserveOnly, None),
         }
     }
 
     /// Whether it waits for the end of a pause.
     pub fn is_held(&self) -> bool {
-        matches!(self.what, WaitReason::Hold | WaitReason::SourceHold)
+        matches!(
+            self.what,
+            WaitReason::Hold | WaitReason::SourceHold | WaitReason::ObserveOnly
+        )
     }
 }
 

@@ -97,6 +97,8 @@ pub enum WaitReason {
     Hold,
     /// Its source is paused.
     SourceHold,
+    /// Nothing is written while the process only observes.
+    ObserveOnly,
     /// The job is over.
     Ended,
 }
@@ -111,6 +113,8 @@ pub enum Pause {
     },
     /// The source.
     Source,
+    /// The process only observes.
+    Observing,
 }
 
 /// Who is waited for, with what and since when.

@@ -27,7 +27,6 @@ impl Reason {
             | Self::MergeRefused { until: None, .. } => Some(Advice::Merge),
             Self::PlanUnreviewed => Some(Advice::Approve),
             Self::SessionFailed => Some(Advice::Retry),
-            Self::Paused => Some(Advice::Resume),
             Self::Forbidden {
                 what: MergeInput::BranchRules,
                 ..
@@ -37,6 +36,8 @@ impl Reason {
             | Self::Fork
             | Self::Closed
             | Self::AlreadyMerged
+            // What ends a pause is advised by whatever is paused: everything, or the source.
+            | Self::Paused
             | Self::ObserveOnly
             | Self::DailyCap { .. }
             | Self::SessionWorking

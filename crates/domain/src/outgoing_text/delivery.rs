@@ -1,8 +1,8 @@
 //! Texts for the sessions of deliveries.
 
 use crate::delivery::{
-    Delivery, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, PlanBy, RefRole, SUMMARY_CHARS_MAX,
-    reasons,
+    Delivery, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, PlanBy, Purpose, RefRole,
+    SUMMARY_CHARS_MAX, reasons,
 };
 use crate::fence::fence;
 use crate::ids::{CommitSha, PullRef};
@@ -10,6 +10,9 @@ use crate::redact::{presentable, redact};
 
 /// Longest text of an issue that is passed on, in characters.
 const ISSUE_CHARS_MAX: usize = 8_000;
+
+/// How much of a head's SHA a title shows, in characters: as much as GitHub does.
+const TITLE_SHA_CHARS: usize = 7;
 
 /// Longest comment on an issue, in characters.
 const COMMENT_CHARS_MAX: usize = 2_000;
@@ -35,6 +38,20 @@ pub fn delivery_task(delivery: &Delivery) -> String {
     }
     text.push_str(&described(delivery));
     text
+}
+
+/// The title of a delivery's job: several may review it, each another head.
+pub fn delivery_title(delivery: &Delivery, purpose: &Purpose) -> String {
+    match purpose {
+        Purpose::Work => delivery.summary.clone(),
+        Purpose::Review { pull, head } => {
+            let short: String = head.as_str().chars().take(TITLE_SHA_CHARS).collect();
+            format!(
+                "Review of #{} at {short}: {}",
+                pull.number, delivery.summary
+            )
+        }
+    }
 }
 
 /// The task of a session that reviews a head.

@@ -1,7 +1,7 @@
 //! Settings of a source that do not go together.
 
 use super::{MergePolicy, Source};
-use crate::delivery::{OddRules, PlanBy};
+use crate::delivery::{OddRules, PlanBy, ReviewBy};
 
 /// Why settings of a source do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,8 +10,15 @@ pub enum OddSource {
     #[error("merges on green without any check would merge what nothing has checked")]
     NothingChecked,
     /// Plans would be awaited that nothing sends.
-    #[error("plans by the agent of a source without one would wait for a plan that nothing sends")]
+    #[error(
+        "`agent` cannot plan, since the source has no agent: set one, or let `jules` or `human` plan"
+    )]
     NoPlanner,
+    /// Reviews would be awaited of an agent that is not there.
+    #[error(
+        "`agent` cannot review, since the source has no agent: set one, or let `human`, `jules` or `nobody` review"
+    )]
+    NoReviewer,
     /// A pipeline reads the user's files on the branch of its source.
     #[error("a pipeline works on the branch of its source, and this source names none")]
     NoBranch,
@@ -31,6 +38,7 @@ impl OddSource {
         match self {
             Self::NothingChecked => "policy".to_owned(),
             Self::NoPlanner => "deliveries.plan_by".to_owned(),
+            Self::NoReviewer => "deliveries.review_by".to_owned(),
             Self::NoBranch | Self::SameBranch => "pipeline".to_owned(),
             Self::Deliveries(odd) => format!("deliveries.{}", odd.field()),
         }
@@ -50,6 +58,9 @@ impl Source {
         }
         if self.deliveries.plan_by == PlanBy::Agent && self.agent.is_none() {
             return Err(OddSource::NoPlanner);
+        }
+        if self.deliveries.review_by == Some(ReviewBy::Agent) && self.agent.is_none() {
+            return Err(OddSource::NoReviewer);
         }
         if let Some(rules) = &self.pipeline {
             let branch = self.branch.as_ref().ok_or(OddSource::NoBranch)?;
@@ -118,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_of_an_agent_need_one() {
+    fn plans_and_reviews_of_an_agent_need_one() {
         let planned = |agent: Option<&str>| {
             source(|source| {
                 source.deliveries.plan_by = PlanBy::Agent;
@@ -127,6 +138,14 @@ mod tests {
         };
         assert_eq!(planned(None), Err(OddSource::NoPlanner));
         assert_eq!(planned(Some("zai")), Ok(()));
+        let reviewed = |agent: Option<&str>| {
+            source(|source| {
+                source.deliveries.review_by = Some(ReviewBy::Agent);
+                source.agent = agent.map(|agent| agent.parse().unwrap());
+            })
+        };
+        assert_eq!(reviewed(None), Err(OddSource::NoReviewer));
+        assert_eq!(reviewed(Some("zai")), Ok(()));
         let endless = source(|source| source.deliveries.attempts = 0);
         assert_eq!(endless, Err(OddSource::Deliveries(OddRules::Attempts(0))));
     }

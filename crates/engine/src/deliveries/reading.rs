@@ -11,15 +11,22 @@ use crate::work::Work;
 
 impl Backend {
     /// Requests a read of an issue and waits for it, at most `within`; `None` when it is not done by then. One that was
-    /// read just now is not read again.
+    /// read just now is not read again, unless that reading speaks against a delivery: its issue may have changed since.
     pub async fn fresh_issue(
         &self,
         issue: &IssueRef,
         within: Duration,
     ) -> Result<Option<ReadIssue>, Error> {
+        let began = self.now();
         let work = Work::Issue {
             issue: issue.clone(),
         };
-        self.fresh((keys::issue_read(issue), work), within).await
+        let asked = || (keys::issue_read(issue), work.clone());
+        match self.fresh::<ReadIssue>(asked(), within).await? {
+            Some(read) if read.read_at < began && !read.is_takeable() => {
+                Ok(self.read_anew(asked(), within).await?.or(Some(read)))
+            }
+            read => Ok(read),
+        }
     }
 }

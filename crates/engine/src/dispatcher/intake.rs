@@ -80,10 +80,11 @@ impl Dispatcher {
             ),
             Some(Err(Error::Outside(failure))) => {
                 tracing::warn!(%repo, %failure, "the issues could not be read");
-                found.value.failed(&failure.to_string(), now)
+                let wait = failure.asked_wait();
+                found.value.failed(&failure.to_string(), (now, wait))
             }
             Some(Err(error @ (Error::NotNow(_) | Error::Transition(_)))) => {
-                found.value.failed(&error.to_string(), now)
+                found.value.failed(&error.to_string(), (now, None))
             }
             Some(Err(error)) => return Err(error),
         };

@@ -94,12 +94,21 @@ impl Backend {
         (key, work): (Key, Work),
         within: Duration,
     ) -> Result<Option<T>, Error> {
-        let since = self.now();
-        let just_now = plus(since, -SEEN_JUST_NOW);
+        let just_now = plus(self.now(), -SEEN_JUST_NOW);
         let last = self.store.read::<T>(&key).await?.map(|last| last.value);
-        if let Some(last) = last.filter(|last| last.read_at() > just_now) {
-            return Ok(Some(last));
+        match last.filter(|last| last.read_at() > just_now) {
+            Some(last) => Ok(Some(last)),
+            None => self.read_anew((key, work), within).await,
         }
+    }
+
+    /// What a message reads from now on, awaited at most `within`: what was read before may have changed since.
+    pub(crate) async fn read_anew<T: DeserializeOwned + Dated + Send>(
+        &self,
+        (key, work): (Key, Work),
+        within: Duration,
+    ) -> Result<Option<T>, Error> {
+        let since = self.now();
         let mut unit = self.unit();
         unit.enqueue(&key.pk, work);
         self.commit(unit).await?;

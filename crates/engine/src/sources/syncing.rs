@@ -38,7 +38,7 @@ impl Backend {
             webhook: None,
         };
         let asked = (keys::intake(&source.repo), work);
-        let read: Option<Intake> = self.fresh(asked, within).await?;
+        let read: Option<Intake> = self.read_anew(asked, within).await?;
         Ok(read.and_then(|intake| intake.last).map(|last| last.result))
     }
 }

@@ -238,7 +238,9 @@ impl Client {
             .broker()
             .spend(&pass.purse, (resource, doing, spend), now);
         spent.map_err(|BudgetExhausted { until, why }| {
-            let message = format!("{doing}: not asked now, since {why}; it is {until}");
+            let message = format!(
+                "{doing}: not asked now, since {why}; it is asked again from {until:.0} on"
+            );
             failure(FailureClass::Throttled, &message)
                 .after(Some(until.duration_since(now)))
                 .never_sent()

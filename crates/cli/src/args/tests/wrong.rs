@@ -167,6 +167,7 @@ const ROWS: &[Row] = &[
     ("source list", &[]),
     ("source show", &[REPO]),
     ("source remove", &[REPO]),
+    ("source sync", &[REPO, URL]),
     ("source pause", &[REPO]),
     ("source resume", &[REPO]),
     ("agent", &[]),
@@ -289,6 +290,18 @@ const ROWS: &[Row] = &[
         ],
     ),
     ("delivery plan", &[ID, FILE, &[("target_files", Words)]]),
+    (
+        "delivery edit",
+        &[
+            ID,
+            &[("summary", Text), ("criteria", Text), ("priority", Strict)],
+        ],
+    ),
+    ("delivery collect", &[ID, &[("session", Strict)]]),
+    (
+        "delivery analysis",
+        &[ID, &[("text", Text), ("suggestion", Text), ("run", Strict)]],
+    ),
     ("delivery split", &[ID, FILE, &[("parts", Text)]]),
     ("delivery retry", &[ID, &[("reason", Text)]]),
     ("delivery cancel", &[ID]),

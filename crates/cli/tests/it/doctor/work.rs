@@ -18,6 +18,7 @@ fn everything_is_paused() {
     clinic.with_backend(async |backend| {
         let switches = engine::settings::Switches {
             paused_since: Some(LONG_AGO),
+            ..engine::settings::Switches::default()
         };
         let mut unit = backend.unit();
         unit.put(keys::switches(), &switches, None, IndexEntry::default());

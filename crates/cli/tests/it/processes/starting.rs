@@ -63,6 +63,65 @@ fn who_waits_for_a_job_waits_through_a_restart_and_is_told_of_its_states() {
 }
 
 #[test]
+fn who_waits_for_an_issue_waits_through_a_restart_until_it_is_read_and_not_taken() {
+    let stage = quick();
+    let set = ["source", "set", "acme/shop", "--label", "gaffer"];
+    stage.world.run(&set).ok();
+    stage.world.run(&["source", "pause", "acme/shop"]).ok();
+    let up = stage.up();
+    let url = up.text("url");
+    let address = url.trim_start_matches("http://").to_owned();
+    let wait = ["delivery", "wait", "acme/shop#99", "--url", &url];
+    let wait = [&wait[..], &["--within", "4m"]].concat();
+    let mut waiting = stage.world.command(&wait).spawn().unwrap();
+    let mut told = BufReader::new(waiting.stderr.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(told.any(|line| line.starts_with("no delivery yet")));
+    up.kill();
+    assert!(told.any(|line| line.contains("does not answer")));
+    let again = ["up", "--listen", &address, "--no-webhooks", "--json"];
+    let up = Process::start(stage.world.command(&again));
+    assert!(told.any(|line| line.starts_with("no delivery yet")));
+    stage.world.run(&["source", "resume", "acme/shop"]).ok();
+    let rest: Vec<String> = told.collect();
+    let said = rest
+        .iter()
+        .any(|line| line.contains("not open with its label"));
+    assert!(said, "{rest:?}");
+    assert_eq!(waiting.wait().unwrap().code(), Some(1), "{rest:?}");
+    assert_eq!(up.stop(), Some(0));
+}
+
+#[test]
+fn what_only_observes_says_so_and_what_it_held_goes_on_at_once() {
+    let stage = quick();
+    let up = ["up", "--listen", "127.0.0.1:0", "--no-webhooks", "--json"];
+    let observing = [&up[..], &["--observe-only"]].concat();
+    let process = Process::start(stage.world.command(&observing));
+    let url = process.text("url");
+    let job = stage.create(&url);
+    let status = stage.world.json(&["status"]);
+    assert_eq!(status["observe_only"], true, "{status}");
+    let said = stage.world.run(&["status"]).ok().stdout;
+    assert!(said.contains("observes only"), "{said}");
+    let shown = stage.world.json(&["job", "show", &job, "--url", &url]);
+    assert_eq!(shown["job"]["waits_for"]["for"], "observe_only", "{shown}");
+    let doctor = stage.world.run(&["doctor"]);
+    assert!(doctor.stdout.contains("observe_only"), "{doctor:?}");
+    assert_eq!(process.stop(), Some(0));
+
+    let began = Instant::now();
+    let process = Process::start(stage.world.command(&up));
+    let url = process.text("url");
+    let wait = ["job", "wait", &job, "--until", "merged", "--url", &url];
+    assert_eq!(stage.world.run(&wait).code, 0);
+    assert!(began.elapsed() < Duration::from_secs(60));
+    assert_eq!(stage.world.json(&["status"])["observe_only"], false);
+    assert_eq!(process.stop(), Some(0));
+}
+
+#[test]
 fn the_log_tells_what_happens_to_jobs_and_no_requests() {
     let stage = quick();
     let log = stage.world.file("log", "");

@@ -90,6 +90,17 @@ fn odd_settings_are_refused() {
         };
         rules.check()
     };
+    let ends = |endpoint: &str, checkpoints: &[Phase]| {
+        let rules = Rules {
+            endpoint: endpoint.parse().unwrap(),
+            checkpoints: Checkpoints::at(checkpoints).unwrap(),
+            ..Rules::default()
+        };
+        rules.check()
+    };
+    let late = OddRules::NeverReached(Phase::Review, Phase::Implement);
+    assert_eq!(ends("implement", &[Phase::Plan, Phase::Review]), Err(late));
+    assert_eq!(ends("implement", &[Phase::Plan, Phase::Implement]), Ok(()));
     assert_eq!(check(0, 1), Ok(()));
     assert_eq!(check(21, 1), Err(OddRules::Rounds(21)));
     assert_eq!(check(3, 0), Err(OddRules::Attempts(0)));

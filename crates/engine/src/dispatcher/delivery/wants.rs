@@ -153,7 +153,7 @@ impl Dispatcher {
             account: source.account.clone(),
             repo: delivery.repo.clone(),
             branch,
-            title: Some(delivery.summary.clone()),
+            title: Some(outgoing_text::delivery_title(delivery, purpose)),
             prompt,
             agent: None,
             resume: None,

@@ -97,6 +97,7 @@ fn put_switches(samples: &mut Samples) {
     samples.put(keys::restore_gap(), &gap);
     let switches = Switches {
         paused_since: Some(AT),
+        ..Switches::default()
     };
     samples.put(keys::switches(), &switches);
     let importing = Importing {

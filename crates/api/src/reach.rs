@@ -1,0 +1,76 @@
+//! An agent orders only where it works: in the sources whose agent it is, and about jobs that name it.
+
+use axum::http::StatusCode;
+use domain::ids::{AgentName, JobId, RepoName};
+use engine::backend::Error;
+use engine::deliveries::DeliveryShown;
+
+use crate::auth::AuthenticatedCaller;
+use crate::http_api::ApiInner;
+use crate::refusal::Refused;
+
+/// Refuses the token of another agent than that of a source. People may order anywhere.
+pub(crate) async fn must_reach(
+    api: &ApiInner,
+    who: &AuthenticatedCaller,
+    repo: &RepoName,
+) -> Result<(), Refused> {
+    must(api, who, (repo, None)).await
+}
+
+/// The same about a job, which may name an agent of its own. A name that means no job is refused by the order itself.
+pub(crate) async fn must_reach_job(
+    api: &ApiInner,
+    who: &AuthenticatedCaller,
+    name: &str,
+) -> Result<(), Refused> {
+    if who.agent().is_none() {
+        return Ok(());
+    }
+    match api.backend.find(name).await {
+        Err(Error::NoSuch { .. }) => Ok(()),
+        found => must_reach_id(api, who, &found?.job).await,
+    }
+}
+
+async fn must_reach_id(
+    api: &ApiInner,
+    who: &AuthenticatedCaller,
+    job: &JobId,
+) -> Result<(), Refused> {
+    let job = api.backend.must_job(job).await?.value;
+    must(api, who, (&job.repo, job.agent.as_ref())).await
+}
+
+/// The same about a delivery, and about the job that is shown as one.
+pub(crate) async fn must_reach_delivery(
+    api: &ApiInner,
+    who: &AuthenticatedCaller,
+    shown: &DeliveryShown,
+) -> Result<(), Refused> {
+    let of_job = shown.job.as_ref().and_then(|job| job.agent.as_ref());
+    must(api, who, (&shown.delivery.repo, of_job)).await
+}
+
+async fn must(
+    api: &ApiInner,
+    who: &AuthenticatedCaller,
+    (repo, of_job): (&RepoName, Option<&AgentName>),
+) -> Result<(), Refused> {
+    let Some(agent) = who.agent() else {
+        return Ok(());
+    };
+    let source = api.backend.store.source(repo).await?;
+    let of_source = source.and_then(|source| source.value.agent);
+    if of_job == Some(agent) || of_source.as_ref() == Some(agent) {
+        return Ok(());
+    }
+    let detail = format!(
+        "the bearer token is that of agent {agent}, which is not the agent of {repo}: a person gives this order, or makes it the agent of that source"
+    );
+    Err(Refused::new(
+        StatusCode::FORBIDDEN,
+        "not_its_source",
+        &detail,
+    ))
+}

@@ -1,0 +1,110 @@
+//! An issue that has no delivery: whether one may still come of it.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use client::{Answer, Client};
+use domain::delivery::IssueRef;
+use tokio::time::Instant;
+
+use crate::error::Error;
+use crate::job::wait::is_away;
+
+/// What is shown while an issue has no delivery.
+pub(super) const UNTAKEN: &str = "Gaffer: the issues have to be read";
+
+/// How often the issues are read before an issue counts as one that is not taken: GitHub's lists lag behind.
+const READINGS: u32 = 2;
+
+/// Time between these readings.
+const BETWEEN_READINGS: Duration = Duration::from_secs(10);
+
+/// Whether there is no such delivery.
+pub(super) fn is_missing(error: &client::Error) -> bool {
+    is_refused(error, 404)
+}
+
+fn is_refused(error: &client::Error, status: u16) -> bool {
+    matches!(error, client::Error::Problem(problem) if problem.status == status)
+}
+
+/// An issue without a delivery.
+pub(super) struct UntakenIssue {
+    issue: IssueRef,
+    readings: u32,
+    next_reading: Option<Instant>,
+}
+
+impl UntakenIssue {
+    /// The issue that a name means, if it may mean one.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let issue = name.parse().ok()?;
+        Some(Self {
+            issue,
+            readings: 0,
+            next_reading: None,
+        })
+    }
+
+    /// Refuses what nothing can come of: a repository that is no source, a source that takes no issues, and an issue that
+    /// its source has read and not taken.
+    pub(super) async fn must_be_able_to_come(&mut self, client: &Client) -> Result<()> {
+        if self.next_reading.is_some_and(|at| Instant::now() < at) {
+            return Ok(());
+        }
+        if self.readings >= READINGS {
+            return Err(self.not_taken().into());
+        }
+        let read = client.sync_source(&self.issue.repo).await;
+        self.next_reading = Some(Instant::now() + BETWEEN_READINGS);
+        match read {
+            Ok(Answer::Done(_)) => self.readings += 1,
+            // Whoever may not ask for a reading, or asks while none is made, waits for the next one.
+            Ok(Answer::Later(_)) => {}
+            Err(error) if may_pass(&error) => {}
+            Err(error) if takes_none(&error) => return Err(self.takes_none().into()),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    fn not_taken(&self) -> Error {
+        let issue = &self.issue;
+        let what = format!(
+            "{issue} has no delivery: the issues of {} were read, and it is not open with its label",
+            issue.repo
+        );
+        Error::refused("not_taken", what, self.create())
+    }
+
+    fn takes_none(&self) -> Error {
+        let repo = &self.issue.repo;
+        let what = format!(
+            "{} has no delivery, and {repo} has no label whose issues become deliveries",
+            self.issue
+        );
+        let next = format!(
+            "set one with `gaffer source set {repo} --label gaffer`, or {}",
+            self.create()
+        );
+        Error::refused("no_intake_label", what, next)
+    }
+
+    fn create(&self) -> String {
+        format!(
+            "have it become one with `gaffer delivery create --repo {} --issue {}`",
+            self.issue.repo, self.issue.number
+        )
+    }
+}
+
+/// Whether a reading was refused that may be made later: the caller may not ask for it, its source is paused, or it failed.
+fn may_pass(error: &client::Error) -> bool {
+    let may_pass = |status| is_refused(error, status);
+    is_away(error) || may_pass(403) || may_pass(502) || may_pass(409) && !takes_none(error)
+}
+
+/// Whether a source is refused because no issue of it becomes a delivery.
+fn takes_none(error: &client::Error) -> bool {
+    matches!(error, client::Error::Problem(problem) if problem.code == "no_intake_label")
+}

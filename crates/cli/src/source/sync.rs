@@ -1,0 +1,43 @@
+//! `gaffer source sync`: has the issues of a source read now, through the API of a running `gaffer up`.
+
+use anyhow::Result;
+use client::Answer as Came;
+use domain::ids::RepoName;
+use serde_json::json;
+use url::Url;
+
+use crate::context::CommandContext;
+use crate::error::Error;
+use crate::render::Answer;
+use crate::site;
+
+/// Waits for the reading, and says what came of it.
+pub(super) async fn run(
+    repo: &RepoName,
+    url: Option<Url>,
+    here: &CommandContext,
+) -> Result<Answer> {
+    let client = site::api_client(url, here).await?;
+    match client.sync_source(repo).await? {
+        Came::Done(read) => {
+            let (created, closed) = (read.created, read.closed);
+            let json = json!({ "source": repo, "created": created, "closed": closed });
+            Ok(Answer::new(json).line(format!(
+                "The issues of {repo} were read: {}, {} closed theirs.",
+                became(created),
+                closed
+            )))
+        }
+        Came::Later(later) => {
+            let next = "run the command again";
+            Err(Error::refused("not_read_yet", later.sentence, next).into())
+        }
+    }
+}
+
+fn became(created: u32) -> String {
+    match created {
+        1 => "1 became a delivery".to_owned(),
+        more => format!("{more} became deliveries"),
+    }
+}

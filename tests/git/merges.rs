@@ -6,7 +6,7 @@ use crate::dice::Dice;
 use crate::git::Git;
 
 /// How many cases there are: some seconds of git.
-const CASES: usize = 500;
+const CASES: usize = 300;
 
 /// What `git merge-file` writes, and how many conflicts it counts.
 fn by_git(git: &Git, texts: [&[u8]; 3], options: &[&str]) -> (Vec<u8>, i32) {

@@ -202,27 +202,24 @@ impl Work<'_, '_> {
         before: Option<Entry>,
         mode: Mode,
     ) -> Result<BlobId, Refusal> {
-        let deletes = matches!(file.action, Action::Delete(_));
-        let id = match (&file.body, before) {
-            (Body::Text(hunks), Some(entry)) if hunks.is_empty() => entry.id,
+        let content = match (&file.body, before) {
+            (Body::Text(hunks), Some(entry)) if hunks.is_empty() => return stays(file, entry),
             (Body::Text(hunks), before) => {
-                let content = before
-                    .map(|entry| self.content(entry))
-                    .transpose()?
-                    .unwrap_or_default();
-                let placed = place(&content, hunks)?;
-                self.keep(placed, mode)?
+                let content = before.map(|entry| self.content(entry)).transpose()?;
+                place(&content.unwrap_or_default(), hunks)?
             }
-            (Body::Binary(block), before) => {
-                let content = self.binary(file, before, block)?;
-                self.keep(content, mode)?
+            (Body::Binary { backward, .. }, _) if !binary::is_whole(backward) => {
+                return Err(Refusal::BrokenBinary);
             }
+            (Body::Binary { forward, .. }, before) => self.binary(file, before, forward)?,
             (Body::Untold, _) => return Err(Refusal::NoBinary),
         };
-        if deletes && id != BlobId::EMPTY {
-            Err(Refusal::Left)
+        if !file.action.deletes() {
+            self.keep(content, mode)
+        } else if content.is_empty() {
+            Ok(BlobId::EMPTY)
         } else {
-            Ok(id)
+            Err(Refusal::Left)
         }
     }
 
@@ -279,7 +276,7 @@ impl Work<'_, '_> {
 
     /// Keeps a content that was made, and gives its id.
     fn keep(&mut self, content: Vec<u8>, mode: Mode) -> Result<BlobId, Refusal> {
-        if mode == Mode::Submodule && !content.is_empty() {
+        if mode == Mode::Submodule {
             let text = std::str::from_utf8(&content)
                 .ok()
                 .and_then(|text| text.strip_prefix(SUBPROJECT));
@@ -345,6 +342,14 @@ impl Work<'_, '_> {
             .collect();
         Ok(Applied { changes, made })
     }
+}
+
+/// The content of a diff without hunks: as it was, and nothing where the diff deletes it.
+fn stays(file: &FileDiff, entry: Entry) -> Result<BlobId, Refusal> {
+    if file.action.deletes() && entry.id != BlobId::EMPTY {
+        return Err(Refusal::Left);
+    }
+    Ok(entry.id)
 }
 
 fn check_type(file: &FileDiff, before: Option<Entry>) -> Result<(), Refusal> {

@@ -16,15 +16,23 @@ const COPY_SIZE_DEFAULT: usize = 0x10000;
 
 /// The content that a block makes of an earlier one; none if it is broken or too large.
 pub(crate) fn produce(block: &Block, earlier: &[u8]) -> Option<Vec<u8>> {
-    let size = usize::try_from(block.size)
-        .ok()
-        .filter(|size| *size <= BINARY_BYTES_MAX)?;
-    let data = inflate(&decode(&block.data)?, size)?;
+    let data = data(block)?;
     if block.is_delta {
         follow(&data, earlier)
     } else {
         Some(data)
     }
+}
+
+/// Whether a block holds as many bytes as it says.
+pub(crate) fn is_whole(block: &Block) -> bool {
+    data(block).is_some()
+}
+
+fn data(block: &Block) -> Option<Vec<u8>> {
+    let size = usize::try_from(block.size).ok()?;
+    let size = Some(size).filter(|size| *size <= BINARY_BYTES_MAX)?;
+    inflate(&decode(&block.data)?, size)
 }
 
 fn inflate(deflated: &[u8], size: usize) -> Option<Vec<u8>> {

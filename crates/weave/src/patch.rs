@@ -101,7 +101,12 @@ pub enum Body {
     /// Lines change; none do where only the name or the mode changes.
     Text(Vec<Hunk>),
     /// Bytes change.
-    Binary(Block),
+    Binary {
+        /// The way from the old to the new ones.
+        forward: Block,
+        /// The way back, which is only read: git takes no patch where it is broken.
+        backward: Block,
+    },
     /// Bytes change, and the patch does not say how.
     Untold,
 }
@@ -118,6 +123,11 @@ pub struct Block {
 }
 
 impl Action {
+    /// Whether the file goes.
+    pub fn deletes(&self) -> bool {
+        matches!(self, Self::Delete(_))
+    }
+
     /// The path that is read, if there is one.
     pub fn source(&self) -> Option<&str> {
         match self {
@@ -197,7 +207,7 @@ impl Body {
     pub fn hunks(&self) -> &[Hunk] {
         match self {
             Self::Text(hunks) => hunks,
-            Self::Binary(_) | Self::Untold => &[],
+            Self::Binary { .. } | Self::Untold => &[],
         }
     }
 }
@@ -209,7 +219,10 @@ fn file_diff(file: FilePatch<'_, [u8]>, header: &Header, is_git: bool) -> Result
     let new_mode = file.new_mode().copied().map(mode);
     let body = match file.into_patch() {
         PatchKind::Text(patch) => Body::Text(patch.hunks().iter().map(hunk).collect()),
-        PatchKind::Binary(BinaryPatch::Full { forward, .. }) => Body::Binary(block(&forward)),
+        PatchKind::Binary(BinaryPatch::Full { forward, reverse }) => Body::Binary {
+            forward: block(&forward),
+            backward: block(&reverse),
+        },
         PatchKind::Binary(BinaryPatch::Marker) => Body::Untold,
     };
     let index = header.index.clone();
@@ -286,7 +299,11 @@ fn check_names(
         (Some(_), None) => false,
         (None, _) => true,
     };
-    let names = same(text.and_then(|it| it.original()), action.source())
+    let both = text.is_none_or(|it| {
+        it.hunks().is_empty() || (it.original().is_some() && it.modified().is_some())
+    });
+    let names = both
+        && same(text.and_then(|it| it.original()), action.source())
         && same(text.and_then(|it| it.modified()), action.target());
     if agrees && names {
         Ok(())
@@ -305,7 +322,7 @@ fn check_effect(diff: &FileDiff) -> Result<(), Fault> {
         .any(|hunk| hunk.lines.iter().all(is_context));
     let stays = matches!(&diff.action, Action::Modify(_))
         && matches!(&diff.body, Body::Text(hunks) if hunks.is_empty())
-        && (diff.new_mode.is_none() || diff.new_mode == diff.old_mode);
+        && (diff.old_mode.is_none() || diff.new_mode.is_none() || diff.new_mode == diff.old_mode);
     if idle || stays {
         Err(Fault::Empty(main_path(&diff.action)))
     } else {

@@ -82,6 +82,7 @@ fn of_git(text: &[u8]) -> Result<Section<'_>, Fault> {
     let (text, rest) = text.split_at_checked(end).unwrap_or((text, &[]));
     refuse_hunks(rest)?;
     let header = header(text)?;
+    check_blocks(text)?;
     Ok(Section {
         text,
         header: Some(header),
@@ -102,6 +103,21 @@ fn plain(input: &[u8]) -> Result<Section<'_>, Fault> {
         header_is_git: false,
         hunks,
     })
+}
+
+/// Each of the two blocks of a binary ends in an empty line.
+fn check_blocks(text: &[u8]) -> Result<(), Fault> {
+    let mut rest = lines(text).skip_while(|line| !line.starts_with(b"GIT binary patch"));
+    let is_binary = rest.next().is_some();
+    let ends = rest
+        .filter(|line| *line == b"\n" || *line == b"\r\n")
+        .count();
+    if is_binary && ends < 2 {
+        return Err(Fault::Malformed(
+            "a block of a binary breaks off".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 fn refuse_hunks(text: &[u8]) -> Result<(), Fault> {

@@ -30,6 +30,8 @@ type Said = Result<Tree, String>;
 struct Tally {
     applied: usize,
     refused: usize,
+    /// Inputs with several diffs of one path, perhaps.
+    series: usize,
     /// Git joined two lines, and we refused.
     joins: usize,
 }
@@ -71,30 +73,24 @@ fn patches_apply_as_git_applies_them() {
     for _ in 0..CASES {
         let base = dice.tree();
         let member = dice.changed(&base);
-        let target = if dice.chance(10) {
-            base.clone()
-        } else {
-            dice.changed(&base)
-        };
-        trees.extend([base, member, target]);
+        let later = dice.changed(&member);
+        let moved = dice.changed(&base);
+        let target = if dice.chance(10) { base.clone() } else { moved };
+        trees.extend([base, member, later, target]);
     }
     let names = git.store(&trees, &dice.contents);
     let mut tally = Tally::default();
-    for (trees, names) in trees.chunks(3).zip(names.chunks(3)) {
+    for (trees, names) in trees.chunks(4).zip(names.chunks(4)) {
         let style = *dice.pick(&STYLES);
-        let mut arguments = vec![
-            "diff-tree",
-            "-p",
-            "--binary",
-            "--full-index",
-            &names[0],
-            &names[1],
-        ];
-        arguments.extend(style);
-        let patch = git.succeed(&arguments, b"");
+        let mut patch = diff(&git, &names[0], &names[1], style);
+        let series = diff(&git, &names[1], &names[2], &["--no-renames"]);
+        if dice.chance(25) && is_plain(&patch) && is_plain(&series) {
+            patch.extend(series);
+            tally.series += 1;
+        }
         if !patch.is_empty() {
-            let said = git.apply(&names[2], &patch);
-            tally.count(&trees[2], &patch, &dice.contents, said);
+            let said = git.apply(&names[3], &patch);
+            tally.count(&trees[3], &patch, &dice.contents, said);
         }
     }
     println!("{tally:?}");
@@ -102,6 +98,21 @@ fn patches_apply_as_git_applies_them() {
         tally.applied > CASES / 4 && tally.refused > CASES / 10,
         "{tally:?}"
     );
+    assert!(tally.series > CASES / 20, "{tally:?}");
+}
+
+fn diff(git: &Git, from: &str, to: &str, style: &[&str]) -> Vec<u8> {
+    let arguments = ["diff-tree", "-p", "--binary", "--full-index", from, to];
+    git.succeed(&[&arguments, style].concat(), b"")
+}
+
+/// Whether a patch only makes and changes files: of what it moves or deletes, a series leaves git with something else
+/// than its parts say.
+fn is_plain(patch: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(patch);
+    !["\ndeleted file", "\nrename from", "\ncopy from"]
+        .iter()
+        .any(|line| text.contains(line))
 }
 
 /// A patch that was edited badly: lines lost, twice, in another order, or with another byte.
@@ -139,18 +150,7 @@ fn spoilt_patches_are_never_taken_where_git_refuses() {
     let names = git.store(&trees, &dice.contents);
     let (mut same, mut stricter) = (0, 0);
     for (trees, names) in trees.chunks(2).zip(names.chunks(2)) {
-        let patch = git.succeed(
-            &[
-                "diff-tree",
-                "-p",
-                "--binary",
-                "--full-index",
-                "-M",
-                &names[0],
-                &names[1],
-            ],
-            b"",
-        );
+        let patch = diff(&git, &names[0], &names[1], &["-M"]);
         if patch.is_empty() {
             continue;
         }

@@ -1,7 +1,8 @@
 //! A patch applied to a tree by the rules of `git apply`: all hunks of all files, or nothing.
 //!
 //! Several diffs of one path in one input build on each other, as git does it: a rename or a copy reads the file
-//! as it was before the input. Where git would lose an earlier diff by that, the patch is refused.
+//! as it was before the input. Where git would lose an earlier diff by that, a rename is refused.
+//! A file that one diff changes and a later one deletes is gone here, where git leaves it.
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +48,7 @@ pub enum Refusal {
     /// An earlier diff of the same input renamed or deleted it.
     #[error("an earlier diff of the patch renamed or deleted it")]
     Gone,
-    /// An earlier diff of the same input changed what this one renames or copies.
+    /// An earlier diff of the same input changed what this one renames.
     #[error("an earlier diff of the patch changed it, and this one starts before that")]
     ChangedBefore,
     /// It is to be made and exists.
@@ -166,12 +167,12 @@ impl Work<'_, '_> {
                 Some(State::Gone) => Err(Refusal::Gone),
                 None => in_tree(path),
             },
-            Action::Rename { from, .. } | Action::Copy { from, .. } => {
-                match self.states.get(from) {
-                    Some(State::There { fresh: false, .. }) => Err(Refusal::ChangedBefore),
-                    Some(State::There { fresh: true, .. } | State::Gone) | None => in_tree(from),
-                }
-            }
+            // What git shows as copied was so before the diff, whatever the diff does to it.
+            Action::Copy { from, .. } => in_tree(from),
+            Action::Rename { from, .. } => match self.states.get(from) {
+                Some(State::There { fresh: false, .. }) => Err(Refusal::ChangedBefore),
+                Some(State::There { fresh: true, .. } | State::Gone) | None => in_tree(from),
+            },
         }
     }
 

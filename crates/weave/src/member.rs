@@ -7,6 +7,9 @@ use crate::patch::{self, Action, Fault, FileDiff, Patch};
 use crate::tree::{BlobId, Contents, Entry, Mode, Tree};
 use crate::verdict::Clash;
 
+/// The shortest id that git writes by itself.
+const SHORT_ID_DIGITS: usize = 7;
+
 /// One pull request, or one patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
@@ -174,7 +177,8 @@ fn earlier(file: &FileDiff, base: Option<Entry>) -> Option<Entry> {
     let Some(index) = &file.index else {
         return base.filter(|_| file.body.hunks().is_empty());
     };
-    let same = base.filter(|entry| entry.id.to_string().starts_with(&index.old));
+    let is_short = index.old.len() >= SHORT_ID_DIGITS;
+    let same = base.filter(|entry| is_short && entry.id.to_string().starts_with(&index.old));
     let id = index.old.parse().ok().or(same.map(|entry| entry.id))?;
     Some(Entry { mode, id })
 }

@@ -214,26 +214,36 @@ fn header(text: &[u8]) -> Result<Header, Fault> {
         .iter()
         .any(|it| line.starts_with(it));
         if let Some(rest) = line.strip_prefix(b"index ") {
-            header.index = index(rest);
+            header.index = index(rest)?;
         }
     }
     Ok(header)
 }
 
-fn index(rest: &[u8]) -> Option<Index> {
-    let text = std::str::from_utf8(rest).ok()?.trim_end();
+/// The `index` line; one without two ids is none, as for git, but a mode has to be one.
+fn index(rest: &[u8]) -> Result<Option<Index>, Fault> {
+    let text = String::from_utf8_lossy(rest);
+    let text = text.trim_end_matches(['\n', '\r']);
     let (ids, mode) = text
         .split_once(' ')
         .map_or((text, None), |(ids, mode)| (ids, Some(mode)));
-    let (old, new) = ids.split_once("..")?;
-    let is_id =
-        |id: &str| (4..=40).contains(&id.len()) && id.bytes().all(|it| it.is_ascii_hexdigit());
-    if !is_id(old) || !is_id(new) {
-        return None;
-    }
-    Some(Index {
-        old: old.to_ascii_lowercase(),
-        new: new.to_ascii_lowercase(),
-        mode: mode.and_then(Mode::from_octal),
-    })
+    let is_id = |id: &&str| id.len() <= 40;
+    let Some((old, new)) = ids
+        .split_once("..")
+        .filter(|(old, new)| is_id(old) && is_id(new))
+    else {
+        return Ok(None);
+    };
+    let mode = mode.map(|mode| Mode::from_octal(mode.trim_end()).ok_or_else(|| bad_mode(mode)));
+    let (old, new) = (old.to_ascii_lowercase(), new.to_ascii_lowercase());
+    Ok(Some(Index {
+        old,
+        new,
+        mode: mode.transpose()?,
+    }))
+}
+
+fn bad_mode(mode: &str) -> Fault {
+    let shown: String = mode.chars().take(20).collect();
+    Fault::Malformed(format!("its header has no such mode: {shown}"))
 }

@@ -13,6 +13,9 @@ const DIFF: &[u8] = b"diff --git ";
 /// What begins a hunk.
 const HUNK: &[u8] = b"@@ -";
 
+/// What follows a last line that has no end.
+const NO_LINE_END: &[u8] = b"\\ No newline at end of file";
+
 /// The line `index OLD..NEW MODE`: blobs by full or shortened ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
@@ -149,6 +152,7 @@ fn extent(text: &[u8]) -> Result<(usize, usize), Fault> {
             new = new.checked_sub(less_new).ok_or_else(|| malformed(line))?;
         }
         while let Some(line) = rest.next_if(|line| line.starts_with(b"\\")) {
+            sides(line).ok_or_else(|| malformed(line))?;
             at += line.len();
         }
     }
@@ -161,7 +165,8 @@ fn sides(line: &[u8]) -> Option<(usize, usize)> {
         b' ' | b'\n' => Some((1, 1)),
         b'-' => Some((1, 0)),
         b'+' => Some((0, 1)),
-        b'\\' => Some((0, 0)),
+        // What else begins so means the same to git, and nothing to `diffy`.
+        b'\\' if line.starts_with(NO_LINE_END) => Some((0, 0)),
         _ => None,
     }
 }

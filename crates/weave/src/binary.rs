@@ -134,3 +134,109 @@ fn byte(rest: &mut &[u8]) -> Option<u8> {
     *rest = after;
     Some(*first)
 }
+
+#[cfg(test)]
+mod tests {
+    use flate2::{Compress, Compression, FlushCompress};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A block as git writes it, whatever it says of its size.
+    fn block(is_delta: bool, size: usize, data: &[u8]) -> Block {
+        let mut deflated = Vec::with_capacity(data.len() + 100);
+        let mut deflate = Compress::new(Compression::default(), true);
+        deflate
+            .compress_vec(data, &mut deflated, FlushCompress::Finish)
+            .unwrap();
+        let lines: Vec<u8> = deflated.chunks(52).flat_map(encoded).collect();
+        Block {
+            is_delta,
+            size: size as u64,
+            data: lines,
+        }
+    }
+
+    fn encoded(bytes: &[u8]) -> Vec<u8> {
+        let first = if bytes.len() <= 26 {
+            b'A' - 1
+        } else {
+            b'a' - 27
+        };
+        let mut line = vec![first + u8::try_from(bytes.len()).unwrap()];
+        for group in bytes.chunks(4) {
+            let mut four = [0; 4];
+            four[..group.len()].copy_from_slice(group);
+            let value = u32::from_be_bytes(four);
+            line.extend(
+                (0..5)
+                    .rev()
+                    .map(|power| DIGITS[(value / 85_u32.pow(power) % 85) as usize]),
+            );
+        }
+        line.push(b'\n');
+        line
+    }
+
+    #[test]
+    fn a_block_of_git_is_read() {
+        let data = b"UcmV+l0QLU>0RjUA1qKHQ2>`DEE&u=k\n".to_vec();
+        let block = Block {
+            is_delta: false,
+            size: 10,
+            data,
+        };
+        assert_eq!(produce(&block, b""), Some((0..10).collect()));
+    }
+
+    #[test]
+    fn a_block_holds_exactly_what_it_says() {
+        let data = [7; 300];
+        assert_eq!(produce(&block(false, 300, &data), b""), Some(data.to_vec()));
+        for size in [0, 299, 301, BINARY_BYTES_MAX + 1, usize::MAX] {
+            assert_eq!(produce(&block(false, size, &data), b""), None, "{size}");
+        }
+        let large = vec![0; BINARY_BYTES_MAX + 1];
+        assert_eq!(produce(&block(false, large.len(), &large), b""), None);
+        let mut cut = block(false, 300, &data);
+        cut.data.truncate(10);
+        assert_eq!(produce(&cut, b""), None);
+    }
+
+    #[test]
+    fn a_delta_takes_from_the_content_before_and_is_as_long_as_it_says() {
+        let follows = |delta: &[u8]| produce(&block(true, delta.len(), delta), b"hello");
+        for (delta, expected) in [
+            (&[5, 4, 0x90, 2, 2, b'X', b'Y'][..], Some(&b"heXY"[..])),
+            (&[5, 3, 0x91, 1, 3], Some(b"ell")),
+            (&[4, 3, 0x91, 1, 3], None),
+            (&[5, 4, 0x91, 1, 3], None),
+            (&[5, 2, 0x91, 1, 3], None),
+            (&[5, 3, 0x91, 3, 3], None),
+            (&[5, 1, 0], None),
+            (&[5, 2, 3, b'X'], None),
+            (&[5], None),
+        ] {
+            assert_eq!(follows(delta).as_deref(), expected, "{delta:?}");
+        }
+    }
+
+    #[test]
+    fn a_small_delta_makes_nothing_endless() {
+        let earlier = vec![7; 0x10000];
+        let mut delta = vec![0x80, 0x80, 4, 0x80, 0x80, 4];
+        delta.extend([0x80; 100_000]);
+        assert_eq!(produce(&block(true, delta.len(), &delta), &earlier), None);
+        let large = [0x80, 0x80, 4, 0xff, 0xff, 0xff, 0x7f];
+        assert_eq!(produce(&block(true, large.len(), &large), &earlier), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(is_delta: bool, size in 0..200_u64, data: Vec<u8>, earlier: Vec<u8>) {
+            let _ = produce(&Block { is_delta, size, data: data.clone() }, &earlier);
+            let size = data.len();
+            let _ = produce(&block(is_delta, size, &data), &earlier);
+        }
+    }
+}

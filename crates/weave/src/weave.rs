@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::attempt::{Fit, Stage};
 use crate::group::{Group, Shares, groups, plan};
 use crate::member::{Change, Member, Prepared, Work};
+use crate::patch::FileDiff;
 use crate::tree::{BlobId, Contents, Entry, Mode, Tree};
 use crate::verdict::{Against, Clash, ClashKind, Conflict, Verdict};
 
@@ -24,6 +25,28 @@ pub enum Order {
     Planned,
     /// As they are given.
     Given,
+}
+
+/// Where a weave begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'s> {
+    /// The newest tree of the target: a member that fails on it alone stands on a stale base.
+    pub target: &'s Tree,
+    /// What is woven so far: the target, or what an earlier part of the same weave made of it.
+    pub woven: &'s Tree,
+    /// The members that are in it.
+    pub inside: &'s [Member],
+}
+
+impl<'s> Start<'s> {
+    /// A weave that begins at the target.
+    pub fn at(target: &'s Tree) -> Self {
+        Self {
+            target,
+            woven: target,
+            inside: &[],
+        }
+    }
 }
 
 /// Why a weave is not begun.
@@ -52,7 +75,7 @@ pub struct Outcome {
 /// What came of a weave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Woven {
-    /// The base with all that is in.
+    /// What was woven before, with all that is in now.
     pub tree: Tree,
     /// Contents that the tree or a conflict names and that the weave made: the caller sends them.
     pub made: Contents,
@@ -63,47 +86,37 @@ pub struct Woven {
 }
 
 /// The blobs whose contents a weave may need; what is not loaded becomes a conflict where it is needed.
-pub fn needs(base: &Tree, members: &[Member]) -> BTreeSet<BlobId> {
+pub fn needs(start: Start<'_>, members: &[Member]) -> BTreeSet<BlobId> {
     let none = Contents::new();
-    let prepared: Vec<_> = members
-        .iter()
-        .map(|member| Prepared::new(member, base, &none))
-        .collect();
-    let contested = contested(base, &prepared);
+    let prepare = |member| Prepared::new(member, start.target, &none);
+    let inside: Vec<_> = start.inside.iter().map(prepare).collect();
+    let prepared: Vec<_> = members.iter().map(prepare).collect();
+    let contested = contested(start, &prepared, &inside);
     let mut ids = BTreeSet::new();
     let mut need = |entry: Option<Entry>| {
         ids.extend(
             entry
                 .filter(|it| it.mode != Mode::Submodule)
                 .map(|it| it.id),
-        )
+        );
     };
-    for member in &prepared {
-        let changed = member
-            .changed
+    let mut need_path = |path: &str| {
+        [start.target, start.woven]
             .iter()
-            .flatten()
-            .filter(|(path, _)| contested.contains(path.as_str()));
-        changed.for_each(|(path, change)| {
-            [change.before, change.after, base.get(path)]
-                .into_iter()
-                .for_each(&mut need)
-        });
-        for file in member.files() {
-            let is_patch = matches!(member.member.work, Work::Patch(_));
-            if is_patch || file.action.changed().any(|path| contested.contains(path)) {
-                need(file.action.source().and_then(|path| base.get(path)));
-                let index = file
-                    .index
-                    .as_ref()
-                    .filter(|_| is_patch)
-                    .and_then(|index| index.full());
-                need(index.map(|(old, _)| Entry {
-                    mode: file.old_mode.unwrap_or(Mode::File),
-                    id: old,
-                }));
-            }
+            .for_each(|tree| need(tree.get(path)))
+    };
+    contested.iter().for_each(|path| need_path(path));
+    for member in &prepared {
+        let is_patch = matches!(member.member.work, Work::Patch(_));
+        let is_read = |file: &&FileDiff| {
+            is_patch || file.action.changed().any(|path| contested.contains(path))
+        };
+        for file in member.files().iter().filter(is_read) {
+            file.action.source().into_iter().for_each(&mut need_path);
         }
+    }
+    for member in prepared.iter().chain(&inside) {
+        ids.extend(own_blobs(member, &contested));
     }
     ids.extend(
         members
@@ -115,21 +128,50 @@ pub fn needs(base: &Tree, members: &[Member]) -> BTreeSet<BlobId> {
     ids
 }
 
+/// The blobs of a member that others may have to be merged with, or that its index lines start from.
+fn own_blobs<'b>(
+    member: &'b Prepared<'_>,
+    contested: &'b BTreeSet<&str>,
+) -> impl Iterator<Item = BlobId> + 'b {
+    let changed = member.changed.iter().flatten();
+    let changed = changed.filter(|(path, _)| contested.contains(path.as_str()));
+    let entries = changed
+        .flat_map(|(_, change)| [change.before, change.after])
+        .flatten();
+    let blobs = entries
+        .filter(|entry| entry.mode != Mode::Submodule)
+        .map(|entry| entry.id);
+    let is_patch = matches!(member.member.work, Work::Patch(_));
+    let files = member
+        .files()
+        .iter()
+        .filter(move |file| is_patch && file.old_mode != Some(Mode::Submodule));
+    let starts = files.filter_map(|file| file.index.as_ref()?.full());
+    blobs.chain(starts.map(|(old, _)| old))
+}
+
 /// The blobs that say what a member was shown.
 fn shown(clash: &Clash) -> impl Iterator<Item = BlobId> {
     [clash.base, clash.ours, clash.theirs].into_iter().flatten()
 }
 
-/// Paths that several members change, or that the target changed since a member's merge base.
-fn contested<'p>(base: &Tree, members: &'p [Prepared<'_>]) -> BTreeSet<&'p str> {
+/// Paths that several members change, or that are no more as they were at a member's merge base.
+fn contested<'p>(
+    start: Start<'_>,
+    members: &'p [Prepared<'_>],
+    inside: &'p [Prepared<'_>],
+) -> BTreeSet<&'p str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for path in inside.iter().flat_map(Prepared::paths) {
+        *counts.entry(path).or_default() += 1;
+    }
     for member in members {
         for path in member.paths() {
             let known = member
                 .changed
                 .as_ref()
                 .and_then(|changed| changed.get(path));
-            let moved = known.is_some_and(|change: &Change| change.before != base.get(path));
+            let moved = known.is_some_and(|change: &Change| change.before != start.woven.get(path));
             *counts.entry(path).or_default() += if moved { 2 } else { 1 };
         }
     }
@@ -142,16 +184,15 @@ fn contested<'p>(base: &Tree, members: &'p [Prepared<'_>]) -> BTreeSet<&'p str> 
 
 /// Weaves members into a tree.
 pub fn weave(
-    base: &Tree,
+    start: Start<'_>,
     members: &[Member],
     order: Order,
     loaded: &Contents,
 ) -> Result<Woven, Excess> {
-    check(base, members)?;
-    let prepared: Vec<_> = members
-        .iter()
-        .map(|member| Prepared::new(member, base, loaded))
-        .collect();
+    check(start, members)?;
+    let prepare = |member| Prepared::new(member, start.target, loaded);
+    let inside: Vec<_> = start.inside.iter().map(prepare).collect();
+    let prepared: Vec<_> = members.iter().map(prepare).collect();
     let shares: Vec<_> = prepared.iter().map(shares).collect();
     let (order, groups) = match order {
         Order::Planned => {
@@ -160,31 +201,33 @@ pub fn weave(
         }
         Order::Given => ((0..members.len()).collect(), groups(&shares)),
     };
-    let mut loom = Loom::new(base, loaded);
-    let outcomes = order
-        .into_iter()
-        .filter_map(|at| prepared.get(at))
+    let mut loom = Loom::new(start, loaded, &inside);
+    let tried = order.into_iter().filter_map(|at| prepared.get(at));
+    let outcomes = tried
         .map(|member| Outcome {
             number: member.member.number,
             verdict: loom.add(member),
-        });
-    let outcomes = outcomes.collect();
+        })
+        .collect();
     Ok(loom.finish(outcomes, groups))
 }
 
-fn check(base: &Tree, members: &[Member]) -> Result<(), Excess> {
-    if members.len() > MEMBERS_MAX {
+fn check(start: Start<'_>, members: &[Member]) -> Result<(), Excess> {
+    if members.len() + start.inside.len() > MEMBERS_MAX {
         return Err(Excess::Members);
     }
     let too_many = |member: &Member| match &member.work {
         Work::Trees { changed, .. } => changed.len() > PATHS_MAX,
         Work::Patch(_) => false,
     };
-    if base.len() > PATHS_MAX || members.iter().any(too_many) {
+    if start.woven.len().max(start.target.len()) > PATHS_MAX || members.iter().any(too_many) {
         return Err(Excess::Paths);
     }
     let mut numbers = BTreeSet::new();
-    let twice = members.iter().find(|member| !numbers.insert(member.number));
+    let all = start.inside.iter().chain(members);
+    let twice = all
+        .into_iter()
+        .find(|member| !numbers.insert(member.number));
     twice.map_or(Ok(()), |member| Err(Excess::Twice(member.number)))
 }
 
@@ -198,7 +241,7 @@ fn shares<'p>(member: &'p Prepared<'_>) -> Shares<'p> {
 
 /// What is woven so far, and by which members.
 struct Loom<'l, 'm> {
-    base: &'l Tree,
+    target: &'l Tree,
     loaded: &'l Contents,
     tree: Tree,
     made: Contents,
@@ -207,14 +250,14 @@ struct Loom<'l, 'm> {
 }
 
 impl<'l, 'm> Loom<'l, 'm> {
-    fn new(base: &'l Tree, loaded: &'l Contents) -> Self {
+    fn new(start: Start<'l>, loaded: &'l Contents, inside: &'l [Prepared<'m>]) -> Self {
         Self {
-            base,
+            target: start.target,
             loaded,
-            tree: base.clone(),
+            tree: start.woven.clone(),
             made: Contents::new(),
-            renamed: BTreeSet::new(),
-            inside: Vec::new(),
+            renamed: inside.iter().flat_map(Prepared::renamed).collect(),
+            inside: inside.iter().collect(),
         }
     }
 
@@ -250,7 +293,7 @@ impl<'l, 'm> Loom<'l, 'm> {
 
     /// Tries a member alone on the base, to say against what it conflicts.
     fn conflict(&self, member: &Prepared<'_>, clashes: Vec<Clash>) -> Conflict {
-        let alone = self.stage(self.base).fit(member);
+        let alone = self.stage(self.target).fit(member);
         let against = match alone {
             Ok(_) => Against::Members(self.rivals(member, &clashes)),
             Err(_) => Against::StaleBase,

@@ -40,8 +40,14 @@ fn taken_is_exact_and_needs_no_content() {
     world::set(&mut one, "sub", None, Some(submodule));
     let two = shop.trees(2, &[("b", None), ("moved", Some("b\n"))]);
     let members = [one, two];
-    assert_eq!(needs(&shop.base, &members), BTreeSet::new());
-    let woven = weave(&shop.base, &members, Order::Planned, &Contents::new()).unwrap();
+    assert_eq!(needs(Start::at(&shop.base), &members), BTreeSet::new());
+    let woven = weave(
+        Start::at(&shop.base),
+        &members,
+        Order::Planned,
+        &Contents::new(),
+    )
+    .unwrap();
     assert_eq!(verdict(&woven, 1), &inside(Way::Taken, 5));
     assert_eq!(verdict(&woven, 2), &inside(Way::Taken, 2));
     assert_eq!(woven.made, Contents::new());
@@ -199,7 +205,13 @@ fn an_order_that_is_given_is_kept() {
         shop.trees(2, &[("a", Some("two\n"))]),
         shop.trees(1, &[("a", Some("one\n"))]),
     ];
-    let woven = weave(&shop.base, &members, Order::Given, &shop.contents).unwrap();
+    let woven = weave(
+        Start::at(&shop.base),
+        &members,
+        Order::Given,
+        &shop.contents,
+    )
+    .unwrap();
     assert_eq!(
         woven
             .outcomes
@@ -278,7 +290,12 @@ fn limits_are_told() {
     let member = shop.trees(1, &[("a", Some("1\n"))]);
     let twice = [member.clone(), member.clone()];
     assert_eq!(
-        weave(&shop.base, &twice, Order::Planned, &shop.contents),
+        weave(
+            Start::at(&shop.base),
+            &twice,
+            Order::Planned,
+            &shop.contents
+        ),
         Err(Excess::Twice(1))
     );
     let many: Vec<_> = (0..=MEMBERS_MAX as u64)
@@ -288,7 +305,7 @@ fn limits_are_told() {
         })
         .collect();
     assert_eq!(
-        weave(&shop.base, &many, Order::Planned, &shop.contents),
+        weave(Start::at(&shop.base), &many, Order::Planned, &shop.contents),
         Err(Excess::Members)
     );
     let entry = Entry {
@@ -297,7 +314,40 @@ fn limits_are_told() {
     };
     let large: Tree = (0..=PATHS_MAX).map(|at| (at.to_string(), entry)).collect();
     assert_eq!(
-        weave(&large, &[member], Order::Planned, &shop.contents),
+        weave(Start::at(&large), &[member], Order::Planned, &shop.contents),
         Err(Excess::Paths)
     );
+}
+
+#[test]
+fn a_weave_in_parts_is_the_weave_of_all() {
+    let text = numbered(30);
+    let edited =
+        |line: &str, new: &str| text.replace(&format!("\n{line}\n"), &format!("\n{new}\n"));
+    let mut shop = Shop::new(&[("a", &text)]);
+    let members: Vec<Member> = [
+        (1, "3", "one"),
+        (2, "13", "two"),
+        (3, "13", "three"),
+        (4, "23", "four"),
+    ]
+    .into_iter()
+    .map(|(number, line, new)| shop.patched(number, &[("a", Some(&edited(line, new)))]))
+    .collect();
+    let whole = shop.weave(&members);
+    let (first, rest) = members.split_at(2);
+    let before = shop.weave(first);
+    shop.contents.extend(before.made.clone());
+    let start = Start {
+        target: &shop.base,
+        woven: &before.tree,
+        inside: first,
+    };
+    let needed = needs(start, rest);
+    let loaded = shop.contents.iter().filter(|(id, _)| needed.contains(id));
+    let loaded = loaded.map(|(id, content)| (*id, content.clone())).collect();
+    let after = weave(start, rest, Order::Planned, &loaded).unwrap();
+    assert_eq!(after.tree, whole.tree);
+    assert_eq!(after.outcomes, whole.outcomes[2..]);
+    assert_eq!(out(&after, 3).against, Against::Members(vec![2]));
 }

@@ -114,7 +114,7 @@ fn what_was_shown_is_needed_again() {
     let clashes = out(&shop.weave(&[winner, refused]), 2).clashes.clone();
     let mut member = shop.trees(2, &[("b", Some("new\n"))]);
     member.refused = clashes;
-    let needed = needs(&shop.base, &[member]);
+    let needed = needs(Start::at(&shop.base), &[member]);
     let ids = [BASE, WON, LOST].map(|text| BlobId::of(text.as_bytes()).unwrap());
     assert_eq!(needed, BTreeSet::from(ids));
 }
@@ -130,7 +130,7 @@ fn what_a_conflict_names_is_sent_although_the_tree_moved_on() {
     let three = shop.trees(3, &[("a", Some(&edited("13", "three")))]);
     let four = shop.trees(4, &[("a", Some(&edited("23", "four")))]);
     let woven = weave(
-        &shop.base,
+        Start::at(&shop.base),
         &[one, two, three, four],
         Order::Given,
         &shop.contents,

@@ -92,9 +92,9 @@ proptest! {
         let all: Vec<Edits> =
             lines.iter().enumerate().map(|(file, (line, gone))| vec![(file, *line, *gone)]).collect();
         let mut members = members(&mut shop, &all);
-        let straight = weave(&shop.base, &members, Order::Given, &shop.contents).unwrap();
+        let straight = weave(Start::at(&shop.base), &members, Order::Given, &shop.contents).unwrap();
         members.rotate_left(first);
-        let turned = weave(&shop.base, &members, Order::Given, &shop.contents).unwrap();
+        let turned = weave(Start::at(&shop.base), &members, Order::Given, &shop.contents).unwrap();
         prop_assert_eq!(straight.tree, turned.tree);
     }
 
@@ -102,7 +102,7 @@ proptest! {
     fn what_is_needed_is_enough(all in proptest::collection::vec(edits(), 1..6)) {
         let mut shop = shop();
         let members = members(&mut shop, &all);
-        let with_all = weave(&shop.base, &members, Order::Planned, &shop.contents).unwrap();
+        let with_all = weave(Start::at(&shop.base), &members, Order::Planned, &shop.contents).unwrap();
         prop_assert_eq!(shop.weave(&members), with_all);
     }
 
@@ -136,7 +136,7 @@ proptest! {
         }
         for (content, new) in shop.contents.values_mut().zip(texts) { *content = new }
         for order in [Order::Planned, Order::Given] {
-            let _ = weave(&shop.base, &members, order, &shop.contents);
+            let _ = weave(Start::at(&shop.base), &members, order, &shop.contents);
         }
     }
 }

@@ -100,10 +100,10 @@ impl Shop {
 
     /// Weaves with no more loaded than what is said to be needed.
     pub(super) fn weave(&self, members: &[Member]) -> Woven {
-        let needed = needs(&self.base, members);
+        let needed = needs(Start::at(&self.base), members);
         let loaded = self.contents.iter().filter(|(id, _)| needed.contains(id));
         let loaded = loaded.map(|(id, content)| (*id, content.clone())).collect();
-        weave(&self.base, members, Order::Planned, &loaded).unwrap()
+        weave(Start::at(&self.base), members, Order::Planned, &loaded).unwrap()
     }
 
     /// A text of what came out.

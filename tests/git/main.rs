@@ -2,6 +2,12 @@
 //!
 //! Cases are random with a fixed seed; a case that differs is printed whole.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::print_stdout,
+    reason = "how many cases there were, for who asks with --nocapture"
+)]
+
 mod applies;
 mod dice;
 mod git;

@@ -152,7 +152,9 @@ fn extent(text: &[u8]) -> Result<(usize, usize), Fault> {
             new = new.checked_sub(less_new).ok_or_else(|| malformed(line))?;
         }
         while let Some(line) = rest.next_if(|line| line.starts_with(b"\\")) {
-            sides(line).ok_or_else(|| malformed(line))?;
+            if !line.starts_with(NO_LINE_END) {
+                return Err(malformed(line));
+            }
             at += line.len();
         }
     }
@@ -161,7 +163,8 @@ fn extent(text: &[u8]) -> Result<(usize, usize), Fault> {
 
 /// How many lines of the old and the new file a line of a hunk is.
 fn sides(line: &[u8]) -> Option<(usize, usize)> {
-    match line.first()? {
+    let line = line.strip_suffix(b"\n")?;
+    match line.first().unwrap_or(&b'\n') {
         b' ' | b'\n' => Some((1, 1)),
         b'-' => Some((1, 0)),
         b'+' => Some((0, 1)),

@@ -172,6 +172,7 @@ fn no_hunk_is_lost() {
         file.replace("-1 +1", "-1 +99999999999999999999"),
         file.replace("-1 +1", "-1,18446744073709551615 +1"),
         file.replace("+b\n", ""),
+        file.replace("+b\n", "+b"),
         file.to_owned() + "\\ Kein Zeilenumbruch am Dateiende.\n",
     ] {
         assert!(matches!(fault(&text), Fault::Malformed(_)), "{text}");

@@ -101,7 +101,7 @@ fn patches_apply_as_git_applies_them() {
     assert!(tally.series > CASES / 20, "{tally:?}");
 }
 
-fn diff(git: &Git, from: &str, to: &str, style: &[&str]) -> Vec<u8> {
+pub(crate) fn diff(git: &Git, from: &str, to: &str, style: &[&str]) -> Vec<u8> {
     let arguments = ["diff-tree", "-p", "--binary", "--full-index", from, to];
     git.succeed(&[&arguments, style].concat(), b"")
 }

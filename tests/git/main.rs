@@ -12,3 +12,4 @@ mod applies;
 mod dice;
 mod git;
 mod merges;
+mod weaves;

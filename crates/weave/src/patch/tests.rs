@@ -162,9 +162,11 @@ fn a_header_that_contradicts_the_names_is_refused() {
 #[test]
 fn no_hunk_is_lost() {
     let file = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n";
+    let plain = file.split_once('\n').unwrap().1;
     for text in [
         format!("{file}junk\n@@ -9 +9 @@\n-c\n+d\n"),
         format!("@@ -9 +9 @@\n-c\n+d\n{file}"),
+        format!("{plain}junk\n@@ -9 +9 @@\n-c\n+d\n"),
         format!("{file}\n--- a/c\n+++ b/c\n@@ -9 +9 @@\n-c\n+d\n"),
         file.replace("-1 +1", "-1,2 +1"),
         file.replace("-1 +1", "-1 +1,2"),
@@ -181,8 +183,20 @@ fn no_hunk_is_lost() {
 
 #[test]
 fn a_header_that_takes_long_to_cut_is_refused() {
-    let text = format!("diff --git {}\n", "a/a b/a ".repeat(100_000));
-    assert!(matches!(fault(&text), Fault::Malformed(_)));
+    let text = format!("diff --git {}\n", "a/a b/a ".repeat(10_000));
+    assert_eq!(
+        fault(&text),
+        Fault::Malformed("a line of its header is too long".to_owned())
+    );
+}
+
+#[test]
+fn a_binary_that_breaks_off_is_refused() {
+    let text = "diff --git a/a b/a\nindex 11111..22222 100644\nGIT binary patch\n\
+        literal 0\nHcmV?d00001\n\nliteral 0\nHcmV?d00001\n\n";
+    assert!(parse(text.as_bytes()).is_ok());
+    let cut = text.strip_suffix('\n').unwrap();
+    assert!(matches!(fault(cut), Fault::Malformed(_)));
 }
 
 proptest! {

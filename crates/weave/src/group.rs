@@ -57,6 +57,8 @@ struct Overlaps<'a> {
     roots: Vec<usize>,
     /// The shared paths of each member.
     shared: Vec<BTreeSet<&'a str>>,
+    /// The shared paths of each group and its lowest number, by its first member.
+    groups: BTreeMap<usize, (BTreeSet<&'a str>, u64)>,
 }
 
 impl<'a> Overlaps<'a> {
@@ -70,6 +72,7 @@ impl<'a> Overlaps<'a> {
         let mut overlaps = Self {
             roots: (0..members.len()).collect(),
             shared: vec![BTreeSet::new(); members.len()],
+            groups: BTreeMap::new(),
         };
         for (path, own) in &by_path {
             overlaps.share(path, own);
@@ -78,7 +81,19 @@ impl<'a> Overlaps<'a> {
                 overlaps.share(path, &own.union(above).copied().collect());
             }
         }
+        overlaps.sum_up(members);
         overlaps
+    }
+
+    fn sum_up(&mut self, members: &[Shares<'a>]) {
+        for (at, member) in members.iter().enumerate() {
+            let root = self.root(at);
+            let own = self.shared.get(at).into_iter().flatten().copied();
+            let none = || (BTreeSet::new(), member.number);
+            let (shared, lowest) = self.groups.entry(root).or_insert_with(none);
+            shared.extend(own);
+            *lowest = member.number.min(*lowest);
+        }
     }
 
     fn share(&mut self, path: &'a str, members: &BTreeSet<usize>) {
@@ -108,20 +123,6 @@ impl<'a> Overlaps<'a> {
         at
     }
 
-    /// All shared paths of a member's group, and its lowest number.
-    fn group(&self, members: &[Shares<'a>], at: usize) -> (BTreeSet<&'a str>, u64) {
-        let root = self.root(at);
-        let of_group = |(other, _): &(usize, &Shares<'_>)| self.root(*other) == root;
-        let group: Vec<_> = members.iter().enumerate().filter(of_group).collect();
-        let shared = group
-            .iter()
-            .filter_map(|(other, _)| self.shared.get(*other))
-            .flatten()
-            .copied();
-        let lowest = group.iter().map(|(_, member)| member.number).min();
-        (shared.collect(), lowest.unwrap_or_default())
-    }
-
     fn rank(&self, members: &[Shares<'a>], at: usize) -> Rank {
         let Some(member) = members.get(at) else {
             return Rank::default();
@@ -131,8 +132,10 @@ impl<'a> Overlaps<'a> {
             Some(place) => (0, place, 0, 0, member.number),
             None if own == 0 => (1, member.paths.len(), 0, 0, member.number),
             None => {
-                let (shared, lowest) = self.group(members, at);
-                (2, shared.len(), lowest, own, member.number)
+                let group = self.groups.get(&self.root(at));
+                let (overlap, lowest) =
+                    group.map_or((0, 0), |(shared, lowest)| (shared.len(), *lowest));
+                (2, overlap, lowest, own, member.number)
             }
         }
     }
@@ -147,8 +150,9 @@ impl<'a> Overlaps<'a> {
             match groups.iter_mut().find(|(other, _)| *other == root) {
                 Some((_, group)) => group.members.push(number),
                 None => {
-                    let (shared, _) = self.group(members, *at);
-                    let shared = shared.into_iter().map(str::to_owned).collect();
+                    let shared = self.groups.get(&root).into_iter();
+                    let shared = shared.flat_map(|(shared, _)| shared);
+                    let shared = shared.map(|path| (*path).to_owned()).collect();
                     groups.push((
                         root,
                         Group {

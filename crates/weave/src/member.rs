@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::apply::apply;
 use crate::patch::{self, Action, Fault, FileDiff, Patch};
+use crate::path;
 use crate::tree::{BlobId, Contents, Entry, Mode, Tree};
 use crate::verdict::Clash;
 
@@ -76,7 +77,7 @@ impl<'m> Prepared<'m> {
                     changed: Some(changed.clone()),
                     patch,
                     own: Contents::new(),
-                    fault: None,
+                    fault: changed.keys().find_map(|path| no_path(path)),
                 }
             }
             Work::Patch(text) => match patch::parse(text) {
@@ -129,6 +130,12 @@ impl<'m> Prepared<'m> {
         });
         said.chain(moved.map(|(path, _)| path.clone())).collect()
     }
+}
+
+/// Why a path may be in no tree, if it may not.
+fn no_path(path: &str) -> Option<Fault> {
+    let fault = path::check(path).err()?;
+    Some(Fault::Path(path.chars().take(200).collect(), fault))
 }
 
 /// What a patch changes and the contents that it makes, seen from the blobs that its index lines name.

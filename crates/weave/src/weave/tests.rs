@@ -285,6 +285,18 @@ fn what_is_no_patch_is_told() {
 }
 
 #[test]
+fn a_path_that_git_refuses_is_told() {
+    let mut shop = Shop::new(&[]);
+    let member = shop.trees(1, &[("a/.git/hooks/x", Some("x\n"))]);
+    let woven = shop.weave(&[member]);
+    assert!(matches!(
+        verdict(&woven, 1),
+        Verdict::Unreadable(Fault::Path(..))
+    ));
+    assert!(woven.tree.is_empty());
+}
+
+#[test]
 fn limits_are_told() {
     let mut shop = Shop::new(&[]);
     let member = shop.trees(1, &[("a", Some("1\n"))]);

@@ -88,13 +88,13 @@ pub type Read<'a> = dyn Fn(BlobId) -> Option<&'a [u8]> + 'a;
 
 /// Applies a patch to a tree. `read` gives contents by id.
 pub fn apply<'a>(patch: &Patch, tree: &Tree, read: &Read<'a>) -> Result<Applied, Refused> {
-    let files: Vec<_> = patch.files.iter().collect();
-    apply_files(&files, tree, read)
+    apply_files(&patch.files, &|_| true, tree, read)
 }
 
-/// Applies some diffs to a tree.
+/// Applies some diffs of a patch to a tree.
 pub(crate) fn apply_files<'a>(
-    files: &[&FileDiff],
+    files: &[FileDiff],
+    is_applied: &dyn Fn(&FileDiff) -> bool,
     tree: &Tree,
     read: &Read<'a>,
 ) -> Result<Applied, Refused> {
@@ -109,7 +109,7 @@ pub(crate) fn apply_files<'a>(
         states: BTreeMap::new(),
         made: Contents::new(),
     };
-    for file in files {
+    for file in files.iter().filter(|file| is_applied(file)) {
         let refused = |refusal| Refused {
             path: named(&file.action).to_owned(),
             refusal,

@@ -107,10 +107,9 @@ impl Stage<'_> {
         member.patch.as_ref()?;
         let contested: BTreeSet<&str> = self.contested(changed);
         let is_contested =
-            |file: &&FileDiff| file.action.changed().any(|path| contested.contains(path));
-        let files: Vec<&FileDiff> = member.files().iter().filter(is_contested).collect();
+            |file: &FileDiff| file.action.changed().any(|path| contested.contains(path));
         let read = |id: BlobId| self.find(member, id);
-        let mut applied = apply_files(&files, self.tree, &read).ok()?;
+        let mut applied = apply_files(member.files(), &is_contested, self.tree, &read).ok()?;
         for (path, change) in changed {
             applied.changes.entry(path.clone()).or_insert(change.after);
         }

@@ -82,6 +82,22 @@ fn a_rename_whose_patch_applies_is_in() {
 }
 
 #[test]
+fn a_chain_of_renames_applies_where_only_its_first_file_changed() {
+    let text = numbered(20);
+    let mut shop = Shop::new(&[("a", &text), ("b", "b\n")]);
+    let change = shop.trees(1, &[("a", Some(&text.replace("\n3\n", "\nthree\n")))]);
+    let chain = shop.trees(2, &[("a", None), ("b", Some(&text)), ("c", Some("b\n"))]);
+    let rename =
+        |from, to| format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n");
+    let chain = with_patch(chain, &(rename("a", "b") + &rename("b", "c")));
+    let woven = shop.weave(&[change, chain]);
+    assert_eq!(verdict(&woven, 2), &inside(Way::Applied, 3));
+    assert_eq!(shop.text(&woven, "b"), text.replace("\n3\n", "\nthree\n"));
+    assert_eq!(shop.text(&woven, "c"), "b\n");
+    assert_eq!(woven.tree.get("a"), None);
+}
+
+#[test]
 fn a_patch_about_other_paths_is_not_used() {
     let text = numbered(20);
     let mut shop = Shop::new(&[("a", &text)]);

@@ -94,12 +94,18 @@ fn follow(delta: &[u8], earlier: &[u8]) -> Option<Vec<u8>> {
                 new
             }
         };
-        if out.len() + piece.len() > expected {
-            return None;
-        }
-        out.extend_from_slice(piece);
+        append(&mut out, piece, expected)?;
     }
     (out.len() == expected).then_some(out)
+}
+
+/// Appends bytes, unless that makes more than there may be.
+fn append(out: &mut Vec<u8>, piece: &[u8], limit: usize) -> Option<()> {
+    if out.len() + piece.len() > limit {
+        return None;
+    }
+    out.extend_from_slice(piece);
+    Some(())
 }
 
 fn copied<'e>(code: u8, rest: &mut &[u8], earlier: &'e [u8]) -> Option<&'e [u8]> {
@@ -223,12 +229,12 @@ mod tests {
 
     #[test]
     fn a_small_delta_makes_nothing_endless() {
-        let earlier = vec![7; 0x10000];
-        let mut delta = vec![0x80, 0x80, 4, 0x80, 0x80, 4];
-        delta.extend([0x80; 100_000]);
-        assert_eq!(produce(&block(true, delta.len(), &delta), &earlier), None);
-        let large = [0x80, 0x80, 4, 0xff, 0xff, 0xff, 0x7f];
-        assert_eq!(produce(&block(true, large.len(), &large), &earlier), None);
+        let mut out = b"he".to_vec();
+        assert_eq!(append(&mut out, b"llo", 4), None);
+        assert_eq!(out, b"he");
+        assert_eq!(append(&mut out, b"llo", 5), Some(()));
+        let large = [5, 0xff, 0xff, 0xff, 0x7f];
+        assert_eq!(produce(&block(true, large.len(), &large), b"hello"), None);
     }
 
     proptest! {

@@ -264,7 +264,7 @@ impl Stage<'_> {
         match merged.map_err(Misfit::plain)? {
             Merged::Clean(content) => Ok((content, false)),
             Merged::Clashing { places, theirs }
-                if self.is_answered(member, path, &places, (ours, change)) =>
+                if self.is_answered(member, path, &places, ours) =>
             {
                 Ok((theirs, true))
             }
@@ -304,17 +304,9 @@ impl Stage<'_> {
     }
 
     /// Whether the member was shown these places and answered them.
-    fn is_answered(
-        &self,
-        member: &Prepared<'_>,
-        path: &str,
-        now: &[Place],
-        (ours, change): (Entry, Change),
-    ) -> bool {
-        let theirs = change.after.map(|entry| entry.id);
-        let mut shown = member.member.refused.iter().filter(|clash| {
-            clash.path == path && clash.kind == ClashKind::Lines && clash.theirs != theirs
-        });
+    fn is_answered(&self, member: &Prepared<'_>, path: &str, now: &[Place], ours: Entry) -> bool {
+        let is_shown = |clash: &&Clash| clash.path == path && clash.kind == ClashKind::Lines;
+        let mut shown = member.member.refused.iter().filter(is_shown);
         shown.any(|clash| {
             let refused = clash
                 .ours

@@ -6,7 +6,7 @@ use crate::answer::answered;
 use crate::apply::{Refusal, apply, apply_files, misfit};
 use crate::member::{Change, Prepared};
 use crate::patch::FileDiff;
-use crate::three_way::{Merged, Place, Unmergeable, is_binary, merge};
+use crate::three_way::{Merged, Place, Unmergeable, merge};
 use crate::tree::{BlobId, Changes, Contents, Entry, Mode, Tree};
 use crate::verdict::{Clash, ClashKind, Lines, Way};
 
@@ -294,9 +294,6 @@ impl Stage<'_> {
                 .ok_or(ClashKind::NotLoaded)
         };
         let (base, ours, theirs) = (find(base)?, find(Some(ours))?, find(theirs)?);
-        if [base, ours, theirs].into_iter().any(is_binary) {
-            return Err(ClashKind::Binary);
-        }
         merge(base, ours, theirs).map_err(|fault| match fault {
             Unmergeable::Binary => ClashKind::Binary,
             Unmergeable::TooLarge | Unmergeable::Marked => ClashKind::Unmergeable,

@@ -157,14 +157,8 @@ fn derive(
         }
         before.set(path, Some(entry));
     }
-    let targets: Vec<&str> = patch
-        .files
-        .iter()
-        .filter_map(|file| file.action.target())
-        .collect();
-    let once = targets.iter().collect::<BTreeSet<_>>().len() == targets.len();
     let read = |id: BlobId| contents.get(&id).map(Vec::as_slice);
-    let applied = apply(patch, &before, &read).ok().filter(|_| once)?;
+    let applied = apply(patch, &before, &read).ok()?;
     let change = |(path, after): (String, Option<Entry>)| {
         let before = before.get(&path);
         (path, Change { before, after })

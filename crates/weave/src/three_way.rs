@@ -17,6 +17,9 @@ const BINARY_PROBE_BYTES: usize = 8_000;
 /// How long a marker between the sides of a conflict is: no line of a real file begins like that.
 const MARKER_LENGTH: u8 = u8::MAX;
 
+/// The most lines of a text that is merged: seconds where lines repeat as badly as they can.
+pub const LINES_MAX: usize = 200_000;
+
 /// How far from where it should be a conflict's lines are looked for.
 const LINES_SEARCHED: usize = 1_000;
 
@@ -54,7 +57,7 @@ pub enum Unmergeable {
     #[error("it is no text")]
     Binary,
     /// One of them is too large.
-    #[error("it has over {TEXT_BYTES_MAX} bytes")]
+    #[error("it has over {TEXT_BYTES_MAX} bytes or {LINES_MAX} lines")]
     TooLarge,
     /// One of them has a line like the markers of a conflict.
     #[error("one of its lines is like the markers of a conflict")]
@@ -94,7 +97,7 @@ pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Merged, Unmergea
 }
 
 /// Whether git takes a content for binary.
-pub(crate) fn is_binary(content: &[u8]) -> bool {
+fn is_binary(content: &[u8]) -> bool {
     content
         .iter()
         .take(BINARY_PROBE_BYTES)
@@ -102,11 +105,11 @@ pub(crate) fn is_binary(content: &[u8]) -> bool {
 }
 
 fn check(content: &[u8]) -> Result<(), Unmergeable> {
-    if content.len() > TEXT_BYTES_MAX {
-        return Err(Unmergeable::TooLarge);
-    }
     if is_binary(content) {
         return Err(Unmergeable::Binary);
+    }
+    if content.len() > TEXT_BYTES_MAX || lines(content).count() > LINES_MAX {
+        return Err(Unmergeable::TooLarge);
     }
     if lines(content).any(|line| marker(line).is_some()) {
         return Err(Unmergeable::Marked);

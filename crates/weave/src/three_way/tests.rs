@@ -58,8 +58,9 @@ fn every_place_is_told() {
 #[test]
 fn what_is_no_text_is_not_merged() {
     assert_eq!(merge(b"a\0", b"a", b"a"), Err(Unmergeable::Binary));
-    let large = vec![b'a'; TEXT_BYTES_MAX + 1];
-    assert_eq!(merge(b"a", &large, b"b"), Err(Unmergeable::TooLarge));
+    for large in [vec![b'a'; TEXT_BYTES_MAX + 1], vec![b'\n'; LINES_MAX + 1]] {
+        assert_eq!(merge(b"a", &large, b"b"), Err(Unmergeable::TooLarge));
+    }
     for marker in ["<", "|", "=", ">"] {
         let line = format!("a\n{}\n", marker.repeat(300));
         assert_eq!(merge(b"a", b"b", line.as_bytes()), Err(Unmergeable::Marked));

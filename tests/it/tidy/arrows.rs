@@ -24,9 +24,9 @@ const DOOR: Allowed = Only(&[
 ]);
 
 /// Every crate of the workspace, those to come included.
-const ARROWS: [(&str, Allowed); 26] = [
+const ARROWS: [(&str, Allowed); 28] = [
     ("domain", Only(&[])),
-    ("engine", Only(&["domain", "scaffold"])),
+    ("engine", Only(&["domain", "scaffold", "weave"])),
     // Adapters never see each other.
     ("agents", Only(&["domain", "engine"])),
     ("aws", Only(&["domain", "engine"])),
@@ -45,6 +45,8 @@ const ARROWS: [(&str, Allowed); 26] = [
     ("dashboard", Only(&["client", "domain"])),
     // Pure as the domain is, and below the engine.
     ("scaffold", Only(&["domain"])),
+    // It knows trees and patches, and nothing of what they are for.
+    ("weave", Only(&[])),
     // `github` only for the verification of webhooks: the raw bytes are checked here.
     (
         "api",
@@ -72,6 +74,8 @@ const ARROWS: [(&str, Allowed); 26] = [
     ("cli", Anything),
     ("tests", Anything),
     ("deployed", Anything),
+    // It compares the weaver with git, and needs nothing else.
+    ("against-git", Only(&["weave"])),
     ("xtask", Only(&[])),
     ("poller", DOOR),
     ("dispatcher", DOOR),
@@ -251,6 +255,7 @@ fn adapters_do_not_see_each_other_and_the_core_sees_no_one() {
         ("client", "engine"),
         ("dashboard", "engine"),
         ("scaffold", "engine"),
+        ("weave", "domain"),
         ("api", "jules"),
         ("sandbox", "domain"),
         ("xtask", "domain"),

@@ -1,4 +1,4 @@
-//! The domain and the scaffold are pure: no I/O, no clock, no randomness, no logging (invariant 1).
+//! The domain, the scaffold and the weaver are pure: no I/O, no clock, no randomness, no logging (invariant 1).
 
 use super::Finding;
 use super::arrows::Package;
@@ -6,7 +6,7 @@ use super::code::{code, enclosed, line_at, lines_with, places};
 use super::shape::is_rust;
 
 /// Each pure crate with all that it is built from: data, text and hashes, nothing that acts.
-const PURE: [(&str, &[&str]); 2] = [
+const PURE: [(&str, &[&str]); 3] = [
     (
         "domain",
         &[
@@ -32,6 +32,17 @@ const PURE: [(&str, &[&str]); 2] = [
             "strsim",
             "thiserror",
             "toml_edit",
+        ],
+    ),
+    (
+        "weave",
+        &[
+            "diffy",
+            "flate2",
+            "gix-hash",
+            "gix-merge",
+            "hex",
+            "thiserror",
         ],
     ),
 ];
@@ -132,7 +143,7 @@ fn grouped_lines(code: &str, path: &str) -> Vec<usize> {
     lines.collect()
 }
 
-/// Both pure crates as they should be.
+/// The pure crates as they should be.
 #[cfg(test)]
 fn as_listed() -> Vec<Package> {
     let package = |(name, listed): &(&str, &[&str])| super::arrows::package(name, &[], listed);

@@ -26,6 +26,7 @@ pub(crate) mod github;
 pub(crate) mod groups;
 pub(crate) mod init;
 pub(crate) mod job;
+pub(crate) mod mail;
 pub(crate) mod mcp;
 pub(crate) mod operations;
 pub(crate) mod outside;
@@ -136,6 +137,12 @@ pub(crate) enum Command {
     Requirement(pipeline::RequirementArgs),
     /// Run a layer of a pipeline, or show the prompt that it gets in this repository.
     Run(Box<scaffold::RunArgs>),
+    /// Mail between personas, in a file of this repository. `jules-mail` is the same.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  gaffer mail inbox --persona curator"
+    )]
+    Mail(Box<mail::MailCommand>),
     /// The list of jobs, as a file.
     #[command(subcommand, after_help = "Example:\n  gaffer jobs export --active")]
     Jobs(files::JobsCommand),
@@ -242,6 +249,7 @@ impl Command {
             | Self::Setup(_)
             | Self::Exchange(_)
             | Self::Workflow(_)
+            | Self::Mail(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)
             | Self::Backup(_)

@@ -86,6 +86,7 @@ impl CommandContext {
             environment: Environment {
                 overlay,
                 home: self.environment.home.clone(),
+                persona: self.environment.persona.clone(),
                 person: self.environment.person.clone(),
             },
             stack: self.stack.clone(),

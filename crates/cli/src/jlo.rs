@@ -20,7 +20,7 @@ use crate::{render, run};
 /// The files of a repository that agents of a pipeline work by. `gaffer` has the same commands, and all others.
 #[derive(Debug, Parser)]
 #[command(name = "jlo", version, after_help = EXAMPLES)]
-struct JloLine {
+pub(crate) struct JloLine {
     /// Answer in JSON: results on stdout, errors on stderr.
     #[arg(long, global = true)]
     json: bool,
@@ -85,10 +85,12 @@ impl From<JloLine> for CommandLine {
     }
 }
 
-/// The whole program.
-pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
+/// The whole of a program whose commands are some of `gaffer`'s.
+pub(crate) fn main<Line: Parser + Into<CommandLine>>(
+    environment: Result<Environment, Error>,
+) -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    match JloLine::try_parse_from(&arguments) {
+    match Line::try_parse_from(&arguments) {
         Ok(line) => run::ran(line.into(), environment),
         Err(error) => not_run(&error, &arguments),
     }

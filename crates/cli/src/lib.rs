@@ -1,4 +1,4 @@
-//! The commands `gaffer` and `jlo`: read the command line and the environment, run one command and end with its exit code.
+//! The commands `gaffer`, `jlo` and `jules-mail`: read the command line and the environment, run one command and end with its exit code.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,9 @@ mod github_setup;
 mod init;
 mod jlo;
 mod job;
+mod jules_mail;
 mod logs;
+mod mail;
 mod mcp;
 mod pipeline;
 mod recovery;
@@ -45,5 +47,10 @@ pub fn gaffer() -> ExitCode {
 
 /// The whole program `jlo`: what `gaffer` does in a repository, under the names of its origin.
 pub fn jlo() -> ExitCode {
-    jlo::main(settings::Environment::from_env())
+    jlo::main::<jlo::JloLine>(settings::Environment::from_env())
+}
+
+/// The whole program `jules-mail`: `gaffer mail`, under the name that the prompts of personas have for it.
+pub fn jules_mail() -> ExitCode {
+    jlo::main::<jules_mail::MailLine>(settings::Environment::from_env())
 }

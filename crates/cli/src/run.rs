@@ -17,7 +17,7 @@ use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
     account, agent, cost, dashboard, delivery, demo, dlq, doctor, github_setup, init, job, logs,
-    mcp, pipeline, sandbox_command, scaffold, secret, source, switch, up, watch, why,
+    mail, mcp, pipeline, sandbox_command, scaffold, secret, source, switch, up, watch, why,
 };
 
 /// The whole program.
@@ -92,6 +92,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
     if stack.is_some() && !command.works_on_stacks() {
         return Err(of_this_machine().into());
     }
+    let persona = environment.persona.clone();
     let here = || Ok::<_, Error>(CommandContext::new(data, environment)?.of_stack(stack));
     let answer = match command {
         Command::Up(args) => return serve(*args, here()?, json).await,
@@ -138,6 +139,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
             return Box::pin(pipeline::exchange(command, here, json)).await;
         }
         Command::Workflow(command) => scaffold::workflow(&command)?,
+        Command::Mail(command) => return mail::run(*command, persona, json),
         Command::Pipeline(args) => return Box::pin(pipeline::run(*args, &here()?, json)).await,
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,
         Command::Run(args) if args.prompt_preview => return scaffold::preview(*args, json),

@@ -25,6 +25,7 @@ use crate::args::scaffold::{
 use crate::render::{self, Answer};
 use git::Git;
 
+pub(crate) use place::must_be_inside;
 pub(crate) use preview::{repository, run as preview};
 
 /// Where a repository's settings lie.

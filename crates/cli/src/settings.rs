@@ -21,6 +21,8 @@ pub(crate) struct Environment {
     pub(crate) overlay: BTreeMap<String, SecretString>,
     /// The default data folder; `None` when the environment names none.
     pub(crate) home: Option<PathBuf>,
+    /// Whose mailbox commands are about that name none.
+    pub(crate) persona: Option<String>,
     /// Where this person's other programs keep their settings.
     pub(crate) person: ClientHomes,
 }
@@ -80,6 +82,7 @@ impl Environment {
         Ok(Self {
             overlay,
             home: data_home(get("XDG_DATA_HOME")?, get("HOME")?),
+            persona: get("JULES_PERSONA")?,
             person: ClientHomes {
                 home: get("HOME")?.and_then(absolute),
                 config: get("XDG_CONFIG_HOME")?.and_then(absolute),

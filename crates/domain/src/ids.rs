@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::fence::is_invisible;
 use crate::redact::redact;
 
+pub use mail::{
+    Attachment, BODY_BYTES_MAX as MAIL_BODY_BYTES_MAX, MailBody, MailEventId, MailTag, MessageId,
+    PersonaName, Subject,
+};
 pub use naming::{ID_PREFIX_CHARS_MIN, JobIdPrefix, JobName};
 pub use repository::{RepoId, RepoName, RepositoryIdentity};
 
@@ -30,7 +34,10 @@ pub struct InvalidId {
 
 impl InvalidId {
     fn new(kind: &'static str, value: &str, rule: &'static str) -> Self {
-        let visible: String = value.chars().filter(|c| !c.is_control()).collect();
+        let visible: String = value
+            .chars()
+            .filter(|c| !c.is_control() && !is_invisible(*c))
+            .collect();
         let value = redact(&visible).chars().take(80).collect();
         Self { kind, value, rule }
     }
@@ -86,6 +93,9 @@ macro_rules! text_id {
     };
 }
 
+// Behind the macro, which it uses.
+mod mail;
+
 fn is_word(value: &str, longest: usize) -> bool {
     !value.is_empty()
         && value.len() <= longest
@@ -102,8 +112,8 @@ fn is_name(value: &str) -> bool {
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
-fn is_role(value: &str) -> bool {
-    value.len() <= 40
+fn is_role(value: &str, longest: usize) -> bool {
+    value.len() <= longest
         && value.starts_with(|c: char| c.is_ascii_lowercase())
         && value
             .bytes()
@@ -189,7 +199,7 @@ text_id!(
 );
 text_id!(
     /// A role of a layer of the pipeline, which its folder is named after.
-    RoleName, "role", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", is_role
+    RoleName, "role", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", |v| is_role(v, 40)
 );
 text_id!(
     /// What an agent of the pipeline calls an event, a requirement, a proposal or a branch by.

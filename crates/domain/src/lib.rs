@@ -53,6 +53,8 @@ pub mod token;
 
 pub mod wake;
 
+pub mod mail;
+
 pub mod fence;
 pub mod github_access;
 pub mod outgoing_text;

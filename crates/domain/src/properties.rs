@@ -3,6 +3,7 @@
 
 mod deliveries;
 mod jobs;
+mod mail;
 mod merges;
 mod others;
 mod pulls;

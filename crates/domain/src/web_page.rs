@@ -22,8 +22,7 @@ pub struct InvalidWebPage;
 impl WebPage {
     /// The page at an address from a service; `None` for anything odd.
     pub fn from_service(address: &str) -> Option<Self> {
-        let plain = |c: char| c.is_ascii_graphic() && !"\"'`<>\\^{|}".contains(c);
-        let fits = address.len() <= CHARS_MAX && address.chars().all(plain);
+        let fits = address.len() <= CHARS_MAX && is_plain(address);
         let known = is_https(address) || is_local(address);
         (fits && known && !holds_secret(address)).then(|| Self(address.to_owned()))
     }
@@ -32,6 +31,17 @@ impl WebPage {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether an address has only characters that end it nowhere.
+fn is_plain(address: &str) -> bool {
+    let plain = |c: char| c.is_ascii_graphic() && !"\"'`<>\\^{|}".contains(c);
+    address.chars().all(plain)
+}
+
+/// Whether a text is the address of anything on the public web, with https and without a user or a secret.
+pub(crate) fn is_link(address: &str) -> bool {
+    is_plain(address) && is_https(address) && !holds_secret(address)
 }
 
 fn is_https(address: &str) -> bool {

@@ -15,16 +15,18 @@ const ROWS_OF_A_TEST_MAX: usize = 3;
 fn asked_for() -> Vec<String> {
     let a = (1..=65).filter(|row| *row != 32);
     let ct = (1..=13).chain([15]).chain(18..=22);
-    let ct = ct.chain([29]).chain(34..=41).chain([43, 44]);
+    let ct = ct.chain([29, 32]).chain(34..=41).chain([43, 44]);
     let c = (3..=19).chain(22..=28).chain(32..=36).chain(38..=42);
     let c = c.chain(44..=48).chain(51..=53).chain([55]).chain(57..=63);
     let c = c.chain([67, 68, 69, 72, 73, 75]).chain(77..=82);
+    let d = (5..=12).chain(14..=18).chain([43, 48]);
     let named = |name: &str, row: i32| format!("{name}{row}");
     a.map(|row| named("A", row))
         .chain((1..=57).map(|row| named("B", row)))
         .chain(ct.map(|row| named("CT", row)))
         .chain(c.map(|row| named("C", row)))
-        .chain((1..=6).chain(12..=16).map(|row| named("X", row)))
+        .chain(d.map(|row| named("D", row)))
+        .chain((1..=6).chain(12..=17).map(|row| named("X", row)))
         .collect()
 }
 
@@ -56,7 +58,7 @@ fn cells((number, line): (usize, &str)) -> Option<Line<'_>> {
     let inside = line.strip_prefix("| ")?.strip_suffix(" |")?;
     let cells: Vec<&str> = inside.split(" | ").collect();
     let row = cells.first()?;
-    let is_row = row.starts_with(['A', 'B', 'C', 'X']);
+    let is_row = row.starts_with(['A', 'B', 'C', 'D', 'X']);
     (is_row && row.ends_with(|c: char| c.is_ascii_digit())).then_some((number + 1, cells))
 }
 

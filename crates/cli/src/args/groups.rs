@@ -26,6 +26,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "requirement",
             "run",
             "pull",
+            "mail",
             "jobs",
             "events",
             "monitor",

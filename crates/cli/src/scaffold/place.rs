@@ -122,7 +122,7 @@ pub(super) fn not_begun(place: &str) -> Error {
 }
 
 /// Refuses a path on the way to which a link lies: it could lead out of the repository.
-pub(super) fn must_be_inside(root: &Path, path: &str) -> Result<()> {
+pub(crate) fn must_be_inside(root: &Path, path: &str) -> Result<()> {
     let mut at = root.to_owned();
     for part in path.split('/') {
         at.push(part);

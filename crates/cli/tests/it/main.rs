@@ -13,6 +13,7 @@ mod first_hour;
 mod github_setup;
 mod init;
 mod jobs;
+mod mail;
 mod mcp;
 mod operations;
 mod outside;

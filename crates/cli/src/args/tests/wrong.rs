@@ -94,6 +94,7 @@ const NOTIFY: &[(&str, Kind)] = &[("notify", Strict)];
 const FILE: &[(&str, Kind)] = &[("file", Place)];
 const CONFIG: &[(&str, Kind)] = &[("config", Place)];
 const ROLE: &[(&str, Kind)] = &[("layer", Strict), ("role", Strict)];
+const PERSONA: &[(&str, Kind)] = &[("persona", Strict)];
 const OF_A_REPO: &[(&str, Kind)] = &[("repo", Strict), ("agent", Strict)];
 
 /// Every command with its arguments, those of all commands first.
@@ -382,6 +383,34 @@ const ROWS: &[Row] = &[
             ],
         ],
     ),
+    ("mail", &[]),
+    (
+        "mail send",
+        &[&[
+            ("to", Strict),
+            ("subject", Words),
+            ("body", Theirs),
+            ("attach", Strict),
+            ("from", Strict),
+        ]],
+    ),
+    ("mail inbox", &[PERSONA]),
+    ("mail sent", &[PERSONA]),
+    ("mail read", &[ID, PERSONA]),
+    ("mail tag", &[]),
+    ("mail tag add", &[ID, &[("tag", Strict)], PERSONA]),
+    ("mail tag rm", &[ID, &[("tag", Strict)], PERSONA]),
+    ("mail tag ls", &[ID, PERSONA]),
+    ("mail trash", &[ID, PERSONA]),
+    ("mail untrash", &[ID, PERSONA]),
+    ("mail log", &[]),
+    ("mail stats", &[]),
+    ("mail verify", &[]),
+    ("mail rebuild", &[]),
+    ("mail restore", &[]),
+    ("mail seal", &[]),
+    ("mail export", &[]),
+    ("mail import", &[FILE]),
     ("jobs", &[]),
     ("jobs import", &[FILE, OF_A_REPO]),
     ("jobs export", &[]),
@@ -450,10 +479,12 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 11] = [
+const BEFORE: [(&str, &str); 13] = [
     ("job say", "01j00000000000000000000000"),
     ("delivery verdict", "0123456789ab"),
     ("mcp call", "jules_get_job"),
+    ("mail tag add", "42"),
+    ("mail tag rm", "42"),
     ("run", "planner"),
     ("requirement show", "acme/shop"),
     ("requirement start", "acme/shop"),

@@ -1,0 +1,166 @@
+//! Where mail lies on the disk: found upward, held under a lock, and written so that a crash leaves the old or the new.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use tempfile::NamedTempFile;
+
+use crate::error::Error;
+use crate::scaffold::must_be_inside;
+
+/// The folder of mail, from the root of a repository.
+const FOLDER: &str = ".jules/mail";
+
+/// The log in it.
+const LOG: &str = "events.jsonl";
+
+/// The sealed pages in it.
+const BACKUPS: &str = "backups";
+
+/// What a rebuild takes out of the log.
+const REJECTED: &str = "events.rejected";
+
+/// A folder with mail, or one that is to have some.
+#[derive(Debug)]
+pub(super) struct Place {
+    root: PathBuf,
+}
+
+/// How a place is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// With other readers.
+    Shared,
+    /// Alone.
+    Alone,
+}
+
+/// The lock of a place, which ends with it.
+#[derive(Debug)]
+pub(super) struct Held {
+    _folder: File,
+}
+
+impl Place {
+    /// The nearest folder upward that has mail, within the repository that one is in; else the root of that
+    /// repository, or the folder itself.
+    pub(super) fn find(from: &Path) -> Self {
+        for folder in from.ancestors() {
+            let is_repository = folder.join(".git").exists();
+            if folder.join(FOLDER).exists() || is_repository {
+                let root = folder.to_owned();
+                return Self { root };
+            }
+        }
+        let root = from.to_owned();
+        Self { root }
+    }
+
+    /// The log.
+    pub(super) fn log(&self) -> PathBuf {
+        self.folder().join(LOG)
+    }
+
+    /// The folder of the sealed pages.
+    pub(super) fn backups(&self) -> PathBuf {
+        self.folder().join(BACKUPS)
+    }
+
+    /// What a rebuild took out.
+    pub(super) fn rejected(&self) -> PathBuf {
+        self.folder().join(REJECTED)
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.root.join(FOLDER)
+    }
+
+    /// Makes the folder.
+    pub(super) fn make(&self) -> Result<()> {
+        must_be_inside(&self.root, FOLDER)?;
+        let folder = self.folder();
+        fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))
+    }
+
+    /// Waits for the lock; `None` where there is no mail. The lock is that of the folder, since a rebuild replaces the log.
+    pub(super) fn hold(&self, how: Hold) -> Result<Option<Held>> {
+        for name in [LOG, BACKUPS, REJECTED] {
+            must_be_inside(&self.root, &format!("{FOLDER}/{name}"))?;
+        }
+        let doing = || format!("locking {}", self.folder().display());
+        let folder = match File::open(self.folder()) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened.with_context(doing)?,
+        };
+        let locked = match how {
+            Hold::Shared => folder.lock_shared(),
+            Hold::Alone => folder.lock(),
+        };
+        locked.with_context(doing)?;
+        Ok(Some(Held { _folder: folder }))
+    }
+}
+
+/// The bytes of a file; none where there is none.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let doing = || format!("reading {}", path.display());
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Ok(found) if !found.is_file() => return Err(no_file(path).into()),
+        found => found.with_context(doing)?,
+    };
+    fs::read(path).with_context(doing)
+}
+
+fn no_file(path: &Path) -> Error {
+    let what = format!("{} is no regular file", path.display());
+    Error::unfit("no_file", what, "put a regular file in its place")
+}
+
+/// Appends in one write and waits until the disk has it. What cannot be written whole is taken back.
+pub(super) fn append(path: &Path, text: &[u8]) -> Result<()> {
+    let doing = || format!("appending to {}", path.display());
+    let is_new = !path.exists();
+    let mut options = File::options();
+    let mut file = options
+        .append(true)
+        .create(true)
+        .open(path)
+        .with_context(doing)?;
+    let length = file.metadata().with_context(doing)?.len();
+    let written = file.write_all(text).and_then(|()| file.sync_data());
+    if written.is_err() {
+        // A disk that is full may still shorten a file; if not, the torn line is told at the next reading.
+        let _ = file.set_len(length);
+    }
+    written.with_context(doing)?;
+    match is_new {
+        true => sync_folder(path),
+        false => Ok(()),
+    }
+}
+
+/// Puts a text in place of a file, so that a crash leaves the one or the other.
+pub(super) fn replace(path: &Path, text: &[u8]) -> Result<()> {
+    let doing = || format!("writing {}", path.display());
+    let folder = path.parent().with_context(doing)?;
+    let mut file = NamedTempFile::new_in(folder).with_context(doing)?;
+    if let Ok(before) = fs::metadata(path) {
+        let kept = file.as_file().set_permissions(before.permissions());
+        kept.with_context(doing)?;
+    }
+    file.write_all(text).with_context(doing)?;
+    file.as_file().sync_all().with_context(doing)?;
+    file.persist(path).with_context(doing)?;
+    sync_folder(path)
+}
+
+/// A new name is safe once its folder is.
+fn sync_folder(path: &Path) -> Result<()> {
+    let doing = || format!("writing the folder of {}", path.display());
+    let folder = path.parent().with_context(doing)?;
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.with_context(doing)
+}

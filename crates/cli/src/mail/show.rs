@@ -1,0 +1,173 @@
+//! How mail is shown: lines for people, JSON for programs.
+
+use std::collections::BTreeMap;
+
+use domain::ids::{MessageId, PersonaName};
+use domain::mail::{Counts, Mended, Message};
+use serde_json::json;
+
+use super::store::{Store, Verified};
+use crate::render::{Answer, value};
+use crate::switch::moment;
+
+/// A message was sent.
+pub(super) fn was_sent(message: MessageId, to: &PersonaName) -> Answer {
+    let told = json!({ "message_id": message, "to_persona": to });
+    Answer::new(told).line(format!("✅ Sent message {message}"))
+}
+
+/// A subject from another program may have line breaks, and a list has one line for each message.
+fn one_line(subject: &str) -> String {
+    subject.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a persona got.
+pub(super) fn inbox(persona: &PersonaName, messages: &[&Message]) -> Answer {
+    let line = |message: &&Message| {
+        let mark = if message.read_at.is_some() { ' ' } else { '*' };
+        let subject = one_line(&message.subject);
+        let (id, from) = (message.message_id, &message.from_persona);
+        format!("{mark} {id} | {from} | {subject}")
+    };
+    let none = format!("No messages for {persona}.");
+    list(
+        persona,
+        messages,
+        (messages.iter().map(line).collect(), none),
+    )
+}
+
+/// What a persona wrote.
+pub(super) fn sent(persona: &PersonaName, messages: &[&Message]) -> Answer {
+    let line = |message: &&Message| {
+        let subject = one_line(&message.subject);
+        format!(
+            "{} | {} | {subject}",
+            message.message_id, message.to_persona
+        )
+    };
+    let none = format!("No messages from {persona}.");
+    list(
+        persona,
+        messages,
+        (messages.iter().map(line).collect(), none),
+    )
+}
+
+fn list(
+    persona: &PersonaName,
+    messages: &[&Message],
+    (lines, none): (Vec<String>, String),
+) -> Answer {
+    let answer = Answer::new(json!({ "persona": persona, "messages": value(&messages) }));
+    if lines.is_empty() {
+        return answer.line(none);
+    }
+    lines.into_iter().fold(answer, Answer::line)
+}
+
+/// A message with its text last, since it may have any number of lines.
+pub(super) fn message(message: &Message) -> Answer {
+    let mut pairs = vec![
+        ("message", message.message_id.to_string()),
+        ("from", message.from_persona.to_string()),
+        ("to", message.to_persona.to_string()),
+        ("sent", moment(message.ts)),
+        ("subject", one_line(&message.subject)),
+        ("tags", tag_line(message)),
+    ];
+    let links = message.attachments.iter();
+    pairs.extend(links.map(|link| ("attachment", link.clone())));
+    Answer::new(json!({ "message": value(message) }))
+        .pairs(pairs)
+        .line("")
+        .line(message.body.clone())
+}
+
+fn tag_line(message: &Message) -> String {
+    let tags = message.tags.iter().map(ToString::to_string);
+    tags.collect::<Vec<_>>().join(", ")
+}
+
+/// The tags of a message, one a line.
+pub(super) fn tags(message: &Message) -> Answer {
+    let id = message.message_id;
+    let answer = Answer::new(json!({ "message_id": id, "tags": value(&message.tags) }));
+    if message.tags.is_empty() {
+        return answer.line(format!("Message {id} has no tags."));
+    }
+    let tags = message.tags.iter().map(ToString::to_string);
+    tags.fold(answer, Answer::line)
+}
+
+/// A message went into the trash or out of it.
+pub(super) fn moved(message: &Message) -> Answer {
+    let (id, trashed) = (message.message_id, message.trashed);
+    let place = if trashed { "trash" } else { "inbox" };
+    let told = json!({ "message_id": id, "trashed": trashed });
+    Answer::new(told).line(format!("Message {id} is in the {place}."))
+}
+
+/// How much mail everyone has.
+pub(super) fn stats(counts: &BTreeMap<PersonaName, Counts>) -> Answer {
+    let answer = Answer::new(json!({ "personas": value(counts) }));
+    if counts.is_empty() {
+        return answer.line("No messages.");
+    }
+    counts.iter().fold(answer, |answer, (persona, counts)| {
+        answer.line(format!(
+            "{persona}: {} unread of {}",
+            counts.unread, counts.messages
+        ))
+    })
+}
+
+/// What is wrong with the mail.
+pub(super) fn verified(verified: &Verified) -> Answer {
+    let Verified {
+        faults,
+        events,
+        pages,
+    } = verified;
+    let told = json!({ "faults": faults, "events": events, "pages": pages });
+    let answer = faults.iter().fold(Answer::new(told), Answer::line);
+    if !faults.is_empty() {
+        return answer;
+    }
+    answer.line(format!(
+        "Nothing is wrong. Events: {events}, pages of backups: {pages}."
+    ))
+}
+
+/// A log that is whole again.
+pub(super) fn mended(mended: &Mended, store: &Store) -> Answer {
+    let rejected = mended.rejected.len();
+    let aside = store.rejected().display().to_string();
+    let told = json!({
+        "kept": mended.kept, "restored": mended.restored, "rejected": rejected,
+        "rejected_path": Some(&aside).filter(|_| rejected > 0), "lost": mended.lost,
+    });
+    let mut answer = Answer::new(told).line(format!("Events kept: {}.", mended.kept));
+    if mended.restored > 0 {
+        answer = answer.line(format!("Events from the backups: {}.", mended.restored));
+    }
+    if rejected > 0 {
+        answer = answer.line(format!("Lines laid aside in {aside}: {rejected}."));
+    }
+    if !mended.lost.is_empty() {
+        let lost = mended.lost.iter().map(ToString::to_string);
+        let lost = lost.collect::<Vec<_>>().join(", ");
+        answer = answer.line(format!("Messages lost: {lost}."));
+    }
+    answer
+}
+
+/// Events were backed up.
+pub(super) fn sealed(count: usize) -> Answer {
+    Answer::new(json!({ "sealed": count })).line(format!("Events backed up: {count}."))
+}
+
+/// Events were added.
+pub(super) fn imported(count: usize) -> Answer {
+    Answer::new(json!({ "imported": count })).line(format!("Events added: {count}."))
+}

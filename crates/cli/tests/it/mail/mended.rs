@@ -1,0 +1,205 @@
+//! Logs that are broken, their backups, and what makes them whole.
+
+use super::*;
+
+/// Everything that needs a log that is whole.
+const COMMANDS: [&str; 9] = [
+    "inbox --persona art",
+    "sent --persona weaver",
+    "read 1 --persona art",
+    "tag ls 1 --persona art",
+    "trash 1 --persona art",
+    "stats",
+    "export",
+    "seal",
+    "send --from weaver --to art --subject Hi --body x",
+];
+
+#[test]
+fn a_broken_log_is_never_an_empty_inbox() {
+    for (damage, told) in [
+        (
+            "truncate -s -9 events.jsonl",
+            "line 3: the last line is torn",
+        ),
+        ("sed -i 2s/{// events.jsonl", "line 2: it is no JSON object"),
+        (
+            "sed -n 1p events.jsonl >> events.jsonl",
+            "line 4: the event id",
+        ),
+        (
+            "sed -i 2d events.jsonl",
+            "line 2: there is a gap: no line sends message #2",
+        ),
+    ] {
+        let office = Office::new();
+        office.sent(&["art", "bolt", "art"]);
+        office.prints(&format!("cd .jules/mail; {damage}"));
+        let before = office.text();
+        for command in COMMANDS {
+            let refused = office.refused(&format!("jules-mail {command}"));
+            assert_eq!(
+                (refused.code.as_str(), refused.exit),
+                ("broken_mail", 1),
+                "{command}"
+            );
+            assert!(refused.error.contains(told), "{command}: {refused:?}");
+            assert!(refused.next.contains("jules-mail rebuild"), "{refused:?}");
+        }
+        let log = office.types("jules-mail log");
+        assert_eq!((log.code, log.stdout.as_str()), (1, before.as_str()));
+        let verified = office.types("jules-mail verify");
+        assert_eq!(verified.code, 1);
+        assert!(verified.stdout.starts_with(told), "{verified:?}");
+        assert_eq!(office.text(), before, "nothing was written");
+    }
+}
+
+#[test]
+fn a_rebuild_keeps_what_is_valid_and_lays_the_rest_aside() {
+    let office = Office::new();
+    office.sent(&["art", "bolt", "art"]);
+    office.prints("sed -i '2s/.*/nonsense/' .jules/mail/events.jsonl; printf torn >> .jules/mail/events.jsonl");
+    let verified = office.types("jules-mail verify");
+    assert_eq!(
+        verified.stdout.lines().count(),
+        3,
+        "all of it: {verified:?}"
+    );
+    let told = office.json("jules-mail rebuild");
+    assert_eq!(
+        (&told["kept"], &told["rejected"], &told["lost"]),
+        (&2.into(), &2.into(), &serde_json::json!([2]))
+    );
+    let aside = fs::read_to_string(office.file(".jules/mail/events.rejected")).unwrap();
+    assert_eq!(aside, "nonsense\ntorn\n");
+    office.prints("jules-mail verify");
+    assert_eq!(
+        office.prints("jules-mail inbox --persona art"),
+        "* #1 | weaver | Hi\n* #3 | weaver | Hi\n"
+    );
+    let again = office.prints("jules-mail rebuild");
+    assert_eq!(again, "Events kept: 3.\n");
+    let sent = office.prints("jules-mail send --from weaver --to bolt --subject Hi --body x");
+    assert_eq!(sent, "✅ Sent message #4\n", "no number is given twice");
+}
+
+#[test]
+fn a_restore_brings_back_what_was_sealed() {
+    let office = Office::new();
+    let refused = office.refused("jules-mail restore");
+    assert_eq!((refused.code.as_str(), refused.exit), ("no_backup", 1));
+    office.sent(&["art", "bolt", "art"]);
+    assert_eq!(office.prints("jules-mail seal"), "Events backed up: 3.\n");
+    assert_eq!(office.prints("jules-mail seal"), "Events backed up: 0.\n");
+    office.prints("jules-mail read 1 --persona art; jules-mail verify");
+    let whole = office.text();
+
+    for damage in [
+        "sed -i 2,3d events.jsonl",
+        "sed -i 2s/bolt/volt/ events.jsonl",
+        "rm events.jsonl",
+    ] {
+        fs::write(office.log(), &whole).unwrap();
+        office.prints(&format!("cd .jules/mail; {damage}"));
+        let verified = office.types("jules-mail verify");
+        assert_eq!(verified.code, 1, "{damage}: {verified:?}");
+        office.prints("jules-mail restore; jules-mail verify");
+        let text = office.text();
+        assert!(whole.starts_with(&text), "{damage}: {text}");
+        let lost = if damage.starts_with("rm") { 1 } else { 0 };
+        assert_eq!(
+            text.lines().count(),
+            4 - lost,
+            "what came after the page stays"
+        );
+    }
+    let gone =
+        office.prints("rm .jules/mail/events.jsonl; jules-mail inbox --persona art 2>&1 || true");
+    assert!(
+        gone.contains("no line sends the messages #1 to #3"),
+        "{gone}"
+    );
+}
+
+#[test]
+fn a_page_that_was_changed_is_told_and_not_used() {
+    let office = Office::new();
+    office.sent(&["art"]);
+    office.prints("jules-mail seal");
+    office.sent(&["bolt"]);
+    office.prints("jules-mail seal");
+    office.prints("jules-mail verify");
+    office.prints("sed -i s/bolt/volt/ .jules/mail/backups/page-000002.jsonl");
+    let verified = office.types("jules-mail verify");
+    assert!(
+        verified.code == 1 && verified.says("page 2 of the backups"),
+        "{verified:?}"
+    );
+    let refused = office.refused("jules-mail seal");
+    assert_eq!((refused.code.as_str(), refused.exit), ("broken_backups", 1));
+    office.prints("sed -i '1s/.*/nonsense/' .jules/mail/events.jsonl");
+    let told = office.json("jules-mail restore");
+    assert_eq!((&told["kept"], &told["restored"]), (&1.into(), &1.into()));
+    office.prints("rm .jules/mail/backups/page-000002.jsonl; jules-mail seal; jules-mail verify");
+    assert!(
+        office
+            .file(".jules/mail/backups/page-000002.jsonl")
+            .exists()
+    );
+}
+
+#[test]
+fn each_hundred_events_are_sealed_by_themselves() {
+    let office = Office::new();
+    let line = "{event_id:\"e\\(.)\",ts:\"2026-01-01T00:00:00Z\",event_type:\"send\",message_id:.,actor:\"weaver\",from_persona:\"weaver\",to_persona:\"art\",subject:\"Hi\",body:\"x\"}";
+    office.prints(&format!("seq 99 | jq -c '{line}' > many"));
+    assert_eq!(
+        office.prints("jules-mail import many"),
+        "Events added: 99.\n"
+    );
+    let page = |number: u32| office.file(&format!(".jules/mail/backups/page-00000{number}.jsonl"));
+    assert!(!page(1).exists());
+    office.sent(&["art"]);
+    let sealed = fs::read_to_string(page(1)).unwrap();
+    assert_eq!(sealed.lines().count(), 101, "a head and a hundred events");
+    office.prints(&format!(
+        "seq 101 300 | jq -c '{line}' | jules-mail import -"
+    ));
+    assert!(page(2).exists() && page(3).exists() && !page(4).exists());
+    office.prints("jules-mail verify");
+}
+
+#[test]
+fn an_export_is_imported_whole_or_not_at_all() {
+    let (office, other) = (Office::new(), Office::new());
+    office.sent(&["art", "bolt"]);
+    office.prints("jules-mail read 1 --persona art; jules-mail export > all");
+    let all = office.file("all").display().to_string();
+    assert_eq!(fs::read_to_string(&all).unwrap(), office.text());
+    let import = format!("jules-mail import {all}");
+    assert_eq!(other.prints(&import), "Events added: 3.\n");
+    assert_eq!(other.text(), office.text());
+    assert_eq!(other.prints(&import), "Events added: 0.\n");
+    office.sent(&["art"]);
+    office.prints("jules-mail export > all");
+    assert_eq!(other.prints(&import), "Events added: 1.\n");
+
+    let mixed = Office::new();
+    mixed.sent(&["curator"]);
+    let before = mixed.text();
+    let refused = mixed.refused(&import);
+    assert_eq!((refused.code.as_str(), refused.exit), ("bad_import", 1));
+    assert!(
+        refused.error.contains("message #1 is sent twice"),
+        "{refused:?}"
+    );
+    let refused = mixed.refused("printf '\\nx\\n' | jules-mail import -");
+    assert!(
+        refused.error.contains("line 2: it is no JSON object"),
+        "{refused:?}"
+    );
+    let refused = mixed.refused("jules-mail import nothing");
+    assert_eq!(refused.exit, 2);
+    assert_eq!(mixed.text(), before);
+}

@@ -1,0 +1,204 @@
+//! What the events of a log come to: messages, who has read them, their tags, and what is in the trash.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Letter, MailAction, MailEvent};
+use crate::ids::{MailTag, MessageId, PersonaName};
+
+/// A message as its recipient sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// Its number.
+    pub message_id: MessageId,
+    /// When it was sent.
+    pub ts: Timestamp,
+    /// Who wrote it.
+    pub from_persona: PersonaName,
+    /// Whose it is.
+    pub to_persona: PersonaName,
+    /// What it is about.
+    pub subject: String,
+    /// What it says.
+    pub body: String,
+    /// Addresses.
+    pub attachments: Vec<String>,
+    /// Since when it has been read.
+    pub read_at: Option<Timestamp>,
+    /// What its recipient put on it.
+    pub tags: BTreeSet<MailTag>,
+    /// Whether its recipient threw it away.
+    pub trashed: bool,
+}
+
+/// How much mail a persona has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Messages in the inbox.
+    pub messages: usize,
+    /// Those of them that are not read.
+    pub unread: usize,
+    /// Messages that it wrote.
+    pub sent: usize,
+    /// Messages in the trash.
+    pub trashed: usize,
+}
+
+/// What a persona wants to do with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Mark it read.
+    Read,
+    /// Put a tag on it.
+    TagAdd(MailTag),
+    /// Take a tag off it.
+    TagRm(MailTag),
+    /// Throw it away.
+    Trash,
+    /// Take it back.
+    Untrash,
+}
+
+/// No message with this number is in this mailbox, whether or not there is one elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{persona} has no message {message}")]
+pub struct NoSuchMessage {
+    /// The number.
+    pub message: MessageId,
+    /// Whose mailbox.
+    pub persona: PersonaName,
+}
+
+/// All messages of a log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mail {
+    messages: BTreeMap<MessageId, Message>,
+}
+
+impl Mail {
+    /// The fold. Sends go first, so that the order of events about different messages makes no difference.
+    pub fn fold<'a>(events: impl Iterator<Item = &'a MailEvent> + Clone) -> Self {
+        let mut mail = Self::default();
+        for event in events.clone() {
+            if let MailAction::Send(letter) = &event.what {
+                let sent = || Message::sent((event.message, event.at), letter);
+                mail.messages.entry(event.message).or_insert_with(sent);
+            }
+        }
+        for event in events {
+            if let Some(message) = mail.messages.get_mut(&event.message) {
+                message.apply(&event.what);
+            }
+        }
+        mail
+    }
+
+    /// What was sent to a persona and is not in the trash, the oldest first.
+    pub fn inbox(&self, persona: &PersonaName, unread_only: bool) -> Vec<&Message> {
+        let wanted = |message: &&Message| {
+            let is_there = message.to_persona == *persona && !message.trashed;
+            is_there && !(unread_only && message.read_at.is_some())
+        };
+        self.messages.values().filter(wanted).collect()
+    }
+
+    /// What a persona wrote, the oldest first.
+    pub fn sent(&self, persona: &PersonaName) -> Vec<&Message> {
+        let messages = self.messages.values();
+        messages
+            .filter(|message| message.from_persona == *persona)
+            .collect()
+    }
+
+    /// A message of a mailbox, in the trash or not.
+    pub fn message(
+        &self,
+        message: MessageId,
+        persona: &PersonaName,
+    ) -> Result<&Message, NoSuchMessage> {
+        let found = self.messages.get(&message);
+        let theirs = found.filter(|found| found.to_persona == *persona);
+        theirs.ok_or_else(|| NoSuchMessage {
+            message,
+            persona: persona.clone(),
+        })
+    }
+
+    /// The event that an order takes; none where things are so already.
+    pub fn ordered(
+        &self,
+        (message, persona): (MessageId, &PersonaName),
+        order: Order,
+        now: Timestamp,
+    ) -> Result<Option<MailAction>, NoSuchMessage> {
+        let message = self.message(message, persona)?;
+        Ok(match order {
+            Order::Read if message.read_at.is_some() => None,
+            Order::Read => Some(MailAction::Read { at: now }),
+            Order::TagAdd(tag) if message.tags.contains(&tag) => None,
+            Order::TagAdd(tag) => Some(MailAction::TagAdd(tag)),
+            Order::TagRm(tag) if message.tags.contains(&tag) => Some(MailAction::TagRm(tag)),
+            Order::TagRm(_) => None,
+            Order::Trash if message.trashed => None,
+            Order::Trash => Some(MailAction::Trash),
+            Order::Untrash if message.trashed => Some(MailAction::Untrash),
+            Order::Untrash => None,
+        })
+    }
+
+    /// Everyone who ever wrote or got a message, with how much there is.
+    pub fn counts(&self) -> BTreeMap<PersonaName, Counts> {
+        let mut counts: BTreeMap<PersonaName, Counts> = BTreeMap::new();
+        for message in self.messages.values() {
+            let theirs = counts.entry(message.to_persona.clone()).or_default();
+            match (message.trashed, message.read_at) {
+                (true, _) => theirs.trashed += 1,
+                (false, read_at) => {
+                    theirs.messages += 1;
+                    theirs.unread += usize::from(read_at.is_none());
+                }
+            }
+            let sender = counts.entry(message.from_persona.clone()).or_default();
+            sender.sent += 1;
+        }
+        counts
+    }
+}
+
+impl Message {
+    fn sent((message_id, ts): (MessageId, Timestamp), letter: &Letter) -> Self {
+        Self {
+            message_id,
+            ts,
+            from_persona: letter.from.clone(),
+            to_persona: letter.to.clone(),
+            subject: letter.subject.clone(),
+            body: letter.body.clone(),
+            attachments: letter.attachments.clone(),
+            read_at: None,
+            tags: BTreeSet::new(),
+            trashed: false,
+        }
+    }
+
+    /// Read twice is read once, at the first time.
+    pub fn apply(&mut self, what: &MailAction) {
+        match what {
+            MailAction::Read { at } => {
+                self.read_at = Some(self.read_at.map_or(*at, |before| before.min(*at)));
+            }
+            MailAction::TagAdd(tag) => {
+                self.tags.insert(tag.clone());
+            }
+            MailAction::TagRm(tag) => {
+                self.tags.remove(tag);
+            }
+            MailAction::Trash => self.trashed = true,
+            MailAction::Untrash => self.trashed = false,
+            // One that is noted as lost and was found again is there.
+            MailAction::Send(_) | MailAction::Lost => {}
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What makes a broken log whole: the valid lines it has, the lines of sealed pages, and a note of every message that is lost.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use super::log::{Fault, FaultKind, Log};
+use super::page::{Page, Seal};
+use super::{MailAction, MailEvent};
+use crate::ids::{MailEventId, MessageId};
+
+/// Who notes that a message is lost.
+const MENDER: &str = "rebuild";
+
+/// A log that is whole again. Numbers stay as they are: mail that others name by its number is not renamed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mended {
+    /// The log.
+    pub text: Vec<u8>,
+    /// How many lines of it were there before.
+    pub kept: usize,
+    /// How many lines come from sealed pages.
+    pub restored: usize,
+    /// Lines that are not in it.
+    pub rejected: Vec<Vec<u8>>,
+    /// Messages that are lost.
+    pub lost: Vec<MessageId>,
+}
+
+/// Keeps every valid event.
+pub fn rebuild(bytes: &[u8], seal: &Seal, now: Timestamp) -> Mended {
+    let log = Log::read(bytes, seal);
+    let mut text = Vec::new();
+    for line in log.lines() {
+        text.extend_from_slice(line.bytes);
+        text.push(b'\n');
+    }
+    let gaps = log.missing().iter();
+    let numbers = gaps.flat_map(|(from, to)| from.number()..=to.number());
+    let lost: Vec<MessageId> = numbers
+        .filter_map(|number| number.try_into().ok())
+        .collect();
+    for message in &lost {
+        text.extend_from_slice(noted(*message, now).line().as_bytes());
+        text.push(b'\n');
+    }
+    Mended {
+        text,
+        kept: log.lines().len(),
+        restored: 0,
+        rejected: log.rejected().iter().map(|line| line.to_vec()).collect(),
+        lost,
+    }
+}
+
+fn noted(message: MessageId, at: Timestamp) -> MailEvent {
+    MailEvent {
+        id: MailEventId::of_lost(message),
+        at,
+        message,
+        actor: MENDER.to_owned(),
+        what: MailAction::Lost,
+        other: serde_json::Map::new(),
+    }
+}
+
+/// Takes what is sealed, and then what is valid and not sealed.
+pub fn restore(bytes: &[u8], (pages, seal): (&[Page], &Seal), now: Timestamp) -> Mended {
+    let sealed = pages.iter().flat_map(Page::lines);
+    let sealed: Vec<&[u8]> = sealed.map(|line| line.as_bytes()).collect();
+    let known: BTreeSet<&[u8]> = sealed.iter().copied().collect();
+    let present: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    let there: BTreeSet<&[u8]> = present.iter().copied().collect();
+    let restored = known.difference(&there).count();
+    let open = present.into_iter().filter(|line| !known.contains(line));
+    let all: Vec<&[u8]> = sealed.iter().copied().chain(open).collect();
+    let mended = rebuild(&all.join(&b'\n'), seal, now);
+    Mended {
+        kept: mended.kept.saturating_sub(restored),
+        restored,
+        ..mended
+    }
+}
+
+/// What has to be written behind a log to add those lines of another that it lacks; or why they do not fit.
+pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Vec<u8>, Vec<Fault>> {
+    let log = Log::read(bytes, seal);
+    let reached = Seal {
+        message: Some(log.next()),
+        ..seal.clone()
+    };
+    let incoming = Log::read(other, &reached);
+    let is_theirs = |fault: &&Fault| !matches!(fault.what, FaultKind::Gap { .. });
+    let faults = incoming.faults().iter();
+    let wrong: Vec<Fault> = faults.filter(is_theirs).cloned().collect();
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let there: BTreeSet<&[u8]> = log.lines().iter().map(|line| line.bytes).collect();
+    let lines = incoming.lines().iter().map(|line| line.bytes);
+    let new: Vec<&[u8]> = lines.filter(|line| !there.contains(line)).collect();
+    if new.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut addition = log.separator().as_bytes().to_vec();
+    addition.extend(new.join(&b'\n'));
+    addition.push(b'\n');
+    match Log::read(&[bytes, &addition].concat(), seal).faults() {
+        [] => Ok(addition),
+        faults => Err(faults.to_vec()),
+    }
+}

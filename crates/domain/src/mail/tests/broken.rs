@@ -1,0 +1,176 @@
+//! Logs that are broken: what is said of them, and what makes them whole.
+
+use super::*;
+
+fn three() -> Vec<MailEvent> {
+    vec![send(1, 1, "art"), send(2, 2, "bolt"), send(3, 3, "art")]
+}
+
+fn lines(events: &[MailEvent]) -> Vec<String> {
+    events.iter().map(|event| event.clone().line()).collect()
+}
+
+fn rebuilt(text: &str) -> Mended {
+    let mended = rebuild(text.as_bytes(), &Seal::default(), at(99));
+    let whole = String::from_utf8(mended.text.clone()).unwrap();
+    assert_eq!(faults(&whole), [""; 0], "{whole}");
+    let again = rebuild(&mended.text, &Seal::default(), at(100));
+    assert_eq!(
+        (again.text, again.rejected.len(), again.lost.len()),
+        (mended.text.clone(), 0, 0),
+        "a second time changes nothing"
+    );
+    mended
+}
+
+#[test]
+fn every_fault_is_named_with_its_line() {
+    let [one, two, three] = <[String; 3]>::try_from(lines(&three())).unwrap();
+    let cases: [(String, &[&str]); 12] = [
+        (
+            format!("{one}\n{two}\n{}", &three[..three.len() - 1]),
+            &["line 3: the last line is torn: it ends within an event"],
+        ),
+        (
+            format!("{one}\n{{\"event\n{two}\n"),
+            &["line 2: it is no JSON object: EOF while parsing a string at line 1 column 7"],
+        ),
+        (
+            format!("[]\n{one}\n"),
+            &[
+                "line 1: it is no JSON object: invalid type: sequence, expected a map at line 1 column 0",
+            ],
+        ),
+        (
+            format!("{one}\n{two}\n{one}\n"),
+            &["line 3: the event id `e1` is there twice: line 1 has it too"],
+        ),
+        (
+            format!("{one}\n{}\n", send(9, 1, "art").line()),
+            &["line 2: message #1 is sent twice: line 1 sends it too"],
+        ),
+        (
+            format!("{one}\n{three}\n"),
+            &["line 2: there is a gap: no line sends message #2"],
+        ),
+        (
+            format!("{one}\n{}\n", send(9, 9, "art").line()),
+            &["line 2: there is a gap: no line sends the messages #2 to #8"],
+        ),
+        (
+            format!("{one}\n{}\n", event(9, 2, MailAction::Trash).line()),
+            &["line 2: there is a gap: no line sends message #2"],
+        ),
+        (
+            format!("{one}\n{}\n", send(9, i64::MAX, "art").line()),
+            &["line 2: message #9223372036854775807 is far beyond the messages there are"],
+        ),
+        (
+            format!("{one}\n{{\"event_id\":\"x\"}}\n"),
+            &["line 2: it is no event of mail: `event_type` is missing or no text"],
+        ),
+        (
+            format!("{one}\n{}\n", two.replace("\"bolt\"", "null")),
+            &["line 2: it is no event of mail: `to_persona` is missing or no text"],
+        ),
+        (
+            format!(
+                "{one}\n{}\n",
+                two.replace("\"message_id\":2", "\"message_id\":\"2\"")
+            ),
+            &["line 2: it is no event of mail: invalid type: string \"2\", expected i64"],
+        ),
+    ];
+    for (text, told) in cases {
+        assert_eq!(faults(&text), told, "{text}");
+        rebuilt(&text);
+    }
+}
+
+#[test]
+fn blank_lines_and_a_missing_last_line_break_are_no_faults() {
+    let [one, two, three] = <[String; 3]>::try_from(lines(&three())).unwrap();
+    let text = format!("\n{one}\r\n\n{two}\n  \n{three}");
+    assert_eq!(mail(&text), mail(&log(super::broken::three())));
+    let log = Log::read(text.as_bytes(), &Seal::default());
+    let addition = log.addition(vec![send(4, 4, "art")]);
+    assert!(addition.starts_with("\n{"), "{addition}");
+    assert_eq!(
+        mail(&(text + &addition)).counts()[&persona("art")].messages,
+        3
+    );
+}
+
+#[test]
+fn what_is_missing_at_the_end_shows_by_the_seal() {
+    let seal = Seal {
+        events: 3,
+        message: Some(id(3)),
+    };
+    let text = log([send(1, 1, "art")]);
+    let read = Log::read(text.as_bytes(), &seal);
+    assert_eq!(
+        read.faults()[0].to_string(),
+        "line 2: there is a gap: no line sends the messages #2 to #3"
+    );
+    assert_eq!(read.next(), id(4), "no number is given twice");
+    let read = Log::read(b"", &seal);
+    assert_eq!(read.faults().len(), 1, "a log that is gone is not empty");
+}
+
+#[test]
+fn a_rebuild_keeps_every_valid_event_and_renames_no_message() {
+    let [one, two, three] = <[String; 3]>::try_from(lines(&three())).unwrap();
+    let trash = event(4, 2, MailAction::Trash).line();
+    let torn = &two[..20];
+    let text = format!("{one}\n{torn}\n{three}\n{trash}\n{one}\nlast");
+    let mended = rebuilt(&text);
+    assert_eq!((mended.kept, &mended.lost[..]), (3, &[id(2)][..]));
+    let rejected: Vec<_> = mended.rejected.iter().map(Vec::as_slice).collect();
+    assert_eq!(rejected, [torn.as_bytes(), b"last", one.as_bytes()]);
+    let whole = String::from_utf8(mended.text).unwrap();
+    assert!(whole.starts_with(&format!(
+        "{one}\n{three}\n{trash}\n{{\"event_id\":\"lost-2\""
+    )));
+    let log = Log::read(whole.as_bytes(), &Seal::default());
+    assert_eq!(log.next(), id(4));
+    assert_eq!(log.mail().inbox(&persona("art"), false).len(), 2);
+    log.mail().message(id(2), &persona("bolt")).unwrap_err();
+}
+
+#[test]
+fn a_message_that_was_noted_as_lost_and_is_found_is_there() {
+    let note = event(9, 2, MailAction::Lost);
+    let [one, two, three] = <[MailEvent; 3]>::try_from(three()).unwrap();
+    for events in [
+        [one.clone(), two.clone(), three.clone(), note.clone()],
+        [note, one, two, three],
+    ] {
+        let mail = mail(&log(events));
+        assert_eq!(mail.inbox(&persona("bolt"), true).len(), 1);
+    }
+}
+
+#[test]
+fn lines_of_another_log_are_added_once() {
+    let seal = Seal::default();
+    let events = three();
+    let (first, all) = (log(events[..1].to_vec()), log(events.clone()));
+    let added = |text: &str, other: &str| imported(text.as_bytes(), other.as_bytes(), &seal);
+    assert_eq!(added("", &all), Ok(all.clone().into_bytes()));
+    let rest = log(events[1..].to_vec()).into_bytes();
+    assert_eq!(added(&first, &all), Ok(rest.clone()));
+    assert_eq!(
+        added(&first, &String::from_utf8(rest).unwrap()),
+        added(&first, &all)
+    );
+    assert_eq!(added(&all, &all), Ok(Vec::new()));
+    assert_eq!(added(all.trim_end(), &all), Ok(Vec::new()));
+    let told = |text: &str, other: &str| added(text, other).unwrap_err()[0].to_string();
+    assert_eq!(
+        told(&first, &log([send(7, 1, "bolt")])),
+        "line 2: message #1 is sent twice: line 1 sends it too"
+    );
+    assert!(told(&first, &log([send(7, 3, "bolt")])).contains("no line sends message #2"));
+    assert!(told(&first, "\n{}\n").starts_with("line 2: it is no event of mail"));
+}

@@ -100,6 +100,41 @@ fn a_patch_applies_where_the_target_moved() {
 }
 
 #[test]
+fn a_text_is_merged_where_the_target_moved() {
+    let mut shop = Shop::new(&[("a", &numbered(20))]);
+    let member = shop.trees(
+        1,
+        &[("a", Some(&numbered(20).replace("\n15\n", "\nfifteen\n")))],
+    );
+    shop.target("a", Some(&("new\n".to_owned() + &numbered(20))));
+    let woven = shop.weave(&[member]);
+    assert_eq!(verdict(&woven, 1), &inside(Way::ThreeWay, 1));
+}
+
+#[test]
+fn a_short_id_names_the_blob_of_the_base_from_seven_digits_on() {
+    for (digits, way) in [(7, Way::Taken), (6, Way::Applied)] {
+        let mut shop = Shop::new(&[("a", "a\n")]);
+        let member = shop.patched(1, &[("a", Some("b\n"))]);
+        let Work::Trees {
+            patch: Some(patch), ..
+        } = &member.work
+        else {
+            panic!("no patch")
+        };
+        let id = shop.base.get("a").unwrap().id.to_string();
+        let patch = String::from_utf8(patch.clone())
+            .unwrap()
+            .replace(&id, &id[..digits]);
+        let member = Member {
+            work: Work::Patch(patch.into_bytes()),
+            ..member
+        };
+        assert_eq!(verdict(&shop.weave(&[member]), 1), &inside(way, 1));
+    }
+}
+
+#[test]
 fn texts_are_merged_where_the_patch_does_not_apply_or_is_not_there() {
     for with_patch in [true, false] {
         let mut shop = Shop::new(&[("a", &numbered(5))]);

@@ -36,81 +36,75 @@ pub(crate) async fn run(
     as_json: bool,
 ) -> Result<Answer> {
     let client = site::api_client(args.url, here).await?;
-    let (doing, answer) = match args.command {
-        DeliveryCommand::List(args) => ("listing deliveries".to_owned(), list(&client, args).await),
-        DeliveryCommand::Board { repo } => {
-            ("reading the board".to_owned(), board(&client, repo).await)
+    let doing = doing(&args.command);
+    let client = &client;
+    let answer = match args.command {
+        DeliveryCommand::List(args) => list(client, args).await,
+        DeliveryCommand::Board { repo } => board(client, repo).await,
+        DeliveryCommand::Create(args) => create(client, args).await,
+        DeliveryCommand::Show(OneDelivery { id }) => shown(client.delivery(id.as_str()).await),
+        DeliveryCommand::Start(OneDelivery { id }) => {
+            shown(client.start_delivery(id.as_str()).await)
         }
-        DeliveryCommand::Create(args) => (
-            "creating a delivery".to_owned(),
-            create(&client, args).await,
-        ),
-        DeliveryCommand::Show(OneDelivery { id }) => (
-            format!("reading delivery {id}"),
-            shown(client.delivery(id.as_str()).await),
-        ),
-        DeliveryCommand::Start(OneDelivery { id }) => (
-            format!("starting delivery {id}"),
-            shown(client.start_delivery(id.as_str()).await),
-        ),
         DeliveryCommand::Approve { id, sha } => {
             let approve = ApproveDelivery { sha };
-            let approved = client.approve_delivery(id.as_str(), &approve).await;
-            (format!("approving delivery {id}"), shown(approved))
+            shown(client.approve_delivery(id.as_str(), &approve).await)
         }
         DeliveryCommand::Reject { id, reason } => {
             let reject = RejectDelivery { reason };
-            let rejected = client.reject_delivery(id.as_str(), &reject).await;
-            (format!("rejecting delivery {id}"), shown(rejected))
+            shown(client.reject_delivery(id.as_str(), &reject).await)
         }
         DeliveryCommand::Retry { id, reason } => {
             let retry = RetryDelivery { reason };
-            let tried = client.retry_delivery(id.as_str(), &retry).await;
-            (format!("trying delivery {id} again"), shown(tried))
+            shown(client.retry_delivery(id.as_str(), &retry).await)
         }
-        DeliveryCommand::Cancel(OneDelivery { id }) => (
-            format!("calling off delivery {id}"),
-            shown(client.cancel_delivery(id.as_str()).await),
-        ),
-        DeliveryCommand::Verdict(args) => {
-            let doing = format!("judging delivery {}", args.id);
-            (doing, verdict(&client, args).await)
+        DeliveryCommand::Cancel(OneDelivery { id }) => {
+            shown(client.cancel_delivery(id.as_str()).await)
         }
-        DeliveryCommand::Plan(args) => {
-            let doing = format!("planning delivery {}", args.id);
-            (doing, plan(&client, args).await)
-        }
-        DeliveryCommand::Edit(args) => {
-            let doing = format!("changing delivery {}", args.id);
-            (doing, changes::edit(&client, args).await)
-        }
-        DeliveryCommand::Collect { id, session } => {
-            let doing = format!("adding session {session} to delivery {id}");
-            (doing, changes::collect(&client, &id, session).await)
-        }
-        DeliveryCommand::Analysis(args) => {
-            let doing = format!("analysing a run of delivery {}", args.id);
-            (doing, changes::analyse(&client, args).await)
-        }
-        DeliveryCommand::Split(args) => {
-            let doing = format!("splitting delivery {}", args.id);
-            (doing, split(&client, args).await)
-        }
+        DeliveryCommand::Verdict(args) => verdict(client, args).await,
+        DeliveryCommand::Plan(args) => plan(client, args).await,
+        DeliveryCommand::Edit(args) => changes::edit(client, args).await,
+        DeliveryCommand::Collect { id, session } => changes::collect(client, &id, session).await,
+        DeliveryCommand::Analysis(args) => changes::analyse(client, args).await,
+        DeliveryCommand::Split(args) => split(client, args).await,
         DeliveryCommand::Why(OneDelivery { id }) => {
             let why = client.delivery_why(id.as_str()).await;
-            let answer = why.map(|why| show::why(&why)).map_err(Into::into);
-            (format!("asking about delivery {id}"), answer)
+            why.map(|why| show::why(&why)).map_err(Into::into)
         }
-        DeliveryCommand::Transcript { id, run } => (
-            format!("reading the transcript of delivery {id}"),
-            transcript::read(&client, &id, run.as_ref()).await,
-        ),
-        DeliveryCommand::Wait(args) => {
-            let doing = format!("waiting for delivery {}", args.id);
-            (doing, waited(&client, args, as_json).await)
+        DeliveryCommand::Transcript { id, run } => {
+            transcript::read(client, &id, run.as_ref()).await
         }
+        DeliveryCommand::Wait(args) => waited(client, args, as_json).await,
     };
     answer.context(doing)
+}
+
+/// What a command does, for what went wrong with it.
+fn doing(command: &DeliveryCommand) -> String {
+    match command {
+        DeliveryCommand::List(_) => "listing deliveries".to_owned(),
+        DeliveryCommand::Board { .. } => "reading the board".to_owned(),
+        DeliveryCommand::Create(_) => "creating a delivery".to_owned(),
+        DeliveryCommand::Show(OneDelivery { id }) => format!("reading delivery {id}"),
+        DeliveryCommand::Start(OneDelivery { id }) => format!("starting delivery {id}"),
+        DeliveryCommand::Approve { id, .. } => format!("approving delivery {id}"),
+        DeliveryCommand::Reject { id, .. } => format!("rejecting delivery {id}"),
+        DeliveryCommand::Retry { id, .. } => format!("trying delivery {id} again"),
+        DeliveryCommand::Cancel(OneDelivery { id }) => format!("calling off delivery {id}"),
+        DeliveryCommand::Verdict(args) => format!("judging delivery {}", args.id),
+        DeliveryCommand::Plan(args) => format!("planning delivery {}", args.id),
+        DeliveryCommand::Edit(args) => format!("changing delivery {}", args.id),
+        DeliveryCommand::Collect { id, session } => {
+            format!("adding session {session} to delivery {id}")
+        }
+        DeliveryCommand::Analysis(args) => format!("analysing a run of delivery {}", args.id),
+        DeliveryCommand::Split(args) => format!("splitting delivery {}", args.id),
+        DeliveryCommand::Why(OneDelivery { id }) => format!("asking about delivery {id}"),
+        DeliveryCommand::Transcript { id, .. } => {
+            format!("reading the transcript of delivery {id}")
+        }
+        DeliveryCommand::Wait(args) => format!("waiting for delivery {}", args.id),
+    }
 }
 
 fn shown(answer: Result<DeliveryView, client::Error>) -> Result<Answer> {

@@ -37,7 +37,7 @@ const AGENT: &str = "helper";
 pub(crate) async fn run(args: InitArgs, here: &CommandContext, as_json: bool) -> Result<()> {
     let person = person::here(args.yes);
     let mut first_hour = InitRun::new(args, here, person).await?;
-    let (answer, errors) = match first_hour.run().await {
+    let (answer, errors) = match Box::pin(first_hour.run()).await {
         Ok(done) => done,
         Err(error) => return Err(first_hour.failed(error, as_json)?),
     };

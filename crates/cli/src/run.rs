@@ -9,6 +9,7 @@ use clap_complete::Shell;
 pub(crate) mod files;
 mod top;
 
+use crate::args::demo::{DemoArgs, SandboxArgs};
 use crate::args::{Command, CommandLine, groups};
 use crate::context::CommandContext;
 use crate::error::{self, Error, ErrorText, FAILED, USAGE};
@@ -96,13 +97,9 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
     let here = || Ok::<_, Error>(CommandContext::new(data, environment)?.of_stack(stack));
     let answer = match command {
         Command::Up(args) => return serve(*args, here()?, json).await,
-        Command::Demo(args) => {
-            return demo::run(crate::args::demo::DemoArgs { json, ..args }).await;
-        }
+        Command::Demo(args) => return demo::run(DemoArgs { json, ..args }).await,
         Command::ChaosChild(args) => return demo::child::run(args, here()?).await,
-        Command::Sandbox(args) => {
-            return sandbox_command::run(crate::args::demo::SandboxArgs { json, ..args }).await;
-        }
+        Command::Sandbox(args) => return sandbox_command::run(SandboxArgs { json, ..args }).await,
         Command::Init(args) => return Box::pin(init::run(*args, &here()?, json)).await,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
         Command::Mcp(args) => return mcp::run(args, here()?, json).await,
@@ -135,9 +132,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Scaffold(command) => return scaffold::run(&command, json),
         Command::Role(command) => return scaffold::role(&command, json),
         Command::Setup(command) => scaffold::setup(&command)?,
-        Command::Exchange(command) => {
-            return Box::pin(pipeline::exchange(command, here, json)).await;
-        }
+        Command::Exchange(args) => return Box::pin(pipeline::exchange(args, here, json)).await,
         Command::Workflow(command) => scaffold::workflow(&command)?,
         Command::Mail(command) => return mail::run(*command, persona, json),
         Command::Pipeline(args) => return Box::pin(pipeline::run(*args, &here()?, json)).await,

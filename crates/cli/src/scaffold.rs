@@ -19,9 +19,7 @@ use std::env;
 
 use anyhow::{Context, Result};
 
-use crate::args::scaffold::{
-    ExchangeCommand, RoleCommand, ScaffoldCommand, SetupCommand, WorkflowCommand,
-};
+use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand, WorkflowCommand};
 use crate::render::{self, Answer};
 use git::Git;
 

@@ -1,9 +1,12 @@
 //! What is wrong with a value, in plain words in place of the parser's.
 
+/// Says one kind of message in plain words.
+type Said = fn(&str) -> Option<String>;
+
 /// A message of `serde` in plain words, without its place in the text.
 pub fn in_plain_words(message: &str) -> String {
     let message = without_place(message);
-    let kinds: [(&str, fn(&str) -> Option<String>); 6] = [
+    let kinds: [(&str, Said); 6] = [
         ("missing field ", missing),
         ("duplicate field ", doubled),
         ("unknown field ", unknown_field),

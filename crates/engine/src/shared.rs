@@ -61,6 +61,6 @@ impl Backend {
     pub async fn shared_figures(&self) -> Result<Metrics, Error> {
         let answers = Arc::clone(&self.answers);
         let find = self.metrics();
-        answers.figures.get(|| self.now(), find).await
+        Box::pin(answers.figures.get(|| self.now(), find)).await
     }
 }

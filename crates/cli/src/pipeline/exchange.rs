@@ -12,7 +12,7 @@ use crate::{render, scaffold, site};
 /// Runs one of the commands. Only those that change something need a Gaffer that runs.
 pub(crate) async fn run(
     command: ExchangeCommand,
-    here: impl Fn() -> Result<CommandContext, Error>,
+    here: impl FnOnce() -> Result<CommandContext, Error>,
     as_json: bool,
 ) -> Result<()> {
     match command {

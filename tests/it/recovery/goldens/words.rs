@@ -152,13 +152,13 @@ words! {
     Closed { Finished, PartsClosed, IssueClosed, CalledOff, Abandoned, MergedOnly }
     ChildState { Open, Failed, Closed, CalledOff, Abandoned }
     ReadingResult { Read, Failed, Skipped }
-    StepKind { Bootstrap, Layer, Requirements, Proposals }
+    StepKind { Bootstrap, Layer, Requirements, Proposals, Clean }
     StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }
     MemberState { Working, Merging, Merged, Nothing, Failed }
     RequirementState { Planning, Ready, Implementing, Merged, Tidying, Tidied, Failed }
     PartWork { Agent, Proposal }
     RepoAction { Propose, Status, OpenIssue }
-    Recipe { Bootstrap, Tidy, Publish }
+    Recipe { Bootstrap, Tidy, Publish, Mock, Clean }
     OwnOutcome { Passed, Neutral, Failed }
     Exchange { Human, Auto }
     Implement { Human, Auto }

@@ -5,7 +5,7 @@ use domain::ids::{DeliveryId, PipelineId};
 use domain::job::{Job, Origin, Phase};
 use domain::layer::Layer;
 use domain::pipeline::{
-    Agent, DOCTOR_CHECK, Exchange, FoundRequirement, Implement, Member, MemberState, Part,
+    Agent, DOCTOR_CHECK, Exchange, FoundRequirement, Implement, Member, MemberState, MockTag, Part,
     PartWork, Pipeline, PipelineAsk, PipelineRules, PipelineStep, Recipe, Requirement,
     RequirementRef, RequirementState, SCOPE_CHECK, StepKind, StepState, TreeShas,
 };
@@ -199,6 +199,7 @@ fn pipeline() -> Pipeline {
         ),
         (StepKind::Requirements, StepState::Pending),
         (StepKind::Proposals, StepState::Pending),
+        (StepKind::Clean, StepState::Pending),
     ];
     let step = |(kind, state)| PipelineStep {
         kind,
@@ -217,6 +218,7 @@ fn pipeline() -> Pipeline {
             role: Some("qa".parse().expect("a role")),
             requirement: Some(reference().path),
             task: Some("create_three_proposals".to_owned()),
+            mock: Some(mock()),
         },
         rules: PipelineRules::default(),
         by: "token zai".to_owned(),
@@ -274,7 +276,11 @@ fn requirements() -> Vec<Requirement> {
     states.map(requirement).into()
 }
 
-fn recipes() -> [Recipe; 3] {
+fn mock() -> MockTag {
+    "mock-1".parse().expect("a tag")
+}
+
+fn recipes() -> [Recipe; 5] {
     [
         Recipe::Bootstrap(trees()),
         Recipe::Tidy {
@@ -282,6 +288,15 @@ fn recipes() -> [Recipe; 3] {
             requirement: reference(),
         },
         Recipe::Publish { worker: sha('b') },
+        Recipe::Mock {
+            base: sha('b'),
+            range: "aaaaaaa Add search".to_owned(),
+            today: jiff::civil::date(2026, 3, 1),
+        },
+        Recipe::Clean {
+            worker: sha('b'),
+            tag: mock(),
+        },
     ]
 }
 
@@ -294,6 +309,7 @@ fn jobs(job: &Job) -> [Job; 3] {
         trees: trees(),
         included: vec![".jules/JULES.md".to_owned()],
         skipped: vec![".jules/exchange/changes.yml".to_owned()],
+        mock: Some(mock()),
     });
     let proposal = PartWork::Proposal {
         requirement: Some(reference().id),

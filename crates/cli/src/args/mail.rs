@@ -52,7 +52,7 @@ pub(crate) enum MailCommand {
     #[command(after_help = "Example:\n  gaffer mail untrash 42 --persona curator")]
     Untrash(MessageArgs),
     /// Print the lines of the log as they are, in order.
-    #[command(after_help = "Example:\n  gaffer mail log | jq .")]
+    #[command(after_help = "Example:\n  gaffer mail log")]
     Log,
     /// Count the messages of each persona, and those that are not read.
     #[command(after_help = "Example:\n  gaffer mail stats")]

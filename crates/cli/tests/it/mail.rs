@@ -130,7 +130,9 @@ fn a_link_on_the_way_is_not_followed() {
     .unwrap();
     fs::create_dir_all(office.file("other/.jules")).unwrap();
     symlink("../../elsewhere", office.file("other/.jules/mail")).unwrap();
-    for folder in ["shop", "other"] {
+    fs::create_dir_all(office.file("third")).unwrap();
+    symlink("../elsewhere", office.file("third/.jules")).unwrap();
+    for folder in ["shop", "other", "third"] {
         for command in [
             "send --from weaver --to art --subject Hi --body x",
             "inbox --persona art",

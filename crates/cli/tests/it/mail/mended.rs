@@ -164,7 +164,7 @@ fn each_hundred_events_are_sealed_by_themselves() {
     let sealed = fs::read_to_string(page(1)).unwrap();
     assert_eq!(sealed.lines().count(), 101, "a head and a hundred events");
     office.prints(&format!(
-        "seq 101 300 | jq -c '{line}' | jules-mail import -"
+        "seq 101 350 | jq -c '{line}' | jules-mail import -"
     ));
     assert!(page(2).exists() && page(3).exists() && !page(4).exists());
     office.prints("jules-mail verify");

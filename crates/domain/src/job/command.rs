@@ -294,7 +294,7 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
             end(&mut step, watch, how, now);
         }
         Phase::Proposed { pull, head, .. } => {
-            // What Gaffer opened by itself, nobody else closes.
+            // Gaffer opened it, so Gaffer closes it.
             let opened = pull.as_ref().zip(head.as_ref());
             step.effects.extend(
                 opened

@@ -103,8 +103,8 @@ pub fn cancel(pipeline: &Pipeline, by: &str, now: Timestamp) -> Result<Pipeline,
     Ok(apply(pipeline, &Input::Cancelled { by }, now))
 }
 
-/// The jobs that are waited for no longer, and that nothing comes of: sessions at work, and pull requests of Gaffer's own. What an agent offered
-/// is left to people.
+/// The jobs that are no longer awaited, and that nothing comes of: sessions at work, and pull requests of Gaffer's own.
+/// What an agent offered is left to people.
 pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
     let steps = before.steps.iter().zip(&after.steps);
     let members = steps.flat_map(|(before, after)| {

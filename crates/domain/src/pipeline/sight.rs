@@ -16,7 +16,7 @@ pub fn sight(job: &Job) -> MemberState {
         Phase::Queued { .. } | Phase::Creating { .. } => MemberState::Working,
         Phase::Watching(watch) if watch.pull.is_none() => MemberState::Working,
         Phase::Proposed { pull: None, .. } => MemberState::Working,
-        // Nobody waits for the merge of code that was made up.
+        // Code that was made up is never merged, so its merge is not awaited.
         Phase::Proposed { .. } if is_mock_code(job) => MemberState::Nothing,
         Phase::Watching(_) | Phase::Proposed { .. } => MemberState::Merging,
         Phase::Ended(ending) => ended(&ending.how),

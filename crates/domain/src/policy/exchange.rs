@@ -13,7 +13,7 @@ const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
 impl Source {
     /// The source as it counts for a job: of a pipeline's job that changes the exchange, both checks of our own decide,
-    /// and code that was made up is merged by nobody but people.
+    /// and only people merge code that was made up.
     pub fn for_job(&self, job: &Job) -> Cow<'_, Self> {
         if job.part.as_ref().is_some_and(|part| part.is_mock_code()) {
             let merge = MergePolicy::Human;

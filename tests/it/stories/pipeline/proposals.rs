@@ -1,4 +1,4 @@
-//! Pull requests that Gaffer opens by itself: found again after a death, never mixed up with another's, and closed when they are called off.
+//! Pull requests that Gaffer opens by itself: found again after a death, never mixed up with others, closed when they are cancelled.
 
 use domain::ids::JobId;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline};

@@ -189,6 +189,23 @@ impl AuthenticatedCaller {
         Err(Refused::new(StatusCode::FORBIDDEN, "people_only", &detail))
     }
 
+    /// Refuses an agent what is another agent's.
+    pub(crate) fn must_be(&self, agent: &AgentName) -> Result<(), Refused> {
+        match &self.agent {
+            Some(own) if own != agent => {
+                let detail = format!(
+                    "the bearer token is that of agent {own}, and these are the wakes of agent {agent}"
+                );
+                Err(Refused::new(
+                    StatusCode::FORBIDDEN,
+                    "not_its_wakes",
+                    &detail,
+                ))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Refuses what the shown token does not allow.
     pub(crate) fn must(&self, needed: Scope) -> Result<(), Refused> {
         if self.scope >= needed {

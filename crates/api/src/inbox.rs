@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::Extension;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -14,6 +15,7 @@ use domain::wake::{Resume, ReturnMode, Wake, WakeState};
 use engine::backend::Error;
 use jiff::SignedDuration;
 
+use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
 use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
@@ -25,9 +27,11 @@ const NO_WORDS: &str = "it was given back without a reason";
 pub(crate) async fn take(
     State(api): SharedState,
     path: Parts<String>,
+    Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<Taken>, Refused> {
     let agent: AgentName = body::parts(path)?.parse().map_err(bad_id("agent"))?;
+    who.must_be(&agent)?;
     let asked: TakeRequest = body::maybe_order(sent)?;
     let limit = asked.limit.unwrap_or(TAKE_LIMIT);
     if !(1..=TAKE_LIMIT_MAX).contains(&limit) {
@@ -77,10 +81,12 @@ fn shown(wake: Wake, resume: Option<&Resume>) -> Option<TakenWake> {
 pub(crate) async fn extend(
     State(api): SharedState,
     path: Parts<String>,
+    Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<Extended>, Refused> {
     let event_id = event(&api, path).await?;
     let Extend { agent, attempt } = body::order(sent)?;
+    who.must_be(&agent)?;
     let wake = api.backend.extend((&agent, &event_id, attempt)).await?;
     let until = wake.due().unwrap_or_else(|| api.backend.now());
     Ok(Json(Extended {
@@ -94,10 +100,12 @@ pub(crate) async fn extend(
 pub(crate) async fn give_back(
     State(api): SharedState,
     path: Parts<String>,
+    Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<GivenBack>, Refused> {
     let event_id = event(&api, path).await?;
     let asked: GiveBack = body::order(sent)?;
+    who.must_be(&asked.agent)?;
     let max = RETRY_AFTER_SECONDS_MAX;
     let after = at_most("retry_after_seconds", asked.retry_after_seconds, max)?;
     let after = after.map(|seconds| SignedDuration::from_secs(seconds.into()));
@@ -136,10 +144,12 @@ pub(crate) async fn give_back(
 pub(crate) async fn acknowledge(
     State(api): SharedState,
     path: Parts<String>,
+    Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<Acknowledged>, Refused> {
     let event_id = event(&api, path).await?;
     let Acknowledge { agent } = body::order(sent)?;
+    who.must_be(&agent)?;
     api.backend.acknowledge(&agent, &event_id).await?;
     tracing::info!(event.id = %event_id, agent = %agent, "an event was acknowledged");
     Ok(Json(Acknowledged { event_id, agent }))

@@ -118,7 +118,7 @@ async fn carry_out(
     ((Extension(who), headers), sent): (&OrderCaller, Sent),
 ) -> Result<Response, Refused> {
     let key = body::idempotency_key(headers)?;
-    reach::must_reach_job(api, who, name).await?;
+    let name = &reach::must_reach_job(api, who, name).await?;
     match verb {
         Verb::Say => say(api, (name, who), &body::order(sent)?, key).await,
         Verb::Approve => approve(api, (name, who), body::maybe_order(sent)?).await,

@@ -1,7 +1,7 @@
 //! An agent orders only where it works: in the sources whose agent it is, and about jobs that name it.
 
 use axum::http::StatusCode;
-use domain::ids::{AgentName, JobId, RepoName};
+use domain::ids::{AgentName, JobId, JobName, RepoName};
 use engine::backend::Error;
 use engine::deliveries::DeliveryShown;
 
@@ -19,18 +19,24 @@ pub(crate) async fn must_reach(
 }
 
 /// The same about a job, which may name an agent of its own. A name that means no job is refused by the order itself.
+/// Returns the name to go on with: which job is the latest one must not change after it was looked at.
 pub(crate) async fn must_reach_job(
     api: &ApiInner,
     who: &AuthenticatedCaller,
     name: &str,
-) -> Result<(), Refused> {
+) -> Result<String, Refused> {
     if who.agent().is_none() {
-        return Ok(());
+        return Ok(name.to_owned());
     }
-    match api.backend.find(name).await {
-        Err(Error::NoSuch { .. }) => Ok(()),
-        found => must_reach_id(api, who, &found?.job).await,
-    }
+    let found = match api.backend.find(name).await {
+        Err(Error::NoSuch { .. }) => return Ok(name.to_owned()),
+        found => found?,
+    };
+    must_reach_id(api, who, &found.job).await?;
+    Ok(match name.parse() {
+        Ok(JobName::Latest) => found.job.to_string(),
+        Ok(JobName::Job(_) | JobName::Pull(_) | JobName::Word(_)) | Err(_) => name.to_owned(),
+    })
 }
 
 async fn must_reach_id(

@@ -20,6 +20,7 @@ use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
 use crate::http_api::SharedState;
 use crate::outcome;
+use crate::reach;
 use crate::refusal::Refused;
 use crate::view::SHORT_CHARS_MAX;
 
@@ -142,8 +143,10 @@ pub(crate) async fn remove(
 pub(crate) async fn sync(
     State(api): SharedState,
     path: Parts<(String, String)>,
+    Extension(who): Extension<AuthenticatedCaller>,
 ) -> Result<Response, Refused> {
     let repo = named(path)?;
+    reach::must_reach(&api, &who, &repo).await?;
     let read = api.backend.sync_source(&repo, api.answer_within).await?;
     match read {
         Some(ReadingResult::Read { created, closed }) => {

@@ -23,7 +23,7 @@ pub fn read_every(has_webhooks: bool) -> SignedDuration {
 }
 
 /// Shortest wait after a reading that failed, whatever GitHub asks for.
-const WAIT_MIN: SignedDuration = SignedDuration::from_secs(1);
+const WAIT_MIN: SignedDuration = SignedDuration::from_secs(10);
 
 /// How far a reading goes back before the newest change of the last one: GitHub's lists lag behind.
 const OVERLAP: SignedDuration = SignedDuration::from_mins(2);

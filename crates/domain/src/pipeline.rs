@@ -53,7 +53,7 @@ pub struct Pipeline {
     pub worker: BranchName,
     /// What was asked for.
     pub ask: PipelineAsk,
-    /// The settings of its source when it began.
+    /// The settings of its source, as they were last seen.
     pub rules: PipelineRules,
     /// Who began it.
     pub by: String,

@@ -12,6 +12,7 @@ use jiff::tz::TimeZone;
 
 use crate::config::{Config, Scheduled};
 use crate::layout::{CONTROL, Paths, SYSTEM};
+use crate::mock;
 use crate::prompt::material;
 use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
@@ -25,15 +26,20 @@ const EVENTS_MAX: usize = 24;
 /// How many acceptance criteria a requirement hands on.
 const CRITERIA_MAX: usize = 20;
 
-/// The events that no decider has seen, the oldest first.
+/// The events that no decider has seen, the oldest first. Those of trial runs are left out.
 pub fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
-    material::pending(tree, paths)
+    let events = material::pending(tree, paths).into_iter();
+    events.filter(|path| is_real(tree, path)).collect()
 }
 
-/// The requirements, in order of path. What cannot be read is left out: the doctor names it.
+fn is_real(tree: &Tree, path: &TreePath) -> bool {
+    mock::trial_of(tree, path).is_none()
+}
+
+/// The requirements, in order of path, without those of trial runs. What cannot be read is left out: the doctor names it.
 pub fn requirements(tree: &Tree, paths: &Paths) -> Vec<FoundRequirement> {
     let files = tree.below(paths.requirements).map(|(path, _)| path);
-    let files = files.filter(|path| paths.holds_requirement(path));
+    let files = files.filter(|path| paths.holds_requirement(path) && is_real(tree, path));
     files
         .filter_map(|path| requirement(tree, paths, path))
         .collect()
@@ -135,9 +141,10 @@ const SECTION_CHARS_MAX: usize = 2_000;
 /// Digits of the hash in a marker.
 const HASH_CHARS: usize = 12;
 
-/// The proposals that wait, in the order of their files.
+/// The proposals that wait, in the order of their files. Those of trial runs become no issues.
 pub fn proposals(tree: &Tree, paths: &Paths) -> Vec<FoundProposal> {
     let files = tree.below(paths.proposals).map(|(path, _)| path);
+    let files = files.filter(|path| is_real(tree, path));
     files.filter_map(|path| proposal(tree, path)).collect()
 }
 

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::config::{Config, Scheduled};
 use crate::exchange;
 use crate::layout::{Layout, LayoutError};
+use crate::prompt::material;
 use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
 
@@ -130,7 +131,7 @@ pub fn inspect(worker: &Tree, config: &Config) -> Result<Inspection, LayoutError
         path: paths.changes.to_owned(),
         created_at: exchange::last_summary(worker, paths),
     });
-    let pending = exchange::pending(worker, paths);
+    let pending = material::pending(worker, paths);
     let events = Events {
         pending: reader.each(pending.iter(), event),
         decided: reader.each(artefacts(worker, paths.decided), event),

@@ -1,6 +1,6 @@
 //! What a layer would have written, made up for a trial run: everything around it is real, and no session runs.
 //!
-//! Each file holds the tag of its run, by which all of them are found and removed again.
+//! The first line of each file names its run, by which all of them are found and removed again. Nothing that is real is changed.
 
 #[cfg(test)]
 mod tests;
@@ -13,10 +13,17 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 
 use crate::assets;
+use crate::exchange;
 use crate::layout::{Layout, LayoutError, Paths};
 use crate::prompt::{Ask, PromptError, Trees, checked, material};
 use crate::tree::{Tree, TreePath};
 use crate::yaml;
+
+/// What the first line of a file that is made up begins with. Only this line makes it part of a trial run: others may name one.
+const MARK: &str = "# Gaffer made this file up for the trial run ";
+
+/// How that line ends.
+const MARK_END: &str = ".";
 
 /// The numbers of an innovator's proposals, as their files are called.
 const NUMBERS: [&str; 3] = ["one", "two", "three"];
@@ -49,6 +56,11 @@ pub enum MockError {
         /// The key of the line.
         key: &'static str,
     },
+    /// A trial run would change a file that is real.
+    #[error(
+        "`{0}` is no file of this trial run, which changes nothing that is real: name one that it made"
+    )]
+    Real(TreePath),
     /// An asset cannot be filled in.
     #[error("the made-up file `{0}` cannot be filled in: this is a defect, please report it")]
     Asset(&'static str),
@@ -71,7 +83,7 @@ pub fn changes(
         paths,
     };
     match ask.layer {
-        Layer::Narrator => trial.summary(),
+        Layer::Narrator => trial.summary(tree),
         Layer::Observers => trial.event(),
         Layer::Decider => trial.requirement(tree),
         Layer::Planner => trial.plan(tree),
@@ -80,7 +92,7 @@ pub fn changes(
     }
 }
 
-/// The files of the exchange that hold the tag of a run: what is removed after it.
+/// The files of a trial run: what is removed after it.
 pub fn traces(tree: &Tree, tag: &MockTag) -> Vec<TreePath> {
     let Ok(paths) = Layout::written(tree) else {
         return Vec::new();
@@ -97,18 +109,34 @@ pub fn traces(tree: &Tree, tag: &MockTag) -> Vec<TreePath> {
         .flat_map(|folder| tree.below(folder))
         .map(|(path, _)| path.clone())
         .chain(changes);
-    let word = tag.to_string();
-    files
-        .filter(|path| {
-            let text = tree.text(path.as_str()).unwrap_or_default();
-            words(text).any(|it| it == word)
-        })
-        .collect()
+    files.filter(|path| is_of(tree, path, tag)).collect()
 }
 
-/// The words of a text, in which a tag is one word.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+/// The requirements of a trial run that ask for deep analysis.
+pub fn unplanned(tree: &Tree, paths: &Paths, tag: &MockTag) -> Vec<TreePath> {
+    let files = tree.below(paths.requirements).map(|(path, _)| path);
+    let wanted = files.filter(|path| {
+        let found = exchange::requirement(tree, paths, path);
+        found.is_some_and(|found| found.needs_planning) && is_of(tree, path, tag)
+    });
+    wanted.cloned().collect()
+}
+
+/// The events of a trial run that wait for its decider.
+pub fn pending(tree: &Tree, paths: &Paths, tag: &MockTag) -> Vec<TreePath> {
+    let events = material::pending(tree, paths).into_iter();
+    events.filter(|path| is_of(tree, path, tag)).collect()
+}
+
+/// The trial run that made a file up, by its first line; none for what is real.
+pub fn trial_of(tree: &Tree, path: &TreePath) -> Option<MockTag> {
+    let line = tree.text(path.as_str())?.lines().next()?;
+    let tag = line.strip_prefix(MARK)?.strip_suffix(MARK_END)?;
+    tag.parse().ok()
+}
+
+fn is_of(tree: &Tree, path: &TreePath, tag: &MockTag) -> bool {
+    trial_of(tree, path).as_ref() == Some(tag)
 }
 
 /// One request of a trial run.
@@ -120,21 +148,28 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn summary(&self) -> Result<Vec<Change>, MockError> {
-        let text = self.filled("changes.yml", [])?;
-        Ok(vec![self.write(self.paths.changes, text)?])
+    /// A real summary stays: the next narrator goes on from it.
+    fn summary(&self, tree: &Tree) -> Result<Vec<Change>, MockError> {
+        let text = self.marked("changes.yml", [])?;
+        let change = self.write(self.paths.changes, text)?;
+        let is_real = match &change {
+            Change::Write(path, _) | Change::Remove(path) => {
+                tree.has(path.as_str()) && trial_of(tree, path).is_none()
+            }
+        };
+        Ok(if is_real { Vec::new() } else { vec![change] })
     }
 
     fn event(&self) -> Result<Vec<Change>, MockError> {
         let path = self.file(self.paths.pending, self.id(1)?);
-        let text = self.filled("event.yml", [])?;
+        let text = self.marked("event.yml", [])?;
         Ok(vec![self.write(&path, text)?])
     }
 
-    /// Takes every pending event into one requirement.
+    /// Takes the pending events of this trial run into one requirement.
     fn requirement(&self, tree: &Tree) -> Result<Vec<Change>, MockError> {
         let id = self.id(1)?;
-        let events = material::pending(tree, self.paths);
+        let events = pending(tree, self.paths, self.tag);
         let mut sources = Vec::new();
         let mut changes = Vec::new();
         for path in events {
@@ -155,7 +190,7 @@ impl Trial<'_> {
             return Ok(Vec::new());
         }
         let events: Value = sources.into_iter().collect();
-        let text = self.filled("requirement.yml", [("events", events)])?;
+        let text = self.marked("requirement.yml", [("events", events)])?;
         let path = self.file(self.paths.requirements, id);
         changes.push(self.write(&path, text)?);
         Ok(changes)
@@ -166,6 +201,9 @@ impl Trial<'_> {
         let Some(path) = self.ask.requirement.clone() else {
             return Err(PromptError::RequirementWanted(self.ask.layer).into());
         };
+        if !is_of(tree, &path, self.tag) {
+            return Err(MockError::Real(path));
+        }
         let text = tree.text(path.as_str()).unwrap_or_default();
         let ready = replaced(text, "requires_deep_analysis", "false")
             .or_else(|| replaced(text, "implementation_ready", "true"));
@@ -191,7 +229,7 @@ impl Trial<'_> {
         for (at, number) in NUMBERS.into_iter().enumerate() {
             let id = self.id(at + 1)?.as_str();
             let more = [("id", id.into()), ("number", number.into())];
-            let text = self.filled("proposal.yml", more)?;
+            let text = self.marked("proposal.yml", more)?;
             let role = role.replace('_', "-");
             let path = format!("{}/{role}-{}-{number}.yml", self.paths.proposals, self.tag);
             changes.push(self.write(&path, text)?);
@@ -216,6 +254,16 @@ impl Trial<'_> {
         let path = path.parse();
         path.map(|path| Change::Write(path, text))
             .map_err(|_| MockError::Asset("path"))
+    }
+
+    /// The same below the line by which it is found again.
+    fn marked<const N: usize>(
+        &self,
+        name: &'static str,
+        more: [(&'static str, Value); N],
+    ) -> Result<String, MockError> {
+        let text = self.filled(name, more)?;
+        Ok(format!("{MARK}{}{MARK_END}\n{text}", self.tag))
     }
 
     /// An asset with the values of this run in it.

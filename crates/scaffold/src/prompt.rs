@@ -19,6 +19,7 @@ use domain::redact::redact;
 use minijinja::Value;
 
 use crate::assets;
+use crate::exchange;
 use crate::layout::{GENERIC_STREAM, Layout, OWN_ROLES, Paths, own_role};
 use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
 use inclusion::Shelf;
@@ -96,7 +97,7 @@ pub fn assemble(trees: &Trees, ask: &Ask) -> Result<Prompt, PromptError> {
     let paths = Layout::paths(&trees.worker)?;
     let frame = Frame::new(trees, ask, paths)?;
     let events = match ask.layer {
-        Layer::Decider => material::pending(&trees.worker, paths),
+        Layer::Decider => exchange::pending(&trees.worker, paths),
         Layer::Narrator
         | Layer::Observers
         | Layer::Planner

@@ -51,8 +51,9 @@ pub(crate) async fn approve_instead(
     who: &AuthenticatedCaller,
 ) -> Result<Option<Response>, Refused> {
     let by = who.actor();
-    let act =
-        |delivery: &Delivery, rules: &Rules| delivery::plan_approval(delivery, read, (&by, rules));
+    let act = |delivery: &Delivery, rules: &Rules| {
+        delivery::plan_approval(delivery, (job, read), (&by, rules))
+    };
     match give_instead(api, job, &act, who).await? {
         Some(id) => Ok(Some(later(&id, outcome::pauses(api, job).await?))),
         None => Ok(None),

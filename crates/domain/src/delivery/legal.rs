@@ -9,7 +9,7 @@ use super::{
     PullGlimpse, ReviewBy, Rules, RunStatus, Work,
 };
 
-use crate::ids::PlanId;
+use crate::ids::{JobId, PlanId};
 
 /// Why a command is refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +36,7 @@ pub fn legal(delivery: &Delivery, by: &Actor, rules: &Rules) -> Vec<CommandKind>
 /// When the delivery is not at its plan, or when another plan was read.
 pub fn plan_approval(
     delivery: &Delivery,
-    read: Option<&PlanId>,
+    (job, read): (&JobId, Option<&PlanId>),
     (by, rules): (&Actor, &Rules),
 ) -> Result<Act, TransitionError> {
     let refused = |code, sentence| TransitionError {
@@ -47,6 +47,10 @@ pub fn plan_approval(
     let (phase, status) = (delivery.phase, delivery.run_status);
     if phase != Phase::Plan || !delivery.awaits_approval() {
         let sentence = format!("no plan waits for approval: the delivery is at {phase}, {status}");
+        return Err(refused("no_open_plan", sentence));
+    }
+    if delivery.task.job.as_ref() != Some(job) {
+        let sentence = format!("job {job} is not the one whose plan waits for approval");
         return Err(refused("no_open_plan", sentence));
     }
     let present = match delivery.job_seen().map(|job| &job.work) {

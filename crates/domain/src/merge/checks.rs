@@ -13,6 +13,16 @@ use crate::when::plus;
 /// Most checks that a reason names.
 const NAMES_MAX: usize = 20;
 
+/// Whether there is CI that would run, and something keeps it from that.
+fn is_held_up(cause: MissingChecksCause) -> bool {
+    match cause {
+        MissingChecksCause::Conflict
+        | MissingChecksCause::ActionsToken
+        | MissingChecksCause::ApprovalPending => true,
+        MissingChecksCause::NoWorkflow | MissingChecksCause::Unknown => false,
+    }
+}
+
 /// Checks that ran, or did not.
 pub(super) fn ran(
     reasons: &mut Vec<Reason>,
@@ -34,7 +44,7 @@ pub(super) fn ran(
         let early = now.duration_since(standing.head_since) < timing.ci_start;
         if early {
             reasons.push(Reason::NoChecksYet { until });
-        } else if policy.min_checks > 0 {
+        } else if policy.min_checks > 0 || is_held_up(cause) {
             reasons.push(Reason::CiNeverStarted { cause });
         }
         return;

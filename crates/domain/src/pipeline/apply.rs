@@ -202,10 +202,15 @@ fn seen(pipeline: &mut Pipeline, place: usize, sights: &[(JobId, MemberSight)], 
     let members = &mut pipeline.steps[place].members;
     for member in members.iter_mut().filter(|member| !member.state.is_over()) {
         let found = sights.iter().find(|(job, _)| *job == member.job);
+        // A person may take as long as they need.
+        let waits_for_person = member.state == MemberState::Merging && by_person;
         if let Some((_, Some(state))) = found {
             member.state = state.clone();
         }
-        if is_late && let Some(reason) = late(&member.state, by_person) {
+        if is_late
+            && !waits_for_person
+            && let Some(reason) = late(&member.state, by_person)
+        {
             let reason = format!(
                 "it was not through within {} min{reason}",
                 pipeline.wait_minutes
@@ -223,7 +228,7 @@ fn seen(pipeline: &mut Pipeline, place: usize, sights: &[(JobId, MemberSight)], 
     };
 }
 
-/// What there is to say about a member when the time is over; none if it is through, or waits for a person, who may take as long as they need.
+/// What there is to say about a member when the time is over; none if it is through, or waits for a person.
 fn late(state: &MemberState, by_person: bool) -> Option<String> {
     match state {
         MemberState::Merged | MemberState::Nothing => None,

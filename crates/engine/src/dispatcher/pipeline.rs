@@ -77,7 +77,12 @@ impl Dispatcher {
                 return Ok(false);
             }
         };
-        let next = pipeline::apply(&found.value, &input, self.backend.now());
+        // Merges go by the present settings of the source, and so does the time that they may take.
+        let present = Pipeline {
+            rules: requirement::rules(source),
+            ..found.value.clone()
+        };
+        let next = pipeline::apply(&present, &input, self.backend.now());
         for job in pipeline::given_up(&found.value, &next) {
             // A later run would begin the same work beside it.
             self.cancel_member(&found.value, &job).await?;

@@ -189,3 +189,33 @@ fn the_traces_of_another_run_stay() {
     assert_eq!(traces(&tree, &"mock-run-11".parse().unwrap()), []);
     assert_eq!(traces(&tree, &tag()).len(), 1);
 }
+
+#[test]
+fn what_is_real_is_changed_by_no_trial() {
+    let mut tree = repository();
+    let pending = format!("{}/rea001-the-mock-run-1-server.yml", EXCHANGE.pending);
+    let requirement = format!("{}/rea002-mock-run-1.yml", EXCHANGE.requirements);
+    let files = [
+        (pending.as_str(), "id: rea001\ntitle: mock-run-1\n"),
+        (
+            requirement.as_str(),
+            "id: rea002\ntitle: mock-run-1\nrequires_deep_analysis: true\n",
+        ),
+        (
+            EXCHANGE.changes,
+            "created_at: \"2026-02-01\"\n# mock-run-1\n",
+        ),
+    ];
+    for (path, text) in files {
+        tree.put(path.parse().unwrap(), Entry::text(text));
+    }
+    assert_eq!(traces(&tree, &tag()), []);
+    for layer in [Layer::Narrator, Layer::Decider] {
+        let ask = ask(layer, 'n', None);
+        assert_eq!(changes(&trees(&tree), &ask, &tag(), TODAY), Ok(Vec::new()));
+    }
+    assert_eq!(unplanned(&tree, &EXCHANGE, &tag()), []);
+    let path: TreePath = requirement.parse().unwrap();
+    let planner = ask(Layer::Planner, 'p', Some(&path));
+    assert!(changes(&trees(&tree), &planner, &tag(), TODAY).is_err());
+}

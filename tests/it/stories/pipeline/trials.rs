@@ -7,17 +7,37 @@ use sandbox::github::PullState;
 use scaffold::mock;
 use tests::world::{REPO, World, hour};
 
-use super::{begin, findings, piped, rules, steps, tree, until_over, world_of};
+use super::{begin, findings, piped, push, requirements, rules, steps, tree, until_over, world_of};
 
 fn tag() -> MockTag {
     "mock-1".parse().expect("a tag")
 }
+
+/// What agents wrote before the trial: no trial changes it.
+const REAL: [(&str, &str); 3] = [
+    (
+        ".jules/exchange/events/pending/rea001-a-name-lies.yml",
+        "schema_version: 1\nid: \"rea001\"\nrequirement_id: \"\"\ncreated_at: \"2026-03-01\"\nauthor_role: \"qa\"\nconfidence: low\ntitle: \"The mock-1 server of the tests is never stopped\"\nstatement: \"A test starts mock-1 and leaves it.\"\nevidence:\n  - path: \"src/lib.rs\"\n    loc:\n      - \"1\"\n    note: \"It begins here.\"\n",
+    ),
+    (
+        ".jules/exchange/events/decided/rea002-a-name-lies.yml",
+        "schema_version: 1\nid: \"rea002\"\nrequirement_id: \"rea003\"\ncreated_at: \"2026-03-01\"\nauthor_role: \"qa\"\nconfidence: low\ntitle: \"A name says less\"\nstatement: \"The name of a function says less than it does.\"\nevidence:\n  - path: \"src/lib.rs\"\n    loc:\n      - \"1\"\n    note: \"It begins here.\"\n",
+    ),
+    (
+        ".jules/exchange/requirements/rea003-say-more.yml",
+        "schema_version: 2\nid: \"rea003\"\nsource_events:\n  - \"rea002\"\ntitle: \"Say more\"\nlabel: docs\npriority: low\nsummary: \"A name says less than it does.\"\ngoal: \"The name says it.\"\nproblem: \"Readers are misled.\"\nimpact: \"Some time is lost.\"\ndesired_outcome: \"The name says what it does.\"\nconstraints: []\nrisks: []\naffected_areas:\n  - \"src/lib.rs\"\nacceptance_criteria:\n  - \"The name says what the function does.\"\nverification_commands:\n  - \"cargo test\"\nrequires_deep_analysis: true\ndeep_analysis_reason: \"Callers have to be found.\"\n",
+    ),
+];
 
 async fn world() -> World {
     let source = piped(rules(Exchange::Auto, Implement::Human));
     let world = world_of(source, Vec::new()).await;
     let bootstrap = begin(&world, EntryPoint::Requirements).await;
     until_over(&world, &bootstrap).await;
+    for (path, text) in REAL {
+        push(&world, "jules", (path, text));
+    }
+    assert_eq!(findings(&world), [""; 0]);
     world
 }
 
@@ -53,9 +73,8 @@ async fn whole(world: &World) -> u64 {
     assert_eq!(findings(world), [""; 0]);
     let worker = tree(world, "jules");
     let mut requirements = worker.below(".jules/exchange/requirements");
-    let is_file = |path: &str| path.ends_with(".yml");
     let (path, _) = requirements
-        .find(|(path, _)| is_file(path.as_str()))
+        .find(|(path, _)| path.as_str().contains("mock-1"))
         .expect("a requirement");
     let path = path.as_str().to_owned();
     assert_eq!(
@@ -79,9 +98,32 @@ async fn a_trial_run_needs_no_session_and_its_code_is_never_merged() {
     assert!(!mock::traces(&tree(&world, "jules"), &tag()).is_empty());
 }
 
+/// A whole run after a trial takes nothing of it for real.
+#[tokio::test]
+async fn real_layers_leave_a_trial_alone() {
+    let source = piped(rules(Exchange::Auto, Implement::Auto));
+    let world = world_of(source, Vec::new()).await;
+    let bootstrap = begin(&world, EntryPoint::Requirements).await;
+    until_over(&world, &bootstrap).await;
+    whole(&world).await;
+    let real = begin(&world, EntryPoint::Decider).await;
+    assert_eq!(
+        steps(&until_over(&world, &real).await),
+        [
+            "bootstrap skipped (the worker branch is up to date)",
+            "decider skipped (No pending events)",
+            "planner skipped (No requirement asks for deep analysis)",
+            "requirements skipped (No requirement is ready)",
+        ]
+    );
+    assert_eq!(requirements(&world).await, []);
+    assert_eq!(world.sandbox.counters().creates, 0);
+}
+
 #[tokio::test]
 async fn nothing_of_a_trial_run_stays() {
     let world = world().await;
+    let before = tree(&world, "jules");
     let code = whole(&world).await;
     assert_eq!(cleaned(&world).await, ["clean done"]);
     world.pass(hour(1)).await;
@@ -89,7 +131,15 @@ async fn nothing_of_a_trial_run_stays() {
     assert_eq!(pull.state, PullState::Closed);
     let branch = world.sandbox.github().branch_exists(REPO, &pull.head_ref);
     assert_eq!(branch, Some(false));
-    assert_eq!(mock::traces(&tree(&world, "jules"), &tag()), []);
+    let after = tree(&world, "jules");
+    assert_eq!(mock::traces(&after, &tag()), []);
+    for (path, _) in after.iter() {
+        assert!(before.has(path.as_str()), "{path}");
+    }
+    for (path, text) in REAL {
+        assert_eq!(after.text(path), Some(text), "{path}");
+    }
+    assert_eq!(requirements(&world).await, []);
     assert_eq!(findings(&world), [""; 0]);
     let again = cleaned(&world).await;
     assert_eq!(

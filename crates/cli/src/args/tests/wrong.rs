@@ -479,9 +479,10 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 13] = [
+const BEFORE: [(&str, &str); 14] = [
     ("job say", "01j00000000000000000000000"),
     ("delivery verdict", "0123456789ab"),
+    ("delivery collect", "0123456789ab"),
     ("mcp call", "jules_get_job"),
     ("mail tag add", "42"),
     ("mail tag rm", "42"),

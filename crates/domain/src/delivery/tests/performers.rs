@@ -319,7 +319,9 @@ fn the_approval_of_a_plan_approves_nothing_else() {
     let mut world = World::new(own.clone());
     let (read, other) = ("p1", "p2".parse().unwrap());
     let approval = |world: &World, plan: Option<&PlanId>| {
-        let answer = plan_approval(&world.delivery, plan, (&kim(), &own));
+        let job = world.delivery.task.job.clone();
+        let job = job.unwrap_or_else(|| JobId::from_ulid(ulid::Ulid(7)));
+        let answer = plan_approval(&world.delivery, (&job, plan), (&kim(), &own));
         answer.map_err(|refused| refused.code)
     };
     world.kim(Act::Start);
@@ -330,6 +332,9 @@ fn the_approval_of_a_plan_approves_nothing_else() {
     assert_eq!(approval(&world, None), approved);
     assert_eq!(approval(&world, Some(&read)), approved);
     assert_eq!(approval(&world, Some(&other)), Err("plan_moved"));
+    let earlier = JobId::from_ulid(ulid::Ulid(8));
+    let of_earlier = plan_approval(&world.delivery, (&earlier, None), (&kim(), &own));
+    assert_eq!(of_earlier.map_err(|it| it.code), Err("no_open_plan"));
     world.kim(Act::Approve { head: None });
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));

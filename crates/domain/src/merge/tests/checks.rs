@@ -66,6 +66,17 @@ fn a_minimum_of_no_check_is_reached_once_ci_had_time_to_start() {
     assert_eq!(none(-299, &[]), "wait no_checks_yet");
     assert_eq!(none(-300, &[]), "merge aaaa squash");
     assert_eq!(none(-300, &["build"]), "wait required_missing");
+    // Where there is CI that a person has to let run, none is not enough.
+    let held_up = verdict(|case| {
+        case.policy.min_checks = 0;
+        case.standing.head_since = at(-300);
+        case.facts.checks = Fact::Known(vec![]);
+        case.facts.ci = Some(CiClues {
+            approval_pending: true,
+            workflows: Some(3),
+        });
+    });
+    assert_eq!(held_up, "refuse ci_never_started");
     // What has appeared still has to pass.
     let failed = check("build", CheckOutcome::Failed);
     let failed = verdict(|case| {

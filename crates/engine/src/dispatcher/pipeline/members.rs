@@ -3,11 +3,13 @@
 use domain::ids::{BranchName, JobId};
 use domain::job::{self, NewJob, NewProposal};
 use domain::layer::Layer;
-use domain::pipeline::{Agent, Member, Part, PartWork, Pipeline, PipelineStep, Recipe, StepKind};
+use domain::pipeline::{
+    Agent, Member, MockTag, Part, PartWork, Pipeline, PipelineStep, Recipe, StepKind, TreeShas,
+};
 use domain::policy::{Source, Terms};
 use domain::priority::Priority;
 use jiff::tz::TimeZone;
-use scaffold::prompt::{PromptError, Trees};
+use scaffold::prompt::PromptError;
 
 use super::planning::passes;
 use super::prompts;
@@ -58,7 +60,6 @@ impl Dispatcher {
         let worker = shas.worker.clone();
         let (recipe, texts) = match step.kind {
             StepKind::Layer(layer) => {
-                let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
                 let asked = (layer, member, step);
                 return Box::pin(self.create_of_layer(pipeline, asked, (source, trees))).await;
             }
@@ -96,44 +97,59 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         (layer, member, step): (Layer, &Member, &PipelineStep),
-        (source, trees): (&Source, &Trees),
+        (source, trees): (&Source, &mut TreeCache),
     ) -> Result<(), Error> {
         let Some(shas) = &step.trees else {
             return Ok(());
         };
+        if let Some(tag) = &pipeline.ask.mock {
+            let new = self.mocked(pipeline, (layer, member, step), (source, shas, tag));
+            return self.create_proposal(new).await;
+        }
+        let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
         // It was assembled before the step began, from the same files.
         let prompt = prompts::assembled(pipeline, (layer, member, &step.range), trees);
         let prompt = prompt.map_err(|error| no_prompt(&error))?;
-        let agent = Agent {
-            mock: pipeline.ask.mock.clone(),
-            ..prompts::agent((layer, member), shas, &prompt)
-        };
+        let agent = prompts::agent((layer, member), shas, &prompt);
         let title = agent_title(&agent);
         let part = of_run(pipeline, PartWork::Agent(agent));
-        let Some(tag) = &pipeline.ask.mock else {
-            let place = (&member.job, &pipeline.worker);
-            let new = self.part_job(source, place, (&title, prompt.text), part);
-            return self.create_agent(new).await;
+        let place = (&member.job, &pipeline.worker);
+        let new = self.part_job(source, place, (&title, prompt.text), part);
+        self.create_agent(new).await
+    }
+
+    /// What stands for the agent of a trial run.
+    fn mocked(
+        &self,
+        pipeline: &Pipeline,
+        (layer, member, step): (Layer, &Member, &PipelineStep),
+        (source, shas, tag): (&Source, &TreeShas, &MockTag),
+    ) -> NewProposal {
+        let agent = Agent {
+            layer,
+            role: member.role.clone(),
+            requirement: member.requirement.clone(),
+            trees: shas.clone(),
+            included: Vec::new(),
+            skipped: Vec::new(),
+            mock: Some(tag.clone()),
         };
         let (base, branch) = match layer.is_on_worker_branch() {
             true => (&shas.worker, &pipeline.worker),
             false => (&shas.target, &pipeline.target),
         };
-        let title = format!("{title} of the trial run {tag}");
+        let title = format!("{} of the trial run {tag}", agent_title(&agent));
+        let part = of_run(pipeline, PartWork::Agent(agent));
         let place = (&member.job, branch);
-        let job = self.part_job(source, place, (&title, MOCK_TEXT.to_owned()), part);
-        let recipe = Recipe::Mock {
-            base: base.clone(),
-            range: step.range.clone(),
-            today: self.backend.now().to_zoned(TimeZone::UTC).date(),
-        };
-        let before = Vec::new();
-        self.create_proposal(NewProposal {
-            job,
-            recipe,
-            before,
-        })
-        .await
+        NewProposal {
+            job: self.part_job(source, place, (&title, MOCK_TEXT.to_owned()), part),
+            recipe: Recipe::Mock {
+                base: base.clone(),
+                range: step.range.clone(),
+                today: self.backend.now().to_zoned(TimeZone::UTC).date(),
+            },
+            before: Vec::new(),
+        }
     }
 
     /// Creates the job of an agent.

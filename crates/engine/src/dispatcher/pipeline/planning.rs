@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, JobId, RepoName};
 use domain::layer::Layer;
-use domain::pipeline::{
-    FoundRequirement, MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas,
-};
+use domain::pipeline::{MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas};
 use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config};
 use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
+use scaffold::mock;
 use scaffold::prompt::Trees;
 use scaffold::tree::Tree;
 use scaffold::{doctor, exchange, pin};
@@ -176,7 +175,7 @@ impl Dispatcher {
             },
             Layer::Observers => roles(pipeline, &config.observers),
             Layer::Innovators => roles(pipeline, &config.innovators),
-            Layer::Decider if exchange::pending(&trees.worker, paths).is_empty() => Vec::new(),
+            Layer::Decider if has_no_event(pipeline, trees, paths) => Vec::new(),
             Layer::Decider => vec![Asked::default()],
             Layer::Planner => unplanned(pipeline, trees, paths),
             // What implements a requirement is a delivery; in a trial it is made up.
@@ -197,7 +196,7 @@ impl Dispatcher {
             with_prompt(pipeline, (layer, member, &range), trees)
         });
         let members: Vec<_> = members.collect();
-        if layer == Layer::Planner {
+        if layer == Layer::Planner && pipeline.ask.mock.is_none() {
             self.note_planning(pipeline, &members, (trees, paths))
                 .await?;
         }
@@ -292,16 +291,33 @@ fn roles(pipeline: &Pipeline, scheduled: &[config::Scheduled]) -> Vec<Asked> {
 
 /// The requirements that ask to be thought through.
 fn unplanned(pipeline: &Pipeline, trees: &Trees, paths: &Paths) -> Vec<Asked> {
-    let found = exchange::requirements(&trees.worker, paths);
     let only = pipeline.ask.requirement.as_deref();
-    let wanted = found.into_iter().filter(|it: &FoundRequirement| {
-        it.needs_planning && only.is_none_or(|only| it.reference.path == only)
-    });
-    let asked = wanted.map(|it| Asked {
+    let found: Vec<String> = match &pipeline.ask.mock {
+        Some(tag) => {
+            let found = mock::unplanned(&trees.worker, paths, tag).into_iter();
+            found.map(|path| path.to_string()).collect()
+        }
+        None => {
+            let found = exchange::requirements(&trees.worker, paths).into_iter();
+            let found = found.filter(|it| it.needs_planning);
+            found.map(|it| it.reference.path).collect()
+        }
+    };
+    let wanted = found.into_iter();
+    let wanted = wanted.filter(|path| only.is_none_or(|only| path == only));
+    let asked = wanted.map(|path| Asked {
         role: None,
-        requirement: Some(it.reference.path),
+        requirement: Some(path),
     });
     asked.collect()
+}
+
+/// Whether a decider has nothing to decide about.
+fn has_no_event(pipeline: &Pipeline, trees: &Trees, paths: &Paths) -> bool {
+    match &pipeline.ask.mock {
+        Some(tag) => mock::pending(&trees.worker, paths, tag).is_empty(),
+        None => exchange::pending(&trees.worker, paths).is_empty(),
+    }
 }
 
 /// What a trial run of an implementer is asked for.
@@ -343,12 +359,15 @@ pub(super) fn settings_in(
     }
 }
 
-/// A member whose prompt can be put together; one whose cannot has failed before it costs a task.
+/// A member whose prompt can be put together; one whose cannot has failed before it costs a task. In a trial run there is none.
 fn with_prompt(
     pipeline: &Pipeline,
     (layer, member, range): (Layer, Member, &str),
     trees: &Trees,
 ) -> Member {
+    if pipeline.ask.mock.is_some() {
+        return member;
+    }
     match prompts::assembled(pipeline, (layer, &member, range), trees) {
         Ok(_) => member,
         Err(error) => Member {

@@ -99,6 +99,7 @@ impl Stage {
                 "--lib",
                 "--bins",
                 "--tests",
+                "--no-fail-fast",
             ],
             // The workspace is named in all three, so that none compiles again what another has compiled with other features.
             Stage::Deployed => &["cargo", "test", "--workspace", "--test", "deployed"],
@@ -212,6 +213,8 @@ impl Stage {
             .args(arguments)
             .args(self.names())
             .envs(self.environment().iter().copied())
+            // A whole run compiles everything once; what a later change could reuse of it takes 20 GB.
+            .env("CARGO_INCREMENTAL", "0")
             .current_dir(root);
         let status = command
             .status()

@@ -548,12 +548,13 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
     source.pipeline = Some(Default::default());
     let run = json!({
         "id": "01k5nx0000000000000000000a", "repo": "acme/shop", "target": "main", "worker": "jules",
-        "by": "ann", "wait_minutes": 30, "rules": {},
+        "by": "ann", "ask": {}, "wait_minutes": 30,
+        "rules": {"exchange": "human", "implement": "human", "worker": "jules"},
         "created_at": "2026-03-01T11:00:00Z", "updated_at": "2026-03-01T11:00:00Z",
         "steps": [
             {"kind": "bootstrap", "state": {"state": "done", "at": "2026-03-01T11:01:00Z"}},
             {"kind": "observers", "state": {"state": "failed", "at": "2026-03-01T11:02:00Z", "reason": "<b>no</b>"},
-             "members": [{"role": "qa", "job": "01k5nx0000000000000000000b", "state": {"state": "failed", "reason": "late"}}]},
+             "members": [{"role": "qa", "job": "01k5nx0000000000000000000b", "state": {"member": "failed", "reason": "late"}}]},
         ],
     });
     let requirement = json!({

@@ -166,8 +166,8 @@ mod tests {
         assert_eq!(failed(None).since(&own), read.since(&own));
         assert_eq!(failed(None).due, Some(at(240)));
         // A budget that is back sooner is used then; one that is back much later may be another one by then.
-        assert_eq!(failed(Some(7)).due, Some(at(187)));
-        assert_eq!(failed(Some(0)).due, Some(at(181)));
+        assert_eq!(failed(Some(17)).due, Some(at(197)));
+        assert_eq!(failed(Some(0)).due, Some(at(190)));
         assert_eq!(failed(Some(3_000)).due, Some(at(240)));
         assert_eq!(read.skipped(at(180)).since(&own), read.since(&own));
     }

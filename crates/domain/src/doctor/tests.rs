@@ -530,7 +530,7 @@ fn what_only_deliveries_need_is_told_of_sources_that_have_them() {
     let piped = |source: &mut Source| source.pipeline = Some(PipelineRules::default());
     assert_eq!(
         lacking(&piped).as_deref(),
-        Some("it lacks `issues: write` and `statuses: write`")
+        Some("it lacks `issues: write`, `statuses: write`")
     );
     for (deploy, permission) in [
         ("workflow:deploy.yml@main", "actions: write"),

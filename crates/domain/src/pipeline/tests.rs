@@ -235,8 +235,14 @@ fn a_step_is_waited_for_no_longer_than_the_settings_say() {
     assert_eq!(goes_on.word(), "waiting_merge");
     assert_eq!(
         words(&over),
-        "narrator failed (it was not through within 30 min)"
+        "bootstrap failed (it was not through within 30 min)"
     );
+    let closed = MemberState::Failed {
+        reason: "closed by a person".to_owned(),
+    };
+    let waits = apply(&begun, &seen(&[(1, MemberState::Merging)]), at(2));
+    let over = apply(&waits, &seen(&[(1, closed)]), late);
+    assert_eq!(words(&over), "narrator failed (closed by a person)");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::delivery::{Gate, Phase};
+use crate::facts::ACTIONS_BOT_ID;
 use crate::merge::{
     FACTS_AGE_MAX, Hold, Judgement, MAX_ATTEMPTS, MergeContext, MergeRefusals, Owner,
     SessionStatus, judge,
@@ -157,9 +158,15 @@ fn may_merge(
         .as_ref()
         .is_some_and(|refused| refused.attempts >= MAX_ATTEMPTS || refused.again_at > now);
     let settled = now.duration_since(standing.head_since.min(now)) >= timing.settle;
+    // Without any check, those that may still come are waited for, and those that are held up are missed.
+    let held_up = facts.author.id == ACTIONS_BOT_ID
+        || facts.ci.as_ref().is_some_and(|ci| ci.approval_pending);
+    let had_time = now.duration_since(standing.head_since) >= timing.ci_start;
+    let none = facts.checks.known().is_some_and(Vec::is_empty);
     owned
         && !refused
         && settled
+        && (!none || (had_time && !held_up))
         && !standing.plan_unreviewed
         && (standing.unexpected.is_none() || standing.approved.as_ref() == Some(&facts.head.sha))
         && standing.session == SessionStatus::Resting

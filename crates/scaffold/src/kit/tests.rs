@@ -90,9 +90,12 @@ fn a_machine_is_named_on_the_line_or_in_the_settings() {
 
 #[test]
 fn what_actions_cannot_keep_is_refused_with_its_place() {
-    let said = |workflow: &str| {
-        let config = settings(&format!("clock = \"actions\"\n{workflow}"));
-        workflows(&config, None).unwrap_err().to_string()
+    let said = |workflow: &str| match parse(
+        CONFIG,
+        &format!("[workflow]\nclock = \"actions\"\n{workflow}"),
+    ) {
+        Ok(config) => workflows(&config, None).unwrap_err().to_string(),
+        Err(faults) => faults[0].to_string(),
     };
     let zone = said("timezone = \"Europe/Berlin\"\n");
     assert!(zone.contains("`Europe/Berlin`") && zone.contains("UTC"));
@@ -100,8 +103,8 @@ fn what_actions_cannot_keep_is_refused_with_its_place() {
         let said = said(&format!("cron = [\"{time}\"]\n"));
         assert!(said.starts_with(".jlo/config.toml:3: `"), "{said}");
     }
-    // Gaffer's own clock reads both.
-    let ours = settings("timezone = \"Europe/Berlin\"\ncron = [\"@daily\"]\n");
+    // Gaffer's own clock reads other zones.
+    let ours = settings("timezone = \"Europe/Berlin\"\ncron = [\"0 20 * * *\"]\n");
     assert!(workflows(&ours, None).is_ok());
 }
 

@@ -169,7 +169,8 @@ fn an_event_that_cannot_be_decided_is_named() {
     let mut tree = repository();
     let path: TreePath = ".jules/exchange/events/pending/a.yml".parse().unwrap();
     for text in ["id: aa11bb\n", "requirement_id: \"\"\n", "["] {
-        tree.put(path.clone(), Entry::text(text));
+        let text = format!("{MARK}{}{MARK_END}\n{text}", tag());
+        tree.put(path.clone(), Entry::text(&text));
         let result = changes(
             &trees(&tree),
             &ask(Layer::Decider, 'd', None),

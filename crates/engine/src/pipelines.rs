@@ -260,7 +260,7 @@ fn asked(order: &PipelineOrder) -> (PipelineAsk, Vec<StepKind>) {
         PipelineOrder::From(entry) => (PipelineAsk::default(), entry.steps()),
         PipelineOrder::Only(ask) => {
             let kind = match ask.layer {
-                // Nobody works on it: what it would change is made up.
+                // No agent works on it: what it would change is made up.
                 Some(Layer::Implementer) if ask.mock.is_some() => {
                     StepKind::Layer(Layer::Implementer)
                 }

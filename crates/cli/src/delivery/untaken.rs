@@ -59,7 +59,7 @@ impl UntakenIssue {
         self.next_reading = Some(Instant::now() + BETWEEN_READINGS);
         match read {
             Ok(Answer::Done(_)) => self.readings += 1,
-            // Whoever may not ask for a reading, or asks while none is made, waits for the next one.
+            // A token that may not ask for a reading waits for the next one, as does one that asks while none is made.
             Ok(Answer::Later(_)) => {}
             Err(error) if may_pass(&error) => {}
             Err(error) if takes_none(&error) => return Err(self.takes_none().into()),

@@ -1,12 +1,12 @@
-//! The tools: their names, their descriptions for models, and the schemas of their arguments and answers.
+//! The tools: their names, and their descriptions for models.
+
+mod schemas;
 
 use std::sync::{Arc, LazyLock};
 
-use rmcp::model::{JsonObject, ToolAnnotations};
+use rmcp::model::ToolAnnotations;
 
-use super::schema::schema;
 use super::toolset::Toolset;
-use super::{answers, arguments, deliveries, inbox, insight, transcripts};
 
 /// The descriptions of all tools, in the order of [`Tool::ALL`], made once.
 pub(super) fn described() -> &'static [rmcp::model::Tool] {
@@ -308,80 +308,6 @@ impl Tool {
             | Self::DeliveryRetry => Does::WritesOnce,
             Self::MergePr | Self::CancelJob | Self::DeliveryCancel => Does::Ends,
         }
-    }
-
-    fn takes(self) -> JsonObject {
-        match self {
-            Self::CreateJob => schema::<arguments::CreateJobArgs>(),
-            Self::RegisterJob => schema::<arguments::RegisterJob>(),
-            Self::GetJob => schema::<arguments::GetJob>(),
-            Self::GetMessages => schema::<arguments::GetMessages>(),
-            Self::ApprovePlan => schema::<arguments::ApprovePlan>(),
-            Self::ExtractPr | Self::RequestRetry | Self::CancelJob | Self::ListEvents => {
-                schema::<arguments::OneJob>()
-            }
-            Self::ListJobs => schema::<arguments::ListJobs>(),
-            Self::Check => schema::<arguments::Check>(),
-            Self::SendMessage => schema::<arguments::SendMessage>(),
-            Self::GetArtifacts => schema::<arguments::GetArtifacts>(),
-            Self::MergePr => schema::<arguments::MergePr>(),
-            Self::WaitEvent => schema::<arguments::WaitEvent>(),
-            Self::AckEvent => schema::<arguments::AckEvent>(),
-            Self::Status => schema::<insight::NoArguments>(),
-            Self::Why => schema::<insight::AskWhy>(),
-            Self::TakeWakes => schema::<inbox::Take>(),
-            Self::ExtendWake => schema::<inbox::ExtendArgs>(),
-            Self::ReturnWake => schema::<inbox::Return>(),
-            Self::DeliveryList => schema::<deliveries::ListDeliveries>(),
-            Self::DeliveryCreate => schema::<deliveries::Create>(),
-            Self::DeliveryPlan => schema::<deliveries::Plan>(),
-            Self::DeliverySplit => schema::<deliveries::Split>(),
-            Self::DeliveryApprove => schema::<deliveries::Approve>(),
-            Self::DeliveryReject => schema::<deliveries::Reject>(),
-            Self::DeliveryVerdict => schema::<deliveries::Judge>(),
-            Self::DeliveryRetry => schema::<deliveries::Retry>(),
-            Self::DeliveryGet | Self::DeliveryStart | Self::DeliveryCancel => {
-                schema::<deliveries::OneDelivery>()
-            }
-            Self::DeliveryTranscript => schema::<transcripts::ReadTranscript>(),
-        }
-    }
-
-    /// The schema of its answer. An order about a delivery answers with three texts that need none, since every byte of a
-    /// schema is shown to models.
-    fn answers(self) -> Option<JsonObject> {
-        Some(match self {
-            Self::RegisterJob => schema::<answers::RegisteredAnswer>(),
-            Self::GetJob => schema::<answers::JobAnswer>(),
-            Self::GetMessages => schema::<answers::MessagesAnswer>(),
-            Self::CreateJob | Self::RequestRetry | Self::CancelJob => schema::<answers::JobState>(),
-            Self::ListJobs => schema::<answers::JobsAnswer>(),
-            Self::Check => schema::<answers::CheckResult>(),
-            Self::SendMessage | Self::ApprovePlan => schema::<answers::Delivered>(),
-            Self::GetArtifacts => schema::<answers::ArtifactsAnswer>(),
-            Self::ExtractPr => schema::<answers::PullRequest>(),
-            Self::MergePr => schema::<answers::Merge>(),
-            Self::WaitEvent => schema::<answers::WaitResult>(),
-            Self::AckEvent => schema::<answers::AcknowledgedAnswer>(),
-            Self::Status => schema::<insight::StatusSummary>(),
-            Self::Why => schema::<insight::WhyAnswer>(),
-            Self::ListEvents => schema::<insight::Journal>(),
-            Self::TakeWakes => schema::<inbox::TakenAnswer>(),
-            Self::ExtendWake => schema::<inbox::ExtendedLease>(),
-            Self::ReturnWake => schema::<inbox::Returned>(),
-            Self::DeliveryList => schema::<deliveries::DeliveriesAnswer>(),
-            Self::DeliveryGet => schema::<deliveries::DeliveryAnswer>(),
-            Self::DeliveryTranscript => schema::<transcripts::TranscriptAnswer>(),
-            Self::DeliveryCreate
-            | Self::DeliveryStart
-            | Self::DeliveryPlan
-            | Self::DeliverySplit
-            | Self::DeliveryApprove
-            | Self::DeliveryReject
-            | Self::DeliveryVerdict
-            | Self::DeliveryRetry
-            | Self::DeliveryCancel => return None,
-        })
     }
 
     /// Its description for clients.

@@ -1,5 +1,6 @@
 //! A run of a pipeline: plans its next step, asks for the jobs of the present one, and reads how they are.
 
+mod asked;
 mod members;
 mod planning;
 mod prompts;

@@ -25,7 +25,7 @@ const REAL: [(&str, &str); 3] = [
     ),
     (
         ".jules/exchange/requirements/rea003-say-more.yml",
-        "schema_version: 2\nid: \"rea003\"\nsource_events:\n  - \"rea002\"\ntitle: \"Say more\"\nlabel: docs\npriority: low\nsummary: \"A name says less than it does.\"\ngoal: \"The name says it.\"\nproblem: \"Readers are misled.\"\nimpact: \"Some time is lost.\"\ndesired_outcome: \"The name says what it does.\"\nconstraints: []\nrisks: []\naffected_areas:\n  - \"src/lib.rs\"\nacceptance_criteria:\n  - \"The name says what the function does.\"\nverification_commands:\n  - \"cargo test\"\nrequires_deep_analysis: true\ndeep_analysis_reason: \"Callers have to be found.\"\n",
+        "schema_version: 2\nid: \"rea003\"\nsource_events:\n  - \"rea002\"\ntitle: \"Say more\"\nlabel: docs\npriority: low\nsummary: \"A name says less than it does.\"\ngoal: \"The name says it.\"\nproblem: \"Readers of the code are misled by it.\"\nimpact: \"Some time of each reader is lost.\"\ndesired_outcome: \"The name says what it does.\"\nconstraints: []\nrisks: []\naffected_areas:\n  - \"src/lib.rs\"\nacceptance_criteria:\n  - \"The name says what the function does.\"\nverification_commands:\n  - \"cargo test\"\nrequires_deep_analysis: true\ndeep_analysis_reason: \"Callers have to be found.\"\n",
     ),
 ];
 

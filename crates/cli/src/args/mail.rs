@@ -86,7 +86,7 @@ pub(crate) enum MailCommand {
 /// A message.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer mail send --to curator --subject 'Conflict in PR #123' --body 'See the patch'\n  gaffer mail send --from weaver --to refactor --subject Conflict --body - --attach https://example.org/1.patch"
+    after_help = "Examples:\n  gaffer mail send --to curator --subject 'Conflict in PR #123' --body 'See the patch'\n  gaffer mail send --to art --subject Fix --body - --attach https://example.org/1.patch"
 )]
 pub(crate) struct SendArgs {
     /// Whom to.

@@ -149,6 +149,18 @@ fn the_merge_method_is_not_allowed() {
 }
 
 #[test]
+fn the_workflow_that_deploys_is_not_there() {
+    let clinic = Clinic::new();
+    clinic.change_source(|source| {
+        source.deliveries.endpoint = "deploy".parse().unwrap();
+        source.deliveries.deploy = "workflow:deploy.yml@main".parse().unwrap();
+    });
+    expect![[r#"
+        error    deploy_missing  acme/shop: its deliveries are deployed by `deploy.yml`, which is no active workflow | cause: the workflow that deploys does not exist or is switched off, so each delivery fails after its merge | mend: add .github/workflows/deploy.yml with `workflow_dispatch` under `on:` to acme/shop, or run `gaffer source set acme/shop --deploy none`
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
 fn merging_asks_for_no_check() {
     let clinic = Clinic::new();
     // No command sets it so; an edited export that is imported may have it.

@@ -32,6 +32,22 @@ fn everything_is_paused() {
 }
 
 #[test]
+fn nothing_is_written() {
+    let clinic = Clinic::new();
+    clinic.with_backend(async |backend| {
+        let switches = engine::settings::Switches {
+            observe_only: true,
+            ..engine::settings::Switches::default()
+        };
+        let mut unit = backend.unit();
+        unit.put(keys::switches(), &switches, None, IndexEntry::default());
+        backend.commit(unit).await.unwrap();
+    });
+    let told = clinic.ills(&[]);
+    assert!(told.contains("  observe_only  everything: "), "{told}");
+}
+
+#[test]
 fn wakes_were_given_up() {
     let clinic = Clinic::new();
     clinic.with_backend(async |backend| {

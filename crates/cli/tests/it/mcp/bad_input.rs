@@ -233,6 +233,16 @@ fn deliveries(job: &str) -> Vec<Row> {
                 ("acceptance_criteria", List),
             ],
         ),
+        ("delivery_start", one.clone(), &[("id", Job)]),
+        (
+            "delivery_plan",
+            json!({ "id": job, "content": "x" }),
+            &[
+                ("id", Job),
+                ("content", Words(16_000)),
+                ("target_files", List),
+            ],
+        ),
         (
             "delivery_split",
             json!({ "id": job, "children": [{ "summary": "x", "acceptance_criteria": [] }] }),

@@ -222,9 +222,9 @@ async fn compare(files: Value, tree: Value) -> (Result<Comparison, FailureClass>
 
 fn whole_tree(truncated: bool) -> Value {
     let entries = json!([
-        { "path": "new", "mode": "120000", "type": "blob" },
-        { "path": "kept", "mode": "100755", "type": "blob" },
-        { "path": "copy", "mode": "100644", "type": "blob" },
+        { "path": "new", "mode": "120000", "type": "blob", "sha": HEAD },
+        { "path": "kept", "mode": "100755", "type": "blob", "sha": HEAD },
+        { "path": "copy", "mode": "100644", "type": "blob", "sha": HEAD },
     ]);
     json!({ "sha": HEAD, "tree": entries, "truncated": truncated })
 }

@@ -100,6 +100,36 @@ async fn is_out_of_reach(world: &World, path: &str, (token, body): (&str, &Value
     answer.status == 403 && answer.code(403) == "not_its_source"
 }
 
+/// Wakes are those of one agent, whatever agent a request names.
+#[tokio::test]
+async fn an_agent_takes_and_ends_only_its_own_wakes() {
+    let world = world(|_| {}).await;
+    let bot = token(&world, "bot", Some("zai")).await;
+    let person = token(&world, "mona", None).await;
+    let event = "/events/evt_00000000000000000000000000000000";
+    for (path, body) in [
+        ("/agents/other/take".to_owned(), json!({})),
+        (
+            format!("{event}/extend"),
+            json!({ "agent": "other", "attempt": 1 }),
+        ),
+        (
+            format!("{event}/return"),
+            json!({ "agent": "other", "attempt": 1 }),
+        ),
+        (format!("{event}/ack"), json!({ "agent": "other" })),
+    ] {
+        let refused = async |caller: &str| {
+            let answer = as_caller(&world, &path, (caller, &body)).await;
+            answer.status == 403 && answer.code(403) == "not_its_wakes"
+        };
+        assert!(refused(&bot).await, "{path}");
+        assert!(!refused(&person).await, "{path}");
+    }
+    let own = as_caller(&world, "/agents/zai/take", (&bot, &json!({}))).await;
+    assert_ne!(own.status, 403);
+}
+
 #[tokio::test]
 async fn an_agent_orders_only_where_it_works() {
     let world = world(|_| {}).await;
@@ -146,6 +176,7 @@ async fn an_agent_orders_only_where_it_works() {
             json!({ "repo": "acme/shop", "session_id": "154", "agent": "zai" }),
         ),
         ("/api/pipelines", json!({ "repo": "acme/shop" })),
+        ("/api/sources/acme/shop/sync", json!({})),
     ] {
         assert!(
             is_out_of_reach(&world, path, (&bot, &wanted)).await,

@@ -192,6 +192,19 @@ fn the_traces_of_another_run_stay() {
 }
 
 #[test]
+fn real_layers_and_issues_leave_a_trial_out() {
+    let mut tree = repository();
+    run(&mut tree, &ask(Layer::Observers, 'e', None));
+    run(&mut tree, &ask(Layer::Innovators, 'i', None));
+    assert_eq!(pending(&tree, &EXCHANGE, &tag()).len(), 1);
+    assert_eq!(exchange::pending(&tree, &EXCHANGE), []);
+    assert_eq!(exchange::proposals(&tree, &EXCHANGE), []);
+    run(&mut tree, &ask(Layer::Decider, 'd', None));
+    assert_eq!(unplanned(&tree, &EXCHANGE, &tag()).len(), 1);
+    assert_eq!(exchange::requirements(&tree, &EXCHANGE), []);
+}
+
+#[test]
 fn what_is_real_is_changed_by_no_trial() {
     let mut tree = repository();
     let pending = format!("{}/rea001-the-mock-run-1-server.yml", EXCHANGE.pending);

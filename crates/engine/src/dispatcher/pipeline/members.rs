@@ -1,13 +1,15 @@
 //! The jobs of a run: one for each agent, and one for each pull request of Gaffer's own.
 
 use domain::ids::{BranchName, JobId};
-use domain::job::{self, NewJob, NewProposal};
+use domain::job::{self, Job, NewJob, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
     Agent, Member, MockTag, Part, PartWork, Pipeline, PipelineStep, Recipe, StepKind, TreeShas,
 };
 use domain::policy::{Source, Terms};
 use domain::priority::Priority;
+use domain::step::Step;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use scaffold::prompt::PromptError;
 
@@ -58,30 +60,24 @@ impl Dispatcher {
             return Ok(());
         };
         let worker = shas.worker.clone();
-        let (recipe, texts) = match step.kind {
+        let (recipe, (title, text), before) = match step.kind {
             StepKind::Layer(layer) => {
                 let asked = (layer, member, step);
                 return Box::pin(self.create_of_layer(pipeline, asked, (source, trees))).await;
             }
             StepKind::Requirements => return Ok(()),
-            StepKind::Bootstrap => (Recipe::Bootstrap(shas.clone()), BOOTSTRAP),
-            StepKind::Proposals => (Recipe::Publish { worker }, PUBLISH),
+            StepKind::Bootstrap => (Recipe::Bootstrap(shas.clone()), BOOTSTRAP, Vec::new()),
+            StepKind::Proposals => {
+                let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
+                let issues = self.issues_of(&pipeline.repo, &trees.worker).await?;
+                (Recipe::Publish { worker }, PUBLISH, issues)
+            }
             StepKind::Clean => match pipeline.ask.mock.clone() {
-                Some(tag) => (Recipe::Clean { worker, tag }, CLEAN),
+                Some(tag) => (Recipe::Clean { worker, tag }, CLEAN, Vec::new()),
                 None => return Ok(()),
             },
         };
-        let before = match step.kind {
-            StepKind::Proposals => {
-                let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
-                self.issues_of(&pipeline.repo, &trees.worker).await?
-            }
-            StepKind::Bootstrap | StepKind::Clean | StepKind::Layer(_) | StepKind::Requirements => {
-                Vec::new()
-            }
-        };
         let part = of_run(pipeline, PartWork::Proposal { requirement: None });
-        let (title, text) = texts;
         let place = (&member.job, &pipeline.worker);
         let job = self.part_job(source, place, (title, text.to_owned()), part);
         self.create_proposal(NewProposal {
@@ -155,17 +151,17 @@ impl Dispatcher {
     /// Creates the job of an agent.
     async fn create_agent(&self, new: NewJob) -> Result<(), Error> {
         let now = self.backend.now();
-        let mut step = job::create(new, now)?;
-        job::record_order(&mut step.aggregate, job::Order::Create, GAFFER, now);
-        let mut unit = self.backend.unit();
-        self.backend.save_job(&mut unit, None, &step).await?;
-        ignore_conflict(self.backend.commit(unit).await)
+        self.save_new(job::create(new, now)?, now).await
     }
 
     /// Creates the job of a pull request of our own.
     pub(super) async fn create_proposal(&self, new: NewProposal) -> Result<(), Error> {
         let now = self.backend.now();
-        let mut step = job::propose(new, now)?;
+        self.save_new(job::propose(new, now)?, now).await
+    }
+
+    /// Saves a new job, unless it is there already.
+    async fn save_new(&self, mut step: Step<Job>, now: Timestamp) -> Result<(), Error> {
         job::record_order(&mut step.aggregate, job::Order::Create, GAFFER, now);
         let mut unit = self.backend.unit();
         self.backend.save_job(&mut unit, None, &step).await?;

@@ -55,7 +55,14 @@ type Row = (&'static str, Value, &'static [(&'static str, Kind)]);
 const EVENT: &str = "evt_00000000000000000000000000000000";
 
 fn table(job: &str) -> Vec<Row> {
-    [talk(job), outcome(job), further(job), deliveries(job)].concat()
+    [
+        talk(job),
+        outcome(job),
+        further(job),
+        deliveries(job),
+        decisions(job),
+    ]
+    .concat()
 }
 
 /// Handing work over and talking about it.
@@ -207,7 +214,6 @@ fn further(job: &str) -> Vec<Row> {
 fn deliveries(job: &str) -> Vec<Row> {
     use Kind::*;
     let one = json!({ "id": job });
-    let sha = "1111111111111111111111111111111111111111";
     vec![
         (
             "delivery_list",
@@ -249,6 +255,20 @@ fn deliveries(job: &str) -> Vec<Row> {
             &[("id", Job), ("children", List)],
         ),
         (
+            "delivery_transcript",
+            one,
+            &[("id", Job), ("run", Cursor), ("page", Number(8))],
+        ),
+    ]
+}
+
+/// Tools that decide about a delivery.
+fn decisions(job: &str) -> Vec<Row> {
+    use Kind::*;
+    let one = json!({ "id": job });
+    let sha = "1111111111111111111111111111111111111111";
+    vec![
+        (
             "delivery_approve",
             one.clone(),
             &[("id", Job), ("sha", Pull)],
@@ -274,12 +294,7 @@ fn deliveries(job: &str) -> Vec<Row> {
             one.clone(),
             &[("id", Job), ("reason", Words(1_000))],
         ),
-        ("delivery_cancel", one.clone(), &[("id", Job)]),
-        (
-            "delivery_transcript",
-            one,
-            &[("id", Job), ("run", Cursor), ("page", Number(8))],
-        ),
+        ("delivery_cancel", one, &[("id", Job)]),
     ]
 }
 

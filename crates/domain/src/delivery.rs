@@ -264,6 +264,8 @@ pub struct Told {
     pub at: Timestamp,
     /// What, as a digest.
     pub cause: String,
+    /// How many times it was told something: the same text may be due again after another one.
+    pub count: u32,
 }
 
 /// A review.

@@ -1,5 +1,6 @@
 //! From a labelled issue to a closed delivery.
 
+mod comments;
 mod intake;
 mod people;
 mod phases;
@@ -25,7 +26,7 @@ use tests::world::{
 const LABEL: &str = "gaffer";
 
 /// A source whose labelled issues become deliveries.
-fn taking(change: impl FnOnce(&mut Rules)) -> Source {
+pub(crate) fn taking(change: impl FnOnce(&mut Rules)) -> Source {
     let mut source = source();
     source.policy.merge = MergePolicy::OnGreen;
     let rules = &mut source.deliveries;
@@ -46,7 +47,7 @@ async fn world_with(source: Source, webhooks: bool) -> World {
     .await
 }
 
-fn open_issue(world: &World, title: &str, body: &str) -> u64 {
+pub(crate) fn open_issue(world: &World, title: &str, body: &str) -> u64 {
     let issue = NewIssue {
         title: title.to_owned(),
         body: body.to_owned(),
@@ -57,28 +58,28 @@ fn open_issue(world: &World, title: &str, body: &str) -> u64 {
     world.sandbox.github().open_issue(now, REPO, issue)
 }
 
-fn id_of(number: u64) -> DeliveryId {
+pub(crate) fn id_of(number: u64) -> DeliveryId {
     DeliveryId::of_issue(&REPO.parse().expect("a repository"), number)
 }
 
-async fn delivery(world: &World, number: u64) -> Option<Delivery> {
+pub(crate) async fn delivery(world: &World, number: u64) -> Option<Delivery> {
     let found = world.backend.store.get::<Delivery>(&id_of(number)).await;
     found.expect("a store").map(|found| found.value)
 }
 
-async fn place(world: &World, number: u64) -> String {
+pub(crate) async fn place(world: &World, number: u64) -> String {
     match delivery(world, number).await {
         Some(it) => format!("{}/{}", it.phase, it.run_status),
         None => "none".to_owned(),
     }
 }
 
-async fn until(world: &World, number: u64, wanted: &str) {
+pub(crate) async fn until(world: &World, number: u64, wanted: &str) {
     let is_so = async |world: &World| place(world, number).await == wanted;
     Box::pin(world.until(hour(1), wanted, is_so)).await;
 }
 
-async fn order(world: &World, number: u64, act: Act) {
+pub(crate) async fn order(world: &World, number: u64, act: Act) {
     let command = Command {
         id: format!("test:{}", world.backend.ulid()),
         by: Actor::person("ann"),
@@ -154,7 +155,7 @@ async fn the_same_with_webhooks() {
 }
 
 /// The reviewer's wakes so far: pull request and head.
-fn reviews(world: &World) -> Vec<String> {
+pub(crate) fn reviews(world: &World) -> Vec<String> {
     let wakes = world.wakes().into_iter();
     let asked = wakes.filter(|wake| wake["kind"] == "review");
     asked

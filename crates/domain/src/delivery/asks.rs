@@ -1,6 +1,8 @@
 //! Decisions that a delivery asks for, and what its issue is told.
 
-use super::{Delivery, Phase, PlanBy, RunStatus, Sight, Want, reasons, wants};
+use jiff::Timestamp;
+
+use super::{Delivery, Phase, PlanBy, RunStatus, Sight, Told, Want, reasons, wants};
 use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use crate::ids::{DeliveryId, EventId, digest};
 
@@ -85,6 +87,22 @@ pub(super) fn tell(delivery: &Delivery) -> Option<Want> {
         .as_ref()
         .is_some_and(|told| told.cause == cause);
     (!is_told).then_some(Want::Tell { issue, cause })
+}
+
+impl Told {
+    /// What is told next.
+    pub fn next(before: Option<&Self>, cause: &str, now: Timestamp) -> Self {
+        Self {
+            at: now,
+            cause: cause.to_owned(),
+            count: before.map_or(0, |told| told.count).saturating_add(1),
+        }
+    }
+
+    /// Identifies this one among all that is told.
+    pub fn id(&self) -> String {
+        format!("{}:{}", self.count, self.cause)
+    }
 }
 
 /// Identifies what an issue is told: the codes of why the delivery is where it is.

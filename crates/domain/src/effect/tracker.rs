@@ -17,7 +17,7 @@ pub enum TrackerAction {
         issue: IssueRef,
         /// The whole text of the comment.
         text: String,
-        /// What it says: the same cause is written once.
+        /// Which one of all that the issue is told: each is written once.
         cause: String,
     },
     /// Close an issue as completed.

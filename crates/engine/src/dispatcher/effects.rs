@@ -1,7 +1,7 @@
 //! The life cycle of effects: settle unknown ones, start intents, perform them, and record the outcome together with
 //! its consequences.
 
-use domain::effect::{Action, Effect, EffectFinding, EffectState, RepoAction};
+use domain::effect::{Action, Effect, EffectFinding, EffectState, RepoAction, TrackerAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, PullRef, SessionId};
 use domain::job;
@@ -140,7 +140,7 @@ impl Dispatcher {
         if self.waits_for_issues(pk, &found.value.action).await? {
             return Ok(());
         }
-        if let Some(reason) = self.not_wanted(&found.value.action).await? {
+        if let Some(reason) = self.not_wanted(pk, &found.value.action).await? {
             return self
                 .record(
                     pk,
@@ -189,9 +189,9 @@ impl Dispatcher {
         }))
     }
 
-    /// Why an obsolete effect is not begun: a create whose job moved on, or a message to a session that was replaced
-    /// or archived.
-    async fn not_wanted(&self, action: &Action) -> Result<Option<String>, Error> {
+    /// Why an obsolete effect is not begun: a create whose job moved on, a message to a session that was replaced
+    /// or archived, or a text for an issue that was overtaken.
+    async fn not_wanted(&self, pk: &str, action: &Action) -> Result<Option<String>, Error> {
         match action {
             Action::CreateSession { job, attempt } => {
                 let found = self.backend.store.job(job).await?;
@@ -232,6 +232,7 @@ impl Dispatcher {
                 let watch = self.watching(session).await?;
                 Ok(watch.is_none().then(|| UNWATCHED.to_owned()))
             }
+            Action::Tracker(TrackerAction::Tell { cause, .. }) => self.not_told(pk, cause).await,
             Action::Archive { .. }
             | Action::Merge { .. }
             | Action::MarkReady { .. }
@@ -241,7 +242,9 @@ impl Dispatcher {
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
             | Action::Repo(RepoAction::OpenIssue { .. })
-            | Action::Tracker(_) => Ok(None),
+            | Action::Tracker(
+                TrackerAction::CloseIssue { .. } | TrackerAction::DispatchWorkflow { .. },
+            ) => Ok(None),
         }
     }
 

@@ -6,6 +6,7 @@ use domain::failure::{Failure, FailureClass};
 use jiff::Timestamp;
 
 use super::Dispatcher;
+use crate::ports::IssueComment;
 
 /// The hidden marker of our one comment on an issue.
 const MARKER: &str = "gaffer-delivery";
@@ -42,7 +43,7 @@ impl Dispatcher {
     async fn tell(&self, issue: &IssueRef, text: &str) -> Result<(), Failure> {
         let issues = &self.writers.issues;
         match self.readers.issues.marked_comment(issue, MARKER).await? {
-            Some(comment) if comment.body.contains(text) => Ok(()),
+            Some(comment) if says(&comment, text) => Ok(()),
             Some(comment) => {
                 issues
                     .edit_comment(&issue.repo, comment.id, (text, MARKER))
@@ -62,7 +63,7 @@ impl Dispatcher {
         match action {
             TrackerAction::Tell { issue, text, .. } => {
                 let found = issues.marked_comment(issue, MARKER).await?;
-                Ok(found.is_some_and(|comment| comment.body.contains(text)))
+                Ok(found.is_some_and(|comment| says(&comment, text)))
             }
             TrackerAction::CloseIssue { issue } => match issues.issue(issue).await {
                 Err(failure) if failure.class == FailureClass::NotFound => Ok(true),
@@ -75,5 +76,33 @@ impl Dispatcher {
                 Ok(run != ProviderReport::Nothing)
             }
         }
+    }
+}
+
+/// Whether a comment of ours is this text and its marker: a longer text may begin with it.
+fn says(comment: &IssueComment, text: &str) -> bool {
+    let rest = comment.body.strip_prefix(text);
+    rest.is_some_and(|rest| rest.trim_start().starts_with("<!--"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_that_says_more_does_not_say_the_same() {
+        let comment = |text: &str| IssueComment {
+            id: 1,
+            body: format!("{text}\n\n<!-- gaffer:{MARKER} -->"),
+        };
+        assert!(says(&comment("At plan."), "At plan."));
+        assert!(!says(
+            &comment("At plan.\n\nIts issue cannot be read."),
+            "At plan."
+        ));
+        assert!(!says(
+            &comment("Pull request: /pull/12"),
+            "Pull request: /pull/1"
+        ));
     }
 }

@@ -27,6 +27,11 @@ pub fn delivery_pk(id: &DeliveryId) -> String {
     format!("{DELIVERY}{id}")
 }
 
+/// Whose partition this is, if it is one of a delivery.
+pub(crate) fn delivery_in(pk: &str) -> Option<DeliveryId> {
+    pk.strip_prefix(DELIVERY)?.parse().ok()
+}
+
 /// A delivery.
 pub fn delivery(id: &DeliveryId) -> Key {
     key(delivery_pk(id), META)

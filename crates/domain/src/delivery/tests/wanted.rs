@@ -90,14 +90,18 @@ fn where_it_waits_it_asks_once_and_its_issue_is_told_of_each_change() {
         Some(cause)
     };
     let first = cause(&world);
-    world.delivery.told = first.clone().map(|cause| crate::delivery::Told {
-        at: world.delivery.updated_at,
-        cause,
-    });
+    let now = world.delivery.updated_at;
+    let start_told = Told::next(None, first.as_ref().unwrap(), now);
+    world.delivery.told = Some(start_told.clone());
     assert_eq!(told(&world), [start]);
     world.orders(kim(), Act::Start).unwrap();
     assert_ne!(cause(&world), first);
     assert_eq!(told(&world), ["tell acme/shop#12"]);
+    // What was told before is told anew after something else.
+    let other = Told::next(Some(&start_told), "another", now);
+    let again = Told::next(Some(&other), &start_told.cause, now);
+    assert_eq!(again.cause, start_told.cause);
+    assert_ne!(again.id(), start_told.id());
 }
 
 fn seen(world: &World) -> Sight {

@@ -10,6 +10,7 @@ use domain::step::Step;
 
 use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::dispatcher::Dispatcher;
+use crate::keys;
 use crate::save::EventRoute;
 
 impl Dispatcher {
@@ -87,15 +88,13 @@ impl Dispatcher {
         }
         let mut next = found.value.clone();
         let text = outgoing_text::issue_comment(&next);
-        next.told = Some(Told {
-            at: now,
-            cause: cause.to_owned(),
-        });
+        let told = Told::next(next.told.as_ref(), cause, now);
         let tell = TrackerAction::Tell {
             issue: issue.clone(),
             text,
-            cause: cause.to_owned(),
+            cause: told.id(),
         };
+        next.told = Some(told);
         let step = Step {
             effects: vec![Action::Tracker(tell)],
             due: domain::delivery::due(&next, now),
@@ -106,6 +105,21 @@ impl Dispatcher {
             .save_delivery(&mut unit, Some(&found), &step)
             .await?;
         ignore_conflict(self.backend.commit(unit).await)
+    }
+
+    /// Why a text is not written on an issue any more: a newer one was decided while it was held or tried again.
+    pub(in crate::dispatcher) async fn not_told(
+        &self,
+        pk: &str,
+        cause: &str,
+    ) -> Result<Option<String>, Error> {
+        let found = match keys::delivery_in(pk) {
+            Some(id) => self.backend.store.get::<Delivery>(&id).await?,
+            None => None,
+        };
+        let told = found.and_then(|found| found.value.told);
+        let is_newest = told.is_some_and(|told| told.id() == cause);
+        Ok((!is_newest).then(|| "its issue is told something newer".to_owned()))
     }
 }
 

@@ -211,6 +211,7 @@ fn full() -> Delivery {
         told: Some(Told {
             at: AT,
             cause: "0123456789abcdef".to_owned(),
+            count: 3,
         }),
         taken: vec!["0123456789abcdef".to_owned()],
         ..bare()

@@ -57,7 +57,7 @@ fn actions() -> [TrackerAction; 3] {
         TrackerAction::Tell {
             issue: issue(),
             text: "At plan, running.".to_owned(),
-            cause: "0123456789abcdef".to_owned(),
+            cause: "3:0123456789abcdef".to_owned(),
         },
         TrackerAction::CloseIssue { issue: issue() },
         TrackerAction::DispatchWorkflow {

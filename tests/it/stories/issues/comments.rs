@@ -1,0 +1,76 @@
+//! What the issue is told: always how it is now, also where that is what it was told before, and once after a pause.
+
+use super::*;
+
+/// Our comment on an issue; blank while there is none.
+fn told(world: &World, number: u64) -> String {
+    let issue = world.sandbox.github().issue(REPO, number);
+    let comments = issue.expect("an issue").comments;
+    assert!(comments.len() <= 1, "{comments:?}");
+    comments
+        .into_iter()
+        .next()
+        .map_or_else(String::new, |it| it.body)
+}
+
+async fn until_told(world: &World, number: u64, wanted: &str) {
+    let is_told = async |world: &World| told(world, number).contains(wanted);
+    Box::pin(world.until(MINUTE * 15, wanted, is_told)).await;
+}
+
+#[tokio::test]
+async fn a_pull_request_that_is_closed_and_reopened_in_time_goes_on_and_so_does_its_issue() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    });
+    let world = world_with(source, true).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    let pull = delivery(&world, number).await.and_then(|it| it.task.pull);
+    let pull = pull.expect("a pull request");
+    until_told(&world, number, "a person is awaited to approve it").await;
+    world.pass(MINUTE * 2).await;
+    let before = told(&world, number);
+
+    let github = world.sandbox.github();
+    github.close_as(world.clock.now(), REPO, pull.number, "eve");
+    until_told(&world, number, "was closed without a merge").await;
+    github.reopen(world.clock.now(), REPO, pull.number);
+    let is_as_before = async |world: &World| told(world, number) == before;
+    Box::pin(world.until(MINUTE * 15, "the earlier text", is_as_before)).await;
+    world.pass(MINUTE * 15).await;
+    assert_eq!(place(&world, number).await, "implement/succeeded");
+    assert_eq!(told(&world, number), before);
+
+    order(&world, number, Act::Approve { head: None }).await;
+    until(&world, number, "close/succeeded").await;
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (1, 1));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn after_a_pause_an_issue_is_told_once_and_the_newest() {
+    let world = world_with(taking(|_| {}), false).await;
+    world.pause(true).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    for act in [Act::Start, Act::Cancel] {
+        world.pass(MINUTE * 2).await;
+        order(&world, number, act).await;
+    }
+    world.pass(MINUTE * 2).await;
+    let decided = delivery(&world, number).await.and_then(|it| it.told);
+    assert_eq!(decided.expect("a text").count, 3);
+    assert_eq!(told(&world, number), "");
+
+    let before = world.sandbox.counters().github_writes;
+    world.pause(false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    world.pass(SECOND * 2).await;
+    assert!(told(&world, number).contains("Canceled by user"));
+    assert_eq!(world.sandbox.counters().github_writes, before + 1);
+    world.pass(MINUTE * 30).await;
+    assert_eq!(world.sandbox.counters().github_writes, before + 1);
+    world.finish().await;
+}

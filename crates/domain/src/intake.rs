@@ -37,7 +37,7 @@ pub struct Intake {
     /// The label of the issues that were read; none before the first reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<IntakeLabel>,
-    /// The newest change that was read; none before the first reading.
+    /// Up to which change, or which moment, all was read; none before the first reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_to: Option<Timestamp>,
     /// What the last reading led to; none before the first one.
@@ -82,20 +82,18 @@ impl Intake {
         read_to.map(|at| at.saturating_sub(OVERLAP).unwrap_or(at))
     }
 
-    /// The issues with a label were read, up to this change.
+    /// The issues with a label were read, up to this change, or to the beginning of a reading of all of them.
     #[must_use]
     pub fn read(
         &self,
-        (label, newest): (&IntakeLabel, Option<Timestamp>),
+        (label, read_to): (&IntakeLabel, Option<Timestamp>),
         (created, closed): (u32, u32),
         (now, has_webhooks): (Timestamp, bool),
     ) -> Self {
         let wait = read_every(has_webhooks);
-        // A first reading without issues begins at its own time.
-        let read_to = self.read_to.max(newest).or(Some(now));
         Self {
             label: Some(label.clone()),
-            read_to,
+            read_to: self.read_to.max(read_to),
             ..self.ended(ReadingResult::Read { created, closed }, (now, wait))
         }
     }
@@ -151,8 +149,8 @@ mod tests {
         let older = read.read((&own, Some(at(50))), (0, 0), (at(180), true));
         assert_eq!(older.read_to, Some(at(100)));
         assert_eq!(older.due, Some(at(780)));
-        let empty = first.read((&own, None), (0, 0), (at(120), false));
-        assert_eq!(empty.read_to, Some(at(120)));
+        let quiet = read.read((&own, None), (0, 0), (at(180), false));
+        assert_eq!(quiet.read_to, Some(at(100)));
     }
 
     #[test]

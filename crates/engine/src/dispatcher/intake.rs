@@ -23,6 +23,26 @@ struct Found {
     closed: u32,
 }
 
+/// What was read of a source's issues.
+#[derive(Debug)]
+struct Listed {
+    issues: Vec<IssueFacts>,
+    /// Issues of deliveries that the list does not show.
+    others: Vec<IssueRef>,
+    /// Up to which change or moment it shows everything.
+    read_to: Option<Timestamp>,
+}
+
+impl Listed {
+    fn changed(issues: Vec<IssueFacts>) -> Self {
+        Self {
+            read_to: issues.iter().map(|issue| issue.updated_at).max(),
+            issues,
+            others: Vec::new(),
+        }
+    }
+}
+
 impl Dispatcher {
     /// Reads the issues of a source: all that changed since the last reading, or one that a webhook named.
     pub(super) async fn intake(&self, repo: &RepoName, number: Option<u64>) -> Result<(), Error> {
@@ -93,25 +113,30 @@ impl Dispatcher {
         ignore_conflict(self.backend.commit(unit).await)
     }
 
-    /// The newest change that was read, and what came of all of them.
+    /// Up to where all was read, and what came of it.
     async fn swept(
         &self,
         repo: &RepoName,
         (source, label): (&Source, &IntakeLabel),
         intake: &Intake,
     ) -> Result<(Option<Timestamp>, Found), Error> {
-        let issues = &self.readers.issues;
-        let read = match intake.since(label) {
-            Some(since) => issues.issues_since(repo, since).await?,
-            None => issues.issues_labelled(repo, label.as_str()).await?,
+        let changed = match intake.since(label) {
+            Some(since) => self.changed_since(repo, since).await?,
+            None => None,
         };
-        if !read.is_empty() {
+        let listed = match changed {
+            Some(changed) => changed,
+            None => self.all_open(repo, label).await?,
+        };
+        if !listed.issues.is_empty() || !listed.others.is_empty() {
             self.repository_must_be_meant(source).await?;
         }
-        let newest = read.iter().map(|issue| issue.updated_at).max();
         let mut found = Found::default();
+        for issue in &listed.others {
+            found.closed += u32::from(self.take_closed(issue, source).await?);
+        }
         let mut refused = None;
-        for facts in read.iter().filter(|facts| !facts.is_pull) {
+        for facts in listed.issues.iter().filter(|facts| !facts.is_pull) {
             match self.take_listed(facts, source, &mut found).await {
                 // It stops no other issue, and all are read again.
                 Err(error @ (Error::NotNow(_) | Error::Transition(_))) => {
@@ -122,8 +147,42 @@ impl Dispatcher {
         }
         match refused {
             Some(error) => Err(error),
-            None => Ok((newest, found)),
+            None => Ok((listed.read_to, found)),
         }
+    }
+
+    /// What changed; none where that is more than can be read.
+    async fn changed_since(
+        &self,
+        repo: &RepoName,
+        since: Timestamp,
+    ) -> Result<Option<Listed>, Error> {
+        match self.readers.issues.issues_since(repo, since).await {
+            Err(failure) if failure.class == FailureClass::Garbled => {
+                tracing::warn!(%repo, %failure, "what changed could not be read: all open issues are read");
+                Ok(None)
+            }
+            changed => Ok(Some(Listed::changed(changed?))),
+        }
+    }
+
+    /// All open issues with a label, and those of open deliveries that are not among them: they may have been closed.
+    async fn all_open(&self, repo: &RepoName, label: &IntakeLabel) -> Result<Listed, Error> {
+        let began = self.backend.now();
+        let readers = &self.readers.issues;
+        let issues = readers.issues_labelled(repo, label.as_str()).await?;
+        let is_listed = |number: u64| issues.iter().any(|facts| facts.number == number);
+        let open = self.backend.store.open_deliveries().await?.into_iter();
+        let others = open
+            .filter_map(|found| found.value.issue)
+            .filter(|issue| issue.repo == *repo && !is_listed(issue.number))
+            .collect();
+        Ok(Listed {
+            issues,
+            others,
+            // The newest of them may have changed a year ago, and everything else since.
+            read_to: Some(began),
+        })
     }
 
     /// Does what an issue asks for as a list shows it.

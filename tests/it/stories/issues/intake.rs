@@ -29,6 +29,55 @@ async fn a_hundred_and_one_issues_are_all_taken_and_none_is_closed() {
     assert_eq!(world.sandbox.counters().creates, 0);
 }
 
+/// More than the 20 pages that are read of what changed.
+const CHANGES: u64 = 2_001;
+
+/// What cannot be read by its change is read by its label, and what was closed meanwhile by its number.
+#[tokio::test]
+async fn more_changes_than_can_be_read_stop_no_intake_and_hide_no_closed_issue() {
+    let world = world_with(taking(|_| {}), false).await;
+    let closed = open_issue(&world, "Do not do this", "");
+    until(&world, closed, "plan/pending").await;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.close_as(now, REPO, closed, "ann");
+    for n in 0..CHANGES {
+        let other = NewIssue {
+            title: format!("Talk {n}"),
+            body: String::new(),
+            author_login: "bob".to_owned(),
+            labels: Vec::new(),
+        };
+        github.open_issue(now, REPO, other);
+    }
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    until(&world, closed, "close/succeeded").await;
+    let ended = delivery(&world, closed).await.expect("a delivery");
+    assert_eq!(ended.closed, Some(Closed::IssueClosed));
+    let next = open_issue(&world, "Add another test", "");
+    until(&world, next, "plan/pending").await;
+}
+
+/// An old issue does not make the next reading ask for everything that changed since.
+#[tokio::test]
+async fn a_first_reading_reads_up_to_its_own_beginning() {
+    let world = world_with(taking(|rules| rules.label = None), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    world.pass(hour(2)).await;
+    let repo = REPO.parse().expect("a repository");
+    let found = world.backend.store.source(&repo).await.expect("a store");
+    let labelled_at = world.clock.now();
+    let saved = world
+        .backend
+        .save_source(found.as_ref(), &taking(|_| {}))
+        .await;
+    saved.expect("a saved source");
+    until(&world, number, "plan/pending").await;
+    let intake = world.backend.store.get::<Intake>(&repo).await;
+    let intake = intake.expect("a store").expect("an intake").value;
+    assert!(intake.read_to >= Some(labelled_at), "{intake:?}");
+}
+
 /// A repository whose issues cannot be read keeps its error, and the other one its pace.
 #[tokio::test]
 async fn a_repository_that_cannot_be_read_stops_no_other() {

@@ -47,7 +47,7 @@ pub fn apply(
                 return Err(too_long(delivery, command, rules));
             }
         }
-        Input::Job(_)
+        Input::Job(..)
         | Input::Review(_)
         | Input::Pull(..)
         | Input::Issue(_)

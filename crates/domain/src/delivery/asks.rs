@@ -50,6 +50,7 @@ pub fn open_events(delivery: &Delivery) -> Vec<EventId> {
         | Want::CancelJob { .. }
         | Want::LeaveJob { .. }
         | Want::ApprovePull { .. }
+        | Want::ReadSession { .. }
         | Want::ReadPull { .. }
         | Want::ClosePull { .. }
         | Want::CreateChild { .. }

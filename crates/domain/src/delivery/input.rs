@@ -15,8 +15,8 @@ use crate::priority::Priority;
 pub enum Input {
     /// A command of a person or an agent.
     Command(Command),
-    /// Its job was looked at.
-    Job(Box<JobSight>),
+    /// Its job was looked at, whose session itself was last read at a time, if that is known.
+    Job(Box<JobSight>, Option<Timestamp>),
     /// The job that reviews for it was looked at.
     Review(ReviewSight),
     /// Its pull request was looked at, as it was read at a time.

@@ -65,7 +65,7 @@ pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
     match &delivery.trouble {
         Some(IssueTrouble::Closed { .. }) if !delivery.is_terminal() => found.push(reason(
             "issue_closed",
-            "Its issue is closed; its pull request is read before that means anything.",
+            "Its issue is closed; its session and its pull request are read before that means anything.",
         )),
         Some(IssueTrouble::Unreadable(why)) => found.push(reason(
             "issue_unreadable",

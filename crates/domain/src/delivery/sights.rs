@@ -1,11 +1,14 @@
 //! What was seen of others: kept as far as a delivery decides by it.
 
+use jiff::Timestamp;
+
 use super::history::Actor;
 use super::moves::Moving;
 use super::review;
 use super::{
-    ChildState, Fault, Input, IssueSight, IssueState, IssueTrouble, JobSight, Phase, PlanBy,
-    ProviderReport, PullEnd, PullGlimpse, ReviewSight, ReviewState, RunStatus, Verdict, Work,
+    ChildState, Delivery, Fault, Input, IssueSight, IssueState, IssueTrouble, JobSight, Phase,
+    PlanBy, ProviderReport, PullEnd, PullGlimpse, ReviewSight, ReviewState, RunStatus, Verdict,
+    Work,
 };
 use crate::ids::DeliveryId;
 use crate::redact::presentable;
@@ -16,7 +19,7 @@ const WHY_CHARS_MAX: usize = 200;
 /// Keeps what was seen.
 pub(super) fn see(moving: &mut Moving<'_>, input: &Input) {
     match input {
-        Input::Job(sight) => job(moving, sight),
+        Input::Job(sight, _) => job(moving, sight),
         Input::Pull(glimpse, _) => pull(moving, glimpse),
         Input::Issue(sight) => issue(moving, sight),
         Input::Child(id, state) => child(moving, id, *state),
@@ -42,9 +45,10 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &Input) {
                 moving.close(super::Closed::IssueClosed, &closer(by.as_deref()));
             }
         }
-        Input::Issue(_) => issue_closed(moving),
+        Input::Issue(_) => issue_closed(moving, None),
+        Input::Job(_, read_at) => issue_closed(moving, *read_at),
         Input::CalledOff(by) => moving.close(super::Closed::CalledOff, by),
-        Input::Job(_) | Input::Child(..) | Input::Command(_) | Input::Deadline => {}
+        Input::Child(..) | Input::Command(_) | Input::Deadline => {}
     }
 }
 
@@ -124,18 +128,29 @@ fn issue(moving: &mut Moving<'_>, sight: &IssueSight) {
     };
 }
 
-/// A closed issue closes its delivery, unless there is a pull request that may have been merged.
-fn issue_closed(moving: &mut Moving<'_>) {
-    let by = match &moving.delivery.trouble {
-        Some(IssueTrouble::Closed { by, .. }) => closer(by.as_deref()),
+/// A closed issue closes its delivery, unless there is a pull request that may have been merged. A session that was
+/// not read since may have one.
+fn issue_closed(moving: &mut Moving<'_>, session_read_at: Option<Timestamp>) {
+    let (closed_at, by) = match &moving.delivery.trouble {
+        Some(IssueTrouble::Closed { at, by }) => (*at, closer(by.as_deref())),
         Some(IssueTrouble::Unreadable(_)) | None => return,
     };
     if is_merged(moving) || moving.delivery.phase > Phase::Verify {
         moving.delivery.trouble = None;
         return;
     }
-    if moving.delivery.task.pull.is_none() {
+    let is_read = session_read_at.is_some_and(|at| at >= closed_at);
+    let is_known = is_read || !has_session(&moving.delivery);
+    if is_known && moving.delivery.task.pull.is_none() {
         moving.close(super::Closed::IssueClosed, &by);
+    }
+}
+
+/// Whether there is a session whose job is not over.
+fn has_session(delivery: &Delivery) -> bool {
+    match delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Working | Work::Asking | Work::Planned(_) | Work::Resting(_)) => true,
+        Some(Work::Waiting | Work::Ended(_)) | None => false,
     }
 }
 

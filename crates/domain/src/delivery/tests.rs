@@ -94,11 +94,12 @@ pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Inp
         told_at: None,
         approved_elsewhere: false,
     };
-    Input::Job(Box::new(JobSight {
+    let sight = JobSight {
         glimpse,
         plan: None,
         session: Some(session()),
-    }))
+    };
+    Input::Job(Box::new(sight), None)
 }
 
 pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
@@ -163,6 +164,16 @@ impl World {
 
     pub(crate) fn sees(&mut self, work: Work, pull: Option<PullRef>) -> String {
         let input = job(&self.delivery, work, pull);
+        self.take(&input).unwrap()
+    }
+
+    /// The session itself is read at a second, and does what it was last seen to do.
+    pub(crate) fn reads_session(&mut self, second: i64) -> String {
+        let work = self.delivery.job_seen().unwrap().work.clone();
+        let mut input = job(&self.delivery, work, None);
+        if let Input::Job(_, read_at) = &mut input {
+            *read_at = Some(at(second));
+        }
         self.take(&input).unwrap()
     }
 

@@ -105,6 +105,11 @@ pub enum Want {
         /// What identifies what is told.
         cause: String,
     },
+    /// The session of the job is to be read now: it may have a pull request that is not known yet.
+    ReadSession {
+        /// The job.
+        job: JobId,
+    },
     /// The pull request is to be read now.
     ReadPull {
         /// The pull request.

@@ -208,10 +208,15 @@ fn review_of(delivery: &Delivery, (pull, head): (PullRef, CommitSha), audience: 
 
 fn pull(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     let mut wants = Vec::new();
+    let is_closed = matches!(delivery.trouble, Some(IssueTrouble::Closed { .. }));
     let Some(pull) = delivery.task.pull.clone() else {
+        let job = live(delivery, sight).filter(|_| is_closed);
+        wants.extend(job.map(|job| Want::ReadSession {
+            job: job.job.clone(),
+        }));
         return wants;
     };
-    if let Some(IssueTrouble::Closed { .. }) = delivery.trouble {
+    if is_closed {
         wants.push(Want::ReadPull { pull: pull.clone() });
     }
     let approved = delivery.review.approved.as_ref();

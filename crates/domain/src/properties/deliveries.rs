@@ -21,7 +21,7 @@ fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -
         Happening::Ordered(by, act) => command(&format!("c{n}"), by.clone(), act.clone()),
         Happening::Job(work, has_pull, elsewhere) => {
             let mut seen = job(delivery, work.clone(), has_pull.then(pull_ref));
-            if let Input::Job(sight) = &mut seen {
+            if let Input::Job(sight, _) = &mut seen {
                 sight.glimpse.approved_elsewhere = *elsewhere;
             }
             seen

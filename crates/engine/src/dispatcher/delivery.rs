@@ -134,7 +134,11 @@ impl Dispatcher {
             && let Some(job) = self.backend.store.job(job).await?
         {
             let sight = JobSight::of(&job.value, &source.timing, now);
-            next = apply(&next, Input::Job(Box::new(sight)))?.aggregate;
+            let read_at = match &next.trouble {
+                Some(_) => self.session_read_at(&job.value.id).await?,
+                None => None,
+            };
+            next = apply(&next, Input::Job(Box::new(sight), read_at))?.aggregate;
         }
         if let Some(pull) = &next.task.pull
             && let Some(pull) = self.backend.store.pull(pull).await?

@@ -119,6 +119,14 @@ impl Dispatcher {
         self.backend.commit(unit).await
     }
 
+    /// When the last reading of a job's session began that was no poll; none if it failed.
+    pub(super) async fn session_read_at(&self, id: &JobId) -> Result<Option<Timestamp>, Error> {
+        let key = keys::session_check(id);
+        let last = self.backend.store.read::<SessionCheck>(&key).await?;
+        let read = last.map(|last| last.value);
+        Ok(read.filter(|it| it.failure.is_none()).map(|it| it.read_at))
+    }
+
     async fn sight(&self, job: &job::Job, watch: &Watch) -> Result<Observation, Failure> {
         let sessions = &self.readers.sessions;
         let view = match sessions.get(&job.account, &watch.session).await {

@@ -3,8 +3,10 @@
 use domain::job::{Job, WaitParty, WaitReason};
 use domain::wake::WakeState;
 use engine::events::EventQuery;
+use engine::work::Work;
+use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
-use tests::world::AGENT;
+use tests::world::{AGENT, from_work};
 
 use super::*;
 
@@ -113,6 +115,81 @@ async fn a_verdict_is_the_end_of_the_wake_that_asked_for_it() {
     let again = async |world: &World| reviews(world).len() == 2;
     Box::pin(world.until(hour(1), "another review", again)).await;
     assert_eq!(world.sandbox.counters().messages, 1);
+    assert_eq!(world.sandbox.counters().creates, 1);
+    world.finish().await;
+}
+
+/// A question holds up its delivery and nothing else, and the answer lets it go on.
+#[tokio::test]
+async fn a_question_blocks_a_delivery_until_it_is_answered() {
+    let plan = Step::Plan {
+        after: SECOND,
+        steps: vec!["Add a test".to_owned()],
+    };
+    let ask = Step::Ask {
+        after: SECOND * 3,
+        text: "Which database?".to_owned(),
+    };
+    let asking = story("You plan and implement", from_work(vec![plan, ask]));
+    let world = World::with(Setup {
+        source: taking(|rules| rules.checkpoints = Checkpoints::none()),
+        scenario: scenario(vec![asking]),
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/blocked").await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(place(&world, number).await, "implement/blocked");
+    assert_eq!(world.wake_names()[0], "question/question");
+    let shown = world.backend.delivery_shown(&id_of(number)).await;
+    let shown = shown.expect("a delivery");
+    assert_eq!(shown.because[0].code, "blocked");
+    assert_eq!(shown.waits_for.what, WaitReason::Question);
+
+    let job = job_of(&world, number).await.id;
+    let said = world.say(&job, "PostgreSQL", "answer").await;
+    said.expect("an answer");
+    until(&world, number, "close/succeeded").await;
+    let ended = delivery(&world, number).await.expect("a delivery");
+    let spans = ended.phase_runs.iter();
+    let implemented: Vec<String> = spans
+        .filter(|span| span.phase == Phase::Implement)
+        .map(|span| span.run_status.to_string())
+        .collect();
+    assert_eq!(implemented, ["running", "blocked", "running", "succeeded"]);
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.messages), (1, 1));
+    world.finish().await;
+}
+
+/// A merge closes the issue, too, and may be seen before the session has shown its pull request.
+#[tokio::test]
+async fn a_merge_that_closes_the_issue_early_calls_nothing_off() {
+    let source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    let github = world.sandbox.github();
+    let opened = async |_: &World| !github.pulls(REPO).is_empty();
+    Box::pin(world.until(hour(1), "a pull request", opened)).await;
+    let unlinked = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(unlinked.task.pull, None, "it is not known yet");
+    let (pull, now) = (github.pulls(REPO)[0], world.clock.now());
+    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+    github.close_as(now, REPO, number, "ann");
+    let closed = Work::Intake {
+        repo: REPO.parse().expect("a repository"),
+        number: Some(number),
+        webhook: None,
+    };
+    let (queue, body) = (&world.backend.queue, closed.to_body());
+    queue
+        .send(&body, SignedDuration::ZERO)
+        .await
+        .expect("a queue");
+    until(&world, number, "close/succeeded").await;
+    let ended = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(ended.closed, Some(Closed::Finished), "{ended:?}");
     assert_eq!(world.sandbox.counters().creates, 1);
     world.finish().await;
 }

@@ -226,6 +226,36 @@ fn a_closed_issue_closes_its_delivery_once_its_pull_request_was_read() {
     assert_eq!(merging.delivery.closed, Some(Closed::Finished));
 }
 
+/// A merge closes the issue too, and the pull request may be known to the session only.
+#[test]
+fn a_closed_issue_closes_its_delivery_once_its_session_was_read() {
+    let closed = || issue_read(100, IssueState::Closed(Some("eve".to_owned())));
+    let begun = || {
+        let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+        world.sees(Work::Working, None);
+        assert_eq!(world.take(&closed()).unwrap(), "plan/running");
+        world
+    };
+    let mut world = begun();
+    let sight = Sight {
+        job: world.delivery.seen.job.clone(),
+        ..Sight::default()
+    };
+    let job = world.delivery.task.job.clone().unwrap();
+    assert!(wants(&world.delivery, &sight).contains(&Want::ReadSession { job }));
+    // A poll, and what was read before.
+    assert_eq!(world.sees(Work::Working, None), "plan/running");
+    assert_eq!(world.reads_session(99), "plan/running");
+    assert_eq!(world.reads_session(100), "close/succeeded");
+    assert_eq!(world.delivery.closed, Some(Closed::IssueClosed));
+
+    let mut linked = begun();
+    assert_eq!(linked.sees(Work::Working, Some(pull_ref())), "plan/running");
+    linked.second = 200;
+    linked.reads(merged(Some("eve")));
+    assert_eq!(linked.delivery.closed, Some(Closed::Finished));
+}
+
 /// X1: what cannot be read closes nothing.
 #[test]
 fn an_issue_that_cannot_be_read_closes_nothing() {
@@ -421,7 +451,8 @@ fn history_is_bounded_and_still_ends() {
     assert_eq!(legal(&world.delivery, &kim(), &world.rules), []);
     let read_at = world.second + 10;
     let closed = issue_read(read_at, IssueState::Closed(None));
-    assert_eq!(world.take(&closed).unwrap(), "close/succeeded");
+    world.take(&closed).unwrap();
+    assert_eq!(world.reads_session(read_at), "close/succeeded");
     assert!(world.delivery.phase_runs.len() <= SPANS_MAX);
     let text = serde_json::to_string(&world.delivery).unwrap();
     assert!(text.len() < 64 * 1024, "{}", text.len());

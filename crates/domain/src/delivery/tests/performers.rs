@@ -55,11 +55,14 @@ fn a_plan_approved_on_jules_s_page_was_approved_by_a_person() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     world.kim(Act::Start);
     world.sees(Work::Planned("p1".parse().unwrap()), None);
-    let Input::Job(mut sight) = job(&world.delivery, Work::Working, None) else {
+    let Input::Job(mut sight, read_at) = job(&world.delivery, Work::Working, None) else {
         panic!("a job");
     };
     sight.glimpse.approved_elsewhere = true;
-    assert_eq!(world.take(&Input::Job(sight)).unwrap(), "implement/running");
+    assert_eq!(
+        world.take(&Input::Job(sight, read_at)).unwrap(),
+        "implement/running"
+    );
     let history = world.history();
     let last = history.last().unwrap();
     assert_eq!(last, "implement/running by person somebody on Jules's page");

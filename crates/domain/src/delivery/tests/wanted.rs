@@ -40,6 +40,7 @@ fn label(want: &Want) -> String {
             }
         }
         Want::Tell { issue, .. } => format!("tell {issue}"),
+        Want::ReadSession { .. } => "read session".to_owned(),
         Want::ReadPull { .. } => "read pull".to_owned(),
         Want::ClosePull { pull, newer } => format!("close {pull} for {newer}"),
         Want::CreateChild { child } => format!("create part {}", child.summary),
@@ -207,6 +208,8 @@ fn what_is_called_off_calls_its_job_off() {
             state,
         }))
         .unwrap();
+    assert_eq!(wanted(&closed), ["read session"]);
+    closed.reads_session(9);
     assert_eq!(wanted(&closed), ["cancel job by person eve"]);
 }
 

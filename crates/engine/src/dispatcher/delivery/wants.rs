@@ -28,6 +28,7 @@ impl Dispatcher {
     ) -> Result<bool, Error> {
         let id = &delivery.id;
         let outcome = match want {
+            Want::ReadSession { job } => return self.read_session(job).await,
             Want::ReadPull { pull } => return self.read_pull(pull).await,
             Want::AskProvider { phase } => return self.ask_provider(delivery, *phase).await,
             Want::CreateJob { job, purpose } => {
@@ -111,6 +112,7 @@ impl Dispatcher {
             Want::LeaveJob { job } => backend.leave_job(job).await,
             Want::CreateJob { .. }
             | Want::ApprovePull { .. }
+            | Want::ReadSession { .. }
             | Want::ReadPull { .. }
             | Want::ClosePull { .. }
             | Want::CreateChild { .. }
@@ -188,6 +190,14 @@ impl Dispatcher {
         let named = named(&delivery.id, job, by);
         let approved = self.backend.approve_merge(&named, Some(head), &word).await;
         approved.map(drop)
+    }
+
+    /// Reads the session of a job. Returns whether it could be read.
+    async fn read_session(&self, job: &JobId) -> Result<bool, Error> {
+        let began = self.backend.now();
+        self.look(job).await?;
+        let read_at = self.session_read_at(job).await?;
+        Ok(read_at.is_some_and(|at| at >= began))
     }
 
     async fn read_pull(&self, pull: &PullRef) -> Result<bool, Error> {
@@ -277,6 +287,7 @@ fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
         | Want::CancelJob { .. }
         | Want::LeaveJob { .. }
         | Want::ApprovePull { .. }
+        | Want::ReadSession { .. }
         | Want::ReadPull { .. }
         | Want::ClosePull { .. }
         | Want::CreateChild { .. }

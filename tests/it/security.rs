@@ -1,6 +1,7 @@
 //! What outsiders, forgers and texts can do: nothing more than without them.
 
 mod corpus;
+mod deliveries;
 mod injection;
 mod links;
 mod matrix;

@@ -17,7 +17,7 @@ mod halted;
 mod hearing;
 mod idle;
 mod inbox;
-mod issues;
+pub(crate) mod issues;
 mod listening;
 mod merges;
 mod notices;

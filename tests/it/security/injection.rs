@@ -18,7 +18,7 @@ const ROUNDS: usize = 6;
 /// Entries between two rounds: no divisor of their number, so that a place sees new ones.
 const STRIDE: usize = 17;
 
-fn working(pen: &Pen) -> Step {
+pub(super) fn working(pen: &Pen) -> Step {
     Step::Progress {
         after: SECOND * 2,
         title: pen.text(),
@@ -29,7 +29,7 @@ fn working(pen: &Pen) -> Step {
     }
 }
 
-fn unknown_activity(pen: &Pen) -> Step {
+pub(super) fn unknown_activity(pen: &Pen) -> Step {
     let mut activity = Map::new();
     activity.insert("description".to_owned(), json!(pen.text()));
     activity.insert("originator".to_owned(), json!(pen.text()));
@@ -248,7 +248,7 @@ async fn no_text_changes_a_decision() {
 }
 
 /// Text passed on to sessions and agents contains nothing invisible, and its size is bounded.
-fn passed_on_safely(world: &World) {
+pub(super) fn passed_on_safely(world: &World) {
     let sessions = world.sandbox.jules().sessions();
     let told: Vec<String> = sessions.into_iter().flat_map(|it| it.messages).collect();
     let wakes: Vec<String> = world.wakes().iter().map(Value::to_string).collect();

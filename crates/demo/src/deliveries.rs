@@ -51,6 +51,8 @@ pub struct DeliveriesReport {
     closed: usize,
     /// Sessions that Jules was asked for.
     tasks: u64,
+    /// The median of them for one delivery.
+    tasks_per_delivery: usize,
     /// Pull requests that were merged.
     merged: u64,
     /// Most comments on one issue.
@@ -218,10 +220,14 @@ fn collect(stage: &Stage, issues: &[(&'static str, u64)], took: Duration) -> Del
         .filter_map(|(repo, n)| github.issue(repo, *n))
         .collect();
     let comments = views.iter().map(|view| view.comments.len());
+    let sessions = stage.sandbox.jules().sessions().into_iter();
+    let titles: Vec<String> = sessions.map(|session| session.title).collect();
+    let tasks = ISSUES.iter().map(|(_, title, _)| tasks_of(title, &titles));
     DeliveriesReport {
         deliveries: issues.len(),
         closed: views.iter().filter(|view| !view.is_open).count(),
         tasks: counters.creates,
+        tasks_per_delivery: median(tasks.collect()),
         merged: counters.merges,
         comments_max: comments.max().unwrap_or_default(),
         rounds: usize::try_from(counters.messages).unwrap_or(usize::MAX),
@@ -230,13 +236,25 @@ fn collect(stage: &Stage, issues: &[(&'static str, u64)], took: Duration) -> Del
     }
 }
 
+/// Sessions whose title names an issue: no other issue of the demo has its title.
+fn tasks_of(issue: &str, sessions: &[String]) -> usize {
+    let of_it = sessions.iter().filter(|title| title.contains(issue));
+    of_it.count()
+}
+
+/// The middle one; of two in the middle the larger one.
+fn median(mut counts: Vec<usize>) -> usize {
+    counts.sort_unstable();
+    counts.get(counts.len() / 2).copied().unwrap_or_default()
+}
+
 impl DeliveriesReport {
     /// The report as text lines.
     pub fn lines(&self) -> Vec<String> {
         vec![
             format!(
-                "{} of {} issues are closed, {} pull requests merged, with {} Jules tasks.",
-                self.closed, self.deliveries, self.merged, self.tasks
+                "{} of {} issues are closed, {} pull requests merged, with {} Jules tasks: a median of {} for each delivery.",
+                self.closed, self.deliveries, self.merged, self.tasks, self.tasks_per_delivery
             ),
             format!(
                 "At most {} comment on an issue, {} messages to sessions, {} wakes, {} seconds.",
@@ -265,5 +283,24 @@ impl DeliveriesReport {
             self.comments_max
         );
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tasks_of_a_delivery_are_the_sessions_that_name_its_issue() {
+        let titles = [
+            "GitHub Issue #1: Add a search box",
+            "GitHub Issue #2: Rewrite the cart",
+            "Review of #3 at aaaaaaa: GitHub Issue #2: Rewrite the cart",
+        ]
+        .map(str::to_owned);
+        let tasks = ISSUES.map(|(_, title, _)| tasks_of(title, &titles));
+        assert_eq!(tasks, [1, 2, 0]);
+        assert_eq!(median(tasks.to_vec()), 1);
+        assert_eq!(median(vec![1, 3, 2, 4]), 3);
     }
 }

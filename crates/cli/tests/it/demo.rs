@@ -68,6 +68,7 @@ fn three_issues_end_as_closed_deliveries_with_one_task_each() {
         ("closed", 3),
         ("tasks", 3),
         ("merged", 3),
+        ("tasks_per_delivery", 1),
         ("comments_max", 1),
         // One change is sent back by its reviewer, and the checks of one fail first.
         ("rounds", 2),

@@ -67,6 +67,7 @@ fn shown(job: &Job) -> JobView {
         .map(|session| WebPage::session_page(session, told));
     JobView {
         job_id: job.id.clone(),
+        delivery_id: job.delivery.clone(),
         state: state_of(job).to_owned(),
         session_id: job.session().cloned(),
         session_state: watch.map(|watch| watch.state.as_str().to_owned()),

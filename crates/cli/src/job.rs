@@ -33,6 +33,8 @@ mod repository;
 mod show;
 pub(crate) mod wait;
 
+pub(crate) use show::pending_words;
+
 /// Runs one of the commands.
 pub(crate) async fn run(args: JobArgs, here: &CommandContext, as_json: bool) -> Result<Answer> {
     let api = RunningApi {

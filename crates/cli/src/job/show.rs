@@ -18,6 +18,10 @@ pub(super) fn job(job: &JobView) -> Answer {
     let pairs = vec![
         ("job", job.job_id.to_string()),
         ("title", job.title.clone()),
+        (
+            "delivery",
+            or_empty(job.delivery_id.as_ref().map(ToString::to_string)),
+        ),
         ("state", job.state.clone()),
         ("waits for", next::waits(&job.waits_for, &job.repo)),
         ("repository", format!("{} ({})", job.repo, job.branch)),
@@ -290,12 +294,17 @@ pub(super) fn artifacts(came: &Came<Artifacts>) -> Answer {
 /// The status address in the answer names the job.
 fn noted(later: &Pending) -> Answer {
     let answer = Answer::new(json!({ "outcome": "later", "later": value(later) }))
-        .line(format!("Not done yet: {}", later.sentence));
+        .line(pending_words(later));
     let addition = later.effect.as_ref().and_then(EffectView::addition);
     let answer = addition.into_iter().fold(answer, Answer::line);
     let answer = later.reasons.iter().fold(answer, |answer, reason| {
         answer.line(format!("- {} [{}]", reason.sentence, reason.code))
     });
+    if let Some(delivery) = delivery_of(later) {
+        return answer.line(format!(
+            "`gaffer delivery why {delivery}` says how it goes on."
+        ));
+    }
     let job = later
         .ask_again
         .split('/')
@@ -304,4 +313,17 @@ fn noted(later: &Pending) -> Answer {
         Some(job) => answer.line(format!("`gaffer job why {job}` tells how it goes on.")),
         None => answer,
     }
+}
+
+/// What came of an order that is not carried out yet: one that a delivery took is taken for good.
+pub(crate) fn pending_words(later: &Pending) -> String {
+    match delivery_of(later) {
+        Some(_) => later.sentence.clone(),
+        None => format!("Not done yet: {}", later.sentence),
+    }
+}
+
+/// The delivery that took an order about its job.
+fn delivery_of(later: &Pending) -> Option<&str> {
+    later.ask_again.strip_prefix("/api/deliveries/")
 }

@@ -8,8 +8,8 @@ mod keys;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use client::wire::EventPage;
-use client::{Client, Error as CallError, EventQuery};
+use client::wire::{DELIVERIES_LIMIT_MAX, EventPage};
+use client::{Client, DeliveryQuery, Error as CallError, EventQuery};
 use console::Term;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
@@ -108,9 +108,19 @@ async fn look(client: &Client) -> Result<TopView, CallError> {
         limit: EVENTS_SHOWN,
         wait_seconds: 0,
     };
+    let mut deliveries = Vec::new();
+    for party in ["person", "agent"] {
+        let asked = DeliveryQuery {
+            needs: Some(party.to_owned()),
+            limit: Some(DELIVERIES_LIMIT_MAX),
+            ..DeliveryQuery::default()
+        };
+        deliveries.extend(client.deliveries(&asked).await?.deliveries);
+    }
     Ok(TopView {
         status: client.status().await?,
         jobs: client.jobs(None, Some(JOBS_MAX)).await?,
+        deliveries,
         events: client.events_after(&asked).await?.events,
     })
 }

@@ -1,7 +1,8 @@
 //! Requests for jobs, and jobs in answers.
 
 use domain::ids::{
-    AccountName, AgentName, BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId,
+    AccountName, AgentName, BranchName, CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName,
+    SessionId,
 };
 use domain::priority::Priority;
 use domain::wake::Resume;
@@ -54,6 +55,10 @@ pub struct JobView {
     /// Its id.
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
+    /// The delivery that it works for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub delivery_id: Option<DeliveryId>,
     /// Its state, in one word: `queued`, `starting`, `working`, `asking`, `plan-waits`, `answered`, `paused`,
     /// `unknown`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused`, `left` or `cancelled`.
     pub state: String,

@@ -6,7 +6,7 @@ use domain::ids::JobId;
 use domain::web_page::WebPage;
 
 use super::cursor::TopAction;
-use crate::job::browser;
+use crate::job::{browser, pending_words};
 
 /// Carries out an action on a job; returns a sentence about it.
 pub(super) async fn carry_out(client: Client, job: JobId, action: TopAction) -> String {
@@ -43,7 +43,7 @@ async fn done(client: &Client, job: &str, action: &TopAction) -> Result<String, 
 fn outcome_line<T>(came: Answer<T>, done: &str) -> String {
     match came {
         Answer::Done(_) => done.to_owned(),
-        Answer::Later(later) => format!("Not done yet: {}", later.sentence),
+        Answer::Later(later) => pending_words(&later),
     }
 }
 

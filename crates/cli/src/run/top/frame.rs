@@ -1,6 +1,8 @@
 //! One refresh of the whole screen.
 
-use client::wire::{AccountView, JobView, Jobs, Status, Used};
+use std::collections::BTreeMap;
+
+use client::wire::{AccountView, DeliveryCard, JobView, Jobs, Status, Used, WaitsFor};
 use domain::fence::clip;
 use domain::wake::ActionableEvent;
 use jiff::{SignedDuration, Timestamp};
@@ -16,6 +18,8 @@ const CELL_CHARS_MAX: usize = 60;
 pub(super) struct TopView {
     pub(super) status: Status,
     pub(super) jobs: Jobs,
+    /// Those that wait for a person or an agent, jobs that belong to none among them.
+    pub(super) deliveries: Vec<DeliveryCard>,
     pub(super) events: Vec<ActionableEvent>,
 }
 
@@ -26,17 +30,26 @@ impl TopView {
         let json = json!({
             "now": self.status.now, "paused_since": self.status.paused_since,
             "jobs": self.status.jobs, "waiting": waiting.iter().map(|job| job_json(job)).collect::<Vec<_>>(),
+            "deliveries": self.status.deliveries,
+            "deliveries_waiting": self.deliveries_waiting().into_iter().map(value).collect::<Vec<_>>(),
             "accounts": self.status.accounts, "queue": self.status.queue, "events": self.events,
         });
         let now = self.status.now;
-        let waits = waiting.iter().map(|job| waits(job, now)).collect();
+        let waits = self.rows(&waiting, now);
         let accounts = self.status.accounts.iter().map(account).collect();
         let events = self.events.iter().rev().map(event).collect();
         Answer::new(json)
             .pairs(self.head())
             .line("")
             .table(
-                &["waits for", "since", "what", "job", "repository", "title"],
+                &[
+                    "waits for",
+                    "since",
+                    "what",
+                    "job or delivery",
+                    "repository",
+                    "title",
+                ],
                 waits,
                 "Nobody is waited for.",
             )
@@ -56,24 +69,18 @@ impl TopView {
 
     fn head(&self) -> Vec<(&'static str, String)> {
         let Status {
-            now, jobs, queue, ..
+            now,
+            jobs,
+            deliveries,
+            queue,
+            ..
         } = &self.status;
-        let counts: Vec<String> = jobs
-            .iter()
-            .map(|(state, n)| format!("{n} {state}"))
-            .collect();
         let paused = self.status.paused_since.map(moment);
         vec![
             ("now", moment(*now)),
             ("paused since", paused.unwrap_or_default()),
-            (
-                "jobs",
-                if counts.is_empty() {
-                    "none".to_owned()
-                } else {
-                    counts.join(", ")
-                },
-            ),
+            ("jobs", counts(jobs)),
+            ("deliveries", counts(deliveries)),
             (
                 "queue",
                 format!("{} waiting, {} given up", queue.waiting, queue.dead),
@@ -103,6 +110,44 @@ impl TopView {
         waiting.sort_by_key(|job| job.waits_for.since);
         waiting
     }
+
+    /// Stored deliveries that wait for a person or an agent.
+    fn deliveries_waiting(&self) -> Vec<&DeliveryCard> {
+        let stored = self.deliveries.iter().filter(|card| card.seq > 0);
+        stored.collect()
+    }
+
+    /// All that wait, the longest first. A delivery stands for its job.
+    fn rows(&self, jobs: &[&JobView], now: Timestamp) -> Vec<Vec<String>> {
+        let deliveries = self.deliveries_waiting();
+        let stands_for = |job: &JobView| {
+            let own = job.delivery_id.as_ref();
+            own.is_some_and(|own| deliveries.iter().any(|card| card.id == *own))
+        };
+        let jobs = jobs.iter().filter(|job| !stands_for(job));
+        let jobs = jobs.map(|job| {
+            let id = job.job_id.to_string();
+            let about = [id, job.repo.to_string(), job.title.clone()];
+            (job.waits_for.since, waits(&job.waits_for, about, now))
+        });
+        let cards = deliveries.iter().map(|card| {
+            let id = card.id.to_string();
+            let about = [id, card.repo.to_string(), card.summary.clone()];
+            (card.waits_for.since, waits(&card.waits_for, about, now))
+        });
+        let mut rows: Vec<_> = jobs.chain(cards).collect();
+        rows.sort_by_key(|(since, _)| *since);
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+}
+
+/// How many there are at each place.
+fn counts(at: &BTreeMap<String, u64>) -> String {
+    if at.is_empty() {
+        return "none".to_owned();
+    }
+    let counts: Vec<String> = at.iter().map(|(place, n)| format!("{n} {place}")).collect();
+    counts.join(", ")
 }
 
 fn job_json(job: &JobView) -> Value {
@@ -112,16 +157,21 @@ fn job_json(job: &JobView) -> Value {
     })
 }
 
-fn waits(job: &&JobView, now: Timestamp) -> Vec<String> {
-    let agent = job.waits_for.agent.as_ref().map(ToString::to_string);
-    let age = job.waits_for.since.map(|since| now.duration_since(since));
+fn waits(waits_for: &WaitsFor, about: [String; 3], now: Timestamp) -> Vec<String> {
+    let agent = waits_for.agent.as_ref().map(ToString::to_string);
+    let who = match waits_for.who.as_str() {
+        "agent" => agent.unwrap_or_else(|| "an agent".to_owned()),
+        _ => "a person".to_owned(),
+    };
+    let age = waits_for.since.map(|since| now.duration_since(since));
+    let [id, repo, title] = about;
     vec![
-        agent.unwrap_or_else(|| "a person".to_owned()),
+        who,
         age.map(age_words).unwrap_or_default(),
-        job.waits_for.what.replace('_', " "),
-        job.job_id.to_string(),
-        job.repo.to_string(),
-        clip(&job.title, CELL_CHARS_MAX),
+        waits_for.what.replace('_', " "),
+        id,
+        repo,
+        clip(&title, CELL_CHARS_MAX),
     ]
 }
 
@@ -188,29 +238,50 @@ mod tests {
                 "waits_for": { "who": "agent", "agent": "me", "for": "question", "since": since, "sentence": "" },
             })
         };
+        let mut own = job("01j00000000000000000000003", "2026-03-01T09:20:00Z");
+        own["delivery_id"] = json!("0123456789ab");
         let jobs = [
             job("01j00000000000000000000001", "2026-03-01T10:00:00Z"),
             job("01j00000000000000000000002", "2026-03-01T09:00:00Z"),
+            own,
         ];
+        let delivery = json!({
+            "id": "0123456789ab", "seq": 1, "kind": "issue", "repo": "acme/shop", "summary": "Round prices",
+            "phase": "review", "run_status": "succeeded", "priority": 5,
+            "waits_for": { "who": "person", "for": "checkpoint", "since": "2026-03-01T09:30:00Z", "sentence": "" },
+            "why": { "code": "checkpoint", "sentence": "" },
+            "created_at": "2026-03-01T09:00:00Z", "updated_at": "2026-03-01T09:30:00Z",
+        });
         let status = json!({
             "now": "2026-03-01T11:00:00Z", "paused_since": null, "observe_only": false,
-            "jobs": { "asking": 2 }, "paused_sources": [], "queue": { "waiting": 0, "dead": 0 },
+            "jobs": { "asking": 3 }, "deliveries": { "review/succeeded": 1 }, "paused_sources": [], "queue": { "waiting": 0, "dead": 0 },
             "accounts": [{ "name": "default", "health": "working", "next_poll": "2026-03-01T11:00:10Z",
                 "slots": { "used": 2, "of": 3 }, "today": { "used": 2, "of": 15 } }],
         });
         let seen = TopView {
             status: serde_json::from_value(status).unwrap(),
             jobs: serde_json::from_value(json!({ "jobs": jobs, "more": false })).unwrap(),
+            deliveries: serde_json::from_value(json!([delivery])).unwrap(),
             events: Vec::new(),
         };
         let text = seen.answer().text();
-        for part in ["2 asking", "2 h 0 min", "2 of 15", "No event yet."] {
+        for part in [
+            "3 asking",
+            "1 review/succeeded",
+            "2 h 0 min",
+            "2 of 15",
+            "No event yet.",
+        ] {
             assert!(text.contains(part), "{part}:\n{text}");
         }
         let place = |title: &str| text.find(title).unwrap();
-        assert!(
-            place("Title of 2026-03-01T09") < place("Title of 2026-03-01T10"),
-            "{text}"
-        );
+        let order = [
+            "Title of 2026-03-01T09:00",
+            "Round prices",
+            "Title of 2026-03-01T10",
+        ];
+        assert!(order.map(place).is_sorted(), "{text}");
+        // Its delivery stands for it.
+        assert!(!text.contains("Title of 2026-03-01T09:20"), "{text}");
     }
 }

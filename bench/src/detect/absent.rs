@@ -63,6 +63,14 @@ impl PullsRead for Absent {
         absent()
     }
 
+    async fn is_base_merge(
+        &self,
+        _: &RepoName,
+        _: (&CommitSha, &CommitSha),
+    ) -> Result<bool, Failure> {
+        absent()
+    }
+
     fn budgets(&self) -> Vec<Budget> {
         Vec::new()
     }

@@ -56,11 +56,13 @@ pub(crate) async fn merge(
     }
     let act = Act::Merge {
         head: wanted.sha.clone(),
+        style: style.clone(),
     };
+    let ordered_at = api.backend.now();
     let of_delivery = give_instead(api, &named.job, &|_, _| Ok(act.clone()), who).await?;
     if of_delivery.is_some() {
         // Its delivery gives the word; what stands against the merge is answered all the same.
-        return answered(api, &named.job, None).await;
+        return answered(api, &named.job, (None, ordered_at)).await;
     }
     let word = MergeApproval { by: &by, style };
     let pull = api
@@ -71,16 +73,17 @@ pub(crate) async fn merge(
         return Ok(later(&named.job, Vec::new()));
     };
     tracing::info!(job.id = %named.job, pr = %pull.pull, pr.sha = %approval.sha, "a merge was approved");
-    answered(api, &named.job, Some(&approval)).await
+    answered(api, &named.job, (Some(&approval), approval.at)).await
 }
 
-/// What came of an approval within the API's time limit. Without one its delivery has yet to give it.
+/// What came of an order within the API's time limit. Without an approval its delivery has yet to give it; what was read
+/// or failed before the order is no answer to it.
 async fn answered(
     api: &ApiInner,
     job: &JobId,
-    approval: Option<&Approval>,
+    (approval, ordered_at): (Option<&Approval>, Timestamp),
 ) -> Result<Response, Refused> {
-    match settled(api, job, approval).await? {
+    match settled(api, job, (approval, ordered_at)).await? {
         MergeStatus::Merged(merged) => Ok(Json(merged).into_response()),
         MergeStatus::Refused(reasons) => {
             let next = api.backend.why(job).await?.next;
@@ -90,7 +93,7 @@ async fn answered(
             let pull = api.backend.pull_of(job).await?.value.pull;
             let given = approval.or_else(|| of_head(&pull));
             let failed = match given {
-                Some(approval) => failure(api, job, approval).await?,
+                Some(approval) => failure(api, job, (approval, ordered_at)).await?,
                 None => None,
             };
             if let Some(failure) = failed {
@@ -123,12 +126,12 @@ fn merged(pull: &Pull, wanted: Option<&CommitSha>) -> Option<Merged> {
 async fn settled(
     api: &ApiInner,
     job: &JobId,
-    approval: Option<&Approval>,
+    (approval, ordered_at): (Option<&Approval>, Timestamp),
 ) -> Result<MergeStatus, Refused> {
     let look = || async {
         let found = api.backend.pull_of(job).await?.value;
         let given = approval.or_else(|| of_head(&found.pull));
-        let standing = standing(&found, given.map(|given| given.at));
+        let standing = standing(&found, given.map(|given| given.at.max(ordered_at)));
         let waits = matches!(standing, MergeStatus::Waiting(_));
         Ok(WaitState::if_enough(standing, !waits))
     };
@@ -169,13 +172,13 @@ fn standing(tracked: &TrackedPull, approved_at: Option<Timestamp>) -> MergeStatu
 async fn failure(
     api: &ApiInner,
     job: &JobId,
-    approval: &Approval,
+    (approval, ordered_at): (&Approval, Timestamp),
 ) -> Result<Option<String>, Refused> {
     let pull = api.backend.pull_of(job).await?.value.pull.pull;
     let effects = api.backend.store.effects(&keys::pull_pk(&pull)).await?;
     let failed = |effect: &domain::effect::Effect| match (&effect.action, &effect.state) {
         (Action::Merge { sha, .. }, EffectState::Failed { at, failure, .. })
-            if *sha == approval.sha && *at >= approval.at =>
+            if *sha == approval.sha && *at >= approval.at.max(ordered_at) =>
         {
             Some(format!("merging {pull} failed: {failure}"))
         }

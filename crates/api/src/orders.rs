@@ -183,7 +183,14 @@ async fn cancel(
     let by = who.who(cancel.by.as_deref());
     let named = api.backend.find(name).await?.by(by.clone());
     api.backend.refuse_superseded(&named).await?;
+    let pull = match cancel.close_pull {
+        true => api.backend.pull_to_close(&named.job).await?,
+        false => None,
+    };
     if let Some(answer) = order_instead(api, &named.job, Act::Cancel, who).await? {
+        if let Some(pull) = pull {
+            api.backend.close_pull(&pull, &by).await?;
+        }
         return Ok(answer);
     }
     let job = if cancel.close_pull {

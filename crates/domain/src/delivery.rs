@@ -79,9 +79,10 @@ pub use transcript::{
 };
 pub use waits::{speaks_for_itself, waits};
 pub use want::{Purpose, Sight, Want};
-pub use wants::{cause, wants};
+pub use wants::{cause, order_giver, wants};
 
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName};
+use crate::pull::MergeStyle;
 use crate::{pipeline::RequirementRef, priority::Priority};
 
 /// The form in which deliveries are stored and exported.
@@ -170,6 +171,9 @@ pub struct Delivery {
     /// Its review.
     #[serde(default)]
     pub review: Reviewing,
+    /// Its newest jobs that it does not need any more, for example those of earlier reviews: they are called off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leftovers: Vec<JobId>,
     /// What was last seen of its job and its pull request.
     #[serde(default)]
     pub seen: Seen,
@@ -255,6 +259,9 @@ pub struct Message {
     pub text: String,
     /// When it was decided.
     pub at: Timestamp,
+    /// Whether its order to the job was seen. Kept, since a job keeps its newest orders only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sent: bool,
 }
 
 /// What an issue was last told.
@@ -305,6 +312,9 @@ pub struct Approved {
     pub by: Actor,
     /// When.
     pub at: Timestamp,
+    /// How they want it merged.
+    #[serde(default, skip_serializing_if = "MergeStyle::is_usual")]
+    pub style: MergeStyle,
 }
 
 /// What was last seen of others.

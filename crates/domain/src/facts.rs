@@ -47,6 +47,9 @@ pub struct PullFacts {
     pub read_at: Timestamp,
     /// Open, closed or merged.
     pub state: PullState,
+    /// Login of the account that merged it, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_by: Option<String>,
     /// The head to merge.
     pub head: Head,
     /// The base to merge into.
@@ -197,6 +200,12 @@ pub enum Pass {
 pub struct Review {
     /// GitHub's numeric id of the reviewer.
     pub reviewer: u64,
+    /// Login of a person of the repository, for people; none for anyone else and for bots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// The reviewed commit, where GitHub names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitSha>,
     /// The verdict.
     pub verdict: ReviewVerdict,
 }

@@ -240,8 +240,12 @@ fn review() -> impl Strategy<Value = Review> {
         ReviewVerdict::Dismissed,
         ReviewVerdict::Comment,
     ];
-    (0u64..3, proptest::sample::select(verdicts))
-        .prop_map(|(reviewer, verdict)| Review { reviewer, verdict })
+    (0u64..3, proptest::sample::select(verdicts)).prop_map(|(reviewer, verdict)| Review {
+        reviewer,
+        person: None,
+        commit: None,
+        verdict,
+    })
 }
 
 fn clues() -> impl Strategy<Value = Option<CiClues>> {

@@ -5,6 +5,7 @@ mod apply;
 mod approval;
 mod closing;
 mod ending;
+mod for_delivery;
 mod hint;
 mod lane;
 mod repair;
@@ -21,6 +22,7 @@ pub use apply::{Input, PullContext, apply};
 pub use approval::{MergeApproval, approve};
 pub use closing::{Closing, close};
 pub use ending::REOPEN_WAIT;
+pub use for_delivery::{GitHubApproval, UpdatedHead, update_to_check};
 pub use hint::{
     DeliveryHint, HintDecision, HintState, is_at, is_just_pushed, is_only_seen, is_young,
     unhurried, wants_clues, weigh_hint,
@@ -81,6 +83,12 @@ pub struct Pull {
     /// The last head with unexpected changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unexpected: Option<UnexpectedHead>,
+    /// The approving review of the present head by a person, for a delivery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reviewed: Option<GitHubApproval>,
+    /// The head that was last compared with the one before an update of the branch, for a delivery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_head: Option<UpdatedHead>,
     /// Repair messages to its session. Stored, so that flapping cannot reset them.
     pub repairs: Repairs,
     /// Merges of the present head that were decided and did not happen.
@@ -127,6 +135,9 @@ pub enum PullPhase {
         sha: CommitSha,
         /// When we saw it.
         at: Timestamp,
+        /// Login of the person who merged it on GitHub; none if Gaffer did, or if it was closed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
 }
 
@@ -298,6 +309,8 @@ pub fn track(pull: PullRef, job: JobId, session: Option<SessionId>, now: Timesta
         closing: None,
         accepted: None,
         unexpected: None,
+        reviewed: None,
+        updated_head: None,
         repairs: Repairs::default(),
         refused: None,
         alarms: Vec::new(),

@@ -10,11 +10,12 @@ mod transcripts;
 use std::borrow::Cow;
 
 use domain::delivery::{
-    self, Actor, ChildState, Command, Delivery, IssueRef, Phase, Rules, TransitionError,
+    self, ChildState, Command, Delivery, IssueRef, Phase, Rules, TransitionError,
 };
 use domain::ids::DeliveryId;
 use domain::redact::presentable;
 use domain::step::Step;
+use domain::wake::Wake;
 
 use crate::backend::{Backend, Error, IndexEntry, UnitOfWork, decide_again};
 use crate::keys;
@@ -92,12 +93,8 @@ impl Backend {
             let input = delivery::Input::Command(command(&found.value, &rules)?);
             let step = delivery::apply(&found.value, &input, self.now(), &rules)?;
             let mut unit = self.unit();
-            self.save_delivery(&mut unit, Some(&found), &step).await?;
+            let answered = self.save_delivery(&mut unit, Some(&found), &step).await?;
             unit.enqueue(&keys::delivery_pk(id), Work::Delivery { id: id.clone() });
-            let left = delivery::open_events(&step.aggregate);
-            let mut over = delivery::open_events(&found.value);
-            over.retain(|event| !left.contains(event));
-            let answered = self.answer_events(&mut unit, &over).await?;
             if !self.try_commit(unit).await? {
                 return Ok(None);
             }
@@ -119,13 +116,13 @@ impl Backend {
     }
 
     /// Adds the next state of a delivery to a unit, with its events and effects. `found` is the version it was decided
-    /// from; `None` for a new one.
+    /// from; `None` for a new one. Returns the wakes about what the delivery no longer asks for, which end in that unit.
     pub(crate) async fn save_delivery(
         &self,
         unit: &mut UnitOfWork,
         found: Option<&Versioned<Delivery>>,
         step: &Step<Delivery>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Wake>, Error> {
         let next = &step.aggregate;
         let place = IndexEntry {
             due: step.due,
@@ -153,7 +150,11 @@ impl Backend {
             unit.enqueue(&keys::delivery_pk(&next.id), work);
         }
         self.save_effects(unit, &keys::delivery_pk(&next.id), &step.effects)
-            .await
+            .await?;
+        let left = delivery::open_events(next);
+        let mut over = found.map_or_else(Vec::new, |found| delivery::open_events(&found.value));
+        over.retain(|event| !left.contains(event));
+        self.answer_events(unit, &over).await
     }
 }
 
@@ -174,10 +175,14 @@ fn parent_to_look(before: Option<&Delivery>, next: &Delivery) -> Option<Work> {
     Some(Work::Delivery { id: parent })
 }
 
-/// The pull request of a delivery that just let it be merged: until then its judgements said to wait.
+/// The pull request of a delivery that just let it be merged: until then its judgements said to wait. An approval that is
+/// repeated has it read again, since what was in the way may be gone.
 fn pull_to_judge(before: Option<&Delivery>, next: &Delivery) -> Option<Work> {
     let is_at_verify = |delivery: &Delivery| delivery.phase == Phase::Verify;
-    if !is_at_verify(next) || before.is_some_and(is_at_verify) {
+    let goes_on = is_at_verify(next) && !before.is_some_and(is_at_verify);
+    let approved = |delivery: &Delivery| delivery.review.approved.clone();
+    let is_approved = approved(next).is_some() && before.and_then(approved) != approved(next);
+    if !goes_on && !is_approved {
         return None;
     }
     Some(Work::Pull {
@@ -192,13 +197,5 @@ fn no_such(name: &str) -> Error {
         what: "delivery",
         // A secret that was typed in the wrong place must reach no log.
         name: presentable(name, NAME_CHARS_MAX),
-    }
-}
-
-/// The actor that stands for a delivery in the orders that it gives.
-pub(crate) fn order_giver(delivery: &DeliveryId, by: &Actor) -> String {
-    match by {
-        Actor::System => format!("delivery {delivery}"),
-        Actor::Agent(_) | Actor::Person(_) => format!("{by} through delivery {delivery}"),
     }
 }

@@ -179,14 +179,25 @@ impl Backend {
 
     /// Gives an ended job another session, whose prompt says why.
     pub async fn retry_job(&self, named: &JobRef, reason: Option<&str>) -> Result<Job, Error> {
+        self.retry_with(named, (reason, None)).await
+    }
+
+    /// The same, with another task if one is given.
+    pub(crate) async fn retry_with(
+        &self,
+        named: &JobRef,
+        (reason, prompt): (Option<&str>, Option<String>),
+    ) -> Result<Job, Error> {
         let now = self.now();
-        Ok(self
-            .order(
-                named,
-                (job::Order::Retry, &|job, _| job::retry(job, reason, now)),
-            )
-            .await?
-            .aggregate)
+        let retry = |job: &Job, _: &Source| {
+            let mut step = job::retry(job, reason, now)?;
+            if let Some(prompt) = &prompt {
+                step.aggregate.prompt.clone_from(prompt);
+            }
+            Ok(step)
+        };
+        let step = self.order(named, (job::Order::Retry, &retry)).await?;
+        Ok(step.aggregate)
     }
 
     /// How a job's pull request is to be merged, tidied; refused where its source does not allow it.

@@ -127,6 +127,14 @@ impl PullsRead for Reader {
         compare::changed(&self.client, repo, between).await
     }
 
+    async fn is_base_merge(
+        &self,
+        repo: &RepoName,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<bool, Failure> {
+        compare::is_base_merge(&self.client, repo, between).await
+    }
+
     fn budgets(&self) -> Vec<Budget> {
         self.client.budgets()
     }

@@ -31,6 +31,8 @@ pub(crate) struct Pull {
     pub(crate) state: String,
     pub(crate) merged: bool,
     pub(crate) merge_commit_sha: Option<String>,
+    #[serde(default)]
+    pub(crate) merged_by: Option<User>,
     pub(crate) draft: bool,
     pub(crate) mergeable: Option<bool>,
     /// GitHub's state of what blocks a merge; it documents no list of them, so none is required.
@@ -171,6 +173,8 @@ impl Page for Statuses {
 pub(crate) struct Review {
     pub(crate) user: Option<User>,
     pub(crate) state: String,
+    #[serde(default)]
+    pub(crate) commit_id: Option<String>,
     /// What the reviewer is to the repository.
     #[serde(default)]
     pub(crate) author_association: String,

@@ -2,6 +2,7 @@
 
 mod comments;
 mod intake;
+mod on_github;
 mod people;
 mod phases;
 mod races;

@@ -269,7 +269,7 @@ async fn an_agents_token_is_an_agent_and_checkpoints_are_for_people() {
     let refused = as_caller(&world, &start, (&bot, &json!({}))).await;
     assert_eq!(refused.code(409), "people_only");
     let legal = refused.json()["legal"].clone();
-    assert_eq!(legal, json!(["split", "edit", "collect"]));
+    assert_eq!(legal, json!(["edit", "collect"]));
     let started = as_caller(&world, &start, (&person, &json!({})))
         .await
         .ok(200);

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use domain::delivery::{Checks, Delivery, Phase, PullGlimpse, RunStatus, Work};
+use domain::delivery::{Checks, Delivery, Phase, PullGlimpse, RunStatus, Work as SessionWork};
 use domain::ids::{DeliveryId, JobId};
 use domain::merge::{Judgement, MissingChecksCause, Reason};
 use domain::pull::Approval;
 use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::Clock;
+use engine::work::Work;
+use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::merging::in_review;
@@ -97,6 +99,13 @@ async fn a_merge_that_cannot_be_is_refused_with_the_reason_of_the_pull_request()
     let answer = tokio::join!(world.post(&path, &body), judge(&world, &id, missing)).0;
     assert_eq!(answer.code(409), "merge_refused");
     assert_eq!(answer.json()["reasons"][0]["code"], "ci_never_started");
+    // A second order about the same head is answered by what is read after it, and has it read.
+    world.clock.advance(SignedDuration::from_mins(1));
+    world.messages().await;
+    let again = world.post(&path, &body).await;
+    assert_eq!(again.ok(202)["reasons"][0]["code"], "not_judged_yet");
+    let is_read = |work: &Work| matches!(work, Work::Pull { pull, .. } if *pull == shop_pull());
+    assert!(world.messages().await.iter().any(is_read));
     // While nothing has come of it, it is for later.
     change(&world, &id, |delivery| delivery.review.approved = None).await;
     let found = world
@@ -136,7 +145,7 @@ async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
         delivery.seen.job = Some(domain::delivery::JobGlimpse {
             job: job.clone(),
             attempt: 1,
-            work: Work::Planned(plan),
+            work: SessionWork::Planned(plan),
             pull: None,
             told_at: None,
             approved_elsewhere: false,
@@ -150,4 +159,21 @@ async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
     let answer = world.post(&format!("/jobs/{job}/approve"), &read).await;
     answer.ok(202);
     assert_eq!(place().await, (Phase::Implement, RunStatus::Running));
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_it_is_to_be_merged_and_whether_it_is_closed_is_kept() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let titled = json!({ "commit_title": "Tidy the shop" });
+    let merge = world.post(&format!("/jobs/{job}/merge"), &titled).await;
+    merge.ok(202);
+    let delivery = world.backend.must_delivery(&id).await.unwrap().value;
+    let style = delivery.review.approved.unwrap().style;
+    assert_eq!(style.title.as_deref(), Some("Tidy the shop"));
+    let cancel = json!({ "close_pull": true });
+    let cancelled = world.post(&format!("/jobs/{job}/cancel"), &cancel).await;
+    cancelled.ok(200);
+    let pull = world.backend.store.pull(&shop_pull()).await.unwrap();
+    assert!(pull.unwrap().value.pull.closing.is_some());
 }

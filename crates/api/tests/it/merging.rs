@@ -183,6 +183,7 @@ async fn it_is_merged_in_both_spellings_and_asking_again_says_so_again() {
             },
             sha: sha(),
             at: pull.since,
+            by: None,
         };
     })
     .await
@@ -259,6 +260,7 @@ async fn a_pull_request_that_is_closed_meanwhile_is_refused() {
             state: PullState::Closed,
             sha: sha(),
             at: pull.since,
+            by: None,
         };
     })
     .await;

@@ -73,6 +73,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
             ..Task::default()
         },
         review: super::Reviewing::default(),
+        leftovers: Vec::new(),
         seen: Seen {
             job: Some(seen),
             pull: glimpse,

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
 use crate::job::RETRY_REASON_CHARS_MAX;
+use crate::pull::MergeStyle;
 use crate::redact::presentable;
 
 /// Does what a command says.
@@ -34,7 +35,7 @@ pub(super) fn carry_out(moving: &mut Moving<'_>, command: &Command) -> Result<()
             target_files,
         } => plan(moving, (content, target_files), by)?,
         Act::Split { children } => split(moving, children, by)?,
-        Act::Merge { head } => merge(moving, head.as_ref(), by)?,
+        Act::Merge { head, style } => merge(moving, (head.as_ref(), style), by)?,
         Act::Edit(changes) => edit(moving, changes)?,
         Act::Collect { job, session } => collect(moving, (job, session.as_ref()))?,
         Act::Analyse {
@@ -71,18 +72,23 @@ fn approve(moving: &mut Moving<'_>, head: Option<&CommitSha>, by: &Actor) -> Res
     };
     same_head(head, present.as_ref())?;
     if reviewed {
-        let_go_on(moving, present, by);
+        let_go_on(moving, (present, &MergeStyle::default()), by);
     }
     moving.go_on(by);
     Ok(())
 }
 
 /// The approval of a reviewed head is also the word that its merge waits for.
-pub(super) fn let_go_on(moving: &mut Moving<'_>, head: Option<CommitSha>, by: &Actor) {
+pub(super) fn let_go_on(
+    moving: &mut Moving<'_>,
+    (head, style): (Option<CommitSha>, &MergeStyle),
+    by: &Actor,
+) {
     moving.delivery.review.approved = head.map(|head| Approved {
         head,
         by: by.clone(),
         at: moving.now,
+        style: style.clone(),
     });
 }
 
@@ -200,7 +206,8 @@ fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), R
     }
     // A person who reviews is the person who is awaited.
     if review.verdict == Verdict::Pass && by.is_person() {
-        let_go_on(moving, Some(review.head.clone()), by);
+        let approved = Some(review.head.clone());
+        let_go_on(moving, (approved, &MergeStyle::default()), by);
         moving.go_on(by);
     }
     Ok(())
@@ -276,10 +283,14 @@ fn split(moving: &mut Moving<'_>, parts: &[Part], by: &Actor) -> Result<(), Refu
 /// Longest text of all parts together, in bytes as JSON: they are kept in the record of their parent.
 const CHILDREN_BYTES_MAX: usize = 12_000;
 
-fn merge(moving: &mut Moving<'_>, head: Option<&CommitSha>, by: &Actor) -> Result<(), Refused> {
+fn merge(
+    moving: &mut Moving<'_>,
+    (head, style): (Option<&CommitSha>, &MergeStyle),
+    by: &Actor,
+) -> Result<(), Refused> {
     let present = moving.delivery.head().cloned();
     same_head(head, present.as_ref())?;
-    let_go_on(moving, present, by);
+    let_go_on(moving, (present, style), by);
     Ok(())
 }
 

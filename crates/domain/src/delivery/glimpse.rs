@@ -7,7 +7,7 @@ use super::Plan;
 use crate::event::ErrorCause;
 use crate::facts::PullState;
 use crate::ids::{CommitSha, JobId, PlanId, PullRef, SessionId};
-use crate::job::{self, Attention, EndReason, Job, Order, Phase, WaitReason, Watch};
+use crate::job::{self, Attention, EndReason, Job, Phase, WaitReason, Watch};
 use crate::merge::{Judgement, MergeInput, Reason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
@@ -24,7 +24,7 @@ pub struct JobGlimpse {
     /// Its pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullRef>,
-    /// When the last message to its session was ordered.
+    /// When its delivery last ordered a message to its session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_at: Option<Timestamp>,
     /// Whether its plan was approved, and not by us: on Jules's own page.
@@ -189,7 +189,6 @@ impl Checks {
 impl JobGlimpse {
     /// What can be seen of a job.
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
-        let given = job.last_order(Order::Say).map(|given| given.at);
         let (work, approved_elsewhere) = match &job.phase {
             Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => {
                 (Work::Waiting, false)
@@ -202,7 +201,7 @@ impl JobGlimpse {
             attempt: job.attempt,
             work,
             pull: job.pull().cloned(),
-            told_at: given,
+            told_at: job.told_by_delivery(),
             approved_elsewhere,
         }
     }
@@ -315,17 +314,16 @@ fn ended(how: &EndReason) -> JobEnd {
 }
 
 impl PullGlimpse {
-    /// What can be seen of a pull request in its record. Who merged or approved it, and whether a head only merged the
-    /// base in, is not in there: the caller adds it.
+    /// What can be seen of a pull request in its record.
     pub fn of(pull: &Pull) -> Self {
         let end = match &pull.phase {
             PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => None,
-            PullPhase::Settled { state, .. } => match state {
+            PullPhase::Settled { state, by, .. } => match state {
                 PullState::Open => None,
                 PullState::Closed => Some(PullEnd::Closed { by: None }),
                 PullState::Merged { commit } => Some(PullEnd::Merged {
                     commit: commit.clone(),
-                    by: None,
+                    by: by.clone(),
                 }),
             },
         };
@@ -333,13 +331,14 @@ impl PullGlimpse {
             PullPhase::Settled { sha, .. } => Some(sha),
             PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => None,
         };
-        let head = settled.or(pull.head.as_ref().map(|head| &head.sha));
+        let head = settled.or(pull.head_for_delivery());
+        let reviewed = pull.reviewed.as_ref().filter(|it| Some(&it.sha) == head);
         Self {
             pull: pull.pull.clone(),
             head: head.cloned(),
-            same_work_as: None,
+            same_work_as: head.and_then(|head| pull.same_work_as(head)).cloned(),
             checks: checks(pull),
-            approved_by: None,
+            approved_by: reviewed.map(|it| it.by.clone()),
             is_closed: matches!(pull.phase, PullPhase::Closed { .. }),
             end,
         }

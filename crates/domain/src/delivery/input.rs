@@ -9,6 +9,7 @@ use super::glimpse::{JobSight, PullGlimpse};
 use super::{Actor, DeliveryKind, Phase, Ref, Verdict};
 use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
 use crate::priority::Priority;
+use crate::pull::MergeStyle;
 
 /// What came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +85,8 @@ pub enum Act {
     Merge {
         /// The head; the present one if none is named.
         head: Option<CommitSha>,
+        /// How it is to be merged.
+        style: MergeStyle,
     },
     /// Change what it says of itself.
     Edit(Edit),

@@ -110,7 +110,7 @@ pub(super) fn may(
         CommandKind::Cancel => give_up(delivery, by, rules),
         CommandKind::Verdict => verdict(delivery, by, rules),
         CommandKind::Plan => plan(delivery, by, rules),
-        CommandKind::Split => split(delivery),
+        CommandKind::Split => split(delivery, by, rules),
         CommandKind::Merge => merge(delivery),
         CommandKind::Edit => Ok(()),
         CommandKind::Collect if delivery.runs.len() < RUNS_MAX => Ok(()),
@@ -277,7 +277,7 @@ fn plan(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
     }
 }
 
-fn split(delivery: &Delivery) -> Result<(), Refused> {
+fn split(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
     let at = (delivery.phase, delivery.run_status);
     let is_open = match delivery.run_status {
         RunStatus::Pending | RunStatus::Running | RunStatus::Succeeded => true,
@@ -293,7 +293,16 @@ fn split(delivery: &Delivery) -> Result<(), Refused> {
     if !delivery.children.is_empty() {
         return refuse("split_already", "the delivery was split already");
     }
-    Ok(())
+    // To split a delivery is to plan it: an agent does so where it plans, and while it does.
+    let plans = rules.plan_by == PlanBy::Agent && delivery.run_status.is_under_way();
+    let may_decide = by.is_person() || rules.checkpoints_by == CheckpointsBy::Anyone;
+    if plans || may_decide {
+        return Ok(());
+    }
+    refuse(
+        "people_only",
+        "only a person, or the agent that plans it, splits it",
+    )
 }
 
 fn merge(delivery: &Delivery) -> Result<(), Refused> {

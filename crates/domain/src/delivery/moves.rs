@@ -12,7 +12,9 @@ use super::{
     RunStatus, Task, TranscriptState, Verdict, Work,
 };
 use crate::ids::{CommitSha, JobId, RunId, SessionId};
-use crate::job;
+
+/// Number of jobs that are kept to be called off: each look calls off all of them.
+const LEFTOVERS_MAX: usize = 8;
 
 /// Longest error of a phase, in characters.
 const ERROR_CHARS_MAX: usize = 300;
@@ -141,6 +143,10 @@ impl Moving<'_> {
 
     pub(super) fn end_run(&mut self, status: RunResult, note: Option<&str>) {
         let now = self.now;
+        let reviews = self.open_run().filter(|run| run.mode == Mode::Review);
+        if let Some(job) = reviews.and_then(|run| run.job.clone()) {
+            self.leave(job);
+        }
         if let Some(run) = self.open_run() {
             run.status = status;
             run.ended_at = Some(now.max(run.created_at));
@@ -268,6 +274,7 @@ impl Moving<'_> {
             round: task.round,
             text: feedback.unwrap_or_default().to_owned(),
             at: self.now,
+            is_sent: false,
         });
     }
 
@@ -278,24 +285,35 @@ impl Moving<'_> {
         !is_over && !self.delivery.has_lost_session()
     }
 
-    /// Another session works on it from here on: another attempt of the same job, or once that has had its attempts
-    /// another job.
+    /// A job is not needed any more.
+    pub(super) fn leave(&mut self, job: JobId) {
+        let leftovers = &mut self.delivery.leftovers;
+        leftovers.push(job);
+        let surplus = leftovers.len().saturating_sub(LEFTOVERS_MAX);
+        leftovers.drain(..surplus);
+    }
+
+    /// Another session works on it from here on: another attempt of the same job, or another job where that was never
+    /// seen.
     pub(super) fn another_attempt(&mut self) {
         let delivery = &mut self.delivery;
         if delivery.task.job.is_none() {
             return;
         }
         // Whether a job that was never seen was created is unknown.
-        let goes_on = delivery.job_seen().is_some() && delivery.task.attempt < job::ATTEMPTS_MAX;
+        let goes_on = delivery.job_seen().is_some();
         delivery.attempt = delivery.attempt.saturating_add(1);
         let earlier = delivery.task.pull.take();
         // Named until the next attempt has one of its own.
         if let Some(pull) = &earlier {
             refs::add(&mut delivery.refs, refs::output(pull));
         }
-        let job = delivery.task.job.take();
+        let (job, never_seen) = match delivery.task.job.take() {
+            Some(job) if goes_on => (Some(job), None),
+            other => (None, other),
+        };
         delivery.task = Task {
-            job: job.filter(|_| goes_on),
+            job,
             attempt: if goes_on {
                 delivery.task.attempt.saturating_add(1)
             } else {
@@ -306,6 +324,9 @@ impl Moving<'_> {
             ..Task::default()
         };
         delivery.review = Reviewing::default();
+        if let Some(never_seen) = never_seen {
+            self.leave(never_seen);
+        }
     }
 
     /// Draws the id of the job, unless there is one.

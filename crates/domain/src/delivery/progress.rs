@@ -229,7 +229,11 @@ fn implementing(moving: &mut Moving<'_>) -> bool {
     };
     let sent_back = moving.delivery.task.sent_back.clone();
     let head = moving.delivery.head().cloned();
-    if let Some(head) = head.filter(|head| sent_back.as_ref() != Some(head)) {
+    let message = moving.delivery.task.message.as_ref();
+    let is_told = message.is_none_or(|message| message.is_sent);
+    // What was pushed before the session was told what has to change is no answer to it.
+    let head = head.filter(|head| sent_back.as_ref() != Some(head) && is_told);
+    if let Some(head) = head {
         moving.made(&head);
         return true;
     }

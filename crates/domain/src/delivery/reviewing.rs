@@ -7,6 +7,7 @@ use super::moves::Moving;
 use super::progress::{goes_on, session_failed};
 use super::{Asked, Checks, Delivery, Fault, Phase, ReviewBy, Verdict, Work};
 use crate::ids::JobId;
+use crate::pull::MergeStyle;
 use crate::when::plus;
 
 /// Fails the phase if checks of the head failed and no more repair is requested.
@@ -44,7 +45,7 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
     if let (ReviewBy::Human, Some(by)) = (reviewer, &pull.approved_by) {
         let (by, note) = (Actor::person(by), Some("approved on GitHub"));
         moving.judge(Verdict::Pass, &head, (&by, note));
-        let_go_on(moving, Some(head), &by);
+        let_go_on(moving, (Some(head), &MergeStyle::default()), &by);
         moving.go_on(&by);
         return true;
     }
@@ -88,8 +89,16 @@ pub(super) fn head_moved(moving: &mut Moving<'_>) -> bool {
     }
     let is_same_work =
         pull.is_some_and(|pull| pull.same_work_as.is_some() && pull.same_work_as == reviewed);
+    let review = &mut moving.delivery.review;
+    if is_same_work {
+        // What a person let go on goes on: they would not be asked again.
+        let approved = review.approved.as_mut();
+        if let Some(approved) = approved.filter(|it| Some(&it.head) == reviewed.as_ref()) {
+            approved.head = head.clone();
+        }
+    }
     if is_same_work || moving.rules.reviewer() == ReviewBy::Nobody {
-        moving.delivery.review.head = Some(head);
+        review.head = Some(head);
         return false;
     }
     moving.run(Phase::Review, &Actor::System);
@@ -150,8 +159,11 @@ impl Moving<'_> {
         let purpose = format!("review:{}:{head}", delivery.runs.len());
         let job = JobId::of_delivery(&delivery.id, &purpose, now);
         let job = (by == ReviewBy::Jules).then_some(job);
-        if let Some(run) = self.open_run() {
-            run.job.clone_from(&job);
+        let replaced = self
+            .open_run()
+            .and_then(|run| std::mem::replace(&mut run.job, job.clone()));
+        if let Some(replaced) = replaced {
+            self.leave(replaced);
         }
         self.delivery.review.asked = Some(Asked {
             head: head.clone(),

@@ -91,7 +91,8 @@ pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Inp
         attempt: task.attempt,
         work,
         pull,
-        told_at: None,
+        // What it has to be told is told at once.
+        told_at: task.message.as_ref().map(|message| message.at),
         approved_elsewhere: false,
     };
     let sight = JobSight {

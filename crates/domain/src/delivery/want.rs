@@ -3,6 +3,7 @@
 use super::{Actor, Child, IssueRef, JobGlimpse, Phase};
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PlanId, PullRef};
+use crate::pull::MergeStyle;
 
 /// What is the case while something is wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,12 +12,12 @@ pub struct Sight {
     pub job: Option<JobGlimpse>,
     /// Whether the job that reviews exists.
     pub review_job: bool,
-    /// Whether it exists and is not over.
-    pub review_job_open: bool,
+    /// Jobs that are not needed any more and are not over.
+    pub leftovers_open: Vec<JobId>,
     /// The plan with which it waits.
     pub review_plan: Option<PlanId>,
-    /// The head of its pull request that is approved for merging.
-    pub approved: Option<CommitSha>,
+    /// The head of its pull request that is approved for merging, and how.
+    pub approved: Option<(CommitSha, MergeStyle)>,
     /// Whether the pull request of the attempt before is open.
     pub earlier_pull_open: bool,
     /// Its parts that exist and are not over.
@@ -88,6 +89,8 @@ pub enum Want {
         head: CommitSha,
         /// In whose name.
         by: Actor,
+        /// How they want it merged.
+        style: MergeStyle,
     },
     /// A decision is to be asked for, once for each cause.
     Ask {

@@ -4,11 +4,11 @@
 use super::asks;
 use super::want::{Purpose, Sight, Want};
 use super::{
-    Actor, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, JobGlimpse, Phase,
-    PlanBy, ReviewBy, RunStatus, Work,
+    Actor, Approved, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, JobGlimpse,
+    Message, Phase, PlanBy, ReviewBy, RunStatus, Work,
 };
 use crate::event::{Audience, DeliveryAsk};
-use crate::ids::{CommitSha, DeliveryId, PullRef};
+use crate::ids::{CommitSha, DeliveryId, JobId, PullRef};
 
 /// What a delivery wants now.
 pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
@@ -18,7 +18,6 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
         if delivery.is_terminal() || delivery.phase <= Phase::Implement {
             wants.extend(cancel_job(delivery, sight, &by));
         }
-        wants.extend(cancel_review(delivery, sight, &by));
         wants.extend(call_off_children(delivery, sight, &by));
     } else if delivery.is_terminal() {
         wants.extend(leave_job(delivery, sight));
@@ -28,6 +27,7 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
         wants.extend(review(delivery, sight));
         wants.extend(provider(delivery));
     }
+    wants.extend(cancel_leftovers(delivery, sight));
     wants.extend(pull(delivery, sight));
     wants.extend(failed(delivery));
     wants.extend(asks::asks(delivery));
@@ -75,14 +75,14 @@ fn cancel_job(delivery: &Delivery, sight: &Sight, by: &Actor) -> Option<Want> {
     })
 }
 
-fn cancel_review(delivery: &Delivery, sight: &Sight, by: &Actor) -> Option<Want> {
-    let asked = delivery.review.asked.as_ref();
-    let job = asked.and_then(|asked| asked.job.clone());
-    job.filter(|_| sight.review_job_open)
-        .map(|job| Want::CancelJob {
-            job,
-            by: by.clone(),
-        })
+/// Jobs that the delivery does not need any more.
+fn cancel_leftovers(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
+    let by = called_off(delivery).unwrap_or(Actor::System);
+    let cancel = |job: &JobId| Want::CancelJob {
+        job: job.clone(),
+        by: by.clone(),
+    };
+    sight.leftovers_open.iter().map(cancel).collect()
 }
 
 /// An endpoint before the merge touches neither pull request nor session.
@@ -143,15 +143,21 @@ fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
     let is_working = matches!(delivery.phase, Phase::Plan | Phase::Implement);
     let is_open = is_working && delivery.run_status.is_under_way();
     let message = delivery.task.message.as_ref().filter(|_| is_open)?;
-    let is_said = seen.told_at.is_some_and(|told| told >= message.at);
     let is_waiting = seen.work == Work::Waiting;
     let text = Some(message.text.clone()).filter(|text| !text.is_empty());
-    (!is_said && !is_waiting).then(|| Want::Say {
+    (!message.is_in(seen) && !is_waiting).then(|| Want::Say {
         job: seen.job.clone(),
         phase: delivery.phase,
         text,
         cause: format!("delivery:{}:{}", delivery.id, message.round),
     })
+}
+
+impl Message {
+    /// Whether a job was ordered to send it.
+    pub(super) fn is_in(&self, seen: &JobGlimpse) -> bool {
+        self.is_sent || seen.told_at.is_some_and(|told| told >= self.at)
+    }
 }
 
 /// Behind its plan phase, a delivery approves whatever plan its session makes.
@@ -222,11 +228,16 @@ fn pull(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     let approved = delivery.review.approved.as_ref();
     let is_here = delivery.phase == Phase::Verify && delivery.run_status != RunStatus::Failed;
     let approved = approved.filter(|it| is_here && delivery.head() == Some(&it.head));
-    if let Some(approved) = approved.filter(|it| sight.approved.as_ref() != Some(&it.head)) {
+    let is_given = |it: &&Approved| {
+        let given = sight.approved.as_ref();
+        given.is_some_and(|(head, style)| *head == it.head && *style == it.style)
+    };
+    if let Some(approved) = approved.filter(|it| !is_given(it)) {
         wants.push(Want::ApprovePull {
             pull: pull.clone(),
             head: approved.head.clone(),
             by: approved.by.clone(),
+            style: approved.style.clone(),
         });
     }
     let earlier = delivery.task.earlier_pull.as_ref();
@@ -289,6 +300,14 @@ fn provider(delivery: &Delivery) -> Vec<Want> {
         Deploy::Workflow { .. } | Deploy::Deployment { .. } | Deploy::None => None,
     };
     dispatch.into_iter().chain(ask).collect()
+}
+
+/// The name in which a delivery gives orders to its job.
+pub fn order_giver(delivery: &DeliveryId, by: &Actor) -> String {
+    match by {
+        Actor::System => format!("delivery {delivery}"),
+        Actor::Agent(_) | Actor::Person(_) => format!("{by} through delivery {delivery}"),
+    }
 }
 
 /// Identifies what is wanted for as long as a delivery stays where it is.

@@ -56,6 +56,7 @@ pub(crate) fn green_facts() -> PullFacts {
         },
         draft: false,
         stack: None,
+        merged_by: None,
         mergeable: Fact::Known(true),
         node_id: "PR_1".to_owned(),
         author: Author {

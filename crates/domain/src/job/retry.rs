@@ -47,7 +47,8 @@ pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job
         let sentence = format!("job {} is a pull request of Gaffer's own", job.id);
         return no_more("proposed", sentence, job);
     }
-    if job.attempt >= ATTEMPTS_MAX {
+    // A delivery counts the attempts of its job itself, and lets people ask for more.
+    if job.attempt >= ATTEMPTS_MAX && job.delivery.is_none() {
         let sentence = format!("job {} has used its {ATTEMPTS_MAX} attempts", job.id);
         return no_more("attempts_used_up", sentence, job);
     }

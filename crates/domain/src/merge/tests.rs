@@ -11,7 +11,12 @@ use crate::facts::fixture::{at, green_facts, passed, sha};
 use crate::ids::RepoId;
 
 fn review(reviewer: u64, verdict: ReviewVerdict) -> Review {
-    Review { reviewer, verdict }
+    Review {
+        reviewer,
+        person: None,
+        commit: None,
+        verdict,
+    }
 }
 
 fn known_demands(facts: &mut PullFacts) -> &mut Demands {

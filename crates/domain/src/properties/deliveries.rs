@@ -9,7 +9,6 @@ use crate::delivery::{
     RunResult, RunStatus, SPANS_MAX, Sight, Verdict as Judged, Work, apply, create, due, gate,
     legal, wants,
 };
-use crate::job::ATTEMPTS_MAX;
 
 mod happenings;
 
@@ -94,7 +93,6 @@ fn check_bounds(before: &Delivery, after: &Delivery, rules: &Rules) {
     assert!(after.review_round <= rules.review_rounds);
     assert!(after.review_round >= before.review_round && after.attempt >= before.attempt);
     assert!(after.attempt <= before.attempt + 1);
-    assert!(after.task.attempt <= ATTEMPTS_MAX);
     let running = after
         .runs
         .iter()
@@ -164,7 +162,7 @@ fn is_empty(text: &Act) -> bool {
         Act::Reject { reason } => reason.trim().is_empty(),
         Act::Verdict(review) => review.verdict == Judged::NotPass && review.feedback.is_none(),
         Act::Split { children } => children.is_empty(),
-        Act::Approve { head } | Act::Merge { head } => head.is_some(),
+        Act::Approve { head } | Act::Merge { head, .. } => head.is_some(),
         Act::Start
         | Act::Retry { .. }
         | Act::Cancel

@@ -53,6 +53,7 @@ fn outside() -> impl Strategy<Value = PullContext> {
                     gate: None,
                     plan_unreviewed,
                     unexpected,
+                    is_base_merge: None,
                     session_page: None,
                 }
             },

@@ -69,6 +69,9 @@ pub struct PullContext {
     /// Result of comparing this head, if [`needed_comparison`](super::unexpected::needed_comparison) asked for it: its
     /// unexpected changes, or `None` inside where they could not be determined.
     pub unexpected: Option<Option<Vec<String>>>,
+    /// Whether the present head only merged the base in, if
+    /// [`update_to_check`](super::for_delivery::update_to_check) asked for it.
+    pub is_base_merge: Option<bool>,
     /// The page of its session, for events.
     pub session_page: Option<WebPage>,
 }
@@ -185,6 +188,7 @@ fn open(
     see_head(&mut step.aggregate, facts, now);
     hint::count_checks(&mut step.aggregate, facts);
     unexpected::see(step, facts, outside, now);
+    step.aggregate.see_for_delivery(facts, outside);
     let standing = standing(&step.aggregate, facts, outside, now);
     let judged = merge::judge(facts, &standing, (policy, timing), now);
     let judgement = as_wished(judged, &step.aggregate, policy);

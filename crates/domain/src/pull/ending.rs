@@ -56,7 +56,10 @@ pub(super) fn settled(
     now: Timestamp,
 ) {
     let merged = matches!(facts.state, PullState::Merged { .. });
-    let mut astray = false;
+    let (mut astray, mut is_ours) = (false, false);
+    if let PullPhase::Merging { sha, .. } = &step.aggregate.phase {
+        is_ours = *sha == facts.head.sha;
+    }
     if let PullPhase::Merging { base, .. } = &step.aggregate.phase {
         // The base can change between the judgement and the merge; GitHub's merge call does not pin it.
         astray = merged && base.branch != facts.base.branch;
@@ -78,6 +81,7 @@ pub(super) fn settled(
         state: facts.state.clone(),
         sha: facts.head.sha.clone(),
         at: now,
+        by: facts.merged_by.clone().filter(|_| merged && !is_ours),
     };
     pull.green = None;
     pull.ready = None;

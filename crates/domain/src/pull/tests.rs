@@ -85,6 +85,7 @@ impl World {
                 gate: None,
                 plan_unreviewed: false,
                 unexpected: Some(Some(Vec::new())),
+                is_base_merge: None,
                 session_page: None,
             },
             policy: Policy {

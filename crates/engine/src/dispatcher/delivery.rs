@@ -88,11 +88,15 @@ impl Dispatcher {
                 return Ok(Some(step.aggregate));
             }
             let mut unit = self.backend.unit();
-            self.backend
+            let answered = self
+                .backend
                 .save_delivery(&mut unit, Some(&found), &step)
                 .await?;
-            let is_saved = self.backend.try_commit(unit).await?;
-            Ok(is_saved.then_some(step.aggregate))
+            if !self.backend.try_commit(unit).await? {
+                return Ok(None);
+            }
+            self.backend.nudge_after(&answered).await?;
+            Ok(Some(step.aggregate))
         })
         .await
     }
@@ -113,11 +117,16 @@ impl Dispatcher {
                 return Ok(Some(false));
             }
             let mut unit = self.backend.unit();
-            self.backend
+            let answered = self
+                .backend
                 .save_delivery(&mut unit, Some(&found), &step)
                 .await?;
             unit.enqueue(&keys::delivery_pk(id), Work::Delivery { id: id.clone() });
-            Ok(self.backend.try_commit(unit).await?.then_some(true))
+            if !self.backend.try_commit(unit).await? {
+                return Ok(None);
+            }
+            self.backend.nudge_after(&answered).await?;
+            Ok(Some(true))
         })
         .await
     }
@@ -177,19 +186,25 @@ impl Dispatcher {
             && let Some(job) = store.job(job).await?
         {
             sight.review_job = true;
-            sight.review_job_open = !job.value.is_ended();
             let glimpse = JobGlimpse::of(&job.value, timing, self.backend.now());
             sight.review_plan = plan_of(&glimpse);
         }
         if let Some(pull) = &delivery.task.pull
             && let Some(pull) = store.pull(pull).await?
         {
-            sight.approved = pull.value.pull.approval.map(|approval| approval.sha);
+            let given = pull.value.pull.approval;
+            sight.approved = given.map(|approval| (approval.sha, approval.style));
         }
         if let Some(pull) = &delivery.task.earlier_pull
             && let Some(pull) = store.pull(pull).await?
         {
             sight.earlier_pull_open = !pull.value.pull.is_settled();
+        }
+        for leftover in &delivery.leftovers {
+            let job = store.job(leftover).await?;
+            if job.is_some_and(|job| !job.value.is_ended()) {
+                sight.leftovers_open.push(leftover.clone());
+            }
         }
         for child in &delivery.children {
             if let Some(found) = store.get::<Delivery>(&child.id).await? {

@@ -14,12 +14,7 @@ impl Backend {
     /// Cancels a job and closes its pull request, if it has one. An ended job keeps its end, and only its pull
     /// request is closed. Cancels nothing before the first reading of its pull request.
     pub async fn cancel_and_close(&self, named: &JobRef, by: &str) -> Result<Job, Error> {
-        let found = self.must_job(&named.job).await?.value;
-        if let Some(pull) = found.pull()
-            && self.store.pull(pull).await?.is_none()
-        {
-            return Err(unread(pull).into());
-        }
+        self.pull_to_close(&named.job).await?;
         let job = match self.cancel_job(named, by).await {
             Err(Error::NotNow(refusal)) => {
                 let job = self.must_job(&named.job).await?.value;
@@ -37,6 +32,17 @@ impl Backend {
         Ok(job)
     }
 
+    /// The pull request of a job; refused where it was not read yet.
+    pub async fn pull_to_close(&self, id: &JobId) -> Result<Option<PullRef>, Error> {
+        let Some(pull) = self.must_job(id).await?.value.pull().cloned() else {
+            return Ok(None);
+        };
+        match self.store.pull(&pull).await? {
+            Some(_) => Ok(Some(pull)),
+            None => Err(unread(&pull).into()),
+        }
+    }
+
     /// Stops following the job of a delivery that came to its end before the merge.
     pub(crate) async fn leave_job(&self, id: &JobId) -> Result<(), Error> {
         decide_again(format!("job {id}"), || async move {
@@ -50,7 +56,7 @@ impl Backend {
     }
 
     /// Orders a pull request of ours to be closed; the dispatcher closes it.
-    pub(crate) async fn close_pull(&self, pull: &PullRef, by: &str) -> Result<(), Error> {
+    pub async fn close_pull(&self, pull: &PullRef, by: &str) -> Result<(), Error> {
         decide_again(format!("pull request {pull}"), || async move {
             let found = self.store.pull(pull).await?.ok_or_else(|| unread(pull))?;
             let step = pull::close(&found.value.pull, by, self.now())?;

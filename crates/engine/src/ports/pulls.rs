@@ -124,6 +124,13 @@ pub trait PullsRead: Send + Sync {
         between: (&CommitSha, &CommitSha),
     ) -> Result<Vec<String>, Failure>;
 
+    /// Whether the second commit is GitHub's own merge of another branch into the first, and nothing else.
+    async fn is_base_merge(
+        &self,
+        repo: &RepoName,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<bool, Failure>;
+
     /// The remaining budgets, as GitHub last reported; empty before the first answer.
     fn budgets(&self) -> Vec<Budget>;
 

@@ -24,6 +24,7 @@ const CLEAN: &str = "clean";
 pub(super) struct PullAnswer {
     repo: RepositoryIdentity,
     pub(super) state: PullState,
+    merged_by: Option<String>,
     pub(super) head: Head,
     pub(super) base: Base,
     pub(super) changed_files: u64,
@@ -85,6 +86,7 @@ impl PullAnswer {
             .map_or((GHOST.0.to_owned(), GHOST.1), |user| (user.login, user.id));
         Ok(Self {
             state,
+            merged_by: found.merged_by.map(|user| user.login),
             head: Head {
                 sha: id_of(&found.head.sha, doing)?,
                 branch: id_of(&found.head.branch, doing)?,
@@ -128,6 +130,7 @@ impl PullAnswer {
             repo: self.repo,
             read_at,
             state: self.state,
+            merged_by: self.merged_by,
             head: self.head,
             base: self.base,
             draft: self.draft,

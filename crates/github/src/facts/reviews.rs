@@ -13,6 +13,9 @@ const PAGES_MAX: usize = 10;
 /// GitHub's associations of a repository's own people. A contributor has only had a change merged before.
 const INSIDERS: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
+/// GitHub's kind of an account of a person.
+const PERSON: &str = "User";
+
 /// Reads all reviews, oldest first.
 pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Vec<Review>, Failure> {
     let doing = format!("reading the reviews of {pull}");
@@ -36,6 +39,8 @@ fn read_one(review: &wire::Review, doing: &str) -> Result<Option<Review>, Failur
     match (&review.user, voice) {
         (Some(user), voice) => Ok(Some(Review {
             reviewer: user.id,
+            person: voice.person(user),
+            commit: review.commit_id.as_deref().and_then(|sha| sha.parse().ok()),
             verdict: voice.weigh(verdict(&review.state)),
         })),
         (None, ReviewerVote::Outside) => Ok(None),
@@ -68,6 +73,11 @@ impl ReviewerVote {
         } else {
             Self::Outside
         }
+    }
+
+    /// The login of a person of the repository.
+    fn person(self, user: &wire::User) -> Option<String> {
+        (self == Self::Inside && user.kind == PERSON).then(|| user.login.clone())
     }
 
     /// What a verdict counts for. In doubt it can hold a merge up and cannot let one through.

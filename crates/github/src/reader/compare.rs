@@ -33,3 +33,21 @@ pub(super) async fn changed(
         .flat_map(|file| [Some(file.filename), file.previous_filename]);
     Ok(paths.flatten().collect())
 }
+
+/// The name under which GitHub commits what it merges itself. Its signature makes the name good.
+const GITHUB: &str = "GitHub";
+
+/// Whether a commit is GitHub's own merge of another branch into an earlier one. The merges of its web editor look alike:
+/// only who may push can make one.
+pub(super) async fn is_base_merge(
+    client: &Client,
+    repo: &RepoName,
+    (from, to): (&CommitSha, &CommitSha),
+) -> Result<bool, Failure> {
+    let doing = format!("reading commit {to} of {repo}");
+    let path = format!("/repos/{repo}/git/commits/{to}");
+    let found: wire::git::CommitOrigin = client.get(repo, &path, &doing).await?;
+    let is_on = |parent: &wire::Object| parent.sha == from.as_str();
+    let is_merge = found.parents.len() == 2 && found.parents.first().is_some_and(is_on);
+    Ok(is_merge && found.verification.verified && found.committer.name == GITHUB)
+}

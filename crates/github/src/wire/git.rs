@@ -88,6 +88,26 @@ pub(crate) struct GitCommit {
     pub(crate) tree: Object,
 }
 
+/// The same commit, as far as it says where it comes from.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CommitOrigin {
+    pub(crate) parents: Vec<Object>,
+    pub(crate) committer: CommitterName,
+    pub(crate) verification: Verification,
+}
+
+/// Who made a commit, by what the commit says.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CommitterName {
+    pub(crate) name: String,
+}
+
+/// Whether its signature is that of its committer.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Verification {
+    pub(crate) verified: bool,
+}
+
 /// An item of `GET /repos/{owner}/{repo}/pulls`, as far as it says which branch it is from.
 #[derive(Debug, Deserialize)]
 pub(crate) struct PullOfBranch {

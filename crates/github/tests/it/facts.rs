@@ -391,7 +391,10 @@ async fn limits_and_refused_credentials_fail_the_whole_reading() {
 
 #[tokio::test]
 async fn reviews_keep_their_order_and_unknown_kinds_are_comments() {
-    let review = |id: u64, state: &str| json!({ "user": { "login": "x", "id": id }, "state": state, "author_association": "MEMBER" });
+    let review = |id: u64, state: &str| {
+        let user = json!({ "login": format!("x{id}"), "id": id, "type": "User" });
+        json!({ "user": user, "state": state, "author_association": "MEMBER", "commit_id": OTHER })
+    };
     let list = json!([
         review(1, "APPROVED"),
         review(2, "CHANGES_REQUESTED"),
@@ -411,7 +414,12 @@ async fn reviews_keep_their_order_and_unknown_kinds_are_comments() {
         facts.reviews,
         Fact::Known(
             expected
-                .map(|(reviewer, verdict)| Review { reviewer, verdict })
+                .map(|(reviewer, verdict)| Review {
+                    reviewer,
+                    person: Some(format!("x{reviewer}")),
+                    commit: OTHER.parse().ok(),
+                    verdict,
+                })
                 .to_vec()
         )
     );
@@ -607,6 +615,7 @@ async fn a_closed_or_merged_pull_request_costs_one_call() {
     body["state"] = json!("closed");
     let closed = body.clone();
     body["merged"] = json!(true);
+    body["merged_by"] = json!({ "login": "ann", "id": 5, "type": "User" });
     let expected = [
         (closed, PullState::Closed),
         (

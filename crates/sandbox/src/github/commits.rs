@@ -29,6 +29,7 @@ impl GitHubWorld {
             at: now,
             files: draft.files,
             reverts: None,
+            is_by_github: false,
             real: None,
         };
         self.commits.insert(sha.clone(), commit);

@@ -224,6 +224,9 @@ impl GitHubWorld {
             .tip(&self.pull(repo, number)?.base_ref)
             .to_owned();
         let sha = self.merge_commit(now, draft, &base)?;
+        if let Some(commit) = self.commits.get_mut(&sha) {
+            commit.is_by_github = true;
+        }
         self.note_actor(repo, &sha, &by)?;
         self.move_branch(now, &head_repo, &head_ref, &sha)?;
         Ok(sha)

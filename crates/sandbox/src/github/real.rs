@@ -280,6 +280,7 @@ impl GitHubWorld {
             at: read.at,
             files,
             reverts: None,
+            is_by_github: false,
             real: Some(Real {
                 home,
                 tree: read.tree,

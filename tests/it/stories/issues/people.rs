@@ -1,5 +1,6 @@
 //! Whom a delivery waits for, what it asks them, and how they end it.
 
+use domain::delivery::PlanBy;
 use domain::job::{Job, WaitParty, WaitReason};
 use domain::wake::WakeState;
 use engine::events::EventQuery;
@@ -74,9 +75,8 @@ async fn a_person_whom_a_delivery_waits_for_is_counted_and_shown_with_its_job() 
     world.finish().await;
 }
 
-/// What its agent was asked is over with its answer: it neither comes again nor holds up others.
-#[tokio::test]
-async fn a_verdict_is_the_end_of_the_wake_that_asked_for_it() {
+/// A source whose agent reviews, and is called.
+async fn world_with_reviewer() -> World {
     let source = taking(|rules| {
         rules.checkpoints = Checkpoints::at(&[Phase::Review]).expect("checkpoints");
         rules.review_by = Some(ReviewBy::Agent);
@@ -87,25 +87,33 @@ async fn a_verdict_is_the_end_of_the_wake_that_asked_for_it() {
         statuses: vec![202],
         ..AgentSetup::default()
     }];
-    let world = World::with(Setup {
+    World::with(Setup {
         scenario: played,
         source,
         ..Setup::default()
     })
-    .await;
+    .await
+}
+
+/// Whether its first wake is over.
+async fn first_wake_is_over(world: &World) -> bool {
+    let event = world.wake_ids().remove(0).parse().expect("an event");
+    let wake = world.backend.store.wake(&world.agent(), &event).await;
+    let wake = wake.expect("a store").expect("a wake").value;
+    matches!(wake.state, WakeState::Acknowledged { .. })
+}
+
+/// What its agent was asked is over with its answer: it neither comes again nor holds up others.
+#[tokio::test]
+async fn a_verdict_is_the_end_of_the_wake_that_asked_for_it() {
+    let world = world_with_reviewer().await;
     let number = open_issue(&world, "Add a test", "");
     let asked = async |world: &World| !reviews(world).is_empty();
     Box::pin(world.until(hour(1), "a review", asked)).await;
     assert_eq!(open_events(&world, number).await, ["review"]);
     let head = reviews(&world).remove(0);
     judge(&world, number, (Verdict::Pass, &head)).await;
-    let event = world.wake_ids().remove(0).parse().expect("an event");
-    let wake = world.backend.store.wake(&world.agent(), &event).await;
-    let wake = wake.expect("a store").expect("a wake").value;
-    assert!(
-        matches!(wake.state, WakeState::Acknowledged { .. }),
-        "{wake:?}"
-    );
+    assert!(first_wake_is_over(&world).await);
     world.pass(hour(1)).await;
     assert_eq!(reviews(&world).len(), 1, "it does not come again");
     assert_eq!(open_events(&world, number).await, ["checkpoint"]);
@@ -194,6 +202,24 @@ async fn a_merge_that_closes_the_issue_early_calls_nothing_off() {
     world.finish().await;
 }
 
+/// A person who merges by hand answers for the reviewer.
+#[tokio::test]
+async fn a_merge_by_hand_is_the_end_of_the_wake_that_asked_for_a_review() {
+    let world = world_with_reviewer().await;
+    let number = open_issue(&world, "Add a test", "");
+    let asked = async |world: &World| !reviews(world).is_empty();
+    Box::pin(world.until(hour(1), "a review", asked)).await;
+    assert!(!first_wake_is_over(&world).await);
+    let task = delivery(&world, number).await.expect("a delivery").task;
+    let pull = task.pull.expect("a pull request").number;
+    let now = world.clock.now();
+    let github = world.sandbox.github();
+    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+    until(&world, number, "close/succeeded").await;
+    assert!(first_wake_is_over(&world).await);
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_merged_delivery_that_cannot_be_deployed_is_ended_by_a_person() {
     let source = taking(|rules| {
@@ -277,5 +303,39 @@ async fn a_part_goes_by_the_rules_of_the_whole() {
     let part = part.expect("a part").value;
     assert_eq!(part.rules, whole.rules);
     assert!(part.awaits_start(), "its plan is a checkpoint");
+    world.finish().await;
+}
+
+/// Another attempt works along the plan and the criteria of now, not of when its job was created.
+#[tokio::test]
+async fn another_session_is_given_the_new_plan() {
+    let source = taking(|rules| {
+        rules.plan_by = PlanBy::Human;
+        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    let plan = |content: &str| Act::Plan {
+        content: content.to_owned(),
+        target_files: Vec::new(),
+    };
+    until(&world, number, "plan/running").await;
+    order(&world, number, plan("Take the first way.")).await;
+    until(&world, number, "implement/succeeded").await;
+    let reason = "Otherwise, please.".to_owned();
+    order(&world, number, Act::Reject { reason }).await;
+    until(&world, number, "plan/running").await;
+    order(&world, number, plan("Take the second way.")).await;
+    until(&world, number, "implement/succeeded").await;
+    let sessions = world.sandbox.jules().sessions();
+    let prompt = &sessions.last().expect("a session").prompt;
+    assert_eq!(sessions.len(), 2);
+    for (text, is_in) in [
+        ("Take the first way.", false),
+        ("Take the second way.", true),
+        ("Otherwise, please.", true),
+    ] {
+        assert_eq!(prompt.contains(text), is_in, "{text}: {prompt}");
+    }
     world.finish().await;
 }

@@ -119,6 +119,7 @@ fn a_settled_pull_request_is_seen_as_ended() {
         state: crate::facts::PullState::Closed,
         sha: sha('b'),
         at: at(5),
+        by: None,
     };
     let glimpse = PullGlimpse::of(&pull);
     assert_eq!(glimpse.head, Some(sha('b')));

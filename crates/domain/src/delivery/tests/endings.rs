@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
+use crate::pull::MergeStyle;
 
 fn closed_pull() -> PullGlimpse {
     PullGlimpse {
@@ -101,12 +102,12 @@ fn an_ended_session_is_followed_by_another() {
             assert_eq!(allowed, Err("attempts_used_up"));
         }
     }
-    // A person may ask for more, and that is another job.
+    // A person may ask for more.
     assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
-    assert_ne!(world.delivery.task.job, job);
+    assert_eq!(world.delivery.task.job, job);
     assert_eq!(
         (world.delivery.attempt, world.delivery.task.attempt),
-        (4, 1)
+        (4, 4)
     );
 }
 
@@ -191,7 +192,10 @@ fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
     world.reads(pull('a', Checks::Passed));
     assert_eq!(world.orders(zai(), pass()), Ok("verify/pending".to_owned()));
     world.reads(just_closed);
-    let merge = Act::Merge { head: None };
+    let merge = Act::Merge {
+        head: None,
+        style: MergeStyle::default(),
+    };
     assert_eq!(world.orders(kim(), merge), Err("pull_closed"));
 }
 

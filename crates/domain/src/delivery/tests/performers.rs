@@ -348,3 +348,43 @@ fn the_approval_of_a_plan_approves_nothing_else() {
     assert_eq!(approval(&world, Some(&read)), Err("no_open_plan"));
     assert_eq!(approval(&world, None), Err("no_open_plan"));
 }
+
+#[test]
+fn an_agent_splits_only_what_it_plans() {
+    let part = Part {
+        summary: "One".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let split = || Act::Split {
+        children: vec![part.clone()],
+    };
+    let of = |plan_by, checkpoints_by, at: &[Phase]| {
+        let rules = Rules {
+            plan_by,
+            checkpoints_by,
+            ..rules(at, "verify", ReviewBy::Agent)
+        };
+        World::new(rules)
+    };
+    let plan = [Phase::Plan];
+    for (plan_by, checkpoints_by, at, allowed) in [
+        (PlanBy::Agent, CheckpointsBy::People, &[][..], true),
+        (PlanBy::Agent, CheckpointsBy::People, &plan[..], false),
+        (PlanBy::Agent, CheckpointsBy::Anyone, &plan[..], true),
+        (PlanBy::Jules, CheckpointsBy::People, &[][..], false),
+        (PlanBy::Human, CheckpointsBy::People, &[][..], false),
+    ] {
+        let answer = of(plan_by, checkpoints_by, at).orders(zai(), split());
+        let expected = allowed.then_some(()).ok_or("people_only");
+        assert_eq!(
+            answer.map(drop),
+            expected,
+            "{plan_by:?} {checkpoints_by:?} {at:?}"
+        );
+        assert!(
+            of(plan_by, checkpoints_by, at)
+                .orders(kim(), split())
+                .is_ok()
+        );
+    }
+}

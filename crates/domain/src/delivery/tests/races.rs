@@ -165,6 +165,8 @@ impl Race {
         self.others();
         facts.reviews = Fact::Known(vec![HubReview {
             reviewer: 7,
+            person: None,
+            commit: None,
             verdict: self.hub.said,
         }]);
         facts.demands = Fact::Known(Demands {

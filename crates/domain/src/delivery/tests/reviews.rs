@@ -183,3 +183,86 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
     world.reads(pull('a', Checks::Running));
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
 }
+
+/// The present job, to which nothing was said yet.
+fn untold(world: &World, work: Work) -> Input {
+    let Input::Job(mut sight, read_at) = job(&world.delivery, work, Some(pull_ref())) else {
+        unreachable!("it is a sight of a job");
+    };
+    sight.glimpse.told_at = None;
+    Input::Job(sight, read_at)
+}
+
+#[test]
+fn what_was_pushed_before_the_feedback_is_no_answer_to_it() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    world
+        .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
+        .unwrap();
+    let input = untold(&world, Work::Resting(Some(at(1))));
+    world.take(&input).unwrap();
+    assert_eq!(world.reads(pull('b', Checks::Passed)), "implement/running");
+    let said = wants(
+        &world.delivery,
+        &Sight {
+            job: world.delivery.seen.job.clone(),
+            ..Sight::default()
+        },
+    );
+    assert!(said.iter().any(|want| matches!(want, Want::Say { .. })));
+    let resting = world.resting();
+    world.sees(resting, Some(pull_ref()));
+    assert_eq!(place(&world.delivery), "review/running");
+    // Later orders push that one out of the record of its job, and it stays sent.
+    let input = untold(&world, Work::Working);
+    world.take(&input).unwrap();
+    assert!(world.delivery.task.message.as_ref().unwrap().is_sent);
+}
+
+#[test]
+fn a_session_that_reviewed_is_called_off() {
+    let rules = rules(&[], "verify", ReviewBy::Jules);
+    let mut world = World::in_review(rules);
+    let first = world.delivery.reviewing_job().cloned().unwrap();
+    world.reads(pull('b', Checks::Running));
+    world.reads(pull('b', Checks::Passed));
+    assert_eq!(world.delivery.leftovers, [first.clone()]);
+    let second = world.delivery.reviewing_job().cloned().unwrap();
+    assert_ne!(first, second);
+    let said = r#"```json
+{"verdict": "pass", "summary": "Fine"}
+```"#;
+    let sight = ReviewSight {
+        job: second.clone(),
+        session: None,
+        state: ReviewState::Said(said.to_owned()),
+    };
+    assert_eq!(world.take(&Input::Review(sight)).unwrap(), "verify/running");
+    assert_eq!(world.delivery.leftovers, [first, second.clone()]);
+    let sight = Sight {
+        leftovers_open: vec![second.clone()],
+        ..Sight::default()
+    };
+    let by = Actor::System;
+    let wanted = wants(&world.delivery, &sight);
+    assert!(wanted.contains(&Want::CancelJob { job: second, by }));
+}
+
+#[test]
+fn what_a_person_let_go_on_goes_on_with_the_base_merged_in() {
+    let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Agent));
+    world
+        .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
+        .unwrap();
+    world.kim(Act::Approve { head: None });
+    let updated = PullGlimpse {
+        same_work_as: Some(sha('a')),
+        ..pull('b', Checks::Running)
+    };
+    assert_eq!(world.reads(updated), "verify/running");
+    let approved = |world: &World| world.delivery.review.approved.clone().unwrap().head;
+    assert_eq!(approved(&world), sha('b'));
+    // What GitHub did not merge itself is other work.
+    assert_eq!(world.reads(pull('c', Checks::Running)), "review/running");
+    assert_eq!(world.delivery.review.approved, None);
+}

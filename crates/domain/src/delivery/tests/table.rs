@@ -3,6 +3,7 @@
 use expect_test::expect_file;
 
 use super::*;
+use crate::pull::MergeStyle;
 
 /// Every cell; a review that succeeded is two of them.
 fn cells() -> Vec<(Phase, RunStatus, Option<Verdict>)> {
@@ -87,7 +88,13 @@ fn commands() -> Vec<(&'static str, Act)> {
                 children: vec![part],
             },
         ),
-        ("merge", Act::Merge { head: None }),
+        (
+            "merge",
+            Act::Merge {
+                head: None,
+                style: MergeStyle::default(),
+            },
+        ),
         ("edit", Act::Edit(Edit::default())),
         (
             "collect",

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::{Audience, DeliveryAsk};
+use crate::pull::MergeStyle;
 
 /// What is wanted, in a few words.
 fn label(want: &Want) -> String {
@@ -144,7 +145,7 @@ fn an_ordinary_delivery_wants_one_thing_after_the_other() {
     world.kim(Act::Approve { head: None });
     assert_eq!(wanted(&world), ["approve pull by person kim"]);
     let mut approved = seen(&world);
-    approved.approved = Some(sha('a'));
+    approved.approved = Some((sha('a'), MergeStyle::default()));
     assert_eq!(wanted_at(&world.delivery, &approved), none());
     world.reads(merged(None));
     assert_eq!(wanted(&world), ["close acme/shop#12"]);
@@ -273,7 +274,7 @@ fn failures_and_closed_issues_are_looked_into() {
     canceled.kim(Act::Cancel);
     let open = Sight {
         review_job: true,
-        review_job_open: true,
+        leftovers_open: canceled.delivery.leftovers.clone(),
         ..seen(&canceled)
     };
     assert_eq!(

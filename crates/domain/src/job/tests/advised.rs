@@ -86,6 +86,7 @@ fn pulls() -> Vec<Option<Pull>> {
     let mut merged = open.clone();
     merged.phase = pull::PullPhase::Settled {
         at: at(2),
+        by: None,
         state: PullState::Merged { commit: None },
         sha: sha('a'),
     };

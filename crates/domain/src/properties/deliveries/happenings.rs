@@ -1,6 +1,7 @@
 //! Random happenings around a delivery, and random rules.
 
 use super::*;
+use crate::pull::MergeStyle;
 
 /// What happens to a delivery; what it is about is filled in when it does.
 #[derive(Debug, Clone)]
@@ -41,17 +42,18 @@ fn act() -> impl Strategy<Value = Act> {
     };
     let text = prop_oneof![4 => Just("Smaller".to_owned()), 1 => Just(" ".to_owned())];
     prop_oneof![
-        3 => Just(Act::Start),
-        6 => proptest::option::weighted(0.3, commit()).prop_map(|head| Act::Approve { head }),
-        3 => text.prop_map(|reason| Act::Reject { reason }),
-        4 => Just(Act::Retry { reason: None }),
-        1 => Just(Act::Cancel),
-        6 => review,
-        2 => Just(Act::Plan { content: "1. Look".to_owned(), target_files: Vec::new() }),
-        1 => (0usize..3).prop_map(move |count| Act::Split { children: vec![part(); count] }),
-        1 => Just(Act::Merge { head: None }),
-        1 => Just(Act::Analyse { run: None, text: "No disk".to_owned(), suggestion: None }),
-    ]
+           3 => Just(Act::Start),
+           6 => proptest::option::weighted(0.3, commit()).prop_map(|head| Act::Approve { head }),
+           3 => text.prop_map(|reason| Act::Reject { reason }),
+           4 => Just(Act::Retry { reason: None }),
+           1 => Just(Act::Cancel),
+           6 => review,
+           2 => Just(Act::Plan { content: "1. Look".to_owned(), target_files: Vec::new() }),
+           1 => (0usize..3).prop_map(move |count| Act::Split { children: vec![part(); count] }),
+           1 => Just(Act::Merge {
+    head: None, style: MergeStyle::default() }),
+           1 => Just(Act::Analyse { run: None, text: "No disk".to_owned(), suggestion: None }),
+       ]
 }
 
 fn work() -> impl Strategy<Value = Work> {

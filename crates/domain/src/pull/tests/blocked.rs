@@ -75,6 +75,8 @@ fn what_may_still_come_is_told_when_it_has_not_come_for_long() {
             let verdict = Said::ChangesRequested;
             world.facts.reviews = Fact::Known(vec![Review {
                 reviewer: 3,
+                person: None,
+                commit: None,
                 verdict,
             }]);
         }),

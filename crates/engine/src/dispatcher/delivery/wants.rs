@@ -1,7 +1,7 @@
 //! Carries out what a delivery wants of others, by the functions that orders of people use. Ids, causes and conditions
 //! make it harmless to carry out the same thing twice.
 
-use domain::delivery::{Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want};
+use domain::delivery::{Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want, order_giver};
 use domain::effect::{Action, TrackerAction};
 use domain::event::Occurrence;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
@@ -11,7 +11,7 @@ use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
 
 use crate::backend::{Backend, Error, ignore_conflict};
-use crate::deliveries::{DeliveryOrder, order_giver};
+use crate::deliveries::DeliveryOrder;
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::pulls::PullWakeup;
 use crate::jobs::JobRef;
@@ -39,8 +39,10 @@ impl Dispatcher {
             | Want::ApprovePlan { .. }
             | Want::Say { .. }
             | Want::CancelJob { .. }
-            | Want::LeaveJob { .. } => self.order_job(id, want).await,
-            Want::ApprovePull { head, by, .. } => self.approve_pull(delivery, head, by).await,
+            | Want::LeaveJob { .. } => self.order_job(delivery, want).await,
+            Want::ApprovePull {
+                head, by, style, ..
+            } => self.approve_pull(delivery, (head, style), by).await,
             Want::ClosePull { pull, newer } => self.replace_pull(id, (pull, newer)).await,
             Want::CreateChild { child } => self.create_child(delivery, child).await,
             Want::CallOffChild { id, by } => {
@@ -75,8 +77,8 @@ impl Dispatcher {
     }
 
     /// Gives an order to the job of a delivery.
-    async fn order_job(&self, id: &DeliveryId, want: &Want) -> Result<(), Error> {
-        let backend = &self.backend;
+    async fn order_job(&self, delivery: &Delivery, want: &Want) -> Result<(), Error> {
+        let (id, backend) = (&delivery.id, &self.backend);
         let system = &Actor::System;
         match want {
             Want::RetryJob {
@@ -89,7 +91,13 @@ impl Dispatcher {
             }
             Want::RetryJob { job, reason, .. } => {
                 let named = named(id, job, system);
-                backend.retry_job(&named, reason.as_deref()).await.map(drop)
+                // Its plan or what it says of itself may have changed since the last session began.
+                let prompt = delivery.requirement.is_none();
+                let prompt = prompt.then(|| outgoing_text::delivery_task(delivery));
+                let retried = backend
+                    .retry_with(&named, (reason.as_deref(), prompt))
+                    .await;
+                retried.map(drop)
             }
             Want::ApprovePlan { job, plan, by } => {
                 let named = named(id, job, by);
@@ -176,17 +184,14 @@ impl Dispatcher {
     async fn approve_pull(
         &self,
         delivery: &Delivery,
-        head: &CommitSha,
+        (head, style): (&CommitSha, &MergeStyle),
         by: &Actor,
     ) -> Result<(), Error> {
         let Some(job) = &delivery.task.job else {
             return Ok(());
         };
         let name = order_giver(&delivery.id, by);
-        let word = MergeApproval {
-            by: &name,
-            style: &MergeStyle::default(),
-        };
+        let word = MergeApproval { by: &name, style };
         let named = named(&delivery.id, job, by);
         let approved = self.backend.approve_merge(&named, Some(head), &word).await;
         approved.map(drop)

@@ -76,6 +76,7 @@ impl Dispatcher {
             plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
             unexpected: self.unexpected(pull, facts, (job, session)).await?,
+            is_base_merge: self.is_base_merge(pull, facts).await?,
             session_page: page_of(job, pull.session.as_ref()),
         })
     }

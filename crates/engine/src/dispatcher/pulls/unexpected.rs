@@ -52,6 +52,29 @@ impl Dispatcher {
         Ok(Some(Some(found)))
     }
 
+    /// Whether the head only merged the base into the updated one; `None` where the head needs no comparison.
+    pub(super) async fn is_base_merge(
+        &self,
+        pull: &pull::Pull,
+        facts: &PullFacts,
+    ) -> Result<Option<bool>, Error> {
+        let Some(before) = pull::update_to_check(pull, facts) else {
+            return Ok(None);
+        };
+        let between = (before, &facts.head.sha);
+        match self
+            .readers
+            .pulls
+            .is_base_merge(&facts.pull.repo, between)
+            .await
+        {
+            Ok(is_base_merge) => Ok(Some(is_base_merge)),
+            Err(failure) if passes(&failure) => Err(failure.into()),
+            // What cannot be compared counts as new work.
+            Err(_cannot_be_read) => Ok(Some(false)),
+        }
+    }
+
     /// The paths that differ between two commits; `None` where GitHub cannot list them.
     async fn changed(
         &self,

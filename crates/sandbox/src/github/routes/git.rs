@@ -149,7 +149,6 @@ fn change(world: &GitHubWorld, repo: &str, entry: &Value) -> Result<Change, GitH
 
 fn show(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
-    world.contents(repo)?;
     let commit = world
         .commits
         .get(sha)
@@ -166,6 +165,12 @@ fn shown(ask: &Ask, world: &GitHubWorld, repo: &Repo, commit: &Commit) -> Value 
         "email": format!("{}+{}@users.noreply.github.com", author.id, author.login),
         "date": time(commit.at),
     });
+    let github =
+        json!({ "name": "GitHub", "email": "noreply@github.com", "date": time(commit.at) });
+    let (committer, reason) = match commit.is_by_github {
+        true => (&github, "valid"),
+        false => (&person, "unsigned"),
+    };
     let parents = commit
         .parents
         .iter()
@@ -175,11 +180,11 @@ fn shown(ask: &Ask, world: &GitHubWorld, repo: &Repo, commit: &Commit) -> Value 
         "node_id": format!("C_kwDO{}", commit.sha),
         "url": format!("{url}/git/commits/{}", commit.sha),
         "author": person,
-        "committer": person,
+        "committer": committer,
         "message": commit.message,
         "tree": { "sha": commit.tree(), "url": format!("{url}/git/trees/{}", commit.tree()) },
         "parents": parents.collect::<Vec<_>>(),
-        "verification": { "verified": false, "reason": "unsigned", "signature": null, "payload": null },
+        "verification": { "verified": commit.is_by_github, "reason": reason, "signature": null, "payload": null },
     })
 }
 

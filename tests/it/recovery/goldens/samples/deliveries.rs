@@ -12,6 +12,7 @@ use domain::delivery::{
 use domain::ids::{DeliveryId, RunId};
 use domain::intake::{Intake, LastReading, ReadingResult};
 use domain::priority::Priority;
+use domain::pull::MergeStyle;
 use domain::web_page::WebPage;
 use engine::keys;
 use engine::work::Work;
@@ -206,8 +207,13 @@ fn full() -> Delivery {
                 head: sha('a'),
                 by: kim(),
                 at: AT,
+                style: MergeStyle {
+                    title: Some("Add search".to_owned()),
+                    ..MergeStyle::default()
+                },
             }),
         },
+        leftovers: vec![job_id()],
         told: Some(Told {
             at: AT,
             cause: "0123456789abcdef".to_owned(),
@@ -227,6 +233,7 @@ fn task() -> Task {
             round: 3,
             text: "Test the cart.".to_owned(),
             at: AT,
+            is_sent: true,
         }),
         rejected_plan: Some(super::plan().id),
         pull: Some(pull_ref()),

@@ -4,8 +4,8 @@ use domain::facts::PullState;
 use domain::merge::{Judgement, MergeInput, MergeRefusals, MissingChecksCause, Reason};
 use domain::policy::MergeMethod;
 use domain::pull::{
-    AcceptedHead, Alarm, Approval, Closing, HintState, MergeStyle, Pull, PullPhase, Ready,
-    RefusedMerge, Repairs, SeenHead, UnexpectedHead, Verdict,
+    AcceptedHead, Alarm, Approval, Closing, GitHubApproval, HintState, MergeStyle, Pull, PullPhase,
+    Ready, RefusedMerge, Repairs, SeenHead, UnexpectedHead, UpdatedHead, Verdict,
 };
 use engine::keys;
 use engine::settings::TrackedPull;
@@ -36,6 +36,7 @@ fn phases() -> Vec<PullPhase> {
         state,
         sha: sha('a'),
         at: AT,
+        by: Some("ann".to_owned()),
     };
     vec![
         PullPhase::Open,
@@ -74,6 +75,8 @@ pub(super) fn bare(phase: PullPhase) -> Pull {
         approval: None,
         accepted: None,
         unexpected: None,
+        reviewed: None,
+        updated_head: None,
         repairs: Repairs::default(),
         refused: None,
         alarms: Vec::new(),
@@ -124,6 +127,15 @@ fn full() -> Pull {
             paths: vec!["src/x.rs".to_owned()],
             count: 1,
             is_open: true,
+        }),
+        reviewed: Some(GitHubApproval {
+            sha: sha('a'),
+            by: "ann".to_owned(),
+        }),
+        updated_head: Some(UpdatedHead {
+            sha: sha('a'),
+            before: sha('f'),
+            is_base_merge: true,
         }),
         repairs: Repairs {
             ci_sent: vec![sha('d')],

@@ -1,0 +1,128 @@
+//! What people do with the pull request of a delivery on GitHub itself.
+
+use domain::delivery::{Actor, Checkpoints, Phase, ReviewBy, Verdict};
+use domain::policy::{MergePolicy, Source};
+use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
+use tests::world::{MINUTE, REPO, Setup, World, hour, with_ci};
+
+use super::{delivery, judge, open_issue, reviews, taking, until, world_with};
+
+/// The number of the pull request of a delivery.
+async fn pull_of(world: &World, number: u64) -> u64 {
+    let task = delivery(world, number).await.expect("a delivery").task;
+    task.pull.expect("a pull request").number
+}
+
+/// Who let a delivery into a phase.
+async fn actor_of(world: &World, number: u64, phase: Phase) -> Option<Actor> {
+    let spans = delivery(world, number).await?.phase_runs;
+    let last = spans.iter().rev().find(|span| span.phase == phase);
+    last.map(|span| span.actor.clone())
+}
+
+/// A review on GitHub by somebody with write access is the verdict that is awaited; that of an outsider is not.
+#[tokio::test]
+async fn an_approving_review_on_github_is_the_verdict_of_a_person() {
+    for webhooks in [false, true] {
+        let source = taking(|rules| {
+            rules.checkpoints = Checkpoints::at(&[Phase::Review]).expect("checkpoints");
+            rules.review_by = Some(ReviewBy::Human);
+        });
+        let source = Source {
+            agent: None,
+            policy: domain::policy::Policy {
+                merge: MergePolicy::Human,
+                ..source.policy.clone()
+            },
+            ..source
+        };
+        let world = world_with(source, webhooks).await;
+        let number = open_issue(&world, "Add a test", "");
+        until(&world, number, "review/running").await;
+        let pull = pull_of(&world, number).await;
+        let now = world.clock.now();
+        let github = world.sandbox.github();
+        github.review(now, REPO, pull, ("outsider", "APPROVED", "Fine."));
+        world.pass(hour(1)).await;
+        let found = delivery(&world, number).await.expect("a delivery");
+        assert_eq!(found.phase, Phase::Review, "an outsider has no say");
+
+        let now = world.clock.now();
+        let github = world.sandbox.github();
+        github.review(now, REPO, pull, ("acme", "APPROVED", "Fine."));
+        until(&world, number, "close/succeeded").await;
+        assert_eq!(world.sandbox.counters().merges, 1);
+        let by = actor_of(&world, number, Phase::Review).await;
+        assert_eq!(by, Some(Actor::person("acme")));
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn who_merges_by_hand_is_named() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    let pull = pull_of(&world, number).await;
+    let now = world.clock.now();
+    let github = world.sandbox.github();
+    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+    until(&world, number, "close/succeeded").await;
+    let by = actor_of(&world, number, Phase::Verify).await;
+    assert_eq!(by, Some(Actor::person("ann")));
+    world.finish().await;
+}
+
+/// A base that moves under a strict branch costs no second review and no second approval.
+#[tokio::test]
+async fn a_head_that_only_merged_the_base_in_is_not_reviewed_again() {
+    for checkpoints in [&[][..], &[Phase::Review][..]] {
+        let mut source = taking(|rules| {
+            rules.checkpoints = Checkpoints::at(checkpoints).expect("checkpoints");
+            rules.review_by = Some(ReviewBy::Agent);
+        });
+        if !checkpoints.is_empty() {
+            source.policy.merge = MergePolicy::Human;
+        }
+        let strict = CiSetup {
+            checks: vec![CheckSetup::new("build", Outcome::Success)],
+            required: vec![RequiredCheck::any("build")],
+            strict: true,
+            on_base: false,
+            again_on_ready: false,
+        };
+        let world = World::with(Setup {
+            source,
+            scenario: with_ci(strict),
+            ..Setup::default()
+        })
+        .await;
+        let number = open_issue(&world, "Add a test", "");
+        let asked = async |world: &World| reviews(world).len() == 1;
+        Box::pin(world.until(hour(1), "a review", asked)).await;
+        let head = reviews(&world).remove(0);
+        let now = world.clock.now();
+        let github = world.sandbox.github();
+        github.push(now, REPO, "main", "Something else", "somebody");
+        judge(&world, number, (Verdict::Pass, &head)).await;
+        if !checkpoints.is_empty() {
+            until(&world, number, "review/succeeded").await;
+            super::order(
+                &world,
+                number,
+                domain::delivery::Act::Approve { head: None },
+            )
+            .await;
+        }
+        until(&world, number, "close/succeeded").await;
+        world.pass(MINUTE * 5).await;
+        let counters = world.sandbox.counters();
+        assert_eq!((counters.branch_updates, counters.merges), (1, 1));
+        assert_eq!(counters.creates, 1);
+        assert_eq!(reviews(&world).len(), 1, "one review is enough");
+        world.finish().await;
+    }
+}

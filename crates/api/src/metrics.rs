@@ -126,6 +126,23 @@ fn work(page: &mut Page, status: &Status) {
             samples.add(&[("phase", phase), ("run_status", run)], *count);
         }
     }
+    let help = "Runs of pipelines by their step and how that goes.";
+    let mut samples = page.figure("gaffer_pipelines", Kind::Gauge, help);
+    for (place, count) in &status.pipelines {
+        if let Some((step, state)) = place.split_once('/') {
+            samples.add(&[("step", step), ("state", state)], *count);
+        }
+    }
+    let help = "Requirements by state.";
+    let mut samples = page.figure("gaffer_requirements", Kind::Gauge, help);
+    for (state, count) in &status.requirements {
+        samples.add(&[("state", state)], *count);
+    }
+    switches(page, status);
+}
+
+/// What is switched off, and what waits.
+fn switches(page: &mut Page, status: &Status) {
     let paused = u8::from(status.paused_since.is_some());
     page.figure(
         "gaffer_paused",

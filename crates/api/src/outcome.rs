@@ -138,6 +138,7 @@ fn word(action: &Action) -> &'static str {
         Action::Repo(RepoAction::Propose { .. }) => "open_pull",
         Action::Repo(RepoAction::Status { .. }) => "set_status",
         Action::Repo(RepoAction::OpenIssue { .. }) => "open_issue",
+        Action::Repo(RepoAction::PutLabel { .. }) => "put_label",
         Action::Tracker(TrackerAction::Tell { .. }) => "tell_issue",
         Action::Tracker(TrackerAction::CloseIssue { .. }) => "close_issue",
         Action::Tracker(TrackerAction::DispatchWorkflow { .. }) => "dispatch_workflow",

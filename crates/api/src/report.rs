@@ -33,6 +33,8 @@ pub(crate) async fn status(State(api): SharedState) -> Result<Json<Status>, Refu
         jobs: status.jobs,
         waits_for: status.waits_for,
         deliveries: status.deliveries,
+        pipelines: status.pipelines,
+        requirements: status.requirements,
         accounts: status.accounts.into_iter().map(account).collect(),
         paused_sources: status.paused_sources,
         overdue_since: status.overdue_since,

@@ -128,6 +128,9 @@ pub(crate) enum Command {
     /// Exchange: what the agents of this repository's pipeline wrote for each other.
     #[command(subcommand, after_help = "Example:\n  gaffer exchange inspect")]
     Exchange(scaffold::ExchangeCommand),
+    /// Labels: those of the requirements of this repository's pipeline.
+    #[command(subcommand, after_help = "Example:\n  gaffer labels sync")]
+    Labels(scaffold::LabelsCommand),
     /// Workflows: what GitHub Actions does for this repository's pipeline.
     #[command(subcommand, after_help = "Example:\n  gaffer workflow generate")]
     Workflow(scaffold::WorkflowCommand),
@@ -223,6 +226,8 @@ impl Command {
             | Self::Jobs(_)
             | Self::Events(_)
             | Self::Pull(_)
+            | Self::Labels(_)
+            | Self::Workflow(scaffold::WorkflowCommand::Run(_))
             | Self::Dashboard(_)
             | Self::Mcp(_)
             | Self::Wake(_)
@@ -248,7 +253,7 @@ impl Command {
             | Self::Role(_)
             | Self::Setup(_)
             | Self::Exchange(_)
-            | Self::Workflow(_)
+            | Self::Workflow(scaffold::WorkflowCommand::Generate { .. })
             | Self::Mail(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)

@@ -8,7 +8,8 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::args::scaffold::{
-    ExchangeCommand, RoleCommand, RunArgs, ScaffoldCommand, SetupCommand, WorkflowCommand,
+    ExchangeCommand, LabelsCommand, RoleCommand, RunArgs, ScaffoldCommand, SetupCommand,
+    WorkflowCommand,
 };
 use crate::args::stack::StackArgs;
 use crate::args::value;
@@ -58,6 +59,9 @@ enum JloCommand {
     /// Exchange: what the agents of this repository's pipeline wrote for each other.
     #[command(subcommand)]
     Exchange(ExchangeCommand),
+    /// Labels: those of the requirements of this repository's pipeline.
+    #[command(subcommand)]
+    Labels(LabelsCommand),
     /// Workflows: what GitHub Actions does for this repository's pipeline.
     #[command(subcommand, alias = "w")]
     Workflow(WorkflowCommand),
@@ -73,6 +77,7 @@ impl From<JloLine> for CommandLine {
             JloCommand::Role(command) => Command::Role(command),
             JloCommand::Setup(command) => Command::Setup(command),
             JloCommand::Exchange(command) => Command::Exchange(command),
+            JloCommand::Labels(command) => Command::Labels(command),
             JloCommand::Workflow(command) => Command::Workflow(command),
             JloCommand::Run(args) => Command::Run(args),
         };
@@ -132,7 +137,9 @@ mod tests {
             "jlo s ls --detail gh",
             "jlo workflow generate remote",
             "jlo w g",
+            "jlo w r o --role qa --mock mock-1 --within 30m",
             "jlo exchange inspect --json",
+            "jlo labels sync --repo acme/shop --wait",
             "jlo run narrator --prompt-preview",
             "jlo r o --role qa --prompt-preview",
             "jlo run narrator",

@@ -1,4 +1,4 @@
-//! `gaffer logs`: the journal of one job, in order.
+//! `gaffer logs`: the journal of one job or of one run of a pipeline, in order.
 
 use anyhow::{Context, Result};
 use domain::redact::presentable;
@@ -20,12 +20,24 @@ const TEXT_CHARS_MAX: usize = 2_000;
 /// Prints the journal.
 pub(crate) async fn run(args: LogsArgs, here: &CommandContext) -> Result<Answer> {
     let site = Site::load(here).await?;
-    let reading = || format!("reading what was done for job {}", args.id);
-    let named = site.backend.find(args.id.as_str()).await;
-    let job = named.with_context(reading)?.job;
-    let entries = site.backend.journal(&job).await.with_context(reading)?;
-    let all: Vec<Value> = entries.iter().map(entry_json).collect();
-    let answer = Answer::new(json!({ "job_id": job, "entries": all }));
+    let (entries, mut told) = match (args.pipeline, args.id) {
+        (Some(run), _) => {
+            let entries = site.backend.run_journal(&run).await;
+            let entries = entries.with_context(|| format!("reading what was done in run {run}"))?;
+            (entries, json!({ "pipeline_id": run }))
+        }
+        (None, Some(id)) => {
+            let reading = || format!("reading what was done for job {id}");
+            let named = site.backend.find(id.as_str()).await;
+            let job = named.with_context(reading)?.job;
+            let entries = site.backend.journal(&job).await.with_context(reading)?;
+            (entries, json!({ "job_id": job }))
+        }
+        // The command line asks for one of them.
+        (None, None) => (Vec::new(), json!({})),
+    };
+    told["entries"] = entries.iter().map(entry_json).collect();
+    let answer = Answer::new(told);
     let head = ["at", "what", "", "over", "outcome"];
     let rows = entries.iter().map(row).collect();
     Ok(answer.table(&head, rows, "Nothing yet."))
@@ -33,6 +45,7 @@ pub(crate) async fn run(args: LogsArgs, here: &CommandContext) -> Result<Answer>
 
 fn about(entry: &Entry) -> &'static str {
     match entry.about {
+        EntryKind::Step => "step",
         EntryKind::Job => "job",
         EntryKind::Event => "event",
         EntryKind::Effect => "effect",

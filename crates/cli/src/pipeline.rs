@@ -2,6 +2,7 @@
 
 mod exchange;
 mod one_layer;
+mod report;
 mod requirement;
 mod schedule;
 mod show;
@@ -22,8 +23,9 @@ use crate::render::{self, Answer};
 use crate::site::{self, StoreAccess};
 use crate::source;
 
-pub(crate) use exchange::run as exchange;
+pub(crate) use exchange::{labels, run as exchange};
 pub(crate) use one_layer::run as one_layer;
+pub(crate) use report::run as reported;
 pub(crate) use requirement::run as requirement;
 
 /// Runs one of the commands.

@@ -10,6 +10,7 @@ pub(crate) mod files;
 mod top;
 
 use crate::args::demo::{DemoArgs, SandboxArgs};
+use crate::args::scaffold::WorkflowCommand;
 use crate::args::{Command, CommandLine, groups};
 use crate::context::CommandContext;
 use crate::error::{self, Error, ErrorText, FAILED, USAGE};
@@ -133,7 +134,15 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Role(command) => return scaffold::role(&command, json),
         Command::Setup(command) => scaffold::setup(&command)?,
         Command::Exchange(args) => return Box::pin(pipeline::exchange(args, here, json)).await,
-        Command::Workflow(command) => scaffold::workflow(&command)?,
+        Command::Labels(command) => {
+            return Box::pin(pipeline::labels(command, &here()?, json)).await;
+        }
+        Command::Workflow(WorkflowCommand::Run(args)) => {
+            return Box::pin(pipeline::reported(*args, &here()?)).await;
+        }
+        Command::Workflow(WorkflowCommand::Generate { runner }) => {
+            scaffold::workflow(runner.as_ref())?
+        }
         Command::Mail(command) => return mail::run(*command, persona, json),
         Command::Pipeline(args) => return Box::pin(pipeline::run(*args, &here()?, json)).await,
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,

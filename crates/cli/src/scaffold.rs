@@ -17,9 +17,10 @@ mod workflow;
 
 use std::env;
 
+use ::scaffold::kit::Runner;
 use anyhow::{Context, Result};
 
-use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand, WorkflowCommand};
+use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand};
 use crate::render::{self, Answer};
 use git::Git;
 
@@ -56,9 +57,9 @@ pub(crate) fn setup(command: &SetupCommand) -> Result<Answer> {
     setup::run(&here()?, command)
 }
 
-/// Runs one of the commands about workflows of GitHub Actions.
-pub(crate) fn workflow(command: &WorkflowCommand) -> Result<Answer> {
-    workflow::run(&here()?, command)
+/// Writes the workflows for GitHub Actions.
+pub(crate) fn workflow(runner: Option<&Runner>) -> Result<Answer> {
+    workflow::generate(&here()?, runner)
 }
 
 /// Runs one of the commands about what agents wrote.

@@ -197,6 +197,8 @@ fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64
         ("paused sources", sources),
         ("jobs", counted(&status.jobs)),
         ("deliveries", counted(&status.deliveries)),
+        ("pipelines", counted(&status.pipelines)),
+        ("requirements", counted(&status.requirements)),
         ("waits for", waits_words(status)),
         ("queue", queue_words(status)),
         ("ticks", ticks_words(ticks)),
@@ -220,7 +222,8 @@ fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64
 /// What is going on, for programs.
 fn json(status: &Status, ticks: Option<(u64, u64)>, runs: bool) -> Value {
     json!({
-        "now": status.now, "running": runs, "paused_since": status.paused_since, "observe_only": status.observe_only, "jobs": status.jobs, "waits_for": status.waits_for, "deliveries": status.deliveries, "paused_sources": status.paused_sources,
+        "now": status.now, "running": runs, "paused_since": status.paused_since, "observe_only": status.observe_only, "jobs": status.jobs, "waits_for": status.waits_for, "deliveries": status.deliveries,
+        "pipelines": status.pipelines, "requirements": status.requirements, "paused_sources": status.paused_sources,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
         "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
         "ticks": ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })),

@@ -75,6 +75,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         token,
         rhythm,
         call_timeout: CALL_TIMEOUT,
+        between_writes: server::BETWEEN_WRITES,
     };
     let nothing_yet = hint(&base.backend).await?;
     let observes = args.observe_only.then(|| OBSERVES.to_owned());

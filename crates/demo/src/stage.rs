@@ -111,6 +111,10 @@ impl Stage {
             token: None,
             rhythm: LoopIntervals::default(),
             call_timeout: CALL_TIMEOUT,
+            between_writes: match play {
+                Play::Jobs | Play::Deliveries => server::BETWEEN_WRITES,
+                Play::Pipeline => pipeline::BETWEEN_WRITES,
+            },
         };
         let gaffer = server::start(data, settings).await?;
         let url = format!("http://{}", gaffer.addr);

@@ -99,6 +99,8 @@ pub enum StepKind {
     Proposals,
     /// Removes what a trial run made.
     Clean,
+    /// Makes the labels of requirements in the repository.
+    Labels,
 }
 
 /// How far a step is.
@@ -291,6 +293,7 @@ impl StepKind {
             Self::Requirements => "requirements",
             Self::Proposals => "proposals",
             Self::Clean => "clean",
+            Self::Labels => "labels",
         }
     }
 }
@@ -304,6 +307,7 @@ impl TryFrom<String> for StepKind {
             "requirements" => Ok(Self::Requirements),
             "proposals" => Ok(Self::Proposals),
             "clean" => Ok(Self::Clean),
+            "labels" => Ok(Self::Labels),
             layer => layer.parse().map(Self::Layer),
         }
     }

@@ -1,9 +1,11 @@
-//! The journal of one job, in order: its events, its effects with their outcomes, and its wakes.
+//! The journal of one job, in order: its events, its effects with their outcomes, and its wakes. That of a run of a pipeline has its steps,
+//! and all that was done for its jobs.
 
 use domain::effect::{Effect, EffectState};
 use domain::event::{Event, Occurrence};
-use domain::ids::JobId;
+use domain::ids::{JobId, PipelineId};
 use domain::job::Job;
+use domain::pipeline::PipelineStep;
 use domain::wake::{Channel, Wake, WakeState};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,8 @@ use crate::status::state_of;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryKind {
+    /// A step of a run.
+    Step,
     /// The job itself.
     Job,
     /// An event.
@@ -62,9 +66,39 @@ impl Backend {
             let effects = self.store.effects(pk).await?;
             entries.extend(effects.iter().map(|effect| of_effect(&effect.value)));
         }
-        entries.sort_by(|a, b| (a.at, a.about, &a.id).cmp(&(b.at, b.about, &b.id)));
-        Ok(entries)
+        Ok(sorted(entries))
     }
+
+    /// All stored entries about a run of a pipeline and its jobs, ordered by their beginning.
+    pub async fn run_journal(&self, id: &PipelineId) -> Result<Vec<Entry>, Error> {
+        let run = self.must_pipeline(id).await?.value;
+        let mut entries: Vec<Entry> = run.steps.iter().filter_map(of_step).collect();
+        for member in run.steps.iter().flat_map(|step| &step.members) {
+            if self.store.job(&member.job).await?.is_some() {
+                entries.extend(self.journal(&member.job).await?);
+            }
+        }
+        Ok(sorted(entries))
+    }
+}
+
+fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.sort_by(|a, b| (a.at, a.about, &a.id).cmp(&(b.at, b.about, &b.id)));
+    entries
+}
+
+/// A step as it is now; none while it waits for the one before it.
+fn of_step(step: &PipelineStep) -> Option<Entry> {
+    let at = step.state.since()?;
+    let reason = step.state.reason().map(|reason| format!(": {reason}"));
+    Some(Entry {
+        at,
+        over_at: step.state.is_over().then_some(at),
+        about: EntryKind::Step,
+        id: step.kind.name().to_owned(),
+        what: format!("the step {}", step.kind),
+        outcome: format!("{}{}", step.state.word(), reason.unwrap_or_default()),
+    })
 }
 
 fn of_job(job: &Job) -> Entry {

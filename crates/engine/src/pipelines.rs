@@ -12,6 +12,7 @@ use jiff::Timestamp;
 
 use crate::backend::{Backend, Error, IndexEntry, UnitOfWork, decide_again};
 use crate::keys;
+use crate::ports::PageToken;
 use crate::store::{Versioned, decode};
 use crate::work::Work;
 
@@ -81,11 +82,22 @@ impl Backend {
 
     /// The newest runs of a repository first, at most `limit`.
     pub async fn pipelines(&self, repo: &RepoName, limit: usize) -> Result<Vec<Pipeline>, Error> {
-        let limit = limit.min(LIST_MAX);
+        let (runs, _next) = self.runs_after(repo, None, limit.min(LIST_MAX)).await?;
+        Ok(runs)
+    }
+
+    /// Runs of a repository from a place of their list on, the newest first, and where the list goes on.
+    pub(crate) async fn runs_after(
+        &self,
+        repo: &RepoName,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<(Vec<Pipeline>, Option<PageToken>), Error> {
         let list = keys::pipelines_of(repo);
-        let page = self.store.records().list(&list, true, None, limit).await?;
+        let page = self.store.records().list(&list, true, after, limit).await?;
         let runs = page.records.iter().map(|record| Ok(decode(record)?.value));
-        runs.collect()
+        let runs = runs.collect::<Result<_, Error>>()?;
+        Ok((runs, page.next))
     }
 
     /// The run that a repository's pipeline is at, if one is under way.

@@ -126,7 +126,11 @@ impl Backend {
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
-            | Action::Repo(RepoAction::Status { .. } | RepoAction::OpenIssue { .. })
+            | Action::Repo(
+                RepoAction::Status { .. }
+                | RepoAction::OpenIssue { .. }
+                | RepoAction::PutLabel { .. },
+            )
             | Action::Tracker(_) => None,
         };
         match id {

@@ -6,6 +6,7 @@ use domain::account::{Health, OVERDUE_MAX, PollCounters};
 use domain::delivery;
 use domain::ids::{AccountName, RepoName};
 use domain::job::{self, Attention, EndReason, Job, Phase};
+use domain::policy::Source;
 use domain::redelivery::{self, Log, RedeliveryState};
 use domain::session::SessionState;
 use domain::tick::Lease;
@@ -16,12 +17,16 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::{Budget, Usage};
+use crate::store::Versioned;
 use crate::usage::Spending;
 use crate::waits::Waits;
 use crate::why::Reasoned;
 
 /// Without a tick for this long, no process ticks.
 const TICKS_WITHIN: SignedDuration = SignedDuration::from_mins(4);
+
+/// How many there are of each.
+type Counts = BTreeMap<String, u64>;
 
 /// What is going on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +44,10 @@ pub struct Status {
     pub waits_for: BTreeMap<String, u64>,
     /// Open deliveries by their place, for example `plan/running`.
     pub deliveries: BTreeMap<String, u64>,
+    /// Runs of pipelines that are under way by their place, for example `observers/running`.
+    pub pipelines: BTreeMap<String, u64>,
+    /// Requirements of sources whose pipeline is on, by their state.
+    pub requirements: BTreeMap<String, u64>,
     /// Accounts.
     pub accounts: Vec<AccountStatus>,
     /// Sources that are paused.
@@ -246,6 +255,24 @@ impl Backend {
         Ok(places)
     }
 
+    /// Runs of pipelines that are under way by their place, and requirements by their state.
+    async fn of_pipelines(&self, sources: &[Versioned<Source>]) -> Result<[Counts; 2], Error> {
+        let (mut places, mut states) = (Counts::new(), Counts::new());
+        let on = sources.iter().map(|source| &source.value);
+        for source in on.filter(|source| source.pipeline.is_some()) {
+            let run = self.running_pipeline(&source.repo).await?;
+            if let Some(step) = run.iter().find_map(|run| run.steps.get(run.current()?)) {
+                let place = format!("{}/{}", step.kind, step.state.word());
+                *places.entry(place).or_insert(0) += 1;
+            }
+            let list = keys::requirements_of(&source.repo);
+            for (state, many) in self.store.records().words(&list).await? {
+                *states.entry(state).or_insert(0) += many;
+            }
+        }
+        Ok([places, states])
+    }
+
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
         let found = self.store.accounts().await?;
@@ -276,6 +303,7 @@ impl Backend {
             });
         }
         let deliveries = self.open_places(&mut counts.waits_for).await?;
+        let [pipelines, requirements] = self.of_pipelines(&sources).await?;
         let next_due = self.store.records().next_due().await?;
         let now = self.now();
         let ticked = self.store.read::<Lease>(&keys::tick()).await?;
@@ -295,6 +323,8 @@ impl Backend {
             jobs: counts.states,
             waits_for: counts.waits_for,
             deliveries,
+            pipelines,
+            requirements,
             last_tick,
             feeds,
             oldest: self.queue.oldest().await?,

@@ -68,7 +68,12 @@ pub struct Settings {
     pub app_id: Option<u64>,
     /// How long one call may take. Stay at or below [`CALL_TIMEOUT`]: effects are held as long as that.
     pub call_timeout: SignedDuration,
+    /// How far writes are apart.
+    pub between_writes: SignedDuration,
 }
+
+/// GitHub asks for a second between writes, which also keeps them below 80 a minute.
+pub const BETWEEN_WRITES: SignedDuration = SignedDuration::from_secs(1);
 
 impl Settings {
     /// Settings for an address, by default github.com's API.
@@ -81,6 +86,7 @@ impl Settings {
             base,
             app_id,
             call_timeout: CALL_TIMEOUT,
+            between_writes: BETWEEN_WRITES,
         })
     }
 }
@@ -151,7 +157,7 @@ impl Client {
             memory: EtagCache::default(),
             unprotected: UnprotectedBranches::default(),
             dates: dates::Dates::default(),
-            broker: Broker::default(),
+            broker: Broker::new(settings.between_writes),
             identities: std::sync::Mutex::default(),
             viewers: std::sync::Mutex::default(),
             requests: AtomicU64::new(0),

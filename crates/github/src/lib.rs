@@ -21,7 +21,7 @@ mod wire;
 mod writer;
 
 pub use app::{Account, AppMaker, Installed, NewApp};
-pub use client::{Client, Error, Settings};
+pub use client::{BETWEEN_WRITES, Client, Error, Settings};
 pub use manifest::{EVENTS, PERMISSIONS, Wanted, form_address, manifest};
 pub use probe::Probe;
 pub use reader::Reader;

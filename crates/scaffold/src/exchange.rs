@@ -17,6 +17,8 @@ use crate::prompt::material;
 use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
 
+pub use crate::prompt::material::Label;
+
 /// What is shown of a title, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
@@ -34,6 +36,11 @@ pub fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
 
 fn is_real(tree: &Tree, path: &TreePath) -> bool {
     mock::trial_of(tree, path).is_none()
+}
+
+/// The labels that a requirement can have, with how they look on GitHub.
+pub fn labels(tree: &Tree, paths: &Paths) -> Vec<Label> {
+    material::labels_with_looks(tree, paths)
 }
 
 /// The requirements, in order of path, without those of trial runs. What cannot be read is left out: the doctor names it.

@@ -26,6 +26,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use data::Data;
+pub use github::BETWEEN_WRITES;
 pub use loops::LoopIntervals;
 pub use port::{PortError, bind};
 pub use runner::Runner;
@@ -59,6 +60,8 @@ pub struct Settings {
     pub rhythm: LoopIntervals,
     /// How long a call to Jules or GitHub may take.
     pub call_timeout: SignedDuration,
+    /// How far writes to GitHub are apart; only a sandbox asks for less than [`BETWEEN_WRITES`].
+    pub between_writes: SignedDuration,
 }
 
 /// What one process works on.
@@ -221,6 +224,7 @@ fn adapters(base: &Base, settings: &Settings) -> Result<(Readers, Writers)> {
         github::Settings::new(settings.github_base.as_deref(), settings.github_app_id)
             .context("reading the address of GitHub")?;
     github_settings.call_timeout = settings.call_timeout;
+    github_settings.between_writes = settings.between_writes;
     let github = github::Client::new(&github_settings, base.secrets.clone(), base.clock.clone())
         .context("preparing to talk to GitHub")?;
     let agent_settings = agents::Settings {

@@ -2,6 +2,7 @@
 
 mod gates;
 mod innovators;
+mod labels;
 mod proposals;
 mod schedule;
 mod trials;
@@ -120,11 +121,49 @@ fn push(world: &World, branch: &str, (path, text): (&str, &str)) {
     world.sandbox.advance();
 }
 
+/// A person removes a branch.
+fn remove(world: &World, branch: &str) {
+    let folder = world.sandbox.github().folder(REPO).expect("real git");
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let run = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let git = git.current_dir(elsewhere.path()).args(args);
+        assert!(git.status().expect("git").success(), "{args:?}");
+    };
+    run(&["init", "--quiet"]);
+    let folder = folder.to_string_lossy();
+    run(&["push", "--quiet", "--delete", &folder, branch]);
+    world.sandbox.advance();
+    let is_there = world.sandbox.github().branch_exists(REPO, branch);
+    assert_eq!(is_there, Some(false));
+}
+
 async fn begin(world: &World, entry: EntryPoint) -> Pipeline {
     let repo = REPO.parse().expect("a repository");
     let order = PipelineOrder::From(entry);
     let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
     begun.expect("a run")
+}
+
+/// Calls a run off with the job of a step, at once.
+fn call_off(
+    world: &World,
+    begun: &Pipeline,
+    step: &'static str,
+) -> impl Future<Output = ()> + Send + use<> {
+    let (backend, id) = (world.backend.clone(), begun.id.clone());
+    async move {
+        let off = backend.cancel_pipeline(&id, "ann").await;
+        assert!(off.expect("a run").is_over());
+        let run = backend.must_pipeline(&id).await.expect("a run").value;
+        let (job, _) = members(&run, step)[0].clone();
+        let order = engine::jobs::JobRef {
+            job,
+            session: None,
+            by: Some("ann".to_owned()),
+        };
+        backend.cancel_job(&order, "ann").await.expect("a cancel");
+    }
 }
 
 async fn run(world: &World, begun: &Pipeline) -> Pipeline {
@@ -284,6 +323,20 @@ async fn a_requirement_that_is_merged_takes_its_files_with_it() {
         let own = ["jules/doctor success", "jules/scope success"];
         assert_eq!(shown, own, "#{}", pull.number);
     }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_requirement_whose_branch_is_gone_is_tidied() {
+    let source = piped(rules(Exchange::Auto, Implement::Auto));
+    let world = world_of(source, vec![Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    until_over(&world, &begun).await;
+    let is_in_work = async |world: &World| world.sandbox.counters().creates == 5;
+    Box::pin(world.until(hour(3), "its session", is_in_work)).await;
+    remove(&world, "jules");
+    let is_tidied = async |world: &World| requirements(world).await[0].state.word() == "tidied";
+    Box::pin(world.until(hour(3), "tidied", is_tidied)).await;
     world.finish().await;
 }
 

@@ -118,6 +118,32 @@ async fn requirement(world: &World, state: RequirementState) {
 }
 
 #[tokio::test]
+async fn runs_and_requirements_are_counted() {
+    let world = world().await;
+    start(&world).await;
+    requirement(&world, RequirementState::Ready).await;
+    let status = world.get("/status").await.ok(200);
+    assert_eq!(status["pipelines"], json!({ "bootstrap/pending": 1 }));
+    assert_eq!(status["requirements"], json!({ "ready": 1 }));
+    let figures = world.get("/metrics").await.text;
+    for told in [
+        "gaffer_pipelines{step=\"bootstrap\",state=\"pending\"} 1",
+        "gaffer_requirements{state=\"ready\"} 1",
+    ] {
+        assert!(figures.contains(told), "{figures}");
+    }
+}
+
+#[tokio::test]
+async fn a_labels_run_has_one_step() {
+    let world = world().await;
+    let wanted = json!({ "repo": "acme/shop", "from": "labels" });
+    let begun = world.post(RUNS, &wanted).await.ok(202);
+    assert_eq!(begun["steps"].as_array().unwrap().len(), 1);
+    assert_eq!(begun["steps"][0]["step"], "labels");
+}
+
+#[tokio::test]
 async fn a_pipeline_is_switched_on_changed_and_off_and_only_by_people() {
     let world = World::new().await;
     let shown = async || world.get(SOURCE).await.ok(200)["pipeline"].clone();

@@ -37,8 +37,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Repositories and accounts",
         &[
-            "source", "scaffold", "role", "setup", "exchange", "workflow", "account", "github",
-            "secret", "token",
+            "source", "scaffold", "role", "setup", "exchange", "labels", "workflow", "account",
+            "github", "secret", "token",
         ],
     ),
     (

@@ -1,18 +1,23 @@
 //! `gaffer logs`, `gaffer pause` and `gaffer resume`.
 
 use clap::Args;
-use domain::ids::RepoName;
+use domain::ids::{PipelineId, RepoName};
 
 use super::job::JobOrSession;
 
-/// The job to show.
+/// The job or the run to show.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer logs 01j00000000000000000000000\n  gaffer logs 01j00000000000000000000000 --json"
+    after_help = "Examples:\n  gaffer logs 01j00000000000000000000000\n  gaffer logs 01j00000000000000000000000 --json\n  gaffer logs --pipeline 01k0000000000000000000000a"
 )]
 pub(crate) struct LogsArgs {
     /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
-    pub(crate) id: JobOrSession,
+    #[arg(required_unless_present = "pipeline")]
+    pub(crate) id: Option<JobOrSession>,
+
+    /// A run of a pipeline in place of a job: its steps, and all that was done for its jobs.
+    #[arg(long, value_name = "ID", conflicts_with = "id")]
+    pub(crate) pipeline: Option<PipelineId>,
 }
 
 /// What to pause or resume.

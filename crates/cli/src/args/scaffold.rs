@@ -64,6 +64,29 @@ pub(crate) struct ExamineArgs {
     after_help = "Examples:\n  gaffer run narrator --repo acme/shop\n  gaffer run observers --role qa --wait --within 30m\n  gaffer run narrator --prompt-preview\n  gaffer run observers --role qa --prompt-preview\n  gaffer run observers --role qa --mock mock-1\n  gaffer run planner .jules/exchange/requirements/k3v9qd-slow-search.yml --prompt-preview"
 )]
 pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) of: LayerArgs,
+
+    /// For a preview: the branch to start from, instead of the one that `.jlo/config.toml` names.
+    #[arg(long, value_name = "BRANCH", requires = "prompt_preview")]
+    pub(crate) branch: Option<BranchName>,
+
+    /// Run nothing: print the prompt, and what is in it on stderr.
+    #[arg(long, conflicts_with = "mock")]
+    pub(crate) prompt_preview: bool,
+
+    /// Wait for the end of the run, and print each step as it ends.
+    #[arg(long, conflicts_with = "prompt_preview")]
+    pub(crate) wait: bool,
+
+    /// How long to wait at most.
+    #[arg(long, value_name = "DURATION", default_value = "1h", requires = "wait", value_parser = value::duration)]
+    pub(crate) within: SignedDuration,
+}
+
+/// What a run of one layer works on, and where.
+#[derive(Debug, Args)]
+pub(crate) struct LayerArgs {
     /// Which layer: narrator, observers, decider, planner, implementer or innovators, or `n o d p i x`.
     pub(crate) layer: Layer,
 
@@ -83,28 +106,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TASK", value_parser = value::words)]
     pub(crate) task: Option<String>,
 
-    /// For a preview: the branch to start from, instead of the one that `.jlo/config.toml` names.
-    #[arg(long, value_name = "BRANCH", requires = "prompt_preview")]
-    pub(crate) branch: Option<BranchName>,
-
     #[command(flatten)]
     pub(crate) on: OnGithub,
 
     /// A trial run of this name, which holds `mock`: no session runs, and Gaffer makes up what it would have written.
-    #[arg(long, value_name = "TAG", conflicts_with = "prompt_preview")]
+    #[arg(long, value_name = "TAG")]
     pub(crate) mock: Option<MockTag>,
-
-    /// Run nothing: print the prompt, and what is in it on stderr.
-    #[arg(long)]
-    pub(crate) prompt_preview: bool,
-
-    /// Wait for the end of the run, and print each step as it ends.
-    #[arg(long, conflicts_with = "prompt_preview")]
-    pub(crate) wait: bool,
-
-    /// How long to wait at most.
-    #[arg(long, value_name = "DURATION", default_value = "1h", requires = "wait", value_parser = value::duration)]
-    pub(crate) within: SignedDuration,
 
     /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
@@ -205,6 +212,23 @@ pub(crate) enum WorkflowCommand {
         #[arg(value_name = "MACHINES")]
         runner: Option<Runner>,
     },
+    /// Run a layer, wait for its end, and print a report in JSON.
+    #[command(
+        alias = "r",
+        after_help = "Examples:\n  gaffer workflow run narrator --repo acme/shop\n  gaffer workflow run observers --role qa --mock mock-1 --within 30m"
+    )]
+    Run(Box<ReportedRun>),
+}
+
+/// `gaffer workflow run`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportedRun {
+    #[command(flatten)]
+    pub(crate) of: LayerArgs,
+
+    /// How long to wait at most.
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = value::duration)]
+    pub(crate) within: SignedDuration,
 }
 
 /// `gaffer exchange`.
@@ -247,7 +271,17 @@ pub(crate) enum CleanCommand {
     },
 }
 
-/// A run that changes the exchange.
+/// `gaffer labels`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabelsCommand {
+    /// Make the labels of `.jules/github-labels.json` in the repository on GitHub, and give them their colours.
+    #[command(
+        after_help = "Examples:\n  gaffer labels sync\n  gaffer labels sync --repo acme/shop --wait"
+    )]
+    Sync(ExchangeRun),
+}
+
+/// A run that changes the exchange, or the labels of its requirements.
 #[derive(Debug, Args)]
 pub(crate) struct ExchangeRun {
     #[command(flatten)]

@@ -1,14 +1,25 @@
 //! `gaffer run LAYER`: a run of one layer.
 
 use anyhow::{Context, Result};
-use client::wire::StartPipeline;
+use client::Client;
+use client::wire::{PipelineView, StartPipeline};
 
-use crate::args::scaffold::RunArgs;
+use crate::args::scaffold::{LayerArgs, RunArgs};
 use crate::context::CommandContext;
 use crate::{scaffold, site};
 
 /// Begins the run, and waits for its end if that is wanted.
 pub(crate) async fn run(args: RunArgs, here: &CommandContext, as_json: bool) -> Result<()> {
+    let (client, begun) = begin(args.of, here).await?;
+    let within = args.wait.then_some(args.within);
+    super::show_begun(&client, &begun, within, as_json).await
+}
+
+/// Begins the run of a layer.
+pub(super) async fn begin(
+    args: LayerArgs,
+    here: &CommandContext,
+) -> Result<(Client, PipelineView)> {
     let repo = scaffold::repository(&args.on)?;
     let client = site::api_client(args.url, here).await?;
     let wanted = StartPipeline {
@@ -24,6 +35,5 @@ pub(crate) async fn run(args: RunArgs, here: &CommandContext, as_json: bool) -> 
     };
     let begun = client.start_pipeline(&wanted).await;
     let begun = begun.with_context(|| format!("running the {} of {repo}", args.layer))?;
-    let within = args.wait.then_some(args.within);
-    super::show_begun(&client, &begun, within, as_json).await
+    Ok((client, begun))
 }

@@ -1,4 +1,5 @@
-//! `gaffer run --wait` and `gaffer pipeline start --wait`: polls a run until it is over, and tells each step as it ends.
+//! `gaffer run --wait`, `gaffer pipeline start --wait` and `gaffer workflow run`: polls a run until it is over, and tells each step as it
+//! ends.
 
 use anyhow::{Context, Result};
 use client::Client;
@@ -21,6 +22,21 @@ pub(super) async fn until_over(
     within: SignedDuration,
     as_json: bool,
 ) -> Result<()> {
+    let run = last_look(client, id, within, as_json).await?;
+    must_be_well(&run, within)?;
+    match as_json {
+        true => render::answer(&show::run(&run), true).context("writing the answer"),
+        false => Ok(()),
+    }
+}
+
+/// Looks at a run until it is over or the time is, telling people each step.
+pub(super) async fn last_look(
+    client: &Client,
+    id: &PipelineId,
+    within: SignedDuration,
+    as_json: bool,
+) -> Result<PipelineView> {
     let mut progress = Progress::new(as_json);
     let end = Instant::now() + within.unsigned_abs();
     let mut beat = tokio::time::interval(LOOK_EVERY);
@@ -38,8 +54,7 @@ pub(super) async fn until_over(
             told = tell(&run, told)?;
         }
         if run.is_over || Instant::now() >= end {
-            drop(progress);
-            return ended(&run, within, as_json);
+            return Ok(run);
         }
         if let Some(step) = run.steps.get(told) {
             progress.waiting(&step.step, &format!("its end, {}", step.state));
@@ -59,7 +74,8 @@ fn tell(run: &PipelineView, told: usize) -> Result<usize> {
     Ok(over)
 }
 
-fn ended(run: &PipelineView, within: SignedDuration, as_json: bool) -> Result<()> {
+/// Refuses a run that is not over, or of which a step failed.
+pub(super) fn must_be_well(run: &PipelineView, within: SignedDuration) -> Result<()> {
     if !run.is_over {
         let what = format!("after {} it is still {}", short(within), run.state);
         let next = format!(
@@ -70,7 +86,6 @@ fn ended(run: &PipelineView, within: SignedDuration, as_json: bool) -> Result<()
     }
     let failed = run.steps.iter().find(|step| step.state == "failed");
     match failed {
-        None if as_json => render::answer(&show::run(run), true).context("writing the answer"),
         None => Ok(()),
         Some(step) => {
             let reason = step.reason.clone().unwrap_or_default();
@@ -119,7 +134,7 @@ mod tests {
     #[test]
     fn a_run_ends_well_unless_a_step_failed_or_it_goes_on() {
         let within = SignedDuration::from_mins(5);
-        let code = |states: &[&str]| match ended(&run(states), within, false) {
+        let code = |states: &[&str]| match must_be_well(&run(states), within) {
             Ok(()) => "done".to_owned(),
             Err(error) => crate::error::describe(&error).code,
         };

@@ -35,8 +35,8 @@ const COMMITS_MAX: usize = 100;
 /// Prints the prompt alone on stdout, and what is in it on stderr.
 pub(crate) fn run(args: RunArgs, as_json: bool) -> Result<()> {
     let git = here()?;
-    let repository = of_origin(&git, &args.on)?;
-    let ids = fresh_ids(ids_wanted(args.layer));
+    let repository = of_origin(&git, &args.of.on)?;
+    let ids = fresh_ids(ids_wanted(args.of.layer));
     let prompt = assembled(&git, args, repository, ids.clone())?;
     if as_json {
         return render::json_line(&told(&prompt, &ids)).context("writing the prompt");
@@ -55,7 +55,10 @@ fn assembled(
 ) -> Result<Prompt> {
     let place = Place::read(git)?;
     let mut branches = place.branches;
-    if let Some(branch) = args.branch {
+    let RunArgs {
+        of: args, branch, ..
+    } = args;
+    if let Some(branch) = branch {
         start_at(&mut branches, args.layer, branch);
         must_tip(git, &branches.target)?;
     }

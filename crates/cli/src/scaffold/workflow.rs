@@ -10,22 +10,14 @@ use super::git::Git;
 use super::init::must_be_apart;
 use super::place::{must_be_there, not_begun, settings};
 use super::{CONFIG, disk};
-use crate::args::scaffold::WorkflowCommand;
 use crate::error::Error;
 use crate::render::Answer;
 
 /// Who may read and write a workflow.
 const MODE: u32 = 0o644;
 
-/// Runs one of the commands.
-pub(super) fn run(git: &Git, command: &WorkflowCommand) -> Result<Answer> {
-    match command {
-        WorkflowCommand::Generate { runner } => generate(git, runner.as_ref()),
-    }
-}
-
 /// Writes what the settings want, and removes what was generated for others. No file of a person's is touched.
-fn generate(git: &Git, runner: Option<&Runner>) -> Result<Answer> {
+pub(super) fn generate(git: &Git, runner: Option<&Runner>) -> Result<Answer> {
     must_be_there(git.root())?;
     must_be_apart(git)?;
     let text = disk::read(git.root(), CONFIG)?.ok_or_else(|| not_begun(CONFIG))?;

@@ -128,7 +128,14 @@ impl Typist {
         let mut replace = |from: &str, to: String| self.replaced.push((from.to_owned(), to));
         replace("gaffer up", "gaffer up --listen 127.0.0.1:0".to_owned());
         let (up, api) = self.starts(line);
-        for group in ["job", "delivery", "pipeline", "requirement"] {
+        for group in [
+            "job",
+            "delivery",
+            "pipeline",
+            "requirement",
+            "labels sync",
+            "workflow run",
+        ] {
             let typed = format!("gaffer {group}");
             let told = format!("{typed} --url http://{api}");
             self.replaced.push((typed, told));
@@ -260,6 +267,41 @@ fn scaffolded() -> Typist {
     typist
 }
 
+/// What the README leaves to docs/pipeline.md, on the same repository: its labels, a layer with a report, and one in a trial run.
+fn afterwards(typist: &mut Typist) {
+    let labels = typist.types("gaffer labels sync --repo acme/shop --wait --within 2m");
+    assert!(labels.ok().stdout.contains("- labels: done"));
+    let report = |more: &str| -> Value {
+        let line = format!("gaffer workflow run {more} --repo acme/shop --within 2m");
+        let ran = typist.types(&line).ok();
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    let real = report("narrator");
+    assert_eq!(real["number_of_api_requests_succeeded"], 1, "{real}");
+    assert_eq!(
+        (&real["layer"], &real["schema_version"]),
+        (&"narrator".into(), &1.into())
+    );
+    assert_eq!(
+        (&real["skip_reason"], &real["mock_tag"]),
+        (&Value::Null, &Value::Null)
+    );
+    let trial = report("observers --role qa --mock mock-1");
+    assert_eq!(trial["number_of_api_requests_succeeded"], 0);
+    assert_eq!(
+        trial["skip_reason"],
+        "in the trial run mock-1 no session runs"
+    );
+    assert_eq!(trial["mock_tag"], "mock-1");
+    assert_eq!(
+        trial["mock_pr_numbers"].as_array().unwrap().len(),
+        1,
+        "{trial}"
+    );
+    let branch = trial["mock_branches"][0].as_str().unwrap();
+    assert!(branch.starts_with("jules-gaffer-"), "{trial}");
+}
+
 #[test]
 fn the_readme_leads_from_a_scaffold_to_a_merged_requirement_in_seven_commands() {
     let commands = commands_of(PIPELINE, 0);
@@ -291,6 +333,7 @@ fn the_readme_leads_from_a_scaffold_to_a_merged_requirement_in_seven_commands() 
         (&10.into(), &12.into()),
         "{counters}"
     );
+    afterwards(&mut typist);
 }
 
 /// With accounts of one's own: a person approves the plan and the merge. The accounts are a sandbox's, and its waits are short.

@@ -76,6 +76,15 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
 }
 
 #[test]
+fn labels_are_a_run_of_their_own() {
+    let world = on();
+    let begun = world.json(&["labels", "sync", "--repo", REPO]);
+    let steps = begun["pipeline"]["steps"].as_array().unwrap();
+    let steps: Vec<&Value> = steps.iter().map(|step| &step["step"]).collect();
+    assert_eq!(steps, ["labels"]);
+}
+
+#[test]
 fn a_requirement_that_is_not_there_is_refused() {
     let world = on();
     for verb in ["show", "start"] {
@@ -153,6 +162,35 @@ fn one_who_waits_is_told_each_step_and_how_it_ended() {
     assert!(refused.error.contains(&id), "{refused:?}");
 }
 
+#[test]
+fn a_report_says_why_there_was_no_session() {
+    let world = on();
+    let line = ["workflow", "run", "narrator", "--repo", REPO];
+    let ran = thread::scope(|scope| {
+        let waiting = scope.spawn(|| world.run(&line));
+        let id = under_way(&world);
+        world.json(&["pipeline", "cancel", &id]);
+        waiting.join().unwrap()
+    });
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["number_of_api_requests_succeeded"], 0);
+    let why = report["skip_reason"].as_str().unwrap();
+    assert!(why.contains("cancelled the run"), "{why}");
+    let mut keys: Vec<&String> = report.as_object().unwrap().keys().collect();
+    keys.sort();
+    assert_eq!(
+        keys,
+        [
+            "layer",
+            "number_of_api_requests_succeeded",
+            "run_started_at",
+            "schema_version",
+            "skip_reason"
+        ]
+    );
+}
+
 /// Puts a requirement down, as a run does.
 fn follow(world: &World) {
     let found = FoundRequirement {
@@ -189,6 +227,34 @@ fn a_requirement_is_listed_shown_and_started() {
     assert_eq!((again.code.as_str(), again.exit), ("taken", 1));
     let shown = world.run(&["requirement", "show", REPO, "ab12cd"]).ok();
     assert!(shown.stdout.contains("they stay"), "{shown:?}");
+}
+
+#[test]
+fn what_is_going_on_has_runs_and_requirements() {
+    let world = on();
+    let id = start(&world);
+    follow(&world);
+    for command in [&["status"][..], &["top", "--once"]] {
+        let told = world.json(command);
+        assert_eq!(told["pipelines"], json!({ "bootstrap/pending": 1 }));
+        assert_eq!(told["requirements"], json!({ "ready": 1 }));
+        let said = world.run(command).ok().stdout;
+        assert!(said.contains("1 bootstrap/pending"), "{said}");
+        assert!(said.contains("1 ready"), "{said}");
+    }
+    world.json(&["pipeline", "cancel", &id]);
+    assert_eq!(world.json(&["status"])["pipelines"], json!({}));
+    let told = world.json(&["logs", "--pipeline", &id]);
+    assert_eq!(told["pipeline_id"], id.as_str());
+    let first = &told["entries"][0];
+    assert_eq!(
+        (&first["about"], &first["id"]),
+        (&json!("step"), &json!("bootstrap"))
+    );
+    let outcome = first["outcome"].as_str().unwrap();
+    assert!(outcome.contains("cancelled the run"), "{outcome}");
+    let none = world.refused(&["logs", "--pipeline", "01k0000000000000000000000a"]);
+    assert_eq!(none.code, "no_such_pipeline");
 }
 
 #[test]

@@ -43,6 +43,12 @@ pub(super) struct StatusSummary {
     /// How many open deliveries are at each place.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     deliveries: BTreeMap<String, u64>,
+    /// How many runs of pipelines are at each place.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pipelines: BTreeMap<String, u64>,
+    /// How many requirements are in each state.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    requirements: BTreeMap<String, u64>,
     accounts: Vec<Account>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -162,6 +168,8 @@ impl From<Status> for StatusSummary {
             jobs: status.jobs,
             waits_for: status.waits_for,
             deliveries: status.deliveries,
+            pipelines: status.pipelines,
+            requirements: status.requirements,
             accounts: status.accounts.into_iter().map(Account::from).collect(),
             paused_since: status.paused_since,
             observe_only: status.observe_only,

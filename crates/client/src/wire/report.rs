@@ -74,6 +74,12 @@ pub struct Status {
     /// How many open deliveries are at each place, for example `plan/running`.
     #[serde(default)]
     pub deliveries: BTreeMap<String, u64>,
+    /// How many runs of pipelines are at each place, for example `observers/running`.
+    #[serde(default)]
+    pub pipelines: BTreeMap<String, u64>,
+    /// How many requirements are in each state, of sources whose pipeline is on.
+    #[serde(default)]
+    pub requirements: BTreeMap<String, u64>,
     /// The accounts.
     pub accounts: Vec<AccountView>,
     /// Sources that are paused.

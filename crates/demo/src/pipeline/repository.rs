@@ -6,6 +6,7 @@ use domain::delivery::{Checkpoints, Endpoint, ReviewBy, Rules};
 use domain::pipeline::{Exchange, Implement, PipelineRules};
 use engine::machine::SystemClock;
 use engine::ports::Clock;
+use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use sandbox::Scenario;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
@@ -23,6 +24,9 @@ pub(super) const WORKER: &str = "jules";
 
 /// Five sessions come one after the other, so each takes a quarter of what the sandbox's usual ones do.
 const PACE: f64 = 0.25;
+
+/// Twelve pull requests take some sixty writes, between which only GitHub itself wants a second.
+pub(crate) const BETWEEN_WRITES: SignedDuration = SignedDuration::from_millis(100);
 
 /// The version that stands in the repository.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -93,15 +93,13 @@ pub enum Action {
         /// The pull request.
         pull: PullRef,
     },
-    /// Delete a merged head branch, if it still points at the merged head and nothing is based on it.
+    /// Delete a branch of no more use, if it still has the commit that we know and nothing is based on it.
     DeleteBranch {
-        /// The pull request it belonged to.
-        pull: PullRef,
         /// The repository of the branch.
         repo: RepoName,
         /// The branch.
         branch: BranchName,
-        /// The head that was merged.
+        /// The head that was merged, or that was never proposed.
         sha: CommitSha,
     },
     /// Do something to a repository's files and branches.

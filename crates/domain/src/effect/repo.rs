@@ -40,6 +40,8 @@ pub enum RepoAction {
     },
     /// Open an issue, once.
     OpenIssue {
+        /// The job that removes what it is made of, once it is open.
+        job: JobId,
         /// The repository.
         repo: RepoName,
         /// Its title.
@@ -50,6 +52,19 @@ pub enum RepoAction {
         label: String,
         /// By what it is found again.
         marker: String,
+    },
+    /// Make a label of the repository, or give it this colour and description.
+    PutLabel {
+        /// The job whose run makes the labels.
+        job: JobId,
+        /// The repository.
+        repo: RepoName,
+        /// Its name.
+        name: String,
+        /// Its colour, as six hex digits.
+        colour: String,
+        /// What it means.
+        description: String,
     },
 }
 
@@ -66,6 +81,7 @@ impl fmt::Display for RepoAction {
                 ..
             } => write!(f, "status:{sha}:{context}:{}:{rules}", outcome.word()),
             Self::OpenIssue { marker, .. } => write!(f, "issue:{marker}"),
+            Self::PutLabel { job, name, .. } => write!(f, "put-label:{job}:{name}"),
         }
     }
 }
@@ -81,6 +97,7 @@ impl RepoAction {
                 format!("show the check {context} on commit {sha}")
             }
             Self::OpenIssue { repo, title, .. } => format!("open the issue `{title}` in {repo}"),
+            Self::PutLabel { repo, name, .. } => format!("make the label `{name}` of {repo}"),
         }
     }
 }

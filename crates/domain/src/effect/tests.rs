@@ -72,7 +72,6 @@ fn all_actions() -> Vec<Action> {
         },
         Action::ClosePull { pull: pull() },
         Action::DeleteBranch {
-            pull: pull(),
             repo: "Acme/Shop".parse().unwrap(),
             branch: "fix".parse().unwrap(),
             sha: sha('a'),
@@ -91,11 +90,19 @@ fn all_actions() -> Vec<Action> {
             },
         }),
         Action::Repo(RepoAction::OpenIssue {
+            job: job(),
             repo: "Acme/Shop".parse().unwrap(),
             title: "Say more".to_owned(),
             body: "Why".to_owned(),
             label: "innovator/recruiter".to_owned(),
             marker: "proposal:abc123:00".to_owned(),
+        }),
+        Action::Repo(RepoAction::PutLabel {
+            job: job(),
+            repo: "Acme/Shop".parse().unwrap(),
+            name: "bugs".to_owned(),
+            colour: "d73a4a".to_owned(),
+            description: "It is wrong".to_owned(),
         }),
         Action::Repo(RepoAction::Status {
             pull: pull(),

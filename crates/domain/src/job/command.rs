@@ -293,14 +293,9 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
             });
             end(&mut step, watch, how, now);
         }
-        Phase::Proposed { pull, head, .. } => {
+        Phase::Proposed { pull, .. } => {
             // Gaffer opened it, so Gaffer closes it.
-            let opened = pull.as_ref().zip(head.as_ref());
-            step.effects.extend(
-                opened
-                    .into_iter()
-                    .flat_map(|opened| proposal::withdrawn(job, opened)),
-            );
+            step.effects.extend(proposal::taken_back(job));
             proposal::end(&mut step, pull.clone(), how, now);
         }
     }

@@ -7,7 +7,7 @@ use super::{EndReason, Ending, Job, NewJob, Origin, Phase, create, deadline};
 use crate::effect::{Action, RepoAction};
 use crate::facts::PullState;
 use crate::failure::Failure;
-use crate::ids::{BranchName, CommitSha, PullRef};
+use crate::ids::{BranchName, CommitSha, JobId, PullRef};
 use crate::pipeline::Recipe;
 use crate::policy::Timing;
 use crate::step::{FollowUp, Step};
@@ -48,10 +48,14 @@ pub fn propose(new: NewProposal, now: Timestamp) -> Result<Step<Job>, NotNow> {
 impl Job {
     /// The branch of a pull request of Gaffer's own: named after its job, so that it is found before it is made again.
     pub fn proposal_branch(&self) -> Option<BranchName> {
-        let name = format!("jules-gaffer-{}", self.id);
-        name.parse()
-            .ok()
-            .filter(|_| self.origin == Origin::Proposed)
+        BranchName::of_proposal(&self.id).filter(|_| self.origin == Origin::Proposed)
+    }
+}
+
+impl BranchName {
+    /// The branch of a pull request of Gaffer's own for this job.
+    pub fn of_proposal(job: &JobId) -> Option<Self> {
+        format!("jules-gaffer-{job}").parse().ok()
     }
 }
 
@@ -130,22 +134,45 @@ pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestam
 }
 
 /// A pull request of ours is closed, and its branch goes.
-pub(super) fn withdrawn(job: &Job, (pull, sha): (&PullRef, &CommitSha)) -> Vec<Action> {
-    let branch = job.proposal_branch().map(|branch| Action::DeleteBranch {
-        pull: pull.clone(),
-        repo: pull.repo.clone(),
-        branch,
-        sha: sha.clone(),
-    });
+fn withdrawn(job: &Job, (pull, sha): (&PullRef, &CommitSha)) -> Vec<Action> {
     let pull = pull.clone();
     let close = Action::ClosePull { pull };
-    std::iter::once(close).chain(branch).collect()
+    std::iter::once(close).chain(unbranched(job, sha)).collect()
+}
+
+/// The branch of a pull request of ours goes, with our commit.
+fn unbranched(job: &Job, sha: &CommitSha) -> Option<Action> {
+    job.proposal_branch().map(|branch| Action::DeleteBranch {
+        repo: job.repo.clone(),
+        branch,
+        sha: sha.clone(),
+    })
+}
+
+/// What Gaffer opened for a job that is called off is closed. A branch goes even if nothing was opened from it yet.
+pub(super) fn taken_back(job: &Job) -> Vec<Action> {
+    match &job.phase {
+        Phase::Proposed {
+            pull: Some(pull),
+            head: Some(head),
+            ..
+        } => withdrawn(job, (pull, head)),
+        Phase::Proposed {
+            head: Some(head), ..
+        } => unbranched(job, head).into_iter().collect(),
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Watching(_)
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => Vec::new(),
+    }
 }
 
 /// Its pull request was certainly not opened, and no retry follows.
 pub fn proposal_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     if let Phase::Proposed { pull: None, .. } = job.phase {
+        step.effects = taken_back(job);
         let reason = failure.to_string();
         end(&mut step, None, EndReason::Failed { reason }, now);
     }

@@ -109,7 +109,7 @@ pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
     let steps = before.steps.iter().zip(&after.steps);
     let members = steps.flat_map(|(before, after)| {
         let of_gaffer = match before.kind {
-            StepKind::Bootstrap | StepKind::Proposals | StepKind::Clean => true,
+            StepKind::Bootstrap | StepKind::Proposals | StepKind::Clean | StepKind::Labels => true,
             StepKind::Layer(_) | StepKind::Requirements => false,
         };
         let members = before.members.iter().zip(&after.members);
@@ -264,7 +264,11 @@ fn fail(pipeline: &mut Pipeline, place: usize, reason: &str, now: Timestamp) {
     };
     match step.kind {
         StepKind::Bootstrap => skip_rest(pipeline, "the bootstrap failed", now),
-        StepKind::Layer(_) | StepKind::Requirements | StepKind::Proposals | StepKind::Clean => {}
+        StepKind::Layer(_)
+        | StepKind::Requirements
+        | StepKind::Proposals
+        | StepKind::Clean
+        | StepKind::Labels => {}
     }
 }
 

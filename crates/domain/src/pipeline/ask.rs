@@ -88,6 +88,8 @@ pub enum EntryPoint {
     Innovators,
     /// With the proposals that are there.
     Proposals,
+    /// The labels of requirements, and nothing else.
+    Labels,
 }
 
 /// A text that names no step with which a run begins.
@@ -98,7 +100,7 @@ pub enum InvalidEntry {
     Layer(#[from] InvalidLayer),
     /// No run begins with that layer.
     #[error(
-        "no run begins with the {0}: it begins with narrator, observers, decider, requirements, innovators or proposals"
+        "no run begins with the {0}: it begins with narrator, observers, decider, requirements, innovators, proposals or labels"
     )]
     NotAnEntry(Layer),
 }
@@ -107,7 +109,7 @@ impl FromStr for EntryPoint {
     type Err = InvalidEntry;
 
     fn from_str(text: &str) -> Result<Self, InvalidEntry> {
-        for entry in [Self::Requirements, Self::Proposals] {
+        for entry in [Self::Requirements, Self::Proposals, Self::Labels] {
             if text.trim().eq_ignore_ascii_case(entry.name()) {
                 return Ok(entry);
             }
@@ -132,6 +134,7 @@ impl EntryPoint {
             Self::Requirements => "requirements",
             Self::Innovators => "innovators",
             Self::Proposals => "proposals",
+            Self::Labels => "labels",
         }
     }
 
@@ -149,10 +152,13 @@ impl EntryPoint {
             Self::Requirements => &[Layer::Planner],
             Self::Innovators => &[Layer::Innovators],
             Self::Proposals => &[],
+            // It needs no file but that of the labels.
+            Self::Labels => return vec![StepKind::Labels],
         };
         let layers = layers.iter().copied().map(StepKind::Layer);
         let last = match self {
             Self::Innovators | Self::Proposals => StepKind::Proposals,
+            Self::Labels => StepKind::Labels,
             Self::Narrator | Self::Observers | Self::Decider | Self::Requirements => {
                 StepKind::Requirements
             }
@@ -197,6 +203,7 @@ mod tests {
             EntryPoint::Requirements,
             EntryPoint::Innovators,
             EntryPoint::Proposals,
+            EntryPoint::Labels,
         ] {
             assert_eq!(entry.name().parse(), Ok(entry));
         }

@@ -90,6 +90,11 @@ pub enum Recipe {
         /// The trial run.
         tag: MockTag,
     },
+    /// Nothing is changed: the labels of requirements are made in the repository.
+    Labels {
+        /// The commit of the worker branch that names them.
+        worker: CommitSha,
+    },
 }
 
 impl Recipe {
@@ -97,9 +102,10 @@ impl Recipe {
     pub fn start(&self) -> &CommitSha {
         match self {
             Self::Bootstrap(shas) => &shas.target,
-            Self::Tidy { worker, .. } | Self::Publish { worker } | Self::Clean { worker, .. } => {
-                worker
-            }
+            Self::Tidy { worker, .. }
+            | Self::Publish { worker }
+            | Self::Clean { worker, .. }
+            | Self::Labels { worker } => worker,
             Self::Mock { base, .. } => base,
         }
     }
@@ -112,6 +118,7 @@ impl Recipe {
             Self::Publish { .. } => "publish",
             Self::Mock { .. } => "mock",
             Self::Clean { .. } => "clean",
+            Self::Labels { .. } => "labels",
         }
     }
 }

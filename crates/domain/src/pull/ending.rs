@@ -90,7 +90,6 @@ pub(super) fn settled(
     let goes = policy.delete_branch && wished != Some(false);
     if merged && !astray && goes && may_write(facts, outside) {
         step.effects.push(Action::DeleteBranch {
-            pull: facts.pull.clone(),
             repo: facts.pull.repo.clone(),
             branch: facts.head.branch.clone(),
             sha: facts.head.sha.clone(),

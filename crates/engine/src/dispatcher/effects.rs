@@ -64,10 +64,12 @@ impl Dispatcher {
         if effects.iter().all(|found| found.value.is_settled()) {
             return Ok(false);
         }
-        // The facts of a merge grow older with every call that comes before it; a pull request of ours comes after what it is about.
+        // The facts of a merge grow older with every call that comes before it; a pull request of ours comes after what it is about, and
+        // a branch goes last.
         effects.sort_by_key(|found| match &found.value.action {
             Action::Merge { .. } => 0,
             Action::Repo(RepoAction::Propose { .. }) => 2,
+            Action::DeleteBranch { .. } => 3,
             Action::CreateSession { .. }
             | Action::Say { .. }
             | Action::ApprovePlan { .. }
@@ -77,8 +79,11 @@ impl Dispatcher {
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. }
-            | Action::Repo(RepoAction::Status { .. } | RepoAction::OpenIssue { .. })
+            | Action::Repo(
+                RepoAction::Status { .. }
+                | RepoAction::OpenIssue { .. }
+                | RepoAction::PutLabel { .. },
+            )
             | Action::Tracker(_) => 1,
         });
         let held = self.hold(source).await?.is_some();
@@ -137,7 +142,7 @@ impl Dispatcher {
         {
             return Ok(());
         }
-        if self.waits_for_issues(pk, &found.value.action).await? {
+        if self.waits_for_others(pk, &found.value.action).await? {
             return Ok(());
         }
         if let Some(reason) = self.not_wanted(pk, &found.value.action).await? {
@@ -202,6 +207,9 @@ impl Dispatcher {
                 Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
             }
             Action::Repo(RepoAction::Propose { job, .. }) => self.not_proposed(job).await,
+            Action::Repo(RepoAction::OpenIssue { job, .. } | RepoAction::PutLabel { job, .. }) => {
+                self.no_longer_proposes(job).await
+            }
             Action::Repo(RepoAction::Status {
                 pull,
                 sha,
@@ -241,7 +249,6 @@ impl Dispatcher {
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
-            | Action::Repo(RepoAction::OpenIssue { .. })
             | Action::Tracker(
                 TrackerAction::CloseIssue { .. } | TrackerAction::DispatchWorkflow { .. },
             ) => Ok(None),

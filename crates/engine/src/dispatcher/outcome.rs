@@ -58,7 +58,11 @@ impl Dispatcher {
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::DeleteBranch { .. }
-            | Action::Repo(RepoAction::Status { .. } | RepoAction::OpenIssue { .. })
+            | Action::Repo(
+                RepoAction::Status { .. }
+                | RepoAction::OpenIssue { .. }
+                | RepoAction::PutLabel { .. },
+            )
             | Action::Tracker(_) => Ok(()),
         }
     }

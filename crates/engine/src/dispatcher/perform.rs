@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::effect::{Action, Effect, EffectFinding};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, RepoName, SessionId};
+use domain::ids::{AccountName, BranchName, CommitSha, JobId, RepoName, SessionId};
 use domain::job::{self, Job};
 use domain::outgoing_text;
 use domain::policy::{PlanApproval, Source};
@@ -83,12 +83,9 @@ impl Dispatcher {
             ),
             Action::Label { pull, label } => done(self.writers.pulls.label(pull, label).await),
             Action::ClosePull { pull } => done(self.writers.pulls.close(pull).await),
-            Action::DeleteBranch {
-                pull,
-                repo,
-                branch,
-                sha,
-            } => done(self.delete_branch(pull, (repo, branch, sha)).await),
+            Action::DeleteBranch { repo, branch, sha } => {
+                done(self.delete_branch(repo, branch, sha).await)
+            }
             Action::Repo(action) => self.act_on_repo(action).await?,
             Action::Tracker(action) => done(self.track(action).await),
         })
@@ -160,22 +157,23 @@ impl Dispatcher {
         outgoing_text::another_session(job, patch.as_deref())
     }
 
-    /// A branch is deleted only if it still points at the merged head and no open pull request is based on it.
+    /// A branch is deleted only if it still has the commit that is known and no open pull request is based on it.
     async fn delete_branch(
         &self,
-        pull: &PullRef,
-        (repo, branch, sha): (&RepoName, &BranchName, &CommitSha),
+        repo: &RepoName,
+        branch: &BranchName,
+        sha: &CommitSha,
     ) -> Result<(), Failure> {
         let state = self.readers.pulls.branch(repo, branch).await?;
         let left_alone = |why: String| {
             Err(Failure::new(
                 FailureClass::Conflict,
-                format!("left the branch `{branch}` of {pull} alone: {why}"),
+                format!("left the branch `{branch}` of {repo} alone: {why}"),
             ))
         };
         match state.sha {
             None => Ok(()),
-            Some(now) if now != *sha => left_alone(format!("it moved on to {now} after the merge")),
+            Some(now) if now != *sha => left_alone(format!("it moved on to {now}")),
             Some(_) if state.based_on_it > 0 => left_alone(format!(
                 "{} open pull requests are based on it",
                 state.based_on_it

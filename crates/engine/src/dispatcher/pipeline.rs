@@ -146,7 +146,7 @@ impl Dispatcher {
     }
 
     async fn cancel_member(&self, pipeline: &Pipeline, id: &JobId) -> Result<(), Error> {
-        let by = format!("pipeline {}", pipeline.id);
+        let by = named(pipeline);
         for _ in 0..DECIDE_AGAIN_MAX {
             let job = self.backend.store.job(id).await?;
             if job.is_none_or(|job| job.value.is_ended()) {
@@ -165,6 +165,11 @@ impl Dispatcher {
         }
         Ok(())
     }
+}
+
+/// What a run calls itself where it cancels jobs.
+fn named(pipeline: &Pipeline) -> String {
+    format!("pipeline {}", pipeline.id)
 }
 
 /// An agent at work.

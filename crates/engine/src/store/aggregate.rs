@@ -174,7 +174,9 @@ impl Aggregate for Requirement {
     }
     fn list(&self) -> Option<ListKey> {
         let place = format!("{}:{}", keys::stamp(self.created_at), self.reference.id);
-        keys::listed(keys::requirements_of(&self.repo), place)
+        let list = keys::listed(keys::requirements_of(&self.repo), place)?;
+        let word = Some(self.state.word().to_owned());
+        Some(ListKey { word, ..list })
     }
 }
 

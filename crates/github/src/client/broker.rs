@@ -65,10 +65,21 @@ pub(crate) struct BudgetExhausted {
 }
 
 /// All budgets.
-#[derive(Debug, Default)]
-pub(crate) struct Broker(Mutex<BTreeMap<BudgetOwner, CredentialBudgets>>);
+#[derive(Debug)]
+pub(crate) struct Broker {
+    known: Mutex<BTreeMap<BudgetOwner, CredentialBudgets>>,
+    between_writes: SignedDuration,
+}
 
 impl Broker {
+    /// No budget is known. Writes are this far apart.
+    pub(crate) fn new(between_writes: SignedDuration) -> Self {
+        Self {
+            known: Mutex::default(),
+            between_writes,
+        }
+    }
+
     /// Spends the price of one call, or returns when it can be paid. `what` is what the call does.
     pub(crate) fn spend(
         &self,
@@ -100,7 +111,7 @@ impl Broker {
 
     /// All known budgets, for people.
     pub(crate) fn all(&self) -> Vec<Budget> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let budgets = known
             .iter()
             .flat_map(|(purse, account)| account.budgets(&purse.owner()));
@@ -108,7 +119,7 @@ impl Broker {
     }
 
     fn with<R>(&self, purse: &BudgetOwner, act: impl FnOnce(&mut CredentialBudgets) -> R) -> R {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.contains_key(purse) {
             if matches!(purse, BudgetOwner::Token(_)) {
                 // There is one token at a time: the one before was replaced.
@@ -118,6 +129,7 @@ impl Broker {
                 known.clear();
             }
         }
-        act(known.entry(purse.clone()).or_default())
+        let new = || CredentialBudgets::new(self.between_writes);
+        act(known.entry(purse.clone()).or_insert_with(new))
     }
 }

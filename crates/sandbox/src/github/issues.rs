@@ -1,5 +1,7 @@
 //! Issues as people change them: opened, edited, labelled, closed, deleted, transferred.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::GitHub;
@@ -77,6 +79,14 @@ impl GitHub {
     /// Deletes a comment; an unknown one changes nothing.
     pub fn delete_comment(&self, now: Timestamp, repo: &str, id: u64) {
         drop(self.world().delete_comment(now, repo, id));
+    }
+
+    /// The labels that were made in a repository, each with its colour and its description.
+    #[must_use]
+    pub fn labels(&self, repo: &str) -> BTreeMap<String, (String, String)> {
+        let world = self.world();
+        let found = world.repo(repo).ok();
+        found.map(|found| found.labels.clone()).unwrap_or_default()
     }
 
     /// Adds a label as a user; an unknown number changes nothing.

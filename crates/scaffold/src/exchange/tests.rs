@@ -41,6 +41,29 @@ fn a_requirement_has_its_events() {
 }
 
 #[test]
+fn labels_have_the_looks_that_github_takes() {
+    let text = r##"{ "issue_labels": {
+        "bugs": { "color": "d73a4a", "description": "It is wrong" },
+        "docs": { "color": "#0075ca" },
+        "a/b": { "color": "0075ca" }
+    } }"##;
+    let files = tree(&[(EXCHANGE.labels, text)]);
+    let look = |name: &str, colour: &str, description: &str| Label {
+        name: name.to_owned(),
+        colour: colour.to_owned(),
+        description: description.to_owned(),
+    };
+    assert_eq!(
+        labels(&files, &EXCHANGE),
+        [
+            look("bugs", "d73a4a", "It is wrong"),
+            look("docs", "ededed", "")
+        ]
+    );
+    assert_eq!(labels(&tree(&[]), &EXCHANGE).len(), 5, "those of ours");
+}
+
+#[test]
 fn the_last_summary_has_a_day_or_a_moment() {
     let at = |created: &str| {
         let text = format!("created_at: \"{created}\"\n");

@@ -18,6 +18,15 @@ const TITLE_CHARS_MAX: usize = 200;
 /// What a list of titles takes of a prompt at most, in bytes: a quarter, so that no heap of them stops a layer.
 const TITLES_BYTES_MAX: usize = 8_000;
 
+/// Longest name of a label that GitHub takes, in characters.
+const LABEL_CHARS_MAX: usize = 50;
+
+/// Longest description of a label that GitHub takes, in characters.
+const LOOK_CHARS_MAX: usize = 100;
+
+/// The colour of labels that GitHub makes by itself.
+const USUAL_COLOUR: &str = "ededed";
+
 /// What the name of a branch takes of a requirement's file name, in characters.
 const SLUG_CHARS_MAX: usize = 40;
 
@@ -145,6 +154,23 @@ fn ready(layer: Layer, path: &TreePath, node: &Node) -> Result<(), PromptError> 
 
 /// The names of the labels that requirements may have.
 pub(crate) fn labels(tree: &Tree, paths: &Paths) -> Vec<String> {
+    let found = labels_with_looks(tree, paths).into_iter();
+    found.map(|label| label.name).collect()
+}
+
+/// A label of requirements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Its name.
+    pub name: String,
+    /// Its colour, as six hex digits.
+    pub colour: String,
+    /// What it means; empty where nothing is said.
+    pub description: String,
+}
+
+/// The labels that a requirement can have, with how they look. What is no colour is GitHub's usual one.
+pub(crate) fn labels_with_looks(tree: &Tree, paths: &Paths) -> Vec<Label> {
     // The older generation may do without the file; in the newer one the doctor misses it.
     let embedded = || assets::system_file(paths.labels);
     let file = tree
@@ -153,8 +179,24 @@ pub(crate) fn labels(tree: &Tree, paths: &Paths) -> Vec<String> {
         .unwrap_or_default();
     let file: serde_json::Value = serde_json::from_str(file).unwrap_or_default();
     let labels = file.get("issue_labels").and_then(|it| it.as_object());
-    let names = labels.into_iter().flat_map(|labels| labels.keys());
-    names.filter(|name| is_slug(name)).cloned().collect()
+    let named = labels.into_iter().flatten();
+    let named = named.filter(|(name, _)| is_slug(name) && name.len() <= LABEL_CHARS_MAX);
+    let label = |(name, look): (&String, &serde_json::Value)| {
+        let text = |key: &str| look.get(key).and_then(|it| it.as_str());
+        Label {
+            name: name.clone(),
+            colour: text("color")
+                .filter(|it| is_colour(it))
+                .unwrap_or(USUAL_COLOUR)
+                .to_owned(),
+            description: presentable(text("description").unwrap_or_default(), LOOK_CHARS_MAX),
+        }
+    };
+    named.map(label).collect()
+}
+
+fn is_colour(text: &str) -> bool {
+    text.len() == 6 && text.chars().all(|c| c.is_ascii_hexdigit())
 }
 
 /// Whether a text is fit for a part of a branch's name: lower case words with hyphens.

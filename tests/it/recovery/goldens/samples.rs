@@ -334,7 +334,6 @@ fn actions() -> Vec<Action> {
         },
         Action::ClosePull { pull: pull_ref() },
         Action::DeleteBranch {
-            pull: pull.clone(),
             repo: pull.repo.clone(),
             branch: "add-a-search-box".parse().expect("a branch"),
             sha: sha('a'),

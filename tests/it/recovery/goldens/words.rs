@@ -152,13 +152,13 @@ words! {
     Closed { Finished, PartsClosed, IssueClosed, CalledOff, Abandoned, MergedOnly }
     ChildState { Open, Failed, Closed, CalledOff, Abandoned }
     ReadingResult { Read, Failed, Skipped }
-    StepKind { Bootstrap, Layer, Requirements, Proposals, Clean }
+    StepKind { Bootstrap, Layer, Requirements, Proposals, Clean, Labels }
     StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }
     MemberState { Working, Merging, Merged, Nothing, Failed }
     RequirementState { Planning, Ready, Implementing, Merged, Tidying, Tidied, Failed }
     PartWork { Agent, Proposal }
-    RepoAction { Propose, Status, OpenIssue }
-    Recipe { Bootstrap, Tidy, Publish, Mock, Clean }
+    RepoAction { Propose, Status, OpenIssue, PutLabel }
+    Recipe { Bootstrap, Tidy, Publish, Mock, Clean, Labels }
     OwnOutcome { Passed, Neutral, Failed }
     Exchange { Human, Auto }
     Implement { Human, Auto }
@@ -277,7 +277,7 @@ fn of_effect(effect: &Effect) -> Vec<&'static str> {
         match action {
             RepoAction::Propose { recipe, .. } => words.push(recipe.word()),
             RepoAction::Status { outcome, .. } => words.push(outcome.word()),
-            RepoAction::OpenIssue { .. } => {}
+            RepoAction::OpenIssue { .. } | RepoAction::PutLabel { .. } => {}
         }
     }
     words

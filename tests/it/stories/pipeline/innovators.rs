@@ -3,9 +3,11 @@
 use domain::pipeline::{EntryPoint, Exchange, Implement};
 use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Service};
-use tests::world::{REPO, World};
+use tests::world::{REPO, World, hour};
 
-use super::{begin, files_with, findings, piped, push, rules, steps, tree, until_over, world_with};
+use super::{
+    begin, call_off, files_with, findings, piped, push, rules, steps, tree, until_over, world_with,
+};
 
 const CONFIG: &str = r#"[run]
 jlo_target_branch = "main"
@@ -83,4 +85,18 @@ async fn one_proposal_that_is_not_in_order_holds_up_all() {
         "{told}"
     );
     assert_eq!(world.sandbox.github().issues(REPO), [0; 0]);
+}
+
+#[tokio::test]
+async fn a_run_that_is_called_off_opens_no_further_issue() {
+    let world = world().await;
+    let begun = begin(&world, EntryPoint::Innovators).await;
+    let off = call_off(&world, &begun, "proposals");
+    world.fate.before_next("open_issue", off);
+    world.pass(hour(2)).await;
+    let over = super::run(&world, &begun).await;
+    assert!(over.is_over(), "{:?}", steps(&over));
+    let opened = world.sandbox.github().issues(REPO).len();
+    assert!(opened <= 1, "{opened}, of which one was under way");
+    assert_eq!(waiting(&world), 6);
 }

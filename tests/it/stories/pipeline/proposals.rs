@@ -7,7 +7,9 @@ use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Service};
 use tests::world::{Moment, REPO, SECOND, World, hour};
 
-use super::{begin, findings, members, piped, push, rules, run, steps, until_over, world_of};
+use super::{
+    begin, call_off, findings, members, piped, push, rules, run, steps, until_over, world_of,
+};
 
 async fn world() -> World {
     let source = piped(rules(Exchange::Auto, Implement::Human));
@@ -88,22 +90,27 @@ async fn a_commit_of_another_on_our_branch_is_never_merged() {
 async fn what_is_called_off_while_it_is_opened_is_closed() {
     let world = world().await;
     let begun = begin(&world, EntryPoint::Decider).await;
-    let (backend, id) = (world.backend.clone(), begun.id.clone());
-    world.fate.before_next("open_pull", async move {
-        let off = backend.cancel_pipeline(&id, "ann").await;
-        assert!(off.expect("a run").is_over());
-        let run = backend.must_pipeline(&id).await.expect("a run").value;
-        let job = run.steps[0].members[0].job.clone();
-        let order = engine::jobs::JobRef {
-            job,
-            session: None,
-            by: Some("ann".to_owned()),
-        };
-        backend.cancel_job(&order, "ann").await.expect("a cancel");
-    });
+    let off = call_off(&world, &begun, "bootstrap");
+    world.fate.before_next("open_pull", off);
     world.pass(hour(1)).await;
     assert_eq!(world.pull(1).state, PullState::Closed);
     assert_eq!(world.sandbox.counters().merges, 0);
+}
+
+#[tokio::test]
+async fn one_that_is_called_off_before_it_is_opened_leaves_no_branch() {
+    let world = world().await;
+    world.sandbox.faults().add(opening(FaultKind::CutBefore));
+    let begun = begin(&world, EntryPoint::Decider).await;
+    world.pass(SECOND).await;
+    let branch = format!("jules-gaffer-{}", bootstrap(&world, &begun).await);
+    let is_there = || world.sandbox.github().branch_exists(REPO, &branch);
+    assert_eq!(is_there(), Some(true));
+    let off = world.backend.cancel_pipeline(&begun.id, "ann").await;
+    assert!(off.expect("a run").is_over());
+    world.pass(hour(1)).await;
+    assert_eq!(is_there(), Some(false), "{}", world.story().await);
+    assert_eq!(world.sandbox.github().pulls(REPO), [0; 0]);
 }
 
 #[tokio::test]

@@ -1,11 +1,12 @@
 //! Trial runs: no session runs, everything else is real, and nothing of it stays.
 
+use domain::ids::PipelineId;
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, MockTag, Pipeline, PipelineAsk};
-use engine::pipelines::PipelineOrder;
+use engine::pipelines::{LIST_MAX, PipelineOrder};
 use sandbox::github::PullState;
 use scaffold::mock;
-use tests::world::{REPO, World, hour};
+use tests::world::{Moment, REPO, World, hour};
 
 use super::{begin, findings, piped, push, requirements, rules, steps, tree, until_over, world_of};
 
@@ -120,11 +121,29 @@ async fn real_layers_leave_a_trial_alone() {
     assert_eq!(world.sandbox.counters().creates, 0);
 }
 
+/// More runs than one list shows.
+async fn many_runs(world: &World) {
+    let repo = REPO.parse().expect("a repository");
+    let known = world.backend.pipelines(&repo, 1).await.expect("a list");
+    for number in 0..=LIST_MAX as u128 {
+        let id = PipelineId::of(ulid::Ulid(number));
+        let created_at = world.clock.now();
+        let other = Pipeline {
+            id: id.clone(),
+            ask: PipelineAsk::default(),
+            created_at,
+            ..known[0].clone()
+        };
+        assert!(world.backend.insert(&id, &other).await.expect("a store"));
+    }
+}
+
 #[tokio::test]
 async fn nothing_of_a_trial_run_stays() {
     let world = world().await;
     let before = tree(&world, "jules");
     let code = whole(&world).await;
+    many_runs(&world).await;
     assert_eq!(cleaned(&world).await, ["clean done"]);
     world.pass(hour(1)).await;
     let pull = world.pull(code);
@@ -146,4 +165,31 @@ async fn nothing_of_a_trial_run_stays() {
         again,
         ["clean skipped (Nothing of the trial run mock-1 is left)"]
     );
+}
+
+/// A trial of which nothing is left but an open pull request.
+async fn tried_code() -> World {
+    let world = world().await;
+    let (path, text) = REAL[2];
+    let planned = text.replace("deep_analysis: true", "deep_analysis: false");
+    push(&world, "jules", (path, &planned));
+    let told = tried(&world, Layer::Implementer, Some(path)).await;
+    assert_eq!(told, ["implementer done"]);
+    world
+}
+
+/// What a run has called off, it still knows after its process died.
+#[tokio::test]
+async fn a_removal_whose_process_dies_says_what_it_removed() {
+    let alive = tried_code().await;
+    let began = alive.fate.count();
+    assert_eq!(cleaned(&alive).await, ["clean done"]);
+    let acts = alive.fate.acts();
+    let is_save = |act: &str| act.starts_with("commit JOB#");
+    let mut saves = (began..acts.len()).filter(|at| is_save(&acts[*at]));
+    let at = saves.next().expect("a cancelled job");
+    let world = tried_code().await;
+    world.fate.kill_at(at, Moment::After);
+    assert_eq!(cleaned(&world).await, ["clean done"]);
+    assert_eq!(world.deaths(), 1);
 }

@@ -78,6 +78,18 @@ const RULES: &[(&str, Kind)] = &[
 /// A run that changes the exchange.
 const EXCHANGE_RUN: &[(&str, Kind)] = &[("within", Strict), ("github_repository", Strict)];
 
+/// A run of one layer.
+const OF_LAYER: &[(&str, Kind)] = &[
+    ("layer", Strict),
+    ("requirement", Strict),
+    ("requirement_file", Strict),
+    ("within", Strict),
+    ("role", Strict),
+    ("task", Words),
+    ("github_repository", Strict),
+    ("mock", Strict),
+];
+
 const PLAN: &[(&str, Kind)] = &[
     ("plan", Strict),
     ("concurrent", Strict),
@@ -363,26 +375,12 @@ const ROWS: &[Row] = &[
         "exchange clean mock",
         &[REPO, URL, EXCHANGE_RUN, &[("tag", Strict)]],
     ),
+    ("labels", &[]),
+    ("labels sync", &[REPO, URL, EXCHANGE_RUN]),
     ("workflow", &[]),
     ("workflow generate", &[&[("runner", Strict)]]),
-    (
-        "run",
-        &[
-            REPO,
-            URL,
-            &[
-                ("layer", Strict),
-                ("requirement", Strict),
-                ("requirement_file", Strict),
-                ("within", Strict),
-                ("role", Strict),
-                ("task", Words),
-                ("branch", Strict),
-                ("github_repository", Strict),
-                ("mock", Strict),
-            ],
-        ],
-    ),
+    ("workflow run", &[REPO, URL, OF_LAYER]),
+    ("run", &[REPO, URL, OF_LAYER, &[("branch", Strict)]]),
     ("mail", &[]),
     (
         "mail send",
@@ -460,7 +458,7 @@ const ROWS: &[Row] = &[
     ("resume", &[&[("source", Strict)]]),
     ("status", &[]),
     ("top", &[URL]),
-    ("logs", &[ID]),
+    ("logs", &[ID, &[("pipeline", Strict)]]),
     ("cost", &[&[("a_day", Strict)]]),
     ("dlq", &[&[("queue", Strict)]]),
     ("dlq list", &[]),

@@ -84,6 +84,7 @@ pub(crate) async fn run(args: ChildArgs, here: CommandContext) -> Result<()> {
         token,
         rhythm: RHYTHM,
         call_timeout: outage::PATIENCE,
+        between_writes: server::BETWEEN_WRITES,
     };
     let running = server::start(data, settings).await?;
     render::json_line(&json!({ "url": format!("http://{}", running.addr) }))

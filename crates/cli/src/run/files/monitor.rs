@@ -355,5 +355,6 @@ fn settings(args: &MonitorArgs, upstreams: Upstreams) -> Settings {
         token: None,
         rhythm: LoopIntervals::default(),
         call_timeout: CALL_TIMEOUT,
+        between_writes: server::BETWEEN_WRITES,
     }
 }

@@ -30,7 +30,8 @@ impl TopView {
         let json = json!({
             "now": self.status.now, "paused_since": self.status.paused_since,
             "jobs": self.status.jobs, "waiting": waiting.iter().map(|job| job_json(job)).collect::<Vec<_>>(),
-            "deliveries": self.status.deliveries,
+            "deliveries": self.status.deliveries, "pipelines": self.status.pipelines,
+            "requirements": self.status.requirements,
             "deliveries_waiting": self.deliveries_waiting().into_iter().map(value).collect::<Vec<_>>(),
             "accounts": self.status.accounts, "queue": self.status.queue, "events": self.events,
         });
@@ -69,18 +70,21 @@ impl TopView {
 
     fn head(&self) -> Vec<(&'static str, String)> {
         let Status {
-            now,
-            jobs,
-            deliveries,
-            queue,
-            ..
+            now, jobs, queue, ..
         } = &self.status;
         let paused = self.status.paused_since.map(moment);
         vec![
             ("now", moment(*now)),
             ("paused since", paused.unwrap_or_default()),
-            ("jobs", counts(jobs)),
-            ("deliveries", counts(deliveries)),
+            (
+                "jobs",
+                Some(counted(jobs))
+                    .filter(|told| !told.is_empty())
+                    .unwrap_or_else(|| "none".to_owned()),
+            ),
+            ("deliveries", counted(&self.status.deliveries)),
+            ("pipelines", counted(&self.status.pipelines)),
+            ("requirements", counted(&self.status.requirements)),
             (
                 "queue",
                 format!("{} waiting, {} given up", queue.waiting, queue.dead),
@@ -141,13 +145,10 @@ impl TopView {
     }
 }
 
-/// How many there are at each place.
-fn counts(at: &BTreeMap<String, u64>) -> String {
-    if at.is_empty() {
-        return "none".to_owned();
-    }
-    let counts: Vec<String> = at.iter().map(|(place, n)| format!("{n} {place}")).collect();
-    counts.join(", ")
+/// How many there are of each; empty without any.
+fn counted(counts: &BTreeMap<String, u64>) -> String {
+    let words = counts.iter().map(|(word, count)| format!("{count} {word}"));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn job_json(job: &JobView) -> Value {

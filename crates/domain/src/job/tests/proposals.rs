@@ -61,7 +61,6 @@ fn a_pull_request_of_one_that_is_called_off_is_closed_once() {
     let close = [
         Action::ClosePull { pull: pull() },
         Action::DeleteBranch {
-            pull: pull(),
             repo: pull().repo,
             branch: waiting.proposal_branch().unwrap(),
             sha: sha('c'),
@@ -76,4 +75,20 @@ fn a_pull_request_of_one_that_is_called_off_is_closed_once() {
     assert_eq!(off.effects, close);
     let again = proposed(&off.aggregate, Some((&pull(), &sha('c'))), at(3));
     assert_eq!(again.effects, []);
+}
+
+#[test]
+fn a_branch_that_nothing_was_opened_from_goes() {
+    let made = committed(&proposal().aggregate, &sha('c')).unwrap();
+    let made = made.aggregate;
+    let unbranch = [Action::DeleteBranch {
+        repo: made.repo.clone(),
+        branch: made.proposal_branch().unwrap(),
+        sha: sha('c'),
+    }];
+    let off = cancel(&made, "ann", at(1)).unwrap();
+    assert_eq!(off.effects, unbranch);
+    let failure = Failure::new(FailureClass::Forbidden, "no");
+    let failed = proposal_failed(&made, &failure, at(1));
+    assert_eq!(failed.effects, unbranch);
 }

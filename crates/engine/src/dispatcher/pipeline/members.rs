@@ -15,6 +15,7 @@ use scaffold::prompt::PromptError;
 
 use super::planning::passes;
 use super::prompts;
+use super::publishing::labels_of;
 use super::trees::TreeCache;
 use crate::backend::{Error, ignore_conflict};
 use crate::dispatcher::Dispatcher;
@@ -69,8 +70,15 @@ impl Dispatcher {
             StepKind::Bootstrap => (Recipe::Bootstrap(shas.clone()), BOOTSTRAP, Vec::new()),
             StepKind::Proposals => {
                 let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
-                let issues = self.issues_of(&pipeline.repo, &trees.worker).await?;
+                let issues = self
+                    .issues_of((&member.job, &pipeline.repo), &trees.worker)
+                    .await?;
                 (Recipe::Publish { worker }, PUBLISH, issues)
+            }
+            StepKind::Labels => {
+                let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
+                let labels = labels_of((&member.job, &pipeline.repo), &trees.worker);
+                (Recipe::Labels { worker }, LABELS, labels)
             }
             StepKind::Clean => match pipeline.ask.mock.clone() {
                 Some(tag) => (Recipe::Clean { worker, tag }, CLEAN, Vec::new()),
@@ -213,6 +221,12 @@ const PUBLISH: (&str, &str) = (
 const CLEAN: (&str, &str) = (
     "Remove the files of a trial run",
     "Gaffer opened this pull request.\nIt removes the files that a trial run made up.",
+);
+
+/// Title and text of the job that makes labels: it opens no pull request.
+const LABELS: (&str, &str) = (
+    "Make the labels of requirements",
+    "Gaffer makes the labels that requirements can have, and gives them their colours.",
 );
 
 /// What the pull request of a trial run says.

@@ -53,6 +53,7 @@ impl Dispatcher {
             StepKind::Requirements => Box::pin(self.hand_on(pipeline, source, trees)).await,
             StepKind::Proposals => Box::pin(self.plan_publishing(pipeline, trees)).await,
             StepKind::Clean => Box::pin(self.plan_cleaning(pipeline, trees)).await,
+            StepKind::Labels => Box::pin(self.plan_labels(pipeline, trees)).await,
         };
         match planned {
             Ok(plan) => Ok(Some(plan)),

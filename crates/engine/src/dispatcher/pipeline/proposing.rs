@@ -55,6 +55,7 @@ impl Dispatcher {
                 body,
                 label,
                 marker,
+                ..
             } => {
                 let issue = NewIssue {
                     title: title.clone(),
@@ -64,6 +65,17 @@ impl Dispatcher {
                 };
                 let opened = self.writers.git.open_issue(repo, &issue).await;
                 Ok(opened.map_or_else(EffectOutcome::Failed, |_number| EffectOutcome::Done))
+            }
+            RepoAction::PutLabel {
+                repo,
+                name,
+                colour,
+                description,
+                ..
+            } => {
+                let look = (colour.as_str(), description.as_str());
+                let put = self.writers.git.put_label(repo, name, look).await;
+                Ok(put.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
             }
         }
     }
@@ -182,8 +194,10 @@ impl Dispatcher {
     ) -> Result<(EffectFinding, EffectOutcome), Error> {
         match action {
             RepoAction::Propose { job, repo, .. } => self.was_proposed(job, repo).await,
-            // A status that is put twice is the same status.
-            RepoAction::Status { .. } => Ok((EffectFinding::NoTrace, EffectOutcome::Done)),
+            // A status or a label that is put twice is the same one.
+            RepoAction::Status { .. } | RepoAction::PutLabel { .. } => {
+                Ok((EffectFinding::NoTrace, EffectOutcome::Done))
+            }
             RepoAction::OpenIssue {
                 repo,
                 label,

@@ -45,6 +45,7 @@ impl Dispatcher {
                     message,
                 ))
             }
+            Recipe::Labels { .. } => Ok(None),
             Recipe::Mock { base, range, today } => {
                 let made = self.made_up(job, (base, range, *today), message);
                 Box::pin(made).await

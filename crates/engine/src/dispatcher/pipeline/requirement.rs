@@ -61,10 +61,10 @@ impl Dispatcher {
                 known.delivered(&outcome, now)
             }
             RequirementState::Tidying { job, .. } => match self.backend.store.job(job).await? {
-                None => {
-                    self.tidy(known, job, source).await?;
-                    known.clone()
-                }
+                None => match self.tidy(known, job, source).await? {
+                    true => known.clone(),
+                    false => known.tidied(true, now),
+                },
                 Some(job) => match pipeline::sight(&job.value) {
                     MemberState::Working | MemberState::Merging => known.clone(),
                     MemberState::Merged | MemberState::Nothing => known.tidied(true, now),
@@ -183,16 +183,17 @@ impl Dispatcher {
         }
     }
 
-    /// Has the files of a requirement removed, under the job id that was saved with the decision.
+    /// Has the files of a requirement removed, under the job id that was saved with the decision. Returns whether there is a branch that
+    /// may have them.
     async fn tidy(
         &self,
         known: &Requirement,
         job: &domain::ids::JobId,
         source: &Source,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let rules = rules(source);
         let Some(worker) = self.readers.git.tip(&known.repo, &rules.worker).await? else {
-            return Ok(());
+            return Ok(false);
         };
         let part = Part {
             pipeline: None,
@@ -212,7 +213,7 @@ impl Dispatcher {
             },
             before: Vec::new(),
         };
-        self.create_proposal(new).await
+        self.create_proposal(new).await.map(|()| true)
     }
 
     /// Notes down which planner works on which requirement.

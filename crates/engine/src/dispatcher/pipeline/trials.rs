@@ -2,14 +2,14 @@
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId};
-use domain::job::Job;
+use domain::job::{EndReason, Job, Phase};
 use domain::pipeline::{Agent, MockTag, PartWork, Pipeline, Plan};
 use jiff::civil::Date;
 use scaffold::mock::{self, Change};
 use scaffold::prompt::Ask;
 
 use super::trees::TreeCache;
-use super::{at_work, prompts};
+use super::{at_work, named, prompts};
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::pipelines::LIST_MAX;
@@ -102,22 +102,37 @@ impl Dispatcher {
         })
     }
 
-    /// Calls off the jobs of a trial run that go on. Returns whether there were any.
+    /// Calls off the jobs of a trial run that go on, however long ago it was. Returns whether there were any.
     async fn end_trials(&self, pipeline: &Pipeline, tag: &MockTag) -> Result<bool, Error> {
-        let mut any = false;
-        for run in self.backend.pipelines(&pipeline.repo, LIST_MAX).await? {
-            if run.id == pipeline.id || run.ask.mock.as_ref() != Some(tag) {
-                continue;
-            }
-            for member in run.steps.iter().flat_map(|step| &step.members) {
-                let job = self.backend.store.job(&member.job).await?;
-                if job.is_some_and(|job| !job.value.is_ended()) {
-                    any = true;
-                    self.cancel_member(pipeline, &member.job).await?;
+        let (mut any, mut after) = (false, None);
+        loop {
+            let page = self.backend.runs_after(&pipeline.repo, after, LIST_MAX);
+            let (runs, next) = page.await?;
+            let is_of_trial =
+                |run: &&Pipeline| run.id != pipeline.id && run.ask.mock.as_ref() == Some(tag);
+            for run in runs.iter().filter(is_of_trial) {
+                for member in run.steps.iter().flat_map(|step| &step.members) {
+                    any |= self.end_trial(pipeline, &member.job).await?;
                 }
             }
+            if next.is_none() {
+                return Ok(any);
+            }
+            after = next;
         }
-        Ok(any)
+    }
+
+    /// Calls off a job. Returns whether this run did, now or before its process died.
+    async fn end_trial(&self, pipeline: &Pipeline, id: &JobId) -> Result<bool, Error> {
+        let Some(job) = self.backend.store.job(id).await? else {
+            return Ok(false);
+        };
+        if let Phase::Ended(ending) = &job.value.phase {
+            let by = named(pipeline);
+            return Ok(ending.how == EndReason::Cancelled { by });
+        }
+        self.cancel_member(pipeline, id).await?;
+        Ok(true)
     }
 }
 

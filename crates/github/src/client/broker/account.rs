@@ -33,9 +33,6 @@ const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 /// Time without a secondary limit after which the next one counts as the first.
 const CALM: SignedDuration = SignedDuration::from_mins(15);
 
-/// GitHub asks for a second between writes, which also keeps them below 80 a minute.
-const BETWEEN_WRITES: SignedDuration = SignedDuration::from_secs(1);
-
 /// Longest time that a turn to write is kept ahead, and after it has come: a clock that was set back must not hold anything up.
 const TURN_KEPT: SignedDuration = SignedDuration::from_mins(2);
 
@@ -54,8 +51,10 @@ struct Rate {
 }
 
 /// One credential's budgets.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct CredentialBudgets {
+    /// How far writes are apart.
+    between_writes: SignedDuration,
     rates: BTreeMap<String, Rate>,
     /// Since when, and until when, GitHub asked to stay away.
     stay_away: Option<(Timestamp, Timestamp)>,
@@ -70,6 +69,19 @@ pub(super) struct CredentialBudgets {
 }
 
 impl CredentialBudgets {
+    /// Nothing is known yet.
+    pub(super) fn new(between_writes: SignedDuration) -> Self {
+        Self {
+            between_writes,
+            rates: BTreeMap::new(),
+            stay_away: None,
+            refusals: 0,
+            points: None,
+            writes: VecDeque::new(),
+            turns: BTreeMap::new(),
+        }
+    }
+
     /// Spends, or returns when it can. `what` identifies the write, so that a postponed one finds its turn again.
     pub(super) fn spend(
         &mut self,
@@ -180,11 +192,12 @@ impl CredentialBudgets {
     fn turn_of(&mut self, what: &str, now: Timestamp) -> Timestamp {
         let kept = |at: Timestamp| now.duration_since(at).abs() <= TURN_KEPT;
         self.turns.retain(|_, at| kept(*at));
-        let after = |at: &Timestamp| *at + BETWEEN_WRITES;
+        let gap = self.between_writes;
+        let after = |at: &Timestamp| *at + gap;
         let last = self
             .writes
             .back()
-            .filter(|last| is_within(**last, now, BETWEEN_WRITES));
+            .filter(|last| is_within(**last, now, gap));
         let rested = last.map_or(now, after);
         let turn = match self.turns.get(what) {
             Some(turn) => Some(*turn),

@@ -1,6 +1,7 @@
 //! Who may still spend, and until when not.
 
 use super::*;
+use crate::client::BETWEEN_WRITES;
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(1_800_000_000_000 + millis).unwrap()
@@ -34,7 +35,7 @@ fn try_to(broker: &Broker, spend: Spending, millis: i64) -> Result<(), Timestamp
 
 #[test]
 fn reads_stop_first_then_what_a_merge_reads_then_writes() {
-    let broker = Broker::default();
+    let broker = Broker::new(BETWEEN_WRITES);
     let rows = [
         (101, [true, true, true]),
         (100, [false, true, true]),
@@ -64,7 +65,7 @@ fn reads_stop_first_then_what_a_merge_reads_then_writes() {
 
 #[test]
 fn budgets_of_others_and_of_other_resources_are_their_own() {
-    let broker = Broker::default();
+    let broker = Broker::new(BETWEEN_WRITES);
     broker.note(&MINE, (StatusCode::OK, &headers_with(0), ""), at(0));
     let other = BudgetOwner::Installation(2);
     assert!(
@@ -88,7 +89,7 @@ fn budgets_of_others_and_of_other_resources_are_their_own() {
 
 #[test]
 fn writes_are_a_second_apart_and_five_hundred_an_hour() {
-    let broker = Broker::default();
+    let broker = Broker::new(BETWEEN_WRITES);
     assert_eq!(try_to(&broker, Spending::Write, 0), Ok(()));
     assert_eq!(try_to(&broker, Spending::Write, 999), Err(at(1_000)));
     assert_eq!(try_to(&broker, Spending::Read, 999), Ok(()));
@@ -105,7 +106,7 @@ fn writes_are_a_second_apart_and_five_hundred_an_hour() {
 
 #[test]
 fn writes_that_wait_come_back_one_after_the_other() {
-    let broker = Broker::default();
+    let broker = Broker::new(BETWEEN_WRITES);
     let write = |what: &str, millis| {
         let spent = broker.spend(&MINE, ("core", what, Spending::Write), at(millis));
         spent.map_err(|short| short.until)
@@ -128,7 +129,7 @@ fn writes_that_wait_come_back_one_after_the_other() {
 
 #[test]
 fn a_clock_that_is_set_back_holds_nothing_up() {
-    let broker = Broker::default();
+    let broker = Broker::new(BETWEEN_WRITES);
     assert_eq!(try_to(&broker, Spending::Write, 3_600_000), Ok(()));
     assert_eq!(
         try_to(&broker, Spending::Write, 3_600_000),
@@ -139,7 +140,7 @@ fn a_clock_that_is_set_back_holds_nothing_up() {
 
 #[test]
 fn the_points_of_a_minute_end_for_reads_first() {
-    let broker = Broker::default();
+    let broker = Broker::new(BETWEEN_WRITES);
     for _ in 0..700 {
         assert_eq!(try_to(&broker, Spending::Read, 0), Ok(()));
     }
@@ -157,7 +158,7 @@ fn the_points_of_a_minute_end_for_reads_first() {
 
 #[test]
 fn secondary_limits_without_a_time_double_until_there_was_calm() {
-    let broker = Broker::default();
+    let broker = Broker::new(BETWEEN_WRITES);
     let (nothing, limit) = (HeaderMap::new(), "You have exceeded a secondary rate limit");
     let mut now = 0;
     for expected in [60, 120, 240, 480, 960, 1_920, 3_600, 3_600] {
@@ -183,7 +184,7 @@ fn secondary_limits_without_a_time_double_until_there_was_calm() {
 
 #[test]
 fn a_refusal_with_a_time_is_obeyed_and_a_used_up_budget_ends_with_its_hour() {
-    let broker = Broker::default();
+    let broker = Broker::new(BETWEEN_WRITES);
     let asked = headers(&[("retry-after", "17")]);
     let wait = broker.note(&MINE, (StatusCode::TOO_MANY_REQUESTS, &asked, ""), at(0));
     assert_eq!(wait, Some(SignedDuration::from_secs(17)));
@@ -201,7 +202,7 @@ fn a_refusal_with_a_time_is_obeyed_and_a_used_up_budget_ends_with_its_hour() {
 
 #[test]
 fn a_replaced_token_takes_nothing_over() {
-    let broker = Broker::default();
+    let broker = Broker::new(BETWEEN_WRITES);
     let old = BudgetOwner::Token("old".to_owned());
     let new = BudgetOwner::Token("new".to_owned());
     broker.note(&old, (StatusCode::OK, &headers_with(0), ""), at(0));

@@ -48,7 +48,7 @@ pub(super) fn put(samples: &mut Samples, source: &Source, (job, pull): (&Job, &P
         let effect = Effect::new(action, AT);
         samples.put(keys::effect("JOB#x", &effect.id), &effect);
     }
-    for action in [status(), open_issue()] {
+    for action in [status(), open_issue(), put_label()] {
         let effect = Effect::new(Action::Repo(action), AT);
         samples.put(keys::effect("PULL#x", &effect.id), &effect);
     }
@@ -91,11 +91,22 @@ fn status() -> RepoAction {
 
 fn open_issue() -> RepoAction {
     RepoAction::OpenIssue {
+        job: job_id(),
         repo: pull_ref().repo,
         title: "[innovator/recruiter] Say more".to_owned(),
         body: "## Problem".to_owned(),
         label: "innovator/recruiter".to_owned(),
         marker: "proposal:abc123:0123456789ab".to_owned(),
+    }
+}
+
+fn put_label() -> RepoAction {
+    RepoAction::PutLabel {
+        job: job_id(),
+        repo: pull_ref().repo,
+        name: "bugs".to_owned(),
+        colour: "d73a4a".to_owned(),
+        description: "Something does not do what it should".to_owned(),
     }
 }
 
@@ -200,6 +211,7 @@ fn pipeline() -> Pipeline {
         (StepKind::Requirements, StepState::Pending),
         (StepKind::Proposals, StepState::Pending),
         (StepKind::Clean, StepState::Pending),
+        (StepKind::Labels, StepState::Pending),
     ];
     let step = |(kind, state)| PipelineStep {
         kind,
@@ -280,7 +292,7 @@ fn mock() -> MockTag {
     "mock-1".parse().expect("a tag")
 }
 
-fn recipes() -> [Recipe; 5] {
+fn recipes() -> [Recipe; 6] {
     [
         Recipe::Bootstrap(trees()),
         Recipe::Tidy {
@@ -297,6 +309,7 @@ fn recipes() -> [Recipe; 5] {
             worker: sha('b'),
             tag: mock(),
         },
+        Recipe::Labels { worker: sha('b') },
     ]
 }
 

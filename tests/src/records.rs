@@ -11,6 +11,7 @@ use domain::governor::Slots;
 use domain::ids::{DeliveryId, JobId, PipelineId, RepoName};
 use domain::intake::Intake;
 use domain::job::Job;
+use domain::mail::{Counters, Message, Page};
 use domain::notes::Notes;
 use domain::pipeline::{Pipeline, Requirement};
 use domain::policy::Source;
@@ -24,6 +25,7 @@ use engine::import::Importing;
 use engine::jobs::IdempotentOrder;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
+use engine::mail::IdempotentMail;
 use engine::ports::Key;
 use engine::readings::{ReadCounter, ReadIssue, ReadMessages, SessionCheck, TranscriptPage};
 use engine::settings::{
@@ -87,6 +89,11 @@ kinds! {
     JobListed "job-listed",
     Lane "lane",
     Looked "looked",
+    Mail "mail",
+    MailBox "mail-box",
+    MailLine "mail-line",
+    MailPage "mail-page",
+    MailSent "mail-sent",
     Merges "merges",
     Messages "messages",
     Notes "notes",
@@ -147,6 +154,11 @@ impl Kind {
             Self::JobListed | Self::Session => again::<JobId>(it),
             Self::Lane => again::<Lane>(it),
             Self::Looked => again::<SessionCheck>(it),
+            Self::Mail => again::<Counters>(it),
+            Self::MailBox => again::<Message>(it),
+            Self::MailLine => again::<String>(it),
+            Self::MailPage => again::<Page>(it),
+            Self::MailSent => again::<IdempotentMail>(it),
             Self::Messages => again::<ReadMessages>(it),
             Self::Notes => again::<Notes>(it),
             Self::Tick => again::<domain::tick::Lease>(it),
@@ -178,7 +190,11 @@ fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_jso
 }
 
 /// The records of an aggregate, by the prefix of their sort key.
-const BELOW: [(&str, Kind); 17] = [
+const BELOW: [(&str, Kind); 21] = [
+    (keys::MAIL_BOX, Kind::MailBox),
+    (keys::MAIL_LOG, Kind::MailLine),
+    (keys::MAIL_PAGE, Kind::MailPage),
+    (keys::MAIL_SENT, Kind::MailSent),
     (keys::EFFECT, Kind::Effect),
     (keys::EVENT, Kind::Event),
     (keys::EVENT_COUNT, Kind::EventCount),
@@ -199,7 +215,8 @@ const BELOW: [(&str, Kind); 17] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 33] = [
+const AGGREGATES: [(&str, Kind); 34] = [
+    (keys::MAIL, Kind::Mail),
     ("JOB#", Kind::Job),
     (keys::DELIVERY, Kind::Delivery),
     (keys::INTAKE, Kind::Intake),

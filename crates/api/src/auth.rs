@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use client::wire::{THROUGH, Through};
 use domain::advice::Advice;
 use domain::delivery::Actor;
-use domain::ids::{AgentName, TokenName};
+use domain::ids::{AgentName, PersonaName, TokenName};
 use domain::redact::presentable;
 use domain::token::{self, Scope, Token, TokenRejection};
 use jiff::Timestamp;
@@ -26,6 +26,9 @@ use crate::routes;
 
 /// Longest name of who is said to give an order, in characters.
 const BY_CHARS_MAX: usize = 80;
+
+/// What the installation's own tokens are called in the log of mail.
+const INSTALLATION: &str = "installation";
 
 /// Accepted tokens.
 pub(crate) struct Tokens {
@@ -97,6 +100,8 @@ pub(crate) struct AuthenticatedCaller {
     name: Option<TokenName>,
     /// The agent that has the token; a person has it without one.
     agent: Option<AgentName>,
+    /// The only persona as which it speaks; any without one.
+    persona: Option<PersonaName>,
     through: Through,
 }
 
@@ -107,6 +112,7 @@ impl AuthenticatedCaller {
             scope: Scope::Admin,
             name: None,
             agent: None,
+            persona: None,
             through: Through::default(),
         }
     }
@@ -123,6 +129,7 @@ impl AuthenticatedCaller {
             scope,
             name: Some(token.name),
             agent: token.agent,
+            persona: token.persona,
             through: Through::default(),
         })
     }
@@ -187,6 +194,57 @@ impl AuthenticatedCaller {
         let detail =
             format!("the bearer token is that of agent {agent}, and only people change sources");
         Err(Refused::new(StatusCode::FORBIDDEN, "people_only", &detail))
+    }
+
+    /// Who acts, in the log of mail.
+    pub(crate) fn mail_actor(&self) -> String {
+        let name = self.name.as_ref();
+        name.map_or_else(|| INSTALLATION.to_owned(), ToString::to_string)
+    }
+
+    /// The persona as which the caller speaks: that of its token, else the one that it names.
+    pub(crate) fn speaker(&self, named: Option<&PersonaName>) -> Result<PersonaName, Refused> {
+        if let Some(named) = named {
+            self.must_have_mailbox(named)?;
+        }
+        let Some(speaker) = named.or(self.persona.as_ref()) else {
+            let detail = "`from` is missing: the bearer token is bound to no persona, so say as which one it speaks";
+            return Err(Refused::field("from", "missing_field", detail));
+        };
+        if speaker.is_own() && self.scope < Scope::Admin {
+            let detail = format!(
+                "`{speaker}` is one of Gaffer's own personas, and only the scope `admin` speaks as it"
+            );
+            let refused = Refused::new(StatusCode::FORBIDDEN, "own_persona", &detail);
+            return Err(refused.about("from"));
+        }
+        Ok(speaker.clone())
+    }
+
+    /// Refuses a token that is bound to a persona what is another persona's.
+    pub(crate) fn must_have_mailbox(&self, persona: &PersonaName) -> Result<(), Refused> {
+        match &self.persona {
+            Some(own) if own != persona => {
+                let detail = format!(
+                    "the bearer token is that of persona {own}, and this is about persona {persona}"
+                );
+                let status = StatusCode::FORBIDDEN;
+                Err(Refused::new(status, "not_its_persona", &detail).about("persona"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses a token that is bound to a persona what holds the mail of all.
+    pub(crate) fn must_have_every_mailbox(&self) -> Result<(), Refused> {
+        let Some(own) = &self.persona else {
+            return Ok(());
+        };
+        let detail = format!(
+            "the bearer token is that of persona {own}, and the log holds the mail of all: ask for its mailbox"
+        );
+        let status = StatusCode::FORBIDDEN;
+        Err(Refused::new(status, "not_its_persona", &detail))
     }
 
     /// Refuses an agent what is another agent's.

@@ -121,6 +121,7 @@ fn closed(api: &Arc<ApiInner>) -> Router<Arc<ApiInner>> {
         .merge(routes::served(routes::deliveries::ROWS))
         .merge(routes::served(routes::sources::ROWS))
         .merge(routes::served(routes::pipelines::ROWS))
+        .merge(routes::served(routes::mail::ROWS))
         .route("/jobs/{job}", post(orders::by_colon))
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)

@@ -13,6 +13,7 @@ mod register;
 mod auth;
 mod body;
 mod live;
+mod mail;
 mod next;
 mod query;
 mod trace;

@@ -141,6 +141,8 @@ impl From<NotNow> for Refused {
             "looser_than_source" => {
                 Self::field("constraints.require_plan_approval", code, &sentence)
             }
+            "too_many_attachments" => Self::field("attachments", code, &sentence),
+            "no_team" | "team_too_large" => Self::field("to", code, &sentence),
             "idempotency_key_reused" => Self::field(IDEMPOTENCY_KEY, code, &sentence),
             "cursor_too_old" => Self::new(StatusCode::GONE, code, &sentence).about("after"),
             _ => Self::new(StatusCode::CONFLICT, code, &sentence),

@@ -1,9 +1,10 @@
 //! The table of all routes: both the router and the OpenAPI document are made from it. Pages are not in the document.
 //!
-//! To add a route, add a row in `routes/table.rs`, or beside it for deliveries, pipelines, sources and pages. Tests
+//! To add a route, add a row in `routes/table.rs`, or beside it for deliveries, mail, pipelines, sources and pages. Tests
 //! check that nothing else makes routes, that `docs/openapi.json` matches the table, and that every row meets bad input.
 
 pub(crate) mod deliveries;
+pub(crate) mod mail;
 pub(crate) mod pages;
 mod parameter;
 pub(crate) mod pipelines;
@@ -264,7 +265,7 @@ pub fn page_routes() -> impl Iterator<Item = &'static Route> {
 /// All routes for programs.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     let closed = CLOSED.iter().chain(deliveries::ROWS).chain(sources::ROWS);
-    let closed = closed.chain(pipelines::ROWS);
+    let closed = closed.chain(pipelines::ROWS).chain(mail::ROWS);
     let ours = closed.chain(OPEN).map(|row| &row.route);
     let ours = ours.chain([&TOOLS]);
     ours.chain(HOOKS.iter().map(|row| &row.route))

@@ -140,12 +140,8 @@ pub(crate) enum Command {
     Requirement(pipeline::RequirementArgs),
     /// Run a layer of a pipeline, or show the prompt that it gets in this repository.
     Run(Box<scaffold::RunArgs>),
-    /// Mail between personas, in a file of this repository. `jules-mail` is the same.
-    #[command(
-        subcommand,
-        after_help = "Example:\n  gaffer mail inbox --persona curator"
-    )]
-    Mail(Box<mail::MailCommand>),
+    /// Mail between personas, in a file of this repository or in a running Gaffer. `jules-mail` is the same.
+    Mail(Box<mail::MailArgs>),
     /// The list of jobs, as a file.
     #[command(subcommand, after_help = "Example:\n  gaffer jobs export --active")]
     Jobs(files::JobsCommand),
@@ -244,6 +240,7 @@ impl Command {
             | Self::Import(_) => true,
             // A prompt is made here, a run is begun there.
             Self::Run(args) => !args.prompt_preview,
+            Self::Mail(args) => args.repo.is_some(),
             Self::Init(_)
             | Self::Monitor(_)
             | Self::Demo(_)
@@ -254,7 +251,6 @@ impl Command {
             | Self::Setup(_)
             | Self::Exchange(_)
             | Self::Workflow(scaffold::WorkflowCommand::Generate { .. })
-            | Self::Mail(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)
             | Self::Backup(_)

@@ -1,19 +1,25 @@
-//! `gaffer mail` and `jules-mail`: mail between personas, in a file of the repository.
+//! `gaffer mail` and `jules-mail`: mail between personas, in a file of the repository or in a running Gaffer.
 
 mod backups;
 mod place;
+mod remote;
 mod show;
 mod store;
 
 use std::env;
+use std::path::Path;
 
 use anyhow::{Context, Result};
-use domain::ids::{MAIL_BODY_BYTES_MAX, PersonaName};
-use domain::mail::{Letter, MailAction, Message, Order};
+use domain::ids::{MAIL_BODY_BYTES_MAX, MailBody, PersonaName};
+use domain::mail::{MailAction, Message, NotSent, Order, Outgoing, Recipient, RefusedOrder};
 
-use crate::args::mail::{MailCommand, MessageArgs, PersonaArgs, SendArgs, TagCommand, TaggedArgs};
+use crate::args::mail::{
+    MailArgs, MailCommand, MessageArgs, PersonaArgs, SendArgs, TagCommand, TaggedArgs,
+};
+use crate::context::CommandContext;
 use crate::error::Error;
 use crate::render::{self, Answer};
+use crate::site;
 use crate::stdin;
 use store::{Make, Mending, Step, Store};
 
@@ -28,7 +34,27 @@ struct Office {
 }
 
 /// Runs one of the commands.
-pub(crate) fn run(command: MailCommand, persona: Option<String>, as_json: bool) -> Result<()> {
+pub(crate) async fn run(
+    args: MailArgs,
+    persona: Option<String>,
+    here: impl FnOnce() -> Result<CommandContext, Error>,
+    as_json: bool,
+) -> Result<()> {
+    let MailArgs { repo, url, command } = args;
+    let Some(repo) = repo else {
+        return on_file(command, persona, as_json);
+    };
+    let client = site::api_client(url, &here()?).await?;
+    let remote = remote::Remote {
+        client,
+        repo,
+        persona,
+    };
+    Box::pin(remote.run(command, as_json)).await
+}
+
+/// Runs one of the commands on the file of this repository.
+fn on_file(command: MailCommand, persona: Option<String>, as_json: bool) -> Result<()> {
     let here = env::current_dir().context("finding the present folder")?;
     let store = Store::of(&here);
     let office = Office { store, persona };
@@ -56,14 +82,11 @@ pub(crate) fn run(command: MailCommand, persona: Option<String>, as_json: bool) 
         MailCommand::Verify => return office.verify(as_json),
         MailCommand::Rebuild => show::mended(&office.store.mend(Mending::Rebuild)?, &office.store),
         MailCommand::Restore => show::mended(&office.store.mend(Mending::Restore)?, &office.store),
-        MailCommand::Seal => show::sealed(office.store.seal()?),
+        MailCommand::Seal => show::sealed(office.store.seal()? as u64),
         MailCommand::Export => return office.export(),
         MailCommand::Import { file } => {
-            let other = match file.as_os_str() == "-" {
-                true => stdin::bytes_of_stdin(IMPORT_BYTES_MAX)?,
-                false => stdin::bytes_of_file(&file, IMPORT_BYTES_MAX)?,
-            };
-            show::imported(office.store.import(&other)?)
+            let imported = office.store.import(&import_of(&file)?)?;
+            show::imported((imported.added as u64, imported.there as u64))
         }
     };
     render::answer(&answer, as_json).context("writing the answer")
@@ -72,26 +95,36 @@ pub(crate) fn run(command: MailCommand, persona: Option<String>, as_json: bool) 
 impl Office {
     fn send(&self, args: SendArgs) -> Result<Answer> {
         let from = self.speaker(args.from, "--from")?;
-        let body = match args.body.as_str() {
-            "-" => piped_body()?,
-            _ => args.body,
-        };
-        let body = body.parse().map_err(wrong)?;
         let actor = from.to_string();
-        let letter = Letter::new((from, args.to), args.subject, body, args.attach);
-        let letter = letter.map_err(wrong)?;
-        let to = letter.to.clone();
-        let sent = self.store.append(Make::IfMissing, |log, _| {
-            let message = log.next();
-            let what = MailAction::Send(letter);
-            let step = Step {
-                message,
-                actor,
-                what,
-            };
-            Ok((vec![step], message))
+        let outgoing = Outgoing {
+            from,
+            to: args.to,
+            subject: args.subject,
+            body: body_of(args.body)?,
+            attachments: args.attach,
+        };
+        let outgoing = outgoing.checked().map_err(wrong)?;
+        // Where there is no mail there is no team.
+        let make = match &outgoing.to {
+            Recipient::Persona(_) => Make::IfMissing,
+            Recipient::Team => Make::Never,
+        };
+        let sent = self.store.append(make, |log, _| {
+            let known = log.mail().counts();
+            let letters = outgoing.letters(known.keys()).map_err(not_sent)?;
+            let (mut steps, mut sent, mut message) = (Vec::new(), Vec::new(), log.next());
+            for letter in letters {
+                sent.push((message, letter.to.clone()));
+                steps.push(Step {
+                    message,
+                    actor: actor.clone(),
+                    what: MailAction::Send(letter),
+                });
+                message = message.next();
+            }
+            Ok((steps, sent))
         })?;
-        Ok(show::was_sent(sent, &to))
+        Ok(show::was_sent(&sent))
     }
 
     /// Shows a message, and marks it unless that is not wanted.
@@ -138,7 +171,7 @@ impl Office {
         self.store.append(Make::Never, |log, now| {
             let mail = log.mail();
             let ordered = mail.ordered((id, &persona), order, now);
-            let what = ordered.map_err(no_such)?;
+            let what = ordered.map_err(refused)?;
             let message = mail.message(id, &persona).map_err(no_such)?;
             let mut message = message.clone();
             let mut steps = Vec::new();
@@ -173,9 +206,14 @@ impl Office {
 
     fn verify(&self, as_json: bool) -> Result<()> {
         let verified = self.store.verify()?;
-        render::answer(&show::verified(&verified), as_json).context("writing the answer")?;
+        let counts = (verified.events as u64, verified.pages as u64);
+        render::answer(&show::verified(&verified.faults, counts), as_json)
+            .context("writing the answer")?;
         if verified.faults.is_empty() {
             return Ok(());
+        }
+        if let ([broken], Some(_)) = (verified.faults.as_slice(), &verified.broken_page) {
+            return Err(broken_backups(broken).into());
         }
         let what = format!("the mail is broken; faults: {}", verified.faults.len());
         let next =
@@ -187,22 +225,46 @@ impl Office {
         self.speaker(whose.persona, "--persona")
     }
 
-    /// Who it is: as named, else as the environment says.
     fn speaker(&self, named: Option<PersonaName>, option: &str) -> Result<PersonaName> {
-        if let Some(named) = named {
-            return Ok(named);
-        }
-        let Some(set) = &self.persona else {
-            let what = "it is not known whose mail this is about";
-            let next = format!("give `{option} PERSONA`, or set JULES_PERSONA");
-            return Err(Error::refused("no_persona", what, next).into());
-        };
-        set.parse().map_err(|error| {
-            let what = format!("JULES_PERSONA cannot be used: {error}");
-            let next = format!("set it anew, or give `{option} PERSONA`");
-            Error::usage(what, next).into()
-        })
+        speaker((named, self.persona.as_ref()), option)
     }
+}
+
+/// Who it is: as named, else as the environment says.
+fn speaker(
+    (named, set): (Option<PersonaName>, Option<&String>),
+    option: &str,
+) -> Result<PersonaName> {
+    if let Some(named) = named {
+        return Ok(named);
+    }
+    let Some(set) = set else {
+        let what = "it is not known whose mail this is about";
+        let next = format!("give `{option} PERSONA`, or set JULES_PERSONA");
+        return Err(Error::refused("no_persona", what, next).into());
+    };
+    set.parse().map_err(|error| {
+        let what = format!("JULES_PERSONA cannot be used: {error}");
+        let next = format!("set it anew, or give `{option} PERSONA`");
+        Error::usage(what, next).into()
+    })
+}
+
+/// What is to be imported.
+fn import_of(file: &Path) -> Result<Vec<u8>> {
+    match file.as_os_str() == "-" {
+        true => stdin::bytes_of_stdin(IMPORT_BYTES_MAX),
+        false => stdin::bytes_of_file(file, IMPORT_BYTES_MAX),
+    }
+}
+
+/// What a message says, as given or from the pipe.
+fn body_of(given: String) -> Result<MailBody> {
+    let body = match given.as_str() {
+        "-" => piped_body()?,
+        _ => given,
+    };
+    Ok(body.parse().map_err(wrong)?)
 }
 
 /// A line break at the end is that of the command before the pipe.
@@ -216,12 +278,32 @@ fn wrong(error: domain::ids::InvalidId) -> Error {
     Error::usage(error.to_string(), "give another one: nothing was sent")
 }
 
+fn not_sent(error: NotSent) -> Error {
+    match error {
+        NotSent::Letter(error) => wrong(error),
+        NotSent::NoTeam | NotSent::TeamTooLarge(_) => {
+            let next = "give another `--to`: nothing was sent";
+            Error::usage(error.to_string(), next)
+        }
+    }
+}
+
 fn no_such(error: domain::mail::NoSuchMessage) -> Error {
     let next = format!(
         "`jules-mail inbox --persona {}` lists those there are",
         error.persona
     );
     Error::refused("no_such", error.to_string(), next)
+}
+
+fn refused(refused: RefusedOrder) -> Error {
+    match refused {
+        RefusedOrder::NoSuch(missing) => no_such(missing),
+        RefusedOrder::Tags(_) => {
+            let next = "take one off with `jules-mail tag rm`";
+            Error::refused("too_many_tags", refused.to_string(), next)
+        }
+    }
 }
 
 /// A page of the backups cannot be relied on.

@@ -143,7 +143,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Workflow(WorkflowCommand::Generate { runner }) => {
             scaffold::workflow(runner.as_ref())?
         }
-        Command::Mail(command) => return mail::run(*command, persona, json),
+        Command::Mail(args) => return Box::pin(mail::run(*args, persona, here, json)).await,
         Command::Pipeline(args) => return Box::pin(pipeline::run(*args, &here()?, json)).await,
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,
         Command::Run(args) if args.prompt_preview => return scaffold::preview(*args, json),

@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod deliveries;
+mod mail;
 mod pipelines;
 mod runs;
 mod transport;
@@ -21,6 +22,7 @@ use crate::wire::{
 };
 
 pub use deliveries::DeliveryQuery;
+pub use mail::MailOrder;
 pub use transport::{CALL_TIMEOUT, Client, Request, Transport, TransportResponse};
 
 use transport::{Call, job_path};

@@ -7,6 +7,7 @@ mod calls;
 mod deliveries;
 mod inbox;
 mod insight;
+mod mail;
 mod next;
 mod patch;
 mod schema;

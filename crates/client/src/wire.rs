@@ -9,6 +9,7 @@ mod events;
 mod form;
 mod inbox;
 mod job;
+mod mail;
 mod orders;
 mod outcome;
 mod pipelines;
@@ -36,6 +37,11 @@ pub use inbox::{
 pub use job::{
     AsRead, CreateJob, Ended, JobView, Jobs, OrderView, PlanStepView, PullView, Pulls, Waiting,
     WaitsFor,
+};
+pub use mail::{
+    ImportMail, MAIL_LOG_PAGE_MAX, MAILBOX_LIMIT_MAX, MailCounts, MailImported, MailLog,
+    MailMessage, MailRebuilt, MailSealed, MailSent, MailStats, MailVerified, Mailbox, MarkMail,
+    SendMail, SentMessage, TagMail,
 };
 pub use orders::{
     Acknowledge, AdoptRequest, ApproveRequest, CancelRequest, MergeRequest, Message,

@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::Phase;
-use crate::ids::{AccountName, CommitSha, DeliveryId, EventId, JobId, PullRef};
+use crate::ids::{
+    AccountName, CommitSha, DeliveryId, EventId, JobId, MessageId, PersonaName, PullRef,
+};
 use crate::session::Plan;
 use crate::web_page::WebPage;
 
@@ -143,6 +145,15 @@ pub enum Occurrence {
         /// What the delivery is about, untrusted.
         summary: String,
     },
+    /// A persona wrote to the people of an installation.
+    Mail {
+        /// Who wrote.
+        from: PersonaName,
+        /// The number of the message.
+        message: MessageId,
+        /// What it says, untrusted: subject, and the beginning of the body.
+        words: String,
+    },
     /// No occurrence: a test of whether an agent can be woken.
     Test,
 }
@@ -269,7 +280,8 @@ impl Occurrence {
             | Self::PlanApproval { .. }
             | Self::UnreviewedPlan { .. }
             | Self::UnexpectedPush { .. }
-            | Self::Delivery { .. } => "question",
+            | Self::Delivery { .. }
+            | Self::Mail { .. } => "question",
             Self::Completed { .. } => "completed",
             Self::Error { .. } => "error",
             Self::Stuck { .. } => "stuck",
@@ -288,6 +300,7 @@ impl Occurrence {
             Self::Error { cause, .. } => cause.as_str(),
             Self::Stuck { .. } => "stuck",
             Self::Delivery { ask, .. } => ask.kind(),
+            Self::Mail { .. } => "mail",
             Self::Test => "test",
         }
     }
@@ -390,6 +403,7 @@ mod tests {
             "plan",
             "checkpoint",
             "review",
+            "mail",
             "test",
         ];
         for kind in kinds.chain(others) {

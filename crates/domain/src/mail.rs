@@ -9,16 +9,20 @@ use crate::ids::{
     Attachment, InvalidId, MailBody, MailEventId, MailTag, MessageId, PersonaName, Subject,
 };
 
-pub use folded::{Counts, Mail, Message, NoSuchMessage, Order};
+pub use counters::{Added, Counters, LINE_BYTES_MAX, PERSONAS_MAX, Stamp, TooManyPersonas, paged};
+pub use folded::{Counts, Mail, Message, NoSuchMessage, Order, RefusedOrder, TAGS_MAX};
 pub use line::{Entry, Flaw, parse};
 pub use log::{Fault, FaultKind, Line, Log};
-pub use mend::{Mended, imported, rebuild, restore};
+pub use mend::{Imported, Mended, imported, in_order, rebuild, restore};
+pub use outgoing::{HUMAN, NotSent, Outgoing, Recipient, TEAM_MAX};
 pub use page::{BadPage, PAGE_EVENTS, Page, Seal, chain, compare, unsealed};
 
+mod counters;
 mod folded;
 mod line;
 mod log;
 mod mend;
+mod outgoing;
 mod page;
 
 /// Most attachments of a message.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::ids::{AgentName, TokenName};
+use crate::ids::{AgentName, PersonaName, TokenName};
 
 /// Prefix of all our tokens, which makes them recognisable anywhere.
 const PREFIX: &str = "gaf_";
@@ -44,12 +44,36 @@ pub struct Token {
     /// The agent that has it; a person without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
+    /// The only persona as which it sends and reads mail; any without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona: Option<PersonaName>,
     /// Since when.
     pub created_at: Timestamp,
     /// Until when; for ever without it.
     pub expires_at: Option<Timestamp>,
     /// Since when it opens nothing any more.
     pub revoked_at: Option<Timestamp>,
+}
+
+/// What a token is made for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rights {
+    /// Its scope.
+    pub scope: Scope,
+    /// The agent that has it; a person without one.
+    pub agent: Option<AgentName>,
+    /// The only persona as which it sends and reads mail.
+    pub persona: Option<PersonaName>,
+}
+
+impl From<(Scope, Option<&AgentName>)> for Rights {
+    fn from((scope, agent): (Scope, Option<&AgentName>)) -> Self {
+        Self {
+            scope,
+            agent: agent.cloned(),
+            persona: None,
+        }
+    }
 }
 
 /// Why a known token is refused.
@@ -65,7 +89,7 @@ impl Token {
     /// A new token and its text, made of random bytes, which is shown once and kept nowhere.
     pub fn new(
         name: TokenName,
-        (scope, agent): (Scope, Option<AgentName>),
+        rights: Rights,
         (created_at, expires_at): (Timestamp, Option<Timestamp>),
         random: [u8; 32],
     ) -> (Self, String) {
@@ -73,8 +97,9 @@ impl Token {
         let token = Self {
             digest: digest(&text),
             name,
-            scope,
-            agent,
+            scope: rights.scope,
+            agent: rights.agent,
+            persona: rights.persona,
             created_at,
             expires_at,
             revoked_at: None,
@@ -117,7 +142,12 @@ mod tests {
     fn a_token_names_itself_and_is_recognised_as_a_secret() {
         let name: TokenName = "ci-bot".parse().unwrap();
         let until = Some(at(100));
-        let (token, text) = Token::new(name.clone(), (Scope::Read, None), (at(0), until), [7; 32]);
+        let (token, text) = Token::new(
+            name.clone(),
+            (Scope::Read, None).into(),
+            (at(0), until),
+            [7; 32],
+        );
         assert_eq!(name_in(&text), Some(name));
         assert_eq!(token.digest, digest(&text));
         let stored = serde_json::to_string(&token).unwrap();

@@ -1,6 +1,7 @@
 //! Where everything is stored. Nothing above this module knows a partition or a sort key.
 
 mod deliveries;
+mod mail;
 mod pipelines;
 
 use domain::ids::{
@@ -10,8 +11,7 @@ use domain::ids::{
 use domain::redelivery::Log;
 use jiff::Timestamp;
 
-pub use deliveries::*;
-pub use pipelines::*;
+pub use self::{deliveries::*, mail::*, pipelines::*};
 
 use crate::ports::{Key, ListKey};
 
@@ -31,7 +31,6 @@ pub const AGENTS: &str = "agents";
 pub const TOKENS: &str = "tokens";
 /// The list of all events, oldest first.
 pub const EVENTS: &str = "events";
-
 /// The list of logs of webhook deliveries.
 pub const HOOK_LOGS: &str = "hook-logs";
 

@@ -36,6 +36,7 @@ pub mod inbox;
 pub mod installation;
 pub mod jobs;
 pub mod machine;
+pub mod mail;
 pub mod readings;
 mod resume;
 pub mod settings;

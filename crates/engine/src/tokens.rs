@@ -1,24 +1,25 @@
 //! Tokens of our own HTTP API, as people make and revoke them.
 
-use domain::ids::{AgentName, TokenName};
+use domain::ids::TokenName;
 use domain::job::NotNow;
-use domain::token::{Scope, Token};
+use domain::token::{Rights, Token};
 use jiff::SignedDuration;
 
 use crate::backend::{Backend, Error};
 
 impl Backend {
-    /// Makes a token of a person, or of an agent, out of random bytes; answers it with its text, which is kept nowhere.
+    /// Makes a token of a person, an agent or a persona out of random bytes; answers it with its text, which is kept
+    /// nowhere.
     pub async fn create_token(
         &self,
         name: &TokenName,
-        (scope, agent): (Scope, Option<&AgentName>),
+        rights: impl Into<Rights>,
         lasts: Option<SignedDuration>,
         random: [u8; 32],
     ) -> Result<(Token, String), Error> {
         let now = self.now();
         let until = lasts.and_then(|lasts| now.checked_add(lasts).ok());
-        let (token, text) = Token::new(name.clone(), (scope, agent.cloned()), (now, until), random);
+        let (token, text) = Token::new(name.clone(), rights.into(), (now, until), random);
         let before = self.store.token(name).await?;
         if before
             .as_ref()

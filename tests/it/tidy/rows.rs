@@ -19,14 +19,14 @@ fn asked_for() -> Vec<String> {
     let c = (3..=19).chain(22..=28).chain(32..=36).chain(38..=42);
     let c = c.chain(44..=53).chain([55]).chain(57..=63);
     let c = c.chain(66..=69).chain([72, 73]).chain(75..=82);
-    let d = (5..=12).chain(14..=18).chain([43, 48]);
+    let d = (5..=12).chain(14..=19).chain([43, 48, 52]);
     let named = |name: &str, row: i32| format!("{name}{row}");
     a.map(|row| named("A", row))
         .chain((1..=57).map(|row| named("B", row)))
         .chain(ct.map(|row| named("CT", row)))
         .chain(c.map(|row| named("C", row)))
         .chain(d.map(|row| named("D", row)))
-        .chain((1..=6).chain(12..=17).map(|row| named("X", row)))
+        .chain((1..=6).chain(12..=18).map(|row| named("X", row)))
         .collect()
 }
 

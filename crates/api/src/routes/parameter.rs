@@ -2,8 +2,8 @@
 
 use client::wire::{
     ARTIFACTS_PAGE_MAX, DELIVERIES_LIMIT, DELIVERIES_LIMIT_MAX, EVENTS_LIMIT, EVENTS_LIMIT_MAX,
-    IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT, JOBS_LIMIT_MAX, PIPELINES_LIMIT,
-    PIPELINES_LIMIT_MAX, TRANSCRIPT_PAGE_MAX, WAIT_SECONDS_MAX,
+    IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT, JOBS_LIMIT_MAX, MAIL_LOG_PAGE_MAX,
+    MAILBOX_LIMIT_MAX, PIPELINES_LIMIT, PIPELINES_LIMIT_MAX, TRANSCRIPT_PAGE_MAX, WAIT_SECONDS_MAX,
 };
 
 use crate::deliveries::NEEDS;
@@ -112,6 +112,32 @@ pub(super) const TRANSCRIPT_PAGE: Parameter = number(
     (1, TRANSCRIPT_PAGE_MAX, 1),
     "Which page: a further one is named by the `next_page` of the one before.",
 );
+
+/// What a mailbox takes.
+pub(super) const MAILBOX: [Parameter; 3] = [
+    query(
+        "unread",
+        ParameterType::Switch,
+        "Only messages that are not read.",
+    ),
+    query(
+        "after",
+        ParameterType::Cursor,
+        "Goes on behind the message of this number.",
+    ),
+    number(
+        "limit",
+        (1, MAILBOX_LIMIT_MAX, MAILBOX_LIMIT_MAX),
+        "How many at most.",
+    ),
+];
+
+/// Which page of a log of mail is wanted.
+pub(super) const MAIL_LOG_PAGE: [Parameter; 1] = [number(
+    "page",
+    (0, MAIL_LOG_PAGE_MAX, 0),
+    "Which page: a further one is named by the `next_page` of the one before.",
+)];
 
 /// What `GET /pulls` takes.
 pub(super) const PULLS: [Parameter; 1] = [query(

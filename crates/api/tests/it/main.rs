@@ -11,6 +11,7 @@ mod delivery_agents;
 mod events;
 mod inbox;
 mod instead;
+mod mail;
 mod matrix;
 mod mcp;
 mod merging;

@@ -43,6 +43,10 @@ fn sound(id: &str) -> Option<Value> {
         "edit_source" => json!({}),
         "start_pipeline" => json!({ "repo": "acme/shop" }),
         "cancel_pipeline" | "start_requirement" => json!({}),
+        "send_mail" => json!({ "from": "weaver", "to": "art", "subject": "Hi", "body": "x" }),
+        "tag_mail" => json!({ "tag": "needs-action" }),
+        "read_mail" | "trash_mail" | "untrash_mail" | "rebuild_mail" | "seal_mail" => json!({}),
+        "import_mail" => json!({ "lines": [] }),
         "collect_session" => json!({ "session_id": "4711" }),
         "analyse_run" => json!({ "analysis": "It forgot the tests." }),
         "reject_delivery" => json!({ "reason": "Keep the old route." }),
@@ -57,7 +61,10 @@ fn sound(id: &str) -> Option<Value> {
         | "list_events" | "status" | "metrics" | "openapi" | "dashboard_link" | "health"
         | "github_webhook" | "delivery_schema" | "worker_status" | "list_sources"
         | "list_pipelines" | "show_pipeline" | "why_pipeline" | "list_requirements"
-        | "show_requirement" | "show_source" | "remove_source" | "sync_source" => Value::Null,
+        | "list_mailboxes" | "mail_log" | "mail_stats" | "show_mailbox" | "show_mail"
+        | "verify_mail" | "show_requirement" | "show_source" | "remove_source" | "sync_source" => {
+            Value::Null
+        }
         _ => return None,
     })
 }
@@ -111,6 +118,8 @@ impl Watched {
             ("{number}", "7"),
             ("{pipeline}", "01k0000000000000000000000p"),
             ("{requirement}", "ab12cd"),
+            ("{persona}", "art"),
+            ("{message}", "1"),
         ];
         parts.iter().fold(path.to_owned(), |path, (part, value)| {
             path.replace(part, value)

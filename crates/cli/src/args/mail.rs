@@ -3,9 +3,31 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use domain::ids::{Attachment, MailTag, MessageId, PersonaName, Subject};
+use domain::ids::{Attachment, MailTag, MessageId, PersonaName, RepoName, Subject};
+use domain::mail::Recipient;
+use url::Url;
 
 use super::value;
+
+/// Whose mail, and what to do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer mail inbox --persona curator\n  gaffer mail inbox --persona curator --repo acme/shop"
+)]
+pub(crate) struct MailArgs {
+    /// The mail of this source in a running `gaffer up`, in place of the file of this repository. The token is
+    /// GAFFER_TOKEN, else that of the data folder.
+    #[arg(long, global = true, value_name = "OWNER/REPO")]
+    pub(crate) repo: Option<RepoName>,
+
+    /// With `--repo`: where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+    #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
+    pub(crate) url: Option<Url>,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: MailCommand,
+}
 
 /// `gaffer mail`.
 #[derive(Debug, Subcommand)]
@@ -89,9 +111,9 @@ pub(crate) enum MailCommand {
     after_help = "Examples:\n  gaffer mail send --to curator --subject 'Conflict in PR #123' --body 'See the patch'\n  gaffer mail send --to art --subject Fix --body - --attach https://example.org/1.patch"
 )]
 pub(crate) struct SendArgs {
-    /// Whom to.
+    /// Whom to; `all@team` is every persona that has mail.
     #[arg(long, value_name = "PERSONA")]
-    pub(crate) to: PersonaName,
+    pub(crate) to: Recipient,
 
     /// What it is about: at most 200 characters on one line.
     #[arg(long, allow_hyphen_values = true)]

@@ -1,7 +1,7 @@
 //! `gaffer token`.
 
 use clap::{Subcommand, ValueEnum};
-use domain::ids::{AgentName, TokenName};
+use domain::ids::{AgentName, PersonaName, TokenName};
 use jiff::SignedDuration;
 
 use super::value;
@@ -11,7 +11,7 @@ use super::value;
 pub(crate) enum TokenCommand {
     /// Make a token, which is shown once and kept nowhere.
     #[command(
-        after_help = "Examples:\n  gaffer token create dashboard --scope read\n  gaffer token create bot --expires 90d\n  gaffer token create ci --stack gaffer\n  gaffer token create reviewer --agent bot"
+        after_help = "Examples:\n  gaffer token create dashboard --scope read\n  gaffer token create bot --expires 90d\n  gaffer token create ci --stack gaffer\n  gaffer token create reviewer --agent bot\n  gaffer token create mail-curator --persona curator"
     )]
     Create {
         /// Its name: a-z, 0-9 and `-`, a letter first.
@@ -26,6 +26,10 @@ pub(crate) enum TokenCommand {
         /// closed to it.
         #[arg(long, value_name = "NAME")]
         agent: Option<AgentName>,
+        /// The only persona as which it sends and reads mail; without one it speaks for any, but Gaffer's own only with
+        /// the scope `admin`.
+        #[arg(long, value_name = "NAME")]
+        persona: Option<PersonaName>,
     },
     /// List tokens, never with their secrets.
     #[command(after_help = "Example:\n  gaffer token list")]

@@ -24,12 +24,10 @@ pub(super) struct Backups {
 pub(super) fn read(place: &Place) -> Result<Backups> {
     let mut found = Backups::default();
     for (number, path) in files(&place.backups())? {
-        let page = page(&path)?;
-        let name = path.display();
-        match page {
+        match page(&path)? {
             Ok(page) => found.pages.push(page),
             Err(why) => {
-                found.broken = Some(format!("page {number} of the backups, {name}: {why}"));
+                found.broken = Some(told(number, &path, &why));
                 break;
             }
         }
@@ -46,12 +44,19 @@ pub(super) fn read(place: &Place) -> Result<Backups> {
     Ok(found)
 }
 
-/// How far the last page seals the log, without a look at the others. A broken one is told by `verify`.
-pub(super) fn seal(place: &Place) -> Result<Seal> {
-    let Some((_, last)) = files(&place.backups())?.pop() else {
-        return Ok(Seal::default());
+/// How far the last page seals the log, without a look at the others; or why that page cannot be relied on.
+pub(super) fn seal(place: &Place) -> Result<Result<Seal, String>> {
+    let Some((number, last)) = files(&place.backups())?.pop() else {
+        return Ok(Ok(Seal::default()));
     };
-    Ok(page(&last)?.map(|page| page.seals()).unwrap_or_default())
+    let page = page(&last)?;
+    Ok(page
+        .map(|page| page.seals())
+        .map_err(|why| told(number, &last, &why)))
+}
+
+fn told(number: u64, path: &Path, why: &BadPage) -> String {
+    format!("page {number} of the backups, {}: {why}", path.display())
 }
 
 fn page(path: &Path) -> Result<Result<Page, BadPage>> {

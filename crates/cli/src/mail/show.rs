@@ -6,14 +6,17 @@ use domain::ids::{MessageId, PersonaName};
 use domain::mail::{Counts, Mended, Message};
 use serde_json::json;
 
-use super::store::{Store, Verified};
+use super::store::Store;
 use crate::render::{Answer, value};
 use crate::switch::moment;
 
-/// A message was sent.
-pub(super) fn was_sent(message: MessageId, to: &PersonaName) -> Answer {
-    let told = json!({ "message_id": message, "to_persona": to });
-    Answer::new(told).line(format!("✅ Sent message {message}"))
+/// A message was sent, or one to each of the team.
+pub(super) fn was_sent(sent: &[(MessageId, PersonaName)]) -> Answer {
+    let one = |(message, to): &(MessageId, PersonaName)| json!({ "message_id": message, "to_persona": to });
+    let told = json!({ "sent": sent.iter().map(one).collect::<Vec<_>>() });
+    sent.iter().fold(Answer::new(told), |answer, (message, _)| {
+        answer.line(format!("✅ Sent message {message}"))
+    })
 }
 
 /// A subject from another program may have line breaks, and a list has one line for each message.
@@ -123,12 +126,7 @@ pub(super) fn stats(counts: &BTreeMap<PersonaName, Counts>) -> Answer {
 }
 
 /// What is wrong with the mail.
-pub(super) fn verified(verified: &Verified) -> Answer {
-    let Verified {
-        faults,
-        events,
-        pages,
-    } = verified;
+pub(super) fn verified(faults: &[String], (events, pages): (u64, u64)) -> Answer {
     let told = json!({ "faults": faults, "events": events, "pages": pages });
     let answer = faults.iter().fold(Answer::new(told), Answer::line);
     if !faults.is_empty() {
@@ -163,11 +161,17 @@ pub(super) fn mended(mended: &Mended, store: &Store) -> Answer {
 }
 
 /// Events were backed up.
-pub(super) fn sealed(count: usize) -> Answer {
+pub(super) fn sealed(count: u64) -> Answer {
     Answer::new(json!({ "sealed": count })).line(format!("Events backed up: {count}."))
 }
 
 /// Events were added.
-pub(super) fn imported(count: usize) -> Answer {
-    Answer::new(json!({ "imported": count })).line(format!("Events added: {count}."))
+pub(super) fn imported((added, there): (u64, u64)) -> Answer {
+    Answer::new(json!({ "added": added, "already_there": there }))
+        .line(format!("Events added: {added}, already there: {there}."))
+}
+
+/// Rows of a store were made of its log again.
+pub(super) fn rebuilt(changed: u64) -> Answer {
+    Answer::new(json!({ "changed": changed })).line(format!("Rows made again: {changed}."))
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use domain::ids::{MailEventId, MessageId};
-use domain::mail::{self, Fault, Log, Mail, MailAction, MailEvent, Mended, PAGE_EVENTS, Seal};
+use domain::mail::{
+    self, Fault, FaultKind, Imported, Log, Mail, MailAction, MailEvent, Mended, PAGE_EVENTS, Seal,
+};
 use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, Ids};
 use jiff::Timestamp;
@@ -43,6 +45,8 @@ pub(super) enum Mending {
 pub(super) struct Verified {
     /// What is wrong, each with its line or page.
     pub(super) faults: Vec<String>,
+    /// The page among it that cannot be relied on.
+    pub(super) broken_page: Option<String>,
     /// Events in the log.
     pub(super) events: usize,
     /// Sealed pages.
@@ -54,7 +58,15 @@ pub(super) struct Verified {
 struct Opened {
     _held: Option<Held>,
     bytes: Vec<u8>,
-    seal: Seal,
+    /// How far it is sealed, or what is wrong with the last page.
+    seal: Result<Seal, String>,
+}
+
+impl Opened {
+    fn seal(&self) -> Result<&Seal> {
+        let seal = self.seal.as_ref();
+        Ok(seal.map_err(|broken| super::broken_backups(broken))?)
+    }
 }
 
 impl Store {
@@ -96,7 +108,7 @@ impl Store {
     }
 
     fn whole<'a>(&self, opened: &'a Opened) -> Result<Log<'a>> {
-        let log = Log::read(&opened.bytes, &opened.seal);
+        let log = Log::read(&opened.bytes, opened.seal()?);
         if log.faults().is_empty() {
             return Ok(log);
         }
@@ -130,11 +142,12 @@ impl Store {
     /// Appends, and seals the pages that are full with so many events.
     fn add(&self, opened: &Opened, addition: &[u8], count: usize) -> Result<()> {
         place::append(&self.place.log(), addition)?;
-        if (count as u64) < opened.seal.events + PAGE_EVENTS {
+        let seal = opened.seal()?;
+        if (count as u64) < seal.events + PAGE_EVENTS {
             return Ok(());
         }
         let bytes = [&opened.bytes, addition].concat();
-        let log = Log::read(&bytes, &opened.seal);
+        let log = Log::read(&bytes, seal);
         // What was to be done is done, so this is no failure of the command.
         if let Err(error) = backups::seal_more(&self.place, &log, Sealing::Whole) {
             render::note(&format!("the mail was not backed up: {error:#}"));
@@ -148,22 +161,22 @@ impl Store {
         backups::seal_more(&self.place, &self.whole(&opened)?, Sealing::All)
     }
 
-    /// Adds the events of an export; returns how many those were.
-    pub(super) fn import(&self, other: &[u8]) -> Result<usize> {
+    /// Adds the events of an export.
+    pub(super) fn import(&self, other: &[u8]) -> Result<Imported> {
         self.place.make()?;
         let opened = self.open(Hold::Alone)?;
         let there = self.whole(&opened)?.lines().len();
-        let addition = mail::imported(&opened.bytes, other, &opened.seal).map_err(|faults| {
+        let seal = opened.seal()?;
+        let imported = mail::imported(&opened.bytes, other, seal).map_err(|faults| {
             let what = format!("these events do not fit: {}", told(&faults));
             let next =
                 "import all that `jules-mail export` prints, into a folder without other mail";
             Error::refused("bad_import", what, next)
         })?;
-        let count = Log::read(&addition, &opened.seal).lines().len();
-        if count > 0 {
-            self.add(&opened, &addition, there + count)?;
+        if imported.added > 0 {
+            self.add(&opened, &imported.text, there + imported.added)?;
         }
-        Ok(count)
+        Ok(imported)
     }
 
     /// Everything that is wrong.
@@ -173,11 +186,14 @@ impl Store {
         let backups = backups::read(&self.place)?;
         let log = Log::read(&bytes, &backups.seal);
         let mut faults = log.faults().to_vec();
+        // Each event that is missing is told by itself.
+        faults.retain(|fault| !matches!(fault.what, FaultKind::Short { .. }));
         faults.extend(mail::compare(&log, &backups.pages));
         faults.sort_by_key(|fault| fault.line);
         let faults = faults.iter().map(ToString::to_string);
         Ok(Verified {
-            faults: faults.chain(backups.broken).collect(),
+            faults: faults.chain(backups.broken.clone()).collect(),
+            broken_page: backups.broken,
             events: log.lines().len(),
             pages: backups.pages.len(),
         })

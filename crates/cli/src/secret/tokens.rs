@@ -1,8 +1,8 @@
 //! `gaffer token`: who may enter the HTTP API, and to do what.
 
 use anyhow::{Context, Result};
-use domain::ids::{AgentName, TokenName};
-use domain::token::{Scope, Token, TokenRejection};
+use domain::ids::{AgentName, PersonaName, TokenName};
+use domain::token::{Rights, Scope, Token, TokenRejection};
 use engine::backend::Backend;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -21,9 +21,10 @@ pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<
             scope,
             expires,
             agent,
+            persona,
         } => {
             let backend = StoreAccess::load(here).await?.backend;
-            create(&name, (scope, agent, expires), &backend)
+            create(&name, (scope, agent, persona), expires, &backend)
                 .await
                 .with_context(|| format!("making the token `{name}`"))
         }
@@ -43,7 +44,8 @@ pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<
 
 async fn create(
     name: &TokenName,
-    (scope, agent, expires): (ScopeName, Option<AgentName>, Option<SignedDuration>),
+    (scope, agent, persona): (ScopeName, Option<AgentName>, Option<PersonaName>),
+    expires: Option<SignedDuration>,
     backend: &Backend,
 ) -> Result<Answer> {
     if let Some(agent) = &agent {
@@ -55,7 +57,11 @@ async fn create(
         ScopeName::Admin => Scope::Admin,
     };
     let random: [u8; 32] = rand::random();
-    let rights = (scope, agent.as_ref());
+    let rights = Rights {
+        scope,
+        agent,
+        persona,
+    };
     let (token, text) = backend.create_token(name, rights, expires, random).await?;
     let until = token.expires_at.map(moment);
     let until = until.map_or_else(String::new, |until| format!(" until {until}"));
@@ -63,7 +69,7 @@ async fn create(
         Answer::new(json!({ "token": token_json(&token, backend), "value": text }))
             .line(format!(
                 "Token `{name}`{} allows `{}`{until}. It is shown only now:",
-                of_agent(&token),
+                of_holder(&token),
                 scope.word()
             ))
             .line(text)
@@ -71,9 +77,17 @@ async fn create(
     )
 }
 
-fn of_agent(token: &Token) -> String {
+fn of_holder(token: &Token) -> String {
     let agent = token.agent.as_ref();
-    agent.map_or_else(String::new, |agent| format!(" of the agent `{agent}`"))
+    let agent = agent.map_or_else(String::new, |agent| format!(" of the agent `{agent}`"));
+    let persona = token.persona.as_ref();
+    persona.map_or(agent.clone(), |persona| {
+        format!("{agent} of the persona `{persona}`")
+    })
+}
+
+fn or_dash(name: Option<&impl ToString>) -> String {
+    name.map_or_else(|| "-".to_owned(), ToString::to_string)
 }
 
 async fn list(backend: &Backend) -> Result<Answer> {
@@ -82,10 +96,8 @@ async fn list(backend: &Backend) -> Result<Answer> {
         vec![
             token.name.to_string(),
             token.scope.word().to_owned(),
-            token
-                .agent
-                .as_ref()
-                .map_or_else(|| "-".to_owned(), ToString::to_string),
+            or_dash(token.agent.as_ref()),
+            or_dash(token.persona.as_ref()),
             moment(token.created_at),
             token.expires_at.map_or_else(|| "-".to_owned(), moment),
             state(token, backend).to_owned(),
@@ -96,7 +108,9 @@ async fn list(backend: &Backend) -> Result<Answer> {
         .iter()
         .map(|it| token_json(&it.value, backend))
         .collect();
-    let head = ["token", "allows", "agent", "made", "until", "state"];
+    let head = [
+        "token", "allows", "agent", "persona", "made", "until", "state",
+    ];
     Ok(Answer::new(json!({ "tokens": all })).table(
         &head,
         rows,
@@ -115,7 +129,8 @@ fn state(token: &Token, backend: &Backend) -> &'static str {
 /// Never with its digest: it is of no use to people.
 fn token_json(token: &Token, backend: &Backend) -> Value {
     json!({
-        "name": token.name, "scope": token.scope, "agent": token.agent, "state": state(token, backend),
+        "name": token.name, "scope": token.scope, "agent": token.agent, "persona": token.persona,
+        "state": state(token, backend),
         "created_at": token.created_at, "expires_at": token.expires_at,
         "revoked_at": token.revoked_at,
     })

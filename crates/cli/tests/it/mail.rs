@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use crate::world::{FailureText, Ran, ran};
 
 mod mended;
+mod remote;
 mod typed;
 mod wrong;
 

@@ -14,7 +14,7 @@ use super::arguments::{self, ApprovePlan, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
 pub(super) use super::tool_error::ToolError;
-use super::{deliveries, inbox, insight, talk, transcripts, waiting};
+use super::{deliveries, inbox, insight, mail, talk, transcripts, waiting};
 use crate::wire::{
     self, ApproveRequest, CancelRequest, InvalidConstraint, JOBS_LIMIT, JobView, MergeRequest,
     RetryRequest,
@@ -87,6 +87,10 @@ pub(super) async fn call(
         Tool::DeliveryRetry => deliveries::retry(client, given).await,
         Tool::DeliveryCancel => deliveries::cancel(client, given).await,
         Tool::DeliveryTranscript => transcripts::read_page(client, given).await,
+        Tool::MailSend => mail::send(client, given).await,
+        Tool::MailInbox => mail::inbox(client, given).await,
+        Tool::MailRead => mail::read_mail(client, given).await,
+        Tool::MailTag => mail::tag(client, given).await,
     }
 }
 

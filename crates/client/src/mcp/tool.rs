@@ -84,6 +84,14 @@ pub(super) enum Tool {
     DeliveryCancel,
     /// Shows what was said and done in a run.
     DeliveryTranscript,
+    /// Sends mail.
+    MailSend,
+    /// Lists the mail of a persona.
+    MailInbox,
+    /// Shows a message.
+    MailRead,
+    /// Puts a tag on a message.
+    MailTag,
 }
 
 /// What calling a tool does to the world.
@@ -100,7 +108,7 @@ enum Does {
 
 impl Tool {
     /// All of them in the order of the list: first those that are always listed.
-    pub(super) const ALL: [Self; 33] = [
+    pub(super) const ALL: [Self; 37] = [
         Self::CreateJob,
         Self::RegisterJob,
         Self::GetJob,
@@ -134,6 +142,10 @@ impl Tool {
         Self::DeliveryRetry,
         Self::DeliveryCancel,
         Self::DeliveryTranscript,
+        Self::MailSend,
+        Self::MailInbox,
+        Self::MailRead,
+        Self::MailTag,
     ];
 
     /// Its set; `None` for those that are always listed.
@@ -168,6 +180,9 @@ impl Tool {
             | Self::DeliveryRetry
             | Self::DeliveryCancel
             | Self::DeliveryTranscript => Some(Toolset::Deliveries),
+            Self::MailSend | Self::MailInbox | Self::MailRead | Self::MailTag => {
+                Some(Toolset::Mail)
+            }
         }
     }
 
@@ -207,6 +222,10 @@ impl Tool {
             Self::DeliveryRetry => "delivery_retry",
             Self::DeliveryCancel => "delivery_cancel",
             Self::DeliveryTranscript => "delivery_transcript",
+            Self::MailSend => "mail_send",
+            Self::MailInbox => "mail_inbox",
+            Self::MailRead => "mail_read",
+            Self::MailTag => "mail_tag",
         }
     }
 
@@ -271,6 +290,10 @@ impl Tool {
             Self::DeliveryRetry => "Try the failed phase of a delivery again.",
             Self::DeliveryCancel => "Call off what a delivery is doing.",
             Self::DeliveryTranscript => "Show what was said and done in a run.",
+            Self::MailSend => "Send mail to another persona of a repository.",
+            Self::MailInbox => "List the mail of a persona, the oldest first.",
+            Self::MailRead => "Show a message and mark it read.",
+            Self::MailTag => "Put a tag on a message, or take it off.",
         }
     }
 
@@ -288,12 +311,14 @@ impl Tool {
             | Self::ListEvents
             | Self::DeliveryList
             | Self::DeliveryGet
-            | Self::DeliveryTranscript => Does::Reads,
+            | Self::DeliveryTranscript
+            | Self::MailInbox => Does::Reads,
             Self::DeliveryCreate
             | Self::CreateJob
             | Self::SendMessage
             | Self::TakeWakes
-            | Self::ExtendWake => Does::Writes,
+            | Self::ExtendWake
+            | Self::MailSend => Does::Writes,
             Self::RegisterJob
             | Self::ApprovePlan
             | Self::RequestRetry
@@ -305,7 +330,9 @@ impl Tool {
             | Self::DeliveryApprove
             | Self::DeliveryReject
             | Self::DeliveryVerdict
-            | Self::DeliveryRetry => Does::WritesOnce,
+            | Self::DeliveryRetry
+            | Self::MailRead
+            | Self::MailTag => Does::WritesOnce,
             Self::MergePr | Self::CancelJob | Self::DeliveryCancel => Does::Ends,
         }
     }

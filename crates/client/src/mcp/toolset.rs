@@ -17,6 +17,8 @@ pub enum Toolset {
     Inbox,
     /// From an issue to a closed delivery.
     Deliveries,
+    /// Mail between the personas of a repository.
+    Mail,
 }
 
 /// A name that no toolset has.
@@ -26,7 +28,7 @@ pub struct UnknownToolset(String);
 
 impl Toolset {
     /// All of them, in the order of the list.
-    pub const ALL: [Self; 3] = [Self::Insight, Self::Inbox, Self::Deliveries];
+    pub const ALL: [Self; 4] = [Self::Insight, Self::Inbox, Self::Deliveries, Self::Mail];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Toolset {
             Self::Insight => "insight",
             Self::Inbox => "inbox",
             Self::Deliveries => "deliveries",
+            Self::Mail => "mail",
         }
     }
 

@@ -87,6 +87,18 @@ texts! {
     ArtefactId = { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
     /// The name of a trial run, with `mock` in it.
     MockTag = { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] };
+    /// Who mail is from or to.
+    PersonaName = { "pattern": "^[a-z][a-z0-9_-]{0,31}$", "examples": ["curator"] };
+    /// A persona, also as `curator@team`, or `all@team` for every persona that has mail.
+    Recipient = { "pattern": "^[a-z][a-z0-9_-]{0,31}(@team)?$", "examples": ["curator", "all@team"] };
+    /// What a message is about: one line of visible characters, without what looks like a secret.
+    Subject = { "minLength": 1, "maxLength": 200, "pattern": "\\S", "examples": ["Conflict in PR #102"] };
+    /// What a message says: at most 16,000 bytes as JSON, without what looks like a secret.
+    MailBody = { "maxLength": 16000 };
+    /// An address with https, without a user.
+    Attachment = { "pattern": "^https://[^\\s]+$", "maxLength": 1000, "examples": ["https://github.com/acme/shop/pull/7.patch"] };
+    /// A word on a message.
+    MailTag = { "pattern": "^[A-Za-z0-9_-]{1,40}$", "examples": ["needs-action"] };
     /// A moment, in UTC.
     Moment = { "format": "date-time", "examples": ["2026-03-01T12:00:00Z"] };
 }

@@ -239,6 +239,7 @@ fn requests_and_money_of_one_day_are_two_events() {
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
+        | Occurrence::Mail { .. }
         | Occurrence::Test => false,
     };
     assert!(says(money, "cost of a day"), "{money:?}");

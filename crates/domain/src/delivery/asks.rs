@@ -74,6 +74,7 @@ pub fn asking(event: &Event) -> Option<&DeliveryId> {
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
+        | Occurrence::Mail { .. }
         | Occurrence::Test => false,
     };
     event.aid.delivery.as_ref().filter(|_| is_own)

@@ -124,6 +124,7 @@ fn is_halt(what: &Occurrence) -> bool {
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
+        | Occurrence::Mail { .. }
         | Occurrence::Test => false,
     }
 }
@@ -140,6 +141,7 @@ pub fn is_answered(job: &Job, event: &Event) -> bool {
         | Occurrence::Error { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
+        | Occurrence::Mail { .. }
         | Occurrence::Test => false,
     }
 }
@@ -153,6 +155,7 @@ fn wants_merge(what: &Occurrence) -> bool {
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
+        | Occurrence::Mail { .. }
         | Occurrence::Test => false,
     }
 }
@@ -168,6 +171,7 @@ fn wants_retry(what: &Occurrence) -> bool {
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
+        | Occurrence::Mail { .. }
         | Occurrence::Test => false,
     }
 }

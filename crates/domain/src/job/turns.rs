@@ -107,11 +107,8 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
         }
         (Occurrence::PlanApproval { .. }, PlanApproval::Human) => vec![person],
         (Occurrence::PlanApproval { .. }, PlanApproval::Agent) => {
-            let agent = Answer {
-                who: Answerer::Agent,
-                within: Some(policy.answers.agent_within()),
-            };
-            vec![agent, person]
+            let (who, within) = (Answerer::Agent, Some(policy.answers.agent_within()));
+            vec![Answer { who, within }, person]
         }
         (
             Occurrence::Question { .. }
@@ -121,6 +118,7 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
             | Occurrence::Error { .. }
             | Occurrence::Stuck { .. }
             | Occurrence::Delivery { .. }
+            | Occurrence::Mail { .. }
             | Occurrence::Test,
             _,
         ) => policy.answers.in_turn(),
@@ -143,6 +141,7 @@ pub(super) fn begin(
         | Occurrence::Error { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
+        | Occurrence::Mail { .. }
         | Occurrence::Test => (AnnouncementTopic::Plan, None),
     };
     let steps = chain(what, context.policy);

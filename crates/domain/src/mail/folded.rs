@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Letter, MailAction, MailEvent};
 use crate::ids::{MailTag, MessageId, PersonaName};
 
+/// Most tags of a message: a person reads them, and a record has to hold them.
+pub const TAGS_MAX: usize = 20;
+
 /// A message as its recipient sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Its number.
     pub message_id: MessageId,
@@ -34,7 +37,7 @@ pub struct Message {
 }
 
 /// How much mail a persona has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Messages in the inbox.
     pub messages: usize,
@@ -69,6 +72,17 @@ pub struct NoSuchMessage {
     pub message: MessageId,
     /// Whose mailbox.
     pub persona: PersonaName,
+}
+
+/// Why an order is not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RefusedOrder {
+    /// There is no such message in this mailbox.
+    #[error(transparent)]
+    NoSuch(#[from] NoSuchMessage),
+    /// It has as many tags as a message may have.
+    #[error("message {0} has {max} tags already: take one off first", max = TAGS_MAX)]
+    Tags(MessageId),
 }
 
 /// All messages of a log.
@@ -132,20 +146,13 @@ impl Mail {
         (message, persona): (MessageId, &PersonaName),
         order: Order,
         now: Timestamp,
-    ) -> Result<Option<MailAction>, NoSuchMessage> {
-        let message = self.message(message, persona)?;
-        Ok(match order {
-            Order::Read if message.read_at.is_some() => None,
-            Order::Read => Some(MailAction::Read { at: now }),
-            Order::TagAdd(tag) if message.tags.contains(&tag) => None,
-            Order::TagAdd(tag) => Some(MailAction::TagAdd(tag)),
-            Order::TagRm(tag) if message.tags.contains(&tag) => Some(MailAction::TagRm(tag)),
-            Order::TagRm(_) => None,
-            Order::Trash if message.trashed => None,
-            Order::Trash => Some(MailAction::Trash),
-            Order::Untrash if message.trashed => Some(MailAction::Untrash),
-            Order::Untrash => None,
-        })
+    ) -> Result<Option<MailAction>, RefusedOrder> {
+        self.message(message, persona)?.ordered(order, now)
+    }
+
+    /// All messages, in order of their numbers.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.values()
     }
 
     /// Everyone who ever wrote or got a message, with how much there is.
@@ -153,13 +160,7 @@ impl Mail {
         let mut counts: BTreeMap<PersonaName, Counts> = BTreeMap::new();
         for message in self.messages.values() {
             let theirs = counts.entry(message.to_persona.clone()).or_default();
-            match (message.trashed, message.read_at) {
-                (true, _) => theirs.trashed += 1,
-                (false, read_at) => {
-                    theirs.messages += 1;
-                    theirs.unread += usize::from(read_at.is_none());
-                }
-            }
+            theirs.take_in(message);
             let sender = counts.entry(message.from_persona.clone()).or_default();
             sender.sent += 1;
         }
@@ -167,8 +168,54 @@ impl Mail {
     }
 }
 
+impl Counts {
+    /// What its recipient has more with a message.
+    pub(super) fn take_in(&mut self, message: &Message) {
+        if message.trashed {
+            self.trashed += 1;
+        } else {
+            self.messages += 1;
+            self.unread += usize::from(message.read_at.is_none());
+        }
+    }
+
+    /// What its recipient has less without a message that was taken in.
+    pub(super) fn take_out(&mut self, message: &Message) {
+        if message.trashed {
+            self.trashed = self.trashed.saturating_sub(1);
+        } else {
+            let unread = usize::from(message.read_at.is_none());
+            self.messages = self.messages.saturating_sub(1);
+            self.unread = self.unread.saturating_sub(unread);
+        }
+    }
+}
+
 impl Message {
-    fn sent((message_id, ts): (MessageId, Timestamp), letter: &Letter) -> Self {
+    /// The event that an order takes; none where things are so already.
+    pub fn ordered(
+        &self,
+        order: Order,
+        now: Timestamp,
+    ) -> Result<Option<MailAction>, RefusedOrder> {
+        Ok(match order {
+            Order::Read if self.read_at.is_some() => None,
+            Order::Read => Some(MailAction::Read { at: now }),
+            Order::TagAdd(tag) if self.tags.contains(&tag) => None,
+            Order::TagAdd(_) if self.tags.len() >= TAGS_MAX => {
+                return Err(RefusedOrder::Tags(self.message_id));
+            }
+            Order::TagAdd(tag) => Some(MailAction::TagAdd(tag)),
+            Order::TagRm(tag) if self.tags.contains(&tag) => Some(MailAction::TagRm(tag)),
+            Order::TagRm(_) => None,
+            Order::Trash if self.trashed => None,
+            Order::Trash => Some(MailAction::Trash),
+            Order::Untrash if self.trashed => Some(MailAction::Untrash),
+            Order::Untrash => None,
+        })
+    }
+
+    pub(super) fn sent((message_id, ts): (MessageId, Timestamp), letter: &Letter) -> Self {
         Self {
             message_id,
             ts,

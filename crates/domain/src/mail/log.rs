@@ -73,6 +73,14 @@ pub enum FaultKind {
         /// The last.
         to: MessageId,
     },
+    /// The log has fewer events than its sealed pages.
+    #[error("events are missing: the backups have {sealed}, the log has {there}")]
+    Short {
+        /// How many are sealed.
+        sealed: u64,
+        /// How many the log has.
+        there: u64,
+    },
     /// A sealed page has the line otherwise.
     #[error("the event `{id}` is not as page {page} of the backups has it")]
     Changed {
@@ -126,6 +134,7 @@ impl<'a> Log<'a> {
         log.reject_far(seal);
         log.reject_doubles();
         log.look_for_gaps(seal);
+        log.compare_length(seal);
         log.faults.sort_by_key(|fault| fault.line);
         log
     }
@@ -207,6 +216,16 @@ impl<'a> Log<'a> {
         }
         let gaps: Vec<Fault> = self.missing.iter().map(|gap| self.gap(*gap)).collect();
         self.faults.extend(gaps);
+    }
+
+    /// Without the pages themselves only their number of events tells that the end of a log is lost.
+    fn compare_length(&mut self, seal: &Seal) {
+        let (sealed, there) = (seal.events, self.lines.len() as u64);
+        if there < sealed {
+            let line = self.lines.last().map_or(1, |line| line.number + 1);
+            let what = FaultKind::Short { sealed, there };
+            self.faults.push(Fault { line, what });
+        }
     }
 
     /// A gap is told at the first line that needs what is missing.

@@ -1,9 +1,10 @@
 //! What makes a broken log whole: the valid lines it has, the lines of sealed pages, and a note of every message that is lost.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use super::line::{Entry, parse};
 use super::log::{Fault, FaultKind, Log};
 use super::page::{Page, Seal};
 use super::{MailAction, MailEvent};
@@ -82,12 +83,48 @@ pub fn restore(bytes: &[u8], (pages, seal): (&[Page], &Seal), now: Timestamp) ->
     }
 }
 
-/// What has to be written behind a log to add those lines of another that it lacks; or why they do not fit.
-pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Vec<u8>, Vec<Fault>> {
+/// What an import adds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// What has to be written behind the log.
+    pub text: Vec<u8>,
+    /// How many events that adds.
+    pub added: usize,
+    /// How many of the import the log had already.
+    pub there: usize,
+}
+
+/// The lines of a log, so that each beginning of them is whole too: a note that a message is lost stands where that
+/// message would.
+pub fn in_order(text: &str) -> Vec<String> {
+    let (mut lost, mut others) = (BTreeMap::new(), Vec::new());
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        match parse(line.as_bytes()) {
+            Ok(Entry::Event(event)) if event.what == MailAction::Lost => {
+                lost.insert(event.message, line.to_owned());
+            }
+            entry => others.push((entry.ok(), line.to_owned())),
+        }
+    }
+    let mut ordered = Vec::new();
+    for (entry, line) in others {
+        if let Some(message) = entry.and_then(|entry| entry.message()) {
+            let behind = lost.split_off(&message);
+            ordered.extend(std::mem::replace(&mut lost, behind).into_values());
+        }
+        ordered.push(line);
+    }
+    ordered.extend(lost.into_values());
+    ordered
+}
+
+/// What adds those lines of another log that a log lacks; or why they do not fit.
+pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Imported, Vec<Fault>> {
     let log = Log::read(bytes, seal);
+    // An export may be of a part of the log only.
     let reached = Seal {
         message: Some(log.next()),
-        ..seal.clone()
+        events: 0,
     };
     let incoming = Log::read(other, &reached);
     let is_theirs = |fault: &&Fault| !matches!(fault.what, FaultKind::Gap { .. });
@@ -96,17 +133,22 @@ pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Vec<u8>, Vec<
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let there: BTreeSet<&[u8]> = log.lines().iter().map(|line| line.bytes).collect();
+    let known: BTreeSet<&[u8]> = log.lines().iter().map(|line| line.bytes).collect();
     let lines = incoming.lines().iter().map(|line| line.bytes);
-    let new: Vec<&[u8]> = lines.filter(|line| !there.contains(line)).collect();
+    let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = lines.partition(|line| known.contains(line));
+    let mut imported = Imported {
+        text: Vec::new(),
+        added: new.len(),
+        there: old.len(),
+    };
     if new.is_empty() {
-        return Ok(Vec::new());
+        return Ok(imported);
     }
-    let mut addition = log.separator().as_bytes().to_vec();
-    addition.extend(new.join(&b'\n'));
-    addition.push(b'\n');
-    match Log::read(&[bytes, &addition].concat(), seal).faults() {
-        [] => Ok(addition),
+    imported.text.extend(log.separator().as_bytes());
+    imported.text.extend(new.join(&b'\n'));
+    imported.text.push(b'\n');
+    match Log::read(&[bytes, &imported.text].concat(), seal).faults() {
+        [] => Ok(imported),
         faults => Err(faults.to_vec()),
     }
 }

@@ -34,7 +34,7 @@ struct Header {
 }
 
 /// A page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     header: Header,
     lines: Vec<String>,

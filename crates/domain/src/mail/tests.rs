@@ -1,8 +1,11 @@
 //! Mail as data: lines, mailboxes, logs that are broken, and pages.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 mod broken;
+mod counted;
 mod mailboxes;
 mod pages;
 

@@ -41,6 +41,7 @@ pub(super) fn event_label(event: &Event) -> String {
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
+        | Occurrence::Mail { .. }
         | Occurrence::Test) => panic!("{what:?}"),
     }
 }

@@ -187,6 +187,15 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
             let words = format!("{} {summary}", ask.sentence());
             (text(&words), asked(ask))
         }
+        Occurrence::Mail {
+            from,
+            message,
+            words,
+        } => {
+            let payload = json!({ "message_id": message, "from_persona": from });
+            let words = format!("{from} wrote message {message} to human: {words}");
+            (text(&words), Some(payload))
+        }
         Occurrence::Test => (
             text("A test: nothing happened, and nothing has to be done."),
             None,

@@ -115,6 +115,7 @@ fn what(event: &Event) -> String {
             DeliveryAsk::Checkpoint { phase } => format!("a delivery waits after {phase}"),
             DeliveryAsk::Review { .. } => "a change waits for a review".to_owned(),
         },
+        Occurrence::Mail { from, .. } => format!("{from} wrote"),
         Occurrence::Test => "a test message".to_owned(),
     }
 }
@@ -125,6 +126,7 @@ fn said(event: &Event) -> Option<String> {
         Occurrence::Error { reason, .. } => reason,
         Occurrence::Stuck { last_words } => last_words.as_ref()?,
         Occurrence::Delivery { summary, .. } => summary,
+        Occurrence::Mail { words, .. } => words,
         Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }

@@ -520,6 +520,11 @@ fn the_title_of_every_kind_of_event_is_one_short_line_without_the_words_of_other
             reason: long.clone(),
         },
         Occurrence::Stuck { last_words: text() },
+        Occurrence::Mail {
+            from: "curator".parse().unwrap(),
+            message: "42".parse().unwrap(),
+            words: long.clone(),
+        },
         Occurrence::Test,
     ];
     for what in kinds {

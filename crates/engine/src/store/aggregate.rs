@@ -8,6 +8,7 @@ use domain::ids::{
     AccountName, AgentName, ArtefactId, DeliveryId, JobId, PipelineId, RepoName, TokenName,
 };
 use domain::intake::Intake;
+use domain::mail::Counters;
 use domain::notes::Notes;
 use domain::pipeline::{Pipeline, Requirement};
 use domain::policy::Source;
@@ -372,6 +373,7 @@ macro_rules! single {
 
 plain! {
     Merges, RepoName, "merges of", keys::merges;
+    Counters, RepoName, "mail of", keys::mail;
     Notes, JobId, "notes of job", keys::notes;
     Consumption, str, "usage of", keys::usage;
 }

@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod jobs;
+mod mail;
 mod pipelines;
 mod pulls;
 mod settings;
@@ -56,6 +57,7 @@ impl Samples {
         jobs::put(&mut samples);
         pulls::put(&mut samples);
         deliveries::put(&mut samples);
+        mail::put(&mut samples);
         let [source, ..] = settings::sources();
         let job = jobs::job(Origin::Created, queued());
         let pull = pulls::bare(PullPhase::Open);
@@ -292,6 +294,11 @@ fn occurrences() -> Vec<Occurrence> {
                 head: sha('a'),
             },
             summary: "Add search".to_owned(),
+        },
+        Occurrence::Mail {
+            from: "curator".parse().expect("a persona"),
+            message: "42".parse().expect("a number"),
+            words: "Which database?".to_owned(),
         },
         Occurrence::Test,
     ]

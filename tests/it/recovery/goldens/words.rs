@@ -97,7 +97,7 @@ words! {
     }
     MissingChecksCause { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
     MergeInput { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
-    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Delivery, Test }
+    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Delivery, Mail, Test }
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
@@ -221,6 +221,11 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::JobListed
         | Kind::Lane
         | Kind::Looked
+        | Kind::Mail
+        | Kind::MailBox
+        | Kind::MailLine
+        | Kind::MailPage
+        | Kind::MailSent
         | Kind::Tick
         | Kind::Merges
         | Kind::Notes

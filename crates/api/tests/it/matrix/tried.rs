@@ -2,6 +2,7 @@
 
 use api::{JOB_BODY_BYTES_MAX, ParameterType, RequestBody, Route};
 use client::wire::IDEMPOTENCY_KEY;
+use domain::ids::PersonaName;
 use serde_json::{Map, Value, json};
 
 /// The document lists the fields of each body.
@@ -126,12 +127,15 @@ pub(super) fn bad_paths(path: &str, whole: &dyn Fn(&str) -> String, body: &Value
         "{number}",
         "{pipeline}",
         "{requirement}",
+        "{persona}",
+        "{message}",
     ];
     let varying = parts.into_iter().filter(|part| path.contains(part));
     let spoilt = varying.flat_map(|part| {
         nowhere()
             .into_iter()
-            // Every number may be that of a pull request.
+            // Each persona has a mailbox, and every number may be that of a pull request.
+            .filter(move |bad| part != "{persona}" || bad.parse::<PersonaName>().is_err())
             .filter(move |bad| part != "{number}" || bad.parse::<u64>().is_err())
             .map(move |bad| path.replace(part, &bad))
     });

@@ -126,6 +126,11 @@ fn named_part(name: &str) -> Value {
             json!({ "type": "string", "pattern": word }),
             "The repository without its owner.",
         ),
+        "persona" => (named("PersonaName"), "The persona."),
+        "message" => (
+            json!({ "type": "integer", "minimum": 1 }),
+            "The number of the message.",
+        ),
         "pipeline" => (named("PipelineId"), "The run of a pipeline."),
         "requirement" => (named("ArtefactId"), "The requirement."),
         "number" => (

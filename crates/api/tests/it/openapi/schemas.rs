@@ -5,12 +5,14 @@ use client::wire::{
     Artifacts, CancelDelivery, CancelPipeline, CancelRequest, CollectRequest, CreateDelivery,
     CreateJob, CreateSource, DashboardLink, Deliveries, DeliveryRun, DeliveryView, DeliveryWhy,
     EditDelivery, EditSource, EffectView, EventPage, Events, ExecuteDelivery, Extend, Extended,
-    FixDelivery, GiveBack, GivenBack, Health, IntakeResult, JobView, Jobs, MergeRequest, Merged,
-    Message, Messages, Pending, PipelineView, PipelineWhy, Pipelines, PlanRequest, Problem, Pulls,
-    PushTaken, PushedSession, RegisterRequest, Registered, RejectDelivery, RequirementView,
-    Requirements, RetryDelivery, RetryRequest, SourceRemoved, SourceView, Sources, SplitRequest,
-    StartDelivery, StartPipeline, StartRequirement, Status, TakeRequest, Taken, Transcript,
-    VerdictRequest, Why, Workers,
+    FixDelivery, GiveBack, GivenBack, Health, ImportMail, IntakeResult, JobView, Jobs,
+    MailImported, MailLog, MailMessage, MailRebuilt, MailSealed, MailSent, MailStats, MailVerified,
+    Mailbox, MarkMail, MergeRequest, Merged, Message, Messages, Pending, PipelineView, PipelineWhy,
+    Pipelines, PlanRequest, Problem, Pulls, PushTaken, PushedSession, RegisterRequest, Registered,
+    RejectDelivery, RequirementView, Requirements, RetryDelivery, RetryRequest, SendMail,
+    SourceRemoved, SourceView, Sources, SplitRequest, StartDelivery, StartPipeline,
+    StartRequirement, Status, TagMail, TakeRequest, Taken, Transcript, VerdictRequest, Why,
+    Workers,
 };
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -93,6 +95,7 @@ impl Schemas {
         schemas.answer::<Why>();
         schemas.answer::<Workers>();
         schemas.of_pipelines();
+        schemas.of_mail();
         schemas
     }
 
@@ -105,6 +108,22 @@ impl Schemas {
         self.answer::<PipelineWhy>();
         self.answer::<Requirements>();
         self.answer::<RequirementView>();
+    }
+
+    fn of_mail(&mut self) {
+        self.send::<SendMail>();
+        self.send::<MarkMail>();
+        self.send::<TagMail>();
+        self.send::<ImportMail>();
+        self.answer::<MailVerified>();
+        self.answer::<MailRebuilt>();
+        self.answer::<MailSealed>();
+        self.answer::<MailImported>();
+        self.answer::<MailSent>();
+        self.answer::<MailMessage>();
+        self.answer::<Mailbox>();
+        self.answer::<MailLog>();
+        self.answer::<MailStats>();
     }
 
     fn send<T: JsonSchema>(&mut self) {

@@ -218,6 +218,7 @@ const ROWS: &[Row] = &[
         &[
             NAME,
             &[("scope", Strict), ("expires", Strict), ("agent", Strict)],
+            PERSONA,
         ],
     ),
     ("token list", &[]),
@@ -381,7 +382,7 @@ const ROWS: &[Row] = &[
     ("workflow generate", &[&[("runner", Strict)]]),
     ("workflow run", &[REPO, URL, OF_LAYER]),
     ("run", &[REPO, URL, OF_LAYER, &[("branch", Strict)]]),
-    ("mail", &[]),
+    ("mail", &[REPO, URL]),
     (
         "mail send",
         &[&[

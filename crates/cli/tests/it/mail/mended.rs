@@ -114,6 +114,13 @@ fn a_restore_brings_back_what_was_sealed() {
             "what came after the page stays"
         );
     }
+    // A tag has no number of its own that would be missed.
+    office.prints("jules-mail tag add 3 x --persona art; jules-mail seal");
+    office.prints("cd .jules/mail; sed -i '$d' events.jsonl");
+    let refused = office.refused("jules-mail inbox --persona art");
+    assert_eq!(refused.code, "broken_mail");
+    assert!(refused.error.contains("events are missing"), "{refused:?}");
+    office.prints("jules-mail restore; jules-mail verify");
     let gone =
         office.prints("rm .jules/mail/events.jsonl; jules-mail inbox --persona art 2>&1 || true");
     assert!(
@@ -136,8 +143,15 @@ fn a_page_that_was_changed_is_told_and_not_used() {
         verified.code == 1 && verified.says("page 2 of the backups"),
         "{verified:?}"
     );
-    let refused = office.refused("jules-mail seal");
-    assert_eq!((refused.code.as_str(), refused.exit), ("broken_backups", 1));
+    assert!(verified.stderr.contains("move this page"), "{verified:?}");
+    for command in COMMANDS {
+        let refused = office.refused(&format!("jules-mail {command}"));
+        let told = (refused.code.as_str(), refused.exit);
+        assert_eq!(told, ("broken_backups", 1), "{command}");
+        assert!(refused.error.contains("page 2"), "{command}: {refused:?}");
+    }
+    let log = office.types("jules-mail log");
+    assert_eq!((log.code, log.stdout.as_str()), (1, office.text().as_str()));
     office.prints("sed -i '1s/.*/nonsense/' .jules/mail/events.jsonl");
     let told = office.json("jules-mail restore");
     assert_eq!((&told["kept"], &told["restored"]), (&1.into(), &1.into()));
@@ -156,7 +170,7 @@ fn each_hundred_events_are_sealed_by_themselves() {
     office.prints(&format!("seq 99 | jq -c '{line}' > many"));
     assert_eq!(
         office.prints("jules-mail import many"),
-        "Events added: 99.\n"
+        "Events added: 99, already there: 0.\n"
     );
     let page = |number: u32| office.file(&format!(".jules/mail/backups/page-00000{number}.jsonl"));
     assert!(!page(1).exists());
@@ -178,12 +192,14 @@ fn an_export_is_imported_whole_or_not_at_all() {
     let all = office.file("all").display().to_string();
     assert_eq!(fs::read_to_string(&all).unwrap(), office.text());
     let import = format!("jules-mail import {all}");
-    assert_eq!(other.prints(&import), "Events added: 3.\n");
+    let added =
+        |added: u32, there: u32| format!("Events added: {added}, already there: {there}.\n");
+    assert_eq!(other.prints(&import), added(3, 0));
     assert_eq!(other.text(), office.text());
-    assert_eq!(other.prints(&import), "Events added: 0.\n");
+    assert_eq!(other.prints(&import), added(0, 3));
     office.sent(&["art"]);
     office.prints("jules-mail export > all");
-    assert_eq!(other.prints(&import), "Events added: 1.\n");
+    assert_eq!(other.prints(&import), added(1, 3));
 
     let mixed = Office::new();
     mixed.sent(&["curator"]);

@@ -212,3 +212,21 @@ fn a_body_is_read_from_standard_input() {
     let bodies = [0, 1, 2].map(|at| inbox["messages"][at]["body"].clone());
     assert_eq!(bodies, ["one\ntwo", "", "- b"]);
 }
+
+#[test]
+fn mail_to_the_team_is_one_line_for_each_persona() {
+    let office = Office::new();
+    let all = "jules-mail send --from art --to all@team --subject Hi --body x";
+    let refused = office.refused(all);
+    assert_eq!((refused.code.as_str(), refused.exit), ("usage", 2));
+    assert!(!office.file(".jules").exists(), "nothing was sent");
+    office.sent(&["art", "bolt", "curator@team", "human"]);
+    let inbox = office.prints("jules-mail inbox --persona curator");
+    assert_eq!(inbox, "* #3 | weaver | Hi\n");
+    assert_eq!(
+        office.prints(all),
+        "✅ Sent message #5\n✅ Sent message #6\n"
+    );
+    let bolt = office.prints("jules-mail inbox --persona bolt");
+    assert_eq!(bolt, "* #2 | weaver | Hi\n* #5 | art | Hi\n");
+}

@@ -4,7 +4,7 @@ use rmcp::model::JsonObject;
 
 use super::Tool;
 use crate::mcp::schema::schema;
-use crate::mcp::{answers, arguments, deliveries, inbox, insight, transcripts};
+use crate::mcp::{answers, arguments, deliveries, inbox, insight, mail, transcripts};
 
 impl Tool {
     /// The schema of its arguments.
@@ -42,6 +42,10 @@ impl Tool {
                 schema::<deliveries::OneDelivery>()
             }
             Self::DeliveryTranscript => schema::<transcripts::ReadTranscript>(),
+            Self::MailSend => schema::<mail::Send>(),
+            Self::MailInbox => schema::<mail::Inbox>(),
+            Self::MailRead => schema::<mail::Read>(),
+            Self::MailTag => schema::<mail::Tag>(),
         }
     }
 
@@ -70,6 +74,10 @@ impl Tool {
             Self::DeliveryList => schema::<deliveries::DeliveriesAnswer>(),
             Self::DeliveryGet => schema::<deliveries::DeliveryAnswer>(),
             Self::DeliveryTranscript => schema::<transcripts::TranscriptAnswer>(),
+            Self::MailSend => schema::<mail::SentAnswer>(),
+            Self::MailInbox => schema::<mail::InboxAnswer>(),
+            Self::MailRead => schema::<mail::MailAnswer>(),
+            Self::MailTag => schema::<mail::TagsAnswer>(),
             Self::DeliveryCreate
             | Self::DeliveryStart
             | Self::DeliveryPlan

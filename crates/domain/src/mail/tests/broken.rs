@@ -115,7 +115,24 @@ fn what_is_missing_at_the_end_shows_by_the_seal() {
     );
     assert_eq!(read.next(), id(4), "no number is given twice");
     let read = Log::read(b"", &seal);
-    assert_eq!(read.faults().len(), 1, "a log that is gone is not empty");
+    assert_eq!(read.faults().len(), 2, "a log that is gone is not empty");
+}
+
+#[test]
+fn events_without_numbers_that_are_missing_at_the_end_show_by_their_count() {
+    let read_it = event(2, 1, MailAction::Read { at: at(3) });
+    let sealed = [send(1, 1, "art"), read_it, event(3, 1, MailAction::Trash)];
+    let seal = Seal {
+        events: 3,
+        message: Some(id(1)),
+    };
+    let faults = |text: &str| -> Vec<String> {
+        let read = Log::read(text.as_bytes(), &seal);
+        read.faults().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(faults(&log(sealed.clone())), [""; 0]);
+    let told = "line 2: events are missing: the backups have 3, the log has 1";
+    assert_eq!(faults(&log(sealed[..1].to_vec())), [told]);
 }
 
 #[test]
@@ -157,15 +174,16 @@ fn lines_of_another_log_are_added_once() {
     let events = three();
     let (first, all) = (log(events[..1].to_vec()), log(events.clone()));
     let added = |text: &str, other: &str| imported(text.as_bytes(), other.as_bytes(), &seal);
-    assert_eq!(added("", &all), Ok(all.clone().into_bytes()));
-    let rest = log(events[1..].to_vec()).into_bytes();
-    assert_eq!(added(&first, &all), Ok(rest.clone()));
-    assert_eq!(
-        added(&first, &String::from_utf8(rest).unwrap()),
-        added(&first, &all)
-    );
-    assert_eq!(added(&all, &all), Ok(Vec::new()));
-    assert_eq!(added(all.trim_end(), &all), Ok(Vec::new()));
+    let adds = |text: &str, added: usize, there: usize| {
+        let text = text.as_bytes().to_vec();
+        Ok(Imported { text, added, there })
+    };
+    assert_eq!(added("", &all), adds(&all, 3, 0));
+    let rest = log(events[1..].to_vec());
+    assert_eq!(added(&first, &all), adds(&rest, 2, 1));
+    assert_eq!(added(&first, &rest), adds(&rest, 2, 0));
+    assert_eq!(added(&all, &all), adds("", 0, 3));
+    assert_eq!(added(all.trim_end(), &all), adds("", 0, 3));
     let told = |text: &str, other: &str| added(text, other).unwrap_err()[0].to_string();
     assert_eq!(
         told(&first, &log([send(7, 1, "bolt")])),
@@ -173,4 +191,27 @@ fn lines_of_another_log_are_added_once() {
     );
     assert!(told(&first, &log([send(7, 3, "bolt")])).contains("no line sends message #2"));
     assert!(told(&first, "\n{}\n").starts_with("line 2: it is no event of mail"));
+}
+
+#[test]
+fn each_beginning_of_lines_in_order_is_whole() {
+    let note = |number: u32, message: i64| event(number, message, MailAction::Lost);
+    let sent = [send(1, 1, "art"), send(4, 4, "art"), send(5, 5, "bolt")];
+    let read_it = event(6, 1, MailAction::Read { at: at(6) });
+    let notes = [note(7, 2), note(8, 3), note(9, 6)];
+    let text = log(sent.into_iter().chain([read_it]).chain(notes));
+    let ordered = in_order(&text);
+    let number = |line: &String| match parse(line.as_bytes()).unwrap() {
+        Entry::Event(event) => event.message.number(),
+        Entry::Other { .. } => panic!("{line}"),
+    };
+    assert_eq!(
+        ordered.iter().map(number).collect::<Vec<_>>(),
+        [1, 2, 3, 4, 5, 1, 6]
+    );
+    for end in 1..=ordered.len() {
+        mail(&(ordered[..end].join("\n") + "\n"));
+    }
+    let simple = log(three());
+    assert_eq!(in_order(&simple).join("\n") + "\n", simple);
 }

@@ -117,11 +117,11 @@ fn put_switches(samples: &mut Samples) {
     samples.put(keys::upstreams(), &upstreams);
 }
 
-fn tokens() -> [Token; 3] {
+fn tokens() -> [Token; 4] {
     let random = [7; 32];
     let token = |name: &str, scope| {
         let name = name.parse().expect("a name");
-        Token::new(name, (scope, None), (AT, None), random).0
+        Token::new(name, (scope, None).into(), (AT, None), random).0
     };
     let expires_at = Some(AT);
     let read = Token {
@@ -134,7 +134,11 @@ fn tokens() -> [Token; 3] {
         revoked_at,
         ..token("bot", Scope::Write)
     };
-    [read, write, token("root", Scope::Admin)]
+    let bound = Token {
+        persona: Some("curator".parse().expect("a name")),
+        ..token("curator", Scope::Write)
+    };
+    [read, write, bound, token("root", Scope::Admin)]
 }
 
 fn agents() -> [Agent; 3] {

@@ -1,0 +1,155 @@
+//! The routes of mail.
+
+use std::sync::Arc;
+
+use axum::routing::{get, post};
+
+use super::parameter::{KEY, MAIL_LOG_PAGE, MAILBOX};
+use super::{RequestBody, ResponseBody, Row};
+use crate::http_api::ApiInner;
+use crate::mail;
+
+use ResponseBody::Json;
+
+/// What answers a message as it is then.
+const MESSAGE: &[(u16, ResponseBody)] = &[(200, Json("MailMessage"))];
+
+/// For callers with a token, in the order of the document.
+pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
+    Row::get(
+        "/api/mail/{owner}/{name}",
+        (
+            "list_mailboxes",
+            "Lists the personas that have mail in a repository, with how much",
+        ),
+        || get(mail::stats),
+    )
+    .answers(&[(200, Json("MailStats"))])
+    .refuses(&[404]),
+    Row::post(
+        "/api/mail/{owner}/{name}",
+        (
+            "send_mail",
+            "Sends a message to a persona, or to each of the team; as whom tells the token",
+        ),
+        || post(mail::send),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("SendMail"))
+    .answers(&[(201, Json("MailSent"))])
+    .refuses(&[404, 409]),
+    Row::get(
+        "/api/mail/{owner}/{name}/log",
+        (
+            "mail_log",
+            "Shows a page of the log of mail as it is, for tokens that see every mailbox",
+        ),
+        || get(mail::log),
+    )
+    .takes(&MAIL_LOG_PAGE)
+    .answers(&[(200, Json("MailLog"))])
+    .refuses(&[404]),
+    Row::get(
+        "/api/mail/{owner}/{name}/stats",
+        (
+            "mail_stats",
+            "Counts the events and messages of a repository",
+        ),
+        || get(mail::stats),
+    )
+    .answers(&[(200, Json("MailStats"))])
+    .refuses(&[404]),
+    Row::get(
+        "/api/mail/{owner}/{name}/verify",
+        (
+            "verify_mail",
+            "Tells everything that is wrong with the mail of a repository",
+        ),
+        || get(mail::verify),
+    )
+    .answers(&[(200, Json("MailVerified"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/mail/{owner}/{name}/rebuild",
+        (
+            "rebuild_mail",
+            "Makes mailboxes and counters of the log of mail again",
+        ),
+        || post(mail::rebuild),
+    )
+    .sends(RequestBody::MaybeJson("MarkMail"))
+    .answers(&[(200, Json("MailRebuilt"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/mail/{owner}/{name}/seal",
+        (
+            "seal_mail",
+            "Puts all events of mail that no sealed page has into one",
+        ),
+        || post(mail::seal),
+    )
+    .sends(RequestBody::MaybeJson("MarkMail"))
+    .answers(&[(200, Json("MailSealed"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/mail/{owner}/{name}/import",
+        (
+            "import_mail",
+            "Adds the events of an export that are not there yet; needs the scope `admin`",
+        ),
+        || post(mail::import),
+    )
+    .sends(RequestBody::Json("ImportMail"))
+    .answers(&[(200, Json("MailImported"))])
+    .refuses(&[404, 409]),
+    Row::get(
+        "/api/mail/{owner}/{name}/{persona}",
+        (
+            "show_mailbox",
+            "Lists the mail of a persona, the oldest first, and marks nothing read",
+        ),
+        || get(mail::mailbox),
+    )
+    .takes(&MAILBOX)
+    .answers(&[(200, Json("Mailbox"))])
+    .refuses(&[404]),
+    Row::get(
+        "/api/mail/{owner}/{name}/{persona}/{message}",
+        ("show_mail", "Shows a message and leaves it as it is"),
+        || get(mail::show),
+    )
+    .answers(MESSAGE)
+    .refuses(&[404]),
+    Row::post(
+        "/api/mail/{owner}/{name}/{persona}/{message}/read",
+        ("read_mail", "Marks a message read, and shows it"),
+        || post(mail::read),
+    )
+    .sends(RequestBody::MaybeJson("MarkMail"))
+    .answers(MESSAGE)
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/mail/{owner}/{name}/{persona}/{message}/tag",
+        ("tag_mail", "Puts a tag on a message, or takes one off"),
+        || post(mail::tag),
+    )
+    .sends(RequestBody::Json("TagMail"))
+    .answers(MESSAGE)
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/mail/{owner}/{name}/{persona}/{message}/trash",
+        ("trash_mail", "Throws a message away"),
+        || post(mail::trash),
+    )
+    .sends(RequestBody::MaybeJson("MarkMail"))
+    .answers(MESSAGE)
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/mail/{owner}/{name}/{persona}/{message}/untrash",
+        ("untrash_mail", "Takes a message back out of the trash"),
+        || post(mail::untrash),
+    )
+    .sends(RequestBody::MaybeJson("MarkMail"))
+    .answers(MESSAGE)
+    .refuses(&[404, 409]),
+];

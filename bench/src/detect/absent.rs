@@ -246,6 +246,34 @@ impl GitRead for Absent {
         absent()
     }
 
+    async fn merge_base(
+        &self,
+        _: &RepoName,
+        _: (&CommitSha, &CommitSha),
+    ) -> Result<CommitSha, Failure> {
+        absent()
+    }
+
+    async fn entries(&self, _: &RepoName, _: &CommitSha) -> Result<weave::tree::Tree, Failure> {
+        absent()
+    }
+
+    async fn diff(
+        &self,
+        _: &RepoName,
+        _: (&CommitSha, &CommitSha),
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        absent()
+    }
+
+    async fn blob(&self, _: &RepoName, _: weave::tree::BlobId) -> Result<Vec<u8>, Failure> {
+        absent()
+    }
+
+    async fn message(&self, _: &RepoName, _: &CommitSha) -> Result<String, Failure> {
+        absent()
+    }
+
     async fn log(&self, _: &RepoName, _: &CommitSha, _: usize) -> Result<Vec<CommitLine>, Failure> {
         absent()
     }
@@ -267,6 +295,23 @@ impl GitWrite for Absent {
         _: &BranchName,
         _: &CommitSha,
     ) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn move_branch(
+        &self,
+        _: &RepoName,
+        _: &BranchName,
+        _: &CommitSha,
+    ) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn edit_pull(&self, _: &PullRef, _: (&str, &str)) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn unlabel(&self, _: &PullRef, _: &str) -> Result<(), Failure> {
         absent()
     }
 

@@ -43,6 +43,7 @@ pub(crate) mod top;
 pub(crate) mod value;
 pub(crate) mod wake;
 pub(crate) mod watch;
+pub(crate) mod weave;
 
 /// The foreman of Google's Jules coding agent: hand it work and go idle.
 ///
@@ -142,6 +143,8 @@ pub(crate) enum Command {
     Run(Box<scaffold::RunArgs>),
     /// Mail between personas, in a file of this repository or in a running Gaffer. `jules-mail` is the same.
     Mail(Box<mail::MailArgs>),
+    /// Weave pull requests or patches together: which of them fit, and at which lines others do not.
+    Weave(Box<weave::WeaveArgs>),
     /// The list of jobs, as a file.
     #[command(subcommand, after_help = "Example:\n  gaffer jobs export --active")]
     Jobs(files::JobsCommand),
@@ -251,6 +254,7 @@ impl Command {
             | Self::Setup(_)
             | Self::Exchange(_)
             | Self::Workflow(scaffold::WorkflowCommand::Generate { .. })
+            | Self::Weave(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)
             | Self::Backup(_)

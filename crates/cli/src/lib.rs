@@ -15,6 +15,7 @@ mod demo;
 mod dlq;
 mod doctor;
 mod error;
+mod git;
 mod github_setup;
 mod init;
 mod jlo;
@@ -38,6 +39,7 @@ mod switch;
 mod up;
 mod upstreams;
 mod watch;
+mod weave;
 mod why;
 
 /// The whole program `gaffer`.

@@ -11,6 +11,7 @@ mod top;
 
 use crate::args::demo::{DemoArgs, SandboxArgs};
 use crate::args::scaffold::WorkflowCommand;
+use crate::args::watch::WatchArgs;
 use crate::args::{Command, CommandLine, groups};
 use crate::context::CommandContext;
 use crate::error::{self, Error, ErrorText, FAILED, USAGE};
@@ -19,7 +20,7 @@ use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
     account, agent, cost, dashboard, delivery, demo, dlq, doctor, github_setup, init, job, logs,
-    mail, mcp, pipeline, sandbox_command, scaffold, secret, source, switch, up, watch, why,
+    mail, mcp, pipeline, sandbox_command, scaffold, secret, source, switch, up, watch, weave, why,
 };
 
 /// The whole program.
@@ -106,8 +107,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Mcp(args) => return mcp::run(args, here()?, json).await,
         Command::Wake(command) => agent::wakes::run(command, &here()?).await?,
         Command::Watch(args) => {
-            let args = crate::args::watch::WatchArgs { json, ..args };
-            return Box::pin(watch::run(args, &here()?)).await;
+            return Box::pin(watch::run(WatchArgs { json, ..args }, &here()?)).await;
         }
         Command::HandleEvent(args) => watch::handle::run(args, here()?).await?,
         Command::Jobs(command) => return files::jobs::run(command, &here()?, json).await,
@@ -134,16 +134,10 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Role(command) => return scaffold::role(&command, json),
         Command::Setup(command) => scaffold::setup(&command)?,
         Command::Exchange(args) => return Box::pin(pipeline::exchange(args, here, json)).await,
-        Command::Labels(command) => {
-            return Box::pin(pipeline::labels(command, &here()?, json)).await;
-        }
-        Command::Workflow(WorkflowCommand::Run(args)) => {
-            return Box::pin(pipeline::reported(*args, &here()?)).await;
-        }
-        Command::Workflow(WorkflowCommand::Generate { runner }) => {
-            scaffold::workflow(runner.as_ref())?
-        }
+        Command::Labels(args) => return Box::pin(pipeline::labels(args, &here()?, json)).await,
+        Command::Workflow(command) => return workflow(command, here, json).await,
         Command::Mail(args) => return Box::pin(mail::run(*args, persona, here, json)).await,
+        Command::Weave(args) => return Box::pin(weave::run(&args, here, json)).await,
         Command::Pipeline(args) => return Box::pin(pipeline::run(*args, &here()?, json)).await,
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,
         Command::Run(args) if args.prompt_preview => return scaffold::preview(*args, json),
@@ -158,6 +152,18 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Dlq(args) => dlq::run(args, &here()?).await?,
     };
     print(&answer, json)
+}
+
+/// Files of workflows, and the runs that workflows begin.
+async fn workflow(
+    command: WorkflowCommand,
+    here: impl FnOnce() -> Result<CommandContext, Error>,
+    json: bool,
+) -> Result<()> {
+    match command {
+        WorkflowCommand::Run(args) => Box::pin(pipeline::reported(*args, &here()?)).await,
+        WorkflowCommand::Generate { runner } => print(&scaffold::workflow(runner.as_ref())?, json),
+    }
 }
 
 /// Runs everything here, or prints what keeps it running.

@@ -5,7 +5,6 @@ mod deinit;
 mod disk;
 mod examine;
 mod exchange;
-mod git;
 mod init;
 mod migrate;
 mod place;
@@ -21,8 +20,8 @@ use ::scaffold::kit::Runner;
 use anyhow::{Context, Result};
 
 use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand};
+use crate::git::Git;
 use crate::render::{self, Answer};
-use git::Git;
 
 pub(crate) use place::must_be_inside;
 pub(crate) use preview::{repository, run as preview};

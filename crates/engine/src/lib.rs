@@ -49,5 +49,6 @@ pub mod usage;
 pub mod wait;
 pub mod waits;
 pub mod wakes;
+pub mod weaving;
 pub mod webhook_logs;
 pub mod why;

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::{
-    Base, Connection, Error, Lost, Request, Settings, answered, deadline, exchange, failure, proof,
-    segment,
+    Base, Connection, Error, Lost, Media, Request, Settings, answered, deadline, exchange, failure,
+    proof, segment,
 };
 
 /// An App that GitHub has just made. GitHub shows its secrets only this once.
@@ -115,6 +115,7 @@ impl AppMaker {
     ) -> Result<T, Failure> {
         let url = self.base.rest(path);
         let request = Request {
+            media: Media::Json,
             method,
             url: &url,
             body: None,

@@ -39,7 +39,7 @@ pub(crate) use connection::Connection;
 pub(crate) use pages::{Listing, PAGE_SIZE, Page};
 pub(crate) use proof::proof;
 pub(crate) use refusal::{SECONDARY_WAIT, answered, failure, is_missing_permission, refused};
-pub(crate) use transport::{Lost, Request, deadline, exchange};
+pub(crate) use transport::{Lost, Media, Request, deadline, exchange};
 
 use admission::AdmissionCache;
 use auth::CachedCredential;
@@ -105,6 +105,8 @@ struct RequestOptions {
     share: Share,
     /// Whether it refuses credentials that cannot do the work.
     admits: bool,
+    /// The form that answers are wanted in.
+    media: Media,
 }
 
 struct Inner {
@@ -166,6 +168,7 @@ impl Client {
         let manner = RequestOptions {
             share: Share::Common,
             admits: true,
+            media: Media::Json,
         };
         Ok(Self(Arc::new(inner), manner))
     }
@@ -173,6 +176,11 @@ impl Client {
     /// The same client for readings that may use the share that is kept for merges.
     pub(crate) fn with_share(&self, share: Share) -> Self {
         Self(Arc::clone(&self.0), RequestOptions { share, ..self.1 })
+    }
+
+    /// The same client for answers in another form.
+    pub(crate) fn with_media(&self, media: Media) -> Self {
+        Self(Arc::clone(&self.0), RequestOptions { media, ..self.1 })
     }
 
     /// The same client for finding out what a credential can do: none is refused beforehand.
@@ -271,6 +279,10 @@ impl Client {
 
     fn share(&self) -> Share {
         self.1.share
+    }
+
+    fn media(&self) -> Media {
+        self.1.media
     }
 
     fn admits(&self) -> bool {

@@ -85,6 +85,21 @@ pub struct Woven {
     pub groups: Vec<Group>,
 }
 
+/// The members whose patches a weave may need: they change what another one changes too, or what the target changed.
+pub fn needs_patches(start: Start<'_>, members: &[Member]) -> BTreeSet<u64> {
+    let none = Contents::new();
+    let prepare = |member| Prepared::new(member, start.target, &none);
+    let inside: Vec<_> = start.inside.iter().map(prepare).collect();
+    let prepared: Vec<_> = members.iter().map(prepare).collect();
+    let contested = contested(start, &prepared, &inside);
+    let is_contested = |member: &&Prepared<'_>| {
+        let mut paths = member.paths().into_iter();
+        paths.any(|path| contested.contains(path))
+    };
+    let needing = prepared.iter().filter(is_contested);
+    needing.map(|member| member.member.number).collect()
+}
+
 /// The blobs whose contents a weave may need; what is not loaded becomes a conflict where it is needed.
 pub fn needs(start: Start<'_>, members: &[Member]) -> BTreeSet<BlobId> {
     let none = Contents::new();

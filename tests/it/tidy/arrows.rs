@@ -30,8 +30,8 @@ const ARROWS: [(&str, Allowed); 28] = [
     // Adapters never see each other.
     ("agents", Only(&["domain", "engine"])),
     ("aws", Only(&["domain", "engine"])),
-    // The files that agents work by are named in its port.
-    ("github", Only(&["domain", "engine", "scaffold"])),
+    // The files that agents work by, and the trees that are woven, are named in its port.
+    ("github", Only(&["domain", "engine", "scaffold", "weave"])),
     ("jules", Only(&["domain", "engine"])),
     ("local", Only(&["domain", "engine"])),
     // Shared by the functions: it reads their environment and opens their stores.

@@ -15,17 +15,19 @@ const ROWS_OF_A_TEST_MAX: usize = 3;
 fn asked_for() -> Vec<String> {
     let a = (1..=65).filter(|row| *row != 32);
     let ct = (1..=13).chain([15]).chain(18..=22);
-    let ct = ct.chain([29, 32]).chain(34..=41).chain([43, 44]);
+    let ct = ct.chain([28, 29, 32]).chain(34..=41).chain([43, 44]);
     let c = (3..=19).chain(22..=28).chain(32..=36).chain(38..=42);
     let c = c.chain(44..=53).chain([55]).chain(57..=63);
     let c = c.chain(66..=69).chain([72, 73]).chain(75..=82);
-    let d = (5..=12).chain(14..=19).chain([43, 48, 52]);
+    let d = (4..=12).chain(14..=19).chain(23..=25);
+    let d = d.chain([38, 43, 45, 46, 48, 52, 55, 79]);
     let named = |name: &str, row: i32| format!("{name}{row}");
     a.map(|row| named("A", row))
         .chain((1..=57).map(|row| named("B", row)))
         .chain(ct.map(|row| named("CT", row)))
         .chain(c.map(|row| named("C", row)))
         .chain(d.map(|row| named("D", row)))
+        .chain([named("E", 1)])
         .chain((1..=6).chain(12..=18).map(|row| named("X", row)))
         .collect()
 }
@@ -58,7 +60,7 @@ fn cells((number, line): (usize, &str)) -> Option<Line<'_>> {
     let inside = line.strip_prefix("| ")?.strip_suffix(" |")?;
     let cells: Vec<&str> = inside.split(" | ").collect();
     let row = cells.first()?;
-    let is_row = row.starts_with(['A', 'B', 'C', 'D', 'X']);
+    let is_row = row.starts_with(['A', 'B', 'C', 'D', 'E', 'X']);
     (is_row && row.ends_with(|c: char| c.is_ascii_digit())).then_some((number + 1, cells))
 }
 

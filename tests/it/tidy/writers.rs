@@ -26,7 +26,12 @@ const HANDS: [Hand; 4] = [
     Hand {
         owner: "github",
         name: "Writer",
-        places: &DISPATCHERS,
+        places: &[
+            DISPATCHERS[0],
+            DISPATCHERS[1],
+            DISPATCHERS[2],
+            "crates/cli/src/weave/",
+        ],
     },
     Hand {
         owner: "agents",

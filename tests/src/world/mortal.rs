@@ -87,6 +87,24 @@ impl GitWrite for Mortal<dyn GitWrite> {
         self.act("create_branch", call).await
     }
 
+    async fn move_branch(
+        &self,
+        repo: &RepoName,
+        branch: &BranchName,
+        commit: &CommitSha,
+    ) -> Result<(), Failure> {
+        let call = self.real.move_branch(repo, branch, commit);
+        self.act("move_branch", call).await
+    }
+
+    async fn edit_pull(&self, pull: &PullRef, text: (&str, &str)) -> Result<(), Failure> {
+        self.act("edit_pull", self.real.edit_pull(pull, text)).await
+    }
+
+    async fn unlabel(&self, pull: &PullRef, label: &str) -> Result<(), Failure> {
+        self.act("unlabel", self.real.unlabel(pull, label)).await
+    }
+
     async fn open_pull(&self, repo: &RepoName, pull: &NewPull) -> Result<PullRef, Failure> {
         self.act("open_pull", self.real.open_pull(repo, pull)).await
     }

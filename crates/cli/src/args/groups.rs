@@ -27,6 +27,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "run",
             "pull",
             "mail",
+            "weave",
             "jobs",
             "events",
             "monitor",

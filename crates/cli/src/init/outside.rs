@@ -56,13 +56,19 @@ impl Outside {
 
     /// The default branch of a repository, which also checks that the token can read it.
     pub(crate) async fn default_branch(&self, repo: &RepoName) -> Result<BranchName> {
+        let found = github::Reader::new(self.github()?)
+            .default_branch(repo)
+            .await;
+        found.map_err(|failure| of_github(&failure, repo).into())
+    }
+
+    /// GitHub, with the credential and the address that are in force.
+    pub(crate) fn github(&self) -> Result<github::Client> {
         let base = self.upstreams.github_base.as_deref();
         let settings = github::Settings::new(base, self.upstreams.github_app_id)
             .context("reading the address of GitHub")?;
-        let client = github::Client::new(&settings, self.secrets.clone(), clock())
-            .context("preparing to talk to GitHub")?;
-        let found = github::Reader::new(client).default_branch(repo).await;
-        found.map_err(|failure| of_github(&failure, repo).into())
+        github::Client::new(&settings, self.secrets.clone(), clock())
+            .context("preparing to talk to GitHub")
     }
 }
 
@@ -92,7 +98,7 @@ fn of_jules(failure: &Failure) -> Error {
     Error::refused(code, failure.message.clone(), next)
 }
 
-fn of_github(failure: &Failure, repo: &RepoName) -> Error {
+pub(crate) fn of_github(failure: &Failure, repo: &RepoName) -> Error {
     let (code, next) = match failure.class {
         FailureClass::Unauthorized => ("bad_token", format!("make a token at {}", TOKEN.made_at)),
         FailureClass::Forbidden | FailureClass::NotFound => (

@@ -35,7 +35,18 @@ impl Remote {
             MailCommand::Log => return self.log().await.context(doing),
             MailCommand::Export => return self.export().await.context(doing),
             MailCommand::Verify => return self.verify(as_json).await.context(doing),
-            command => self.answer(command).await.context(doing)?,
+            command @ (MailCommand::Send(_)
+            | MailCommand::Inbox { .. }
+            | MailCommand::Sent(_)
+            | MailCommand::Read { .. }
+            | MailCommand::Tag(_)
+            | MailCommand::Trash(_)
+            | MailCommand::Untrash(_)
+            | MailCommand::Stats
+            | MailCommand::Rebuild
+            | MailCommand::Restore
+            | MailCommand::Seal
+            | MailCommand::Import { .. }) => self.answer(command).await.context(doing)?,
         };
         render::answer(&answer, as_json).context("writing the answer")
     }

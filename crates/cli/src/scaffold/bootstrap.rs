@@ -9,9 +9,9 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::OURS;
-use super::git::{Git, Written};
 use super::place::{Place, must_be_free, not_begun};
 use crate::error::Error;
+use crate::git::{Git, Written};
 use crate::render::Answer;
 
 /// Commits the system's files where they differ, and nothing where they do not.

@@ -8,11 +8,11 @@ use anyhow::{Context, Result};
 use domain::ids::{BranchName, CommitSha};
 use serde_json::json;
 
-use super::git::Git;
 use super::init::must_be_apart;
 use super::place::{Branches, must_be_free, must_be_inside, must_be_there};
 use super::workflow;
 use crate::error::Error;
+use crate::git::Git;
 use crate::render::Answer;
 
 /// What the branches of test runs begin with; they are taken away by what made them.

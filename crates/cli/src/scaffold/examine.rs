@@ -14,11 +14,11 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::bootstrap::written;
-use super::git::Git;
 use super::place::{Branches, must_be_free, must_tip};
 use super::{CONFIG, OURS};
 use crate::args::scaffold::ExamineArgs;
 use crate::error::Error;
+use crate::git::Git;
 use crate::render::{self, Answer, value};
 
 /// Prints what is wrong. Errors end the process with 1, and warnings with 2 where it is strict.
@@ -52,7 +52,7 @@ impl Seen {
         let worker = Branches::guess(control.text(CONFIG)).worker;
         let mut tip = git.tip(&worker)?;
         if let Some(revision) = &args.revision {
-            let asked = must_commit(git, revision)?;
+            let asked = git.must_commit(revision)?;
             if git.tree(&asked, &[SYSTEM])?.is_empty() {
                 // A revision of what people own.
                 control = git.tree(&asked, &[CONTROL])?;
@@ -89,16 +89,6 @@ impl Seen {
         self.worker = Some(put.tip);
         Ok(files.iter().map(|file| file.path.to_string()).collect())
     }
-}
-
-/// The commit that a person named.
-pub(super) fn must_commit(git: &Git, revision: &str) -> Result<CommitSha> {
-    let missing = || {
-        let what = format!("there is no commit `{revision}`");
-        let next = "name a branch, a tag or a SHA of this repository";
-        anyhow::Error::from(Error::unfit("no_commit", what, next))
-    };
-    git.commit(revision)?.ok_or_else(missing)
 }
 
 fn circumstances() -> Circumstances {

@@ -4,17 +4,16 @@ use ::scaffold::inspection::{Event, Inspection, Proposal, Requirement, Role, ins
 use ::scaffold::layout::SYSTEM;
 use anyhow::Result;
 
-use super::examine::must_commit;
-use super::git::Git;
 use super::place::{Place, must_tip};
 use crate::error::Error;
+use crate::git::Git;
 use crate::render::{Answer, value};
 
 /// Lists what is there.
 pub(super) fn inspected(git: &Git, revision: Option<&str>) -> Result<Answer> {
     let place = Place::read(git)?;
     let tip = match revision {
-        Some(revision) => must_commit(git, revision)?,
+        Some(revision) => git.must_commit(revision)?,
         None => must_tip(git, &place.branches.worker)?,
     };
     let found = inspect(&git.tree(&tip, &[SYSTEM])?, &place.settings);

@@ -10,10 +10,10 @@ use ::scaffold::pin::PIN;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::git::Git;
 use super::place::{Branches, must_be_inside};
 use super::{CONFIG, OURS};
 use crate::error::Error;
+use crate::git::Git;
 use crate::render::Answer;
 
 /// Writes the first files into the working tree.

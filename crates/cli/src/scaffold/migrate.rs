@@ -10,10 +10,10 @@ use domain::ids::{BranchName, CommitSha};
 use serde_json::{Value, json};
 
 use super::bootstrap::{must_be_ours, written};
-use super::git::{Git, Rearranged, Written};
 use super::init::{must_be_apart, write_new};
 use super::place::{Place, must_be_free, must_be_inside, must_be_there, must_tip};
 use crate::error::Error;
+use crate::git::{Git, Rearranged, Written};
 use crate::render::Answer;
 
 /// Moves everything, or says what would be moved.

@@ -11,8 +11,8 @@ use domain::ids::{BranchName, CommitSha};
 use toml_edit::{Document, Item};
 
 use super::CONFIG;
-use super::git::Git;
 use crate::error::Error;
+use crate::git::Git;
 
 /// The branches of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]

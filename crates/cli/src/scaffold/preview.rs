@@ -16,11 +16,11 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 use ulid::Ulid;
 
-use super::git::Git;
 use super::here;
 use super::place::{Branches, Place, must_tip};
 use crate::args::scaffold::{OnGithub, RunArgs};
 use crate::error::Error;
+use crate::git::Git;
 use crate::render;
 
 /// How many characters an id of an artefact has.

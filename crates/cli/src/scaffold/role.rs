@@ -12,12 +12,12 @@ use domain::ids::RoleName;
 use domain::layer::Layer;
 use serde_json::json;
 
-use super::git::Git;
 use super::init::{must_be_apart, write_new};
 use super::place::{must_be_inside, must_be_there, not_begun};
 use super::{CONFIG, disk};
 use crate::args::scaffold::{OneRole, RoleCommand};
 use crate::error::Error;
+use crate::git::Git;
 use crate::render::{self, Answer, value};
 
 /// Who may read and write the settings.

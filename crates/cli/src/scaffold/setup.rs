@@ -7,11 +7,11 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::disk;
-use super::git::Git;
 use super::init::must_be_apart;
 use super::place::must_be_there;
 use crate::args::scaffold::SetupCommand;
 use crate::error::Error;
+use crate::git::Git;
 use crate::render::Answer;
 
 /// Runs one of the commands.

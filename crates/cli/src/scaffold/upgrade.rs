@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::OURS;
 use super::bootstrap::must_suit;
-use super::git::Git;
 use super::init::{first, must_be_apart, write_new};
 use super::place::{must_be_inside, must_be_there};
+use crate::git::Git;
 use crate::render::Answer;
 
 /// Adds what is missing of the user's files; those that are there stay as they are.

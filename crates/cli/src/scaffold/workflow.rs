@@ -6,11 +6,11 @@ use ::scaffold::kit::{self, DOCTOR, KitError, RELAY, Runner, Workflow};
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::git::Git;
 use super::init::must_be_apart;
 use super::place::{must_be_there, not_begun, settings};
 use super::{CONFIG, disk};
 use crate::error::Error;
+use crate::git::Git;
 use crate::render::Answer;
 
 /// Who may read and write a workflow.

@@ -29,5 +29,6 @@ mod top;
 mod usage;
 mod waits;
 mod walk;
+mod weave;
 mod world;
 mod wrong;

@@ -76,6 +76,15 @@ fn all_actions() -> Vec<Action> {
             branch: "fix".parse().unwrap(),
             sha: sha('a'),
         },
+    ]
+    .into_iter()
+    .chain(repo_actions())
+    .collect()
+}
+
+/// One of each action in a repository.
+fn repo_actions() -> Vec<Action> {
+    vec![
         Action::Repo(RepoAction::Propose {
             job: job(),
             repo: "Acme/Shop".parse().unwrap(),
@@ -105,7 +114,7 @@ fn all_actions() -> Vec<Action> {
             description: "It is wrong".to_owned(),
         }),
         Action::Repo(RepoAction::Status {
-            pull: pull(),
+            pull: "Acme/Shop#7".parse().unwrap(),
             sha: sha('a'),
             context: "jules/doctor".to_owned(),
             outcome: crate::pull::OwnOutcome::Failed,

@@ -6,6 +6,7 @@ use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use jiff::Timestamp;
 use scaffold::scope::FileChange;
 use scaffold::tree::{Tree, TreePath};
+use weave::tree::{BlobId, Entry, Mode};
 
 /// A commit as a list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +78,35 @@ pub trait GitRead: Send + Sync {
         (base, head): (&CommitSha, &CommitSha),
     ) -> Result<Comparison, Failure>;
 
+    /// The newest commit that two have in common. `NotFound` where one is missing or they have none.
+    async fn merge_base(
+        &self,
+        repo: &RepoName,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<CommitSha, Failure>;
+
+    /// Every file, link and submodule of a commit, without contents. `Garbled` when they are not listed to the end, or are more
+    /// than a weave takes: never a part of them.
+    async fn entries(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+    ) -> Result<weave::tree::Tree, Failure>;
+
+    /// The diff from one commit to another that builds on it, without the bytes of binaries; none where it is larger than GitHub
+    /// gives one.
+    async fn diff(
+        &self,
+        repo: &RepoName,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<Option<Vec<u8>>, Failure>;
+
+    /// The bytes of a blob.
+    async fn blob(&self, repo: &RepoName, id: BlobId) -> Result<Vec<u8>, Failure>;
+
+    /// The whole message of a commit, untrusted.
+    async fn message(&self, repo: &RepoName, commit: &CommitSha) -> Result<String, Failure>;
+
     /// The newest commits up to this one, the newest first, at most `limit`, which is at most 100.
     async fn log(
         &self,
@@ -98,6 +128,10 @@ pub trait GitRead: Send + Sync {
 pub enum Edit {
     /// It is a regular file with this text.
     Write(TreePath, String),
+    /// It has these bytes.
+    Put(TreePath, Mode, Vec<u8>),
+    /// It is what the repository has already: a blob, or a submodule's commit.
+    Place(TreePath, Entry),
     /// It is gone.
     Remove(TreePath),
     /// The folder is that of another commit, with all that is in it.
@@ -165,7 +199,7 @@ pub struct NewStatus {
     pub description: String,
 }
 
-/// Writes files, commits and branches. Only the dispatcher holds one.
+/// Writes files, commits and branches. Only the dispatcher holds one, and the command that weaves at a person's word.
 #[async_trait]
 pub trait GitWrite: Send + Sync {
     /// Makes a commit, which no branch has yet.
@@ -179,8 +213,22 @@ pub trait GitWrite: Send + Sync {
         commit: &CommitSha,
     ) -> Result<(), Failure>;
 
+    /// Moves a branch to a commit that builds on its own. `Conflict` when the commit does not, or the branch is not there.
+    async fn move_branch(
+        &self,
+        repo: &RepoName,
+        branch: &BranchName,
+        commit: &CommitSha,
+    ) -> Result<(), Failure>;
+
     /// Opens a pull request. `Conflict` when there is one, or nothing to merge.
     async fn open_pull(&self, repo: &RepoName, pull: &NewPull) -> Result<PullRef, Failure>;
+
+    /// Gives a pull request another title and body.
+    async fn edit_pull(&self, pull: &PullRef, (title, body): (&str, &str)) -> Result<(), Failure>;
+
+    /// Takes a label off a pull request; one that is not on it counts as taken off.
+    async fn unlabel(&self, pull: &PullRef, label: &str) -> Result<(), Failure>;
 
     /// Puts a status on a commit; a later one of the same name replaces it.
     async fn set_status(

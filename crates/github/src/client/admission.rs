@@ -20,7 +20,7 @@ use super::address::segment;
 use super::auth::Authorization;
 use super::broker::BudgetOwner;
 use super::refusal::{failure, is_missing_permission, refused};
-use super::transport::{Received, Request};
+use super::transport::{Media, Received, Request};
 
 /// Retry interval of a refused token: its permissions may have changed.
 pub(crate) const REFUSED_TTL: SignedDuration = SignedDuration::from_mins(5);
@@ -183,6 +183,7 @@ impl Client {
         doing: &str,
     ) -> Result<Received, Failure> {
         let request = Request {
+            media: Media::Json,
             method,
             url,
             body,

@@ -15,7 +15,7 @@ use super::auth::{Authorization, CachedCredential};
 use super::broker::BudgetOwner;
 use super::call::moved_to;
 use super::refusal::{answered, failure};
-use super::transport::{Received, Request};
+use super::transport::{Media, Received, Request};
 
 /// An installation token (it lives for an hour) is replaced this long before it expires.
 pub(crate) const TOKEN_MARGIN: SignedDuration = SignedDuration::from_mins(5);
@@ -149,6 +149,7 @@ impl AppClient<'_> {
 
     async fn ask(&self, method: &Method, url: &str, doing: &str) -> Result<Received, Failure> {
         let request = Request {
+            media: Media::Json,
             method: method.clone(),
             url,
             body: None,

@@ -147,7 +147,7 @@ impl Client {
             return Ok(Redirection::Here(Answer {
                 body: kept.body.clone(),
                 next: next.or_else(|| kept.next.clone()),
-                place: Some(place(&pass, &call)),
+                place: Some(self.place(&pass, &call)),
             }));
         }
         if let Some(address) = moved_to(&received).filter(|to| self.base().contains(to)) {
@@ -155,7 +155,7 @@ impl Client {
         }
         let etag = received.headers.get(ETAG).cloned();
         let mut answer = success(&call, received, next)?;
-        let place = place(&pass, &call);
+        let place = self.place(&pass, &call);
         match etag {
             Some(etag) => {
                 let kept = CachedAnswer {
@@ -254,11 +254,12 @@ impl Client {
         until: Instant,
     ) -> Result<Exchanged, Failure> {
         let kept = if conditional {
-            self.memory().find(&place(&pass, call))
+            self.memory().find(&self.place(&pass, call))
         } else {
             None
         };
         let request = Request {
+            media: self.media(),
             method: call.method.clone(),
             url: &call.url,
             body: call.body.as_ref(),
@@ -273,6 +274,14 @@ impl Client {
             pass,
             kept,
         })
+    }
+
+    fn place(&self, pass: &Authorization, call: &Call<'_>) -> CacheKey {
+        CacheKey {
+            bearer: pass.fingerprint.clone(),
+            url: call.url.clone(),
+            media: self.media(),
+        }
     }
 
     /// One exchange with the API itself, counted, and its budget noted.
@@ -332,13 +341,6 @@ fn about(call: &Call<'_>, failure: Failure) -> Failure {
     Failure {
         message: format!("{}: {}", call.doing, failure.message),
         ..failure
-    }
-}
-
-fn place(pass: &Authorization, call: &Call<'_>) -> CacheKey {
-    CacheKey {
-        bearer: pass.fingerprint.clone(),
-        url: call.url.clone(),
     }
 }
 

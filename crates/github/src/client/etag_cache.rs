@@ -7,6 +7,8 @@ use bytes::Bytes;
 use http::HeaderValue;
 use jiff::Timestamp;
 
+use super::transport::Media;
+
 /// How many answers are kept: about ten for each pull request that is followed at the same time.
 pub(crate) const KEPT_ANSWERS_MAX: usize = 512;
 
@@ -57,7 +59,7 @@ impl UnprotectedBranches {
     }
 }
 
-/// Kept answers by who asked and by address. All of them were asked for with the same Accept header.
+/// Kept answers by who asked, by address and by the form that was asked for.
 #[derive(Debug, Default)]
 pub(crate) struct EtagCache(Mutex<CacheShelf>);
 
@@ -68,6 +70,8 @@ pub(crate) struct CacheKey {
     pub(crate) bearer: String,
     /// The address.
     pub(crate) url: String,
+    /// The form.
+    pub(crate) media: Media,
 }
 
 #[derive(Debug, Default)]
@@ -145,6 +149,7 @@ mod tests {
         CacheKey {
             bearer: "mine".to_owned(),
             url: url.to_owned(),
+            media: Media::Json,
         }
     }
 
@@ -157,6 +162,11 @@ mod tests {
             ..at("u")
         };
         assert!(memory.find(&other).is_none() && memory.find(&at("u")).is_some());
+        let diff = CacheKey {
+            media: Media::Diff,
+            ..at("u")
+        };
+        assert!(memory.find(&diff).is_none(), "it is another text");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 
 use super::Client;
 use super::call::{Call, Purpose, without};
-use super::transport::{Received, Request};
+use super::transport::{Media, Received, Request};
 
 impl Client {
     /// How far GitHub's clock was ahead of ours at its last answer.
@@ -36,6 +36,7 @@ impl Client {
         };
         self.pay((url, doing), purpose, &pass)?;
         let request = Request {
+            media: Media::Json,
             method,
             url,
             body: None,

@@ -7,7 +7,7 @@ use http::Method;
 
 use super::Client;
 use super::call::{Call, Purpose, moved_to, success};
-use super::transport::{self, Request};
+use super::transport::{self, Media, Request};
 
 impl Client {
     /// Reads a log. GitHub redirects to another host for it, which is asked once, without any credential.
@@ -44,6 +44,7 @@ impl Client {
     /// Fetches an address without any credential; `None` when it is refused, answered in error or too large.
     async fn fetch(&self, url: &str) -> Option<Bytes> {
         let request = Request {
+            media: Media::Json,
             method: Method::GET,
             url,
             body: None,

@@ -12,8 +12,26 @@ use tokio::time::{Instant, timeout_at};
 
 use super::connection::Connection;
 
-/// What we ask for everywhere; the version of the API is set by octocrab.
-const ACCEPT_JSON: &str = "application/vnd.github+json";
+/// The form in which an answer is wanted; the version of the API is set by octocrab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Media {
+    /// JSON, which nearly everything is.
+    Json,
+    /// The diff of what is otherwise described.
+    Diff,
+    /// The bytes of what is otherwise described.
+    Raw,
+}
+
+impl Media {
+    fn accept(self) -> &'static str {
+        match self {
+            Self::Json => "application/vnd.github+json",
+            Self::Diff => "application/vnd.github.diff",
+            Self::Raw => "application/vnd.github.raw+json",
+        }
+    }
+}
 
 /// No answer of GitHub's is larger: a hundred check runs with full summaries weigh up to 13 MB.
 pub(crate) const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -21,6 +39,7 @@ pub(crate) const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// One request, complete except for its credential.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
+    pub(crate) media: Media,
     pub(crate) method: Method,
     pub(crate) url: &'a str,
     pub(crate) body: Option<&'a Value>,
@@ -75,7 +94,7 @@ fn build(octocrab: &Octocrab, request: Request<'_>) -> Result<Prepared, Lost> {
     let mut builder = http::Request::builder()
         .method(request.method)
         .uri(request.url)
-        .header(ACCEPT, ACCEPT_JSON);
+        .header(ACCEPT, request.media.accept());
     if let Some(bearer) = request.bearer {
         builder = builder.header(AUTHORIZATION, bearer_header(bearer)?);
     }
@@ -156,6 +175,7 @@ mod tests {
 
     fn get(url: &str) -> Request<'_> {
         Request {
+            media: Media::Json,
             method: Method::GET,
             url,
             body: None,

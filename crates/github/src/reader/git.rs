@@ -2,12 +2,14 @@
 
 mod compare;
 mod tree;
+mod weaving;
 
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName};
 use engine::ports::{CommitLine, Comparison, FoundPull, GitRead, RootEntry};
 use scaffold::tree::Tree;
+use weave::tree::BlobId;
 
 use super::{Reader, branch};
 use crate::client::{Client, Listing, PAGE_SIZE, encoded, failure};
@@ -60,6 +62,38 @@ impl GitRead for Reader {
         between: (&CommitSha, &CommitSha),
     ) -> Result<Comparison, Failure> {
         compare::read(self.client(), repo, between).await
+    }
+
+    async fn merge_base(
+        &self,
+        repo: &RepoName,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<CommitSha, Failure> {
+        weaving::merge_base(self.client(), repo, between).await
+    }
+
+    async fn entries(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+    ) -> Result<weave::tree::Tree, Failure> {
+        weaving::entries(self.client(), repo, commit).await
+    }
+
+    async fn diff(
+        &self,
+        repo: &RepoName,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        weaving::diff(self.client(), repo, between).await
+    }
+
+    async fn blob(&self, repo: &RepoName, id: BlobId) -> Result<Vec<u8>, Failure> {
+        weaving::blob(self.client(), repo, id).await
+    }
+
+    async fn message(&self, repo: &RepoName, commit: &CommitSha) -> Result<String, Failure> {
+        weaving::message(self.client(), repo, commit).await
     }
 
     async fn log(

@@ -62,6 +62,26 @@ pub(crate) struct ComparedFile {
     pub(crate) previous_filename: Option<String>,
 }
 
+/// A comparison, as far as it says where two commits parted.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Parted {
+    /// Null where they have nothing in common.
+    #[serde(default)]
+    pub(crate) merge_base_commit: Option<Object>,
+}
+
+/// `GET /repos/{owner}/{repo}/git/commits/{sha}`, as far as it says what its author wrote.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Said {
+    pub(crate) message: String,
+}
+
+/// The answer to a new blob.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Blob {
+    pub(crate) sha: String,
+}
+
 /// `GET /repos/{owner}/{repo}/git/trees/{sha}`, or the answer to a new one.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RestTree {

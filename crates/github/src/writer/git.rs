@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::Writer;
-use crate::client::{Answer, Call, failure, segment};
+use crate::client::{Answer, Call, branch_path, failure, segment};
 use crate::reader::{branch, git::sha, hidden};
 use crate::text::cut;
 use crate::wire::git as wire;
@@ -59,6 +59,43 @@ impl GitWrite for Writer {
                 Err(failure(FailureClass::Conflict, &message))
             }
             None => Err(refusal),
+        }
+    }
+
+    async fn move_branch(
+        &self,
+        repo: &RepoName,
+        branch: &BranchName,
+        commit: &CommitSha,
+    ) -> Result<(), Failure> {
+        let doing = format!("moving {repo}'s branch {branch} on to {commit}");
+        // GitHub refuses what would lose a commit.
+        let body = json!({ "sha": commit, "force": false });
+        let path = format!("git/refs/heads/{}", branch_path(branch.as_str()));
+        self.follow_up(repo, (Method::PATCH, &path), body, &doing)
+            .await
+            .map(drop)
+    }
+
+    async fn edit_pull(&self, pull: &PullRef, (title, body): (&str, &str)) -> Result<(), Failure> {
+        let doing = format!("changing the title and the body of {pull}");
+        let body = json!({ "title": title, "body": body });
+        let path = format!("pulls/{}", pull.number);
+        self.follow_up(&pull.repo, (Method::PATCH, &path), body, &doing)
+            .await
+            .map(drop)
+    }
+
+    async fn unlabel(&self, pull: &PullRef, label: &str) -> Result<(), Failure> {
+        let doing = format!("taking the label `{label}` off {pull}");
+        let path = format!("issues/{}/labels/{}", pull.number, segment(label));
+        let call = Call {
+            body: None,
+            ..self.below(&pull.repo, (Method::DELETE, &path), Value::Null, &doing)
+        };
+        match self.send(call).await {
+            Err(refusal) if refusal.class == FailureClass::NotFound => Ok(()),
+            taken => taken.map(drop),
         }
     }
 

@@ -25,7 +25,7 @@ use scaffold::tree::{Entry, Mode, Tree};
 
 use crate::server::Backend;
 
-const REPO: &str = "acme/shop";
+pub(crate) const REPO: &str = "acme/shop";
 const TODAY: &str = "2026-11-21";
 
 /// The sandbox's clock as the adapter's.
@@ -38,16 +38,16 @@ impl Clock for Shared {
 }
 
 /// A sandbox with one repository of files, and the adapter over it.
-struct Stage {
-    sandbox: Sandbox,
-    clock: ManualClock,
-    reader: Reader,
-    writer: Writer,
-    repo: RepoName,
+pub(crate) struct Stage {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) clock: ManualClock,
+    pub(crate) reader: Reader,
+    pub(crate) writer: Writer,
+    pub(crate) repo: RepoName,
 }
 
 impl Stage {
-    async fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) async fn new(files: &[(&str, &str)]) -> Self {
         let clock = ManualClock::new(crate::server::now());
         let scenario = Scenario {
             repos: vec![RepoSetup::new(REPO).with_files(files.iter().copied())],
@@ -68,17 +68,17 @@ impl Stage {
         }
     }
 
-    fn pass(&self) {
+    pub(crate) fn pass(&self) {
         self.clock.advance(SignedDuration::from_secs(2));
         self.sandbox.advance();
     }
 
-    async fn tip(&self, branch: &str) -> CommitSha {
+    pub(crate) async fn tip(&self, branch: &str) -> CommitSha {
         let tip = self.reader.tip(&self.repo, &name(branch)).await.unwrap();
         tip.unwrap()
     }
 
-    async fn commit(&self, on: &CommitSha, edits: Vec<Edit>) -> CommitSha {
+    pub(crate) async fn commit(&self, on: &CommitSha, edits: Vec<Edit>) -> CommitSha {
         self.pass();
         let commit = NewCommit {
             parents: vec![on.clone()],
@@ -89,7 +89,7 @@ impl Stage {
         self.writer.commit(&self.repo, &commit).await.unwrap()
     }
 
-    async fn propose(&self, head: &str, base: &str) -> PullRef {
+    pub(crate) async fn propose(&self, head: &str, base: &str) -> PullRef {
         let pull = NewPull {
             head: name(head),
             base: name(base),
@@ -100,11 +100,11 @@ impl Stage {
     }
 }
 
-fn name(branch: &str) -> BranchName {
+pub(crate) fn name(branch: &str) -> BranchName {
     branch.parse().unwrap()
 }
 
-fn write(path: &str, text: &str) -> Edit {
+pub(crate) fn write(path: &str, text: &str) -> Edit {
     Edit::Write(path.parse().unwrap(), text.to_owned())
 }
 
@@ -116,7 +116,7 @@ fn paths(tree: &Tree) -> Vec<&str> {
     tree.iter().map(|(path, _)| path.as_str()).collect()
 }
 
-fn git(folder: &Path, args: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .current_dir(folder)
         .env("GIT_CONFIG_NOSYSTEM", "1")

@@ -123,6 +123,14 @@ impl Contents {
         Ok(program::line(&made))
     }
 
+    /// Keeps bytes, which no tree has yet, and answers the id of their blob.
+    pub(crate) fn store(&self, bytes: &[u8]) -> Result<String, Trouble> {
+        let made = self
+            .program
+            .feed(&["hash-object", "-w", "--stdin"], bytes)?;
+        Ok(program::line(&made))
+    }
+
     /// Points a branch at a commit, or deletes it.
     pub(crate) fn point(&self, branch: &str, sha: Option<&str>) -> Result<(), Trouble> {
         let name = format!("refs/heads/{branch}");

@@ -133,7 +133,7 @@ fn in_repo(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Out
         [] => repos::show(world, ask, repo),
         ["pulls", rest @ ..] => pulls::answer(world, ask, repo, rest),
         ["issues", rest @ ..] => issues::answer(world, ask, repo, rest),
-        ["commits"] | ["git", "trees" | "commits", ..] | ["git", "refs"] => {
+        ["commits"] | ["git", "trees" | "commits" | "blobs", ..] | ["git", "refs"] => {
             git::answer(world, ask, repo, rest)
         }
         ["commits" | "statuses" | "check-runs" | "check-suites", ..] => {

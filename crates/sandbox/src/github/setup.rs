@@ -48,6 +48,8 @@ pub struct RepoSetup {
     pub folder: Option<PathBuf>,
     /// Branches of a repository with files that only merges may move.
     pub protected_branches: Vec<String>,
+    /// A whole tree is cut off after so many entries, as GitHub's own is after 100,000.
+    pub tree_entries_max: usize,
 }
 
 impl Default for RepoSetup {
@@ -68,6 +70,7 @@ impl Default for RepoSetup {
             files: BTreeMap::new(),
             folder: None,
             protected_branches: Vec::new(),
+            tree_entries_max: 100_000,
         }
     }
 }

@@ -60,6 +60,20 @@ fn taken_is_exact_and_needs_no_content() {
 }
 
 #[test]
+fn only_those_who_share_a_path_with_others_or_the_target_need_their_patches() {
+    let mut shop = Shop::new(&[("a", "a\n"), ("b", "b\n"), ("c", "c\n"), ("d", "d\n")]);
+    let members = [
+        shop.trees(1, &[("a", Some("1\n"))]),
+        shop.trees(2, &[("a", Some("2\n")), ("d", Some("2\n"))]),
+        shop.trees(3, &[("b", Some("3\n"))]),
+        shop.trees(4, &[("c", Some("4\n"))]),
+    ];
+    shop.target("c", Some("moved\n"));
+    let needing = needs_patches(Start::at(&shop.base), &members);
+    assert_eq!(needing, BTreeSet::from([1, 2, 4]));
+}
+
+#[test]
 fn the_first_of_those_who_share_is_taken_and_the_next_applied() {
     let mut shop = Shop::new(&[("a", &numbered(20))]);
     let one = shop.trees(

@@ -176,10 +176,7 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         }
         Kind::Effect => of_effect(&read(it)),
         Kind::Event => of_event(&read(it)),
-        Kind::HookLog => {
-            let repair: RedeliveryState = read(it);
-            vec![repair.log.word(), repair.status.word()]
-        }
+        Kind::HookLog => of_hook_log(&read(it)),
         Kind::Job => of_job(&read(it)),
         Kind::Outbox => of_work(&read(it)),
         Kind::Pipeline => of_pipeline(&read(it)),
@@ -195,10 +192,7 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
             let words = vec![wake.state.word(), Words::word(&wake.channel)];
             [words, of_event(&wake.event)].concat()
         }
-        Kind::Messages => {
-            let page: ReadMessages = read(it);
-            page.messages.iter().map(|it| it.role.word()).collect()
-        }
+        Kind::Messages => of_messages(&read(it)),
         Kind::Transcript => of_transcript(&read(it)),
         Kind::Token => vec![Words::word(&read::<Token>(it).scope)],
         Kind::Access
@@ -240,6 +234,14 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Upstreams
         | Kind::Usage => Vec::new(),
     }
+}
+
+fn of_hook_log(repair: &RedeliveryState) -> Vec<&'static str> {
+    vec![repair.log.word(), repair.status.word()]
+}
+
+fn of_messages(page: &ReadMessages) -> Vec<&'static str> {
+    page.messages.iter().map(|it| it.role.word()).collect()
 }
 
 fn of_transcript(page: &TranscriptPage) -> Vec<&'static str> {

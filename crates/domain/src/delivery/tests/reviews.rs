@@ -226,7 +226,7 @@ fn a_session_that_reviewed_is_called_off() {
     let first = world.delivery.reviewing_job().cloned().unwrap();
     world.reads(pull('b', Checks::Running));
     world.reads(pull('b', Checks::Passed));
-    assert_eq!(world.delivery.leftovers, [first.clone()]);
+    assert_eq!(world.delivery.leftovers, std::slice::from_ref(&first));
     let second = world.delivery.reviewing_job().cloned().unwrap();
     assert_ne!(first, second);
     let said = r#"```json

@@ -1,12 +1,16 @@
 //! The tree of a commit: that of another one, with edits.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use domain::failure::Failure;
 use domain::ids::{CommitSha, RepoName};
 use engine::ports::{Edit, NewCommit};
 use http::Method;
 use scaffold::tree::TreePath;
 use serde_json::{Value, json};
+use weave::tree::Mode;
 
+use crate::client::Answer;
 use crate::reader::git::at_path;
 use crate::wire::git as wire;
 use crate::writer::Writer;
@@ -35,22 +39,54 @@ pub(super) async fn make(
                 commit,
                 tree: &tree,
             };
-            entries.extend(place.entry(edit, doing).await?);
+            entries.extend(place.entry(edit, &mut begun, doing).await?);
         }
         if entries.is_empty() {
             continue;
         }
         let body = json!({ "base_tree": tree, "tree": entries });
-        let to = (Method::POST, "git/trees");
-        let answer = if std::mem::replace(&mut begun, true) {
-            writer.follow_up(repo, to, body, doing).await?
-        } else {
-            writer.send_below(repo, to, body, doing).await?
-        };
+        let answer = post(writer, (repo, "git/trees", body), &mut begun, doing).await?;
         let made: wire::RestTree = answer.json(doing)?;
         tree = made.sha;
     }
     Ok((tree, begun))
+}
+
+/// Sends one of the writes of a commit: the first waits for its turn.
+async fn post(
+    writer: &Writer,
+    (repo, path, body): (&RepoName, &str, Value),
+    begun: &mut bool,
+    doing: &str,
+) -> Result<Answer, Failure> {
+    let to = (Method::POST, path);
+    if std::mem::replace(begun, true) {
+        writer.follow_up(repo, to, body, doing).await
+    } else {
+        writer.send_below(repo, to, body, doing).await
+    }
+}
+
+/// Stores bytes, whatever they are, and answers the id of their blob.
+async fn blob(
+    writer: &Writer,
+    (repo, bytes): (&RepoName, &[u8]),
+    begun: &mut bool,
+    doing: &str,
+) -> Result<String, Failure> {
+    let body = json!({ "content": STANDARD.encode(bytes), "encoding": "base64" });
+    let answer = post(writer, (repo, "git/blobs", body), begun, doing).await?;
+    let made: wire::Blob = answer.json(doing)?;
+    Ok(made.sha)
+}
+
+/// The entry of something that the repository has.
+fn named(path: &TreePath, mode: Mode, id: &str) -> Value {
+    let kind = match mode {
+        Mode::File | Mode::Executable | Mode::Symlink => "blob",
+        Mode::Submodule => "commit",
+    };
+    json!({ "path": path.as_str(), "mode": mode.octal(), "type": kind, "sha": id })
 }
 
 /// Edits in their order, in as few trees as possible.
@@ -71,7 +107,11 @@ fn batches(edits: &[Edit]) -> Vec<Vec<&Edit>> {
 
 fn path(edit: &Edit) -> &TreePath {
     match edit {
-        Edit::Write(path, _) | Edit::Remove(path) | Edit::TakeFolder(path, _) => path,
+        Edit::Write(path, _)
+        | Edit::Put(path, _, _)
+        | Edit::Place(path, _)
+        | Edit::Remove(path)
+        | Edit::TakeFolder(path, _) => path,
     }
 }
 
@@ -90,11 +130,21 @@ struct Place<'a> {
 
 impl Place<'_> {
     /// The entry of an edit; none if it changes nothing.
-    async fn entry(&self, edit: &Edit, doing: &str) -> Result<Option<Value>, Failure> {
+    async fn entry(
+        &self,
+        edit: &Edit,
+        begun: &mut bool,
+        doing: &str,
+    ) -> Result<Option<Value>, Failure> {
         Ok(match edit {
             Edit::Write(path, text) => Some(json!({
                 "path": path.as_str(), "mode": "100644", "type": "blob", "content": text,
             })),
+            Edit::Put(path, mode, bytes) => {
+                let id = blob(self.writer, (self.repo, bytes), begun, doing).await?;
+                Some(named(path, *mode, &id))
+            }
+            Edit::Place(path, entry) => Some(named(path, entry.mode, &entry.id.to_string())),
             Edit::Remove(path) => Some(json!({
                 "path": path.as_str(), "mode": "100644", "type": "blob", "sha": null,
             })),

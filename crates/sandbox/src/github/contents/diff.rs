@@ -21,6 +21,12 @@ impl Contents {
         Ok(files)
     }
 
+    /// The same as one text, without the bytes of binaries, as GitHub writes it.
+    pub(crate) fn text_diff(&self, from: &str, to: &str) -> Result<Vec<u8>, Trouble> {
+        let how = ["diff-tree", "-p", "-M", "--no-color", "--no-ext-diff"];
+        self.program.run(&[&how[..], &[from, to]].concat())
+    }
+
     fn compare(&self, from: &str, to: &str) -> Result<Vec<ChangedFile>, Trouble> {
         let diff = |how: &[&str]| {
             let mut args = vec!["diff-tree", "-r", "-M", "--no-color", "--no-ext-diff"];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::http::header::HOST;
+use axum::http::header::{ACCEPT, HOST};
 use axum::http::request::Parts;
 use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
@@ -29,6 +29,8 @@ pub(super) struct Ask {
     pub(super) api: String,
     /// Path and query as they came.
     target: String,
+    /// The forms in which an answer is wanted.
+    accept: String,
     parts: Vec<String>,
 }
 
@@ -40,6 +42,7 @@ impl Ask {
                 .map_err(|_| GitHubRefusal::new(400, "Problems parsing JSON"))?,
         };
         let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let accept = parts.headers.get(ACCEPT).and_then(|it| it.to_str().ok());
         let path = parts.uri.path();
         let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
@@ -51,6 +54,7 @@ impl Ask {
             caller: Caller::Nobody,
             api: format!("http://{}{PREFIX}", host.unwrap_or("localhost")),
             target: parts.uri.to_string(),
+            accept: accept.unwrap_or_default().to_owned(),
             parts: path.trim_matches('/').split('/').map(decode).collect(),
         })
     }
@@ -82,6 +86,12 @@ impl Ask {
 
     pub(super) fn is(&self, method: &str) -> bool {
         self.method == method
+    }
+
+    /// Whether the answer is wanted in one of GitHub's other forms, such as `diff` or `raw`.
+    pub(super) fn wants(&self, form: &str) -> bool {
+        self.accept
+            .contains(&format!("application/vnd.github.{form}"))
     }
 
     /// A text of the body.

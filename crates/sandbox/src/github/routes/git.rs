@@ -1,5 +1,7 @@
 //! Git's own objects: commits, trees and new references.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::ask::Ask;
@@ -20,6 +22,8 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
         ("GET", ["commits"]) => log(world, ask, repo),
         ("GET", ["git", "trees", name]) => tree(world, ask, repo, name),
         ("POST", ["git", "trees"]) => make_tree(world, ask, repo),
+        ("GET", ["git", "blobs", sha]) => blob(world, ask, repo, sha),
+        ("POST", ["git", "blobs"]) => make_blob(world, ask, repo),
         ("GET", ["git", "commits", sha]) => show(world, ask, repo, sha),
         ("POST", ["git", "commits"]) => make_commit(world, ask, repo),
         ("POST", ["git", "refs"]) => make_branch(world, ask, repo),
@@ -65,12 +69,15 @@ fn shown_tree(
 ) -> Result<Value, GitHubRefusal> {
     let url = ask.pen(world).repo_url(world.repo(repo)?);
     let listed = world.contents(repo)?.list(oid, all).map_err(refused)?;
-    let entries = listed.iter().map(|entry| shown_entry(entry, &url));
+    let most = world.repo(repo)?.setup.tree_entries_max;
+    let most = if all { most } else { usize::MAX };
+    let entries = listed.iter().take(most);
+    let entries = entries.map(|entry| shown_entry(entry, &url));
     Ok(json!({
         "sha": oid,
         "url": format!("{url}/git/trees/{oid}"),
         "tree": entries.collect::<Vec<_>>(),
-        "truncated": false,
+        "truncated": listed.len() > most,
     }))
 }
 
@@ -145,6 +152,49 @@ fn change(world: &GitHubWorld, repo: &str, entry: &Value) -> Result<Change, GitH
             Err(GitHubRefusal::new(422, message))
         }
     }
+}
+
+/// A blob in JSON, or its bytes alone.
+fn blob(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
+    ask.reads(Resource::Contents)?;
+    let contents = world.contents(repo)?;
+    let found = if is_sha(sha) {
+        contents.find(sha)
+    } else {
+        Ok(None)
+    };
+    let found = found.map_err(refused)?.filter(|found| found.kind == "blob");
+    let oid = found.ok_or_else(GitHubRefusal::not_found)?.oid;
+    let mut blobs = contents.blobs(&[&oid]).map_err(refused)?;
+    let bytes = blobs.remove(&oid).unwrap_or_default();
+    if ask.wants("raw") {
+        return Ok(Reply::raw(bytes, "application/vnd.github.raw+json"));
+    }
+    let url = ask.pen(world).repo_url(world.repo(repo)?);
+    Ok(Reply::json(json!({
+        "sha": oid,
+        "node_id": format!("B_kwDO{oid}"),
+        "size": bytes.len(),
+        "url": format!("{url}/git/blobs/{oid}"),
+        "content": STANDARD.encode(bytes),
+        "encoding": "base64",
+    })))
+}
+
+fn make_blob(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
+    ask.writes(Resource::Contents)?;
+    let content = ask.demand("content")?;
+    let bytes = match ask.text("encoding") {
+        Some("base64") => STANDARD
+            .decode(content)
+            .map_err(|_| GitHubRefusal::new(422, "content is not valid Base64"))?,
+        Some("utf-8") | None => content.as_bytes().to_vec(),
+        Some(_) => return Err(GitHubRefusal::new(422, "Invalid encoding")),
+    };
+    let oid = world.contents(repo)?.store(&bytes).map_err(refused)?;
+    let url = ask.pen(world).repo_url(world.repo(repo)?);
+    let shown = json!({ "sha": oid, "url": format!("{url}/git/blobs/{oid}") });
+    Ok(Reply::status(201, shown))
 }
 
 fn show(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {

@@ -1,6 +1,6 @@
 //! Branches, their rules and protection, references, and comparisons.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::ask::Ask;
 use super::checks::commit;
@@ -8,10 +8,16 @@ use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::pen::put;
+use crate::github::real::refused;
 use crate::github::world::{GitHubRefusal, GitHubWorld, node_id};
 
 /// GitHub lists no more files of a comparison.
 const COMPARED_FILES_MAX: usize = 300;
+
+/// GitHub gives no diff of more files, lines or bytes.
+const DIFF_FILES_MAX: usize = 300;
+const DIFF_LINES_MAX: usize = 20_000;
+const DIFF_BYTES_MAX: usize = 1_000_000;
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
@@ -26,6 +32,9 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
         }
         ("DELETE", ["git", "refs", "heads", branch @ ..]) => {
             delete(world, ask, repo, &branch.join("/"))
+        }
+        ("PATCH", ["git", "refs", "heads", branch @ ..]) => {
+            move_on(world, ask, repo, &branch.join("/"))
         }
         ("GET", ["compare", spec @ ..]) => compare(world, ask, repo, &spec.join("/")),
         _ => Err(GitHubRefusal::not_found()),
@@ -101,6 +110,54 @@ fn delete(world: &mut GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outco
     Ok(Reply::nothing())
 }
 
+/// Moves a branch, forward only unless it is forced.
+fn move_on(world: &mut GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+    ask.writes(Resource::Contents)?;
+    let sha = ask.demand("sha")?.to_owned();
+    let found = world.repo(repo)?;
+    let missing = || GitHubRefusal::new(422, "Reference does not exist");
+    let tip = found.branches.get(branch).ok_or_else(missing)?;
+    if found.setup.protected_branches.iter().any(|it| it == branch) {
+        let message =
+            "Repository rule violations found\n\nChanges must be made through a pull request.\n\n";
+        return Err(GitHubRefusal::new(422, message));
+    }
+    if !world.commits.contains_key(&sha) {
+        return Err(GitHubRefusal::new(422, "Object does not exist"));
+    }
+    let is_forced = ask.body.get("force").and_then(Value::as_bool) == Some(true);
+    if !is_forced && !world.between(&sha, tip).is_empty() {
+        return Err(GitHubRefusal::new(422, "Update is not a fast forward"));
+    }
+    world.move_branch(ask.now, repo, branch, &sha)?;
+    reference(world, ask, repo, branch)
+}
+
+/// What a head changed since it left a base, as one text.
+fn diff(world: &GitHubWorld, base: &str, head: &str) -> Outcome {
+    let contents = world.contents_of(base, head);
+    let contents = contents.ok_or_else(GitHubRefusal::not_found)?;
+    let parted = world.merge_base(base, head);
+    if parted.is_empty() {
+        return Err(GitHubRefusal::not_found());
+    }
+    let text = contents.text_diff(&parted, head).map_err(refused)?;
+    let files = world.files_between(base, head).len();
+    let lines = text.iter().filter(|byte| **byte == b'\n').count();
+    if files > DIFF_FILES_MAX || lines > DIFF_LINES_MAX || text.len() > DIFF_BYTES_MAX {
+        let message = "Sorry, the diff exceeded the maximum number of lines (20000)";
+        let error = json!({ "resource": "Comparison", "field": "diff", "code": "too_large" });
+        return Err(GitHubRefusal {
+            errors: vec![error],
+            ..GitHubRefusal::new(406, message)
+        });
+    }
+    Ok(Reply::raw(
+        text,
+        "application/vnd.github.diff; charset=utf-8",
+    ))
+}
+
 /// `{base}...{head}`, each a branch or a SHA, the head perhaps as `owner:branch`.
 fn compare(world: &GitHubWorld, ask: &Ask, repo: &str, spec: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
@@ -108,6 +165,9 @@ fn compare(world: &GitHubWorld, ask: &Ask, repo: &str, spec: &str) -> Outcome {
         .split_once("...")
         .ok_or_else(GitHubRefusal::not_found)?;
     let (base, head) = (side(world, repo, base)?, side(world, repo, head)?);
+    if ask.wants("diff") {
+        return diff(world, &base, &head);
+    }
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let (ahead, behind) = (world.between(&base, &head), world.between(&head, &base));
     let status = match (ahead.len(), behind.len()) {

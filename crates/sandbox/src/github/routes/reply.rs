@@ -28,6 +28,8 @@ enum Content {
     Empty,
     Json(Value),
     Text(String),
+    /// Bytes of this type.
+    Raw(Vec<u8>, &'static str),
 }
 
 impl Reply {
@@ -48,6 +50,15 @@ impl Reply {
         Self {
             status: 200,
             content: Content::Text(text),
+            headers: Vec::new(),
+        }
+    }
+
+    /// Bytes in a form that was asked for.
+    pub(super) fn raw(bytes: Vec<u8>, kind: &'static str) -> Self {
+        Self {
+            status: 200,
+            content: Content::Raw(bytes, kind),
             headers: Vec::new(),
         }
     }
@@ -100,9 +111,13 @@ impl Reply {
     /// The answer with no headers but its own.
     pub(super) fn plain(self) -> Response {
         let (kind, body) = match self.content {
-            Content::Empty => (None, String::new()),
-            Content::Json(value) => (Some("application/json; charset=utf-8"), value.to_string()),
-            Content::Text(text) => (Some("text/plain; charset=utf-8"), text),
+            Content::Empty => (None, Vec::new()),
+            Content::Json(value) => {
+                let text = value.to_string();
+                (Some("application/json; charset=utf-8"), text.into_bytes())
+            }
+            Content::Text(text) => (Some("text/plain; charset=utf-8"), text.into_bytes()),
+            Content::Raw(bytes, kind) => (Some(kind), bytes),
         };
         let mut response = Response::new(Body::from(body));
         *response.status_mut() =
@@ -155,7 +170,8 @@ impl Reply {
         let digest = match &self.content {
             Content::Json(value) if self.status == 200 => Sha256::digest(value.to_string()),
             Content::Text(text) if self.status == 200 => Sha256::digest(text),
-            Content::Json(_) | Content::Text(_) | Content::Empty => return None,
+            Content::Raw(bytes, _) if self.status == 200 => Sha256::digest(bytes),
+            Content::Json(_) | Content::Text(_) | Content::Raw(..) | Content::Empty => return None,
         };
         Some(format!("W/\"{}\"", hex::encode(digest)))
     }

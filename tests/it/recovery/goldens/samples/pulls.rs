@@ -86,6 +86,16 @@ pub(super) fn bare(phase: PullPhase) -> Pull {
     }
 }
 
+fn repairs() -> Repairs {
+    Repairs {
+        ci_sent: vec![sha('d')],
+        conflict_sent: vec![sha('e')],
+        count: 2,
+        updated: vec![sha('f')],
+        updates: 1,
+    }
+}
+
 /// A pull request to which everything has happened that can.
 fn full() -> Pull {
     let seen = || SeenHead {
@@ -137,13 +147,7 @@ fn full() -> Pull {
             before: sha('f'),
             is_base_merge: true,
         }),
-        repairs: Repairs {
-            ci_sent: vec![sha('d')],
-            conflict_sent: vec![sha('e')],
-            count: 2,
-            updated: vec![sha('f')],
-            updates: 1,
-        },
+        repairs: repairs(),
         refused: Some(RefusedMerge {
             sha: sha('a'),
             refused: MergeRefusals {

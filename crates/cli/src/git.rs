@@ -4,6 +4,7 @@ mod listing;
 mod program;
 #[cfg(test)]
 mod tests;
+mod weaving;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,45 +15,47 @@ use domain::ids::{BranchName, CommitSha};
 use scaffold::tree::{Content, Entry, Mode, Tree, TreePath};
 
 use crate::error::Error;
-use listing::{Row, addition, folder_with, next_blob, on_github, removal};
+use listing::{Row, addition, folder_with, next_blob, octal, on_github, removal};
 use program::{complaint, feed, run, text};
+
+pub(crate) use weaving::patch;
 
 /// A repository and the folder it is checked out to.
 #[derive(Debug, Clone)]
-pub(super) struct Git {
+pub(crate) struct Git {
     root: PathBuf,
 }
 
 /// A file as a commit gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Written {
-    pub(super) path: TreePath,
-    pub(super) text: String,
+pub(crate) struct Written {
+    pub(crate) path: TreePath,
+    pub(crate) text: String,
 }
 
 /// Files as a commit gets them beside others that it loses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Rearranged {
+pub(crate) struct Rearranged {
     /// Files that go.
-    pub(super) removed: Vec<TreePath>,
+    pub(crate) removed: Vec<TreePath>,
     /// Files with what another one held: its mode and its blob.
-    pub(super) placed: Vec<(TreePath, Mode, String)>,
+    pub(crate) placed: Vec<(TreePath, Mode, String)>,
     /// Files with a text of their own.
-    pub(super) written: Vec<Written>,
+    pub(crate) written: Vec<Written>,
 }
 
 /// What a branch came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Put {
+pub(crate) struct Put {
     /// Its tip.
-    pub(super) tip: CommitSha,
+    pub(crate) tip: CommitSha,
     /// Whether it had to be moved or made.
-    pub(super) moved: bool,
+    pub(crate) moved: bool,
 }
 
 impl Git {
     /// The repository that a folder lies in.
-    pub(super) fn at(folder: &Path) -> Result<Self> {
+    pub(crate) fn at(folder: &Path) -> Result<Self> {
         let output = run(Command::new("git").arg("-C").arg(folder).args([
             "rev-parse",
             "--path-format=absolute",
@@ -72,23 +75,23 @@ impl Git {
     }
 
     /// The folder that everything is checked out to.
-    pub(super) fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// The branch that is checked out; none where a commit is.
-    pub(super) fn branch(&self) -> Result<Option<String>> {
+    pub(crate) fn branch(&self) -> Result<Option<String>> {
         self.asked(&["symbolic-ref", "--quiet", "--short", "HEAD"])
     }
 
     /// The folder whose working tree has a branch checked out, if there is one.
-    pub(super) fn checked_out(&self, branch: &BranchName) -> Result<Option<String>> {
+    pub(crate) fn checked_out(&self, branch: &BranchName) -> Result<Option<String>> {
         let listed = self.said(&["worktree", "list", "--porcelain"])?;
         Ok(folder_with(branch.as_str(), &listed))
     }
 
     /// The commit that a revision names, if there is one.
-    pub(super) fn commit(&self, revision: &str) -> Result<Option<CommitSha>> {
+    pub(crate) fn commit(&self, revision: &str) -> Result<Option<CommitSha>> {
         let named = format!("{revision}^{{commit}}");
         let sha = self.asked(&[
             "rev-parse",
@@ -102,8 +105,18 @@ impl Git {
             .with_context(|| format!("reading what git says of {revision}"))
     }
 
+    /// The commit that a person named.
+    pub(crate) fn must_commit(&self, revision: &str) -> Result<CommitSha> {
+        let missing = || {
+            let what = format!("there is no commit `{revision}`");
+            let next = "name a branch, a tag or a SHA of this repository";
+            anyhow::Error::from(Error::unfit("no_commit", what, next))
+        };
+        self.commit(revision)?.ok_or_else(missing)
+    }
+
     /// The tip of a branch: that of this repository, else the one that was fetched from `origin`.
-    pub(super) fn tip(&self, branch: &BranchName) -> Result<Option<CommitSha>> {
+    pub(crate) fn tip(&self, branch: &BranchName) -> Result<Option<CommitSha>> {
         match self.commit(&format!("refs/heads/{branch}"))? {
             Some(tip) => Ok(Some(tip)),
             None => self.commit(&format!("refs/remotes/origin/{branch}")),
@@ -111,7 +124,7 @@ impl Git {
     }
 
     /// The files of some folders at a commit.
-    pub(super) fn tree(&self, commit: &CommitSha, folders: &[&str]) -> Result<Tree> {
+    pub(crate) fn tree(&self, commit: &CommitSha, folders: &[&str]) -> Result<Tree> {
         let mut listed = self.git();
         listed
             .args(["ls-tree", "-r", "-z", "--long", commit.as_str(), "--"])
@@ -152,7 +165,7 @@ impl Git {
 
     /// Commits files on top of a branch, or begins the branch at `start`. Other files stay as they are, and there is no
     /// commit where all of these are there already.
-    pub(super) fn put(
+    pub(crate) fn put(
         &self,
         branch: &BranchName,
         start: &CommitSha,
@@ -163,15 +176,15 @@ impl Git {
     }
 
     /// Commits files that change their places, in one commit with those that are written and removed.
-    pub(super) fn rearrange(
+    pub(crate) fn rearrange(
         &self,
         branch: &BranchName,
         start: &CommitSha,
         (files, subject): (&Rearranged, &str),
     ) -> Result<Put> {
-        let removed = files.removed.iter().map(removal);
+        let removed = files.removed.iter().map(|path| removal(path.as_str()));
         let placed = files.placed.iter();
-        let placed = placed.map(|(path, mode, blob)| addition(path, *mode, blob));
+        let placed = placed.map(|(path, mode, blob)| addition(path.as_str(), octal(*mode), blob));
         let rows: String = removed.chain(placed).collect();
         let rows = rows + &self.written(&files.written)?;
         self.advance(branch, start, (&rows, subject))
@@ -187,7 +200,7 @@ impl Git {
         let reference = format!("refs/heads/{branch}");
         let old = self.commit(&reference)?;
         let parent = old.as_ref().unwrap_or(start);
-        let tree = self.tree_with(parent, rows)?;
+        let tree = self.tree_with(Some(parent), rows)?;
         let tip = if self.said(&["rev-parse", &format!("{parent}^{{tree}}")])? == tree {
             parent.clone()
         } else {
@@ -218,8 +231,8 @@ impl Git {
         Ok(())
     }
 
-    /// The id of the tree of a commit with these rows in place of its own.
-    fn tree_with(&self, commit: &CommitSha, rows: &str) -> Result<String> {
+    /// The id of the tree of a commit with these rows in place of its own, or of these rows alone.
+    fn tree_with(&self, commit: Option<&CommitSha>, rows: &str) -> Result<String> {
         let folder = tempfile::tempdir().context("making a folder for an index")?;
         let index = folder.path().join("index");
         let with_index = |arguments: &[&str], fed: &[u8]| {
@@ -227,31 +240,39 @@ impl Git {
             command.env("GIT_INDEX_FILE", &index).args(arguments);
             feed(&mut command, fed)
         };
-        with_index(&["read-tree", commit.as_str()], b"")?;
+        if let Some(commit) = commit {
+            with_index(&["read-tree", commit.as_str()], b"")?;
+        }
         with_index(&["update-index", "-z", "--index-info"], rows.as_bytes())?;
         let tree = with_index(&["write-tree"], b"")?;
         Ok(text(&tree)?.trim().to_owned())
     }
 
-    /// Stores texts as blobs, all of them by one process, and returns their rows of an index.
+    /// Stores texts as blobs and returns their rows of an index.
     fn written(&self, files: &[Written]) -> Result<String> {
-        let folder = tempfile::tempdir().context("making a folder for texts")?;
-        let mut paths = String::new();
-        for (number, file) in files.iter().enumerate() {
-            let path = folder.path().join(number.to_string());
-            fs::write(&path, &file.text).with_context(|| format!("writing {}", path.display()))?;
-            paths.push_str(&format!("{}\n", path.display()));
-        }
-        let arguments = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
-        let blobs = feed(self.git().args(arguments), paths.as_bytes())?;
-        let rows = files.iter().zip(text(&blobs)?.lines());
+        let blobs = self.stored(files.iter().map(|file| file.text.as_bytes()))?;
+        let rows = files.iter().zip(blobs.lines());
         Ok(rows
-            .map(|(file, blob)| addition(&file.path, Mode::File, blob))
+            .map(|(file, blob)| addition(file.path.as_str(), octal(Mode::File), blob))
             .collect())
     }
 
+    /// Stores contents as blobs, all of them by one process, and returns their ids, one a line.
+    fn stored<'a>(&self, contents: impl Iterator<Item = &'a [u8]>) -> Result<String> {
+        let folder = tempfile::tempdir().context("making a folder for contents")?;
+        let mut paths = String::new();
+        for (number, content) in contents.enumerate() {
+            let path = folder.path().join(number.to_string());
+            fs::write(&path, content).with_context(|| format!("writing {}", path.display()))?;
+            paths.push_str(&format!("{}\n", path.display()));
+        }
+        let arguments = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+        let ids = feed(self.git().args(arguments), paths.as_bytes())?;
+        Ok(text(&ids)?.to_owned())
+    }
+
     /// Subjects of the commits before and with one, the newest first, that changed what people own.
-    pub(super) fn log(&self, tip: &CommitSha, since: Option<&str>, most: usize) -> Result<String> {
+    pub(crate) fn log(&self, tip: &CommitSha, since: Option<&str>, most: usize) -> Result<String> {
         let since = since.map(|since| format!("--since={since}"));
         let most = format!("--max-count={most}");
         let mut arguments = vec!["log", "--abbrev=7", "--format=%h %s", &most];
@@ -267,14 +288,14 @@ impl Git {
     }
 
     /// Whether files below a folder differ from the commit that is checked out, or are not known to git.
-    pub(super) fn is_changed(&self, folder: &str) -> Result<bool> {
+    pub(crate) fn is_changed(&self, folder: &str) -> Result<bool> {
         let folder = format!(":(top){folder}");
         let listed = self.said(&["status", "--porcelain", "--", &folder])?;
         Ok(!listed.is_empty())
     }
 
     /// The files below a folder that git knows, by their paths from the root.
-    pub(super) fn tracked(&self, folder: &str) -> Result<Vec<String>> {
+    pub(crate) fn tracked(&self, folder: &str) -> Result<Vec<String>> {
         let folder = format!(":(top){folder}");
         let listed = self.said(&["ls-files", "-z", "--", &folder])?;
         let paths = listed.split('\0').filter(|path| !path.is_empty());
@@ -282,7 +303,7 @@ impl Git {
     }
 
     /// Deletes a branch and returns where it was.
-    pub(super) fn delete(&self, branch: &BranchName) -> Result<Option<CommitSha>> {
+    pub(crate) fn delete(&self, branch: &BranchName) -> Result<Option<CommitSha>> {
         let reference = format!("refs/heads/{branch}");
         let tip = self.commit(&reference)?;
         if let Some(tip) = &tip {
@@ -292,7 +313,7 @@ impl Git {
     }
 
     /// The repository on GitHub that the remote `origin` names.
-    pub(super) fn origin(&self) -> Result<Option<String>> {
+    pub(crate) fn origin(&self) -> Result<Option<String>> {
         let address = self.asked(&["config", "--get", "remote.origin.url"])?;
         Ok(address.as_deref().and_then(on_github).map(str::to_owned))
     }
@@ -307,7 +328,7 @@ impl Git {
     }
 
     /// What git answers, where it has to.
-    pub(super) fn said(&self, arguments: &[&str]) -> Result<String> {
+    pub(crate) fn said(&self, arguments: &[&str]) -> Result<String> {
         let said = feed(self.git().args(arguments), b"")?;
         Ok(text(&said)?.trim().to_owned())
     }

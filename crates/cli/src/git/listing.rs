@@ -49,18 +49,22 @@ impl Row {
 }
 
 /// The row of an index that puts a file there.
-pub(super) fn addition(path: &TreePath, mode: Mode, blob: &str) -> String {
-    let mode = match mode {
+pub(super) fn addition(path: &str, mode: &str, blob: &str) -> String {
+    format!("{mode} {blob}\t{path}\0")
+}
+
+/// A mode as git writes it.
+pub(super) fn octal(mode: Mode) -> &'static str {
+    match mode {
         Mode::File => "100644",
         Mode::Executable => "100755",
         Mode::Link => "120000",
         Mode::Submodule => "160000",
-    };
-    format!("{mode} {blob}\t{path}\0")
+    }
 }
 
 /// The row of an index that takes a file away.
-pub(super) fn removal(path: &TreePath) -> String {
+pub(super) fn removal(path: &str) -> String {
     format!("0 {NO_BLOB}\t{path}\0")
 }
 
@@ -74,6 +78,16 @@ pub(super) fn next_blob(rest: &mut &[u8]) -> Option<Vec<u8>> {
     let blob = body.get(..length)?.to_vec();
     *rest = body.get(length + 1..)?;
     Some(blob)
+}
+
+/// The same, or nothing where git has no such blob.
+pub(super) fn next_if_there(rest: &mut &[u8]) -> Option<Option<Vec<u8>>> {
+    let line = rest.iter().position(|byte| *byte == b'\n')?;
+    if rest.get(..line)?.ends_with(b" missing") {
+        *rest = rest.get(line + 1..)?;
+        return Some(None);
+    }
+    next_blob(rest).map(Some)
 }
 
 /// The folder that has a branch checked out, of what `git worktree list --porcelain` says.

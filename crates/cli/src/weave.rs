@@ -1,0 +1,49 @@
+//! `gaffer weave`: what several people or sessions changed, woven into one change, as far as it fits.
+
+mod index_lines;
+mod local;
+mod remote;
+mod show;
+
+use anyhow::{Context, Result};
+use weave::weave::{Excess, Order};
+
+use crate::args::weave::{OrderArg, WeaveArgs};
+use crate::context::CommandContext;
+use crate::error::Error;
+use crate::render;
+
+/// Weaves, and prints what came of it. Ends with 1 when any is not in.
+pub(crate) async fn run(
+    args: &WeaveArgs,
+    here: impl FnOnce() -> Result<CommandContext, Error>,
+    as_json: bool,
+) -> Result<()> {
+    let report = match &args.local {
+        Some(folder) => local::weave(folder, args)?,
+        None => Box::pin(remote::weave(args, &here()?)).await?,
+    };
+    render::answer(&show::answer(&report), as_json).context("writing the answer")?;
+    ended(&report)
+}
+
+fn order(given: OrderArg) -> Order {
+    match given {
+        OrderArg::Planned => Order::Planned,
+        OrderArg::Given => Order::Given,
+    }
+}
+
+fn too_much(excess: Excess) -> Error {
+    Error::usage(excess.to_string(), "nothing was woven: give less at once")
+}
+
+fn ended(report: &show::Report) -> Result<()> {
+    let (all, inside) = (report.all(), report.inside());
+    if inside == all {
+        return Ok(());
+    }
+    let what = format!("{} of {all} are not in", all - inside);
+    let next = "change those on what is woven from the others, or weave without them";
+    Err(Error::refused("not_all_in", what, next).into())
+}

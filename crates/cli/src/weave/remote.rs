@@ -1,0 +1,223 @@
+//! Pull requests of a repository on GitHub, woven without a clone and without a running Gaffer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use domain::ids::{BranchName, RepoName};
+use engine::machine::SystemClock;
+use engine::ports::{Clock, PullsRead};
+use engine::settings::Upstreams;
+use engine::weaving::{self, Ask, Published, Push, Refused, Weave, Weaver, publish};
+use github::{Client, Reader, Writer};
+use weave::tree::{Entry, Mode};
+
+use super::show::{Named, Remote, Report};
+use super::{order, too_much};
+use crate::args::weave::WeaveArgs;
+use crate::context::CommandContext;
+use crate::error::Error;
+use crate::git;
+use crate::init::outside::{Outside, of_github};
+use crate::upstreams;
+
+/// Weaves the pull requests, and writes or pushes what came of it if that is wanted.
+pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Report> {
+    let (repo, numbers) = asked(&args.what)?;
+    let client = outside(args, here).await?.github()?;
+    let reader = Reader::new(client.clone());
+    let base = match &args.base {
+        Some(base) => base.clone(),
+        None => {
+            let found = reader.default_branch(&repo).await;
+            found.map_err(|failure| of_github(&failure, &repo))?
+        }
+    };
+    let ask = Ask {
+        repo,
+        base,
+        numbers,
+        order: order(args.order),
+    };
+    let weaver = Weaver {
+        pulls: &reader,
+        git: &reader,
+    };
+    let woven = weaver.weave(&ask, SystemClock.now()).await;
+    let woven = woven.map_err(|error| told(error, &ask))?;
+    if let Some(file) = &args.patch {
+        write(&weaver, (&ask, &woven), file).await?;
+    }
+    let pushed = match &args.push {
+        Some(branch) => Some(push((&weaver, client), (&ask, &woven), (branch, args.pull)).await?),
+        None => None,
+    };
+    Ok(report(
+        (ask, woven),
+        pushed,
+        (reader.usage().requests, args),
+    ))
+}
+
+/// The repository, and the numbers of its pull requests.
+fn asked(what: &[PathBuf]) -> Result<(RepoName, Vec<u64>)> {
+    let mut words = what.iter().map(|word| word.display().to_string());
+    let next = "type it as in `gaffer weave acme/shop 101 102`, or patches with `--local DIR`";
+    let first = words.next().unwrap_or_default();
+    let repo: RepoName = first
+        .parse()
+        .map_err(|error| Error::usage(format!("{first} names no repository: {error}"), next))?;
+    let mut numbers = Vec::new();
+    for word in words {
+        let number = word.strip_prefix('#').unwrap_or(&word);
+        let number = number.parse().ok().filter(|number| *number > 0);
+        let odd = || Error::usage(format!("{word} is no number of a pull request"), next);
+        numbers.push(number.ok_or_else(odd)?);
+    }
+    if numbers.is_empty() {
+        let what = format!("it is not said which pull requests of {repo}");
+        return Err(Error::usage(what, next).into());
+    }
+    Ok((repo, numbers))
+}
+
+/// GitHub, as this command line and the data folder have it, if there is one.
+async fn outside(args: &WeaveArgs, here: &CommandContext) -> Result<Outside> {
+    let typed = Upstreams {
+        jules_base: None,
+        github_base: args.github_base.clone(),
+        github_app_id: args.github_app_id,
+    };
+    let upstreams = match here.database() {
+        Ok(_) => {
+            let data = here.found().await?;
+            upstreams::in_force(&data.backend, typed, |name| here.is_overlaid(name)).await?
+        }
+        Err(_) => typed,
+    };
+    let overlay = here.environment.overlay.clone();
+    Ok(Outside::new(&here.folder, overlay, upstreams))
+}
+
+fn told(error: weaving::Error, ask: &Ask) -> anyhow::Error {
+    match error {
+        weaving::Error::NoBranch(..) => {
+            let next = "name one that is there with `--base BRANCH`";
+            Error::usage(error.to_string(), next).into()
+        }
+        weaving::Error::Excess(excess) => too_much(excess).into(),
+        weaving::Error::Outside(failure) => of_github(&failure, &ask.repo).into(),
+    }
+}
+
+/// Writes the woven change as a patch.
+async fn write(weaver: &Weaver<'_>, (ask, woven): (&Ask, &Weave), file: &Path) -> Result<()> {
+    let contents = weaver.contents(&ask.repo, woven).await;
+    let contents = contents.map_err(|error| told(error, ask))?;
+    let changes = woven.woven.tree.changes_since(&woven.target);
+    let lacks = |entry: Option<Entry>| {
+        entry.is_some_and(|it| it.mode != Mode::Submodule && !contents.contains_key(&it.id))
+    };
+    let lacking = changes
+        .iter()
+        .find(|(path, after)| lacks(**after) || lacks(woven.target.get(path)));
+    if let Some((path, _)) = lacking {
+        let what = format!("GitHub does not give what {path} holds, so no patch is written");
+        let next = "weave without `--patch`, or with git on a clone";
+        return Err(Error::refused("too_large", what, next).into());
+    }
+    let patch = git::patch(&woven.target, &changes, &contents).context("making the patch")?;
+    fs::write(file, patch).with_context(|| format!("writing {}", file.display()))
+}
+
+/// Pushes what was woven, if it is of the newest heads still.
+async fn push(
+    (weaver, client): (&Weaver<'_>, Client),
+    (ask, woven): (&Ask, &Weave),
+    (branch, pull): (&BranchName, bool),
+) -> Result<Published> {
+    let moved = weaver.moved(&ask.repo, woven, SystemClock.now()).await;
+    let moved = moved.map_err(|error| told(error, ask))?;
+    if let Some(first) = moved.first() {
+        let what = format!("#{} is not pushed: {}", first.number, first.skip);
+        return Err(Error::refused(first.skip.code(), what, first.skip.next()).into());
+    }
+    let to = Push {
+        repo: ask.repo.clone(),
+        base: ask.base.clone(),
+        branch: branch.clone(),
+        pull,
+    };
+    let writer = Writer::new(client);
+    let published = publish((weaver.git, &writer), woven, &to).await;
+    published.map_err(|refused| not_pushed(refused, &to))
+}
+
+fn not_pushed(refused: Refused, to: &Push) -> anyhow::Error {
+    let what = refused.to_string();
+    match refused {
+        Refused::Nothing => {
+            Error::refused("nothing_woven", what, "push once any of them is in").into()
+        }
+        Refused::Same(_) => Error::usage(what, "push to a branch of its own").into(),
+        Refused::NotOurs(..) => {
+            let next = "push to a new branch, so that nothing of another hand is built upon";
+            Error::refused("not_ours", what, next).into()
+        }
+        Refused::Path(..) => {
+            Error::refused("odd_path", what, "weave without it, or with git on a clone").into()
+        }
+        Refused::Outside(failure) => of_github(&failure, &to.repo).into(),
+    }
+}
+
+fn report(
+    (ask, weave): (Ask, Weave),
+    pushed: Option<Published>,
+    (calls, args): (u64, &WeaveArgs),
+) -> Report {
+    let files = weave.woven.tree.changes_since(&weave.target).len();
+    let named = weave.taken.iter().map(|taken| Named {
+        number: taken.number,
+        name: String::new(),
+    });
+    Report {
+        base: weave.base.to_string(),
+        named: named.collect(),
+        files,
+        woven: weave.woven,
+        written: None,
+        remote: Some(Remote {
+            repo: ask.repo,
+            branch: ask.base,
+            skipped: weave.skipped,
+            calls,
+            patch: args.patch.clone(),
+            pushed: args.push.clone().zip(pushed),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_and_numbers_are_understood() {
+        let words = |words: &[&str]| words.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let (repo, numbers) = asked(&words(&["acme/shop", "101", "#7"])).unwrap();
+        assert_eq!((repo.as_str(), &numbers[..]), ("acme/shop", &[101, 7][..]));
+        for odd in [
+            &["acme/shop"][..],
+            &["shop", "1"],
+            &["acme/shop", "0"],
+            &["acme/shop", "x"],
+            &["acme/shop", "-1"],
+            &["acme/shop", "99999999999999999999"],
+        ] {
+            let error = asked(&words(odd)).unwrap_err();
+            let error = error.downcast_ref::<Error>();
+            assert!(matches!(error, Some(Error::Usage { .. })), "{odd:?}");
+        }
+    }
+}

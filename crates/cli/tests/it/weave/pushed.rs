@@ -1,0 +1,123 @@
+//! What is woven and then written or pushed, beside what git merges.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::cart;
+use super::pulls::Stage;
+
+#[test]
+fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
+    let stage = Stage::with_three();
+    let judged = stage.judged(&["third", "first"]);
+    let push = ["1", "2", "3", "--push", "weave/one", "--pull", "--json"];
+    let told = stage.weave(&push).json();
+    let pushed = &told["pushed"];
+    assert_eq!(
+        (&pushed["new"], &pushed["branch"]),
+        (&json!(true), &json!("weave/one"))
+    );
+    stage.git(&["fetch", "--quiet", "origin"]);
+    let commit = stage.git(&["rev-parse", "origin/weave/one"]);
+    assert_eq!(pushed["commit"], commit.as_str());
+    assert_eq!(stage.git(&["rev-parse", "origin/weave/one^{tree}"]), judged);
+    let main = stage.git(&["rev-parse", "origin/main"]);
+    assert_eq!(
+        stage.git(&["log", "-1", "--format=%P", "origin/weave/one"]),
+        main
+    );
+    let trailers = stage.git(&[
+        "log",
+        "-1",
+        "--format=%(trailers:only,unfold)",
+        "origin/weave/one",
+    ]);
+    let third = stage.git(&["rev-parse", "origin/third"]);
+    assert!(
+        trailers.starts_with(&format!("Woven-Pull: acme/shop#3 {third} taken")),
+        "{trailers}"
+    );
+    assert_eq!(trailers.lines().count(), 3, "{trailers}");
+    let number = pushed["pull"].as_u64().unwrap();
+    let view = stage.github.pull("acme/shop", number).unwrap();
+    assert_eq!(view.title, "Weave 2 pull requests into main");
+    assert!(
+        view.body.contains("- #1 (taken)") && view.body.contains("Not in: #2."),
+        "{view:?}"
+    );
+
+    // The same again is no second commit.
+    let again = stage.weave(&push).json();
+    assert_eq!(
+        again["pushed"],
+        json!({ "branch": "weave/one", "commit": commit, "new": false, "pull": number })
+    );
+
+    // The target went on: the branch takes it in, and only goes forward.
+    stage.begin();
+    stage.push("main", &[("notes.txt", "n\n")]);
+    let judged = stage.judged(&["third", "first"]);
+    let later = stage.weave(&push).json();
+    assert_eq!(
+        (&later["pushed"]["new"], &later["pushed"]["pull"]),
+        (&json!(true), &json!(number))
+    );
+    stage.git(&["fetch", "--quiet", "origin"]);
+    assert_eq!(stage.git(&["rev-parse", "origin/weave/one^{tree}"]), judged);
+    let main = stage.git(&["rev-parse", "origin/main"]);
+    let parents = stage.git(&["log", "-1", "--format=%P", "origin/weave/one"]);
+    assert_eq!(parents, format!("{commit} {main}"));
+}
+
+#[test]
+fn a_commit_of_another_hand_is_never_built_upon() {
+    let stage = Stage::with_three();
+    stage.weave(&["1", "3", "--push", "weave/one"]).ok();
+    stage.git(&["fetch", "--quiet", "origin"]);
+    stage.git(&["checkout", "--quiet", "--detach", "origin/weave/one"]);
+    stage.push("weave/one", &[("mine.txt", "mine\n")]);
+    let before = stage.branches();
+    for branch in ["weave/one", "second"] {
+        let refused = stage
+            .weave(&["1", "3", "--push", branch, "--json"])
+            .failure();
+        assert_eq!((refused.code.as_str(), refused.exit), ("not_ours", 1));
+        assert!(refused.error.contains(branch), "{refused:?}");
+    }
+    assert_eq!(stage.branches(), before);
+}
+
+#[test]
+fn a_patch_of_what_is_woven_is_what_git_merges() {
+    let stage = Stage::new();
+    let one = stage.pull(
+        "one",
+        &[
+            ("src/cart.rs", &cart(&[(3, "one")])),
+            ("new/file", "no end"),
+        ],
+    );
+    let two = stage.pull(
+        "two",
+        &[("src/cart.rs", &cart(&[(20, "two")])), ("README.md", "")],
+    );
+    let judged = stage.judged(&["one", "two"]);
+    let file = stage.place().parent().unwrap().join("woven.patch");
+    let name = file.to_str().unwrap();
+    let ran = stage
+        .weave(&[&one.to_string(), &two.to_string(), "--patch", name])
+        .ok();
+    assert!(
+        ran.stdout.contains(&format!("The change is in {name}.")),
+        "{ran:?}"
+    );
+    stage.begin();
+    stage.git(&["apply", "--index", name]);
+    assert_eq!(stage.git(&["write-tree"]), judged);
+    assert!(
+        fs::read_to_string(&file)
+            .unwrap()
+            .contains("No newline at end of file")
+    );
+}

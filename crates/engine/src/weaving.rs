@@ -1,0 +1,212 @@
+//! Pull requests woven into a branch without a clone.
+//!
+//! Everything is read by its commit or blob, so it is the same whenever it is read again, and nothing of it is stored.
+
+mod publish;
+mod reading;
+mod skip;
+
+pub use publish::{Published, Push, Refused, publish};
+pub use skip::{Skip, Skipped};
+
+use std::collections::BTreeSet;
+
+use domain::failure::Failure;
+use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use jiff::Timestamp;
+use weave::member::{Member, Work};
+use weave::tree::{BlobId, Contents, Tree};
+use weave::weave::{Excess, Order, Start, Woven, needs, needs_patches, weave};
+
+use crate::ports::{GitRead, PullsRead};
+use reading::{Candidate, Trees};
+
+/// Reads at once: more would not be answered sooner.
+const READS_AT_ONCE: usize = 8;
+
+/// What we have no permission to change on GitHub, and what decides which checks run.
+const PROTECTED: [&str; 1] = [".github/"];
+
+/// What is to be woven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    /// The repository.
+    pub repo: RepoName,
+    /// The branch to weave into.
+    pub base: BranchName,
+    /// The pull requests.
+    pub numbers: Vec<u64>,
+    /// In which order they are tried.
+    pub order: Order,
+}
+
+/// A pull request that took part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// Its number.
+    pub number: u64,
+    /// Its head when it was read.
+    pub head: CommitSha,
+}
+
+/// What came of a weave.
+#[derive(Debug, Clone)]
+pub struct Weave {
+    /// The tip of the branch that it was woven into.
+    pub base: CommitSha,
+    /// Its tree.
+    pub target: Tree,
+    /// Who took part, by number.
+    pub taken: Vec<Taken>,
+    /// Who did not.
+    pub skipped: Vec<Skipped>,
+    /// The tree and the verdicts.
+    pub woven: Woven,
+}
+
+/// Why nothing could be woven.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The branch is not there.
+    #[error("{0} has no branch {1}")]
+    NoBranch(RepoName, BranchName),
+    /// There is too much of it.
+    #[error(transparent)]
+    Excess(#[from] Excess),
+    /// GitHub could not be read.
+    #[error(transparent)]
+    Outside(#[from] Failure),
+}
+
+/// Reads what a weave needs.
+#[derive(Clone, Copy)]
+pub struct Weaver<'w> {
+    /// Reads pull requests.
+    pub pulls: &'w dyn PullsRead,
+    /// Reads what they are made of.
+    pub git: &'w dyn GitRead,
+}
+
+impl Weaver<'_> {
+    /// Weaves pull requests. Nothing is written.
+    pub async fn weave(&self, ask: &Ask, now: Timestamp) -> Result<Weave, Error> {
+        let tip = self.git.tip(&ask.repo, &ask.base).await?;
+        let base = tip.ok_or_else(|| Error::NoBranch(ask.repo.clone(), ask.base.clone()))?;
+        let (candidates, mut skipped) = self.candidates(ask, &base, now).await?;
+        let trees = self.trees(&ask.repo, &base, &candidates).await?;
+        let target = trees.target(&base)?;
+        let (mut taken, mut members) = (Vec::new(), Vec::new());
+        for candidate in candidates {
+            match member(&candidate, &trees) {
+                Ok(member) => {
+                    members.push(member);
+                    taken.push(candidate.into_taken());
+                }
+                Err(skip) => skipped.push(Skipped {
+                    number: candidate.number,
+                    skip,
+                }),
+            }
+        }
+        skipped.sort_by_key(|skipped| skipped.number);
+        self.add_patches(&ask.repo, &target, (&mut members, &taken))
+            .await?;
+        let ids = needs(Start::at(&target), &members);
+        let loaded = self.blobs(&ask.repo, &ids).await?;
+        let woven = weave(Start::at(&target), &members, ask.order, &loaded)?;
+        Ok(Weave {
+            base,
+            target,
+            taken: taken.into_iter().map(|(taken, _)| taken).collect(),
+            skipped,
+            woven,
+        })
+    }
+
+    /// Reads the diffs of those who may need them.
+    async fn add_patches(
+        &self,
+        repo: &RepoName,
+        target: &Tree,
+        (members, taken): (&mut [Member], &[(Taken, CommitSha)]),
+    ) -> Result<(), Error> {
+        let needing = needs_patches(Start::at(target), members);
+        let asked: Vec<_> = taken
+            .iter()
+            .filter(|(taken, _)| needing.contains(&taken.number))
+            .map(|(taken, parted)| (taken.number, parted, &taken.head))
+            .collect();
+        for (number, diff) in self.diffs(repo, asked).await? {
+            let found = members.iter_mut().find(|member| member.number == number);
+            if let Some(Work::Trees { patch, .. }) = found.map(|member| &mut member.work) {
+                *patch = diff;
+            }
+        }
+        Ok(())
+    }
+
+    /// The contents that a change of the base consists of, before and afterwards.
+    pub async fn contents(&self, repo: &RepoName, weave: &Weave) -> Result<Contents, Error> {
+        let changes = weave.woven.tree.changes_since(&weave.target);
+        let before = changes.keys().filter_map(|path| weave.target.get(path));
+        let after = changes.values().flatten().copied();
+        let files = before
+            .chain(after)
+            .filter(|entry| entry.mode != weave::tree::Mode::Submodule);
+        let is_missing = |id: &BlobId| *id != BlobId::EMPTY && !weave.woven.made.contains_key(id);
+        let ids: BTreeSet<BlobId> = files.map(|entry| entry.id).filter(is_missing).collect();
+        let mut contents = self.blobs(repo, &ids).await?;
+        contents.extend(weave.woven.made.clone());
+        contents.insert(BlobId::EMPTY, Vec::new());
+        Ok(contents)
+    }
+
+    /// Those whose heads are not those that were woven any more.
+    pub async fn moved(
+        &self,
+        repo: &RepoName,
+        weave: &Weave,
+        now: Timestamp,
+    ) -> Result<Vec<Skipped>, Error> {
+        let numbers: Vec<u64> = weave.taken.iter().map(|taken| taken.number).collect();
+        let mut moved = Vec::new();
+        for (number, found) in self.outlines(repo, &numbers, now).await? {
+            let before = weave.taken.iter().find(|taken| taken.number == number);
+            let same = matches!((&found, before), (Ok(facts), Some(before)) if facts.head.sha == before.head);
+            if !same {
+                let skip = found.err().unwrap_or(Skip::HeadMoved);
+                moved.push(Skipped { number, skip });
+            }
+        }
+        Ok(moved)
+    }
+}
+
+/// What a pull request changed, or why it takes no part.
+fn member(candidate: &Candidate, trees: &Trees) -> Result<Member, Skip> {
+    let changed = trees.changed(&candidate.parted, &candidate.head)?;
+    if changed.is_empty() {
+        return Err(Skip::NoChange);
+    }
+    let is_protected = |path: &&String| PROTECTED.iter().any(|folder| path.starts_with(folder));
+    if let Some(path) = changed.keys().find(is_protected) {
+        return Err(Skip::Protected(path.clone()));
+    }
+    Ok(Member {
+        number: candidate.number,
+        was_in: None,
+        work: Work::Trees {
+            changed,
+            patch: None,
+        },
+        refused: Vec::new(),
+    })
+}
+
+/// A pull request of a repository.
+fn pull(repo: &RepoName, number: u64) -> PullRef {
+    PullRef {
+        repo: repo.clone(),
+        number,
+    }
+}

@@ -1,0 +1,216 @@
+//! A weave that becomes a commit on a branch of its own, which only goes forward, and a pull request of it.
+
+use std::fmt::Write;
+
+use domain::failure::Failure;
+use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use scaffold::tree::{InvalidPath, TreePath};
+use weave::tree::BlobId;
+use weave::verdict::{Verdict, Way};
+
+use super::Weave;
+use crate::ports::{Edit, GitRead, GitWrite, NewCommit, NewPull};
+
+/// Names the weave at the end of a commit of ours.
+const TRAILER: &str = "Gaffer-Weave: ";
+
+/// Where a weave goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Push {
+    /// The repository.
+    pub repo: RepoName,
+    /// The branch that it was woven into.
+    pub base: BranchName,
+    /// The branch that gets it: a new one, or one whose tip is a weave.
+    pub branch: BranchName,
+    /// Whether a pull request is opened, or the open one is changed.
+    pub pull: bool,
+}
+
+/// What was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// The commit.
+    pub commit: CommitSha,
+    /// Whether it is a new one: the same weave is not pushed twice.
+    pub is_new: bool,
+    /// The pull request.
+    pub pull: Option<PullRef>,
+}
+
+/// Why nothing was pushed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Nothing is in.
+    #[error("nothing was woven, so there is nothing to push")]
+    Nothing,
+    /// The branch is the one that is woven into.
+    #[error("{0} is the branch that is woven into")]
+    Same(BranchName),
+    /// Its tip is a commit of another hand.
+    #[error("the branch {0} ends with a commit that is no weave: {1}")]
+    NotOurs(BranchName, CommitSha),
+    /// A path that is not written from here.
+    #[error("the path {0:?} is not pushed from here: {1}")]
+    Path(String, InvalidPath),
+    /// GitHub refused.
+    #[error(transparent)]
+    Outside(#[from] Failure),
+}
+
+/// Pushes a weave. What breaks off half way leaves objects that nothing names.
+pub async fn publish(
+    (read, write): (&dyn GitRead, &dyn GitWrite),
+    weave: &Weave,
+    push: &Push,
+) -> Result<Published, Refused> {
+    if push.branch == push.base {
+        return Err(Refused::Same(push.branch.clone()));
+    }
+    let edits = edits(weave)?;
+    if edits.is_empty() {
+        return Err(Refused::Nothing);
+    }
+    let trailer = format!("{TRAILER}{}", digest(weave));
+    let tip = read.tip(&push.repo, &push.branch).await?;
+    let known = match &tip {
+        Some(tip) => own(read, (push, tip), &trailer).await?,
+        None => false,
+    };
+    let commit = match &tip {
+        Some(tip) if known => tip.clone(),
+        Some(_) | None => {
+            let parents = tip.iter().chain([&weave.base]).cloned().collect();
+            let new = NewCommit {
+                parents,
+                files_of: weave.base.clone(),
+                edits,
+                message: message(weave, push, &trailer),
+            };
+            let made = write.commit(&push.repo, &new).await?;
+            match tip {
+                Some(_) => write.move_branch(&push.repo, &push.branch, &made).await?,
+                None => write.create_branch(&push.repo, &push.branch, &made).await?,
+            }
+            made
+        }
+    };
+    let pull = if push.pull {
+        Some(propose((read, write), weave, push).await?)
+    } else {
+        None
+    };
+    Ok(Published {
+        commit,
+        is_new: !known,
+        pull,
+    })
+}
+
+/// Whether a tip is this very weave; refused if it is no weave at all.
+async fn own(
+    read: &dyn GitRead,
+    (push, tip): (&Push, &CommitSha),
+    trailer: &str,
+) -> Result<bool, Refused> {
+    let message = read.message(&push.repo, tip).await?;
+    let last = message.lines().rev().find(|line| !line.trim().is_empty());
+    match last {
+        Some(line) if line.starts_with(TRAILER) => Ok(line == trailer),
+        Some(_) | None => Err(Refused::NotOurs(push.branch.clone(), tip.clone())),
+    }
+}
+
+/// The open pull request of the branch says the newest, or there is a new one.
+async fn propose(
+    (read, write): (&dyn GitRead, &dyn GitWrite),
+    weave: &Weave,
+    push: &Push,
+) -> Result<PullRef, Refused> {
+    let title = title(weave, push);
+    let body = body(weave);
+    let found = read.pull_of(&push.repo, &push.branch).await?;
+    if let Some(found) = found.filter(|found| found.is_open) {
+        write.edit_pull(&found.pull, (&title, &body)).await?;
+        return Ok(found.pull);
+    }
+    let new = NewPull {
+        head: push.branch.clone(),
+        base: push.base.clone(),
+        title,
+        body,
+    };
+    Ok(write.open_pull(&push.repo, &new).await?)
+}
+
+/// What differs from the base; what goes comes first, since a file may lie where a folder was.
+fn edits(weave: &Weave) -> Result<Vec<Edit>, Refused> {
+    let changes = weave.woven.tree.changes_since(&weave.target);
+    let (mut edits, mut set) = (Vec::new(), Vec::new());
+    for (path, entry) in changes {
+        let parsed: Result<TreePath, _> = path.parse();
+        let parsed = parsed.map_err(|why| Refused::Path(path.clone(), why))?;
+        match entry {
+            None => edits.push(Edit::Remove(parsed)),
+            Some(entry) => set.push(match weave.woven.made.get(&entry.id) {
+                Some(bytes) => Edit::Put(parsed, entry.mode, bytes.clone()),
+                None => Edit::Place(parsed, entry),
+            }),
+        }
+    }
+    edits.extend(set);
+    Ok(edits)
+}
+
+/// Members that are in, in the order in which they came, and how each did.
+fn inside(weave: &Weave) -> impl Iterator<Item = (&super::Taken, Way)> {
+    weave.woven.outcomes.iter().filter_map(|outcome| {
+        let Verdict::In { way, .. } = outcome.verdict else {
+            return None;
+        };
+        let mut taken = weave.taken.iter();
+        let taken = taken.find(|taken| taken.number == outcome.number)?;
+        Some((taken, way))
+    })
+}
+
+/// The same base and heads in the same order are the same weave.
+fn digest(weave: &Weave) -> String {
+    let mut text = weave.base.to_string();
+    for (taken, way) in inside(weave) {
+        text.push_str(&format!("\n{} {} {way}", taken.number, taken.head));
+    }
+    let digest = BlobId::of(text.as_bytes()).unwrap_or(BlobId::ZERO);
+    digest.to_string()
+}
+
+fn title(weave: &Weave, push: &Push) -> String {
+    let count = inside(weave).count();
+    let plural = if count == 1 { "" } else { "s" };
+    format!("Weave {count} pull request{plural} into {}", push.base)
+}
+
+fn message(weave: &Weave, push: &Push, trailer: &str) -> String {
+    let mut message = format!("{}\n\n", title(weave, push));
+    for (taken, way) in inside(weave) {
+        let (number, head) = (taken.number, &taken.head);
+        let _ = writeln!(message, "Woven-Pull: {}#{number} {head} {way}", push.repo);
+    }
+    message + trailer
+}
+
+fn body(weave: &Weave) -> String {
+    let mut body = "Woven without a clone:\n\n".to_owned();
+    for (taken, way) in inside(weave) {
+        let _ = writeln!(body, "- #{} ({way})", taken.number);
+    }
+    let out = weave.woven.outcomes.iter();
+    let mut out = out.filter(|it| !matches!(it.verdict, Verdict::In { .. }));
+    let mut missing: Vec<u64> = out.by_ref().map(|outcome| outcome.number).collect();
+    missing.extend(weave.skipped.iter().map(|skipped| skipped.number));
+    if !missing.is_empty() {
+        let missing: Vec<_> = missing.iter().map(|number| format!("#{number}")).collect();
+        let _ = writeln!(body, "\nNot in: {}.", missing.join(", "));
+    }
+    body
+}

@@ -1,0 +1,192 @@
+//! The weaver's reads and writes against a repository of the sandbox that is real git.
+
+use domain::failure::FailureClass;
+use engine::ports::{Edit, GitRead, GitWrite, PullsWrite};
+use engine::weaving::{Ask, Skip, Skipped, Weaver};
+use weave::patch::parse;
+use weave::tree::{BlobId, Entry, Mode};
+use weave::weave::Order;
+
+use crate::sandbox_git::{REPO, Stage, git, name, write};
+
+const FILES: [(&str, &str); 4] = [
+    ("README.md", "Shop\n"),
+    ("src/a.rs", "fn a() {}\nfn b() {}\nfn c() {}\n"),
+    ("src/deep/er/b.rs", "b\n"),
+    ("z.txt", "z\n"),
+];
+
+#[tokio::test]
+async fn what_is_put_and_placed_is_what_git_has() {
+    let stage = Stage::new(&FILES).await;
+    let (reader, repo) = (&stage.reader, &stage.repo);
+    let main = stage.tip("main").await;
+    let before = reader.entries(repo, &main).await.unwrap();
+    let bytes = vec![0_u8, 255, b'\r', b'\n'];
+    let readme = before.get("README.md").unwrap();
+    let edits = vec![
+        Edit::Remove("z.txt".parse().unwrap()),
+        Edit::Put("bin/logo".parse().unwrap(), Mode::Executable, bytes.clone()),
+        Edit::Put("link".parse().unwrap(), Mode::Symlink, b"src/a.rs".to_vec()),
+        Edit::Place("COPY.md".parse().unwrap(), readme),
+        Edit::Place(
+            "other".parse().unwrap(),
+            Entry {
+                mode: Mode::Submodule,
+                id: main.as_str().parse().unwrap(),
+            },
+        ),
+    ];
+    let made = stage.commit(&main, edits).await;
+    let after = reader.entries(repo, &made).await.unwrap();
+    let changes = after.changes_since(&before);
+    let logo = BlobId::of(&bytes).unwrap();
+    let kinds: Vec<_> = changes
+        .iter()
+        .map(|(path, entry)| (path.as_str(), entry.map(|entry| entry.mode)))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            ("COPY.md", Some(Mode::File)),
+            ("bin/logo", Some(Mode::Executable)),
+            ("link", Some(Mode::Symlink)),
+            ("other", Some(Mode::Submodule)),
+            ("z.txt", None),
+        ]
+    );
+    assert_eq!(changes["COPY.md"].unwrap().id, readme.id);
+    assert_eq!(changes["bin/logo"].unwrap().id, logo);
+    assert_eq!(reader.blob(repo, logo).await.unwrap(), bytes);
+    let unknown = reader.blob(repo, BlobId::of(b"unknown").unwrap()).await;
+    assert_eq!(unknown.unwrap_err().class, FailureClass::NotFound);
+    assert_eq!(
+        reader.message(repo, &made).await.unwrap(),
+        "Change files\n\nAs asked."
+    );
+    let folder = stage.sandbox.github().folder(REPO).unwrap();
+    git(&folder, &["fsck", "--strict"]);
+    assert_eq!(
+        git(&folder, &["ls-tree", made.as_str(), "bin/logo"]),
+        format!("100755 blob {logo}\tbin/logo\n")
+    );
+}
+
+#[tokio::test]
+async fn a_tree_that_is_cut_off_comes_whole_all_the_same() {
+    let stage = Stage::new(&FILES).await;
+    let main = stage.tip("main").await;
+    let whole = stage.reader.entries(&stage.repo, &main).await.unwrap();
+    assert_eq!(whole.len(), FILES.len());
+    for most in [3, 2] {
+        let github = stage.sandbox.github();
+        github.change_repo(REPO, |setup| setup.tree_entries_max = most);
+        let read = stage.reader.entries(&stage.repo, &main).await.unwrap();
+        assert_eq!(read, whole, "{most}");
+    }
+}
+
+#[tokio::test]
+async fn a_diff_is_read_between_pinned_commits_whatever_the_branches_do() {
+    let stage = Stage::new(&FILES).await;
+    let (reader, writer, repo) = (&stage.reader, &stage.writer, &stage.repo);
+    let main = stage.tip("main").await;
+    let text = "fn a() {}\nfn two() {}\nfn c() {}\n";
+    let head = stage.commit(&main, vec![write("src/a.rs", text)]).await;
+    let other = stage
+        .commit(&main, vec![write("README.md", "Shops\n")])
+        .await;
+    assert_eq!(
+        reader.merge_base(repo, (&other, &head)).await.unwrap(),
+        main
+    );
+    let diff = reader.diff(repo, (&main, &head)).await.unwrap().unwrap();
+    let patch = parse(&diff).unwrap();
+    assert_eq!(
+        patch.changed().into_iter().collect::<Vec<_>>(),
+        ["src/a.rs"]
+    );
+    // Twenty thousand lines are too many.
+    let long = "x\n".repeat(20_001);
+    let large = stage.commit(&main, vec![write("long", &long)]).await;
+    assert_eq!(reader.diff(repo, (&main, &large)).await.unwrap(), None);
+
+    // A branch goes forward only.
+    stage.pass();
+    writer
+        .create_branch(repo, &name("weave"), &head)
+        .await
+        .unwrap();
+    let back = writer.move_branch(repo, &name("weave"), &other).await;
+    assert_eq!(back.unwrap_err().class, FailureClass::Conflict);
+    assert_eq!(stage.tip("weave").await, head);
+    let next = stage.commit(&head, vec![write("new", "x\n")]).await;
+    writer
+        .move_branch(repo, &name("weave"), &next)
+        .await
+        .unwrap();
+    assert_eq!(stage.tip("weave").await, next);
+    let none = writer.move_branch(repo, &name("none"), &next).await;
+    assert_eq!(none.unwrap_err().class, FailureClass::Conflict);
+
+    // Its pull request says something else, and loses its label.
+    stage.pass();
+    let pull = stage.propose("weave", "main").await;
+    writer
+        .edit_pull(&pull, ("Woven", "Three changes."))
+        .await
+        .unwrap();
+    let view = stage.sandbox.github().pull(REPO, pull.number).unwrap();
+    assert_eq!(
+        (view.title.as_str(), view.body.as_str()),
+        ("Woven", "Three changes.")
+    );
+    stage.pass();
+    writer.label(&pull, "conflict").await.unwrap();
+    for _ in 0..2 {
+        stage.pass();
+        writer.unlabel(&pull, "conflict").await.unwrap();
+    }
+    let view = stage.sandbox.github().pull(REPO, pull.number).unwrap();
+    assert_eq!(view.labels, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_head_that_moved_is_seen_before_anything_is_pushed() {
+    let stage = Stage::new(&FILES).await;
+    let (reader, writer, repo) = (&stage.reader, &stage.writer, &stage.repo);
+    let main = stage.tip("main").await;
+    let mut numbers = Vec::new();
+    for branch in ["one", "two"] {
+        let head = stage.commit(&main, vec![write(branch, "x\n")]).await;
+        writer
+            .create_branch(repo, &name(branch), &head)
+            .await
+            .unwrap();
+        numbers.push(stage.propose(branch, "main").await.number);
+    }
+    let weaver = Weaver {
+        pulls: reader,
+        git: reader,
+    };
+    let ask = Ask {
+        repo: repo.clone(),
+        base: name("main"),
+        numbers: numbers.clone(),
+        order: Order::Planned,
+    };
+    let woven = weaver.weave(&ask, stage.clock.now()).await.unwrap();
+    assert_eq!(woven.woven.tree.len(), FILES.len() + 2);
+    let moved = weaver.moved(repo, &woven, stage.clock.now()).await;
+    assert_eq!(moved, Ok(Vec::new()));
+    let head = stage.tip("two").await;
+    let next = stage.commit(&head, vec![write("more", "x\n")]).await;
+    writer.move_branch(repo, &name("two"), &next).await.unwrap();
+    stage.pass();
+    let moved = weaver.moved(repo, &woven, stage.clock.now()).await;
+    let skipped = Skipped {
+        number: numbers[1],
+        skip: Skip::HeadMoved,
+    };
+    assert_eq!(moved, Ok(vec![skipped]));
+}

@@ -95,7 +95,6 @@ pub(crate) struct Commit {
     pub(crate) files: Vec<ChangedFile>,
     /// Those of its files that equal their state at another commit.
     pub(crate) reverts: Option<Reverts>,
-    /// Whether GitHub merged it by itself, and signed it.
     pub(crate) is_by_github: bool,
     /// What only a commit of real git has.
     pub(crate) real: Option<Real>,

@@ -20,7 +20,7 @@ async fn actor_of(world: &World, number: u64, phase: Phase) -> Option<Actor> {
     last.map(|span| span.actor.clone())
 }
 
-/// A review on GitHub by somebody with write access is the verdict that is awaited; that of an outsider is not.
+/// A review on GitHub by a person of the repository is the verdict that is awaited; that of an outsider is not.
 #[tokio::test]
 async fn an_approving_review_on_github_is_the_verdict_of_a_person() {
     for webhooks in [false, true] {

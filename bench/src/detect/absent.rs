@@ -65,7 +65,7 @@ impl PullsRead for Absent {
 
     async fn is_base_merge(
         &self,
-        _: &RepoName,
+        _: (&RepoName, &CommitSha),
         _: (&CommitSha, &CommitSha),
     ) -> Result<bool, Failure> {
         absent()

@@ -79,6 +79,7 @@ pub use transcript::{
 };
 pub use waits::{speaks_for_itself, waits};
 pub use want::{Purpose, Sight, Want};
+pub(crate) use wants::message_prefix;
 pub use wants::{cause, order_giver, wants};
 
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName};
@@ -259,9 +260,6 @@ pub struct Message {
     pub text: String,
     /// When it was decided.
     pub at: Timestamp,
-    /// Whether its order to the job was seen. Kept, since a job keeps its newest orders only.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_sent: bool,
 }
 
 /// What an issue was last told.

@@ -43,7 +43,9 @@ pub(crate) use observe::newest_pull;
 pub use observe::{Observation, Snapshot, observe};
 pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
 pub(crate) use orders::said_at;
-pub use orders::{MESSAGE_BYTES_MAX, NotNow, adds_to, approve, may_merge, order_failed, said, say};
+pub use orders::{
+    MESSAGE_BYTES_MAX, NotNow, adds_to, approve, may_merge, note_sent, order_failed, said, say,
+};
 pub use progress::is_progress;
 pub use proposal::{NewProposal, committed, proposal_failed, propose, proposed};
 pub use pushed::{PUSHED_FOR, pushed};
@@ -117,6 +119,9 @@ pub struct Job {
     pub earlier: Vec<SessionId>,
     /// Why there is another session after the earlier ones; part of the new session's prompt.
     pub again: Option<Retry>,
+    /// When the last message of its delivery was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_at: Option<Timestamp>,
     /// How often Gaffer itself asked its sessions to go on, over all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nudges: u32,

@@ -129,10 +129,10 @@ impl PullsRead for Reader {
 
     async fn is_base_merge(
         &self,
-        repo: &RepoName,
+        of: (&RepoName, &CommitSha),
         between: (&CommitSha, &CommitSha),
     ) -> Result<bool, Failure> {
-        compare::is_base_merge(&self.client, repo, between).await
+        compare::is_base_merge(&self.client, of, between).await
     }
 
     fn budgets(&self) -> Vec<Budget> {

@@ -24,7 +24,7 @@ pub struct JobGlimpse {
     /// Its pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullRef>,
-    /// When its delivery last ordered a message to its session.
+    /// When the last message of its delivery was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_at: Option<Timestamp>,
     /// Whether its plan was approved, and not by us: on Jules's own page.
@@ -201,7 +201,7 @@ impl JobGlimpse {
             attempt: job.attempt,
             work,
             pull: job.pull().cloned(),
-            told_at: job.told_by_delivery(),
+            told_at: job.told_at,
             approved_elsewhere,
         }
     }

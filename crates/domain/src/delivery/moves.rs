@@ -274,7 +274,6 @@ impl Moving<'_> {
             round: task.round,
             text: feedback.unwrap_or_default().to_owned(),
             at: self.now,
-            is_sent: false,
         });
     }
 

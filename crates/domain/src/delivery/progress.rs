@@ -230,7 +230,8 @@ fn implementing(moving: &mut Moving<'_>) -> bool {
     let sent_back = moving.delivery.task.sent_back.clone();
     let head = moving.delivery.head().cloned();
     let message = moving.delivery.task.message.as_ref();
-    let is_told = message.is_none_or(|message| message.is_sent);
+    let seen = moving.delivery.job_seen();
+    let is_told = message.is_none_or(|message| seen.is_some_and(|job| message.is_sent(job)));
     // What was pushed before the session was told what has to change is no answer to it.
     let head = head.filter(|head| sent_back.as_ref() != Some(head) && is_told);
     if let Some(head) = head {

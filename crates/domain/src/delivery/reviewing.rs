@@ -42,15 +42,16 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
         moving.judge(Verdict::Pass, &head, (&Actor::System, note));
         return true;
     }
-    if let (ReviewBy::Human, Some(by)) = (reviewer, &pull.approved_by) {
+    let asked = moving.delivery.review.asked.clone();
+    let asked = asked.filter(|asked| asked.head == head);
+    let awaited = asked.as_ref().map_or(reviewer, |asked| asked.by);
+    if let (ReviewBy::Human, Some(by)) = (awaited, &pull.approved_by) {
         let (by, note) = (Actor::person(by), Some("approved on GitHub"));
         moving.judge(Verdict::Pass, &head, (&by, note));
         let_go_on(moving, (Some(head), &MergeStyle::default()), &by);
         moving.go_on(&by);
         return true;
     }
-    let asked = moving.delivery.review.asked.clone();
-    let asked = asked.filter(|asked| asked.head == head);
     let late = asked.as_ref().filter(|asked| {
         asked.by == ReviewBy::Agent && moving.now >= plus(asked.at, AGENT_REVIEWS_FOR)
     });

@@ -74,9 +74,6 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
         return;
     }
     delivery.seen.job = Some(sight.glimpse.clone());
-    if let Some(message) = &mut delivery.task.message {
-        message.is_sent = message.is_in(&sight.glimpse);
-    }
     if sight.glimpse.pull.is_some() {
         delivery.task.pull.clone_from(&sight.glimpse.pull);
     }

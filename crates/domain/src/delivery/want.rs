@@ -3,7 +3,7 @@
 use super::{Actor, Child, IssueRef, JobGlimpse, Phase};
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PlanId, PullRef};
-use crate::pull::MergeStyle;
+use crate::pull::{Approval, MergeStyle};
 
 /// What is the case while something is wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub struct Sight {
     pub leftovers_open: Vec<JobId>,
     /// The plan with which it waits.
     pub review_plan: Option<PlanId>,
-    /// The head of its pull request that is approved for merging, and how.
-    pub approved: Option<(CommitSha, MergeStyle)>,
+    /// The approval of its pull request for merging.
+    pub approved: Option<Approval>,
     /// Whether the pull request of the attempt before is open.
     pub earlier_pull_open: bool,
     /// Its parts that exist and are not over.

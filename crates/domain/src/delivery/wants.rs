@@ -145,18 +145,18 @@ fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
     let message = delivery.task.message.as_ref().filter(|_| is_open)?;
     let is_waiting = seen.work == Work::Waiting;
     let text = Some(message.text.clone()).filter(|text| !text.is_empty());
-    (!message.is_in(seen) && !is_waiting).then(|| Want::Say {
+    (!message.is_sent(seen) && !is_waiting).then(|| Want::Say {
         job: seen.job.clone(),
         phase: delivery.phase,
         text,
-        cause: format!("delivery:{}:{}", delivery.id, message.round),
+        cause: format!("{}{}", message_prefix(&delivery.id), message.round),
     })
 }
 
 impl Message {
-    /// Whether a job was ordered to send it.
-    pub(super) fn is_in(&self, seen: &JobGlimpse) -> bool {
-        self.is_sent || seen.told_at.is_some_and(|told| told >= self.at)
+    /// Whether it was sent.
+    pub(super) fn is_sent(&self, seen: &JobGlimpse) -> bool {
+        seen.told_at.is_some_and(|told| told >= self.at)
     }
 }
 
@@ -230,7 +230,9 @@ fn pull(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     let approved = approved.filter(|it| is_here && delivery.head() == Some(&it.head));
     let is_given = |it: &&Approved| {
         let given = sight.approved.as_ref();
-        given.is_some_and(|(head, style)| *head == it.head && *style == it.style)
+        given.is_some_and(|given| {
+            given.sha == it.head && given.style == it.style && given.at >= it.at
+        })
     };
     if let Some(approved) = approved.filter(|it| !is_given(it)) {
         wants.push(Want::ApprovePull {
@@ -300,6 +302,11 @@ fn provider(delivery: &Delivery) -> Vec<Want> {
         Deploy::Workflow { .. } | Deploy::Deployment { .. } | Deploy::None => None,
     };
     dispatch.into_iter().chain(ask).collect()
+}
+
+/// How the causes of a delivery's messages to its session begin.
+pub(crate) fn message_prefix(delivery: &DeliveryId) -> String {
+    format!("delivery:{delivery}:")
 }
 
 /// The name in which a delivery gives orders to its job.

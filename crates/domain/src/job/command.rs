@@ -120,6 +120,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         earlier: Vec::new(),
         again: None,
         nudges: 0,
+        told_at: None,
         order_log: Vec::new(),
         phase: Phase::Queued {
             since: now,

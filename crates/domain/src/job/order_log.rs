@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Job, Order};
-use crate::delivery::{Actor, order_giver};
 use crate::fence::clip;
 
 /// Maximum number of orders stored with a job: the newest.
@@ -38,14 +37,6 @@ impl Job {
         let mut newest = self.order_log.iter().rev();
         newest.find(|given| given.order == order)
     }
-
-    /// When its delivery last sent it a message; those of people and agents are not the delivery's.
-    pub(crate) fn told_by_delivery(&self) -> Option<Timestamp> {
-        let by = order_giver(self.delivery.as_ref()?, &Actor::System);
-        let mut newest = self.order_log.iter().rev();
-        let own = newest.find(|given| given.order == Order::Say && given.by == by);
-        own.map(|given| given.at)
-    }
 }
 
 #[cfg(test)]
@@ -66,21 +57,5 @@ mod tests {
         let by = &job.last_order(Order::Approve).unwrap().by;
         assert_eq!(by.chars().count(), BY_CHARS_MAX + 1);
         assert_eq!(job.last_order(Order::Cancel), None);
-    }
-
-    #[test]
-    fn what_others_say_is_not_what_its_delivery_says() {
-        let mut job = watched_job();
-        let delivery: crate::ids::DeliveryId = "0123456789ab".parse().unwrap();
-        let own = order_giver(&delivery, &Actor::System);
-        record_order(&mut job, Order::Say, &own, at(1));
-        assert_eq!(job.told_by_delivery(), None, "it belongs to none");
-        job.delivery = Some(delivery.clone());
-        assert_eq!(job.told_by_delivery(), Some(at(1)));
-        let through = order_giver(&delivery, &Actor::person("ann"));
-        for by in ["token zai", &through] {
-            record_order(&mut job, Order::Say, by, at(2));
-            assert_eq!(job.told_by_delivery(), Some(at(1)));
-        }
     }
 }

@@ -9,6 +9,7 @@ use super::silence::looked_at;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
 use super::{EndReason, Ending, Job, Phase, retry, turns};
 use crate::advice::{Advice, Next};
+use crate::delivery;
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
@@ -231,6 +232,14 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
     }
     step.due = looked_at(&step.aggregate, timing);
     step
+}
+
+/// Keeps when a message of the job's delivery was sent, which is known by its cause.
+pub fn note_sent(job: &mut Job, cause: &str, now: Timestamp) {
+    let own = job.delivery.as_ref().map(delivery::message_prefix);
+    if own.is_some_and(|own| cause.starts_with(&own)) {
+        job.told_at = Some(now);
+    }
 }
 
 /// A person or an agent approves the present plan. One that names another plan read what is no longer current.

@@ -33,8 +33,11 @@ impl Pull {
     fn unchecked_update(&self, head: &CommitSha) -> Option<&CommitSha> {
         self.delivery.as_ref()?;
         let before = self.repairs.updated.last().filter(|it| *it != head)?;
+        // One update makes one head: what is pushed later is other work.
         let checked = self.updated_head.as_ref();
-        checked.is_none_or(|it| it.sha != *head).then_some(before)
+        checked
+            .is_none_or(|it| it.before != *before)
+            .then_some(before)
     }
 
     /// The head that a delivery goes by. One that may only merge the base in is not shown before that is known.

@@ -139,14 +139,16 @@ impl Dispatcher {
             delivery::apply(delivery, &input, now, &rules).map_err(Error::from)
         };
         let mut next = before.clone();
+        // Before the job: what a later reading showed may not be in it yet.
+        let session_read_at = match (&next.trouble, &next.task.job) {
+            (Some(_), Some(job)) => self.session_read_at(job).await?,
+            (None, _) | (_, None) => None,
+        };
         if let Some(job) = &next.task.job
             && let Some(job) = self.backend.store.job(job).await?
         {
             let sight = JobSight::of(&job.value, &source.timing, now);
-            let read_at = match &next.trouble {
-                Some(_) => self.session_read_at(&job.value.id).await?,
-                None => None,
-            };
+            let read_at = session_read_at;
             next = apply(&next, Input::Job(Box::new(sight), read_at))?.aggregate;
         }
         if let Some(pull) = &next.task.pull
@@ -192,8 +194,7 @@ impl Dispatcher {
         if let Some(pull) = &delivery.task.pull
             && let Some(pull) = store.pull(pull).await?
         {
-            let given = pull.value.pull.approval;
-            sight.approved = given.map(|approval| (approval.sha, approval.style));
+            sight.approved = pull.value.pull.approval;
         }
         if let Some(pull) = &delivery.task.earlier_pull
             && let Some(pull) = store.pull(pull).await?

@@ -6,7 +6,8 @@ use domain::ids::RepoName;
 use domain::intake::Intake;
 use domain::policy::Source;
 use domain::webhook_activity;
-use jiff::Timestamp;
+use domain::when::plus;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
 use crate::backend::{Error, IndexEntry, ignore_conflict};
@@ -15,6 +16,9 @@ use crate::keys;
 use crate::ports::{Expect, IssueFacts};
 use crate::readings::ReadIssue;
 use crate::retention;
+
+/// How far GitHub's clock, which dates changes, may differ from ours.
+const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(15);
 
 /// What a reading of issues led to.
 #[derive(Debug, Default)]
@@ -132,9 +136,6 @@ impl Dispatcher {
             self.repository_must_be_meant(source).await?;
         }
         let mut found = Found::default();
-        for issue in &listed.others {
-            found.closed += u32::from(self.take_closed(issue, source).await?);
-        }
         let mut refused = None;
         for facts in listed.issues.iter().filter(|facts| !facts.is_pull) {
             match self.take_listed(facts, source, &mut found).await {
@@ -144,6 +145,10 @@ impl Dispatcher {
                 }
                 outcome => outcome?,
             }
+        }
+        // Last: one that cannot be read keeps no issue from becoming a delivery.
+        for issue in &listed.others {
+            found.closed += u32::from(self.take_closed(issue, source).await?);
         }
         match refused {
             Some(error) => Err(error),
@@ -180,8 +185,8 @@ impl Dispatcher {
         Ok(Listed {
             issues,
             others,
-            // The newest of them may have changed a year ago, and everything else since.
-            read_to: Some(began),
+            // The newest of them may have changed a year ago, and everything else since. GitHub's clock is not ours.
+            read_to: Some(plus(began, -CLOCKS_DIFFER)),
         })
     }
 

@@ -105,7 +105,9 @@ impl Dispatcher {
         if let Phase::Watching(watch) = &found.value.phase {
             let source = self.source(&found.value.repo).await?;
             match self.sight(&found.value, watch).await {
-                Ok(sight) => self.save_sight(&found, &sight, &source).await?,
+                // What another save kept from being stored was not read.
+                Ok(sight) if !self.save_sight(&found, &sight, &source).await? => return Ok(()),
+                Ok(_) => {}
                 Err(failure) => failed = Some(reason(&failure)),
             }
         }
@@ -142,17 +144,18 @@ impl Dispatcher {
         Ok(Observation::Seen(Box::new(Snapshot { view, activities })))
     }
 
+    /// Whether what was seen is stored.
     async fn save_sight(
         &self,
         found: &Versioned<job::Job>,
         sight: &Observation,
         source: &Source,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let policy = self.backend.policy_for(&found.value, source).await?;
         let now = self.backend.now();
         let step = job::observe(&found.value, sight, now, &policy, &source.timing);
         let mut unit = self.backend.unit();
         self.backend.save_job(&mut unit, Some(found), &step).await?;
-        ignore_conflict(self.backend.commit(unit).await)
+        self.backend.try_commit(unit).await
     }
 }

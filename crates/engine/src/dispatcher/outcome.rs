@@ -32,8 +32,8 @@ impl Dispatcher {
                 self.apply_create(unit, (job, *attempt), outcome, source)
                     .await
             }
-            Action::Say { session, .. } => {
-                self.apply_said(unit, session, (effect, outcome), source)
+            Action::Say { session, cause, .. } => {
+                self.apply_said(unit, (session, cause), (effect, outcome), source)
                     .await
             }
             Action::ApprovePlan { session, .. } => {
@@ -243,9 +243,14 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<(), Error> {
         match &effect.action {
-            Action::Say { session, .. } => {
-                self.apply_said(unit, session, (effect, &EffectOutcome::Done), source)
-                    .await
+            Action::Say { session, cause, .. } => {
+                self.apply_said(
+                    unit,
+                    (session, cause),
+                    (effect, &EffectOutcome::Done),
+                    source,
+                )
+                .await
             }
             Action::CreateSession { .. }
             | Action::ApprovePlan { .. }
@@ -265,7 +270,7 @@ impl Dispatcher {
     async fn apply_said(
         &self,
         unit: &mut UnitOfWork,
-        session: &SessionId,
+        (session, cause): (&SessionId, &str),
         (effect, outcome): (&Effect, &EffectOutcome),
         source: &Source,
     ) -> Result<(), Error> {
@@ -281,7 +286,9 @@ impl Dispatcher {
         let Some(found) = self.backend.store.job(&id).await? else {
             return Ok(());
         };
-        let step = job::said(&found.value, session, self.backend.now(), &source.timing);
+        let now = self.backend.now();
+        let mut step = job::said(&found.value, session, now, &source.timing);
+        job::note_sent(&mut step.aggregate, cause, now);
         self.wake_up(unit, &id, &found.value.account).await?;
         self.backend.save_job(unit, Some(&found), &step).await?;
         Ok(())

@@ -124,10 +124,11 @@ pub trait PullsRead: Send + Sync {
         between: (&CommitSha, &CommitSha),
     ) -> Result<Vec<String>, Failure>;
 
-    /// Whether the second commit is GitHub's own merge of another branch into the first, and nothing else.
+    /// Whether the second commit is GitHub's own merge of a base, given by its newest commit, into the first, and nothing
+    /// else.
     async fn is_base_merge(
         &self,
-        repo: &RepoName,
+        of: (&RepoName, &CommitSha),
         between: (&CommitSha, &CommitSha),
     ) -> Result<bool, Failure>;
 

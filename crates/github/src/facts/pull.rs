@@ -12,6 +12,9 @@ use super::{PULLS_READ, Parts};
 use crate::client::{Client, failure, is_missing_permission};
 use crate::wire;
 
+/// GitHub's kind of an account of a person.
+pub(super) const PERSON: &str = "User";
+
 /// GitHub's placeholder user for deleted accounts.
 const GHOST: (&str, u64) = ("ghost", 10_137);
 
@@ -86,7 +89,10 @@ impl PullAnswer {
             .map_or((GHOST.0.to_owned(), GHOST.1), |user| (user.login, user.id));
         Ok(Self {
             state,
-            merged_by: found.merged_by.map(|user| user.login),
+            merged_by: found
+                .merged_by
+                .filter(|user| user.kind == PERSON)
+                .map(|user| user.login),
             head: Head {
                 sha: id_of(&found.head.sha, doing)?,
                 branch: id_of(&found.head.branch, doing)?,

@@ -4,6 +4,7 @@ use domain::facts::{Review, ReviewVerdict};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::PullRef;
 
+use super::pull::PERSON;
 use crate::client::{Client, Listing, failure};
 use crate::wire;
 
@@ -12,9 +13,6 @@ const PAGES_MAX: usize = 10;
 
 /// GitHub's associations of a repository's own people. A contributor has only had a change merged before.
 const INSIDERS: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
-
-/// GitHub's kind of an account of a person.
-const PERSON: &str = "User";
 
 /// Reads all reviews, oldest first.
 pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Vec<Review>, Failure> {

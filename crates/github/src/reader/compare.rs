@@ -34,20 +34,31 @@ pub(super) async fn changed(
     Ok(paths.flatten().collect())
 }
 
-/// The name under which GitHub commits what it merges itself. Its signature makes the name good.
-const GITHUB: &str = "GitHub";
+/// Who GitHub commits as what it merges itself. Only GitHub has keys for this address.
+const GITHUB: (&str, &str) = ("GitHub", "noreply@github.com");
 
-/// Whether a commit is GitHub's own merge of another branch into an earlier one. The merges of its web editor look alike:
-/// only who may push can make one.
+/// Whether a commit is GitHub's own merge of a base into an earlier one: signed by GitHub, on the earlier one, and of a
+/// commit that is in the base. The merges of its web editor look alike: only who may push can make one.
 pub(super) async fn is_base_merge(
     client: &Client,
-    repo: &RepoName,
+    (repo, base): (&RepoName, &CommitSha),
     (from, to): (&CommitSha, &CommitSha),
 ) -> Result<bool, Failure> {
     let doing = format!("reading commit {to} of {repo}");
     let path = format!("/repos/{repo}/git/commits/{to}");
     let found: wire::git::CommitOrigin = client.get(repo, &path, &doing).await?;
-    let is_on = |parent: &wire::Object| parent.sha == from.as_str();
-    let is_merge = found.parents.len() == 2 && found.parents.first().is_some_and(is_on);
-    Ok(is_merge && found.verification.verified && found.committer.name == GITHUB)
+    let by = (
+        found.committer.name.as_str(),
+        found.committer.email.as_str(),
+    );
+    let [first, second] = found.parents.as_slice() else {
+        return Ok(false);
+    };
+    if first.sha != from.as_str() || !found.verification.verified || by != GITHUB {
+        return Ok(false);
+    }
+    let doing = format!("comparing {} with {base} in {repo}", second.sha);
+    let path = format!("/repos/{repo}/compare/{}...{base}?per_page=1", second.sha);
+    let merged: wire::Comparison = client.get(repo, &path, &doing).await?;
+    Ok(merged.behind_by == 0)
 }

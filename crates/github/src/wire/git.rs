@@ -120,6 +120,7 @@ pub(crate) struct CommitOrigin {
 #[derive(Debug, Deserialize)]
 pub(crate) struct CommitterName {
     pub(crate) name: String,
+    pub(crate) email: String,
 }
 
 /// Whether its signature is that of its committer.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod auth;
+mod base_merges;
 mod budgets;
 mod calls;
 mod demands;

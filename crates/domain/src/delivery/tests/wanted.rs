@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::{Audience, DeliveryAsk};
-use crate::pull::MergeStyle;
+use crate::pull::{Approval, MergeStyle};
 
 /// What is wanted, in a few words.
 fn label(want: &Want) -> String {
@@ -145,8 +145,20 @@ fn an_ordinary_delivery_wants_one_thing_after_the_other() {
     world.kim(Act::Approve { head: None });
     assert_eq!(wanted(&world), ["approve pull by person kim"]);
     let mut approved = seen(&world);
-    approved.approved = Some((sha('a'), MergeStyle::default()));
+    approved.approved = Some(Approval {
+        sha: sha('a'),
+        by: "kim".to_owned(),
+        at: at(world.second),
+        style: MergeStyle::default(),
+    });
     assert_eq!(wanted_at(&world.delivery, &approved), none());
+    // Who orders the merge once more gives a refused head its attempts back.
+    let given = approved.approved.as_mut().unwrap();
+    given.at = at(0);
+    assert_eq!(
+        wanted_at(&world.delivery, &approved),
+        ["approve pull by person kim"]
+    );
     world.reads(merged(None));
     assert_eq!(wanted(&world), ["close acme/shop#12"]);
     let closed = Sight {

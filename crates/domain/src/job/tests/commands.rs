@@ -394,3 +394,17 @@ fn a_pull_request_that_jules_never_listed_is_linked_from_the_other_side() {
     assert_eq!(step.aggregate.pull(), Some(&pull));
     assert!(step.aggregate.is_ended());
 }
+
+#[test]
+fn only_messages_of_its_delivery_count_as_its_own() {
+    let mut job = watched_job();
+    note_sent(&mut job, "delivery:0123456789ab:1", at(1));
+    assert_eq!(job.told_at, None, "it belongs to none");
+    job.delivery = Some("0123456789ab".parse().unwrap());
+    for cause in ["a question", "delivery:ba9876543210:1"] {
+        note_sent(&mut job, cause, at(2));
+        assert_eq!(job.told_at, None, "{cause}");
+    }
+    note_sent(&mut job, "delivery:0123456789ab:1", at(3));
+    assert_eq!(job.told_at, Some(at(3)));
+}

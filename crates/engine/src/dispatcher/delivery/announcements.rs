@@ -46,7 +46,13 @@ impl Dispatcher {
         // Another event of the same job takes the same number: this one is then given the next.
         let (id, event, route) = (&delivery.id, &event, &route);
         decide_again(format!("event of delivery {id}"), || async move {
+            let present = self.backend.must_delivery(id).await?;
+            if !domain::delivery::open_events(&present.value).contains(&event.id) {
+                // It was answered meanwhile, and nothing would end its wake.
+                return Ok(Some(()));
+            }
             let mut unit = self.backend.unit();
+            unit.check(keys::delivery(id), present.version);
             self.backend
                 .save_delivery_event(&mut unit, id, event, route)
                 .await?;

@@ -61,13 +61,9 @@ impl Dispatcher {
         let Some(before) = pull::update_to_check(pull, facts) else {
             return Ok(None);
         };
+        let of = (&facts.pull.repo, &facts.base.sha);
         let between = (before, &facts.head.sha);
-        match self
-            .readers
-            .pulls
-            .is_base_merge(&facts.pull.repo, between)
-            .await
-        {
+        match self.readers.pulls.is_base_merge(of, between).await {
             Ok(is_base_merge) => Ok(Some(is_base_merge)),
             Err(failure) if passes(&failure) => Err(failure.into()),
             // What cannot be compared counts as new work.

@@ -233,7 +233,6 @@ fn task() -> Task {
             round: 3,
             text: "Test the cart.".to_owned(),
             at: AT,
-            is_sent: true,
         }),
         rejected_plan: Some(super::plan().id),
         pull: Some(pull_ref()),

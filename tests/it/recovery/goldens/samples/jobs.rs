@@ -177,6 +177,7 @@ pub(super) fn job(origin: Origin, phase: Phase) -> Job {
             require_plan_approval: Some(true),
             automation: Automation::AutomationModeUnspecified,
         },
+        told_at: Some(AT),
         order_log: vec![OrderRecord {
             order: Order::Say,
             by: "token zai".to_owned(),

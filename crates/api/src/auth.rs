@@ -186,6 +186,11 @@ impl AuthenticatedCaller {
         self.agent.as_ref()
     }
 
+    /// The only persona as which the caller speaks; none where it may be any.
+    pub(crate) fn persona(&self) -> Option<&PersonaName> {
+        self.persona.as_ref()
+    }
+
     /// Refuses an agent: it works in sources, and people say which those are and what may be done there.
     pub(crate) fn must_be_person(&self) -> Result<(), Refused> {
         let Some(agent) = &self.agent else {

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use client::wire::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage, WAIT_SECONDS_MAX};
 use domain::event::{EventCursor, InvalidEventCursor};
 use domain::ids::{InvalidId, JobName};
 use domain::wake::message;
 use engine::events::{EventList, EventQuery};
 
+use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts};
 use crate::http_api::{ApiInner, SharedState};
 use crate::query;
@@ -18,9 +19,11 @@ use crate::refusal::Refused;
 /// `GET /events?after=&job=&open=&limit=&wait_seconds=`.
 pub(crate) async fn events(
     State(api): SharedState,
+    Extension(who): Extension<AuthenticatedCaller>,
     query: query::QueryPairs,
 ) -> Result<Json<EventPage>, Refused> {
     let (mut asked, of_job, within) = read(query)?;
+    asked.persona = who.persona().cloned();
     if let Some(name) = of_job {
         asked.job = Some(api.backend.find(&name).await?.job);
     }
@@ -31,6 +34,7 @@ pub(crate) async fn events(
 pub(crate) async fn of_delivery(
     State(api): SharedState,
     path: Parts<String>,
+    Extension(who): Extension<AuthenticatedCaller>,
     query: query::QueryPairs,
 ) -> Result<Json<EventPage>, Refused> {
     let (mut asked, of_job, within) = read(query)?;
@@ -39,6 +43,7 @@ pub(crate) async fn of_delivery(
         return Err(query::unknown("job", known));
     }
     let name = body::parts(path)?;
+    asked.persona = who.persona().cloned();
     asked.delivery = Some(api.backend.find_delivery(&name).await?);
     Ok(Json(listed(&api, &asked, within).await?))
 }
@@ -78,6 +83,7 @@ fn read(query: query::QueryPairs) -> Result<(EventQuery, Option<String>, Duratio
         after: None,
         job: None,
         delivery: None,
+        persona: None,
         open: false,
         limit: usize::try_from(EVENTS_LIMIT).unwrap_or(0),
     };

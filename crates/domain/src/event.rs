@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::delivery::Phase;
 use crate::ids::{
-    AccountName, CommitSha, DeliveryId, EventId, JobId, MessageId, PersonaName, PullRef,
+    AccountName, CommitSha, DeliveryId, EventId, JobId, MessageId, PersonaName, PullRef, RepoName,
 };
 use crate::session::Plan;
 use crate::web_page::WebPage;
@@ -147,6 +147,8 @@ pub enum Occurrence {
     },
     /// A persona wrote to the people of an installation.
     Mail {
+        /// Whose mail it is in.
+        repo: RepoName,
         /// Who wrote.
         from: PersonaName,
         /// The number of the message.

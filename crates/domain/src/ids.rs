@@ -207,7 +207,7 @@ text_id!(
 );
 text_id!(
     /// A token of our own HTTP API.
-    TokenName, "token name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
+    TokenName, "token name", "1 to 32 of a-z, 0-9, `-`, a letter first, and not `installation`, as the installation's own is called", |v| is_name(v) && v != "installation"
 );
 text_id!(
     /// A git object id, 40 or 64 hex digits in lower case.

@@ -101,6 +101,18 @@ impl Letter {
             attachments: attachments.into_iter().map(Into::into).collect(),
         })
     }
+
+    /// Checks the texts of a letter from elsewhere by the rules of one that is to be sent.
+    fn check_texts(&self) -> Result<(), InvalidId> {
+        let attachments = self.attachments.iter().map(|it| it.parse::<Attachment>());
+        Self::new(
+            (self.from.clone(), self.to.clone()),
+            self.subject.parse()?,
+            self.body.parse()?,
+            attachments.collect::<Result<_, _>>()?,
+        )
+        .map(drop)
+    }
 }
 
 #[cfg(test)]

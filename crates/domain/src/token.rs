@@ -177,6 +177,7 @@ mod tests {
             format!("gaf_CI_{hex}"),
             format!("gaf_../x_{hex}"),
             format!("gaf__{hex}"),
+            format!("gaf_installation_{hex}"),
             format!("xyz_ci_{hex}"),
         ] {
             assert_eq!(name_in(&text), None, "{text}");

@@ -5,8 +5,8 @@ mod all;
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::delivery::{self, Delivery};
-use domain::event::{Audience, Event, EventCursor};
-use domain::ids::{DeliveryId, JobId};
+use domain::event::{Audience, Event, EventCursor, Occurrence};
+use domain::ids::{DeliveryId, JobId, PersonaName};
 use domain::job::{NotNow, is_answered};
 
 use crate::backend::{Backend, Error};
@@ -33,6 +33,8 @@ pub struct EventQuery {
     pub job: Option<JobId>,
     /// Only events of this delivery and of its jobs.
     pub delivery: Option<DeliveryId>,
+    /// Of mail to people only what this persona has to do with; all of it without one.
+    pub persona: Option<PersonaName>,
     /// Only events that still wait, the oldest first also without `after`: unacknowledged ones, without answered
     /// questions.
     pub open: bool,
@@ -65,6 +67,9 @@ impl Backend {
             (None, Some(delivery)) => self.events_of_delivery(delivery).await?,
             (None, None) => self.newest(asked).await?,
         };
+        if let Some(persona) = &asked.persona {
+            events.retain(|event| is_for(persona, event));
+        }
         if let Some(cursor) = &asked.after {
             events.retain(|event| cursor.is_new(event));
         }
@@ -159,6 +164,11 @@ impl Backend {
         if event.audience == Audience::Nobody {
             return Ok(false);
         }
+        if let Occurrence::Mail { repo, message, .. } = &event.what
+            && self.is_seen_by_people(repo, *message).await?
+        {
+            return Ok(false);
+        }
         let job = match &event.job {
             Some(job) => self.store.job(job).await?.map(|found| found.value),
             None => None,
@@ -219,7 +229,7 @@ impl Backend {
         let mut all = Vec::with_capacity(events.len());
         for event in events {
             let repo = match &event.job {
-                None => None,
+                None => repo_of_mail(&event.what),
                 Some(job) => match known.get(job) {
                     Some(repo) => repo.clone(),
                     None => {
@@ -234,4 +244,20 @@ impl Backend {
         }
         Ok(all)
     }
+}
+
+/// Whether a persona may see an event: mail to people is its own if it wrote that, or stands for people.
+fn is_for(persona: &PersonaName, event: &Event) -> bool {
+    let Occurrence::Mail { from, .. } = &event.what else {
+        return true;
+    };
+    from == persona || persona.is_human()
+}
+
+/// The repository that an occurrence itself names.
+fn repo_of_mail(what: &Occurrence) -> Option<String> {
+    let Occurrence::Mail { repo, .. } = what else {
+        return None;
+    };
+    Some(repo.to_string())
 }

@@ -9,7 +9,9 @@ use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::fence::clip_encoded;
 use domain::ids::{EventId, MailEventId, MessageId, PersonaName, RepoName};
 use domain::job::NotNow;
-use domain::mail::{Added, Counters, Message, NotSent, Order, Outgoing, RefusedOrder, Stamp};
+use domain::mail::{
+    Added, Counters, HUMAN, Message, NotSent, Order, Outgoing, RefusedOrder, Stamp,
+};
 use domain::policy::Source;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -266,6 +268,7 @@ impl Backend {
             status: String::new(),
             last_activity: None,
             what: Occurrence::Mail {
+                repo: repo.clone(),
                 from: message.from_persona.clone(),
                 message: number,
                 words: clip_encoded(&words, WORDS_BYTES_MAX),
@@ -278,6 +281,21 @@ impl Backend {
             ..EventRoute::default()
         };
         self.save_account_events(unit, &[event], &route).await
+    }
+
+    /// Whether people read a message to them, or threw it away. One that is gone waits for them no more.
+    pub(crate) async fn is_seen_by_people(
+        &self,
+        repo: &RepoName,
+        message: MessageId,
+    ) -> Result<bool, Error> {
+        let Ok(human) = HUMAN.parse::<PersonaName>() else {
+            return Ok(false);
+        };
+        let key = keys::mail_box(repo, &human, message);
+        let found = self.store.read::<Message>(&key).await?;
+        let found = found.map(|found| found.value);
+        Ok(found.is_none_or(|message| message.read_at.is_some() || message.trashed))
     }
 
     async fn must_have_source(&self, repo: &RepoName) -> Result<Source, Error> {

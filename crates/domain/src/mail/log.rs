@@ -6,7 +6,7 @@ use std::fmt;
 use super::line::{Entry, Flaw, parse};
 use super::page::Seal;
 use super::{Mail, MailAction, MailEvent};
-use crate::ids::{MailEventId, MessageId};
+use crate::ids::{InvalidId, MailEventId, MessageId};
 
 /// How many more numbers than lines a log may have lost: a number beyond that is nonsense, and filling up to it endless.
 pub(super) const LOST_MAX: i64 = 1_000;
@@ -62,6 +62,9 @@ pub enum FaultKind {
         /// The line that sent it first.
         first: usize,
     },
+    /// It sends a text that cannot be sent.
+    #[error(transparent)]
+    Text(#[from] InvalidId),
     /// A number that no log of this length comes to.
     #[error("message {0} is far beyond the messages there are")]
     Far(MessageId),

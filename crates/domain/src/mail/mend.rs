@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::line::{Entry, parse};
-use super::log::{Fault, FaultKind, Log};
+use super::log::{Fault, FaultKind, Line, Log};
 use super::page::{Page, Seal};
 use super::{MailAction, MailEvent};
 use crate::ids::{MailEventId, MessageId};
@@ -118,6 +118,21 @@ pub fn in_order(text: &str) -> Vec<String> {
     ordered
 }
 
+/// What a line sends that cannot be sent here: texts of another log were checked by no one.
+fn bad_text(line: &Line<'_>) -> Option<Fault> {
+    let Entry::Event(event) = &line.entry else {
+        return None;
+    };
+    let MailAction::Send(letter) = &event.what else {
+        return None;
+    };
+    let what = FaultKind::Text(letter.check_texts().err()?);
+    Some(Fault {
+        line: line.number,
+        what,
+    })
+}
+
 /// What adds those lines of another log that a log lacks; or why they do not fit.
 pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Imported, Vec<Fault>> {
     let log = Log::read(bytes, seal);
@@ -129,7 +144,9 @@ pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Imported, Vec
     let incoming = Log::read(other, &reached);
     let is_theirs = |fault: &&Fault| !matches!(fault.what, FaultKind::Gap { .. });
     let faults = incoming.faults().iter();
-    let wrong: Vec<Fault> = faults.filter(is_theirs).cloned().collect();
+    let mut wrong: Vec<Fault> = faults.filter(is_theirs).cloned().collect();
+    wrong.extend(incoming.lines().iter().filter_map(bad_text));
+    wrong.sort_by_key(|fault| fault.line);
     if !wrong.is_empty() {
         return Err(wrong);
     }

@@ -191,6 +191,7 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
             from,
             message,
             words,
+            ..
         } => {
             let payload = json!({ "message_id": message, "from_persona": from });
             let words = format!("{from} wrote message {message} to human: {words}");

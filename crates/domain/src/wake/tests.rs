@@ -521,6 +521,7 @@ fn the_title_of_every_kind_of_event_is_one_short_line_without_the_words_of_other
         },
         Occurrence::Stuck { last_words: text() },
         Occurrence::Mail {
+            repo: "acme/shop".parse().unwrap(),
             from: "curator".parse().unwrap(),
             message: "42".parse().unwrap(),
             words: long.clone(),

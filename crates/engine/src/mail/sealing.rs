@@ -39,14 +39,10 @@ impl Backend {
         let mut counters = found.value;
         let last = match counters.pages {
             0 => None,
-            number => {
-                self.store
-                    .read::<Page>(&keys::mail_page(repo, number))
-                    .await?
-            }
+            number => Some(self.must_page(repo, number).await?),
         };
         let lines = self.unsealed_lines(repo, &counters).await?;
-        let mut pages = paged(last.map(|last| last.value), lines);
+        let mut pages = paged(last, lines);
         pages.truncate(PAGES_AT_ONCE);
         if pages.is_empty() {
             return Ok(Some(0));
@@ -61,6 +57,20 @@ impl Backend {
         unit.save(repo, &counters, Some(found.version));
         let is_saved = self.try_commit(unit).await?;
         Ok(is_saved.then_some(counters.sealed.saturating_sub(before)))
+    }
+
+    /// A sealed page. What is sealed next is hashed over it, so nothing is sealed without it.
+    async fn must_page(&self, repo: &RepoName, number: u64) -> Result<Page, Error> {
+        let found = self
+            .store
+            .read::<Page>(&keys::mail_page(repo, number))
+            .await?;
+        found.map(|found| found.value).ok_or_else(|| {
+            let sentence = format!(
+                "the mail of {repo} cannot be sealed: page {number} is missing; restore the store from a backup"
+            );
+            NotNow::new("broken_mail", sentence).into()
+        })
     }
 
     /// The next events that no page has: at most as many as a page takes.

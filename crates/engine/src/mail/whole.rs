@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::fence::encoded_len;
 use domain::ids::RepoName;
 use domain::job::NotNow;
-use domain::mail::{self, Counters, Fault, LINE_BYTES_MAX, Log, Message, PERSONAS_MAX, Page};
+use domain::mail::{
+    self, Counters, Fault, FaultKind, LINE_BYTES_MAX, Log, Message, PERSONAS_MAX, Page,
+};
 
 use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry, UnitOfWork, decide_again};
 use crate::keys;
@@ -99,9 +101,14 @@ impl Backend {
 
     /// Makes mailboxes and counters of the log again; returns how many of them were otherwise.
     pub async fn rebuild_mail(&self, repo: &RepoName) -> Result<usize, Error> {
+        self.rebuild(repo, |_| true).await
+    }
+
+    /// The same, where only some faults of the log stand against it.
+    async fn rebuild(&self, repo: &RepoName, is_bad: fn(&Fault) -> bool) -> Result<usize, Error> {
         let mut count = 0;
         for _ in 0..DECIDE_AGAIN_MAX {
-            match self.rebuild_once(repo).await? {
+            match self.rebuild_once(repo, is_bad).await? {
                 (changed, true) => return Ok(count + changed),
                 (changed, false) => count += changed,
             }
@@ -110,7 +117,11 @@ impl Backend {
     }
 
     /// What was changed, and whether that is all.
-    async fn rebuild_once(&self, repo: &RepoName) -> Result<(usize, bool), Error> {
+    async fn rebuild_once(
+        &self,
+        repo: &RepoName,
+        is_bad: fn(&Fault) -> bool,
+    ) -> Result<(usize, bool), Error> {
         let whole = self.whole_mail(repo).await?;
         let version = whole.counted.version;
         if version == 0 {
@@ -119,8 +130,14 @@ impl Backend {
         let text = whole.text();
         let log = Log::read(text.as_bytes(), &whole.counted.value.seal());
         whole.refuse_missing()?;
-        if !log.faults().is_empty() {
-            return Err(broken(&told(log.faults())));
+        let faults: Vec<Fault> = log
+            .faults()
+            .iter()
+            .filter(|it| is_bad(it))
+            .cloned()
+            .collect();
+        if !faults.is_empty() {
+            return Err(broken(&told(&faults)));
         }
         let (wanted, stored) = (boxes_of(repo, &log), self.mail_boxes(repo).await?);
         let puts = wanted
@@ -160,29 +177,42 @@ impl Backend {
     pub async fn import_mail(&self, repo: &RepoName, other: &[u8]) -> Result<MailImported, Error> {
         self.must_have_source(repo).await?;
         let mut done = MailImported { added: 0, there: 0 };
-        for _ in 0..DECIDE_AGAIN_MAX {
-            let (added, there, is_all) = self.import_once(repo, other).await?;
-            done = MailImported {
-                there: there - done.added,
-                added: done.added + added,
-            };
-            if !is_all {
-                continue;
+        let outcome = self.import_all(repo, other, &mut done).await;
+        if outcome.is_err() && done.added > 0 {
+            // What was added belongs into mailboxes; numbers that are left out come with the rest of the import.
+            let is_bad = |fault: &Fault| !matches!(fault.what, FaultKind::Gap { .. });
+            if let Err(error) = self.rebuild(repo, is_bad).await {
+                tracing::warn!(%repo, %error, "imported mail is not in its mailboxes yet");
             }
-            self.rebuild_mail(repo).await?;
-            let counters = self.mail_counters(repo).await?;
-            self.seal_when_full(repo, &counters).await;
-            return Ok(done);
+        }
+        outcome?;
+        self.rebuild_mail(repo).await?;
+        let counters = self.mail_counters(repo).await?;
+        self.seal_when_full(repo, &counters).await;
+        Ok(done)
+    }
+
+    async fn import_all(
+        &self,
+        repo: &RepoName,
+        other: &[u8],
+        done: &mut MailImported,
+    ) -> Result<(), Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            if self.import_once(repo, other, done).await? {
+                return Ok(());
+            }
         }
         Err(busy(repo))
     }
 
-    /// How many events were added, how many were there before, and whether those are all.
+    /// Whether those are all now.
     async fn import_once(
         &self,
         repo: &RepoName,
         other: &[u8],
-    ) -> Result<(usize, usize, bool), Error> {
+        done: &mut MailImported,
+    ) -> Result<bool, Error> {
         let whole = self.whole_mail(repo).await?;
         let text = whole.text();
         let Versioned { value, version, .. } = whole.counted.clone();
@@ -190,28 +220,29 @@ impl Backend {
         let imported = mail::imported(text.as_bytes(), other, &value.seal());
         let imported = imported.map_err(|faults| odd_import(&told(&faults)))?;
         let all = [text.as_bytes(), &imported.text].concat();
-        fits(&Log::read(&all, &value.seal()))?;
+        let log = Log::read(&all, &value.seal());
+        fits(&log)?;
+        done.there = imported.there.saturating_sub(done.added);
         let new = String::from_utf8_lossy(&imported.text);
         let lines: Vec<&str> = new.lines().collect();
-        let (mut counters, mut added) = (value, 0);
+        let mut counters = value;
+        // From the first commit on: what is sent before the last one must not take a number of the import.
+        counters.message = log.next().before();
         for (commits, some) in (0..).zip(lines.chunks(ROWS_AT_ONCE)) {
             let mut unit = self.unit();
             for line in some {
                 counters.events += 1;
-                let named = mail::parse(line.as_bytes()).ok();
-                let named = named.and_then(|entry| entry.message());
-                counters.message = counters.message.max(named);
                 let key = keys::mail_event(repo, counters.events);
                 unit.put(key, line, None, IndexEntry::default());
             }
             // Each commit of ours makes one more version.
             unit.save(repo, &counters, Some(version + commits));
             if !self.try_commit(unit).await? {
-                return Ok((added, imported.there, false));
+                return Ok(false);
             }
-            added += some.len();
+            done.added += some.len();
         }
-        Ok((added, imported.there, true))
+        Ok(true)
     }
 
     async fn mail_boxes(

@@ -296,6 +296,7 @@ fn occurrences() -> Vec<Occurrence> {
             summary: "Add search".to_owned(),
         },
         Occurrence::Mail {
+            repo: "acme/shop".parse().expect("a repository"),
             from: "curator".parse().expect("a persona"),
             message: "42".parse().expect("a number"),
             words: "Which database?".to_owned(),

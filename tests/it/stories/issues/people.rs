@@ -24,6 +24,7 @@ async fn open_events(world: &World, number: u64) -> Vec<String> {
         after: None,
         job: None,
         delivery: Some(id_of(number)),
+        persona: None,
         open: true,
         limit: 10,
     };

@@ -209,7 +209,7 @@ async fn mail_to_people_is_a_question_to_them() {
     );
     assert_eq!(
         (&told["audience"], &told["repo"]),
-        (&"human".into(), &Value::Null)
+        (&"human".into(), &"acme/shop".into())
     );
     let words = "curator wrote message #2 to human: Which one?\nBlue or red.";
     assert_eq!(told["message"], words);
@@ -218,4 +218,54 @@ async fn mail_to_people_is_a_question_to_them() {
         json!({ "message_id": 2, "from_persona": "curator" })
     );
     assert_eq!(inbox(&world, "human").await, [2]);
+}
+
+/// The numbers of messages to people whose events are shown to a token.
+async fn told_of(world: &World, token: &str, query: &str) -> Vec<i64> {
+    let path = format!("/events{query}");
+    let shown = with(token, world, (Method::GET, &path, &Value::Null)).await;
+    let shown = shown.ok(200);
+    let numbers = shown["events"].as_array().unwrap().iter();
+    let numbers = numbers.map(|event| event["payload"]["message_id"].as_i64().unwrap());
+    let mut numbers: Vec<i64> = numbers.collect();
+    // Those of one moment come in the order of their ids.
+    numbers.sort_unstable();
+    numbers
+}
+
+#[tokio::test]
+async fn a_bound_token_is_told_of_mail_to_people_from_its_own_persona_alone() {
+    let world = World::new().await;
+    for from in ["curator", "art"] {
+        world.post(MAIL, &letter(from, "human")).await.ok(201);
+    }
+    for (persona, wanted) in [
+        (None, vec![1, 2]),
+        (Some("curator"), vec![1]),
+        (Some("art"), vec![2]),
+        (Some("bolt"), vec![]),
+        (Some("human"), vec![1, 2]),
+    ] {
+        let name = format!("of-{}", persona.unwrap_or("all"));
+        let token = token(&world, &name, (Scope::Read, persona)).await;
+        assert_eq!(told_of(&world, &token, "").await, wanted, "{name}");
+        assert_eq!(told_of(&world, &token, "?open=1").await, wanted, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_to_people_is_open_until_its_message_is_read_or_thrown_away() {
+    let world = World::new().await;
+    for _ in 0..3 {
+        send_to(&world, "human").await;
+    }
+    let all = token(&world, "all", (Scope::Read, None)).await;
+    let open = async || told_of(&world, &all, "?open=1").await;
+    assert_eq!(open().await, [1, 2, 3]);
+    for (order, left) in [("1/read", vec![2, 3]), ("2/trash", vec![3])] {
+        let path = format!("{MAIL}/human/{order}");
+        world.post(&path, &json!({})).await.ok(200);
+        assert_eq!(open().await, left, "{order}");
+    }
+    assert_eq!(told_of(&world, &all, "").await, [1, 2, 3]);
 }

@@ -1,7 +1,7 @@
 //! What the store holds of mail: sealed pages, mailboxes that can be made again, and what comes from elsewhere.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use engine::keys;
@@ -15,10 +15,12 @@ use local::{Database, LocalQueue, Store};
 use super::*;
 use crate::world::SetClock;
 
-/// A store that can lose its answer to a commit.
+/// A store that can lose its answer to a commit, or refuse one.
 struct Forgetful {
     store: Store,
     loses: AtomicBool,
+    /// Which commit from now on is refused: the next is 1, and 0 is none.
+    refuses: AtomicUsize,
 }
 
 #[async_trait]
@@ -56,6 +58,11 @@ impl Records for Forgetful {
     }
 
     async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError> {
+        let left = self.refuses.load(Ordering::SeqCst);
+        self.refuses.store(left.saturating_sub(1), Ordering::SeqCst);
+        if left == 1 {
+            return Err(CommitError::Unavailable("out of order".to_owned()));
+        }
         self.store.commit(items).await?;
         match self.loses.swap(false, Ordering::SeqCst) {
             true => Err(CommitError::Unknown("the line broke".to_owned())),
@@ -72,6 +79,7 @@ async fn forgetful() -> (World, Arc<Forgetful>) {
     let records = Arc::new(Forgetful {
         store: Store::new(&database),
         loses: AtomicBool::new(false),
+        refuses: AtomicUsize::new(0),
     });
     let world = World::over(records.clone(), queue.clone(), (clock, queue)).await;
     (world, records)
@@ -269,4 +277,53 @@ async fn what_was_exported_is_imported_whole_and_once() {
     }
     let verified = world.backend.verify_mail(&other).await.unwrap();
     assert_eq!((verified.faults, verified.events), (Vec::new(), 52));
+}
+
+#[tokio::test]
+async fn what_is_sent_within_an_import_gets_a_number_above_it() {
+    let (world, records) = forgetful().await;
+    for _ in 0..50 {
+        send_to(&world, "art").await;
+    }
+    let export = lines(&world).await.join("\n") + "\n";
+    let other: RepoName = "acme/other".parse().unwrap();
+    let import = || world.backend.import_mail(&other, export.as_bytes());
+    let count = async || {
+        let found = world.get("/api/mail/acme/other/art").await.ok(200);
+        found["messages"].as_array().unwrap().len()
+    };
+    records.refuses.store(2, Ordering::SeqCst);
+    import().await.unwrap_err();
+    assert_eq!(count().await, 40, "what was added is in its mailbox");
+    let sent = world
+        .post("/api/mail/acme/other", &letter("curator", "art"))
+        .await
+        .ok(201);
+    assert_eq!(sent["sent"][0]["message_id"], 51);
+    let rest = MailImported {
+        added: 10,
+        there: 40,
+    };
+    assert_eq!(import().await.unwrap(), rest);
+    assert_eq!(count().await, 51);
+    let verified = world.backend.verify_mail(&other).await.unwrap();
+    assert_eq!((verified.faults, verified.events), (Vec::new(), 51));
+}
+
+#[tokio::test]
+async fn nothing_is_sealed_without_the_page_before() {
+    let world = World::new().await;
+    send_to(&world, "art").await;
+    assert_eq!(world.backend.seal_mail(&shop()).await.unwrap(), 1);
+    let gone = Write::Delete {
+        key: keys::mail_page(&shop(), 1),
+        expect: Expect::Any,
+    };
+    let records = world.backend.store.records();
+    records.commit(vec![gone]).await.unwrap();
+    send_to(&world, "art").await;
+    let refused = world.post(&format!("{MAIL}/seal"), &json!({})).await;
+    assert_eq!(refused.code(409), "broken_mail");
+    let counters = world.backend.mail_counters(&shop()).await.unwrap();
+    assert_eq!((counters.sealed, counters.pages), (1, 1));
 }

@@ -58,6 +58,7 @@ impl<'a> Stream<'a> {
                 open: false,
                 job: None,
                 delivery: None,
+                persona: None,
                 limit: EVENTS_MAX,
             };
             match self.backend.events_after(&asked).await {

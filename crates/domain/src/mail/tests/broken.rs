@@ -194,6 +194,38 @@ fn lines_of_another_log_are_added_once() {
 }
 
 #[test]
+fn an_import_has_only_texts_that_could_be_sent() {
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let patch = || "https://github.com/acme/shop/pull/7.patch".to_owned();
+    let told = |subject: &str, body: &str, attachments: Vec<String>| {
+        let letter = Letter {
+            from: persona("weaver"),
+            to: persona("art"),
+            subject: subject.to_owned(),
+            body: body.to_owned(),
+            attachments,
+        };
+        let text = log([send(1, 1, "art"), event(2, 2, MailAction::Send(letter))]);
+        let faults = imported(b"", text.as_bytes(), &Seal::default()).err()?;
+        Some(faults[0].to_string())
+    };
+    assert_eq!(told("Hi", "", vec![patch(); 10]), None);
+    let cases = [
+        (told(secret, "", Vec::new()), "subject"),
+        (told("a\nb", "", Vec::new()), "subject"),
+        (told("Hi", secret, Vec::new()), "body"),
+        (told("Hi", "", vec!["pull/7".to_owned()]), "attachment"),
+        (told("Hi", "", vec![patch(); 11]), "number of attachments"),
+    ];
+    for (told, kind) in cases {
+        let told = told.unwrap();
+        let is_told =
+            told.starts_with("line 2: `") && told.contains(&format!("not a valid {kind}: "));
+        assert!(is_told && !told.contains(secret), "{told}");
+    }
+}
+
+#[test]
 fn each_beginning_of_lines_in_order_is_whole() {
     let note = |number: u32, message: i64| event(number, message, MailAction::Lost);
     let sent = [send(1, 1, "art"), send(4, 4, "art"), send(5, 5, "bolt")];

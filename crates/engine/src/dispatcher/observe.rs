@@ -9,7 +9,7 @@ use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
-use crate::backend::{Error, IndexEntry, ignore_conflict};
+use crate::backend::{Error, IndexEntry};
 use crate::jobs::SEEN_JUST_NOW;
 use crate::keys;
 use crate::ports::Expect;
@@ -47,7 +47,7 @@ impl Dispatcher {
                 tracing::debug!(%failure, job.id = %found.value.id, "the session could not be read at its deadline");
                 Ok(())
             }
-            Ok(sight) => self.save_sight(&found, &sight, source).await,
+            Ok(sight) => self.save_sight(&found, &sight, source).await.map(drop),
         }
     }
 

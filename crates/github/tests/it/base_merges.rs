@@ -38,9 +38,9 @@ async fn is_base_merge(commit: Value, lacking: u64) -> bool {
     .await;
     let sha = |text: &str| text.parse::<CommitSha>().unwrap();
     let (before, head) = (sha(BEFORE), sha(HEAD));
+    let of = (&pull().repo, &sha(BASE));
     let reader = server.reader();
-    let asked = reader.is_base_merge((&pull().repo, &sha(BASE)), (&before, &head));
-    asked.await.unwrap()
+    reader.is_base_merge(of, (&before, &head)).await.unwrap()
 }
 
 #[tokio::test]

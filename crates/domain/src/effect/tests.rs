@@ -267,7 +267,7 @@ fn the_unknown_is_read_no_sooner_than_the_world_can_show_it() {
     let waits: Vec<i64> = all_actions().iter().map(look_at).collect();
     assert_eq!(
         waits,
-        [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
+        [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
     );
 }
 

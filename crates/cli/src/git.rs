@@ -16,7 +16,7 @@ use scaffold::tree::{Content, Entry, Mode, Tree, TreePath};
 
 use crate::error::Error;
 use listing::{Row, addition, folder_with, next_blob, octal, on_github, removal};
-use program::{complaint, feed, run, text};
+use program::{complaint, feed, git_in, run, text};
 
 pub(crate) use weaving::patch;
 
@@ -56,11 +56,8 @@ pub(crate) struct Put {
 impl Git {
     /// The repository that a folder lies in.
     pub(crate) fn at(folder: &Path) -> Result<Self> {
-        let output = run(Command::new("git").arg("-C").arg(folder).args([
-            "rev-parse",
-            "--path-format=absolute",
-            "--show-toplevel",
-        ]))?;
+        let output =
+            run(git_in(folder).args(["rev-parse", "--path-format=absolute", "--show-toplevel"]))?;
         if !output.status.success() {
             let what = format!(
                 "git finds no repository at {}: {}",
@@ -334,8 +331,6 @@ impl Git {
     }
 
     fn git(&self) -> Command {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(&self.root);
-        command
+        git_in(&self.root)
     }
 }

@@ -19,7 +19,7 @@ pub use clock::Clock;
 pub use dead::{DeadLetter, DeadLetters};
 pub use git::{
     CommitLine, Comparison, Edit, FoundPull, GitRead, GitWrite, NewCommit, NewIssue, NewPull,
-    NewStatus, RootEntry, StatusState,
+    NewStatus, RootEntry, Said, StatusState, TREE_TRAILER,
 };
 pub use hooks::{HooksRead, HooksWrite};
 pub use ids::Ids;

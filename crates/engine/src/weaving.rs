@@ -16,7 +16,7 @@ use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use jiff::Timestamp;
 use weave::member::{Member, Work};
 use weave::tree::{BlobId, Contents, Tree};
-use weave::weave::{Excess, Order, Start, Woven, needs, needs_patches, weave};
+use weave::weave::{Excess, MEMBERS_MAX, Order, Start, Woven, needs, needs_patches, weave};
 
 use crate::ports::{GitRead, PullsRead};
 use reading::{Candidate, Trees};
@@ -90,6 +90,9 @@ pub struct Weaver<'w> {
 impl Weaver<'_> {
     /// Weaves pull requests. Nothing is written.
     pub async fn weave(&self, ask: &Ask, now: Timestamp) -> Result<Weave, Error> {
+        if ask.numbers.len() > MEMBERS_MAX {
+            return Err(Excess::Members.into());
+        }
         let tip = self.git.tip(&ask.repo, &ask.base).await?;
         let base = tip.ok_or_else(|| Error::NoBranch(ask.repo.clone(), ask.base.clone()))?;
         let (candidates, mut skipped) = self.candidates(ask, &base, now).await?;

@@ -2,11 +2,25 @@
 
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, anyhow};
 
 use crate::error::Error;
+
+/// Where a hook of git tells the programs that it runs to look, whatever folder they name.
+const PLACES: [&str; 3] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"];
+
+/// Git in a folder, and in no other one that the environment names.
+pub(super) fn git_in(folder: &Path) -> Command {
+    let mut command = Command::new("git");
+    for place in PLACES {
+        command.env_remove(place);
+    }
+    command.arg("-C").arg(folder);
+    command
+}
 
 /// Runs git without an input, whatever it comes to.
 pub(super) fn run(command: &mut Command) -> Result<Output> {

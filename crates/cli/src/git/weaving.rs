@@ -1,7 +1,6 @@
 //! What the weaver needs of a repository: a whole tree, blobs by their ids, and woven files in the working tree.
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use domain::ids::CommitSha;
@@ -9,7 +8,7 @@ use weave::tree::{BlobId, Changes, Contents, Entry, Mode, Tree};
 
 use super::Git;
 use super::listing::{addition, next_if_there, removal};
-use super::program::{feed, text};
+use super::program::{feed, git_in, text};
 
 impl Git {
     /// Every entry of a commit that is no folder.
@@ -106,8 +105,7 @@ impl Git {
 /// A change as a patch, made in a repository that has nothing else.
 pub(crate) fn patch(before: &Tree, changes: &Changes, contents: &Contents) -> Result<Vec<u8>> {
     let folder = tempfile::tempdir().context("making a folder for a repository")?;
-    let mut begun = Command::new("git");
-    begun.arg("-C").arg(folder.path());
+    let mut begun = git_in(folder.path());
     feed(begun.args(["init", "--quiet", "--template="]), b"")?;
     let git = Git::at(folder.path())?;
     git.stored(contents.values().map(Vec::as_slice))?;

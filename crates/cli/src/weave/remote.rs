@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use domain::ids::{BranchName, RepoName};
+use domain::ids::RepoName;
 use engine::machine::SystemClock;
 use engine::ports::{Clock, PullsRead};
 use engine::settings::Upstreams;
@@ -26,13 +26,9 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Rep
     let (repo, numbers) = asked(&args.what)?;
     let client = outside(args, here).await?.github()?;
     let reader = Reader::new(client.clone());
-    let base = match &args.base {
-        Some(base) => base.clone(),
-        None => {
-            let found = reader.default_branch(&repo).await;
-            found.map_err(|failure| of_github(&failure, &repo))?
-        }
-    };
+    let default = reader.default_branch(&repo).await;
+    let default = default.map_err(|failure| of_github(&failure, &repo))?;
+    let base = args.base.clone().unwrap_or_else(|| default.clone());
     let ask = Ask {
         repo,
         base,
@@ -44,12 +40,21 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Rep
         git: &reader,
     };
     let woven = weaver.weave(&ask, SystemClock.now()).await;
-    let woven = woven.map_err(|error| told(error, &ask))?;
+    let woven = woven.map_err(|error| told(error, &ask.repo))?;
     if let Some(file) = &args.patch {
         write(&weaver, (&ask, &woven), file).await?;
     }
     let pushed = match &args.push {
-        Some(branch) => Some(push((&weaver, client), (&ask, &woven), (branch, args.pull)).await?),
+        Some(branch) => {
+            let to = Push {
+                repo: ask.repo.clone(),
+                base: ask.base.clone(),
+                default,
+                branch: branch.clone(),
+                pull: args.pull,
+            };
+            Some(push((&weaver, client), &woven, &to).await?)
+        }
         None => None,
     };
     Ok(report(
@@ -99,21 +104,21 @@ async fn outside(args: &WeaveArgs, here: &CommandContext) -> Result<Outside> {
     Ok(Outside::new(&here.folder, overlay, upstreams))
 }
 
-fn told(error: weaving::Error, ask: &Ask) -> anyhow::Error {
+fn told(error: weaving::Error, repo: &RepoName) -> anyhow::Error {
     match error {
         weaving::Error::NoBranch(..) => {
             let next = "name one that is there with `--base BRANCH`";
             Error::usage(error.to_string(), next).into()
         }
         weaving::Error::Excess(excess) => too_much(excess).into(),
-        weaving::Error::Outside(failure) => of_github(&failure, &ask.repo).into(),
+        weaving::Error::Outside(failure) => of_github(&failure, repo).into(),
     }
 }
 
 /// Writes the woven change as a patch.
 async fn write(weaver: &Weaver<'_>, (ask, woven): (&Ask, &Weave), file: &Path) -> Result<()> {
     let contents = weaver.contents(&ask.repo, woven).await;
-    let contents = contents.map_err(|error| told(error, ask))?;
+    let contents = contents.map_err(|error| told(error, &ask.repo))?;
     let changes = woven.woven.tree.changes_since(&woven.target);
     let lacks = |entry: Option<Entry>| {
         entry.is_some_and(|it| it.mode != Mode::Submodule && !contents.contains_key(&it.id))
@@ -133,24 +138,18 @@ async fn write(weaver: &Weaver<'_>, (ask, woven): (&Ask, &Weave), file: &Path) -
 /// Pushes what was woven, if it is of the newest heads still.
 async fn push(
     (weaver, client): (&Weaver<'_>, Client),
-    (ask, woven): (&Ask, &Weave),
-    (branch, pull): (&BranchName, bool),
+    woven: &Weave,
+    to: &Push,
 ) -> Result<Published> {
-    let moved = weaver.moved(&ask.repo, woven, SystemClock.now()).await;
-    let moved = moved.map_err(|error| told(error, ask))?;
+    let moved = weaver.moved(&to.repo, woven, SystemClock.now()).await;
+    let moved = moved.map_err(|error| told(error, &to.repo))?;
     if let Some(first) = moved.first() {
         let what = format!("#{} is not pushed: {}", first.number, first.skip);
         return Err(Error::refused(first.skip.code(), what, first.skip.next()).into());
     }
-    let to = Push {
-        repo: ask.repo.clone(),
-        base: ask.base.clone(),
-        branch: branch.clone(),
-        pull,
-    };
     let writer = Writer::new(client);
-    let published = publish((weaver.git, &writer), woven, &to).await;
-    published.map_err(|refused| not_pushed(refused, &to))
+    let published = publish((weaver.git, &writer), woven, to).await;
+    published.map_err(|refused| not_pushed(refused, to))
 }
 
 fn not_pushed(refused: Refused, to: &Push) -> anyhow::Error {
@@ -159,10 +158,16 @@ fn not_pushed(refused: Refused, to: &Push) -> anyhow::Error {
         Refused::Nothing => {
             Error::refused("nothing_woven", what, "push once any of them is in").into()
         }
-        Refused::Same(_) => Error::usage(what, "push to a branch of its own").into(),
+        Refused::Same(_) | Refused::Default(_) => {
+            Error::usage(what, "push to a branch of its own").into()
+        }
         Refused::NotOurs(..) => {
             let next = "push to a new branch, so that nothing of another hand is built upon";
             Error::refused("not_ours", what, next).into()
+        }
+        Refused::OtherBase(..) => {
+            let next = "close it or weave into its base, or push to another branch";
+            Error::refused("other_base", what, next).into()
         }
         Refused::Path(..) => {
             Error::refused("odd_path", what, "weave without it, or with git on a clone").into()

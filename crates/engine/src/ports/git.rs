@@ -48,8 +48,19 @@ pub struct FoundPull {
     pub pull: PullRef,
     /// Its head.
     pub head: CommitSha,
+    /// The branch that it is to change.
+    pub base: BranchName,
     /// Whether it is open.
     pub is_open: bool,
+}
+
+/// What a commit says, and what it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Its whole message, untrusted.
+    pub message: String,
+    /// The id of its tree.
+    pub tree: String,
 }
 
 /// Reads files, commits and branches.
@@ -104,8 +115,8 @@ pub trait GitRead: Send + Sync {
     /// The bytes of a blob.
     async fn blob(&self, repo: &RepoName, id: BlobId) -> Result<Vec<u8>, Failure>;
 
-    /// The whole message of a commit, untrusted.
-    async fn message(&self, repo: &RepoName, commit: &CommitSha) -> Result<String, Failure>;
+    /// The message and the tree of a commit.
+    async fn said(&self, repo: &RepoName, commit: &CommitSha) -> Result<Said, Failure>;
 
     /// The newest commits up to this one, the newest first, at most `limit`, which is at most 100.
     async fn log(
@@ -138,6 +149,9 @@ pub enum Edit {
     TakeFolder(TreePath, CommitSha),
 }
 
+/// Names the tree of a commit at the end of its message.
+pub const TREE_TRAILER: &str = "Gaffer-Tree: ";
+
 /// A commit to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCommit {
@@ -149,6 +163,8 @@ pub struct NewCommit {
     pub edits: Vec<Edit>,
     /// Its message.
     pub message: String,
+    /// Whether a last line of the message names its tree, after [`TREE_TRAILER`].
+    pub names_tree: bool,
 }
 
 /// A pull request to open.

@@ -9,9 +9,9 @@ use weave::tree::BlobId;
 use weave::verdict::{Verdict, Way};
 
 use super::Weave;
-use crate::ports::{Edit, GitRead, GitWrite, NewCommit, NewPull};
+use crate::ports::{Edit, FoundPull, GitRead, GitWrite, NewCommit, NewPull, TREE_TRAILER};
 
-/// Names the weave at the end of a commit of ours.
+/// Names the weave at the end of a commit of ours, before the line that names its tree.
 const TRAILER: &str = "Gaffer-Weave: ";
 
 /// Where a weave goes.
@@ -21,6 +21,8 @@ pub struct Push {
     pub repo: RepoName,
     /// The branch that it was woven into.
     pub base: BranchName,
+    /// The default branch of the repository, which is never pushed to.
+    pub default: BranchName,
     /// The branch that gets it: a new one, or one whose tip is a weave.
     pub branch: BranchName,
     /// Whether a pull request is opened, or the open one is changed.
@@ -47,9 +49,15 @@ pub enum Refused {
     /// The branch is the one that is woven into.
     #[error("{0} is the branch that is woven into")]
     Same(BranchName),
-    /// Its tip is a commit of another hand.
-    #[error("the branch {0} ends with a commit that is no weave: {1}")]
+    /// The branch is the one that all work ends in.
+    #[error("{0} is the default branch of the repository")]
+    Default(BranchName),
+    /// Its tip is a commit of another hand, or was changed by one.
+    #[error("the branch {0} ends with a commit that is no weave as it was pushed: {1}")]
     NotOurs(BranchName, CommitSha),
+    /// Its open pull request goes elsewhere.
+    #[error("the open pull request {0} goes into {1}, and this is woven into {2}")]
+    OtherBase(PullRef, BranchName, BranchName),
     /// A path that is not written from here.
     #[error("the path {0:?} is not pushed from here: {1}")]
     Path(String, InvalidPath),
@@ -58,7 +66,7 @@ pub enum Refused {
     Outside(#[from] Failure),
 }
 
-/// Pushes a weave. What breaks off half way leaves objects that nothing names.
+/// Pushes a weave. What breaks off before the branch moves leaves objects that nothing names.
 pub async fn publish(
     (read, write): (&dyn GitRead, &dyn GitWrite),
     weave: &Weave,
@@ -67,10 +75,14 @@ pub async fn publish(
     if push.branch == push.base {
         return Err(Refused::Same(push.branch.clone()));
     }
+    if push.branch == push.default {
+        return Err(Refused::Default(push.branch.clone()));
+    }
     let edits = edits(weave)?;
     if edits.is_empty() {
         return Err(Refused::Nothing);
     }
+    let open = open(read, push).await?;
     let trailer = format!("{TRAILER}{}", digest(weave));
     let tip = read.tip(&push.repo, &push.branch).await?;
     let known = match &tip {
@@ -86,6 +98,7 @@ pub async fn publish(
                 files_of: weave.base.clone(),
                 edits,
                 message: message(weave, push, &trailer),
+                names_tree: true,
             };
             let made = write.commit(&push.repo, &new).await?;
             match tip {
@@ -96,7 +109,7 @@ pub async fn publish(
         }
     };
     let pull = if push.pull {
-        Some(propose((read, write), weave, push).await?)
+        Some(propose(write, (weave, push), open).await?)
     } else {
         None
     };
@@ -107,30 +120,49 @@ pub async fn publish(
     })
 }
 
-/// Whether a tip is this very weave; refused if it is no weave at all.
+/// Whether a tip is this very weave; refused if it is no weave, or its files are not those that the weave gave it.
 async fn own(
     read: &dyn GitRead,
     (push, tip): (&Push, &CommitSha),
     trailer: &str,
 ) -> Result<bool, Refused> {
-    let message = read.message(&push.repo, tip).await?;
-    let last = message.lines().rev().find(|line| !line.trim().is_empty());
-    match last {
-        Some(line) if line.starts_with(TRAILER) => Ok(line == trailer),
+    let said = read.said(&push.repo, tip).await?;
+    let lines = said.message.lines().rev();
+    let mut lines = lines.filter(|line| !line.trim().is_empty());
+    let tree = lines.next();
+    let tree = tree.and_then(|line| line.strip_prefix(TREE_TRAILER));
+    match lines.next() {
+        Some(line) if line.starts_with(TRAILER) && tree == Some(said.tree.as_str()) => {
+            Ok(line == trailer)
+        }
         Some(_) | None => Err(Refused::NotOurs(push.branch.clone(), tip.clone())),
+    }
+}
+
+/// The open pull request of the branch, if one is wanted; refused if it goes into another branch.
+async fn open(read: &dyn GitRead, push: &Push) -> Result<Option<FoundPull>, Refused> {
+    if !push.pull {
+        return Ok(None);
+    }
+    let found = read.pull_of(&push.repo, &push.branch).await?;
+    match found.filter(|found| found.is_open) {
+        Some(found) if found.base != push.base => {
+            let base = push.base.clone();
+            Err(Refused::OtherBase(found.pull, found.base, base))
+        }
+        found => Ok(found),
     }
 }
 
 /// The open pull request of the branch says the newest, or there is a new one.
 async fn propose(
-    (read, write): (&dyn GitRead, &dyn GitWrite),
-    weave: &Weave,
-    push: &Push,
+    write: &dyn GitWrite,
+    (weave, push): (&Weave, &Push),
+    open: Option<FoundPull>,
 ) -> Result<PullRef, Refused> {
     let title = title(weave, push);
     let body = body(weave);
-    let found = read.pull_of(&push.repo, &push.branch).await?;
-    if let Some(found) = found.filter(|found| found.is_open) {
+    if let Some(found) = open {
         write.edit_pull(&found.pull, (&title, &body)).await?;
         return Ok(found.pull);
     }

@@ -7,7 +7,7 @@ mod weaving;
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName};
-use engine::ports::{CommitLine, Comparison, FoundPull, GitRead, RootEntry};
+use engine::ports::{CommitLine, Comparison, FoundPull, GitRead, RootEntry, Said};
 use scaffold::tree::Tree;
 use weave::tree::BlobId;
 
@@ -92,8 +92,8 @@ impl GitRead for Reader {
         weaving::blob(self.client(), repo, id).await
     }
 
-    async fn message(&self, repo: &RepoName, commit: &CommitSha) -> Result<String, Failure> {
-        weaving::message(self.client(), repo, commit).await
+    async fn said(&self, repo: &RepoName, commit: &CommitSha) -> Result<Said, Failure> {
+        weaving::said(self.client(), repo, commit).await
     }
 
     async fn log(
@@ -142,6 +142,11 @@ impl GitRead for Reader {
         let found = newest.map(|pull| {
             Ok(FoundPull {
                 head: sha(&pull.head.sha, &doing)?,
+                base: pull
+                    .base
+                    .branch
+                    .parse()
+                    .map_err(|error| garbled(&doing, &format!("{error}")))?,
                 // An unknown state ends nothing.
                 is_open: pull.state != "closed",
                 pull: PullRef {

@@ -70,10 +70,11 @@ pub(crate) struct Parted {
     pub(crate) merge_base_commit: Option<Object>,
 }
 
-/// `GET /repos/{owner}/{repo}/git/commits/{sha}`, as far as it says what its author wrote.
+/// `GET /repos/{owner}/{repo}/git/commits/{sha}`, as far as it says what its author wrote and what it holds.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Said {
     pub(crate) message: String,
+    pub(crate) tree: Object,
 }
 
 /// The answer to a new blob.

@@ -5,7 +5,7 @@ mod trees;
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
-use engine::ports::{GitWrite, NewCommit, NewIssue, NewPull, NewStatus, StatusState};
+use engine::ports::{GitWrite, NewCommit, NewIssue, NewPull, NewStatus, StatusState, TREE_TRAILER};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -26,7 +26,12 @@ impl GitWrite for Writer {
     async fn commit(&self, repo: &RepoName, commit: &NewCommit) -> Result<CommitSha, Failure> {
         let doing = format!("making a commit in {repo}");
         let (tree, begun) = trees::make(self, repo, commit, &doing).await?;
-        let body = json!({ "message": commit.message, "tree": tree, "parents": commit.parents });
+        let message = if commit.names_tree {
+            format!("{}\n{TREE_TRAILER}{tree}", commit.message)
+        } else {
+            commit.message.clone()
+        };
+        let body = json!({ "message": message, "tree": tree, "parents": commit.parents });
         let to = (Method::POST, "git/commits");
         let answer = if begun {
             self.follow_up(repo, to, body, &doing).await?

@@ -378,6 +378,7 @@ async fn a_pull_request_is_found_by_its_branch() {
         Some(FoundPull {
             pull: pull(),
             head: sha(HEAD),
+            base: "main".parse().unwrap(),
             is_open: false
         })
     );

@@ -64,6 +64,7 @@ async fn commit(edits: Vec<Edit>) -> Server {
         files_of: sha(HEAD),
         edits,
         message: "Sync".to_owned(),
+        names_tree: false,
     };
     let made = server.writer().commit(&pull().repo, &commit).await.unwrap();
     assert_eq!(made, sha(TIP));
@@ -142,6 +143,7 @@ async fn a_folder_that_the_other_commit_lacks_is_removed() {
         files_of: sha(HEAD),
         edits: vec![take(".jules", TIP)],
         message: "Drop".to_owned(),
+        names_tree: false,
     };
     server.writer().commit(&pull().repo, &commit).await.unwrap();
     let entry = json!({ "path": ".jules", "mode": "040000", "type": "tree", "sha": null });
@@ -293,6 +295,7 @@ async fn a_proposal_waits_for_one_turn_and_then_goes_on_at_once() {
         files_of: sha(HEAD),
         edits: vec![write("a"), write("a")],
         message: "Twice".to_owned(),
+        names_tree: false,
     };
     let made = writer.commit(&repo, &commit).await.unwrap();
     writer.create_branch(&repo, &branch(), &made).await.unwrap();

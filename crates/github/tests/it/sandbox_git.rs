@@ -85,6 +85,7 @@ impl Stage {
             files_of: on.clone(),
             edits,
             message: "Change files\n\nAs asked.".to_owned(),
+            names_tree: false,
         };
         self.writer.commit(&self.repo, &commit).await.unwrap()
     }
@@ -332,6 +333,7 @@ async fn what_is_not_there_is_refused() {
         files_of: main.clone(),
         edits: vec![Edit::Remove("gone".parse().unwrap())],
         message: "Remove".to_owned(),
+        names_tree: false,
     };
     let made = stage.writer.commit(&stage.repo, &commit).await;
     assert_eq!(made.unwrap_err().class, FailureClass::Conflict);

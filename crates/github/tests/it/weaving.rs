@@ -192,8 +192,12 @@ async fn where_two_commits_parted_may_be_nowhere() {
     }
     let said = json!({ "sha": HEAD, "message": "One\n\nTwo", "tree": { "sha": TIP } });
     let server = Server::start(move |_: &Asked| Reply::ok(&said)).await;
-    let read = server.reader().message(&pull().repo, &sha(HEAD)).await;
-    assert_eq!(read.unwrap(), "One\n\nTwo");
+    let read = server
+        .reader()
+        .said(&pull().repo, &sha(HEAD))
+        .await
+        .unwrap();
+    assert_eq!((&*read.message, &*read.tree), ("One\n\nTwo", TIP));
 }
 
 #[tokio::test]
@@ -220,6 +224,7 @@ async fn bytes_become_blobs_and_what_is_there_is_named() {
             place("c", Mode::Submodule, OTHER),
         ],
         message: "Weave".to_owned(),
+        names_tree: true,
     };
     let made = server.writer().commit(&pull().repo, &commit).await.unwrap();
     assert_eq!(made, sha(TIP));
@@ -234,6 +239,9 @@ async fn bytes_become_blobs_and_what_is_there_is_named() {
         { "path": "c", "mode": "160000", "type": "commit", "sha": OTHER },
     ]);
     assert_eq!(bodies[2], json!({ "base_tree": FOLDER, "tree": entries }));
+    let message = format!("Weave\nGaffer-Tree: {INNER}");
+    let commit = json!({ "message": message, "tree": INNER, "parents": [HEAD] });
+    assert_eq!(bodies[3], commit);
 }
 
 #[tokio::test]

@@ -322,6 +322,17 @@ fn what_is_wrong_is_named_before_anything_is_written() {
 }
 
 #[test]
+fn too_many_are_refused_before_any_is_read() {
+    let stage = Stage::new();
+    let numbers: Vec<String> = (1..=61).map(|number: u64| number.to_string()).collect();
+    let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+    // None of them is there, which reading them would tell.
+    let ran = stage.weave(&numbers);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("at most 60 members"), "{ran:?}");
+}
+
+#[test]
 fn a_private_repository_is_woven_with_a_token_that_sees_it() {
     let stage = Stage::with_three();
     stage.github.change_repo(REPO, |setup| setup.private = true);

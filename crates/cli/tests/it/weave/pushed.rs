@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::cart;
 use super::pulls::Stage;
+use crate::world::ran;
 
 #[test]
 fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
@@ -38,7 +39,11 @@ fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
         trailers.starts_with(&format!("Woven-Pull: acme/shop#3 {third} taken")),
         "{trailers}"
     );
-    assert_eq!(trailers.lines().count(), 3, "{trailers}");
+    assert_eq!(trailers.lines().count(), 4, "{trailers}");
+    assert!(
+        trailers.ends_with(&format!("\nGaffer-Tree: {judged}")),
+        "{trailers}"
+    );
     let number = pushed["pull"].as_u64().unwrap();
     let view = stage.github.pull("acme/shop", number).unwrap();
     assert_eq!(view.title, "Weave 2 pull requests into main");
@@ -76,16 +81,66 @@ fn a_commit_of_another_hand_is_never_built_upon() {
     stage.weave(&["1", "3", "--push", "weave/one"]).ok();
     stage.git(&["fetch", "--quiet", "origin"]);
     stage.git(&["checkout", "--quiet", "--detach", "origin/weave/one"]);
+    // It keeps the message, and has other files.
+    fs::write(stage.place().join("mine.txt"), "mine\n").unwrap();
+    stage.git(&["add", "--all"]);
+    stage.git(&["commit", "--quiet", "--amend", "--no-edit"]);
+    stage.git(&["push", "--quiet", "origin", "HEAD:refs/heads/weave/two"]);
+    stage.git(&["checkout", "--quiet", "--detach", "origin/weave/one"]);
     stage.push("weave/one", &[("mine.txt", "mine\n")]);
     let before = stage.branches();
-    for branch in ["weave/one", "second"] {
-        let refused = stage
-            .weave(&["1", "3", "--push", branch, "--json"])
-            .failure();
-        assert_eq!((refused.code.as_str(), refused.exit), ("not_ours", 1));
-        assert!(refused.error.contains(branch), "{refused:?}");
+    for branch in ["weave/one", "weave/two", "second"] {
+        for numbers in [&["1", "3"][..], &["3"]] {
+            let push = [numbers, &["--push", branch, "--json"]].concat();
+            let refused = stage.weave(&push).failure();
+            assert_eq!((refused.code.as_str(), refused.exit), ("not_ours", 1));
+            assert!(refused.error.contains(branch), "{refused:?}");
+        }
     }
     assert_eq!(stage.branches(), before);
+}
+
+#[test]
+fn the_default_branch_is_never_pushed_to() {
+    let stage = Stage::with_three();
+    stage.begin();
+    let base = ["push", "--quiet", "origin", "HEAD:refs/heads/release"];
+    stage.git(&base);
+    stage.weave(&["1", "3", "--push", "weave/one"]).ok();
+    stage.git(&["fetch", "--quiet", "origin"]);
+    // The weave lands with its message and its files.
+    let land = "origin/weave/one:refs/heads/main";
+    stage.git(&["push", "--quiet", "origin", land]);
+    let before = stage.branches();
+    for numbers in [&["1", "3"][..], &["3"]] {
+        let push = [numbers, &["--base", "release", "--push", "main"]].concat();
+        let ran = stage.weave(&push);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.stderr.contains("main is the default branch"), "{ran:?}");
+    }
+    assert_eq!(stage.branches(), before);
+}
+
+#[test]
+fn a_pull_request_into_another_base_is_named_before_anything_is_written() {
+    let stage = Stage::with_three();
+    stage.begin();
+    let base = ["push", "--quiet", "origin", "HEAD:refs/heads/release"];
+    stage.git(&base);
+    stage.weave(&["1", "3", "--push", "weave/one"]).ok();
+    let new = json!({ "head": "weave/one", "base": "release", "title": "Release", "body": "" });
+    let number = stage.asks("POST", "pulls", &new)["number"]
+        .as_u64()
+        .unwrap();
+    let before = stage.branches();
+    let push = ["3", "--push", "weave/one", "--pull", "--json"];
+    let refused = stage.weave(&push).failure();
+    assert_eq!((refused.code.as_str(), refused.exit), ("other_base", 1));
+    let told = format!("#{number} goes into release, and this is woven into main");
+    assert!(refused.error.contains(&told), "{refused:?}");
+    assert_eq!(stage.branches(), before);
+    let view = stage.github.pull("acme/shop", number).unwrap();
+    assert_eq!(view.title, "Release");
 }
 
 #[test]
@@ -105,13 +160,25 @@ fn a_patch_of_what_is_woven_is_what_git_merges() {
     let judged = stage.judged(&["one", "two"]);
     let file = stage.place().parent().unwrap().join("woven.patch");
     let name = file.to_str().unwrap();
-    let ran = stage
+    let told = stage
         .weave(&[&one.to_string(), &two.to_string(), "--patch", name])
         .ok();
     assert!(
-        ran.stdout.contains(&format!("The change is in {name}.")),
-        "{ran:?}"
+        told.stdout.contains(&format!("The change is in {name}.")),
+        "{told:?}"
     );
+    // A hook's environment leads nowhere else.
+    let woven = fs::read(&file).unwrap();
+    fs::remove_file(&file).unwrap();
+    let (one, two) = (one.to_string(), two.to_string());
+    let arguments = ["weave", "acme/shop", &one, &two, "--patch", name];
+    let mut hooked = stage.world.command(&arguments);
+    let elsewhere = stage.place().parent().unwrap().join("elsewhere");
+    hooked.env("GIT_DIR", &elsewhere);
+    hooked.env("GIT_INDEX_FILE", elsewhere.join("index"));
+    ran(hooked, "").ok();
+    assert_eq!(fs::read(&file).unwrap(), woven);
+    assert!(!elsewhere.exists());
     stage.begin();
     stage.git(&["apply", "--index", name]);
     assert_eq!(stage.git(&["write-tree"]), judged);

@@ -94,6 +94,18 @@ fn what_is_named_wrongly_ends_with_two() {
 }
 
 #[test]
+fn the_environment_of_a_hook_leads_nowhere_else() {
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        let bench = three();
+        let mut gaffer = bench.0.gaffer(&bench.folder());
+        gaffer.env(name, bench.folder().join("elsewhere"));
+        let arguments = ["weave", "--local", "shop", "third.diff", "--write"];
+        ran_in(gaffer, &arguments).ok();
+        assert_eq!(bench.0.read("README.md"), "A better shop.\n", "{name}");
+    }
+}
+
+#[test]
 fn without_git_it_says_so() {
     let bench = Bench::new();
     let mut gaffer = bench.0.gaffer(&bench.folder());

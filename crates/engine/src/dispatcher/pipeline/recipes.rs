@@ -79,6 +79,7 @@ impl Dispatcher {
             files_of: shas.target.clone(),
             edits: taken.into_iter().chain(written).collect(),
             message,
+            names_tree: false,
         })
     }
 }
@@ -95,6 +96,7 @@ fn removal(
         files_of: worker.clone(),
         edits,
         message,
+        names_tree: false,
     })
 }
 

@@ -47,6 +47,7 @@ impl Dispatcher {
             files_of: base.clone(),
             edits,
             message,
+            names_tree: false,
         }))
     }
 

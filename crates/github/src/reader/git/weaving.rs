@@ -2,6 +2,7 @@
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName};
+use engine::ports::Said;
 use weave::tree::{BlobId, Entry, Mode, Tree};
 use weave::weave::PATHS_MAX;
 
@@ -36,15 +37,18 @@ pub(super) async fn merge_base(
     sha(&base.sha, &doing)
 }
 
-pub(super) async fn message(
+pub(super) async fn said(
     client: &Client,
     repo: &RepoName,
     commit: &CommitSha,
-) -> Result<String, Failure> {
+) -> Result<Said, Failure> {
     let doing = format!("reading the commit {commit} of {repo}");
     let path = format!("/repos/{repo}/git/commits/{commit}");
     let found: wire::Said = client.get(repo, &path, &doing).await?;
-    Ok(found.message)
+    Ok(Said {
+        message: found.message,
+        tree: found.tree.sha,
+    })
 }
 
 /// None where GitHub says that it is too large.

@@ -9,10 +9,10 @@ use domain::policy::MergeMethod;
 use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
 use domain::wake::{Notice, Notify};
 use engine::ports::{
-    AgentsWrite, BranchState, Budget, CheckLog, CommitLine, Comparison, Delivered, Envelope,
-    FoundPull, GitRead, GitWrite, HooksRead, HooksWrite, IssueComment, IssueFacts, IssuesRead,
-    IssuesWrite, NewCommit, NewIssue, NewPull, NewStatus, PullGlance, PullsRead, PullsWrite,
-    Reading, RootEntry, Usage,
+    AgentsWrite, BranchState, Budget, CheckLog, CommitDetails, CommitLine, Comparison, Delivered,
+    Envelope, FoundPull, GitRead, GitWrite, HooksRead, HooksWrite, IssueComment, IssueFacts,
+    IssuesRead, IssuesWrite, NewCommit, NewIssue, NewPull, NewStatus, PullGlance, PullsRead,
+    PullsWrite, Reading, RootEntry, Usage,
 };
 use jiff::Timestamp;
 use scaffold::tree::Tree;
@@ -270,7 +270,7 @@ impl GitRead for Absent {
         absent()
     }
 
-    async fn message(&self, _: &RepoName, _: &CommitSha) -> Result<String, Failure> {
+    async fn commit_details(&self, _: &RepoName, _: &CommitSha) -> Result<CommitDetails, Failure> {
         absent()
     }
 

@@ -54,9 +54,9 @@ pub struct FoundPull {
     pub is_open: bool,
 }
 
-/// What a commit says, and what it holds.
+/// The message and the tree of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct CommitDetails {
     /// Its whole message, untrusted.
     pub message: String,
     /// The id of its tree.
@@ -116,7 +116,11 @@ pub trait GitRead: Send + Sync {
     async fn blob(&self, repo: &RepoName, id: BlobId) -> Result<Vec<u8>, Failure>;
 
     /// The message and the tree of a commit.
-    async fn said(&self, repo: &RepoName, commit: &CommitSha) -> Result<Said, Failure>;
+    async fn commit_details(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+    ) -> Result<CommitDetails, Failure>;
 
     /// The newest commits up to this one, the newest first, at most `limit`, which is at most 100.
     async fn log(

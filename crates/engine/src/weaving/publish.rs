@@ -126,13 +126,13 @@ async fn own(
     (push, tip): (&Push, &CommitSha),
     trailer: &str,
 ) -> Result<bool, Refused> {
-    let said = read.said(&push.repo, tip).await?;
-    let lines = said.message.lines().rev();
+    let details = read.commit_details(&push.repo, tip).await?;
+    let lines = details.message.lines().rev();
     let mut lines = lines.filter(|line| !line.trim().is_empty());
     let tree = lines.next();
     let tree = tree.and_then(|line| line.strip_prefix(TREE_TRAILER));
     match lines.next() {
-        Some(line) if line.starts_with(TRAILER) && tree == Some(said.tree.as_str()) => {
+        Some(line) if line.starts_with(TRAILER) && tree == Some(details.tree.as_str()) => {
             Ok(line == trailer)
         }
         Some(_) | None => Err(Refused::NotOurs(push.branch.clone(), tip.clone())),

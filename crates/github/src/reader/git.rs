@@ -7,7 +7,7 @@ mod weaving;
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName};
-use engine::ports::{CommitLine, Comparison, FoundPull, GitRead, RootEntry, Said};
+use engine::ports::{CommitDetails, CommitLine, Comparison, FoundPull, GitRead, RootEntry};
 use scaffold::tree::Tree;
 use weave::tree::BlobId;
 
@@ -92,8 +92,12 @@ impl GitRead for Reader {
         weaving::blob(self.client(), repo, id).await
     }
 
-    async fn said(&self, repo: &RepoName, commit: &CommitSha) -> Result<Said, Failure> {
-        weaving::said(self.client(), repo, commit).await
+    async fn commit_details(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+    ) -> Result<CommitDetails, Failure> {
+        weaving::commit_details(self.client(), repo, commit).await
     }
 
     async fn log(

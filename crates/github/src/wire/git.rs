@@ -72,7 +72,7 @@ pub(crate) struct Parted {
 
 /// `GET /repos/{owner}/{repo}/git/commits/{sha}`, as far as it says what its author wrote and what it holds.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct CommitDetails {
     pub(crate) message: String,
     pub(crate) tree: Object,
 }

@@ -61,7 +61,7 @@ async fn what_is_put_and_placed_is_what_git_has() {
     let unknown = reader.blob(repo, BlobId::of(b"unknown").unwrap()).await;
     assert_eq!(unknown.unwrap_err().class, FailureClass::NotFound);
     assert_eq!(
-        reader.said(repo, &made).await.unwrap().message,
+        reader.commit_details(repo, &made).await.unwrap().message,
         "Change files\n\nAs asked."
     );
     let folder = stage.sandbox.github().folder(REPO).unwrap();

@@ -194,7 +194,7 @@ async fn where_two_commits_parted_may_be_nowhere() {
     let server = Server::start(move |_: &Asked| Reply::ok(&said)).await;
     let read = server
         .reader()
-        .said(&pull().repo, &sha(HEAD))
+        .commit_details(&pull().repo, &sha(HEAD))
         .await
         .unwrap();
     assert_eq!((&*read.message, &*read.tree), ("One\n\nTwo", TIP));

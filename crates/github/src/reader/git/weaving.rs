@@ -2,7 +2,7 @@
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName};
-use engine::ports::Said;
+use engine::ports::CommitDetails;
 use weave::tree::{BlobId, Entry, Mode, Tree};
 use weave::weave::PATHS_MAX;
 
@@ -37,15 +37,15 @@ pub(super) async fn merge_base(
     sha(&base.sha, &doing)
 }
 
-pub(super) async fn said(
+pub(super) async fn commit_details(
     client: &Client,
     repo: &RepoName,
     commit: &CommitSha,
-) -> Result<Said, Failure> {
+) -> Result<CommitDetails, Failure> {
     let doing = format!("reading the commit {commit} of {repo}");
     let path = format!("/repos/{repo}/git/commits/{commit}");
-    let found: wire::Said = client.get(repo, &path, &doing).await?;
-    Ok(Said {
+    let found: wire::CommitDetails = client.get(repo, &path, &doing).await?;
+    Ok(CommitDetails {
         message: found.message,
         tree: found.tree.sha,
     })

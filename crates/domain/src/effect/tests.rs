@@ -171,6 +171,7 @@ fn names_are_stable_and_ignore_what_does_not_make_another_wish() {
             format!("unbranch:acme/shop:fix@{a}"),
             format!("propose:{}", job()),
             "issue:proposal:abc123:00".to_owned(),
+            format!("put-label:{}:bugs", job()),
             format!("status:{a}:jules/doctor:failed:base"),
         ]
     );

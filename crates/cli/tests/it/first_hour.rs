@@ -270,7 +270,8 @@ fn scaffolded() -> Typist {
 /// What the README leaves to docs/pipeline.md, on the same repository: its labels, a layer with a report, and one in a trial run.
 fn afterwards(typist: &mut Typist) {
     let labels = typist.types("gaffer labels sync --repo acme/shop --wait --within 2m");
-    assert!(labels.ok().stdout.contains("- labels: done"));
+    assert_eq!(labels.code, 0, "{labels:?}");
+    assert!(labels.stdout.contains("- labels: done"), "{labels:?}");
     let report = |more: &str| -> Value {
         let line = format!("gaffer workflow run {more} --repo acme/shop --within 2m");
         let ran = typist.types(&line).ok();

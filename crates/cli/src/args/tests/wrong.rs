@@ -492,7 +492,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 14] = [
+const BEFORE: [(&str, &str); 15] = [
     ("job say", "01j00000000000000000000000"),
     ("delivery verdict", "0123456789ab"),
     ("delivery collect", "0123456789ab"),
@@ -500,6 +500,7 @@ const BEFORE: [(&str, &str); 14] = [
     ("mail tag add", "42"),
     ("mail tag rm", "42"),
     ("run", "planner"),
+    ("workflow run", "planner"),
     ("requirement show", "acme/shop"),
     ("requirement start", "acme/shop"),
     ("role add", "observers"),

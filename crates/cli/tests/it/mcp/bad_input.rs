@@ -61,6 +61,7 @@ fn table(job: &str) -> Vec<Row> {
         further(job),
         deliveries(job),
         decisions(job),
+        mail(),
     ]
     .concat()
 }
@@ -298,6 +299,58 @@ fn decisions(job: &str) -> Vec<Row> {
     ]
 }
 
+/// Tools of mail: no message is there.
+fn mail() -> Vec<Row> {
+    use Kind::*;
+    let one = json!({ "repo": "acme/shop", "persona": "curator", "message_id": 1 });
+    vec![
+        (
+            "mail_send",
+            json!({ "repo": "acme/shop", "from": "refactor", "to": "curator", "subject": "x", "body": "x" }),
+            &[
+                ("repo", Repo),
+                ("from", Choice),
+                ("to", Choice),
+                ("subject", Reason(200)),
+                ("body", Words(16_000)),
+                ("attachments", List),
+                ("idempotency_key", Key),
+            ],
+        ),
+        (
+            "mail_inbox",
+            json!({ "repo": "acme/shop", "persona": "curator" }),
+            &[
+                ("repo", Repo),
+                ("persona", Choice),
+                ("unread", Flag),
+                ("after", Number(i64::MAX as u64)),
+            ],
+        ),
+        (
+            "mail_read",
+            one.clone(),
+            &[
+                ("repo", Repo),
+                ("persona", Choice),
+                ("message_id", Number(i64::MAX as u64)),
+                ("keep_unread", Flag),
+            ],
+        ),
+        (
+            "mail_tag",
+            with(&one, "tag", &json!("x")),
+            &[
+                ("repo", Repo),
+                ("persona", Choice),
+                ("message_id", Number(i64::MAX as u64)),
+                ("tag", Choice),
+                ("remove", Flag),
+            ],
+        ),
+    ]
+}
+
 /// What is wrong for a kind, beside another type.
 fn wrong(kind: Kind) -> Vec<Value> {
     let long = json!("x".repeat(600_000));
@@ -373,7 +426,7 @@ fn stored(world: &World) -> String {
 
 #[test]
 fn bad_input_at_every_tool_is_named_and_nothing_is_stored() {
-    let world = jobs::world().set("GAFFER_TOOLSETS", "insight,inbox,deliveries");
+    let world = jobs::world().set("GAFFER_TOOLSETS", "insight,inbox,deliveries,mail");
     world.run(&["agent", "add", "me"]).ok();
     let order = [
         "job",

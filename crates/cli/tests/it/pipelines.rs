@@ -234,6 +234,7 @@ fn what_is_going_on_has_runs_and_requirements() {
     let world = on();
     let id = start(&world);
     follow(&world);
+    let _up = world.worked_over();
     for command in [&["status"][..], &["top", "--once"]] {
         let told = world.json(command);
         assert_eq!(told["pipelines"], json!({ "bootstrap/pending": 1 }));

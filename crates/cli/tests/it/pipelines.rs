@@ -255,7 +255,7 @@ fn what_is_going_on_has_runs_and_requirements() {
     let outcome = first["outcome"].as_str().unwrap();
     assert!(outcome.contains("cancelled the run"), "{outcome}");
     let none = world.refused(&["logs", "--pipeline", "01k0000000000000000000000a"]);
-    assert_eq!(none.code, "no_such_pipeline");
+    assert_eq!(none.code, "no_such");
 }
 
 #[test]

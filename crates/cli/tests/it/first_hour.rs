@@ -273,7 +273,7 @@ fn afterwards(typist: &mut Typist) {
     assert_eq!(labels.code, 0, "{labels:?}");
     assert!(labels.stdout.contains("- labels: done"), "{labels:?}");
     let report = |more: &str| -> Value {
-        let line = format!("gaffer workflow run {more} --repo acme/shop --within 2m");
+        let line = format!("gaffer workflow run {more} --repo acme/shop --within 5m");
         let ran = typist.types(&line).ok();
         serde_json::from_str(&ran.stdout).unwrap()
     };

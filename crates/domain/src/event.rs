@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::delivery::Phase;
 use crate::ids::{
     AccountName, CommitSha, DeliveryId, EventId, JobId, MessageId, PersonaName, PullRef, RepoName,
+    SprintNumber,
 };
 use crate::session::Plan;
 use crate::web_page::WebPage;
@@ -156,6 +157,15 @@ pub enum Occurrence {
         /// What it says, untrusted: subject, and the beginning of the body.
         words: String,
     },
+    /// A sprint is over.
+    Sprint {
+        /// The repository.
+        repo: RepoName,
+        /// Which.
+        sprint: SprintNumber,
+        /// How it ended.
+        words: String,
+    },
     /// No occurrence: a test of whether an agent can be woken.
     Test,
 }
@@ -284,7 +294,7 @@ impl Occurrence {
             | Self::UnexpectedPush { .. }
             | Self::Delivery { .. }
             | Self::Mail { .. } => "question",
-            Self::Completed { .. } => "completed",
+            Self::Completed { .. } | Self::Sprint { .. } => "completed",
             Self::Error { .. } => "error",
             Self::Stuck { .. } => "stuck",
             Self::Test => "test",
@@ -303,6 +313,7 @@ impl Occurrence {
             Self::Stuck { .. } => "stuck",
             Self::Delivery { ask, .. } => ask.kind(),
             Self::Mail { .. } => "mail",
+            Self::Sprint { .. } => "sprint",
             Self::Test => "test",
         }
     }
@@ -406,6 +417,7 @@ mod tests {
             "checkpoint",
             "review",
             "mail",
+            "sprint",
             "test",
         ];
         for kind in kinds.chain(others) {

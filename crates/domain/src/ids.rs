@@ -14,11 +14,13 @@ pub use mail::{
 };
 pub use naming::{ID_PREFIX_CHARS_MIN, JobIdPrefix, JobName};
 pub use repository::{RepoId, RepoName, RepositoryIdentity};
+pub use sprint::SprintNumber;
 
 mod delivery;
 mod naming;
 mod pipeline;
 mod repository;
+mod sprint;
 
 /// Why a text is not an id of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

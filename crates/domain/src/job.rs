@@ -27,6 +27,7 @@ mod unreviewed;
 mod wait_words;
 mod waits;
 mod watch;
+mod woven;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,8 @@ pub use watch::{
     ActivityMark, AgentMessage, Announced, Announcement, Attention, Nudged, PendingPlan,
     RepeatedAnnouncement, Reply, SentAnswer, SessionLog, Turn, Watch,
 };
+pub use woven::{conflict_cause, integrate, weave_again, weave_pushed, woven};
+
 
 use crate::ids::{
     AccountName, AgentName, BranchName, CommitSha, DeliveryId, InstallationId, JobId, PullRef,
@@ -208,6 +211,11 @@ pub enum EndReason {
     Merged {
         /// The head that was merged.
         sha: CommitSha,
+    },
+    /// Its change was woven into another pull request, which was merged.
+    Woven {
+        /// Which.
+        into: PullRef,
     },
     /// Its pull request was closed without a merge.
     PullClosed,

@@ -34,6 +34,7 @@ pub mod pull;
 
 pub mod pipeline;
 pub mod schedule;
+pub mod sprint;
 
 pub mod delivery;
 pub mod intake;

@@ -18,7 +18,7 @@ pub use reason::{MergeInput, MissingChecksCause, Reason, Weight};
 
 use crate::delivery::Gate;
 use crate::facts::{Fact, PullFacts, PullState, Review, ReviewVerdict};
-use crate::ids::{BranchName, CommitSha};
+use crate::ids::{BranchName, CommitSha, SprintNumber};
 use crate::policy::{MergeMethod, MergePolicy, Policy, Timing};
 use crate::redact::presentable;
 use crate::when::plus;
@@ -46,6 +46,9 @@ pub struct MergeContext {
     /// Why its delivery does not let this head be merged; none if it does, or if there is no delivery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
+    /// The sprint that weaves it with others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub woven: Option<SprintNumber>,
     /// Whether its session worked on a plan without an approval where the policy requires one.
     pub plan_unreviewed: bool,
     /// Unexpected changes of this head; `None` if it is as expected.
@@ -205,13 +208,16 @@ fn ownership(
         PullState::Closed => reasons.push(Reason::Closed),
         PullState::Merged { .. } => reasons.push(Reason::AlreadyMerged),
     }
+    reasons.extend(standing.woven.map(|sprint| Reason::Woven { sprint }));
     let approved = standing.approved.as_ref() == Some(&facts.head.sha);
     match (standing.gate, policy.merge) {
         // The person who lets the delivery go on may approve this head by it.
         (Some(gate), _) => reasons.push(gate.reason()),
         (None, MergePolicy::OnGreen) => {}
-        (None, MergePolicy::Human) if approved => {}
-        (None, MergePolicy::Human) => reasons.push(Reason::NeedsApproval),
+        (None, MergePolicy::Human | MergePolicy::Integration) if approved => {}
+        (None, MergePolicy::Human | MergePolicy::Integration) => {
+            reasons.push(Reason::NeedsApproval);
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::layer::{InvalidLayer, Layer};
 pub use apply::{Input, Plan, apply, cancel, due, given_up, held, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use mock_tag::{InvalidTag, MockTag};
-pub use part::{Agent, Part, PartWork, Recipe};
+pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
 pub use requirement::{
     DeliveryOutcome, FoundRequirement, Requirement, RequirementRef, RequirementState,
 };

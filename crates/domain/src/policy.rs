@@ -178,6 +178,30 @@ pub enum MergePolicy {
     Human,
     /// Complete green evidence is enough.
     OnGreen,
+    /// It is enough for the one pull request of a sprint; a person approves all others.
+    Integration,
+}
+
+impl MergePolicy {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Human, Self::OnGreen, Self::Integration];
+
+    /// Its word in settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::OnGreen => "on-green",
+            Self::Integration => "integration",
+        }
+    }
+
+    /// Whether anything is merged without a person.
+    pub fn is_by_itself(self) -> bool {
+        match self {
+            Self::Human => false,
+            Self::OnGreen | Self::Integration => true,
+        }
+    }
 }
 
 /// How a pull request is merged.

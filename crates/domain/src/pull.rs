@@ -38,7 +38,7 @@ pub(crate) use waits::waits_for;
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, CheckOutcome, Pass, PullState};
-use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef, RepoId, SessionId};
+use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef, RepoId, SessionId, SprintNumber};
 use crate::merge::{Judgement, MergeRefusals};
 
 /// Maximum number of heads recorded as announced: beyond the repair cap none is announced anyway.
@@ -54,6 +54,9 @@ pub struct Pull {
     /// The delivery of that job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<DeliveryId>,
+    /// The sprint of that job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sprint: Option<SprintNumber>,
     /// The session that made it, read back and compared before anything was done; none for one of Gaffer's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
@@ -297,6 +300,7 @@ pub fn track(pull: PullRef, job: JobId, session: Option<SessionId>, now: Timesta
         pull,
         job,
         delivery: None,
+        sprint: None,
         session,
         repo_id: None,
         since: now,

@@ -240,6 +240,7 @@ fn requests_and_money_of_one_day_are_two_events() {
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
         | Occurrence::Mail { .. }
+        | Occurrence::Sprint { .. }
         | Occurrence::Test => false,
     };
     assert!(says(money, "cost of a day"), "{money:?}");

@@ -75,6 +75,7 @@ pub fn asking(event: &Event) -> Option<&DeliveryId> {
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Mail { .. }
+        | Occurrence::Sprint { .. }
         | Occurrence::Test => false,
     };
     event.aid.delivery.as_ref().filter(|_| is_own)

@@ -303,7 +303,7 @@ fn elsewhere(watch: &Watch) -> bool {
 
 fn ended(how: &EndReason) -> JobEnd {
     match how {
-        EndReason::Merged { .. } => JobEnd::Merged,
+        EndReason::Merged { .. } | EndReason::Woven { .. } => JobEnd::Merged,
         EndReason::PullClosed => JobEnd::PullClosed,
         EndReason::Completed | EndReason::Left => JobEnd::Completed,
         EndReason::Failed { reason } => JobEnd::Failed(super::text::short(reason, 200)),

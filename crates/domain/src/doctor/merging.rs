@@ -13,11 +13,12 @@ use crate::policy::{MergeMethod, MergePolicy, Source};
 pub(super) fn policy(source: &Source) -> Option<Finding> {
     let policy = &source.policy;
     match policy.merge {
-        MergePolicy::OnGreen if policy.min_checks == 0 && policy.required_checks.is_empty() => {
+        MergePolicy::OnGreen | MergePolicy::Integration
+            if policy.min_checks == 0 && policy.required_checks.is_empty() => {
             let what = "it merges on green with `min_checks` at 0";
             Some(Finding::new(Code::NoMinimum, &source.repo, what))
         }
-        MergePolicy::OnGreen | MergePolicy::Human => None,
+        MergePolicy::OnGreen | MergePolicy::Integration | MergePolicy::Human => None,
     }
 }
 
@@ -112,7 +113,7 @@ fn checks(source: &Source, repository: &Repository) -> Vec<Finding> {
                 .filter_map(|check| never(source, seen, check)),
         );
     }
-    let on_its_own = policy.merge == MergePolicy::OnGreen && policy.min_checks > 0;
+    let on_its_own = policy.merge.is_by_itself() && policy.min_checks > 0;
     let demands_known =
         repository.rules.known().is_some() && repository.protection.known().is_some();
     if on_its_own && required.is_empty() && demands_known {
@@ -156,7 +157,7 @@ fn queue(source: &Source, repository: &Repository) -> Vec<Finding> {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    if source.policy.merge == MergePolicy::OnGreen {
+    if source.policy.merge.is_by_itself() {
         let what = "it merges on green, and the branch merges through a queue";
         findings.push(Finding::new(Code::MergeQueue, about, what));
     }

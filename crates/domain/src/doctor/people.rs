@@ -37,7 +37,7 @@ pub(super) fn examine(source: &Source, repository: &Repository) -> Option<Findin
         }
     }
     match source.policy.merge {
-        MergePolicy::OnGreen => Some(Finding::new(
+        MergePolicy::OnGreen | MergePolicy::Integration => Some(Finding::new(
             Code::ApprovalsNeeded,
             about,
             format!("it merges on green; {wanted}"),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{BranchName, CommitSha, JobId, PullRef, RepoName};
+use crate::ids::{BranchName, CommitSha, JobId, PullRef, RepoName, SprintNumber};
 use crate::pipeline::Recipe;
 use crate::pull::OwnOutcome;
 
@@ -66,6 +66,24 @@ pub enum RepoAction {
         /// What it means.
         description: String,
     },
+    /// Weave what the members of a sprint made, and push it.
+    Weave {
+        /// The job of the one pull request.
+        job: JobId,
+        /// The repository.
+        repo: RepoName,
+        /// The sprint.
+        sprint: SprintNumber,
+        /// Which of its weaves.
+        weave: u32,
+    },
+    /// Take a label off a pull request.
+    Unlabel {
+        /// The pull request.
+        pull: PullRef,
+        /// The label.
+        label: String,
+    },
 }
 
 impl fmt::Display for RepoAction {
@@ -82,6 +100,10 @@ impl fmt::Display for RepoAction {
             } => write!(f, "status:{sha}:{context}:{}:{rules}", outcome.word()),
             Self::OpenIssue { marker, .. } => write!(f, "issue:{marker}"),
             Self::PutLabel { job, name, .. } => write!(f, "put-label:{job}:{name}"),
+            Self::Weave { job, weave, .. } => write!(f, "weave:{job}:{weave}"),
+            Self::Unlabel { pull, label } => {
+                write!(f, "unlabel:{}#{}:{label}", pull.repo.key(), pull.number)
+            }
         }
     }
 }
@@ -98,6 +120,8 @@ impl RepoAction {
             }
             Self::OpenIssue { repo, title, .. } => format!("open the issue `{title}` in {repo}"),
             Self::PutLabel { repo, name, .. } => format!("make the label `{name}` of {repo}"),
+            Self::Weave { repo, sprint, .. } => format!("weave sprint {sprint} of {repo}"),
+            Self::Unlabel { pull, label } => format!("take the label `{label}` off {pull}"),
         }
     }
 }

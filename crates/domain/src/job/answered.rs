@@ -125,6 +125,7 @@ fn is_halt(what: &Occurrence) -> bool {
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
         | Occurrence::Mail { .. }
+        | Occurrence::Sprint { .. }
         | Occurrence::Test => false,
     }
 }
@@ -142,6 +143,7 @@ pub fn is_answered(job: &Job, event: &Event) -> bool {
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
         | Occurrence::Mail { .. }
+        | Occurrence::Sprint { .. }
         | Occurrence::Test => false,
     }
 }
@@ -156,6 +158,7 @@ fn wants_merge(what: &Occurrence) -> bool {
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
         | Occurrence::Mail { .. }
+        | Occurrence::Sprint { .. }
         | Occurrence::Test => false,
     }
 }
@@ -172,6 +175,7 @@ fn wants_retry(what: &Occurrence) -> bool {
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
         | Occurrence::Mail { .. }
+        | Occurrence::Sprint { .. }
         | Occurrence::Test => false,
     }
 }

@@ -303,16 +303,16 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
     Ok(step)
 }
 
-/// Stops following the job of a delivery that came to its end before the merge: its session and its pull request stay
-/// as they are.
+/// Stops following the job of a delivery or a sprint that came to its end before the merge: its session and its pull
+/// request stay as they are.
 pub fn leave(job: &Job, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     match &job.phase {
         Phase::Watching(watch) => end(&mut step, watch, EndReason::Left, now),
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => {}
+        Phase::Proposed { pull, .. } => {
+            proposal::end(&mut step, pull.clone(), EndReason::Left, now);
+        }
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => {}
     }
     step
 }

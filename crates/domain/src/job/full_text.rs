@@ -39,6 +39,7 @@ fn cut_at(watch: &Watch, what: &Occurrence) -> Option<Timestamp> {
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
         | Occurrence::Mail { .. }
+        | Occurrence::Sprint { .. }
         | Occurrence::Test => None,
     }
 }

@@ -47,6 +47,7 @@ fn ended(job: &Job) -> Option<String> {
     };
     Some(match &ending.how {
         EndReason::Merged { sha } => format!("merged at {sha}"),
+        EndReason::Woven { into } => format!("ended: it is merged as part of {into}"),
         EndReason::PullClosed => "ended: its pull request was closed without a merge".to_owned(),
         EndReason::Completed => "ended: its session finished without a pull request".to_owned(),
         EndReason::Failed { .. } => "ended: its session failed".to_owned(),
@@ -84,6 +85,9 @@ pub fn effect_log_line(action: &Action) -> Option<&'static str> {
         }
         Action::Say { cause, .. } if cause.starts_with("conflict:") => {
             Some("conflicts with its base; its session is told")
+        }
+        Action::Say { cause, .. } if cause.starts_with(super::woven::CONFLICT) => {
+            Some("conflicts with others of its sprint; its session is told")
         }
         Action::Merge { .. } => Some("is being merged"),
         Action::UpdateBranch { .. } => Some("its branch is being brought up to date"),

@@ -119,6 +119,7 @@ pub fn may_merge(job: &Job) -> Result<(), NotNow> {
             | EndReason::Lost
             | EndReason::Refused { .. } => Err(over(job, ending)),
             EndReason::Merged { .. }
+            | EndReason::Woven { .. }
             | EndReason::PullClosed
             | EndReason::Completed
             | EndReason::Failed { .. } => Ok(()),

@@ -81,6 +81,7 @@ fn ended(how: &EndReason) -> String {
         EndReason::Refused { reason } => format!("It was refused: {reason}"),
         EndReason::Cancelled { by } => format!("It was called off by {by}."),
         EndReason::Left => "Its delivery came to its end.".to_owned(),
+        EndReason::Woven { into } => format!("It was merged as part of {into}."),
         EndReason::PullClosed => "Its pull request was closed without being merged.".to_owned(),
         EndReason::Lost => "Its session disappeared.".to_owned(),
         EndReason::Completed => "It ended without a pull request that was merged.".to_owned(),

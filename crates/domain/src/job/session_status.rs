@@ -29,9 +29,10 @@ pub fn session_status(
         // No session pushes to what Gaffer wrote itself.
         Phase::Proposed { .. } => SessionStatus::Resting,
         Phase::Ended(ending) => match ending.how {
-            EndReason::Merged { .. } | EndReason::PullClosed | EndReason::Completed => {
-                SessionStatus::Resting
-            }
+            EndReason::Merged { .. }
+            | EndReason::Woven { .. }
+            | EndReason::PullClosed
+            | EndReason::Completed => SessionStatus::Resting,
             EndReason::Failed { .. } => SessionStatus::Failed,
             EndReason::Lost
             | EndReason::Refused { .. }

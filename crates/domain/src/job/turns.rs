@@ -119,6 +119,7 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
             | Occurrence::Stuck { .. }
             | Occurrence::Delivery { .. }
             | Occurrence::Mail { .. }
+            | Occurrence::Sprint { .. }
             | Occurrence::Test,
             _,
         ) => policy.answers.in_turn(),
@@ -142,6 +143,7 @@ pub(super) fn begin(
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
         | Occurrence::Mail { .. }
+        | Occurrence::Sprint { .. }
         | Occurrence::Test => (AnnouncementTopic::Plan, None),
     };
     let steps = chain(what, context.policy);

@@ -77,6 +77,8 @@ pub enum WaitReason {
     Merge,
     /// Its delivery has not come to its merge yet.
     Delivery,
+    /// Its sprint weaves it with others.
+    Sprint,
     /// A delivery is to be started.
     Start,
     /// The phase of a delivery is done and has to be approved.

@@ -65,6 +65,7 @@ impl Reason {
             | Self::DailyCap { .. }
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
+            | Self::Woven { .. }
             | Self::SessionWorking
             | Self::NoChecksYet { .. }
             | Self::Behind { .. }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::Phase;
-use crate::ids::BranchName;
+use crate::ids::{BranchName, SprintNumber};
 
 /// One reason. More than one can hold at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,11 @@ pub enum Reason {
     },
     /// The verdict of its delivery's review is about another head.
     VerdictOfAnotherHead,
+    /// Its sprint weaves it into one pull request with others.
+    Woven {
+        /// Which sprint.
+        sprint: SprintNumber,
+    },
     /// Writing is paused.
     Paused,
     /// This process only observes.
@@ -241,6 +246,7 @@ impl Reason {
             Self::NeedsApproval => "needs_approval",
             Self::DeliveryNotInVerify { .. } => "delivery_not_in_verify",
             Self::VerdictOfAnotherHead => "verdict_of_another_head",
+            Self::Woven { .. } => "woven",
             Self::Paused => "paused",
             Self::ObserveOnly => "observe_only",
             Self::DailyCap { .. } => "daily_cap",
@@ -282,6 +288,7 @@ impl Reason {
             Self::Draft
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
+            | Self::Woven { .. }
             | Self::SessionWorking
             | Self::DailyCap { .. }
             | Self::MergeableUnknown
@@ -330,6 +337,7 @@ impl Reason {
             | Self::NeedsApproval
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
+            | Self::Woven { .. }
             | Self::ProtectedPath { .. }
             | Self::PlanUnreviewed
             | Self::UnexpectedPush { .. }

@@ -66,6 +66,7 @@ impl Reason {
             | Self::MergeThrottled { .. }
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
+            | Self::Woven { .. }
             | Self::Settling { .. } => None,
         }
     }
@@ -87,6 +88,9 @@ impl Reason {
             }
             Self::DeliveryNotInVerify { phase } => not_at_verify(*phase),
             Self::VerdictOfAnotherHead => OTHER_HEAD.to_owned(),
+            Self::Woven { sprint } => {
+                format!("Sprint {sprint} weaves it into one pull request with others, and that one is merged.")
+            }
             Self::Paused => "Writing is paused.".to_owned(),
             Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),
             Self::DailyCap { cap, until: Some(until) } => {

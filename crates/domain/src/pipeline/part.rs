@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::{MockTag, RequirementRef, TreeShas};
-use crate::ids::{ArtefactId, CommitSha, PipelineId, RoleName};
+use crate::ids::{ArtefactId, CommitSha, PersonaName, PipelineId, RoleName, SprintNumber};
 use crate::layer::Layer;
 
 /// What a job does for a pipeline.
@@ -29,6 +29,18 @@ pub enum PartWork {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requirement: Option<ArtefactId>,
     },
+    /// It takes part in a sprint.
+    Sprint(SprintPart),
+}
+
+/// What a job does for a sprint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SprintPart {
+    /// The sprint, of the repository of the job.
+    pub sprint: SprintNumber,
+    /// The persona that it works as; none for the job of the one pull request that the others are woven into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona: Option<PersonaName>,
 }
 
 /// An agent of a layer.
@@ -128,7 +140,15 @@ impl Part {
     pub fn layer(&self) -> Option<Layer> {
         match &self.work {
             PartWork::Agent(agent) => Some(agent.layer),
-            PartWork::Proposal { .. } => None,
+            PartWork::Proposal { .. } | PartWork::Sprint(_) => None,
+        }
+    }
+
+    /// What it does for a sprint.
+    pub fn sprint(&self) -> Option<&SprintPart> {
+        match &self.work {
+            PartWork::Sprint(part) => Some(part),
+            PartWork::Agent(_) | PartWork::Proposal { .. } => None,
         }
     }
 
@@ -136,7 +156,7 @@ impl Part {
     pub fn is_mock_code(&self) -> bool {
         match &self.work {
             PartWork::Agent(agent) => agent.mock.is_some() && !agent.layer.is_on_worker_branch(),
-            PartWork::Proposal { .. } => false,
+            PartWork::Proposal { .. } | PartWork::Sprint(_) => false,
         }
     }
 
@@ -145,6 +165,7 @@ impl Part {
         match &self.work {
             PartWork::Agent(agent) => agent.layer.is_on_worker_branch(),
             PartWork::Proposal { .. } => true,
+            PartWork::Sprint(_) => false,
         }
     }
 }

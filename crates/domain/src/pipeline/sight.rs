@@ -38,6 +38,7 @@ fn ended(how: &EndReason) -> MemberState {
     let reason = match how {
         EndReason::Merged { .. } => return MemberState::Merged,
         EndReason::Completed => return MemberState::Nothing,
+        EndReason::Woven { into } => format!("it is part of {into}"),
         EndReason::PullClosed => "its pull request was closed without a merge".to_owned(),
         EndReason::Lost => "its session disappeared".to_owned(),
         EndReason::Left => "it was left to people".to_owned(),

@@ -13,17 +13,15 @@ const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
 impl Source {
     /// The source as it counts for a job: of a pipeline's job that changes the exchange, both checks of our own decide,
-    /// and only people merge code that was made up.
+    /// only people merge code that was made up, and a sprint's one pull request may be merged on green where the others may not.
     pub fn for_job(&self, job: &Job) -> Cow<'_, Self> {
         if job.part.as_ref().is_some_and(|part| part.is_mock_code()) {
-            let merge = MergePolicy::Human;
-            return Cow::Owned(Self {
-                policy: Policy {
-                    merge,
-                    ..self.policy.clone()
-                },
-                ..self.clone()
-            });
+            return Cow::Owned(self.merging(MergePolicy::Human));
+        }
+        let sprint = job.part.as_ref().and_then(|part| part.sprint());
+        let is_integration = sprint.is_some_and(|part| part.persona.is_none());
+        if is_integration && self.policy.merge == MergePolicy::Integration {
+            return Cow::Owned(self.merging(MergePolicy::OnGreen));
         }
         let is_of_exchange = job.part.as_ref().is_some_and(|part| part.is_of_exchange());
         if !is_of_exchange {
@@ -39,6 +37,17 @@ impl Source {
             },
             ..self.clone()
         })
+    }
+
+    /// The same with another policy of merging.
+    fn merging(&self, merge: MergePolicy) -> Self {
+        Self {
+            policy: Policy {
+                merge,
+                ..self.policy.clone()
+            },
+            ..self.clone()
+        }
     }
 }
 

@@ -53,7 +53,7 @@ impl Source {
     pub fn check(&self) -> Result<(), OddSource> {
         let policy = &self.policy;
         let needs_no_check = policy.min_checks == 0 && policy.required_checks.is_empty();
-        if policy.merge == MergePolicy::OnGreen && needs_no_check {
+        if policy.merge.is_by_itself() && needs_no_check {
             return Err(OddSource::NothingChecked);
         }
         if self.deliveries.plan_by == PlanBy::Agent && self.agent.is_none() {

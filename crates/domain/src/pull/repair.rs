@@ -91,6 +91,11 @@ impl RepairContext<'_> {
 
 /// Sends failed checks and conflicts to the session, and announces what no session can repair.
 pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgement) {
+    // A conflict of what is woven is sent to its session by the sprint.
+    let is_woven = matter.outside.woven.is_some();
+    if is_woven && matches!(judgement, Judgement::Conflict { .. }) {
+        return;
+    }
     if matches!(judgement, Judgement::Conflict { .. }) {
         conflict(step, matter);
         return blocked(step, matter, judgement);
@@ -105,7 +110,7 @@ pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgemen
         {
             failed_checks(step, matter, names);
         }
-        if *reason == Reason::Conflict && !astray {
+        if *reason == Reason::Conflict && !astray && !is_woven {
             conflict(step, matter);
         }
         if let Some(cause) = beyond_sessions(reason) {

@@ -42,6 +42,7 @@ pub(super) fn event_label(event: &Event) -> String {
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
         | Occurrence::Mail { .. }
+        | Occurrence::Sprint { .. }
         | Occurrence::Test) => panic!("{what:?}"),
     }
 }

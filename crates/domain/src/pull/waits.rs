@@ -95,6 +95,7 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         Reason::DeliveryNotInVerify { .. } | Reason::VerdictOfAnotherHead => {
             (Whom::Is(WaitParty::Gaffer), WaitReason::Delivery)
         }
+        Reason::Woven { .. } => (Whom::Is(WaitParty::Gaffer), WaitReason::Sprint),
         Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => approval(Whom::Woken),
         Reason::ChangesRequested | Reason::ApprovalsMissing { .. } => {
             (Whom::Is(WaitParty::Person), WaitReason::Review)

@@ -197,6 +197,9 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
             let words = format!("{from} wrote message {message} to human: {words}");
             (text(&words), Some(payload))
         }
+        Occurrence::Sprint { sprint, words, .. } => {
+            (text(words), Some(json!({ "sprint": sprint })))
+        }
         Occurrence::Test => (
             text("A test: nothing happened, and nothing has to be done."),
             None,

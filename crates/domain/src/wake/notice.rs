@@ -116,6 +116,7 @@ fn what(event: &Event) -> String {
             DeliveryAsk::Review { .. } => "a change waits for a review".to_owned(),
         },
         Occurrence::Mail { from, .. } => format!("{from} wrote"),
+        Occurrence::Sprint { sprint, .. } => format!("sprint {sprint} is over"),
         Occurrence::Test => "a test message".to_owned(),
     }
 }
@@ -126,7 +127,7 @@ fn said(event: &Event) -> Option<String> {
         Occurrence::Error { reason, .. } => reason,
         Occurrence::Stuck { last_words } => last_words.as_ref()?,
         Occurrence::Delivery { summary, .. } => summary,
-        Occurrence::Mail { words, .. } => words,
+        Occurrence::Mail { words, .. } | Occurrence::Sprint { words, .. } => words,
         Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }

@@ -526,6 +526,11 @@ fn the_title_of_every_kind_of_event_is_one_short_line_without_the_words_of_other
             message: "42".parse().unwrap(),
             words: long.clone(),
         },
+        Occurrence::Sprint {
+            repo: "acme/shop".parse().unwrap(),
+            sprint: "50".parse().unwrap(),
+            words: long.clone(),
+        },
         Occurrence::Test,
     ];
     for what in kinds {

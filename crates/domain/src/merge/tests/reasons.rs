@@ -75,6 +75,9 @@ fn about_the_pull_request() -> Vec<Reason> {
             phase: Phase::Verify,
         },
         Reason::VerdictOfAnotherHead,
+        Reason::Woven {
+            sprint: "50".parse().unwrap(),
+        },
         Reason::AdoptedMayNotMerge,
         Reason::Fork,
         Reason::Closed,

@@ -1,0 +1,111 @@
+//! Jobs of a sprint: the one whose pull request the others are woven into, and the end of those that are in it.
+
+use jiff::Timestamp;
+
+use super::orders::NotNow;
+use super::observe::end;
+use super::{EndReason, Job, NewJob, Origin, Phase, Watch, create, deadline};
+use crate::effect::{Action, RepoAction};
+use crate::ids::{CommitSha, PullRef, SprintNumber};
+use crate::policy::Timing;
+use crate::step::{FollowUp, Step};
+
+/// The job of a sprint's one pull request, with its first weave.
+pub fn integrate(
+    new: NewJob,
+    (sprint, weave): (SprintNumber, u32),
+    now: Timestamp,
+) -> Result<Step<Job>, NotNow> {
+    let mut step = create(new, now)?;
+    let job = &mut step.aggregate;
+    job.origin = Origin::Proposed;
+    job.phase = Phase::Proposed {
+        since: now,
+        pull: None,
+        head: None,
+    };
+    step.effects.push(asked(job, (sprint, weave)));
+    step.due = deadline(&step.aggregate, &Timing::default());
+    step.follow_ups = vec![FollowUp::Job(step.aggregate.id.clone())];
+    Ok(step)
+}
+
+/// The same job with another weave. One that is over weaves no more.
+pub fn weave_again(job: &Job, weave: (SprintNumber, u32)) -> Step<Job> {
+    let mut step = Step::unchanged(job.clone());
+    if let Phase::Proposed { .. } = job.phase {
+        step.effects.push(asked(job, weave));
+        step.follow_ups.push(FollowUp::Job(job.id.clone()));
+    }
+    step.due = deadline(&step.aggregate, &Timing::default());
+    step
+}
+
+fn asked(job: &Job, (sprint, weave): (SprintNumber, u32)) -> Action {
+    Action::Repo(RepoAction::Weave {
+        job: job.id.clone(),
+        repo: job.repo.clone(),
+        sprint,
+        weave,
+    })
+}
+
+/// A weave was pushed: its commit is the only head that is merged.
+pub fn weave_pushed(job: &Job, (pull, commit): (&PullRef, &CommitSha)) -> Step<Job> {
+    let mut step = Step::unchanged(job.clone());
+    if let Phase::Proposed { since, .. } = job.phase {
+        step.aggregate.phase = Phase::Proposed {
+            since,
+            pull: Some(pull.clone()),
+            head: Some(commit.clone()),
+        };
+        step.follow_ups.push(FollowUp::Pull(pull.clone()));
+    }
+    step.due = deadline(&step.aggregate, &Timing::default());
+    step
+}
+
+/// The pull request that it was woven into is merged: its own is closed with a link to that, and its session archived.
+pub fn woven(job: &Job, into: &PullRef, now: Timestamp) -> Step<Job> {
+    let mut step = Step::unchanged(job.clone());
+    let Phase::Watching(watch) = &job.phase else {
+        step.due = deadline(job, &Timing::default());
+        return step;
+    };
+    step.effects.extend(closed(watch, into));
+    step.effects.push(Action::Archive {
+        session: watch.session.clone(),
+    });
+    let how = EndReason::Woven { into: into.clone() };
+    end(&mut step, watch, how, now);
+    step.due = None;
+    step
+}
+
+fn closed(watch: &Watch, into: &PullRef) -> Vec<Action> {
+    let Some(pull) = &watch.pull else {
+        return Vec::new();
+    };
+    let comment = Action::Comment {
+        pull: pull.clone(),
+        text: format!("This change was merged as part of #{}.", into.number),
+        cause: format!("woven:{}", into.number),
+    };
+    vec![comment, Action::ClosePull { pull: pull.clone() }]
+}
+
+/// The cause of a message about a conflict, which names it once.
+pub fn conflict_cause(sprint: SprintNumber, weave: u32) -> String {
+    format!("{CONFLICT}{sprint}:{weave}")
+}
+
+/// Begins the cause of a message about a conflict in a sprint.
+pub(super) const CONFLICT: &str = "sprint:";
+
+impl SprintNumber {
+    /// Whether a job makes the one pull request of this sprint.
+    pub fn is_integrated_by(self, job: &Job) -> bool {
+        let part = job.part.as_ref().and_then(|part| part.sprint());
+        part.is_some_and(|part| part.sprint == self && part.persona.is_none())
+    }
+}

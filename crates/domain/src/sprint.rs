@@ -1,0 +1,251 @@
+//! A sprint: personas work at once, what they made is woven into one pull request, and whoever conflicts mends it.
+//!
+//! A sprint owns neither jobs nor pull requests: it asks for jobs under ids that are saved with its start, reads how they
+//! are, and decides when to weave.
+
+mod apply;
+mod figures;
+mod member;
+mod report;
+mod seen;
+mod sight;
+#[cfg(test)]
+mod tests;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
+use crate::job::NotNow;
+
+pub use apply::{Input, abort, apply, due, held, integrate_now};
+pub use figures::Figures;
+pub use member::{MemberState, Offer, Refusal, SprintMember, Way};
+pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};
+pub use sight::{Landing, Sight, Sights, Work, landing, sight, work_of_pull};
+
+/// How many members a sprint has at most.
+pub const MEMBERS_MAX: usize = 60;
+
+/// How often a member is woven at most, before it is left out.
+pub const ATTEMPTS_MAX: u32 = 3;
+
+/// How many ticks a sprint has at most.
+pub const TICKS_MAX: u32 = 8;
+
+/// How long a member is waited for, from the start of its session or from its conflict on.
+pub const MEMBER_TIMEOUT: SignedDuration = SignedDuration::from_mins(30);
+
+/// How long a member is waited for while its job waits for a slot.
+pub const QUEUED_TIMEOUT: SignedDuration = SignedDuration::from_mins(60);
+
+/// How often a sprint is read although nothing called it.
+pub const SAFETY_TICK: SignedDuration = SignedDuration::from_mins(15);
+
+/// One sprint of a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sprint {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its number.
+    pub number: SprintNumber,
+    /// The account of its jobs.
+    pub account: AccountName,
+    /// The branch that everything goes to.
+    pub target: BranchName,
+    /// The commit whose files say who the personas are.
+    pub personas_at: CommitSha,
+    /// Who started it.
+    pub by: String,
+    /// The job of the one pull request.
+    pub integration: JobId,
+    /// Its members, in the order of their names.
+    pub members: Vec<SprintMember>,
+    /// How far it is.
+    pub state: SprintState,
+    /// How often it went on to work, weave or mend.
+    pub ticks: u32,
+    /// How many weaves were asked for.
+    pub weaves: u32,
+    /// What the newest weave pushed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub woven: Option<Woven>,
+    /// When it was started.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+}
+
+/// How far a sprint is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum SprintState {
+    /// Its members work.
+    Working,
+    /// They are being woven.
+    Integrating,
+    /// Members mend their conflicts.
+    Fixing,
+    /// The one pull request is open and has to be merged.
+    Verifying,
+    /// All that its members made is merged.
+    Done {
+        /// When.
+        at: Timestamp,
+    },
+    /// It is over, and something of it is not merged.
+    PartiallyDone {
+        /// When.
+        at: Timestamp,
+        /// What came in the way.
+        reason: String,
+    },
+    /// It was called off.
+    Aborted {
+        /// When.
+        at: Timestamp,
+        /// Who.
+        by: String,
+    },
+}
+
+/// What is needed to start a sprint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSprint {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its number.
+    pub number: SprintNumber,
+    /// The account of its jobs.
+    pub account: AccountName,
+    /// The branch that everything goes to.
+    pub target: BranchName,
+    /// The commit whose files say who the personas are.
+    pub personas_at: CommitSha,
+    /// Who takes part.
+    pub personas: Vec<PersonaName>,
+    /// Who starts it.
+    pub by: String,
+}
+
+/// A new sprint, with the ids that its jobs will have.
+///
+/// # Errors
+/// When nobody takes part, too many do, or the target is the branch that is woven into.
+pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
+    let count = new.personas.len();
+    if count == 0 {
+        let sentence = format!("no persona of {} takes part in a sprint", new.repo);
+        return Err(NotNow::new("no_personas", sentence));
+    }
+    if count > MEMBERS_MAX {
+        let sentence =
+            format!("a sprint has at most {MEMBERS_MAX} members and {count} are wanted: name some");
+        return Err(NotNow::new("too_many_members", sentence));
+    }
+    if new.target == new.number.branch() {
+        let sentence = format!("`{}` is the branch that is woven into", new.target);
+        return Err(NotNow::new("same_branch", sentence));
+    }
+    let mut personas = new.personas;
+    personas.sort();
+    personas.dedup();
+    let member = |persona: PersonaName| {
+        let job = new.number.job(&new.repo, Some(&persona), now);
+        SprintMember::new(persona, job, now)
+    };
+    Ok(Sprint {
+        integration: new.number.job(&new.repo, None, now),
+        members: personas.into_iter().map(member).collect(),
+        repo: new.repo,
+        number: new.number,
+        account: new.account,
+        target: new.target,
+        personas_at: new.personas_at,
+        by: new.by,
+        state: SprintState::Working,
+        ticks: 1,
+        weaves: 0,
+        woven: None,
+        created_at: now,
+        updated_at: now,
+    })
+}
+
+impl Sprint {
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        match self.state {
+            SprintState::Working
+            | SprintState::Integrating
+            | SprintState::Fixing
+            | SprintState::Verifying => false,
+            SprintState::Done { .. }
+            | SprintState::PartiallyDone { .. }
+            | SprintState::Aborted { .. } => true,
+        }
+    }
+
+    /// A member by its persona.
+    pub fn member(&self, persona: &PersonaName) -> Option<&SprintMember> {
+        self.members.iter().find(|it| it.persona == *persona)
+    }
+
+    /// A member by the number of its pull request.
+    pub fn member_of(&self, pull: u64) -> Option<&SprintMember> {
+        let is_its_own = |it: &&SprintMember| it.number() == Some(pull);
+        self.members.iter().find(is_its_own)
+    }
+
+    /// The members whose pull requests the present weave is about: those that were in come first, in their order.
+    pub fn offered(&self) -> Vec<&SprintMember> {
+        let mut offered: Vec<_> = self.members.iter().filter(|it| it.is_offered()).collect();
+        offered.sort_by_key(|it| (it.place.is_none(), it.place, it.number()));
+        offered
+    }
+
+    /// Whether a commit is the one that the newest weave pushed, and nothing is being woven or mended: only then may the one
+    /// pull request be merged.
+    pub fn is_to_be_merged(&self, head: &CommitSha) -> bool {
+        let is_newest = self.woven.as_ref().is_some_and(|it| it.commit == *head);
+        is_newest && self.state == SprintState::Verifying
+    }
+}
+
+impl SprintState {
+    /// One word for lists.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Integrating => "integrating",
+            Self::Fixing => "fixing",
+            Self::Verifying => "verifying",
+            Self::Done { .. } => "done",
+            Self::PartiallyDone { .. } => "partially_done",
+            Self::Aborted { .. } => "aborted",
+        }
+    }
+
+    /// When it was over.
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Working | Self::Integrating | Self::Fixing | Self::Verifying => None,
+            Self::Done { at } | Self::PartiallyDone { at, .. } | Self::Aborted { at, .. } => {
+                Some(*at)
+            }
+        }
+    }
+
+    /// Why not all of it is merged.
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Self::Working
+            | Self::Integrating
+            | Self::Fixing
+            | Self::Verifying
+            | Self::Done { .. } => None,
+            Self::PartiallyDone { reason, .. } => Some(reason.clone()),
+            Self::Aborted { by, .. } => Some(format!("{by} aborted it")),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What came of a weave, as a sprint keeps it: names and numbers, and no content.
+
+use serde::{Deserialize, Serialize};
+
+use super::member::Way;
+use crate::ids::{CommitSha, PullRef};
+
+/// How much of the conflicts of one weave is kept, in bytes: they are part of the record of the sprint.
+pub const CLASHES_BYTES_MAX: usize = 30_000;
+
+/// What a place takes apart from its path and its lines, in bytes.
+const CLASH_BYTES: usize = 220;
+
+/// What a weave pushed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Woven {
+    /// Which weave.
+    pub weave: u32,
+    /// The tip of the target that it began at.
+    pub base: CommitSha,
+    /// The commit that it made.
+    pub commit: CommitSha,
+    /// The one pull request.
+    pub pull: PullRef,
+}
+
+/// What came of a weave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Which weave.
+    pub weave: u32,
+    /// What it pushed; none if nobody is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub woven: Option<Woven>,
+    /// What became of each pull request, in the order in which they were tried.
+    pub verdicts: Vec<(u64, Verdict)>,
+}
+
+/// What became of a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum Verdict {
+    /// It is in.
+    In {
+        /// Its head.
+        head: CommitSha,
+        /// How it came in.
+        way: Way,
+        /// How many files it changes.
+        files: u32,
+    },
+    /// It conflicts.
+    Out {
+        /// Its head.
+        head: CommitSha,
+        /// With what.
+        against: Against,
+        /// Where.
+        clashes: Vec<Clash>,
+        /// How many other places there are.
+        others: u32,
+    },
+    /// Its head moved while it was woven: it takes part in the next one.
+    Moved,
+    /// It changes nothing.
+    Nothing,
+    /// It takes no part.
+    Skipped {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What a pull request conflicts with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Against {
+    /// These members changed the same lines.
+    Members(Vec<u64>),
+    /// The target has moved.
+    StaleBase,
+}
+
+/// A place of a conflict. Its blobs say later whether it was answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clash {
+    /// The file.
+    pub path: String,
+    /// What kind it is, and which lines, for people.
+    pub words: String,
+    /// Whether it is about lines, so that it can be answered.
+    pub is_lines: bool,
+    /// The blob at the merge base of the pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<CommitSha>,
+    /// The blob that was woven so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ours: Option<CommitSha>,
+    /// The blob at the head of the pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theirs: Option<CommitSha>,
+}
+
+impl Clash {
+    fn bytes(&self) -> usize {
+        self.path.len() + self.words.len() + CLASH_BYTES
+    }
+}
+
+impl Report {
+    /// Keeps the record small: of very many conflicts the last places of each pull request are only counted.
+    pub fn fit(&mut self) {
+        let mut left = CLASHES_BYTES_MAX;
+        for (_, verdict) in &mut self.verdicts {
+            let Verdict::Out {
+                clashes, others, ..
+            } = verdict
+            else {
+                continue;
+            };
+            let count = clashes.len();
+            clashes.retain(|clash| match left.checked_sub(clash.bytes()) {
+                Some(rest) => {
+                    left = rest;
+                    true
+                }
+                None => false,
+            });
+            let dropped = u32::try_from(count - clashes.len()).unwrap_or(u32::MAX);
+            *others = others.saturating_add(dropped);
+        }
+    }
+}

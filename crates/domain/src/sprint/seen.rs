@@ -1,0 +1,123 @@
+//! What a member has come to, by what can be seen of its job and its pull request.
+
+use jiff::Timestamp;
+
+use super::ATTEMPTS_MAX;
+use super::member::{MemberState, Offer, SprintMember};
+use super::sight::{REASON_CHARS_MAX, Sight, Work};
+use crate::redact::presentable;
+
+/// What a member has come to.
+pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
+    match member.state {
+        MemberState::Waiting | MemberState::Working | MemberState::PullOpen => {
+            see_first(member, &sight.work, now);
+        }
+        MemberState::Rerunning => see_again(member, sight, now),
+        MemberState::Conflicted => see_failure(member, &sight.work),
+        // A late pull request joins the next weave, and so does a new head of one that is in.
+        MemberState::TimedOut | MemberState::NoChange | MemberState::Applied { .. } => {
+            see_late(member, &sight.work);
+        }
+        MemberState::Skipped { .. }
+        | MemberState::Withdrawn
+        | MemberState::Failed { .. } => {}
+    }
+}
+
+fn see_first(member: &mut SprintMember, work: &Work, now: Timestamp) {
+    member.state = match work {
+        Work::Queued => MemberState::Waiting,
+        Work::Working => {
+            if member.state == MemberState::Waiting {
+                member.since = now;
+            }
+            MemberState::Working
+        }
+        Work::Ready(offer) => {
+            member.offer = Some(offer.clone());
+            MemberState::PullOpen
+        }
+        Work::Nothing => MemberState::NoChange,
+        Work::Failed { reason } => failed(reason),
+    };
+}
+
+/// A member that mends its conflict is ready with another head. The same head after its session rested again is no answer.
+fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
+    let refused = member.refusal.as_ref().map(|refusal| &refusal.head);
+    match &sight.work {
+        Work::Ready(offer) if refused != Some(&offer.head) => {
+            member.offer = Some(offer.clone());
+            member.state = MemberState::PullOpen;
+        }
+        Work::Ready(_) | Work::Nothing => {
+            if sight.rested_at.is_some_and(|at| at > member.since) {
+                again_or_skip(member, now);
+            }
+        }
+        Work::Queued | Work::Working => {}
+        Work::Failed { reason } => member.state = failed(reason),
+    }
+}
+
+fn see_late(member: &mut SprintMember, work: &Work) {
+    match work {
+        Work::Ready(offer) if member.offer.as_ref() != Some(offer) => {
+            member.offer = Some(offer.clone());
+            member.state = MemberState::PullOpen;
+        }
+        Work::Ready(offer) if member.state == MemberState::TimedOut && !is_refused(member, offer) => {
+            member.state = MemberState::PullOpen;
+        }
+        Work::Ready(_)
+        | Work::Queued
+        | Work::Working
+        | Work::Nothing
+        | Work::Failed { .. } => {}
+    }
+}
+
+fn is_refused(member: &SprintMember, offer: &Offer) -> bool {
+    member.refusal.as_ref().is_some_and(|it| it.head == offer.head)
+}
+
+fn see_failure(member: &mut SprintMember, work: &Work) {
+    if let Work::Failed { reason } = work {
+        member.state = failed(reason);
+    }
+}
+
+fn failed(reason: &str) -> MemberState {
+    MemberState::Failed {
+        reason: presentable(reason, REASON_CHARS_MAX),
+    }
+}
+
+/// Nothing came in time.
+pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
+    match member.state {
+        MemberState::Waiting | MemberState::Working => member.state = MemberState::TimedOut,
+        MemberState::Rerunning => again_or_skip(member, now),
+        MemberState::Conflicted
+        | MemberState::PullOpen
+        | MemberState::Applied { .. }
+        | MemberState::TimedOut
+        | MemberState::NoChange
+        | MemberState::Skipped { .. }
+        | MemberState::Withdrawn
+        | MemberState::Failed { .. } => {}
+    }
+}
+
+/// A conflict is sent again, a few times.
+pub(super) fn again_or_skip(member: &mut SprintMember, now: Timestamp) {
+    member.since = now;
+    member.place = None;
+    member.state = match member.attempts >= ATTEMPTS_MAX {
+        true => MemberState::Skipped {
+            reason: format!("it still conflicts after {ATTEMPTS_MAX} attempts"),
+        },
+        false => MemberState::Conflicted,
+    };
+}

@@ -67,7 +67,6 @@ pub use watch::{
 };
 pub use woven::{conflict_cause, integrate, weave_again, weave_pushed, woven};
 
-
 use crate::ids::{
     AccountName, AgentName, BranchName, CommitSha, DeliveryId, InstallationId, JobId, PullRef,
     RepoName, SessionId,

@@ -81,7 +81,7 @@ fn answers() -> impl Strategy<Value = Answers> {
 fn policy() -> impl Strategy<Value = Policy> {
     let names = proptest::sample::subsequence(vec!["build".to_owned(), "lint".to_owned()], 0..=2);
     (
-        prop_oneof![3 => Just(MergePolicy::OnGreen), 1 => Just(MergePolicy::Human)],
+        prop_oneof![6 => Just(MergePolicy::OnGreen), 1 => Just(MergePolicy::Human), 1 => Just(MergePolicy::Integration)],
         prop_oneof![3 => Just(Vec::new()), 1 => names],
         prop_oneof![3 => Just(1u32), 1 => 0u32..4],
         prop_oneof![3 => Just(20u32), 1 => 0u32..2],

@@ -38,7 +38,9 @@ pub(crate) use waits::waits_for;
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, CheckOutcome, Pass, PullState};
-use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef, RepoId, SessionId, SprintNumber};
+use crate::ids::{
+    BranchName, CommitSha, DeliveryId, JobId, PullRef, RepoId, SessionId, SprintNumber,
+};
 use crate::merge::{Judgement, MergeRefusals};
 
 /// Maximum number of heads recorded as announced: beyond the repair cap none is announced anyway.

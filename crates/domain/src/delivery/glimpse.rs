@@ -251,6 +251,7 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Blocked
         | WaitReason::Merge
         | WaitReason::Delivery
+        | WaitReason::Sprint
         | WaitReason::Start
         | WaitReason::Checkpoint
         | WaitReason::Failure

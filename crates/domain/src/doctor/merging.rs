@@ -14,7 +14,8 @@ pub(super) fn policy(source: &Source) -> Option<Finding> {
     let policy = &source.policy;
     match policy.merge {
         MergePolicy::OnGreen | MergePolicy::Integration
-            if policy.min_checks == 0 && policy.required_checks.is_empty() => {
+            if policy.min_checks == 0 && policy.required_checks.is_empty() =>
+        {
             let what = "it merges on green with `min_checks` at 0";
             Some(Finding::new(Code::NoMinimum, &source.repo, what))
         }

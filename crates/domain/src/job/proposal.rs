@@ -51,9 +51,7 @@ impl Job {
         let sprint = self.part.as_ref().and_then(|part| part.sprint());
         match sprint {
             Some(part) => Some(part.sprint.branch()).filter(|_| self.origin == Origin::Proposed),
-            None => {
-                BranchName::of_proposal(&self.id).filter(|_| self.origin == Origin::Proposed)
-            }
+            None => BranchName::of_proposal(&self.id).filter(|_| self.origin == Origin::Proposed),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::orders::NotNow;
 use super::observe::end;
+use super::orders::NotNow;
 use super::{EndReason, Job, NewJob, Origin, Phase, Watch, create, deadline};
 use crate::effect::{Action, RepoAction};
 use crate::ids::{CommitSha, PullRef, SprintNumber};

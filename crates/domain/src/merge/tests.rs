@@ -44,6 +44,7 @@ impl Case {
             wanted_base: "main".parse().unwrap(),
             approved: None,
             gate: None,
+            woven: None,
             plan_unreviewed: false,
             unexpected: None,
             head_since: at(-600),

@@ -1,6 +1,6 @@
 //! Settings of a source that do not go together.
 
-use super::{MergePolicy, Source};
+use super::Source;
 use crate::delivery::{OddRules, PlanBy, ReviewBy};
 
 /// Why settings of a source do not go together.
@@ -74,7 +74,7 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Policy, Timing};
+    use super::super::{MergePolicy, Policy, Timing};
     use super::*;
     use crate::delivery::Rules;
     use crate::pipeline::PipelineRules;
@@ -107,6 +107,7 @@ mod tests {
         };
         let refused = Err(OddSource::NothingChecked);
         assert_eq!(merging(MergePolicy::OnGreen, 0, &[]), refused);
+        assert_eq!(merging(MergePolicy::Integration, 0, &[]), refused);
         assert_eq!(merging(MergePolicy::OnGreen, 0, &["build"]), Ok(()));
         assert_eq!(merging(MergePolicy::Human, 0, &[]), Ok(()));
         assert_eq!(merging(MergePolicy::OnGreen, 1, &[]), Ok(()));

@@ -3,6 +3,7 @@
 use super::*;
 use crate::delivery::{Gate, Phase};
 use crate::facts::ACTIONS_BOT_ID;
+use crate::ids::SprintNumber;
 use crate::merge::{
     FACTS_AGE_MAX, Hold, Judgement, MAX_ATTEMPTS, MergeContext, MergeRefusals, Owner,
     SessionStatus, judge,
@@ -56,6 +57,7 @@ fn standing() -> impl Strategy<Value = MergeContext> {
             prop_oneof![8 => Just(false), 1 => Just(true)],
             prop_oneof![8 => Just(None), 1 => Just(Some(vec!["x.rs".to_owned()]))],
             gate(),
+            prop_oneof![8 => Just(None), 1 => Just(Some(SprintNumber::FIRST))],
         ),
     )
         .prop_map(
@@ -66,6 +68,7 @@ fn standing() -> impl Strategy<Value = MergeContext> {
                     wanted_base: "main".parse().unwrap(),
                     approved,
                     gate: strange.2,
+                    woven: strange.3,
                     plan_unreviewed: strange.0,
                     unexpected: strange.1,
                     head_since,
@@ -172,6 +175,7 @@ fn may_merge(
         && standing.session == SessionStatus::Resting
         && standing.hold.is_none()
         && standing.gate.is_none()
+        && standing.woven.is_none()
         && standing.merges_today < policy.merges_per_day
         && is_green(
             facts,

@@ -6,9 +6,7 @@ use super::member::{MemberState, Refusal, SprintMember};
 use super::report::{Report, Verdict};
 use super::seen::{again_or_skip, late, see};
 use super::sight::{Landing, REASON_CHARS_MAX, Sights};
-use super::{
-    MEMBER_TIMEOUT, QUEUED_TIMEOUT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX,
-};
+use super::{MEMBER_TIMEOUT, QUEUED_TIMEOUT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX};
 use crate::fence::clip;
 use crate::ids::{CommitSha, MessageId, PersonaName};
 use crate::job::NotNow;
@@ -142,7 +140,10 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
 
 fn must_go_on(sprint: &Sprint) -> Result<(), NotNow> {
     if sprint.is_over() {
-        let sentence = format!("sprint {} of {} is over already", sprint.number, sprint.repo);
+        let sentence = format!(
+            "sprint {} of {} is over already",
+            sprint.number, sprint.repo
+        );
         return Err(NotNow::new("ended", sentence));
     }
     Ok(())
@@ -323,7 +324,10 @@ fn mend_or_go_on(sprint: &mut Sprint, now: Timestamp) {
             };
         }
     }
-    let mends = sprint.members.iter_mut().any(|it| it.state == MemberState::Conflicted);
+    let mends = sprint
+        .members
+        .iter_mut()
+        .any(|it| it.state == MemberState::Conflicted);
     sprint.state = SprintState::Fixing;
     match mends {
         true => sprint.ticks += 1,

@@ -56,7 +56,9 @@ impl Figures {
 
     /// How many of a hundred members conflicted.
     pub fn conflict_rate(&self) -> u32 {
-        (self.conflicts * 100).checked_div(self.members).unwrap_or(0)
+        (self.conflicts * 100)
+            .checked_div(self.members)
+            .unwrap_or(0)
     }
 }
 

@@ -19,9 +19,7 @@ pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
         MemberState::TimedOut | MemberState::NoChange | MemberState::Applied { .. } => {
             see_late(member, &sight.work);
         }
-        MemberState::Skipped { .. }
-        | MemberState::Withdrawn
-        | MemberState::Failed { .. } => {}
+        MemberState::Skipped { .. } | MemberState::Withdrawn | MemberState::Failed { .. } => {}
     }
 }
 
@@ -67,19 +65,20 @@ fn see_late(member: &mut SprintMember, work: &Work) {
             member.offer = Some(offer.clone());
             member.state = MemberState::PullOpen;
         }
-        Work::Ready(offer) if member.state == MemberState::TimedOut && !is_refused(member, offer) => {
+        Work::Ready(offer)
+            if member.state == MemberState::TimedOut && !is_refused(member, offer) =>
+        {
             member.state = MemberState::PullOpen;
         }
-        Work::Ready(_)
-        | Work::Queued
-        | Work::Working
-        | Work::Nothing
-        | Work::Failed { .. } => {}
+        Work::Ready(_) | Work::Queued | Work::Working | Work::Nothing | Work::Failed { .. } => {}
     }
 }
 
 fn is_refused(member: &SprintMember, offer: &Offer) -> bool {
-    member.refusal.as_ref().is_some_and(|it| it.head == offer.head)
+    member
+        .refusal
+        .as_ref()
+        .is_some_and(|it| it.head == offer.head)
 }
 
 fn see_failure(member: &mut SprintMember, work: &Work) {

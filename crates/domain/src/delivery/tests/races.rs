@@ -217,6 +217,7 @@ impl Race {
             wanted_base: "main".parse().unwrap(),
             approved: None,
             gate: gate(&self.world.delivery, &facts.head.sha),
+            woven: None,
             plan_unreviewed: false,
             unexpected: None,
             head_since: at(self.hub.pushed),

@@ -191,6 +191,7 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         delivery_not_in_verify: Its delivery is at review, not at verify.
         delivery_not_in_verify: Verifying it failed in its delivery, and has to be tried again.
         verdict_of_another_head: The verdict of its review is about another head; this one is reviewed first.
+        woven: Sprint 50 weaves it into one pull request with others, and that one is merged.
         adopted_may_not_merge: Its session was adopted; set `adopted_may_merge` on the source to let Gaffer merge it.
         fork: It comes from a fork; Gaffer never writes to those.
         closed: Its pull request is closed; reopen it if it should be merged.

@@ -1,0 +1,469 @@
+//! Sprints decided step by step.
+
+use jiff::SignedDuration;
+
+use super::*;
+use crate::facts::fixture::at;
+use crate::ids::PullRef;
+
+fn sha(letter: char) -> CommitSha {
+    letter.to_string().repeat(40).parse().unwrap()
+}
+
+fn names(names: &[&str]) -> Vec<PersonaName> {
+    names.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+fn new(personas: &[&str]) -> NewSprint {
+    NewSprint {
+        repo: "acme/shop".parse().unwrap(),
+        number: "50".parse().unwrap(),
+        account: "default".parse().unwrap(),
+        target: BranchName::main(),
+        personas_at: sha('0'),
+        personas: names(personas),
+        by: "person".to_owned(),
+    }
+}
+
+fn begun(personas: &[&str]) -> Sprint {
+    start(new(personas), at(0)).unwrap()
+}
+
+fn ready(pull: u64, head: char) -> Work {
+    Work::Ready(Offer {
+        pull,
+        head: sha(head),
+    })
+}
+
+fn seen(sights: &[(&str, Work)]) -> Input {
+    let members = sights.iter().map(|(name, work)| {
+        let sight = Sight {
+            work: work.clone(),
+            rested_at: None,
+        };
+        (name.parse().unwrap(), sight)
+    });
+    Input::Seen(Sights {
+        members: members.collect(),
+        landing: None,
+    })
+}
+
+fn lands(landing: Landing) -> Input {
+    Input::Seen(Sights {
+        members: Vec::new(),
+        landing: Some(landing),
+    })
+}
+
+fn pull(number: u64) -> PullRef {
+    PullRef {
+        repo: "acme/shop".parse().unwrap(),
+        number,
+    }
+}
+
+fn is_in(head: char) -> Verdict {
+    Verdict::In {
+        head: sha(head),
+        way: Way::Taken,
+        files: 1,
+    }
+}
+
+fn is_out(head: char, with: u64) -> Verdict {
+    Verdict::Out {
+        head: sha(head),
+        against: Against::Members(vec![with]),
+        clashes: Vec::new(),
+        others: 0,
+    }
+}
+
+fn woven(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Input {
+    let is_any_in = verdicts
+        .iter()
+        .any(|(_, verdict)| matches!(verdict, Verdict::In { .. }));
+    let pushed = Woven {
+        weave,
+        base: sha('0'),
+        commit: sha('9'),
+        pull: pull(104),
+    };
+    Input::Woven(Box::new(Report {
+        weave,
+        woven: is_any_in.then_some(pushed),
+        verdicts,
+    }))
+}
+
+fn told(name: &str) -> Input {
+    Input::Told {
+        persona: name.parse().unwrap(),
+        shown: Vec::new(),
+    }
+}
+
+fn words(sprint: &Sprint) -> String {
+    let members = sprint
+        .members
+        .iter()
+        .map(|it| format!("{} {}", it.persona, it.state.word()));
+    let members: Vec<_> = members.collect();
+    let state = sprint.state.word();
+    format!("{state} {}: {}", sprint.ticks, members.join(", "))
+}
+
+/// Plays inputs a second apart, and shows what each came to.
+fn play(sprint: &mut Sprint, inputs: &[Input]) -> Vec<String> {
+    let mut second = 0;
+    let shown = inputs.iter().map(|input| {
+        second += 1;
+        *sprint = apply(sprint, input, at(second));
+        words(sprint)
+    });
+    shown.collect()
+}
+
+#[test]
+fn one_conflict_takes_four_ticks() {
+    let mut sprint = begun(&["visionary", "curator", "refactor"]);
+    let first = [
+        ("curator", ready(101, 'a')),
+        ("refactor", ready(102, 'b')),
+        ("visionary", ready(103, 'c')),
+    ];
+    let again = [("refactor", ready(102, 'd'))];
+    let shown = play(
+        &mut sprint,
+        &[
+            seen(&first[..2]),
+            seen(&first),
+            woven(
+                1,
+                vec![
+                    (101, is_in('a')),
+                    (103, is_in('c')),
+                    (102, is_out('b', 101)),
+                ],
+            ),
+            told("refactor"),
+            seen(&first),
+            seen(&again),
+            woven(
+                2,
+                vec![(101, is_in('a')), (103, is_in('c')), (102, is_in('d'))],
+            ),
+            lands(Landing::Open),
+            lands(Landing::Merged),
+        ],
+    );
+    assert_eq!(
+        shown,
+        [
+            "working 1: curator pr_open, refactor pr_open, visionary waiting",
+            "integrating 2: curator pr_open, refactor pr_open, visionary pr_open",
+            "fixing 3: curator applied, refactor conflicted, visionary applied",
+            "fixing 3: curator applied, refactor rerunning, visionary applied",
+            "fixing 3: curator applied, refactor rerunning, visionary applied",
+            "integrating 4: curator applied, refactor pr_open, visionary applied",
+            "verifying 4: curator applied, refactor applied, visionary applied",
+            "verifying 4: curator applied, refactor applied, visionary applied",
+            "done 4: curator applied, refactor applied, visionary applied",
+        ]
+    );
+    let figures = Figures::of(&sprint);
+    assert_eq!((figures.conflicts, figures.resolved), (1, 1));
+    assert_eq!((figures.integrated, figures.weaves), (3, 2));
+    assert_eq!(figures.conflict_rate(), 33);
+    assert_eq!(apply(&sprint, &lands(Landing::Closed), at(99)), sprint);
+}
+
+#[test]
+fn who_was_in_goes_first_in_the_old_order() {
+    let mut sprint = begun(&["curator", "refactor", "visionary"]);
+    play(
+        &mut sprint,
+        &[
+            seen(&[
+                ("curator", ready(101, 'a')),
+                ("refactor", ready(102, 'b')),
+                ("visionary", ready(103, 'c')),
+            ]),
+            woven(
+                1,
+                vec![
+                    (103, is_in('c')),
+                    (102, is_in('b')),
+                    (101, is_out('a', 102)),
+                ],
+            ),
+            told("curator"),
+            seen(&[("curator", ready(101, 'd'))]),
+        ],
+    );
+    let order: Vec<_> = sprint.offered().iter().map(|it| it.number()).collect();
+    assert_eq!(order, [Some(103), Some(102), Some(101)]);
+}
+
+#[test]
+fn a_member_that_never_mends_is_left_out_and_the_rest_is_merged() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let out = |weave, head| woven(weave, vec![(101, is_in('a')), (102, is_out(head, 101))]);
+    let shown = play(
+        &mut sprint,
+        &[
+            seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))]),
+            out(1, 'b'),
+            told("refactor"),
+            seen(&[("refactor", ready(102, 'c'))]),
+            out(2, 'c'),
+            told("refactor"),
+            seen(&[("refactor", ready(102, 'd'))]),
+            out(3, 'd'),
+            lands(Landing::Merged),
+        ],
+    );
+    assert_eq!(shown[6], "integrating 6: curator applied, refactor pr_open");
+    assert_eq!(shown[7], "verifying 6: curator applied, refactor skipped");
+    assert_eq!(
+        shown[8],
+        "partially_done 6: curator applied, refactor skipped"
+    );
+    let reason = sprint.state.reason().unwrap();
+    assert_eq!(reason, "refactor: it still conflicts after 3 attempts");
+}
+
+#[test]
+fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    play(
+        &mut sprint,
+        &[
+            seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))]),
+            woven(1, vec![(101, is_in('a')), (102, is_out('b', 101))]),
+            told("refactor"),
+        ],
+    );
+    let rested = |seconds| {
+        let sight = Sight {
+            work: ready(102, 'b'),
+            rested_at: Some(at(seconds)),
+        };
+        Input::Seen(Sights {
+            members: vec![("refactor".parse().unwrap(), sight)],
+            landing: None,
+        })
+    };
+    let before = apply(&sprint, &rested(2), at(5));
+    assert_eq!(
+        words(&before),
+        "fixing 3: curator applied, refactor rerunning"
+    );
+    let after = apply(&sprint, &rested(4), at(5));
+    assert_eq!(
+        words(&after),
+        "fixing 3: curator applied, refactor conflicted"
+    );
+}
+
+#[test]
+fn who_takes_too_long_is_waited_for_no_more_and_may_come_late() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let works = [("curator", ready(101, 'a')), ("refactor", Work::Working)];
+    play(&mut sprint, &[seen(&works)]);
+    let minutes = |minutes| at(1) + SignedDuration::from_mins(minutes);
+    assert_eq!(due(&sprint, at(1)), Some(minutes(15)));
+    assert_eq!(due(&sprint, minutes(20)), Some(minutes(30)));
+    let before = apply(&sprint, &seen(&works), minutes(29));
+    assert_eq!(
+        words(&before),
+        "working 1: curator pr_open, refactor working"
+    );
+    let late = apply(&sprint, &seen(&works), minutes(30));
+    assert_eq!(
+        words(&late),
+        "integrating 2: curator pr_open, refactor timed_out"
+    );
+    let mut late = late;
+    let shown = play(
+        &mut late,
+        &[
+            woven(1, vec![(101, is_in('a'))]),
+            seen(&[("refactor", ready(102, 'b'))]),
+        ],
+    );
+    assert_eq!(shown[0], "verifying 2: curator applied, refactor timed_out");
+    assert_eq!(shown[1], "integrating 3: curator applied, refactor pr_open");
+}
+
+#[test]
+fn the_time_of_a_pause_and_of_a_queue_is_no_time_of_work() {
+    let sprint = begun(&["curator"]);
+    let queued = seen(&[("curator", Work::Queued)]);
+    let minutes = |minutes| at(0) + SignedDuration::from_mins(minutes);
+    let waits = apply(&sprint, &queued, minutes(59));
+    assert_eq!(words(&waits), "working 1: curator waiting");
+    let held = held(&sprint, minutes(50));
+    let waits = apply(&held, &queued, minutes(109));
+    assert_eq!(words(&waits), "working 1: curator waiting");
+    let late = apply(&held, &queued, minutes(110));
+    assert_eq!(words(&late), "partially_done 1: curator timed_out");
+    let started = apply(&held, &seen(&[("curator", Work::Working)]), minutes(100));
+    assert_eq!(started.members[0].since, minutes(100));
+}
+
+#[test]
+fn nothing_to_change_is_done_and_nothing_made_is_not() {
+    let failed = Work::Failed {
+        reason: "no".to_owned(),
+    };
+    for (work, expected) in [
+        (Work::Nothing, "done 1: curator no_change"),
+        (failed, "partially_done 1: curator failed"),
+    ] {
+        let mut sprint = begun(&["curator"]);
+        let shown = play(&mut sprint, &[seen(&[("curator", work)])]);
+        assert_eq!(shown, [expected]);
+        assert_eq!(due(&sprint, at(9)), None);
+    }
+}
+
+#[test]
+fn a_pull_request_that_went_stale_is_woven_again_a_limited_number_of_times() {
+    let mut sprint = begun(&["curator"]);
+    play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
+    for weave in 1..20 {
+        let report = woven(weave, vec![(101, is_in('a'))]);
+        sprint = apply(&sprint, &report, at(2));
+        sprint = apply(&sprint, &lands(Landing::Stale), at(3));
+    }
+    assert_eq!(words(&sprint), "verifying 8: curator applied");
+    assert!(sprint.is_to_be_merged(&sha('9')));
+    assert!(!sprint.is_to_be_merged(&sha('a')));
+}
+
+#[test]
+fn only_the_weave_that_was_asked_for_counts() {
+    let mut sprint = begun(&["curator"]);
+    play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
+    let report = |weave| woven(weave, vec![(101, is_in('a'))]);
+    assert_eq!(apply(&sprint, &report(2), at(2)), sprint);
+    let failed = |weave| Input::WeaveFailed {
+        weave,
+        reason: "somebody pushed".to_owned(),
+    };
+    assert_eq!(apply(&sprint, &failed(2), at(2)), sprint);
+    let stopped = apply(&sprint, &failed(1), at(2));
+    assert_eq!(stopped.state.reason().as_deref(), Some("somebody pushed"));
+    let done = apply(&sprint, &report(1), at(2));
+    assert_eq!(apply(&done, &report(1), at(3)), done);
+}
+
+#[test]
+fn a_person_may_stop_waiting_and_may_stop_all() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
+    let now = integrate_now(&sprint, at(2)).unwrap();
+    assert_eq!(
+        words(&now),
+        "integrating 2: curator pr_open, refactor timed_out"
+    );
+    assert_eq!(integrate_now(&now, at(3)).unwrap_err().code, "integrating");
+    let over = abort(&sprint, "kim", at(2)).unwrap();
+    assert_eq!(over.state.reason().as_deref(), Some("kim aborted it"));
+    assert_eq!(abort(&over, "kim", at(3)).unwrap_err().code, "ended");
+    assert_eq!(integrate_now(&over, at(3)).unwrap_err().code, "ended");
+    let late = seen(&[("refactor", ready(102, 'b'))]);
+    assert_eq!(apply(&over, &late, at(4)), over);
+}
+
+#[test]
+fn who_takes_the_change_back_is_missed_by_nobody() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let shown = play(
+        &mut sprint,
+        &[
+            seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))]),
+            woven(1, vec![(101, is_in('a')), (102, is_out('b', 101))]),
+            Input::Withdrawn {
+                persona: "refactor".parse().unwrap(),
+            },
+            lands(Landing::Open),
+            lands(Landing::Merged),
+        ],
+    );
+    assert_eq!(shown[3], "verifying 3: curator applied, refactor withdrawn");
+    assert_eq!(shown[4], "done 3: curator applied, refactor withdrawn");
+}
+
+#[test]
+fn odd_starts_are_refused() {
+    let code = |new| start(new, at(0)).unwrap_err().code;
+    assert_eq!(code(new(&[])), "no_personas");
+    let many: Vec<String> = (0..61).map(|number| format!("p{number}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert_eq!(code(new(&many)), "too_many_members");
+    let same = NewSprint {
+        target: SprintNumber::try_from(50).unwrap().branch(),
+        ..new(&["curator"])
+    };
+    assert_eq!(code(same), "same_branch");
+    assert_eq!(begun(&["curator", "curator"]).members.len(), 1);
+}
+
+#[test]
+fn the_places_of_very_many_conflicts_are_counted() {
+    let clash = Clash {
+        path: "a".repeat(200),
+        words: "both changed the same lines: lines 10–14".to_owned(),
+        is_lines: true,
+        base: Some(sha('a')),
+        ours: Some(sha('b')),
+        theirs: Some(sha('c')),
+    };
+    let verdict = |number: u64| {
+        let out = Verdict::Out {
+            head: sha('a'),
+            against: Against::StaleBase,
+            clashes: vec![clash.clone(); 10],
+            others: 0,
+        };
+        (number, out)
+    };
+    let mut report = Report {
+        weave: 1,
+        woven: None,
+        verdicts: (1..=60).map(verdict).collect(),
+    };
+    report.fit();
+    let bytes = serde_json::to_string(&report).unwrap().len();
+    assert!((CLASHES_BYTES_MAX / 2..60_000).contains(&bytes), "{bytes}");
+    let counted = report.verdicts.iter().map(|(_, verdict)| match verdict {
+        Verdict::Out {
+            clashes, others, ..
+        } => clashes.len() + *others as usize,
+        Verdict::In { .. } | Verdict::Moved | Verdict::Nothing | Verdict::Skipped { .. } => 0,
+    });
+    assert_eq!(counted.sum::<usize>(), 600);
+}
+
+#[test]
+fn what_a_member_was_shown_is_kept_until_it_is_read() {
+    let curator: PersonaName = "curator".parse().unwrap();
+    let shown = Input::Shown {
+        persona: curator.clone(),
+        shown: vec!["42".parse().unwrap()],
+    };
+    let mut sprint = apply(&begun(&["curator"]), &shown, at(1));
+    assert_eq!(sprint.members[0].shown.len(), 1);
+    sprint = abort(&sprint, "kim", at(2)).unwrap();
+    let read = Input::Read {
+        persona: curator.clone(),
+    };
+    sprint = apply(&sprint, &read, at(3));
+    assert!(sprint.members[0].shown.is_empty());
+    assert_eq!(apply(&sprint, &shown, at(4)), sprint);
+}

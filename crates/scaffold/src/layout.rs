@@ -8,6 +8,9 @@ use crate::tree::{Tree, TreePath};
 /// The system's folder, on the worker branch.
 pub const SYSTEM: &str = ".jules";
 
+/// The folders of the personas of sprints, on the target branch.
+pub const PERSONAS: &str = ".jules/personas";
+
 /// The user's folder, on the target branch.
 pub const CONTROL: &str = ".jlo";
 

@@ -128,7 +128,7 @@ fn validate(personas: &Personas, as_json: bool) -> Result<()> {
         "personas": count, "in_batch": batch, "faults": faults(&personas.faults),
     }));
     let answer = with_faults(answer, &personas.faults).line(format!(
-        "{count} personas can be used, {batch} of them start with a sprint."
+        "Personas that can be used: {count}; that start with a sprint: {batch}."
     ));
     render::answer(&answer, as_json).context("writing the answer")?;
     if personas.faults.is_empty() {

@@ -296,3 +296,36 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
     granted.creating = Some(job.clone());
     Admission::Granted(granted)
 }
+
+/// What an account has left for new sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Slots that are free now.
+    pub slots: u32,
+    /// Tasks that are left in these 24 hours.
+    pub tasks: u32,
+}
+
+impl Room {
+    /// How many of so many sessions begin now, how many when a slot is free, and how many when the quota allows more.
+    pub fn share(self, wanted: u32) -> (u32, u32, u32) {
+        let today = wanted.min(self.tasks);
+        let now = today.min(self.slots);
+        (now, today - now, wanted - today)
+    }
+}
+
+/// What an account has left for new sessions.
+pub fn room(slots: &Slots, limits: Limits, now: Timestamp) -> Room {
+    let learned = slots.learned.filter(|learned| now < learned.until);
+    let concurrent = learned.map_or(limits.concurrent, |it| it.concurrent.min(limits.concurrent));
+    let left = |limit: u32, used: usize| limit.saturating_sub(u32::try_from(used).unwrap_or(limit));
+    let is_today = |at: &&Timestamp| now.duration_since(**at) < DAY;
+    Room {
+        slots: left(concurrent, slots.taken.len()),
+        tasks: left(
+            limits.per_day,
+            slots.created.iter().filter(is_today).count(),
+        ),
+    }
+}

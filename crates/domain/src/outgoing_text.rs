@@ -1,9 +1,14 @@
 //! Every text that Gaffer sends to Jules or GitHub. Each is pinned by a snapshot test.
 
 mod delivery;
+mod sprint;
 
 pub use delivery::{
     delivery_task, delivery_title, issue_comment, replaced_by, requested_change, review_task,
+};
+pub use sprint::{
+    ConflictText, integration, integration_subject, left_out, member_task, sprint_end,
+    weave_conflict, weave_conflict_message,
 };
 
 use crate::event::FailedCheck;

@@ -22,7 +22,7 @@ pub use apply::{Input, abort, apply, due, held, integrate_now};
 pub use figures::Figures;
 pub use member::{MemberState, Offer, Refusal, SprintMember, Way};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};
-pub use sight::{Landing, Sight, Sights, Work, landing, sight, work_of_pull};
+pub use sight::{Landing, Sight, Sights, Work, landing, sight, soon, work_of_pull};
 
 /// How many members a sprint has at most.
 pub const MEMBERS_MAX: usize = 60;

@@ -17,6 +17,7 @@ mod pulls;
 mod redelivery;
 mod settle;
 mod slots;
+mod sprint;
 mod tracker;
 mod wakes;
 mod webhook_activity;
@@ -226,6 +227,8 @@ impl Dispatcher {
             Work::Pipeline { id } => Box::pin(self.pipeline(id)).await,
             Work::Schedule { repo } => Box::pin(self.schedule(repo)).await,
             Work::Requirement { repo, id } => Box::pin(self.requirement(repo, id)).await,
+            Work::Sprint { repo, number } => Box::pin(self.sprint(repo, *number)).await,
+            Work::Personas { repo } => self.read_personas(repo).await,
             Work::Transcript { id, run } => self.transcript_for_caller(id, run).await,
             Work::Intake {
                 repo,

@@ -123,7 +123,7 @@ fn of_event(event: &Event) -> Entry {
         Occurrence::Error { reason, .. } => Some(reason.clone()),
         Occurrence::Stuck { last_words } => last_words.clone(),
         Occurrence::Delivery { summary, .. } => Some(summary.clone()),
-        Occurrence::Mail { words, .. } => Some(words.clone()),
+        Occurrence::Mail { words, .. } | Occurrence::Sprint { words, .. } => Some(words.clone()),
     };
     Entry {
         at: event.observed_at,

@@ -3,6 +3,7 @@
 mod deliveries;
 mod mail;
 mod pipelines;
+mod sprints;
 
 use domain::ids::{
     AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
@@ -11,7 +12,7 @@ use domain::ids::{
 use domain::redelivery::Log;
 use jiff::Timestamp;
 
-pub use self::{deliveries::*, mail::*, pipelines::*};
+pub use self::{deliveries::*, mail::*, pipelines::*, sprints::*};
 
 use crate::ports::{Key, ListKey};
 

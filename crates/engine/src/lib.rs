@@ -43,6 +43,7 @@ pub mod settings;
 mod shared;
 mod slots;
 pub mod sources;
+pub mod sprints;
 pub mod status;
 mod tokens;
 pub mod usage;

@@ -3,7 +3,7 @@
 use domain::conversation::{ConversationCursor, Message, MessagePage};
 use domain::delivery::{IssueText, TranscriptEntry, of_issue};
 use domain::failure::Failure;
-use domain::ids::SessionId;
+use domain::ids::{CommitSha, PersonaName, SessionId};
 use domain::intake::Intake;
 use domain::redact::presentable;
 use domain::when::is_within;
@@ -175,6 +175,34 @@ impl ReadIssue {
             acceptance_criteria: Vec::new(),
             failure: Some(reason(failure)),
         }
+    }
+}
+
+/// The personas of a repository, read on request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadPersonas {
+    /// When the reading began.
+    pub read_at: Timestamp,
+    /// The commit whose files they are; none if the branch is not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitSha>,
+    /// Those that start when a sprint does, in order of id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batch: Vec<PersonaName>,
+    /// Others with a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<PersonaName>,
+    /// What is wrong with files that cannot be used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
+    /// Why they could not be read, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl Dated for ReadPersonas {
+    fn read_at(&self) -> Timestamp {
+        self.read_at
     }
 }
 

@@ -113,7 +113,8 @@ impl Backend {
 
     async fn job_behind(&self, action: &Action) -> Result<Option<Versioned<Job>>, Error> {
         let id: Option<JobId> = match action {
-            Action::CreateSession { job, .. } | Action::Repo(RepoAction::Propose { job, .. }) => {
+            Action::CreateSession { job, .. }
+            | Action::Repo(RepoAction::Propose { job, .. } | RepoAction::Weave { job, .. }) => {
                 Some(job.clone())
             }
             Action::Say { session, .. }
@@ -129,7 +130,8 @@ impl Backend {
             | Action::Repo(
                 RepoAction::Status { .. }
                 | RepoAction::OpenIssue { .. }
-                | RepoAction::PutLabel { .. },
+                | RepoAction::PutLabel { .. }
+                | RepoAction::Unlabel { .. },
             )
             | Action::Tracker(_) => None,
         };

@@ -33,6 +33,9 @@ pub const TRANSCRIPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 /// A run of a pipeline that is over: its jobs and pull requests stay.
 pub const PIPELINE: SignedDuration = SignedDuration::from_hours(90 * 24);
 
+/// A sprint that is over, with the reports of its weaves.
+pub const SPRINT: SignedDuration = SignedDuration::from_hours(400 * 24);
+
 /// The evidence of a merge: for a question after a year why it was merged.
 pub const EVIDENCE: SignedDuration = SignedDuration::from_hours(400 * 24);
 

@@ -148,7 +148,7 @@ impl Backend {
             unit.enqueue(&rest.pk, Work::Delivery { id });
         }
         let before = found.map(|found| &found.value);
-        if let Some(work) = Self::seen_by_pipeline(before, job) {
+        if let Some(work) = self.seen_by_part(before, job).await? {
             unit.enqueue(&rest.pk, work);
         }
         if found.is_none() {
@@ -208,6 +208,9 @@ impl Backend {
         let list = keys::listed(keys::OPEN_PULLS, keys::pull_pk(reference)).filter(|_| open);
         if let Some(id) = self.shows_delivery(&tracked.pull).await? {
             unit.enqueue(&keys::pull_pk(reference), Work::Delivery { id });
+        }
+        if let Some(work) = self.shows_sprint(&tracked.pull).await? {
+            unit.enqueue(&keys::pull_pk(reference), work);
         }
         unit.put(
             keys::pull(reference),

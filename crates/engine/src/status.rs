@@ -131,7 +131,7 @@ pub struct AccountStatus {
 }
 
 /// The words of [`state_of`], in the order in which a job reaches them.
-pub const STATES: [&str; 18] = [
+pub const STATES: [&str; 19] = [
     "queued",
     "starting",
     "proposed",
@@ -148,18 +148,20 @@ pub const STATES: [&str; 18] = [
     "failed",
     "lost",
     "refused",
+    "woven",
     "left",
     "cancelled",
 ];
 
 /// Those of jobs that are over.
-pub const ENDED: [&str; 8] = [
+pub const ENDED: [&str; 9] = [
     "merged",
     "closed",
     "completed",
     "failed",
     "lost",
     "refused",
+    "woven",
     "left",
     "cancelled",
 ];
@@ -178,6 +180,7 @@ pub fn state_of(job: &Job) -> &'static str {
             EndReason::Failed { .. } => "failed",
             EndReason::Lost => "lost",
             EndReason::Refused { .. } => "refused",
+            EndReason::Woven { .. } => "woven",
             EndReason::Left => "left",
             EndReason::Cancelled { .. } => "cancelled",
         },

@@ -6,16 +6,17 @@ mod publish;
 mod reading;
 mod skip;
 
-pub use publish::{Published, Push, Refused, publish};
+pub use publish::{Published, Push, Refused, Words, publish};
 pub use skip::{Skip, Skipped};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::failure::Failure;
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use jiff::Timestamp;
 use weave::member::{Member, Work};
 use weave::tree::{BlobId, Contents, Tree};
+use weave::verdict::Clash;
 use weave::weave::{Excess, MEMBERS_MAX, Order, Start, Woven, needs, needs_patches, weave};
 
 use crate::ports::{GitRead, PullsRead};
@@ -26,6 +27,9 @@ const READS_AT_ONCE: usize = 8;
 
 /// What we have no permission to change on GitHub, and what decides which checks run.
 const PROTECTED: [&str; 1] = [".github/"];
+
+/// Mail between personas, which is never woven.
+const MAIL: &str = ".jules/mail/";
 
 /// What is to be woven.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +42,17 @@ pub struct Ask {
     pub numbers: Vec<u64>,
     /// In which order they are tried.
     pub order: Order,
+    /// What earlier weaves have come to, by number.
+    pub known: BTreeMap<u64, Known>,
+}
+
+/// What earlier weaves have come to for a pull request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Its place in the weave before, if it was in.
+    pub was_in: Option<usize>,
+    /// The conflicts that its session was shown.
+    pub refused: Vec<Clash>,
 }
 
 /// A pull request that took part.
@@ -100,7 +115,8 @@ impl Weaver<'_> {
         let target = trees.target(&base)?;
         let (mut taken, mut members) = (Vec::new(), Vec::new());
         for candidate in candidates {
-            match member(&candidate, &trees) {
+            let known = ask.known.get(&candidate.number);
+            match member(&candidate, known, &trees) {
                 Ok(member) => {
                     members.push(member);
                     taken.push(candidate.into_taken());
@@ -186,8 +202,10 @@ impl Weaver<'_> {
 }
 
 /// What a pull request changed, or why it takes no part.
-fn member(candidate: &Candidate, trees: &Trees) -> Result<Member, Skip> {
-    let changed = trees.changed(&candidate.parted, &candidate.head)?;
+fn member(candidate: &Candidate, known: Option<&Known>, trees: &Trees) -> Result<Member, Skip> {
+    let mut changed = trees.changed(&candidate.parted, &candidate.head)?;
+    // Mail is harvested from it, and belongs to no branch that people work on.
+    changed.retain(|path, _| !path.starts_with(MAIL));
     if changed.is_empty() {
         return Err(Skip::NoChange);
     }
@@ -197,12 +215,12 @@ fn member(candidate: &Candidate, trees: &Trees) -> Result<Member, Skip> {
     }
     Ok(Member {
         number: candidate.number,
-        was_in: None,
+        was_in: known.and_then(|known| known.was_in),
         work: Work::Trees {
             changed,
             patch: None,
         },
-        refused: Vec::new(),
+        refused: known.map(|known| known.refused.clone()).unwrap_or_default(),
     })
 }
 

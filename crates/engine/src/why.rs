@@ -5,6 +5,7 @@ mod github;
 mod job;
 mod pipeline;
 mod pull;
+mod sprint;
 mod told;
 
 use domain::advice::{self, Advice, Next};
@@ -25,6 +26,7 @@ use crate::waits::OBSERVES;
 
 pub use pipeline::{PipelineWhy, StepWhy};
 pub use pull::state_of as pull_state_of;
+pub use sprint::{MemberWhy, SprintWhy};
 
 /// Why a job or a pull request does not move.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use domain::delivery::IssueRef;
 use domain::ids::{
     AccountName, AgentName, ArtefactId, CommitSha, DeliveryId, EventId, JobId, PipelineId, PullRef,
-    RepoId, RepoName, RunId,
+    RepoId, RepoName, RunId, SprintNumber,
 };
 use domain::pull::DeliveryHint;
 use domain::redelivery::Log;
@@ -114,6 +114,18 @@ pub enum Work {
         /// Which.
         id: ArtefactId,
     },
+    /// A sprint: its members, its weaves, and what has to be sent.
+    Sprint {
+        /// The repository.
+        repo: RepoName,
+        /// Which.
+        number: SprintNumber,
+    },
+    /// Read the personas of a repository, for a caller who waits.
+    Personas {
+        /// The repository.
+        repo: RepoName,
+    },
     /// Read what was said and done in a run of a delivery, for a waiting caller.
     Transcript {
         /// The delivery.
@@ -175,6 +187,8 @@ impl Work {
             Self::Pipeline { id } => format!("pipeline {id}"),
             Self::Schedule { repo } => format!("schedule of {}", repo.key()),
             Self::Requirement { repo, id } => format!("requirement {id} of {}", repo.key()),
+            Self::Sprint { repo, .. } => format!("sprint of {}", repo.key()),
+            Self::Personas { repo } => format!("personas of {}", repo.key()),
             Self::Intake { repo, .. } => format!("issues of {}", repo.key()),
             Self::Issue { issue } => format!("issues of {}", issue.repo.key()),
             Self::Wake { agent, .. } => format!("agent {agent}"),
@@ -219,6 +233,9 @@ impl Work {
         }
         if let Some((repo, id)) = keys::requirement_in(&key.pk) {
             return Some(Self::Requirement { repo, id });
+        }
+        if let Some((repo, number)) = keys::sprint_in(&key.pk) {
+            return Some(Self::Sprint { repo, number });
         }
         if let Some(repo) = key.pk.strip_prefix(keys::SCHEDULE) {
             let repo = repo.parse().ok()?;

@@ -208,3 +208,23 @@ fn whoever_is_over_or_gone_holds_no_slot_and_was_counted_once() {
     // Its session was made all the same.
     assert_eq!(free.created(&creating.id, at(12)), free);
 }
+
+#[test]
+fn sessions_are_shared_out_over_slots_and_days() {
+    let slots = Slots::free("default".parse().unwrap());
+    let left = room(&slots, Limits::default(), at(0));
+    assert_eq!((left.slots, left.tasks), (3, 15));
+    assert_eq!(left.share(22), (3, 12, 7));
+    assert_eq!(left.share(2), (2, 0, 0));
+    let job: JobId = "01j00000000000000000000000".parse().unwrap();
+    let Admission::Granted(taken) = admit(&slots, &job, Limits::default(), at(0)) else {
+        panic!("all slots are free");
+    };
+    let left = room(&taken, Limits::default(), at(1));
+    assert_eq!((left.slots, left.tasks), (2, 14));
+    let none = Limits {
+        concurrent: 0,
+        per_day: 0,
+    };
+    assert_eq!(room(&taken, none, at(1)).share(4), (0, 0, 4));
+}

@@ -88,9 +88,7 @@ impl Reason {
             }
             Self::DeliveryNotInVerify { phase } => not_at_verify(*phase),
             Self::VerdictOfAnotherHead => OTHER_HEAD.to_owned(),
-            Self::Woven { sprint } => {
-                format!("Sprint {sprint} weaves it into one pull request with others, and that one is merged.")
-            }
+            Self::Woven { sprint } => format!("Sprint {sprint} weaves it into one pull request with others, and that one is merged."),
             Self::Paused => "Writing is paused.".to_owned(),
             Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),
             Self::DailyCap { cap, until: Some(until) } => {

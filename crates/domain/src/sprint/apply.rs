@@ -280,7 +280,7 @@ fn judged(
         Verdict::In { way, .. } => {
             member.state = MemberState::Applied { way: *way };
             member.place = Some(*place);
-            member.refusal = None;
+            // What it was shown is kept: it comes in by its answer in later weaves too.
             *place += 1;
         }
         Verdict::Out {

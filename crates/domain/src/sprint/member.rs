@@ -24,7 +24,7 @@ pub struct SprintMember {
     /// Its place among those that are in, while it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<u32>,
-    /// Its last conflict, until it is in.
+    /// Its last conflict, also when it is in by an answer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
     /// The head whose mail was collected.

@@ -10,6 +10,7 @@ use crate::merge::{Judgement, MissingChecksCause, Reason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
 use crate::redact::presentable;
+use crate::when::plus;
 
 /// How long a session that is done is waited for a pull request: Jules lists one late.
 const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
@@ -92,6 +93,15 @@ fn is_stale(judgement: &Judgement) -> bool {
         }
         Judgement::Merge { .. } => false,
     }
+}
+
+/// How soon a sprint is to be read again because of what it sees: of a session that is done, a pull request may come late.
+pub fn soon(sights: &Sights, now: Timestamp) -> Option<Timestamp> {
+    let rested = sights.members.iter().filter_map(|(_, sight)| {
+        let rested = sight.rested_at.filter(|_| sight.work == Work::Working)?;
+        Some(plus(rested, LATE_OUTPUTS))
+    });
+    rested.filter(|at| *at > now).min()
 }
 
 /// What a sprint can see of the job of a member and of its pull request.

@@ -7,6 +7,7 @@ use domain::ids::{CommitSha, PullRef, SessionId};
 use domain::job;
 use domain::policy::Source;
 use domain::session::SessionView;
+use domain::sprint::Report;
 
 use super::Dispatcher;
 use crate::backend::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
@@ -24,6 +25,8 @@ pub(super) enum EffectOutcome {
     Merged(CommitSha),
     /// A pull request of ours is open; none if there was nothing to change.
     Proposed(Option<(PullRef, CommitSha)>),
+    /// A sprint was woven.
+    Woven(Box<Report>),
     /// Done, without a result.
     Done,
     /// It failed.
@@ -68,7 +71,7 @@ impl Dispatcher {
         // a branch goes last.
         effects.sort_by_key(|found| match &found.value.action {
             Action::Merge { .. } => 0,
-            Action::Repo(RepoAction::Propose { .. }) => 2,
+            Action::Repo(RepoAction::Propose { .. } | RepoAction::Weave { .. }) => 2,
             Action::DeleteBranch { .. } => 3,
             Action::CreateSession { .. }
             | Action::Say { .. }
@@ -82,7 +85,8 @@ impl Dispatcher {
             | Action::Repo(
                 RepoAction::Status { .. }
                 | RepoAction::OpenIssue { .. }
-                | RepoAction::PutLabel { .. },
+                | RepoAction::PutLabel { .. }
+                | RepoAction::Unlabel { .. },
             )
             | Action::Tracker(_) => 1,
         });
@@ -207,6 +211,13 @@ impl Dispatcher {
                 Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
             }
             Action::Repo(RepoAction::Propose { job, .. }) => self.not_proposed(job).await,
+            Action::Repo(RepoAction::Weave {
+                repo,
+                sprint,
+                weave,
+                ..
+            }) => self.not_woven((repo, *sprint), *weave).await,
+            Action::Repo(RepoAction::Unlabel { .. }) => Ok(None),
             Action::Repo(RepoAction::OpenIssue { job, .. } | RepoAction::PutLabel { job, .. }) => {
                 self.no_longer_proposes(job).await
             }
@@ -313,6 +324,7 @@ impl Dispatcher {
                 EffectOutcome::Created(_)
                 | EffectOutcome::Merged(_)
                 | EffectOutcome::Proposed(_)
+                | EffectOutcome::Woven(_)
                 | EffectOutcome::Done => found.value.done(now),
                 EffectOutcome::Failed(failure) => failed(&found.value, failure, now),
             };

@@ -52,6 +52,16 @@ impl Dispatcher {
             Action::Repo(RepoAction::Propose { job, .. }) => {
                 self.apply_proposed(unit, job, (effect, outcome)).await
             }
+            Action::Repo(RepoAction::Weave {
+                job,
+                repo,
+                sprint,
+                weave,
+            }) => {
+                let about = (repo, *sprint, *weave);
+                self.apply_weave(unit, (job, about), (effect, outcome))
+                    .await
+            }
             Action::Archive { .. }
             | Action::MarkReady { .. }
             | Action::UpdateBranch { .. }
@@ -61,7 +71,8 @@ impl Dispatcher {
             | Action::Repo(
                 RepoAction::Status { .. }
                 | RepoAction::OpenIssue { .. }
-                | RepoAction::PutLabel { .. },
+                | RepoAction::PutLabel { .. }
+                | RepoAction::Unlabel { .. },
             )
             | Action::Tracker(_) => Ok(()),
         }
@@ -91,6 +102,7 @@ impl Dispatcher {
             EffectOutcome::Failed(_)
             | EffectOutcome::Created(_)
             | EffectOutcome::Merged(_)
+            | EffectOutcome::Woven(_)
             | EffectOutcome::Done => return Ok(()),
         };
         self.backend.save_job(unit, Some(&found), &step).await?;
@@ -144,9 +156,10 @@ impl Dispatcher {
                 self.give_back(unit, &found.value, failure).await?;
                 job::creation_failed(&found.value, failure, now)
             }
-            EffectOutcome::Merged(_) | EffectOutcome::Proposed(_) | EffectOutcome::Done => {
-                return Ok(());
-            }
+            EffectOutcome::Merged(_)
+            | EffectOutcome::Proposed(_)
+            | EffectOutcome::Woven(_)
+            | EffectOutcome::Done => return Ok(()),
         };
         self.backend.save_job(unit, Some(&found), &step).await?;
         Ok(())
@@ -210,6 +223,7 @@ impl Dispatcher {
             EffectOutcome::Done
             | EffectOutcome::Created(_)
             | EffectOutcome::Proposed(_)
+            | EffectOutcome::Woven(_)
             | EffectOutcome::Merged(_) => Ok(()),
         }
     }
@@ -313,6 +327,7 @@ impl Dispatcher {
             EffectOutcome::Failed(_)
             | EffectOutcome::Created(_)
             | EffectOutcome::Proposed(_)
+            | EffectOutcome::Woven(_)
             | EffectOutcome::Done => {
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! Calls of a delivery when what it can see of its job or its pull request changes.
+//! Calls of a delivery, a run or a sprint when what it can see of its jobs or their pull requests changes.
 
 use domain::delivery::{JobGlimpse, PullGlimpse};
 use domain::ids::DeliveryId;
@@ -6,6 +6,7 @@ use domain::job::Job;
 use domain::pipeline::{self, PartWork};
 use domain::policy::Timing;
 use domain::pull::Pull;
+use domain::sprint;
 
 use crate::backend::{Backend, Error};
 use crate::work::Work;
@@ -28,20 +29,57 @@ impl Backend {
         Ok(changes.then_some(delivery))
     }
 
-    /// The run or the requirement that a job works for, if what it can see of the job changes.
-    pub(super) fn seen_by_pipeline(before: Option<&Job>, job: &Job) -> Option<Work> {
-        let part = job.part.as_ref()?;
-        if before.map(pipeline::sight) == Some(pipeline::sight(job)) {
-            return None;
-        }
-        match (&part.pipeline, &part.work) {
-            (Some(id), _) => Some(Work::Pipeline { id: id.clone() }),
-            (None, PartWork::Proposal { requirement }) => Some(Work::Requirement {
+    /// The run, the requirement or the sprint that a job works for, if what it can see of the job changes.
+    pub(super) async fn seen_by_part(
+        &self,
+        before: Option<&Job>,
+        job: &Job,
+    ) -> Result<Option<Work>, Error> {
+        let Some(part) = &job.part else {
+            return Ok(None);
+        };
+        if let PartWork::Sprint(part) = &part.work {
+            let sprint = Work::Sprint {
                 repo: job.repo.clone(),
-                id: requirement.clone()?,
-            }),
-            (None, PartWork::Agent(_)) => None,
+                number: part.sprint,
+            };
+            return Ok(self.seen_by_sprint(before, job).await?.then_some(sprint));
         }
+        if before.map(pipeline::sight) == Some(pipeline::sight(job)) {
+            return Ok(None);
+        }
+        Ok(match (&part.pipeline, &part.work) {
+            (Some(id), _) => Some(Work::Pipeline { id: id.clone() }),
+            (None, PartWork::Proposal { requirement }) => {
+                requirement.clone().map(|id| Work::Requirement {
+                    repo: job.repo.clone(),
+                    id,
+                })
+            }
+            (None, PartWork::Agent(_) | PartWork::Sprint(_)) => None,
+        })
+    }
+
+    /// Whether what a sprint can see of a job changes.
+    async fn seen_by_sprint(&self, before: Option<&Job>, job: &Job) -> Result<bool, Error> {
+        let source = self.store.source(&job.repo).await?;
+        let timing = source.map_or_else(Timing::default, |source| source.value.timing);
+        let now = self.now();
+        let glimpse = |job: &Job| (sprint::sight(job, None, &timing, now), job.pull().cloned());
+        Ok(before.map(glimpse) != Some(glimpse(job)))
+    }
+
+    /// The sprint of a pull request, if what it can see of that changes.
+    pub(super) async fn shows_sprint(&self, pull: &Pull) -> Result<Option<Work>, Error> {
+        let Some(number) = pull.sprint else {
+            return Ok(None);
+        };
+        let before = self.store.pull(&pull.pull).await?;
+        let glimpse = |pull: &Pull| (sprint::work_of_pull(pull), sprint::landing(pull));
+        let before = before.map(|found| glimpse(&found.value.pull));
+        let changes = before != Some(glimpse(pull));
+        let repo = pull.pull.repo.clone();
+        Ok(changes.then_some(Work::Sprint { repo, number }))
     }
 
     /// The delivery of a pull request, if what it can see of that changes.

@@ -5,7 +5,8 @@ use domain::delivery::Delivery;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
 use domain::ids::{
-    AccountName, AgentName, ArtefactId, DeliveryId, JobId, PipelineId, RepoName, TokenName,
+    AccountName, AgentName, ArtefactId, DeliveryId, JobId, PipelineId, RepoName, SprintNumber,
+    TokenName,
 };
 use domain::intake::Intake;
 use domain::mail::Counters;
@@ -14,6 +15,7 @@ use domain::pipeline::{Pipeline, Requirement};
 use domain::policy::Source;
 use domain::redelivery::{Log, RedeliveryState};
 use domain::schedule::Schedule;
+use domain::sprint::Sprint;
 use domain::token::Token;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -178,6 +180,28 @@ impl Aggregate for Requirement {
         let list = keys::listed(keys::requirements_of(&self.repo), place)?;
         let word = Some(self.state.word().to_owned());
         Some(ListKey { word, ..list })
+    }
+}
+
+impl Aggregate for Sprint {
+    type Id = (RepoName, SprintNumber);
+    const KIND: &'static str = "sprint";
+
+    fn key((repo, number): &(RepoName, SprintNumber)) -> Key {
+        keys::sprint(repo, *number)
+    }
+    fn name((repo, number): &(RepoName, SprintNumber)) -> String {
+        format!("{number} of {repo}")
+    }
+    fn list(&self) -> Option<ListKey> {
+        keys::listed(
+            keys::sprints_of(&self.repo),
+            keys::sprint_position(self.number),
+        )
+    }
+    fn forget(&self) -> Option<Timestamp> {
+        let ended = self.state.ended_at();
+        ended.and_then(|at| retention::after(at, retention::SPRINT))
     }
 }
 

@@ -27,6 +27,19 @@ pub struct Push {
     pub branch: BranchName,
     /// Whether a pull request is opened, or the open one is changed.
     pub pull: bool,
+    /// What the commit and the pull request say, where they say more than who is in.
+    pub words: Option<Words>,
+}
+
+/// What a commit and a pull request say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words {
+    /// The first line of the commit.
+    pub subject: String,
+    /// The title of the pull request.
+    pub title: String,
+    /// Its body.
+    pub body: String,
 }
 
 /// What was made.
@@ -160,8 +173,10 @@ async fn propose(
     (weave, push): (&Weave, &Push),
     open: Option<FoundPull>,
 ) -> Result<PullRef, Refused> {
-    let title = title(weave, push);
-    let body = body(weave);
+    let (title, body) = match &push.words {
+        Some(words) => (words.title.clone(), words.body.clone()),
+        None => (title(weave, push), body(weave)),
+    };
     if let Some(found) = open {
         write.edit_pull(&found.pull, (&title, &body)).await?;
         return Ok(found.pull);
@@ -223,7 +238,9 @@ fn title(weave: &Weave, push: &Push) -> String {
 }
 
 fn message(weave: &Weave, push: &Push, trailer: &str) -> String {
-    let mut message = format!("{}\n\n", title(weave, push));
+    let subject = push.words.as_ref().map(|words| words.subject.clone());
+    let subject = subject.unwrap_or_else(|| title(weave, push));
+    let mut message = format!("{subject}\n\n");
     for (taken, way) in inside(weave) {
         let (number, head) = (taken.number, &taken.head);
         let _ = writeln!(message, "Woven-Pull: {}#{number} {head} {way}", push.repo);

@@ -177,7 +177,8 @@ fn how(how: &EndReason) -> String {
         EndReason::Failed { reason } => format!("its session failed ({reason})"),
         EndReason::Lost => "Jules does not know its session any more".to_owned(),
         EndReason::Refused { reason } => format!("Jules would not create its session ({reason})"),
-        EndReason::Left => "its delivery came to its end before the merge".to_owned(),
+        EndReason::Woven { into } => format!("it was merged as part of {into}"),
+        EndReason::Left => "its delivery or its sprint came to its end before the merge".to_owned(),
         EndReason::Cancelled { by } => format!("it was cancelled by {by}"),
     }
 }

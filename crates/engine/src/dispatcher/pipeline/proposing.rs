@@ -77,6 +77,11 @@ impl Dispatcher {
                 let put = self.writers.git.put_label(repo, name, look).await;
                 Ok(put.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
             }
+            RepoAction::Weave { repo, sprint, .. } => self.weave_sprint((repo, *sprint)).await,
+            RepoAction::Unlabel { pull, label } => {
+                let taken_off = self.writers.git.unlabel(pull, label).await;
+                Ok(taken_off.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
+            }
         }
     }
 
@@ -194,10 +199,11 @@ impl Dispatcher {
     ) -> Result<(EffectFinding, EffectOutcome), Error> {
         match action {
             RepoAction::Propose { job, repo, .. } => self.was_proposed(job, repo).await,
-            // A status or a label that is put twice is the same one.
-            RepoAction::Status { .. } | RepoAction::PutLabel { .. } => {
-                Ok((EffectFinding::NoTrace, EffectOutcome::Done))
-            }
+            // A status or a label that is put twice is the same one, and so is a weave that is pushed twice.
+            RepoAction::Status { .. }
+            | RepoAction::PutLabel { .. }
+            | RepoAction::Weave { .. }
+            | RepoAction::Unlabel { .. } => Ok((EffectFinding::NoTrace, EffectOutcome::Done)),
             RepoAction::OpenIssue {
                 repo,
                 label,

@@ -5,11 +5,12 @@ use domain::effect::{Action, Effect};
 use domain::event::FailedCheck;
 use domain::facts::PullFacts;
 use domain::governor::DAY;
-use domain::ids::SessionId;
+use domain::ids::{PersonaName, SessionId};
 use domain::job::{self, Job, Phase};
 use domain::merge::{Owner, SessionStatus};
 use domain::policy::Source;
 use domain::pull::{self, PullContext};
+use domain::sprint::Sprint;
 use domain::web_page::WebPage;
 use jiff::Timestamp;
 
@@ -43,7 +44,15 @@ impl Dispatcher {
             false => &merges.value.at,
         };
         let today: Vec<Timestamp> = counted.values().filter(counts).copied().collect();
-        let session = self.rest(pull, &effects, (job, source)).await?;
+        let sprint = self.sprint_of(job).await?;
+        let session = match &sprint {
+            // Another weave may be pushed at any moment, and a commit of somebody else's is not ours to merge.
+            Some((sprint, None)) if !sprint.is_to_be_merged(&facts.head.sha) => {
+                SessionStatus::Working
+            }
+            Some(_) | None => self.rest(pull, &effects, (job, source)).await?,
+        };
+        let is_integration = matches!(&sprint, Some((_, None)));
         let logs = if pull::wants_logs(pull, (facts, session), (&source.timing, now)) {
             self.readers
                 .pulls
@@ -75,7 +84,13 @@ impl Dispatcher {
             gate: self.gate(job, facts).await?,
             plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
-            unexpected: self.unexpected(pull, facts, (job, session)).await?,
+            woven: sprint.and_then(|(sprint, persona)| {
+                persona.filter(|_| !sprint.is_over()).map(|_| sprint.number)
+            }),
+            unexpected: match is_integration {
+                true => None,
+                false => self.unexpected(pull, facts, (job, session)).await?,
+            },
             is_base_merge: self.is_base_merge(pull, facts).await?,
             session_page: page_of(job, pull.session.as_ref()),
         })
@@ -94,6 +109,16 @@ impl Dispatcher {
                 phase: delivery::Phase::Intake,
             }),
         })
+    }
+
+    /// The sprint of a job, and as which persona it takes part; none for the job of the one pull request.
+    async fn sprint_of(&self, job: &Job) -> Result<Option<(Sprint, Option<PersonaName>)>, Error> {
+        let Some(part) = job.part.as_ref().and_then(|part| part.sprint()) else {
+            return Ok(None);
+        };
+        let key = (job.repo.clone(), part.sprint);
+        let found = self.backend.store.get::<Sprint>(&key).await?;
+        Ok(found.map(|found| (found.value, part.persona.clone())))
     }
 
     /// Whether the session that made a pull request may still push. `of_pull` are the effects of the pull request,

@@ -46,6 +46,9 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<(), Error> {
         let Some(part) = &job.part else { return Ok(()) };
+        if part.sprint().is_some() {
+            return Ok(());
+        }
         if let Fact::Known(checks) = &mut facts.checks {
             checks.retain(|check| !OWN_CHECKS.contains(&check.name.as_str()));
         }
@@ -85,6 +88,7 @@ impl Dispatcher {
         let found = match &part.work {
             PartWork::Agent(agent) => self.check_agent(agent, facts, source).await,
             PartWork::Proposal { .. } => Ok(check_proposal(job, facts)),
+            PartWork::Sprint(_) => Ok(Vec::new()),
         };
         let (results, rules) = match found {
             Ok(results) => (results, rules),
@@ -102,12 +106,19 @@ impl Dispatcher {
         })
     }
 
-    /// The label of a requirement, for the pull request that implements it.
+    /// The label of a requirement, for the pull request that implements it, or that of a sprint for one of its members.
     pub(super) async fn label_of(
         &self,
         job: &Job,
         step: &Step<Pull>,
     ) -> Result<Option<Action>, Error> {
+        let sprint = job.part.as_ref().and_then(|part| part.sprint());
+        if let Some(part) = sprint.filter(|part| part.persona.is_some()) {
+            return Ok(Some(Action::Label {
+                pull: step.aggregate.pull.clone(),
+                label: part.sprint.label(),
+            }));
+        }
         let implements =
             job.part.as_ref().and_then(|part| part.layer()) == Some(Layer::Implementer);
         let delivery = match &job.delivery {

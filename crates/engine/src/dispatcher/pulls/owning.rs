@@ -1,7 +1,7 @@
 //! Whose a pull request is: found by enough evidence, never by what it says of itself alone.
 
 use domain::facts::{PullFacts, ReadDepth};
-use domain::ids::{JobId, PullRef, SessionId};
+use domain::ids::{JobId, PullRef, SessionId, SprintNumber};
 use domain::job::{Job, Phase};
 use domain::link::{self, Link};
 use domain::policy::Source;
@@ -33,7 +33,10 @@ impl Dispatcher {
             };
             if is_proposal_of(&job, facts) {
                 let now = self.backend.now();
-                let pull = pull::track(reference.clone(), job.id, None, now);
+                let pull = pull::Pull {
+                    sprint: sprint_of(&job),
+                    ..pull::track(reference.clone(), job.id, None, now)
+                };
                 return Ok(Some(Versioned::unstored(TrackedPull {
                     pull,
                     read_at: None,
@@ -48,6 +51,7 @@ impl Dispatcher {
                 Link::Agreed(session) => {
                     let now = self.backend.now();
                     let pull = pull::Pull {
+                        sprint: sprint_of(&job),
                         delivery: job.delivery,
                         ..pull::track(reference.clone(), job.id, Some(session), now)
                     };
@@ -95,6 +99,12 @@ impl Dispatcher {
         jobs.dedup();
         Ok((jobs, reading))
     }
+}
+
+/// The sprint that a job works for.
+fn sprint_of(job: &Job) -> Option<SprintNumber> {
+    let part = job.part.as_ref()?.sprint()?;
+    Some(part.sprint)
 }
 
 /// Whether a pull request is the one that Gaffer opened for a job: both the number and the branch say so, and no fork

@@ -1,0 +1,154 @@
+//! A sprint: makes the jobs of its members, reads how they are, weaves what they made, and sends conflicts back.
+
+mod conflicts;
+mod ending;
+mod launching;
+mod outboxes;
+mod texts;
+mod weaving;
+
+use domain::ids::{PersonaName, RepoName, SprintNumber};
+use domain::job::Job;
+use domain::policy::{Source, Timing};
+use domain::pull::Pull;
+use domain::sprint::{self, Input, Sight, Sights, Sprint, SprintState, Work};
+
+use super::Dispatcher;
+use crate::backend::{Backend, Error};
+use crate::store::Versioned;
+
+/// How many decisions one message leads to.
+const LOOKS_MAX: u32 = 16;
+
+impl Dispatcher {
+    /// Handles a sprint: goes on until it has to wait.
+    pub(super) async fn sprint(&self, repo: &RepoName, number: SprintNumber) -> Result<(), Error> {
+        let id = (repo.clone(), number);
+        for _ in 0..LOOKS_MAX {
+            let Some(found) = self.backend.store.get::<Sprint>(&id).await? else {
+                return Ok(());
+            };
+            if found.value.is_over() {
+                return self.end_sprint(&found).await;
+            }
+            let source = self.source(repo).await?;
+            if self.hold(&source).await?.is_some() {
+                // Nothing begins now; the row is due again.
+                let held = sprint::held(&found.value, self.backend.now());
+                self.save_sprint(&found, (held, None)).await?;
+                return Ok(());
+            }
+            if !Box::pin(self.go_on_with(&found, &source)).await? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes one decision, and returns whether another one may follow at once.
+    async fn go_on_with(&self, found: &Versioned<Sprint>, source: &Source) -> Result<bool, Error> {
+        if self.launch(found, source).await? || self.mark_shown(found).await? {
+            return Ok(true);
+        }
+        if self.collect(found).await? || self.tell_conflicts(found).await? {
+            return Ok(true);
+        }
+        let sights = self.sprint_sights(&found.value, &source.timing).await?;
+        let now = self.backend.now();
+        let soon = sprint::soon(&sights, now);
+        let next = sprint::apply(&found.value, &Input::Seen(sights), now);
+        let is_integrating = next.state == SprintState::Integrating;
+        let changed = self.save_sprint(found, (next.clone(), soon)).await?;
+        if !changed && is_integrating {
+            self.ask_for_weave(&next, source).await?;
+        }
+        Ok(changed)
+    }
+
+    /// Saves a sprint with its due. Returns whether it changed, here or meanwhile.
+    async fn save_sprint(
+        &self,
+        found: &Versioned<Sprint>,
+        (next, soon): (Sprint, Option<jiff::Timestamp>),
+    ) -> Result<bool, Error> {
+        let now = self.backend.now();
+        let due = match next.is_over() {
+            // What its end asks for is carried out at once, and then it is due no more.
+            true => Some(now),
+            false => sprint::due(&next, now).into_iter().chain(soon).min(),
+        };
+        let is_same = next == found.value;
+        let is_soon_enough = |kept| kept > now && Some(kept) <= due;
+        if is_same && found.due.is_some_and(is_soon_enough) {
+            return Ok(false);
+        }
+        let mut unit = self.backend.unit();
+        let id = (next.repo.clone(), next.number);
+        unit.save_at(&id, &next, (Some(found.version), due));
+        Ok(!self.backend.try_commit(unit).await? || !is_same)
+    }
+
+    /// Decides about a sprint and saves it, unless it was changed meanwhile. Returns whether another decision may follow.
+    async fn decide(&self, found: &Versioned<Sprint>, inputs: &[Input]) -> Result<bool, Error> {
+        let now = self.backend.now();
+        let decided = |so_far: Sprint, input: &Input| sprint::apply(&so_far, input, now);
+        let next = inputs.iter().fold(found.value.clone(), decided);
+        self.save_sprint(found, (next, None)).await
+    }
+
+    /// What a sprint can see of its members and of its pull request.
+    async fn sprint_sights(&self, sprint: &Sprint, timing: &Timing) -> Result<Sights, Error> {
+        let mut sights = Sights::default();
+        for member in &sprint.members {
+            let Some(job) = self.backend.store.job(&member.job).await? else {
+                continue;
+            };
+            let sight = self.sprint_sight(&job.value, timing).await?;
+            sights.members.push((member.persona.clone(), sight));
+        }
+        if let Some(woven) = &sprint.woven {
+            let found = self.backend.store.pull(&woven.pull).await?;
+            sights.landing = found.map(|found| sprint::landing(&found.value.pull));
+        }
+        Ok(sights)
+    }
+
+    async fn sprint_sight(&self, job: &Job, timing: &Timing) -> Result<Sight, Error> {
+        let pull = match job.pull() {
+            Some(pull) => self.backend.store.pull(pull).await?,
+            None => None,
+        };
+        let pull: Option<Pull> = pull.map(|found| found.value.pull);
+        Ok(sprint::sight(
+            job,
+            pull.as_ref(),
+            timing,
+            self.backend.now(),
+        ))
+    }
+}
+
+/// What a sprint sees of a member whose job can never be made.
+fn refused((persona, reason): (PersonaName, String)) -> Input {
+    let sight = Sight {
+        work: Work::Failed { reason },
+        rested_at: None,
+    };
+    Input::Seen(Sights {
+        members: vec![(persona, sight)],
+        landing: None,
+    })
+}
+
+/// What a sprint calls itself where it gives orders.
+fn named(sprint: &Sprint) -> String {
+    format!("sprint {}", sprint.number)
+}
+
+/// What has the same sprint looked at again.
+fn again(backend: &Backend, sprint: &Sprint) -> crate::backend::UnitOfWork {
+    let mut unit = backend.unit();
+    let pk = crate::keys::sprint_pk(&sprint.repo, sprint.number);
+    unit.enqueue(&pk, crate::sprints::work(sprint));
+    unit
+}

@@ -1,0 +1,191 @@
+//! Conflicts go back: by mail from the weaver, and with the same words as a message to the session.
+
+use domain::fence::{clip, clip_encoded};
+use domain::ids::PersonaName;
+use domain::job::{MESSAGE_BYTES_MAX, conflict_cause};
+use domain::mail::{Outgoing, Recipient};
+use domain::outgoing_text::{ConflictText, weave_conflict, weave_conflict_message};
+use domain::redact::redact;
+use domain::sprint::{Input, MemberState, Refusal, Sprint, SprintMember};
+
+use super::named;
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+use crate::jobs::{IdempotencyKey, JobRef};
+use crate::store::Versioned;
+
+/// How much of the body of a mail is kept, in bytes as JSON, with room for what a cut adds.
+const BODY_BYTES: usize = 15_000;
+
+/// The persona that tells of conflicts.
+pub(super) const WEAVER: &str = "weaver";
+
+impl Dispatcher {
+    /// Sends each member that conflicts what it conflicts with. Returns whether the sprint changed.
+    pub(super) async fn tell_conflicts(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+        let sprint = &found.value;
+        let conflicted = sprint.members.iter();
+        let conflicted = conflicted.filter(|it| it.state == MemberState::Conflicted);
+        let mut told = Vec::new();
+        for member in conflicted {
+            if let (Some(refusal), Some(pull)) = (&member.refusal, member.number()) {
+                told.push(self.tell_member(sprint, (member, pull), refusal).await?);
+            }
+        }
+        match told.is_empty() {
+            true => Ok(false),
+            false => self.decide(found, &told).await,
+        }
+    }
+
+    async fn tell_member(
+        &self,
+        sprint: &Sprint,
+        (member, pull): (&SprintMember, u64),
+        refusal: &Refusal,
+    ) -> Result<Input, Error> {
+        let won = self.what_won(sprint, refusal).await;
+        let text = weave_conflict(sprint, (pull, refusal), &won);
+        self.mail_conflict(sprint, (member, refusal), &text).await?;
+        let shown = self.unread_of(&sprint.repo, &member.persona).await?;
+        let said = weave_conflict_message(sprint, &text);
+        let cause = conflict_cause(sprint.number, attempt(member, refusal));
+        let whose = JobRef {
+            job: member.job.clone(),
+            session: None,
+            by: Some(named(sprint)),
+        };
+        match self.backend.say(&whose, &cut(&said), &cause).await {
+            // A session that takes no message is found to be over, or the time for an answer passes.
+            Ok(_) | Err(Error::NotNow(_)) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(Input::Told {
+            persona: member.persona.clone(),
+            shown,
+        })
+    }
+
+    /// The diff of what is woven in the files of a conflict; nothing where it cannot be read.
+    async fn what_won(&self, sprint: &Sprint, refusal: &Refusal) -> String {
+        let Some(woven) = &sprint.woven else {
+            return String::new();
+        };
+        let between = (&woven.base, &woven.commit);
+        let read = self.readers.git.diff(&sprint.repo, between).await;
+        let Ok(Some(diff)) = read else {
+            return String::new();
+        };
+        let diff = String::from_utf8_lossy(&diff);
+        let files = refusal.clashes.iter().map(|it| it.path.as_str());
+        of_files(&diff, &files.collect::<Vec<_>>())
+    }
+
+    async fn mail_conflict(
+        &self,
+        sprint: &Sprint,
+        (member, refusal): (&SprintMember, &Refusal),
+        text: &ConflictText,
+    ) -> Result<(), Error> {
+        let purpose = format!("conflict:{}:{}", member.persona, attempt(member, refusal));
+        let body = clip_encoded(&redact(&text.body), BODY_BYTES);
+        let attachments = text.attachments.iter().filter_map(|it| it.parse().ok());
+        let (Ok(from), Ok(subject), Ok(body)) =
+            (WEAVER.parse(), text.subject.parse(), body.parse())
+        else {
+            return Ok(());
+        };
+        let outgoing = Outgoing {
+            from,
+            to: Recipient::Persona(member.persona.clone()),
+            subject,
+            body,
+            attachments: attachments.collect(),
+        };
+        self.send_once(sprint, &outgoing, &purpose).await
+    }
+
+    /// Sends mail of a sprint once, whatever its words are the next time.
+    pub(super) async fn send_once(
+        &self,
+        sprint: &Sprint,
+        outgoing: &Outgoing,
+        purpose: &str,
+    ) -> Result<(), Error> {
+        let name = sprint.number.once(purpose);
+        let once = IdempotencyKey {
+            order: name.clone(),
+            name,
+        };
+        let actor = named(sprint);
+        let sent = self
+            .backend
+            .send_mail(&sprint.repo, outgoing, (&actor, Some(&once)));
+        match sent.await {
+            // No mailbox is left for one more persona: the message to the session says the same.
+            Ok(_) | Err(Error::NotNow(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Names one conflict of a member: each weave may refuse it, and it may be sent again without one.
+fn attempt(member: &SprintMember, refusal: &Refusal) -> u32 {
+    refusal
+        .weave
+        .saturating_mul(10)
+        .saturating_add(member.attempts)
+}
+
+/// Shortens a message to what a session takes.
+fn cut(said: &str) -> String {
+    match said.len() <= MESSAGE_BYTES_MAX {
+        true => said.to_owned(),
+        // A character has at most four bytes.
+        false => clip(said, MESSAGE_BYTES_MAX / 4 - 1),
+    }
+}
+
+/// The parts of a diff that are about these files.
+fn of_files(diff: &str, files: &[&str]) -> String {
+    let mut kept = String::new();
+    let mut is_kept = false;
+    for line in diff.split_inclusive('\n') {
+        if let Some(names) = line.strip_prefix("diff --git ") {
+            let names = names.trim_end();
+            is_kept = files
+                .iter()
+                .any(|file| names.ends_with(&format!(" b/{file}")));
+        }
+        if is_kept {
+            kept.push_str(line);
+        }
+    }
+    kept
+}
+
+/// The persona of Gaffer that speaks for sprints.
+pub(super) fn weaver() -> Option<PersonaName> {
+    WEAVER.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_files_of_a_conflict_are_shown() {
+        let diff = "diff --git a/src/a.rs b/src/a.rs\n-1\n+2\ndiff --git a/b.rs b/b.rs\n-3\n+4\n";
+        let kept = of_files(diff, &["src/a.rs"]);
+        assert_eq!(kept, "diff --git a/src/a.rs b/src/a.rs\n-1\n+2\n");
+        assert_eq!(of_files(diff, &["a.rs"]), "");
+        assert_eq!(of_files(diff, &[]), "");
+    }
+
+    #[test]
+    fn a_message_fits_whatever_its_characters() {
+        let long = "🎪".repeat(MESSAGE_BYTES_MAX);
+        assert!(cut(&long).len() <= MESSAGE_BYTES_MAX);
+        assert_eq!(cut("short"), "short");
+    }
+}

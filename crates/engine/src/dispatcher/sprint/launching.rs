@@ -1,0 +1,275 @@
+//! The jobs of members: each begins with the mailbox of its persona, and what was shown is marked as read once its session is there.
+
+use domain::ids::{MessageId, PersonaName, RepoName};
+use domain::job::{self, Job, NewJob, Phase};
+use domain::mail::{Message, Order};
+use domain::outgoing_text::member_task;
+use domain::pipeline::{Part, PartWork, SprintPart};
+use domain::policy::{Source, Terms};
+use domain::priority::Priority;
+use domain::sprint::{Input, Sprint, SprintMember};
+use domain::step::Step;
+use jiff::Timestamp;
+use scaffold::layout::SYSTEM;
+use scaffold::persona::{self, PersonaFile};
+
+use super::{named, refused};
+use crate::backend::{Error, IndexEntry, ignore_conflict};
+use crate::dispatcher::Dispatcher;
+use crate::mail::{INBOX_MAX, InboxQuery};
+use crate::ports::Expect;
+use crate::readings::{ReadPersonas, reason};
+use crate::store::Versioned;
+use crate::{keys, retention};
+
+impl Dispatcher {
+    /// Reads the personas of a repository, for a caller who waits.
+    pub(in crate::dispatcher) async fn read_personas(&self, repo: &RepoName) -> Result<(), Error> {
+        let read_at = self.backend.now();
+        let mut read = ReadPersonas {
+            read_at,
+            commit: None,
+            batch: Vec::new(),
+            others: Vec::new(),
+            faults: Vec::new(),
+            failure: None,
+        };
+        match self.personas_now(repo).await {
+            Ok(None) => {}
+            Ok(Some((commit, personas))) => {
+                read.commit = Some(commit);
+                read.batch = personas.batch().map(|it| it.id.clone()).collect();
+                let others = personas.files.iter().filter(|it| !it.is_in_batch());
+                read.others = others.map(|it| it.id.clone()).collect();
+                read.faults = personas.faults.iter().map(ToString::to_string).collect();
+            }
+            Err(Error::Outside(failure)) => read.failure = Some(reason(&failure)),
+            Err(error) => return Err(error),
+        }
+        let mut unit = self.backend.unit();
+        let place = IndexEntry::until(read_at, retention::ANSWER);
+        unit.put_if(keys::personas_read(repo), &read, Expect::Any, place);
+        self.backend.commit(unit).await
+    }
+
+    /// The personas at the newest commit of the branch that people work on; none if it is not there.
+    async fn personas_now(
+        &self,
+        repo: &RepoName,
+    ) -> Result<Option<(domain::ids::CommitSha, persona::Personas)>, Error> {
+        let source = self.source(repo).await?;
+        let Some(branch) = &source.branch else {
+            return Ok(None);
+        };
+        let Some(tip) = self.readers.git.tip(repo, branch).await? else {
+            return Ok(None);
+        };
+        let tree = self.readers.git.tree(repo, &tip, &[SYSTEM]).await?;
+        Ok(Some((tip, persona::read(&tree))))
+    }
+
+    /// Makes the jobs of members that are not there yet. One that cannot be made stops no other. Returns whether the sprint
+    /// changed.
+    pub(super) async fn launch(
+        &self,
+        found: &Versioned<Sprint>,
+        source: &Source,
+    ) -> Result<bool, Error> {
+        let sprint = &found.value;
+        let mut missing = Vec::new();
+        for member in sprint.members.iter().filter(|it| it.is_awaited()) {
+            if self.backend.store.job(&member.job).await?.is_none() {
+                missing.push(member);
+            }
+        }
+        if missing.is_empty() {
+            return Ok(false);
+        }
+        let shown = self.shown_to(sprint, &missing).await?;
+        if !shown.is_empty() {
+            return self.decide(found, &shown).await;
+        }
+        self.backend.seal_mail(&sprint.repo).await?;
+        let repo = &sprint.repo;
+        let tree = self
+            .readers
+            .git
+            .tree(repo, &sprint.personas_at, &[SYSTEM])
+            .await?;
+        let personas = persona::read(&tree);
+        let mut failed = Vec::new();
+        for member in missing {
+            let Some(file) = personas.get(&member.persona) else {
+                failed.push((member.persona.clone(), "its file is gone".to_owned()));
+                continue;
+            };
+            match self
+                .create_sprint_member(sprint, (member, file), source)
+                .await
+            {
+                Ok(()) => {}
+                Err(Error::NotNow(why)) => failed.push((member.persona.clone(), why.to_string())),
+                Err(error) => return Err(error),
+            }
+        }
+        let failed: Vec<Input> = failed.into_iter().map(refused).collect();
+        match failed.is_empty() {
+            true => Ok(false),
+            false => self.decide(found, &failed).await,
+        }
+    }
+
+    /// The messages that prompts will show, which are saved before any job is made: nothing for those that are saved already.
+    async fn shown_to(
+        &self,
+        sprint: &Sprint,
+        missing: &[&SprintMember],
+    ) -> Result<Vec<Input>, Error> {
+        let mut shown = Vec::new();
+        for member in missing.iter().filter(|it| it.shown.is_empty()) {
+            let unread = self.unread_of(&sprint.repo, &member.persona).await?;
+            if !unread.is_empty() {
+                shown.push(Input::Shown {
+                    persona: member.persona.clone(),
+                    shown: unread,
+                });
+            }
+        }
+        Ok(shown)
+    }
+
+    /// The numbers of a persona's unread messages.
+    pub(super) async fn unread_of(
+        &self,
+        repo: &RepoName,
+        persona: &PersonaName,
+    ) -> Result<Vec<MessageId>, Error> {
+        let query = InboxQuery {
+            unread: true,
+            after: None,
+            limit: INBOX_MAX,
+        };
+        let page = self.backend.inbox_of(repo, persona, &query).await?;
+        Ok(page.messages.iter().map(|it| it.message_id).collect())
+    }
+
+    async fn create_sprint_member(
+        &self,
+        sprint: &Sprint,
+        (member, file): (&SprintMember, &PersonaFile),
+        source: &Source,
+    ) -> Result<(), Error> {
+        let mut messages: Vec<Message> = Vec::new();
+        for id in &member.shown {
+            let read = self
+                .backend
+                .mail_message(&sprint.repo, (*id, &member.persona));
+            match read.await {
+                Ok(message) => messages.push(message),
+                Err(Error::NoSuch { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let number = sprint.number.to_string();
+        let body = file.fill(&number, &sprint.repo.to_string());
+        let who = (&member.persona, sprint.number, &sprint.repo);
+        let prompt = member_task(who, &messages, &body);
+        let title = format!("{} in sprint {number}", member.persona);
+        let part = SprintPart {
+            sprint: sprint.number,
+            persona: Some(member.persona.clone()),
+        };
+        let new = self.sprint_job(sprint, (source, member.job.clone()), (title, prompt), part);
+        let now = self.backend.now();
+        self.save_new_of_sprint(sprint, job::create(new, now)?, now)
+            .await
+    }
+
+    /// A job of a sprint.
+    pub(super) fn sprint_job(
+        &self,
+        sprint: &Sprint,
+        (source, id): (&Source, domain::ids::JobId),
+        (title, prompt): (String, String),
+        part: SprintPart,
+    ) -> NewJob {
+        NewJob {
+            id,
+            installation: self.backend.installation.clone(),
+            account: source.account.clone(),
+            repo: sprint.repo.clone(),
+            branch: sprint.target.clone(),
+            title: Some(title),
+            prompt,
+            agent: None,
+            resume: None,
+            priority: Priority::BACKGROUND,
+            terms: Terms::default(),
+            delivery: None,
+            part: Some(Box::new(Part {
+                pipeline: None,
+                work: PartWork::Sprint(part),
+            })),
+        }
+    }
+
+    /// Saves a new job of a sprint, unless it is there already.
+    pub(super) async fn save_new_of_sprint(
+        &self,
+        sprint: &Sprint,
+        mut step: Step<Job>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        job::record_order(&mut step.aggregate, job::Order::Create, &named(sprint), now);
+        let mut unit = self.backend.unit();
+        self.backend.save_job(&mut unit, None, &step).await?;
+        ignore_conflict(self.backend.commit(unit).await)
+    }
+
+    /// Marks what members were shown as read, once their sessions are there. Returns whether the sprint changed.
+    pub(in crate::dispatcher) async fn mark_shown(
+        &self,
+        found: &Versioned<Sprint>,
+    ) -> Result<bool, Error> {
+        let sprint = &found.value;
+        let mut read = Vec::new();
+        for member in sprint.members.iter().filter(|it| !it.shown.is_empty()) {
+            let job = self.backend.store.job(&member.job).await?;
+            let has_session = job.is_some_and(|job| has_session(&job.value));
+            if has_session {
+                self.mark_read(sprint, member).await?;
+                read.push(Input::Read {
+                    persona: member.persona.clone(),
+                });
+            }
+        }
+        match read.is_empty() {
+            true => Ok(false),
+            false => self.decide(found, &read).await,
+        }
+    }
+
+    async fn mark_read(&self, sprint: &Sprint, member: &SprintMember) -> Result<(), Error> {
+        let actor = named(sprint);
+        for id in &member.shown {
+            let message = (*id, &member.persona);
+            let ordered = self
+                .backend
+                .order_mail(&sprint.repo, message, &Order::Read, &actor);
+            match ordered.await {
+                // One that is gone needs no mark.
+                Ok(_) | Err(Error::NoSuch { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn has_session(job: &Job) -> bool {
+    match &job.phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => false,
+        Phase::Watching(_) | Phase::Proposed { .. } => true,
+        Phase::Ended(ending) => ending.session.is_some(),
+    }
+}

@@ -1,0 +1,205 @@
+//! Mail out of the machines of sessions: files of an outbox in a pull request, which are sent once and never woven.
+
+use domain::failure::FailureClass;
+use domain::ids::{Attachment, CommitSha, MailBody, PersonaName, Subject};
+use domain::mail::{Outgoing, Recipient};
+use domain::redact::presentable;
+use domain::sprint::{Input, Sprint, SprintMember};
+use scaffold::tree::{Content, Tree};
+use serde::Deserialize;
+
+use super::conflicts::weaver;
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+use crate::store::Versioned;
+
+/// Where a session writes its mail.
+const OUTBOX: &str = ".jules/mail/outbox";
+
+/// How many files of one outbox are read.
+const FILES_MAX: usize = 20;
+
+/// Longest reason why a file was not sent, in characters.
+const FAULT_CHARS_MAX: usize = 300;
+
+/// A file of an outbox. Who wrote it is known already, whatever it says.
+#[derive(Debug, Deserialize)]
+struct Written {
+    to: Recipient,
+    subject: Subject,
+    body: MailBody,
+    #[serde(default)]
+    attachments: Vec<Attachment>,
+    /// Whether the change is taken back.
+    #[serde(default)]
+    withdraw: bool,
+}
+
+/// A file that can be sent, or why it cannot.
+struct Found {
+    path: String,
+    /// The same text under the same path is sent once.
+    once: String,
+    written: Result<Written, String>,
+}
+
+impl Dispatcher {
+    /// Collects the mail of heads whose mail was not collected. Returns whether the sprint changed.
+    pub(super) async fn collect(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+        let sprint = &found.value;
+        let mut collected = Vec::new();
+        for member in &sprint.members {
+            let head = member.offer.as_ref().map(|offer| &offer.head);
+            if let Some(head) = head.filter(|head| member.collected.as_ref() != Some(*head)) {
+                collected.extend(self.collect_from(sprint, member, head).await?);
+            }
+        }
+        match collected.is_empty() {
+            true => Ok(false),
+            false => self.decide(found, &collected).await,
+        }
+    }
+
+    async fn collect_from(
+        &self,
+        sprint: &Sprint,
+        member: &SprintMember,
+        head: &CommitSha,
+    ) -> Result<Vec<Input>, Error> {
+        let persona = member.persona.clone();
+        let mut inputs = vec![Input::Collected {
+            persona: persona.clone(),
+            head: head.clone(),
+        }];
+        let read = self.readers.git.tree(&sprint.repo, head, &[OUTBOX]).await;
+        let tree = match read {
+            Ok(tree) => tree,
+            // What cannot be read to its end is not sent in parts, and blocks nothing.
+            Err(failure) if failure.class == FailureClass::Garbled => return Ok(inputs),
+            Err(failure) => return Err(failure.into()),
+        };
+        for file in found_in(&tree) {
+            let withdraws = file.written.as_ref().is_ok_and(|written| written.withdraw);
+            self.send_file(sprint, member, file).await?;
+            if withdraws {
+                let persona = persona.clone();
+                inputs.push(Input::Withdrawn { persona });
+            }
+        }
+        Ok(inputs)
+    }
+
+    async fn send_file(
+        &self,
+        sprint: &Sprint,
+        member: &SprintMember,
+        file: Found,
+    ) -> Result<(), Error> {
+        let purpose = format!("outbox:{}:{}", member.job, file.once);
+        let outgoing = match file.written {
+            Ok(written) => written.outgoing(&member.persona),
+            Err(fault) => fault_of(&member.persona, &file.path, &fault),
+        };
+        match outgoing {
+            Some(outgoing) => self.send_once(sprint, &outgoing, &purpose).await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl Written {
+    fn outgoing(self, from: &PersonaName) -> Option<Outgoing> {
+        let outgoing = Outgoing {
+            from: from.clone(),
+            to: self.to,
+            subject: self.subject,
+            body: self.body,
+            attachments: self.attachments,
+        };
+        outgoing.checked().ok()
+    }
+}
+
+/// What its persona is told of a file that cannot be sent.
+fn fault_of(persona: &PersonaName, path: &str, fault: &str) -> Option<Outgoing> {
+    let body = format!(
+        "The file `{}` of your outbox was not sent: {}",
+        presentable(path, FAULT_CHARS_MAX),
+        presentable(fault, FAULT_CHARS_MAX)
+    );
+    Some(Outgoing {
+        from: weaver()?,
+        to: Recipient::Persona(persona.clone()),
+        subject: "A file of your outbox was not sent".parse().ok()?,
+        body: body.parse().ok()?,
+        attachments: Vec::new(),
+    })
+}
+
+/// The files of an outbox, in order of path.
+fn found_in(tree: &Tree) -> Vec<Found> {
+    let files = tree.below(OUTBOX);
+    let json = files.filter(|(path, _)| path.as_str().ends_with(".json"));
+    let found = json.take(FILES_MAX).map(|(path, entry)| {
+        let text = match (&entry.content, entry.mode.is_regular()) {
+            (Content::Text(text), true) => Ok(text.as_str()),
+            (Content::Text(_), false) => Err("it is no regular file"),
+            (Content::NotText, _) => Err("it is not UTF-8"),
+            (Content::TooLarge, _) => Err("it is too large"),
+        };
+        Found {
+            path: path.as_str().to_owned(),
+            once: format!("{path}:{}", text.unwrap_or_default()),
+            written: text.map_err(str::to_owned).and_then(parsed),
+        }
+    });
+    found.collect()
+}
+
+fn parsed(text: &str) -> Result<Written, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str) -> Result<Written, String> {
+        parsed(text)
+    }
+
+    #[test]
+    fn whoever_a_file_names_it_is_from_its_member() {
+        let text =
+            r#"{"from": "weaver", "to": "curator", "subject": "Hi", "body": "there", "re": 42}"#;
+        let sent = written(text)
+            .unwrap()
+            .outgoing(&"refactor".parse().unwrap());
+        assert_eq!(sent.unwrap().from.as_str(), "refactor");
+    }
+
+    #[test]
+    fn odd_files_are_named_with_what_is_wrong() {
+        let many = format!(
+            r#"{{"to": "curator", "subject": "x", "body": "y", "attachments": [{}]}}"#,
+            [r#""https://github.com/a/b/pull/1""#; 11].join(",")
+        );
+        for (text, part) in [
+            ("", "EOF"),
+            (r#"{"to": "curator", "subject": "x"}"#, "body"),
+            (
+                r#"{"to": "Curator!", "subject": "x", "body": "y"}"#,
+                "persona",
+            ),
+            (
+                r#"{"to": "curator", "subject": "", "body": "y"}"#,
+                "subject",
+            ),
+        ] {
+            let fault = written(text).unwrap_err();
+            assert!(fault.contains(part), "{fault}");
+        }
+        let from = "refactor".parse().unwrap();
+        assert!(written(&many).unwrap().outgoing(&from).is_none());
+    }
+}

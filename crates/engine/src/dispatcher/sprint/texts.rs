@@ -1,0 +1,107 @@
+//! The verdicts of a weave as a sprint keeps them, and back.
+
+use domain::ids::CommitSha;
+use domain::redact::presentable;
+use domain::sprint::{self, Verdict, Way};
+use weave::tree::BlobId;
+use weave::verdict::{self, Clash, ClashKind};
+
+use crate::weaving::{Skip, Skipped, Weave};
+
+/// Longest path that a sprint keeps, in characters.
+const PATH_CHARS_MAX: usize = 200;
+
+/// How many runs of lines of a place are named.
+const LINES_MAX: usize = 5;
+
+/// What became of each pull request, in the order in which they were tried.
+pub(super) fn reported(weave: &Weave) -> Vec<(u64, Verdict)> {
+    let tried = weave.woven.outcomes.iter().filter_map(|outcome| {
+        let mut taken = weave.taken.iter();
+        let taken = taken.find(|it| it.number == outcome.number)?;
+        let verdict = judged(&taken.head, &outcome.verdict);
+        Some((outcome.number, verdict))
+    });
+    let skipped = weave.skipped.iter().map(|it| (it.number, left_out(it)));
+    tried.chain(skipped).collect()
+}
+
+fn judged(head: &CommitSha, verdict: &verdict::Verdict) -> Verdict {
+    let head = head.clone();
+    match verdict {
+        verdict::Verdict::In { way, files } => Verdict::In {
+            head,
+            way: way_of(*way),
+            files: u32::try_from(*files).unwrap_or(u32::MAX),
+        },
+        verdict::Verdict::Out(conflict) => Verdict::Out {
+            head,
+            against: match &conflict.against {
+                verdict::Against::Members(numbers) => sprint::Against::Members(numbers.clone()),
+                verdict::Against::StaleBase => sprint::Against::StaleBase,
+            },
+            clashes: conflict.clashes.iter().map(kept).collect(),
+            others: 0,
+        },
+        verdict::Verdict::Unreadable(fault) => Verdict::Skipped {
+            reason: format!("its patch cannot be read: {fault}"),
+        },
+    }
+}
+
+fn left_out(skipped: &Skipped) -> Verdict {
+    match &skipped.skip {
+        Skip::HeadMoved => Verdict::Moved,
+        Skip::NoChange => Verdict::Nothing,
+        skip @ (Skip::Closed
+        | Skip::Merged
+        | Skip::Draft
+        | Skip::Fork
+        | Skip::NotFound
+        | Skip::Unrelated
+        | Skip::TooLarge(_)
+        | Skip::Protected(_)) => Verdict::Skipped {
+            reason: format!("{skip}: {}", skip.next()),
+        },
+    }
+}
+
+fn way_of(way: verdict::Way) -> Way {
+    match way {
+        verdict::Way::Taken => Way::Taken,
+        verdict::Way::Applied => Way::Applied,
+        verdict::Way::ThreeWay => Way::ThreeWay,
+        verdict::Way::Answered => Way::Answered,
+    }
+}
+
+fn kept(clash: &Clash) -> sprint::Clash {
+    let lines = clash.lines.iter().take(LINES_MAX).map(ToString::to_string);
+    let lines: Vec<String> = lines.collect();
+    let words = match lines.is_empty() {
+        true => clash.kind.to_string(),
+        false => format!("{}: {}", clash.kind, lines.join(", ")),
+    };
+    let blob = |id: &Option<BlobId>| id.and_then(|id| id.to_string().parse().ok());
+    sprint::Clash {
+        path: presentable(&clash.path, PATH_CHARS_MAX),
+        words,
+        is_lines: clash.kind == ClashKind::Lines,
+        base: blob(&clash.base),
+        ours: blob(&clash.ours),
+        theirs: blob(&clash.theirs),
+    }
+}
+
+/// A place that a session was shown; none if it cannot be answered.
+pub(super) fn clash_of(kept: &sprint::Clash) -> Option<Clash> {
+    let blob = |id: &Option<CommitSha>| id.as_ref().and_then(|id| id.as_str().parse().ok());
+    kept.is_lines.then(|| Clash {
+        path: kept.path.clone(),
+        kind: ClashKind::Lines,
+        base: blob(&kept.base),
+        ours: blob(&kept.ours),
+        theirs: blob(&kept.theirs),
+        lines: Vec::new(),
+    })
+}

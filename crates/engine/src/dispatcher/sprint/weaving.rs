@@ -1,0 +1,306 @@
+//! A weave of a sprint: its members' pull requests become one commit on the sprint's branch, and one pull request.
+
+use std::collections::BTreeMap;
+
+use domain::effect::{Effect, EffectState};
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{JobId, RepoName, SprintNumber};
+use domain::job;
+use domain::outgoing_text::{integration, integration_subject};
+use domain::pipeline::SprintPart;
+use domain::policy::Source;
+use domain::sprint::{self, Input, Report, Sprint, SprintState, Verdict, Woven};
+use weave::weave::Order;
+
+use super::texts::{clash_of, reported};
+use super::{again, named};
+use crate::backend::{Error, IndexEntry, UnitOfWork, ignore_conflict};
+use crate::dispatcher::Dispatcher;
+use crate::dispatcher::effects::EffectOutcome;
+use crate::ports::Expect;
+use crate::weaving::{self, Ask, Known, Push, Refused, Weave, Weaver, Words, publish};
+use crate::{keys, retention};
+
+/// How often a weave is begun anew because a head moved.
+const READ_AGAIN_MAX: u32 = 3;
+
+impl Dispatcher {
+    /// Asks for the weave that a sprint is at: its effect is saved once.
+    pub(super) async fn ask_for_weave(
+        &self,
+        sprint: &Sprint,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let weave = (sprint.number, sprint.weaves);
+        let now = self.backend.now();
+        let Some(found) = self.backend.store.job(&sprint.integration).await? else {
+            let title = format!("Sprint {}: Integrated Changes", sprint.number);
+            let prompt = "Gaffer weaves what the personas of this sprint made.".to_owned();
+            let part = SprintPart {
+                sprint: sprint.number,
+                persona: None,
+            };
+            let of = (source, sprint.integration.clone());
+            let new = self.sprint_job(sprint, of, (title, prompt), part);
+            let step = job::integrate(new, weave, now)?;
+            return self.save_new_of_sprint(sprint, step, now).await;
+        };
+        if found.value.is_ended() {
+            // Somebody called the job off, and with it the sprint.
+            let by = named(sprint);
+            let reason = format!("its job {} is over", sprint.integration);
+            tracing::warn!(sprint = %by, "{reason}");
+            let failed = Input::WeaveFailed {
+                weave: sprint.weaves,
+                reason,
+            };
+            return self.decide_now(sprint, &failed).await;
+        }
+        let step = job::weave_again(&found.value, weave);
+        let mut unit = self.backend.unit();
+        self.backend
+            .save_job(&mut unit, Some(&found), &step)
+            .await?;
+        ignore_conflict(self.backend.commit(unit).await)
+    }
+
+    /// Decides about a sprint as it is stored now.
+    async fn decide_now(&self, sprint: &Sprint, input: &Input) -> Result<(), Error> {
+        let id = (sprint.repo.clone(), sprint.number);
+        if let Some(found) = self.backend.store.get::<Sprint>(&id).await? {
+            self.decide(&found, std::slice::from_ref(input)).await?;
+            self.backend.commit(again(&self.backend, sprint)).await?;
+        }
+        Ok(())
+    }
+
+    /// Why a weave is not wanted any more.
+    pub(in crate::dispatcher) async fn not_woven(
+        &self,
+        (repo, number): (&RepoName, SprintNumber),
+        weave: u32,
+    ) -> Result<Option<String>, Error> {
+        let found = self
+            .backend
+            .store
+            .get::<Sprint>(&(repo.clone(), number))
+            .await?;
+        let is_wanted = found.is_some_and(|found| {
+            found.value.state == SprintState::Integrating && found.value.weaves == weave
+        });
+        Ok((!is_wanted).then(|| "its sprint does not wait for this weave any more".to_owned()))
+    }
+
+    /// Weaves what the members of a sprint made, and pushes it.
+    pub(in crate::dispatcher) async fn weave_sprint(
+        &self,
+        (repo, number): (&RepoName, SprintNumber),
+    ) -> Result<EffectOutcome, Error> {
+        let sprint = self.backend.must_sprint(repo, Some(number)).await?.value;
+        match self.woven_and_pushed(&sprint).await {
+            Ok(report) => Ok(EffectOutcome::Woven(Box::new(report))),
+            Err(Error::Outside(failure)) => Ok(EffectOutcome::Failed(failure)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn woven_and_pushed(&self, sprint: &Sprint) -> Result<Report, Error> {
+        let weaver = Weaver {
+            pulls: &*self.readers.pulls,
+            git: &*self.readers.git,
+        };
+        let (weave, moved) = self.woven_at_offers(&weaver, sprint).await?;
+        let mut verdicts = reported(&weave);
+        verdicts.extend(moved.into_iter().map(|number| (number, Verdict::Moved)));
+        let mut report = Report {
+            weave: sprint.weaves,
+            woven: None,
+            verdicts,
+        };
+        report.fit();
+        let push = self.push_of(sprint, &report);
+        let git = (&*self.readers.git, &*self.writers.git);
+        match publish(git, &weave, &push).await {
+            Ok(published) => {
+                report.woven = published.pull.map(|pull| Woven {
+                    weave: sprint.weaves,
+                    base: weave.base.clone(),
+                    commit: published.commit,
+                    pull,
+                });
+                Ok(report)
+            }
+            // Nobody is in, or all that they changed is on the target already.
+            Err(Refused::Nothing) => Ok(report),
+            Err(Refused::Outside(failure)) => Err(failure.into()),
+            Err(
+                refused @ (Refused::Same(_)
+                | Refused::Default(_)
+                | Refused::NotOurs(..)
+                | Refused::OtherBase(..)
+                | Refused::Path(..)),
+            ) => Err(Failure::new(FailureClass::Invalid, refused.to_string()).into()),
+        }
+    }
+
+    /// Weaves the pull requests whose heads are those that were judged, and names the others.
+    async fn woven_at_offers(
+        &self,
+        weaver: &Weaver<'_>,
+        sprint: &Sprint,
+    ) -> Result<(Weave, Vec<u64>), Error> {
+        let mut moved: Vec<u64> = Vec::new();
+        for _ in 0..READ_AGAIN_MAX {
+            let ask = asked(sprint, &moved);
+            let now = self.backend.now();
+            let weave = weaver.weave(&ask, now).await.map_err(told)?;
+            let mut others: Vec<u64> = weave
+                .taken
+                .iter()
+                .filter(|taken| !is_offered_at(sprint, taken))
+                .map(|taken| taken.number)
+                .collect();
+            if others.is_empty() {
+                let found = weaver.moved(&sprint.repo, &weave, now).await;
+                let found = found.map_err(told)?;
+                others.extend(found.into_iter().map(|it| it.number));
+            }
+            if others.is_empty() {
+                return Ok((weave, moved));
+            }
+            moved.append(&mut others);
+        }
+        let why = "the pull requests of a sprint move while they are read";
+        Err(Failure::new(FailureClass::Unavailable, why)
+            .never_sent()
+            .into())
+    }
+
+    fn push_of(&self, sprint: &Sprint, report: &Report) -> Push {
+        // The text counts as if the weave were saved already.
+        let after = sprint::apply(
+            sprint,
+            &Input::Woven(Box::new(report.clone())),
+            self.backend.now(),
+        );
+        let (title, body) = integration(&after, report);
+        Push {
+            repo: sprint.repo.clone(),
+            base: sprint.target.clone(),
+            default: sprint.target.clone(),
+            branch: sprint.number.branch(),
+            pull: true,
+            words: Some(Words {
+                subject: integration_subject(sprint.number),
+                title,
+                body,
+            }),
+        }
+    }
+
+    /// A weave is done, or never will be.
+    pub(in crate::dispatcher) async fn apply_weave(
+        &self,
+        unit: &mut UnitOfWork,
+        (job, (repo, number, weave)): (&JobId, (&RepoName, SprintNumber, u32)),
+        (effect, outcome): (&Effect, &EffectOutcome),
+    ) -> Result<(), Error> {
+        let id = (repo.clone(), number);
+        let Some(found) = self.backend.store.get::<Sprint>(&id).await? else {
+            return Ok(());
+        };
+        let now = self.backend.now();
+        let input = match outcome {
+            EffectOutcome::Woven(report) => {
+                self.keep_report(unit, &found.value, report);
+                self.keep_commit(unit, job, report).await?;
+                Input::Woven(report.clone())
+            }
+            EffectOutcome::Failed(failure)
+                if matches!(effect.state, EffectState::Failed { .. }) =>
+            {
+                let reason = failure.to_string();
+                Input::WeaveFailed { weave, reason }
+            }
+            EffectOutcome::Failed(_)
+            | EffectOutcome::Created(_)
+            | EffectOutcome::Proposed(_)
+            | EffectOutcome::Merged(_)
+            | EffectOutcome::Done => return Ok(()),
+        };
+        let next = sprint::apply(&found.value, &input, now);
+        if next != found.value {
+            // It is looked at at once, and at its due should the message be lost.
+            unit.save_at(&id, &next, (Some(found.version), Some(now)));
+            unit.enqueue(&keys::sprint_pk(repo, number), crate::sprints::work(&next));
+        }
+        Ok(())
+    }
+
+    fn keep_report(&self, unit: &mut UnitOfWork, sprint: &Sprint, report: &Report) {
+        let key = keys::sprint_weave(&sprint.repo, sprint.number, report.weave);
+        let place = IndexEntry::until(unit.now(), retention::SPRINT);
+        unit.put_if(key, report, Expect::Any, place);
+    }
+
+    /// The job of the one pull request keeps which commit is ours.
+    async fn keep_commit(
+        &self,
+        unit: &mut UnitOfWork,
+        job: &JobId,
+        report: &Report,
+    ) -> Result<(), Error> {
+        let Some(woven) = &report.woven else {
+            return Ok(());
+        };
+        if let Some(found) = self.backend.store.job(job).await? {
+            let step = job::weave_pushed(&found.value, (&woven.pull, &woven.commit));
+            self.backend.save_job(unit, Some(&found), &step).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What is woven: all that is offered, but those that moved.
+fn asked(sprint: &Sprint, moved: &[u64]) -> Ask {
+    let offered = sprint.offered();
+    let known = offered.iter().filter_map(|member| {
+        let known = Known {
+            was_in: member.place.and_then(|place| usize::try_from(place).ok()),
+            refused: member
+                .refusal
+                .iter()
+                .flat_map(|refusal| &refusal.clashes)
+                .filter_map(clash_of)
+                .collect(),
+        };
+        Some((member.number()?, known))
+    });
+    let numbers = offered.iter().filter_map(|it| it.number());
+    Ask {
+        repo: sprint.repo.clone(),
+        base: sprint.target.clone(),
+        numbers: numbers.filter(|it| !moved.contains(it)).collect(),
+        order: Order::Planned,
+        known: known.collect::<BTreeMap<_, _>>(),
+    }
+}
+
+/// Whether a pull request was woven at the head that was judged.
+fn is_offered_at(sprint: &Sprint, taken: &weaving::Taken) -> bool {
+    let offered = sprint
+        .offered()
+        .into_iter()
+        .filter_map(|it| it.offer.as_ref());
+    let mut its_own = offered.filter(|offer| offer.pull == taken.number);
+    its_own.any(|offer| offer.head == taken.head)
+}
+
+fn told(error: weaving::Error) -> Error {
+    match error {
+        weaving::Error::Outside(failure) => failure.into(),
+        weaving::Error::NoBranch(..) | weaving::Error::Excess(_) => {
+            Failure::new(FailureClass::Invalid, error.to_string()).into()
+        }
+    }
+}

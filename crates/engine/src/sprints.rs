@@ -1,0 +1,355 @@
+//! What people and agents may do with sprints. Nothing here talks to anyone: the dispatcher reads files, makes jobs and
+//! weaves.
+
+use std::time::Duration;
+
+use domain::governor::{self, Limits, Room};
+use domain::ids::{BranchName, CommitSha, PersonaName, RepoName, SprintNumber};
+use domain::job::NotNow;
+use domain::policy::Source;
+use domain::sprint::{self, NewSprint, Report, Sprint};
+use jiff::Timestamp;
+
+use crate::backend::{Backend, Error, IndexEntry, decide_again};
+use crate::keys;
+use crate::readings::ReadPersonas;
+use crate::store::{Versioned, decode};
+use crate::work::Work;
+
+/// How many sprints one list shows at most.
+pub const LIST_MAX: usize = 200;
+
+/// How many personas an error names at most.
+const NAMED_MAX: usize = 10;
+
+/// Longest name of who starts one, in characters.
+const BY_CHARS_MAX: usize = 80;
+
+/// What a sprint is asked to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SprintOrder {
+    /// The repository, which has to be a source.
+    pub repo: RepoName,
+    /// Its number; the next one without it.
+    pub number: Option<SprintNumber>,
+    /// Who takes part; all that are in the batch without any.
+    pub personas: Vec<PersonaName>,
+}
+
+/// What a sprint would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SprintPlan {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its number.
+    pub number: SprintNumber,
+    /// The branch that everything goes to.
+    pub target: BranchName,
+    /// The branch that its members are woven into.
+    pub branch: BranchName,
+    /// The commit whose files say who the personas are.
+    pub personas_at: CommitSha,
+    /// Who takes part.
+    pub personas: Vec<PersonaName>,
+    /// Files of personas that cannot be used.
+    pub faults: Vec<String>,
+    /// What the account has left.
+    pub room: Room,
+}
+
+impl Backend {
+    /// What a sprint would be: nothing is created. The files of the personas are read for it, awaited at most `within`.
+    pub async fn plan_sprint(
+        &self,
+        order: &SprintOrder,
+        within: Duration,
+    ) -> Result<SprintPlan, Error> {
+        let (source, target) = self.source_of_sprint(&order.repo).await?;
+        let number = self.number_of_sprint(order).await?;
+        let read = self.personas_of(&source.value, within).await?;
+        let (personas_at, personas) = chosen(order, &target, &read)?;
+        Ok(SprintPlan {
+            repo: source.value.repo.clone(),
+            number,
+            branch: number.branch(),
+            target,
+            personas_at,
+            personas,
+            faults: read.faults,
+            room: self.room_of(&source.value).await?,
+        })
+    }
+
+    /// Starts a sprint. Only one of a repository is under way at a time.
+    pub async fn start_sprint(
+        &self,
+        order: &SprintOrder,
+        (within, by): (Duration, &str),
+    ) -> Result<Sprint, Error> {
+        let plan = self.plan_sprint(order, within).await?;
+        decide_again(format!("a sprint of {}", order.repo), || async {
+            let (source, _) = self.source_of_sprint(&plan.repo).await?;
+            self.refuse_number(&plan.repo, plan.number).await?;
+            let turn = self
+                .store
+                .read::<SprintNumber>(&keys::sprint_turn(&plan.repo))
+                .await?;
+            let now = self.now();
+            let new = NewSprint {
+                repo: plan.repo.clone(),
+                number: plan.number,
+                account: source.value.account.clone(),
+                target: plan.target.clone(),
+                personas_at: plan.personas_at.clone(),
+                personas: plan.personas.clone(),
+                by: domain::fence::clip(by, BY_CHARS_MAX),
+            };
+            let new = sprint::start(new, now)?;
+            let mut unit = self.unit();
+            let id = (plan.repo.clone(), plan.number);
+            unit.save_at(&id, &new, (None, Some(now)));
+            let version = turn.map(|turn| turn.version);
+            let key = keys::sprint_turn(&plan.repo);
+            unit.put(key, &plan.number, version, IndexEntry::default());
+            // A source that is removed meanwhile would leave the sprint without one.
+            unit.check(keys::source(&plan.repo), source.version);
+            unit.enqueue(&keys::sprint_pk(&id.0, id.1), work(&new));
+            Ok(self.try_commit(unit).await?.then_some(new))
+        })
+        .await
+    }
+
+    /// A sprint that has to be stored; the newest one without a number.
+    pub async fn must_sprint(
+        &self,
+        repo: &RepoName,
+        number: Option<SprintNumber>,
+    ) -> Result<Versioned<Sprint>, Error> {
+        let missing = |name: String| Error::NoSuch {
+            what: "sprint",
+            name,
+        };
+        let number = match number {
+            Some(number) => number,
+            None => {
+                let turn = self
+                    .store
+                    .read::<SprintNumber>(&keys::sprint_turn(repo))
+                    .await?;
+                turn.ok_or_else(|| missing(format!("of {repo}")))?.value
+            }
+        };
+        let found = self.store.get::<Sprint>(&(repo.clone(), number)).await?;
+        found.ok_or_else(|| missing(format!("{number} of {repo}")))
+    }
+
+    /// The newest sprints of a repository first, at most `limit`.
+    pub async fn sprints(&self, repo: &RepoName, limit: usize) -> Result<Vec<Sprint>, Error> {
+        let list = keys::sprints_of(repo);
+        let records = self.store.records();
+        let page = records.list(&list, true, None, limit.min(LIST_MAX)).await?;
+        page.records
+            .iter()
+            .map(|it| Ok(decode(it)?.value))
+            .collect()
+    }
+
+    /// The reports of a sprint's weaves, in order.
+    pub async fn sprint_weaves(&self, sprint: &Sprint) -> Result<Vec<Report>, Error> {
+        let mut reports = Vec::new();
+        for weave in 1..=sprint.weaves {
+            let key = keys::sprint_weave(&sprint.repo, sprint.number, weave);
+            let found = self.store.read::<Report>(&key).await?;
+            reports.extend(found.map(|found| found.value));
+        }
+        Ok(reports)
+    }
+
+    /// Calls a sprint off: its jobs are cancelled, and branches and pull requests stay.
+    pub async fn abort_sprint(
+        &self,
+        repo: &RepoName,
+        number: Option<SprintNumber>,
+        by: &str,
+    ) -> Result<Sprint, Error> {
+        self.decide_sprint((repo, number), |it, now| sprint::abort(it, by, now))
+            .await
+    }
+
+    /// Waits for no member any more, and weaves what there is.
+    pub async fn integrate_sprint(
+        &self,
+        repo: &RepoName,
+        number: Option<SprintNumber>,
+    ) -> Result<Sprint, Error> {
+        self.decide_sprint((repo, number), sprint::integrate_now)
+            .await
+    }
+
+    /// Has a sprint looked at now.
+    pub async fn tick_sprint(
+        &self,
+        repo: &RepoName,
+        number: Option<SprintNumber>,
+    ) -> Result<Sprint, Error> {
+        let found = self.must_sprint(repo, number).await?.value;
+        let mut unit = self.unit();
+        unit.enqueue(&keys::sprint_pk(&found.repo, found.number), work(&found));
+        self.commit(unit).await?;
+        Ok(found)
+    }
+
+    /// Decides about a sprint, saves it and has it looked at.
+    async fn decide_sprint(
+        &self,
+        (repo, number): (&RepoName, Option<SprintNumber>),
+        decide: impl Fn(&Sprint, Timestamp) -> Result<Sprint, NotNow>,
+    ) -> Result<Sprint, Error> {
+        decide_again(format!("a sprint of {repo}"), || async {
+            let found = self.must_sprint(repo, number).await?;
+            let now = self.now();
+            let next = decide(&found.value, now)?;
+            let mut unit = self.unit();
+            let id = (next.repo.clone(), next.number);
+            // What follows from it is carried out at its due, should the message be lost.
+            unit.save_at(&id, &next, (Some(found.version), Some(now)));
+            unit.enqueue(&keys::sprint_pk(&id.0, id.1), work(&next));
+            Ok(self.try_commit(unit).await?.then_some(next))
+        })
+        .await
+    }
+
+    async fn source_of_sprint(
+        &self,
+        repo: &RepoName,
+    ) -> Result<(Versioned<Source>, BranchName), Error> {
+        let found = self.store.source(repo).await?;
+        let source = found.ok_or_else(|| Error::NoSuch {
+            what: "source",
+            name: repo.to_string(),
+        })?;
+        let target = source.value.branch.clone().ok_or_else(|| {
+            let sentence = format!(
+                "source {repo} names no branch, and a sprint goes to one: have the source name it"
+            );
+            NotNow::new("branch_missing", sentence)
+        })?;
+        Ok((source, target))
+    }
+
+    /// The number that a sprint gets.
+    async fn number_of_sprint(&self, order: &SprintOrder) -> Result<SprintNumber, Error> {
+        let turn = keys::sprint_turn(&order.repo);
+        let last = self.store.read::<SprintNumber>(&turn).await?;
+        let next = last.map_or(SprintNumber::FIRST, |last| last.value.next());
+        let number = order.number.unwrap_or(next);
+        self.refuse_number(&order.repo, number).await?;
+        Ok(number)
+    }
+
+    /// Refuses a number that is past, and any while a sprint is under way.
+    async fn refuse_number(&self, repo: &RepoName, number: SprintNumber) -> Result<(), Error> {
+        let turn = self
+            .store
+            .read::<SprintNumber>(&keys::sprint_turn(repo))
+            .await?;
+        let Some(last) = turn.map(|turn| turn.value) else {
+            return Ok(());
+        };
+        let found = self.store.get::<Sprint>(&(repo.clone(), last)).await?;
+        if found.is_some_and(|found| !found.value.is_over()) {
+            let sentence = format!(
+                "sprint {last} of {repo} is under way already: wait for its end, or abort it"
+            );
+            return Err(NotNow::new("already_running", sentence).into());
+        }
+        if number <= last {
+            let sentence = format!(
+                "sprint {number} of {repo} is past: leave the number out, or give one from {} on",
+                last.next()
+            );
+            return Err(NotNow::new("past_number", sentence).into());
+        }
+        Ok(())
+    }
+
+    async fn personas_of(&self, source: &Source, within: Duration) -> Result<ReadPersonas, Error> {
+        let repo = source.repo.clone();
+        let asked = (keys::personas_read(&repo), Work::Personas { repo });
+        let read = self.read_anew::<ReadPersonas>(asked, within).await?;
+        let read = read.ok_or_else(|| {
+            let sentence = format!(
+                "the personas of {} were not read in time: check that Gaffer runs, and try again",
+                source.repo
+            );
+            NotNow::new("personas_unread", sentence)
+        })?;
+        match &read.failure {
+            Some(failure) => {
+                let sentence = format!("the personas of {} cannot be read: {failure}", source.repo);
+                Err(NotNow::new("personas_unread", sentence).into())
+            }
+            None => Ok(read),
+        }
+    }
+
+    async fn room_of(&self, source: &Source) -> Result<Room, Error> {
+        let slots = self.store.slots(&source.account).await?.value;
+        let account = self.store.account(&source.account).await?;
+        let limits = account.map_or_else(Limits::default, |it| it.value.limits);
+        Ok(governor::room(&slots, limits, self.now()))
+    }
+}
+
+/// What has a sprint looked at.
+pub(crate) fn work(sprint: &Sprint) -> Work {
+    Work::Sprint {
+        repo: sprint.repo.clone(),
+        number: sprint.number,
+    }
+}
+
+/// Who takes part, by the files that were read.
+fn chosen(
+    order: &SprintOrder,
+    target: &BranchName,
+    read: &ReadPersonas,
+) -> Result<(CommitSha, Vec<PersonaName>), NotNow> {
+    let repo = &order.repo;
+    let Some(commit) = read.commit.clone() else {
+        let sentence = format!("{repo} has no branch `{target}`");
+        return Err(NotNow::new("no_branch", sentence));
+    };
+    let known = |name: &PersonaName| read.batch.contains(name) || read.others.contains(name);
+    if let Some(unknown) = order.personas.iter().find(|name| !known(name)) {
+        let named = shown(read.batch.iter().chain(&read.others));
+        let sentence = format!(
+            "there is no persona `{unknown}` on the branch `{target}` of {repo}; there {named}"
+        );
+        return Err(NotNow::new("no_persona", sentence));
+    }
+    if let Some(never) = order.personas.iter().find(|it| !read.batch.contains(it)) {
+        let sentence =
+            format!("`{never}` takes part in no sprint: its file says so, or Gaffer works as it");
+        return Err(NotNow::new("not_in_batch", sentence));
+    }
+    let personas = match order.personas.is_empty() {
+        true => read.batch.clone(),
+        false => order.personas.clone(),
+    };
+    if personas.is_empty() {
+        let sentence = format!(
+            "the branch `{target}` of {repo} has no personas: write some with `gaffer persona init`, and commit them"
+        );
+        return Err(NotNow::new("no_personas", sentence));
+    }
+    Ok((commit, personas))
+}
+
+fn shown<'p>(names: impl Iterator<Item = &'p PersonaName>) -> String {
+    let names: Vec<&str> = names.map(PersonaName::as_str).take(NAMED_MAX).collect();
+    match names.is_empty() {
+        true => "are none".to_owned(),
+        false => format!("are {}", names.join(", ")),
+    }
+}

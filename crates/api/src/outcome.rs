@@ -139,6 +139,8 @@ fn word(action: &Action) -> &'static str {
         Action::Repo(RepoAction::Status { .. }) => "set_status",
         Action::Repo(RepoAction::OpenIssue { .. }) => "open_issue",
         Action::Repo(RepoAction::PutLabel { .. }) => "put_label",
+        Action::Repo(RepoAction::Weave { .. }) => "weave",
+        Action::Repo(RepoAction::Unlabel { .. }) => "unlabel",
         Action::Tracker(TrackerAction::Tell { .. }) => "tell_issue",
         Action::Tracker(TrackerAction::CloseIssue { .. }) => "close_issue",
         Action::Tracker(TrackerAction::DispatchWorkflow { .. }) => "dispatch_workflow",

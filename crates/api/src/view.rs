@@ -186,6 +186,9 @@ fn ended(job: &Job) -> Option<Ended> {
             ended.reason = Some(CANCELLED.to_owned());
             ended.by = Some(presentable(by, SHORT_CHARS_MAX));
         }
+        EndReason::Woven { into } => {
+            ended.reason = Some(format!("merged as part of {into}"));
+        }
         EndReason::PullClosed | EndReason::Completed | EndReason::Lost | EndReason::Left => {}
     }
     Some(ended)

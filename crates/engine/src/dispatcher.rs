@@ -33,7 +33,7 @@ use domain::job::{self, Phase};
 use domain::merge::Hold;
 use domain::policy::Source;
 use domain::pull::DeliveryHint;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::keys;
@@ -218,10 +218,7 @@ impl Dispatcher {
             Work::Adopt { id } => self.adopt(id).await,
             Work::Artifacts { id } => self.artifacts(id).await,
             Work::Messages { id, after } => self.messages(id, after).await,
-            Work::Look { id, pushed_at } => match pushed_at {
-                None => self.look(id).await,
-                Some(at) => self.look_after_push(id, *at).await,
-            },
+            Work::Look { id, pushed_at } => self.look_now(id, *pushed_at).await,
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Delivery { id } => Box::pin(self.delivery(id)).await,
             Work::Pipeline { id } => Box::pin(self.pipeline(id)).await,
@@ -240,6 +237,14 @@ impl Dispatcher {
             Work::Slots { account } => self.slots(account).await,
             Work::Redelivery { log: None } => self.find_hook_logs().await,
             Work::Redelivery { log: Some(log) } => self.redeliver(log).await,
+        }
+    }
+
+    /// Reads a job's session now, for a caller who waits or after it was pushed to us.
+    async fn look_now(&self, id: &JobId, pushed_at: Option<Timestamp>) -> Result<(), Error> {
+        match pushed_at {
+            None => self.look(id).await,
+            Some(at) => self.look_after_push(id, at).await,
         }
     }
 

@@ -76,9 +76,7 @@ impl Reason {
         let list = |names: &[String]| names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
         match self {
             Self::NotOurs => "No job of this installation made this pull request, so Gaffer does not touch it.".to_owned(),
-            Self::AdoptedMayNotMerge => {
-                "Its session was adopted; set `adopted_may_merge` on the source to let Gaffer merge it.".to_owned()
-            }
+            Self::AdoptedMayNotMerge => "Its session was adopted; set `adopted_may_merge` on the source to let Gaffer merge it.".to_owned(),
             Self::Fork => "It comes from a fork; Gaffer never writes to those.".to_owned(),
             Self::Closed => "Its pull request is closed; reopen it if it should be merged.".to_owned(),
             Self::AlreadyMerged => "It is merged already.".to_owned(),

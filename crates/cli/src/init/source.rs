@@ -153,13 +153,14 @@ fn ask_merge(person: &mut Option<Box<dyn Person>>) -> Result<Option<Merge>> {
     let Some(person) = person else {
         return Ok(None);
     };
-    let question = "Who merges green pull requests: human or on-green [human]";
+    let question = "Who merges green pull requests: human, on-green or integration [human]";
     person::ask(person.as_mut(), question, |answer| match answer {
         "" | "human" => Ok(Some(Merge::Human)),
         "on-green" => Ok(Some(Merge::OnGreen)),
+        "integration" => Ok(Some(Merge::Integration)),
         _ => {
-            let what = format!("`{answer}` is neither `human` nor `on-green`");
-            Err(Error::usage(what, "type one of the two"))
+            let what = format!("`{answer}` is neither `human`, `on-green` nor `integration`");
+            Err(Error::usage(what, "type one of the three"))
         }
     })
 }

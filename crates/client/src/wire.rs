@@ -18,6 +18,7 @@ mod push;
 mod report;
 mod schedule;
 mod sources;
+mod sprints;
 mod workers;
 
 pub use constraints::{Constraints, InvalidConstraint, ParsedConstraints};
@@ -66,6 +67,11 @@ pub use schedule::{LeftOutTime, ScheduleErrorView, ScheduleView, ScheduledRun};
 pub use sources::{
     CreateSource, DeliverySettings, EditSource, PipelineSettings, SourceRemoved, SourceView,
     Sources,
+};
+pub use sprints::{
+    IntegrateSprint, OrderSprint, PlaceView, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintFigures,
+    SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView, SprintWhy, Sprints, StartSprint,
+    VerdictView, WeaveView, WovenView,
 };
 pub use workers::{IntakeResult, WorkerView, Workers};
 

@@ -135,6 +135,22 @@ impl JsonSchema for Settings {
     }
 }
 
+/// The number of a sprint of a repository.
+pub(super) struct SprintNumber;
+
+impl JsonSchema for SprintNumber {
+    fn schema_name() -> Cow<'static, str> {
+        "SprintNumber".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The number of a sprint of a repository.",
+            "type": "integer", "minimum": 1, "maximum": u32::MAX, "examples": [50],
+        })
+    }
+}
+
 /// How a pull request is merged, in GitHub's words.
 pub(super) struct MergeMethod;
 

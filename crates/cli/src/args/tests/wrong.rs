@@ -101,6 +101,7 @@ const ID: &[(&str, Kind)] = &[("id", Strict)];
 const LETTER: &[(&str, Kind)] = &[("id", Words)];
 const NAME: &[(&str, Kind)] = &[("name", Strict)];
 const REPO: &[(&str, Kind)] = &[("repo", Strict)];
+const NUMBER: &[(&str, Kind)] = &[("number", Strict)];
 const URL: &[(&str, Kind)] = &[("url", Strict)];
 const NOTIFY: &[(&str, Kind)] = &[("notify", Strict)];
 const FILE: &[(&str, Kind)] = &[("file", Place)];
@@ -352,6 +353,18 @@ const ROWS: &[Row] = &[
     ("requirement list", &[REPO]),
     ("requirement show", &[REPO, ID]),
     ("requirement start", &[REPO, ID]),
+    ("sprint", &[URL]),
+    (
+        "sprint start",
+        &[REPO, &[("number", Strict), ("personas", Strict)]],
+    ),
+    ("sprint status", &[REPO, NUMBER]),
+    ("sprint list", &[REPO, &[("limit", Strict)]]),
+    ("sprint why", &[REPO, NUMBER]),
+    ("sprint tick", &[REPO, NUMBER]),
+    ("sprint integrate", &[REPO, NUMBER]),
+    ("sprint abort", &[REPO, NUMBER]),
+    ("sprint state", &[REPO, NUMBER]),
     ("scaffold", &[]),
     ("scaffold init", &[]),
     ("scaffold bootstrap", &[]),
@@ -498,7 +511,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 15] = [
+const BEFORE: [(&str, &str); 21] = [
     ("job say", "01j00000000000000000000000"),
     ("delivery verdict", "0123456789ab"),
     ("delivery collect", "0123456789ab"),
@@ -509,6 +522,12 @@ const BEFORE: [(&str, &str); 15] = [
     ("workflow run", "planner"),
     ("requirement show", "acme/shop"),
     ("requirement start", "acme/shop"),
+    ("sprint status", "acme/shop"),
+    ("sprint why", "acme/shop"),
+    ("sprint tick", "acme/shop"),
+    ("sprint integrate", "acme/shop"),
+    ("sprint abort", "acme/shop"),
+    ("sprint state", "acme/shop"),
     ("role add", "observers"),
     ("role create", "observers"),
     ("role delete", "observers"),

@@ -20,7 +20,8 @@ use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
     account, agent, cost, dashboard, delivery, demo, dlq, doctor, github_setup, init, job, logs,
-    mail, mcp, pipeline, sandbox_command, scaffold, secret, source, sprint, switch, up, watch, weave, why,
+    mail, mcp, pipeline, sandbox_command, scaffold, secret, source, sprint, switch, up, watch,
+    weave, why,
 };
 
 /// The whole program.

@@ -8,6 +8,7 @@ mod deliveries;
 mod inbox;
 mod insight;
 mod mail;
+mod sprints;
 mod next;
 mod patch;
 mod schema;

@@ -305,6 +305,8 @@ pub(crate) enum Merge {
     Human,
     /// Complete green evidence is enough.
     OnGreen,
+    /// It is enough for the one pull request of a sprint; a person approves all others.
+    Integration,
 }
 
 impl From<Merge> for MergePolicy {
@@ -312,6 +314,7 @@ impl From<Merge> for MergePolicy {
         match merge {
             Merge::Human => Self::Human,
             Merge::OnGreen => Self::OnGreen,
+            Merge::Integration => Self::Integration,
         }
     }
 }

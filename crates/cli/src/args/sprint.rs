@@ -37,10 +37,7 @@ pub(crate) enum SprintCommand {
     )]
     Status(OneSprint),
     /// List the sprints of a source, the newest first.
-    #[command(
-        alias = "ls",
-        after_help = "Example:\n  gaffer sprint list acme/shop"
-    )]
+    #[command(alias = "ls", after_help = "Example:\n  gaffer sprint list acme/shop")]
     List {
         /// The source.
         #[arg(value_name = "OWNER/REPO")]

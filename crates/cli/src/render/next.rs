@@ -75,7 +75,9 @@ pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
         return Some("switch it on with `gaffer pipeline on OWNER/REPO`".to_owned());
     }
     if problem.code == "members_awaited" {
-        return Some("weave without them with `gaffer sprint integrate OWNER/REPO --now`".to_owned());
+        return Some(
+            "weave without them with `gaffer sprint integrate OWNER/REPO --now`".to_owned(),
+        );
     }
     if let Some(id) = &problem.existing {
         return Some(format!("look at it with `gaffer delivery show {id}`"));

@@ -1,6 +1,6 @@
 //! Sources as people see them.
 
-use domain::policy::{MergePolicy, PlanApproval, Policy, Source};
+use domain::policy::{PlanApproval, Policy, Source};
 
 use super::deliveries;
 use crate::args::value::short;
@@ -22,7 +22,7 @@ pub(super) fn row(source: &Source) -> Vec<String> {
         .map_or_else(|| "-".to_owned(), ToString::to_string);
     let paused = if source.paused { "yes" } else { "no" };
     let words = [
-        merge(source.policy.merge).to_owned(),
+        source.policy.merge.word().to_owned(),
         plans(source.policy.plan_approval).to_owned(),
         deliveries::label(&source.deliveries),
         paused.to_owned(),
@@ -99,7 +99,7 @@ fn policy_pairs(policy: &Policy) -> Vec<(&'static str, String)> {
             "merge",
             format!(
                 "{}, by {}",
-                merge(policy.merge),
+                policy.merge.word(),
                 policy.allowed_methods().join(", or if asked for by ")
             ),
         ),
@@ -145,13 +145,6 @@ fn listed(before: &str, names: &[String]) -> String {
         String::new()
     } else {
         format!("{before}{}", names.join(", "))
-    }
-}
-
-fn merge(policy: MergePolicy) -> &'static str {
-    match policy {
-        MergePolicy::Human => "human",
-        MergePolicy::OnGreen => "on-green",
     }
 }
 

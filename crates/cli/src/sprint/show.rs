@@ -28,10 +28,7 @@ pub(super) fn plan(plan: &SprintPlanView) -> Answer {
             ("sessions needed", plan.sessions.to_string()),
             ("begin now", plan.begin_now.to_string()),
             ("wait for slots", plan.wait_for_slots.to_string()),
-            (
-                "wait for tomorrow's quota",
-                plan.wait_for_quota.to_string(),
-            ),
+            ("wait for tomorrow's quota", plan.wait_for_quota.to_string()),
             ("target branch", plan.target.to_string()),
             ("integration branch", plan.branch.to_string()),
             ("personas at", plan.personas_at.to_string()),
@@ -78,7 +75,10 @@ pub(super) fn sprint(sprint: &SprintView) -> Answer {
         ("repository", sprint.repo.to_string()),
         ("target branch", sprint.target.to_string()),
         ("integration branch", sprint.branch.to_string()),
-        ("pull request", or_empty(woven.map(|it| it.pull.to_string()))),
+        (
+            "pull request",
+            or_empty(woven.map(|it| it.pull.to_string())),
+        ),
         ("woven", or_empty(woven.map(|it| it.commit.to_string()))),
         ("ticks", sprint.ticks.to_string()),
         ("weaves", sprint.weaves.to_string()),
@@ -208,7 +208,9 @@ pub(super) fn why(repo: &RepoName, why: &SprintWhy) -> Answer {
 }
 
 fn waiting(member: &SprintMemberWhy) -> String {
-    let until = member.until.map(|at| format!(" It is waited for until {}.", moment(at)));
+    let until = member
+        .until
+        .map(|at| format!(" It is waited for until {}.", moment(at)));
     format!(
         "- {} ({}): {}{}",
         member.persona,

@@ -268,7 +268,7 @@ fn the_list_of_tools_is_as_it_was_and_small() {
         let more = server().with(&[set]);
         let more: Vec<_> = more.listed().skip(usual.len()).collect();
         let most = match set {
-            Toolset::Insight | Toolset::Inbox | Toolset::Mail => SET_BYTES_MAX,
+            Toolset::Insight | Toolset::Inbox | Toolset::Mail | Toolset::Sprint => SET_BYTES_MAX,
             Toolset::Deliveries => DELIVERIES_BYTES_MAX,
         };
         assert!(bytes(&more) <= most, "{set}: {} bytes", bytes(&more));
@@ -281,7 +281,7 @@ fn a_toolset_is_named_or_the_names_are_told() {
         assert_eq!(set.name().parse(), Ok(set));
     }
     let unknown = "merge!".parse::<Toolset>().unwrap_err();
-    let told = "there is no toolset `merge!`; there are `insight`, `inbox`, `deliveries`, `mail`";
+    let told = "there is no toolset `merge!`; there are `insight`, `inbox`, `deliveries`, `mail`, `sprint`";
     assert_eq!(unknown.to_string(), told);
 }
 

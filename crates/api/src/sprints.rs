@@ -24,6 +24,8 @@ use crate::query::{self, QueryPairs};
 use crate::refusal::Refused;
 use crate::{reach, sources};
 
+pub(crate) use view::glimpse;
+
 /// What stands for the newest sprint.
 const LATEST: &str = "latest";
 

@@ -69,7 +69,7 @@ pub use sources::{
     Sources,
 };
 pub use sprints::{
-    IntegrateSprint, OrderSprint, PlaceView, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintFigures,
+    IntegrateSprint, OrderSprint, PlaceView, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintFigures, SprintGlimpse,
     SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView, SprintWhy, Sprints, StartSprint,
     VerdictView, WeaveView, WovenView,
 };

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::account::{Health, OVERDUE_MAX, PollCounters};
 use domain::delivery;
-use domain::ids::{AccountName, RepoName};
+use domain::ids::{AccountName, RepoName, SprintNumber};
 use domain::job::{self, Attention, EndReason, Job, Phase};
 use domain::policy::Source;
 use domain::redelivery::{self, Log, RedeliveryState};
 use domain::session::SessionState;
+use domain::sprint::Figures;
 use domain::tick::Lease;
 use domain::webhook_activity::{self, WebhookHealth};
 use jiff::{SignedDuration, Timestamp};
@@ -48,6 +49,8 @@ pub struct Status {
     pub pipelines: BTreeMap<String, u64>,
     /// Requirements of sources whose pipeline is on, by their state.
     pub requirements: BTreeMap<String, u64>,
+    /// The newest sprint of each source that has had one.
+    pub sprints: Vec<SprintStatus>,
     /// Accounts.
     pub accounts: Vec<AccountStatus>,
     /// Sources that are paused.
@@ -65,7 +68,22 @@ pub struct Status {
     pub feeds: Vec<WebhookFeedStatus>,
     /// Failed webhook deliveries and their redelivery.
     pub hooks: Vec<HookStatus>,
-    /// How GitHub lets us work.
+    /// The newest sprint of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SprintStatus {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its number.
+    pub number: SprintNumber,
+    /// How far it is, in one word.
+    pub state: String,
+    /// Whether nothing more happens.
+    pub is_over: bool,
+    /// What is counted of it.
+    pub figures: Figures,
+}
+
+/// How GitHub lets us work.
     pub github: GitHubStatus,
     /// What running on AWS has cost today, and may cost.
     pub spending: Spending,
@@ -276,6 +294,29 @@ impl Backend {
         Ok([places, states])
     }
 
+    /// The newest sprint of each source: one read where there has been none, and two where there has.
+    async fn newest_sprints(
+        &self,
+        sources: &[Versioned<Source>],
+    ) -> Result<Vec<SprintStatus>, Error> {
+        let mut newest = Vec::new();
+        for source in sources {
+            let sprint = match self.must_sprint(&source.value.repo, None).await {
+                Ok(found) => found.value,
+                Err(Error::NoSuch { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            newest.push(SprintStatus {
+                state: sprint.state.word().to_owned(),
+                is_over: sprint.is_over(),
+                figures: Figures::of(&sprint),
+                repo: sprint.repo,
+                number: sprint.number,
+            });
+        }
+        Ok(newest)
+    }
+
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
         let found = self.store.accounts().await?;
@@ -307,6 +348,7 @@ impl Backend {
         }
         let deliveries = self.open_places(&mut counts.waits_for).await?;
         let [pipelines, requirements] = self.of_pipelines(&sources).await?;
+        let sprints = self.newest_sprints(&sources).await?;
         let next_due = self.store.records().next_due().await?;
         let now = self.now();
         let ticked = self.store.read::<Lease>(&keys::tick()).await?;
@@ -328,6 +370,7 @@ impl Backend {
             deliveries,
             pipelines,
             requirements,
+            sprints,
             last_tick,
             feeds,
             oldest: self.queue.oldest().await?,

@@ -1,7 +1,7 @@
 //! Sprints in their wire form. Text from others is stripped of anything that looks like a secret.
 
 use client::wire::{
-    PlaceView, SprintFigures, SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView,
+    PlaceView, SprintFigures, SprintGlimpse, SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView,
     SprintWhy, VerdictView, WeaveView, WovenView,
 };
 use domain::ids::{PullRef, RepoName};
@@ -10,6 +10,7 @@ use domain::sprint::{
     Against, Clash, Figures, MemberState, Report, Sprint, SprintMember, Verdict, Woven,
 };
 use engine::sprints::SprintPlan;
+use engine::status::SprintStatus;
 
 use crate::next;
 use crate::view::{self, SHORT_CHARS_MAX};
@@ -66,6 +67,19 @@ pub(super) fn with_reports(found: &Sprint, reports: &[Report]) -> SprintView {
     SprintView {
         reports: reports.iter().map(|it| report(&found.repo, it)).collect(),
         ..sprint(found)
+    }
+}
+
+/// The newest sprint of a source, in short.
+pub(crate) fn glimpse(newest: &SprintStatus) -> SprintGlimpse {
+    SprintGlimpse {
+        repo: newest.repo.clone(),
+        number: newest.number,
+        state: newest.state.clone(),
+        is_over: newest.is_over,
+        ticks: newest.figures.ticks,
+        weaves: newest.figures.weaves,
+        figures: figures(newest.figures),
     }
 }
 

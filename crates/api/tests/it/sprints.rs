@@ -12,6 +12,7 @@ use engine::keys;
 use engine::ports::Clock;
 use engine::readings::ReadPersonas;
 use engine::work::Work as Message;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::deliveries::has_agent;
@@ -297,6 +298,28 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     for at in ["49", "latest/why"] {
         let path = format!("/api/sprints/acme/other/{at}");
         assert_eq!(world.get(&path).await.code(404), "no_such_sprint");
+    }
+}
+
+#[tokio::test]
+async fn the_newest_sprint_of_a_source_is_counted() {
+    let world = world().await;
+    let none = world.get("/status").await.ok(200);
+    assert_eq!(none["sprints"], json!([]));
+    start(&world, &["curator", "refactor"]).await;
+    world.clock.advance(SignedDuration::from_secs(2));
+    let status = world.get("/status").await.ok(200);
+    let told = &status["sprints"][0];
+    assert_eq!((&told["repo"], &told["number"]), (&json!("acme/shop"), &json!(50)));
+    assert_eq!(told["state"], "working");
+    assert_eq!(told["figures"]["members"], 2);
+    let figures = world.get("/metrics").await.text;
+    for line in [
+        "gaffer_sprint_ticks{repo=\"acme/shop\",state=\"working\"} 1",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"all\"} 2",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"integrated\"} 0",
+    ] {
+        assert!(figures.contains(line), "{figures}");
     }
 }
 

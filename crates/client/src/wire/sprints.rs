@@ -168,6 +168,27 @@ pub struct SprintMemberView {
     pub since: Timestamp,
 }
 
+/// The newest sprint of a source, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SprintGlimpse {
+    /// The repository.
+    #[schemars(with = "form::RepoName")]
+    pub repo: RepoName,
+    /// Its number.
+    #[schemars(with = "form::SprintNumber")]
+    pub number: SprintNumber,
+    /// How far it is.
+    pub state: String,
+    /// Whether nothing more happens.
+    pub is_over: bool,
+    /// How often it went on to work, weave or mend.
+    pub ticks: u32,
+    /// How many weaves were asked for.
+    pub weaves: u32,
+    /// What is counted of it.
+    pub figures: SprintFigures,
+}
+
 /// What is counted of a sprint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SprintFigures {

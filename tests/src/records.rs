@@ -8,7 +8,7 @@ use domain::effect::{Effect, RestoreGap};
 use domain::event::Event;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
-use domain::ids::{DeliveryId, JobId, PipelineId, RepoName};
+use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, SprintNumber};
 use domain::intake::Intake;
 use domain::job::Job;
 use domain::mail::{Counters, Message, Page};
@@ -18,6 +18,7 @@ use domain::policy::Source;
 use domain::pull::Lane;
 use domain::redelivery::RedeliveryState;
 use domain::schedule::Schedule;
+use domain::sprint::{Report, Sprint};
 use domain::token::Token;
 use domain::wake::Wake;
 use domain::webhook_activity::WebhookActivity;
@@ -27,7 +28,9 @@ use engine::jobs::adoption::Adoption;
 use engine::keys;
 use engine::mail::IdempotentMail;
 use engine::ports::Key;
-use engine::readings::{ReadCounter, ReadIssue, ReadMessages, SessionCheck, TranscriptPage};
+use engine::readings::{
+    ReadCounter, ReadIssue, ReadMessages, ReadPersonas, SessionCheck, TranscriptPage,
+};
 use engine::settings::{
     Agent, AppSetup, Budgets, Installation, Merges, PatchPage, ReadArtifacts, Switches,
     TrackedPull, Upstreams,
@@ -99,6 +102,7 @@ kinds! {
     Notes "notes",
     Once "once",
     Outbox "outbox",
+    Personas "personas",
     Pipeline "pipeline",
     PipelineTurn "pipeline-turn",
     Pull "pull",
@@ -110,6 +114,9 @@ kinds! {
     Session "session",
     Slots "slots",
     Source "source",
+    Sprint "sprint",
+    SprintTurn "sprint-turn",
+    SprintWeave "sprint-weave",
     Switches "switches",
     Tick "tick",
     Token "token",
@@ -167,6 +174,7 @@ impl Kind {
             Self::Merges => again::<Merges>(it),
             Self::Once => again::<IdempotentOrder>(it),
             Self::Outbox => again::<Work>(it),
+            Self::Personas => again::<ReadPersonas>(it),
             Self::Pipeline => again::<Pipeline>(it),
             Self::PipelineTurn => again::<PipelineId>(it),
             Self::Pull => again::<TrackedPull>(it),
@@ -177,6 +185,9 @@ impl Kind {
             Self::Schedule => again::<Schedule>(it),
             Self::Slots => again::<Slots>(it),
             Self::Source => again::<Source>(it),
+            Self::Sprint => again::<Sprint>(it),
+            Self::SprintTurn => again::<SprintNumber>(it),
+            Self::SprintWeave => again::<Report>(it),
             Self::Switches => again::<Switches>(it),
             Self::Upstreams => again::<Upstreams>(it),
             Self::Usage => again::<Consumption>(it),
@@ -190,7 +201,8 @@ fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_jso
 }
 
 /// The records of an aggregate, by the prefix of their sort key.
-const BELOW: [(&str, Kind); 21] = [
+const BELOW: [(&str, Kind); 22] = [
+    ("WEAVE#", Kind::SprintWeave),
     (keys::MAIL_BOX, Kind::MailBox),
     (keys::MAIL_LOG, Kind::MailLine),
     (keys::MAIL_PAGE, Kind::MailPage),
@@ -215,7 +227,10 @@ const BELOW: [(&str, Kind); 21] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 34] = [
+const AGGREGATES: [(&str, Kind); 37] = [
+    (keys::SPRINT, Kind::Sprint),
+    ("LEASE#sprint#", Kind::SprintTurn),
+    ("PERSONAS#", Kind::Personas),
     (keys::MAIL, Kind::Mail),
     ("JOB#", Kind::Job),
     (keys::DELIVERY, Kind::Delivery),

@@ -204,6 +204,8 @@ impl Town {
                     | Work::Delivery { .. }
                     | Work::Pipeline { .. }
                     | Work::Requirement { .. }
+                    | Work::Sprint { .. }
+                    | Work::Personas { .. }
                     | Work::Schedule { .. }
                     | Work::Transcript { .. }
                     | Work::Intake { .. }

@@ -1,5 +1,6 @@
 //! Pull requests of a repository on GitHub, woven without a clone and without a running Gaffer.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,7 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Rep
         base,
         numbers,
         order: order(args.order),
+        known: BTreeMap::new(),
     };
     let weaver = Weaver {
         pulls: &reader,
@@ -52,6 +54,7 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Rep
                 default,
                 branch: branch.clone(),
                 pull: args.pull,
+                words: None,
             };
             Some(push((&weaver, client), &woven, &to).await?)
         }

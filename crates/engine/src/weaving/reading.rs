@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName};
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use weave::member::Change;
 use weave::tree::{BlobId, Contents, Tree};
@@ -77,25 +78,10 @@ impl Weaver<'_> {
                 Err(skip) => skipped.push(Skipped { number, skip }),
             }
         }
-        let read = stream::iter(open).map(|(number, facts)| async move {
-            let between = (base, &facts.head.sha);
-            let parted = match self.git.merge_base(&ask.repo, between).await {
-                Ok(parted) => parted,
-                Err(failure) if failure.class == FailureClass::NotFound => {
-                    return Ok(Err(Skipped {
-                        number,
-                        skip: Skip::Unrelated,
-                    }));
-                }
-                Err(failure) => return Err(failure),
-            };
-            Ok::<_, Failure>(Ok(Candidate {
-                number,
-                head: facts.head.sha,
-                parted,
-            }))
-        });
-        let read: Vec<_> = read.buffered(READS_AT_ONCE).try_collect().await?;
+        let read = open
+            .into_iter()
+            .map(|(number, facts)| self.candidate(ask, base, (number, facts.head.sha)).boxed());
+        let read = at_once(read.collect()).await?;
         let mut candidates = Vec::new();
         for read in read {
             match read {
@@ -104,6 +90,27 @@ impl Weaver<'_> {
             }
         }
         Ok((candidates, skipped))
+    }
+
+    /// Where a pull request began, or why it takes no part.
+    async fn candidate(
+        &self,
+        ask: &Ask,
+        base: &CommitSha,
+        (number, head): (u64, CommitSha),
+    ) -> Result<Result<Candidate, Skipped>, Failure> {
+        match self.git.merge_base(&ask.repo, (base, &head)).await {
+            Ok(parted) => Ok(Ok(Candidate {
+                number,
+                head,
+                parted,
+            })),
+            Err(failure) if failure.class == FailureClass::NotFound => Ok(Err(Skipped {
+                number,
+                skip: Skip::Unrelated,
+            })),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// The pull requests themselves, or why one takes no part.
@@ -117,7 +124,7 @@ impl Weaver<'_> {
             share: Share::Common,
             depth: ReadDepth::Outline,
         };
-        let read = stream::iter(numbers).map(|number| async move {
+        let read = numbers.iter().map(|number| async move {
             match self.pulls.facts(&pull(repo, *number), reading, now).await {
                 Ok(facts) => {
                     let skip = Skip::of(&facts);
@@ -129,7 +136,7 @@ impl Weaver<'_> {
                 Err(failure) => Err(failure),
             }
         });
-        read.buffered(READS_AT_ONCE).try_collect().await
+        at_once(read.map(FutureExt::boxed).collect()).await
     }
 
     /// The trees of the branch and of each pull request where it began and where it ends, each once.
@@ -141,7 +148,7 @@ impl Weaver<'_> {
     ) -> Result<Trees, Failure> {
         let ends = candidates.iter().flat_map(|it| [&it.parted, &it.head]);
         let commits: BTreeSet<&CommitSha> = ends.chain([base]).collect();
-        let read = stream::iter(commits).map(|commit| async move {
+        let read = commits.into_iter().map(|commit| async move {
             match self.git.entries(repo, commit).await {
                 Ok(tree) => Ok((commit.clone(), Ok(tree))),
                 // A tree that is not listed to the end is that of a pull request that is too large.
@@ -151,8 +158,8 @@ impl Weaver<'_> {
                 Err(failure) => Err(failure),
             }
         });
-        let trees = read.buffered(READS_AT_ONCE).try_collect().await?;
-        Ok(Trees(trees))
+        let trees = at_once(read.map(FutureExt::boxed).collect()).await?;
+        Ok(Trees(trees.into_iter().collect()))
     }
 
     /// The diffs of pull requests by number: from where each began to where it ends.
@@ -161,7 +168,7 @@ impl Weaver<'_> {
         repo: &RepoName,
         asked: Vec<(u64, &CommitSha, &CommitSha)>,
     ) -> Result<Vec<(u64, Option<Vec<u8>>)>, Failure> {
-        let read = stream::iter(asked).map(|(number, from, to)| async move {
+        let read = asked.into_iter().map(|(number, from, to)| async move {
             match self.git.diff(repo, (from, to)).await {
                 Ok(diff) => Ok((number, diff)),
                 // Without it the texts are merged.
@@ -169,7 +176,7 @@ impl Weaver<'_> {
                 Err(failure) => Err(failure),
             }
         });
-        read.buffered(READS_AT_ONCE).try_collect().await
+        at_once(read.map(FutureExt::boxed).collect()).await
     }
 
     /// The contents of blobs; one that is too large or not there is left out, and conflicts where it is needed.
@@ -178,7 +185,7 @@ impl Weaver<'_> {
         repo: &RepoName,
         ids: &BTreeSet<BlobId>,
     ) -> Result<Contents, Failure> {
-        let read = stream::iter(ids).map(|id| async move {
+        let read = ids.iter().map(|id| async move {
             match self.git.blob(repo, *id).await {
                 Ok(bytes) => Ok(Some((*id, bytes))),
                 Err(failure) => match failure.class {
@@ -194,7 +201,13 @@ impl Weaver<'_> {
                 },
             }
         });
-        let read: Vec<_> = read.buffered(READS_AT_ONCE).try_collect().await?;
+        let read = at_once(read.map(FutureExt::boxed).collect()).await?;
         Ok(read.into_iter().flatten().collect())
     }
+}
+
+/// Waits for all, some at a time, and answers them in their order.
+async fn at_once<T>(reads: Vec<BoxFuture<'_, Result<T, Failure>>>) -> Result<Vec<T>, Failure> {
+    let reads = stream::iter(reads).buffered(READS_AT_ONCE);
+    reads.try_collect().await
 }

@@ -174,6 +174,7 @@ async fn a_head_that_moved_is_seen_before_anything_is_pushed() {
         base: name("main"),
         numbers: numbers.clone(),
         order: Order::Planned,
+        known: std::collections::BTreeMap::new(),
     };
     let woven = weaver.weave(&ask, stage.clock.now()).await.unwrap();
     assert_eq!(woven.woven.tree.len(), FILES.len() + 2);

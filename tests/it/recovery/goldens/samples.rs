@@ -6,6 +6,7 @@ mod mail;
 mod pipelines;
 mod pulls;
 mod settings;
+mod sprints;
 
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::{
@@ -62,6 +63,7 @@ impl Samples {
         let job = jobs::job(Origin::Created, queued());
         let pull = pulls::bare(PullPhase::Open);
         pipelines::put(&mut samples, &source, (&job, &pull));
+        sprints::put(&mut samples, &job);
         samples.put_effects();
         samples.put_events();
         samples.put_work();
@@ -188,7 +190,9 @@ impl Samples {
     }
 
     fn put_work(&mut self) {
-        for (n, work) in (1..).zip(works().into_iter().chain(pipelines::works())) {
+        let all = works().into_iter().chain(pipelines::works());
+        let all = all.chain(sprints::works());
+        for (n, work) in (1..).zip(all) {
             let id = ulid::Ulid::from_parts(0, n);
             self.put(keys::out("JOB#x", &id), &work);
         }
@@ -300,6 +304,11 @@ fn occurrences() -> Vec<Occurrence> {
             from: "curator".parse().expect("a persona"),
             message: "42".parse().expect("a number"),
             words: "Which database?".to_owned(),
+        },
+        Occurrence::Sprint {
+            repo: "acme/shop".parse().expect("a repository"),
+            sprint: sprints::number(),
+            words: "Sprint 50 is done.".to_owned(),
         },
         Occurrence::Test,
     ]

@@ -27,6 +27,10 @@ use domain::policy::{Answerer, MergeMethod, MergePolicy, PlanApproval, Source};
 use domain::pull::{DeliveryHint, OwnOutcome, PullPhase};
 use domain::redelivery::{Log, LogStatus, RedeliveryState};
 use domain::session::SessionState;
+use domain::sprint::{
+    Against, MemberState as SprintMemberState, Report, Sprint, SprintState,
+    Verdict as WeaveVerdict, Way,
+};
 use domain::token::{Scope, Token};
 use domain::wake::{Channel, Wake, WakeState};
 use engine::readings::{ReadMessages, TranscriptPage};
@@ -79,7 +83,7 @@ words! {
     Origin { Created, Adopted, Proposed }
     Phase { Queued, Creating, Watching, Proposed, Ended }
     Attention { None, Expecting, Question, Plan, Answered }
-    EndReason { Merged, PullClosed, Completed, Failed, Lost, Refused, Left, Cancelled }
+    EndReason { Merged, Woven, PullClosed, Completed, Failed, Lost, Refused, Left, Cancelled }
     SessionState {
         Unspecified, Queued, Planning, AwaitingPlanApproval, AwaitingUserFeedback, InProgress,
         Paused, Failed, Completed, Other,
@@ -88,7 +92,7 @@ words! {
     PullState { Open, Closed, Merged }
     Judgement { Merge, Wait, Refuse, Conflict }
     Reason {
-        NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, DeliveryNotInVerify, VerdictOfAnotherHead, Paused,
+        NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, DeliveryNotInVerify, VerdictOfAnotherHead, Woven, Paused,
         ObserveOnly, DailyCap, SessionWorking, SessionFailed, JobCancelled, Draft, WrongBase, Stacked,
         BlockingLabel, ProtectedPath, PlanUnreviewed, UnexpectedPush, MergeableUnknown, Conflict, ChangesRequested,
         ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,
@@ -97,7 +101,7 @@ words! {
     }
     MissingChecksCause { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
     MergeInput { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
-    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Delivery, Mail, Test }
+    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Delivery, Mail, Sprint, Test }
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
@@ -109,7 +113,7 @@ words! {
     Scope { Read, Write, Admin }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
     Work {
-        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Pipeline, Requirement, Schedule, Transcript, Intake, Issue, Redelivery,
+        Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Pipeline, Requirement, Schedule, Sprint, Personas, Transcript, Intake, Issue, Redelivery,
     }
     Log { App, Repo }
     LogStatus { Read, NoHook, Forbidden, Unread }
@@ -117,7 +121,7 @@ words! {
     AppSetup { Asked, Made, Stored }
     Health { Working, Throttled, Unreachable, Unauthorized }
     AccessProblemKind { SignIn, Blocked, Missing, Replaced, Moved }
-    MergePolicy { Human, OnGreen }
+    MergePolicy { Human, OnGreen, Integration }
     MergeMethod { Merge, Squash, Rebase }
     PlanApproval { Auto, Agent, Human; Delivery }
     Answerer { Agent, Nudge, Human }
@@ -156,8 +160,15 @@ words! {
     StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }
     MemberState { Working, Merging, Merged, Nothing, Failed }
     RequirementState { Planning, Ready, Implementing, Merged, Tidying, Tidied, Failed }
-    PartWork { Agent, Proposal }
-    RepoAction { Propose, Status, OpenIssue, PutLabel }
+    PartWork { Agent, Proposal, Sprint }
+    SprintState { Working, Integrating, Fixing, Verifying, Done, PartiallyDone, Aborted }
+    SprintMemberState {
+        Waiting, Working, PullOpen, Applied, Conflicted, Rerunning, TimedOut, NoChange, Skipped, Withdrawn, Failed,
+    }
+    Way { Taken, Applied, ThreeWay, Answered }
+    WeaveVerdict { In, Out, Moved, Nothing, Skipped }
+    Against { Members, StaleBase }
+    RepoAction { Propose, Status, OpenIssue, PutLabel, Weave, Unlabel }
     Recipe { Bootstrap, Tidy, Publish, Mock, Clean, Labels }
     OwnOutcome { Passed, Neutral, Failed }
     Exchange { Human, Auto }
@@ -181,11 +192,10 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         Kind::Outbox => of_work(&read(it)),
         Kind::Pipeline => of_pipeline(&read(it)),
         Kind::Requirement => vec![Words::word(&read::<Requirement>(it).state)],
+        Kind::Sprint => of_sprint(&read(it)),
+        Kind::SprintWeave => of_weave(&read(it)),
         Kind::Pull => of_pull(&read(it)),
-        Kind::Reach => {
-            let trouble = read::<RepositoryAccess>(it).trouble;
-            trouble.iter().map(|it| it.obstacle.word()).collect()
-        }
+        Kind::Reach => of_reach(&read(it)),
         Kind::Source => of_source(&read(it)),
         Kind::Wake => {
             let wake: Wake = read(it);
@@ -224,7 +234,9 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Merges
         | Kind::Notes
         | Kind::Once
+        | Kind::Personas
         | Kind::PipelineTurn
+        | Kind::SprintTurn
         | Kind::Readings
         | Kind::Repository
         | Kind::Schedule
@@ -234,6 +246,11 @@ pub(super) fn words_of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Upstreams
         | Kind::Usage => Vec::new(),
     }
+}
+
+fn of_reach(access: &RepositoryAccess) -> Vec<&'static str> {
+    let trouble = access.trouble.iter();
+    trouble.map(|it| it.obstacle.word()).collect()
 }
 
 fn of_hook_log(repair: &RedeliveryState) -> Vec<&'static str> {
@@ -284,7 +301,10 @@ fn of_effect(effect: &Effect) -> Vec<&'static str> {
         match action {
             RepoAction::Propose { recipe, .. } => words.push(recipe.word()),
             RepoAction::Status { outcome, .. } => words.push(outcome.word()),
-            RepoAction::OpenIssue { .. } | RepoAction::PutLabel { .. } => {}
+            RepoAction::OpenIssue { .. }
+            | RepoAction::PutLabel { .. }
+            | RepoAction::Weave { .. }
+            | RepoAction::Unlabel { .. } => {}
         }
     }
     words
@@ -297,6 +317,28 @@ fn of_pipeline(pipeline: &Pipeline) -> Vec<&'static str> {
         words
     };
     pipeline.steps.iter().flat_map(step).collect()
+}
+
+fn of_sprint(sprint: &Sprint) -> Vec<&'static str> {
+    let mut words = vec![Words::word(&sprint.state)];
+    for member in &sprint.members {
+        words.push(Words::word(&member.state));
+        if let SprintMemberState::Applied { way } = &member.state {
+            words.push(Words::word(way));
+        }
+    }
+    words
+}
+
+fn of_weave(report: &Report) -> Vec<&'static str> {
+    let verdicts = report.verdicts.iter().flat_map(|(_, verdict)| {
+        let mut words = vec![verdict.word()];
+        if let WeaveVerdict::Out { against, .. } = verdict {
+            words.push(against.word());
+        }
+        words
+    });
+    verdicts.collect()
 }
 
 fn of_event(event: &Event) -> Vec<&'static str> {

@@ -359,6 +359,7 @@ fn endings() -> Vec<Ending> {
     let reason = || "it would not".to_owned();
     let hows = [
         EndReason::Merged { sha: sha('a') },
+        EndReason::Woven { into: pull_ref() },
         EndReason::PullClosed,
         EndReason::Completed,
         EndReason::Failed { reason: reason() },

@@ -61,6 +61,7 @@ fn phases() -> Vec<PullPhase> {
 pub(super) fn bare(phase: PullPhase) -> Pull {
     Pull {
         delivery: Some("0123456789ab".parse().expect("an id")),
+        sprint: Some(super::sprints::number()),
         pull: pull_ref(),
         job: job_id(),
         session: Some(session_id()),
@@ -194,6 +195,9 @@ fn about_the_pull_request() -> Vec<Reason> {
             phase: domain::delivery::Phase::Review,
         },
         Reason::VerdictOfAnotherHead,
+        Reason::Woven {
+            sprint: super::sprints::number(),
+        },
         Reason::Paused,
         Reason::ObserveOnly,
         Reason::DailyCap {

@@ -211,7 +211,7 @@ pub(super) fn sources() -> [Source; 3] {
     [
         with(Merging::Human, Method::Squash, Plans::Human),
         with(Merging::OnGreen, Method::Merge, Plans::Auto),
-        with(Merging::Human, Method::Rebase, Plans::Agent),
+        with(Merging::Integration, Method::Rebase, Plans::Agent),
     ]
 }
 

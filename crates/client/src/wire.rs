@@ -69,9 +69,9 @@ pub use sources::{
     Sources,
 };
 pub use sprints::{
-    IntegrateSprint, OrderSprint, PlaceView, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintFigures, SprintGlimpse,
-    SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView, SprintWhy, Sprints, StartSprint,
-    VerdictView, WeaveView, WovenView,
+    IntegrateSprint, OrderSprint, PlaceView, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintFigures,
+    SprintGlimpse, SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView, SprintWhy,
+    Sprints, StartSprint, VerdictView, WeaveView, WovenView,
 };
 pub use workers::{IntakeResult, WorkerView, Workers};
 

@@ -1,8 +1,8 @@
 //! Sprints in their wire form. Text from others is stripped of anything that looks like a secret.
 
 use client::wire::{
-    PlaceView, SprintFigures, SprintGlimpse, SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView,
-    SprintWhy, VerdictView, WeaveView, WovenView,
+    PlaceView, SprintFigures, SprintGlimpse, SprintMemberView, SprintMemberWhy, SprintPlanView,
+    SprintView, SprintWhy, VerdictView, WeaveView, WovenView,
 };
 use domain::ids::{PullRef, RepoName};
 use domain::redact::presentable;

@@ -310,7 +310,10 @@ async fn the_newest_sprint_of_a_source_is_counted() {
     world.clock.advance(SignedDuration::from_secs(2));
     let status = world.get("/status").await.ok(200);
     let told = &status["sprints"][0];
-    assert_eq!((&told["repo"], &told["number"]), (&json!("acme/shop"), &json!(50)));
+    assert_eq!(
+        (&told["repo"], &told["number"]),
+        (&json!("acme/shop"), &json!(50))
+    );
     assert_eq!(told["state"], "working");
     assert_eq!(told["figures"]["members"], 2);
     let figures = world.get("/metrics").await.text;

@@ -68,7 +68,13 @@ pub struct Status {
     pub feeds: Vec<WebhookFeedStatus>,
     /// Failed webhook deliveries and their redelivery.
     pub hooks: Vec<HookStatus>,
-    /// The newest sprint of a source.
+    /// How GitHub lets us work.
+    pub github: GitHubStatus,
+    /// What running on AWS has cost today, and may cost.
+    pub spending: Spending,
+}
+
+/// The newest sprint of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SprintStatus {
     /// The repository.
@@ -81,12 +87,6 @@ pub struct SprintStatus {
     pub is_over: bool,
     /// What is counted of it.
     pub figures: Figures,
-}
-
-/// How GitHub lets us work.
-    pub github: GitHubStatus,
-    /// What running on AWS has cost today, and may cost.
-    pub spending: Spending,
 }
 
 /// How GitHub lets us work.

@@ -8,6 +8,12 @@ use crate::tree::{Tree, TreePath};
 /// The system's folder, on the worker branch.
 pub const SYSTEM: &str = ".jules";
 
+/// The folders of the personas of sprints, on the target branch.
+pub const PERSONAS: &str = ".jules/personas";
+
+/// The mail between personas, on the target branch.
+pub const MAIL: &str = ".jules/mail";
+
 /// The user's folder, on the target branch.
 pub const CONTROL: &str = ".jlo";
 
@@ -94,6 +100,15 @@ impl Layout {
             }
         }
     }
+}
+
+/// Whether a tree holds files of the system, which only the worker branch has: personas and mail lie on the target branch.
+pub fn has_system(tree: &Tree) -> bool {
+    let of_people = |path: &TreePath| {
+        let folders = [PERSONAS, MAIL];
+        folders.iter().any(|folder| path.below(folder).is_some())
+    };
+    tree.below(SYSTEM).any(|(path, _)| !of_people(path))
 }
 
 /// Whether only the newer layout has such a file.
@@ -324,6 +339,20 @@ mod tests {
             Layout::find(&tree(&["src/lib.rs"])),
             Err(LayoutError::Missing)
         );
+    }
+
+    #[test]
+    fn personas_and_mail_make_no_branch_that_of_the_system() {
+        let people = [
+            ".jules/personas/art/prompt.md",
+            ".jules/mail/events.jsonl",
+            ".jlo/config.toml",
+        ];
+        assert!(!has_system(&tree(&people)));
+        for file in [".jules/JULES.md", ".jules/mailbox", ".jules/personas"] {
+            let files = [people[0], file];
+            assert!(has_system(&tree(&files)), "{file}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod kit;
 pub mod layout;
 pub mod migration;
 pub mod mock;
+pub mod persona;
 pub mod pin;
 pub mod prompt;
 pub mod roles;

@@ -6,6 +6,7 @@ use domain::ids::RoleName;
 use domain::layer::Layer;
 use include_dir::{Dir, File, include_dir};
 
+use crate::persona;
 use crate::tree::TreePath;
 
 static ASSETS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/assets");
@@ -37,6 +38,21 @@ pub fn older_template() -> Option<&'static str> {
 /// The first files of the user's folder, in order of path: what a repository begins with below `.jlo/`.
 pub fn control() -> Vec<Asset> {
     placed("jlo")
+}
+
+/// The personas that come with Gaffer, in order of path: what a repository begins with below `.jules/personas/`.
+pub fn personas() -> Vec<Asset> {
+    let folders = ASSETS.get_dir("personas").into_iter().flat_map(Dir::dirs);
+    let placed = folders.filter_map(|folder| {
+        let id = folder.path().file_name()?.to_str()?;
+        let path = persona::path_of(id).parse().ok()?;
+        let file = folder.get_file(folder.path().join("prompt.md"))?;
+        let text = file.contents_utf8()?;
+        Some(Asset { path, text })
+    });
+    let mut placed: Vec<_> = placed.collect();
+    placed.sort_by(|a, b| a.path.cmp(&b.path));
+    placed
 }
 
 /// The files of one folder of assets, below the hidden folder of that name.

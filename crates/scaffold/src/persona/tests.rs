@@ -1,6 +1,9 @@
 //! What is read of a persona's file, what is filled in, and what is refused.
 
+use std::collections::BTreeSet;
+
 use super::*;
+use crate::assets;
 use crate::tree::Mode;
 
 const CURATOR: &str = "\
@@ -247,4 +250,77 @@ fn a_path_names_its_persona() {
         assert_eq!(id_of_path(path), id, "{path}");
     }
     assert_eq!(id_of_path(&path_of("art")), Some("art"));
+}
+
+/// The names of the plan's cycle, in order.
+const PACK: [&str; 23] = [
+    "artisan",
+    "bolt",
+    "builder",
+    "curator",
+    "docs_curator",
+    "essentialist",
+    "forge",
+    "janitor",
+    "maintainer",
+    "organizer",
+    "palette",
+    "refactor",
+    "sapper",
+    "scribe",
+    "sentinel",
+    "shepherd",
+    "sheriff",
+    "simplifier",
+    "steward",
+    "streamliner",
+    "taskmaster",
+    "visionary",
+    "weaver",
+];
+
+#[test]
+fn the_pack_has_twenty_three_personas_of_which_all_but_the_weaver_start() {
+    let pack = assets::personas().into_iter();
+    let tree: Tree = pack
+        .map(|file| (file.path, Entry::text(file.text)))
+        .collect();
+    let personas = read(&tree);
+    assert_eq!(personas.faults, []);
+    let ids: Vec<_> = personas.files.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, PACK);
+    let batch: Vec<_> = personas.batch().map(|it| it.id.as_str()).collect();
+    assert_eq!((batch.len(), batch.contains(&"weaver")), (22, false));
+    let emojis: BTreeSet<_> = personas.files.iter().map(|it| &it.emoji).collect();
+    assert_eq!(emojis.len(), PACK.len(), "two look alike in a list");
+}
+
+#[test]
+fn each_persona_of_the_pack_says_who_it_is_what_to_leave_alone_and_how_to_write() {
+    for file in assets::personas() {
+        let id = id_of_path(file.path.as_str()).unwrap();
+        let persona = parsed(id, file.text);
+        assert!(
+            !persona.description.is_empty() && !persona.emoji.is_empty(),
+            "{id}"
+        );
+        let lines = file.text.lines().count();
+        assert!((15..=36).contains(&lines), "{id} has {lines} lines");
+        let filled = persona.fill("7", "acme/shop");
+        for part in [
+            &format!("You are `{id}` in sprint 7 of acme/shop."),
+            "## What you leave alone",
+            ".jules/mail/outbox/NAME.json",
+        ] {
+            assert!(filled.contains(part), "{id}: {part}");
+        }
+        let example = filled.lines().last().unwrap().trim_matches('`');
+        let mail: serde_json::Value = serde_json::from_str(example).unwrap();
+        let to = mail["to"].as_str().unwrap();
+        assert!(to == "human" || PACK.contains(&to), "{id} writes to {to}");
+        assert!(
+            mail["subject"].is_string() && mail["body"].is_string(),
+            "{id}"
+        );
+    }
 }

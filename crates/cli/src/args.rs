@@ -30,6 +30,7 @@ pub(crate) mod mail;
 pub(crate) mod mcp;
 pub(crate) mod operations;
 pub(crate) mod outside;
+pub(crate) mod persona;
 pub(crate) mod pipeline;
 pub(crate) mod pull;
 pub(crate) mod recovery;
@@ -123,6 +124,9 @@ pub(crate) enum Command {
     /// Roles: who looks at this repository in a layer of several, and when.
     #[command(subcommand, after_help = "Example:\n  gaffer role list")]
     Role(scaffold::RoleCommand),
+    /// Personas: who works in the sprints of this repository, each with a prompt of its own.
+    #[command(subcommand, after_help = "Example:\n  gaffer persona list")]
+    Persona(persona::PersonaCommand),
     /// Setup: what a session's machine gets installed.
     #[command(subcommand, after_help = "Example:\n  gaffer setup list")]
     Setup(scaffold::SetupCommand),
@@ -251,6 +255,7 @@ impl Command {
             | Self::Sandbox(_)
             | Self::Scaffold(_)
             | Self::Role(_)
+            | Self::Persona(_)
             | Self::Setup(_)
             | Self::Exchange(_)
             | Self::Workflow(scaffold::WorkflowCommand::Generate { .. })

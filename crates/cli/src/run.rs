@@ -132,6 +132,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Delivery(args) => Box::pin(delivery::run(*args, &here()?, json)).await?,
         Command::Scaffold(command) => return scaffold::run(&command, json),
         Command::Role(command) => return scaffold::role(&command, json),
+        Command::Persona(command) => return scaffold::persona(&command, json),
         Command::Setup(command) => scaffold::setup(&command)?,
         Command::Exchange(args) => return Box::pin(pipeline::exchange(args, here, json)).await,
         Command::Labels(args) => return Box::pin(pipeline::labels(args, &here()?, json)).await,

@@ -7,6 +7,7 @@ mod examine;
 mod exchange;
 mod init;
 mod migrate;
+mod persona;
 mod place;
 mod preview;
 mod role;
@@ -19,6 +20,7 @@ use std::env;
 use ::scaffold::kit::Runner;
 use anyhow::{Context, Result};
 
+use crate::args::persona::PersonaCommand;
 use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand};
 use crate::git::Git;
 use crate::render::{self, Answer};
@@ -49,6 +51,11 @@ pub(crate) fn run(command: &ScaffoldCommand, as_json: bool) -> Result<()> {
 /// Runs one of the commands about roles.
 pub(crate) fn role(command: &RoleCommand, as_json: bool) -> Result<()> {
     role::run(&here()?, command, as_json)
+}
+
+/// Runs one of the commands about personas.
+pub(crate) fn persona(command: &PersonaCommand, as_json: bool) -> Result<()> {
+    persona::run(command, as_json)
 }
 
 /// Runs one of the commands about tools.

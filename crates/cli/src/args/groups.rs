@@ -38,8 +38,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Repositories and accounts",
         &[
-            "source", "scaffold", "role", "setup", "exchange", "labels", "workflow", "account",
-            "github", "secret", "token",
+            "source", "scaffold", "role", "persona", "setup", "exchange", "labels", "workflow",
+            "account", "github", "secret", "token",
         ],
     ),
     (

@@ -4,14 +4,12 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use ::scaffold::layout::MAIL;
 use anyhow::{Context, Result};
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
 use crate::scaffold::must_be_inside;
-
-/// The folder of mail, from the root of a repository.
-const FOLDER: &str = ".jules/mail";
 
 /// The log in it.
 const LOG: &str = "events.jsonl";
@@ -49,7 +47,7 @@ impl Place {
     pub(super) fn find(from: &Path) -> Self {
         for folder in from.ancestors() {
             let is_repository = folder.join(".git").exists();
-            if folder.join(FOLDER).exists() || is_repository {
+            if folder.join(MAIL).exists() || is_repository {
                 let root = folder.to_owned();
                 return Self { root };
             }
@@ -74,12 +72,12 @@ impl Place {
     }
 
     fn folder(&self) -> PathBuf {
-        self.root.join(FOLDER)
+        self.root.join(MAIL)
     }
 
     /// Makes the folder.
     pub(super) fn make(&self) -> Result<()> {
-        must_be_inside(&self.root, FOLDER)?;
+        must_be_inside(&self.root, MAIL)?;
         let folder = self.folder();
         fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))
     }
@@ -87,7 +85,7 @@ impl Place {
     /// Waits for the lock; `None` where there is no mail. The lock is that of the folder, since a rebuild replaces the log.
     pub(super) fn hold(&self, how: Hold) -> Result<Option<Held>> {
         for name in [LOG, BACKUPS, REJECTED] {
-            must_be_inside(&self.root, &format!("{FOLDER}/{name}"))?;
+            must_be_inside(&self.root, &format!("{MAIL}/{name}"))?;
         }
         let doing = || format!("locking {}", self.folder().display());
         let folder = match File::open(self.folder()) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::scaffold::doctor::{self, Circumstances, Finding, Level};
-use ::scaffold::layout::{CONTROL, SYSTEM};
+use ::scaffold::layout::{CONTROL, SYSTEM, has_system};
 use ::scaffold::prompt::Trees;
 use ::scaffold::tree::Tree;
 use anyhow::{Context, Result};
@@ -53,11 +53,11 @@ impl Seen {
         let mut tip = git.tip(&worker)?;
         if let Some(revision) = &args.revision {
             let asked = git.must_commit(revision)?;
-            if git.tree(&asked, &[SYSTEM])?.is_empty() {
+            if has_system(&git.tree(&asked, &[SYSTEM])?) {
+                tip = Some(asked);
+            } else {
                 // A revision of what people own.
                 control = git.tree(&asked, &[CONTROL])?;
-            } else {
-                tip = Some(asked);
             }
         }
         let system = match &tip {

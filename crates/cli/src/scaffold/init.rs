@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use ::scaffold::assets;
-use ::scaffold::layout::{CONTROL, SYSTEM};
+use ::scaffold::layout::{CONTROL, SYSTEM, has_system};
 use ::scaffold::pin::PIN;
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -59,7 +59,7 @@ pub(super) fn must_be_apart(git: &Git) -> Result<()> {
     let branch = git.branch()?;
     let is_worker = branch.as_deref() == Some(worker.as_str());
     let has_system = match git.commit("HEAD")? {
-        Some(head) => git.tree(&head, &[SYSTEM])?.has_folder(SYSTEM),
+        Some(head) => has_system(&git.tree(&head, &[SYSTEM])?),
         None => false,
     };
     if !is_worker && !has_system {

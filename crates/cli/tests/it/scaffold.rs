@@ -6,6 +6,7 @@ mod examined;
 mod exchange;
 mod later;
 mod older;
+mod personas;
 mod previews;
 pub(crate) mod repository;
 mod roles;

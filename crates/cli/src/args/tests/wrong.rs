@@ -104,6 +104,7 @@ const REPO: &[(&str, Kind)] = &[("repo", Strict)];
 const URL: &[(&str, Kind)] = &[("url", Strict)];
 const NOTIFY: &[(&str, Kind)] = &[("notify", Strict)];
 const FILE: &[(&str, Kind)] = &[("file", Place)];
+const DIR: &[(&str, Kind)] = &[("dir", Place)];
 const CONFIG: &[(&str, Kind)] = &[("config", Place)];
 const ROLE: &[(&str, Kind)] = &[("layer", Strict), ("role", Strict)];
 const PERSONA: &[(&str, Kind)] = &[("persona", Strict)];
@@ -365,6 +366,11 @@ const ROWS: &[Row] = &[
     ("role list", &[&[("layer", Strict)]]),
     ("role show", &[ROLE]),
     ("role validate", &[ROLE]),
+    ("persona", &[]),
+    ("persona init", &[DIR]),
+    ("persona list", &[DIR]),
+    ("persona show", &[ID, DIR]),
+    ("persona validate", &[DIR]),
     ("setup", &[]),
     ("setup gen", &[]),
     ("setup list", &[&[("detail", Words)]]),

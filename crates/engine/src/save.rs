@@ -148,7 +148,7 @@ impl Backend {
             unit.enqueue(&rest.pk, Work::Delivery { id });
         }
         let before = found.map(|found| &found.value);
-        if let Some(work) = Self::seen_by_pipeline(before, job) {
+        for work in Self::seen_by_pipeline(before, job) {
             unit.enqueue(&rest.pk, work);
         }
         if found.is_none() {

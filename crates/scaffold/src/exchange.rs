@@ -52,6 +52,44 @@ pub fn requirements(tree: &Tree, paths: &Paths) -> Vec<FoundRequirement> {
         .collect()
 }
 
+/// Why a file that a person named is no requirement.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoRequirement {
+    /// It does not lie where requirements do.
+    #[error("`{path}` is no requirement: they are `.yml` files below `{folder}/`")]
+    Outside {
+        /// What was named.
+        path: String,
+        /// Where requirements lie.
+        folder: &'static str,
+    },
+    /// It is not there.
+    #[error("`{0}` is not there: `gaffer exchange inspect` lists the requirements")]
+    Missing(String),
+    /// It does not say what a requirement says.
+    #[error("`{0}` cannot be read as a requirement: `gaffer scaffold doctor` says why")]
+    Unreadable(String),
+}
+
+/// The requirement that a person named by its file.
+///
+/// # Errors
+/// When there is none in that file.
+pub fn named(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement, NoRequirement> {
+    let shown = || presentable(name, TITLE_CHARS_MAX);
+    let path = name.parse().ok();
+    let path: Option<TreePath> = path.filter(|path| paths.holds_requirement(path));
+    let path = path.filter(|path| path.as_str().ends_with(".yml"));
+    let path = path.ok_or_else(|| NoRequirement::Outside {
+        path: shown(),
+        folder: paths.requirements,
+    })?;
+    if !tree.has(path.as_str()) {
+        return Err(NoRequirement::Missing(shown()));
+    }
+    requirement(tree, paths, &path).ok_or_else(|| NoRequirement::Unreadable(shown()))
+}
+
 /// One requirement, if its file can be read.
 pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundRequirement> {
     let node = parsed(tree, path)?;

@@ -1,5 +1,6 @@
 //! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
 
+mod cleaning;
 mod gates;
 mod innovators;
 mod labels;

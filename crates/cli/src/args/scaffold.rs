@@ -72,7 +72,7 @@ pub(crate) struct RunArgs {
     pub(crate) branch: Option<BranchName>,
 
     /// Run nothing: print the prompt, and what is in it on stderr.
-    #[arg(long, conflicts_with = "mock")]
+    #[arg(long, conflicts_with_all = ["mock", "keep_files"])]
     pub(crate) prompt_preview: bool,
 
     /// Wait for the end of the run, and print each step as it ends.
@@ -108,6 +108,10 @@ pub(crate) struct LayerArgs {
 
     #[command(flatten)]
     pub(crate) on: OnGithub,
+
+    /// Leave the files of the requirement where they are after the merge, for the implementer.
+    #[arg(long, alias = "no-cleanup", conflicts_with = "mock")]
+    pub(crate) keep_files: bool,
 
     /// A trial run of this name, which holds `mock`: no session runs, and Gaffer makes up what it would have written.
     #[arg(long, value_name = "TAG")]
@@ -248,10 +252,10 @@ pub(crate) enum ExchangeCommand {
         after_help = "Examples:\n  gaffer exchange publish-proposals\n  gaffer exchange publish-proposals --repo acme/shop --wait"
     )]
     PublishProposals(ExchangeRun),
-    /// Remove what trial runs made.
+    /// Remove a requirement, or what trial runs made.
     #[command(
         subcommand,
-        after_help = "Example:\n  gaffer exchange clean mock --tag mock-1"
+        after_help = "Examples:\n  gaffer exchange clean requirement .jules/exchange/requirements/k3v9qd-slow-search.yml\n  gaffer exchange clean mock --tag mock-1"
     )]
     Clean(CleanCommand),
 }
@@ -259,6 +263,18 @@ pub(crate) enum ExchangeCommand {
 /// `gaffer exchange clean`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CleanCommand {
+    /// Remove the file of a requirement, with the events that led to it, by one pull request.
+    #[command(
+        after_help = "Example:\n  gaffer exchange clean requirement .jules/exchange/requirements/k3v9qd-slow-search.yml --wait"
+    )]
+    Requirement {
+        /// Its file on the worker branch.
+        #[arg(value_name = "PATH", value_parser = tree_path)]
+        path: TreePath,
+
+        #[command(flatten)]
+        run: ExchangeRun,
+    },
     /// Close the open pull requests of a trial run, delete their branches, and remove the files that were merged.
     #[command(after_help = "Example:\n  gaffer exchange clean mock --tag mock-1 --wait")]
     Mock {

@@ -31,6 +31,7 @@ pub(super) async fn begin(
             .map(|path| path.as_str().to_owned()),
         task: args.task,
         mock: args.mock,
+        keep_files: args.keep_files,
         ..StartPipeline::whole(repo.clone())
     };
     let begun = client.start_pipeline(&wanted).await;

@@ -47,6 +47,13 @@ pub struct StartPipeline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::MockTag>")]
     pub clean: Option<MockTag>,
+    /// The file of a requirement that is removed, with the events that led to it. Nothing else can be asked for with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::pipeline::ASK_CHARS_MAX))]
+    pub clean_requirement: Option<String>,
+    /// Whether the files of the requirement stay after the merge, for an implementer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_files: bool,
 }
 
 impl StartPipeline {
@@ -61,6 +68,8 @@ impl StartPipeline {
             task: None,
             mock: None,
             clean: None,
+            clean_requirement: None,
+            keep_files: false,
         }
     }
 }

@@ -30,6 +30,9 @@ pub struct PipelineAsk {
     /// The trial run that it is, or that it removes: no session runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mock: Option<MockTag>,
+    /// Whether the files of the requirement stay after the merge.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub keep_files: bool,
 }
 
 /// Why what a run is asked to do does not go together.
@@ -44,6 +47,9 @@ pub enum OddAsk {
     /// It would otherwise depend on the settings which requirements are implemented.
     #[error("the implementer works on one requirement: name its file")]
     NoRequirement,
+    /// Only what is implemented leaves files behind.
+    #[error("the {0} implements nothing, so no files go after it: leave it out")]
+    KeepFiles(Layer),
 }
 
 impl PipelineAsk {
@@ -57,6 +63,9 @@ impl PipelineAsk {
         };
         if self.role.is_some() && layer.cast() == Cast::Single {
             return Err(OddAsk::Role(layer));
+        }
+        if self.keep_files && layer != Layer::Implementer {
+            return Err(OddAsk::KeepFiles(layer));
         }
         match (layer, &self.requirement) {
             (Layer::Implementer, None) => Err(OddAsk::NoRequirement),
@@ -192,6 +201,19 @@ mod tests {
         assert_eq!(file, Err(OddAsk::Requirement(Layer::Decider)));
         let none = ask(Layer::Implementer, None, None);
         assert_eq!(none, Err(OddAsk::NoRequirement));
+    }
+
+    #[test]
+    fn only_an_implementer_may_keep_files() {
+        let ask = |layer| PipelineAsk {
+            layer: Some(layer),
+            requirement: Some("x.yml".to_owned()),
+            keep_files: true,
+            ..PipelineAsk::default()
+        };
+        assert_eq!(ask(Layer::Implementer).check(), Ok(()));
+        let planner = ask(Layer::Planner).check();
+        assert_eq!(planner, Err(OddAsk::KeepFiles(Layer::Planner)));
     }
 
     #[test]

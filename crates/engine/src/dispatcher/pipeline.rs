@@ -1,6 +1,7 @@
 //! A run of a pipeline: plans its next step, asks for the jobs of the present one, and reads how they are.
 
 mod asked;
+mod cleaning;
 mod members;
 mod planning;
 mod prompts;

@@ -28,20 +28,21 @@ impl Backend {
         Ok(changes.then_some(delivery))
     }
 
-    /// The run or the requirement that a job works for, if what it can see of the job changes.
-    pub(super) fn seen_by_pipeline(before: Option<&Job>, job: &Job) -> Option<Work> {
-        let part = job.part.as_ref()?;
-        if before.map(pipeline::sight) == Some(pipeline::sight(job)) {
-            return None;
-        }
-        match (&part.pipeline, &part.work) {
-            (Some(id), _) => Some(Work::Pipeline { id: id.clone() }),
-            (None, PartWork::Proposal { requirement }) => Some(Work::Requirement {
-                repo: job.repo.clone(),
-                id: requirement.clone()?,
-            }),
-            (None, PartWork::Agent(_)) => None,
-        }
+    /// The run and the requirement that a job works for, if what they can see of the job changes.
+    pub(super) fn seen_by_pipeline(before: Option<&Job>, job: &Job) -> impl Iterator<Item = Work> {
+        let changes = before.map(pipeline::sight) != Some(pipeline::sight(job));
+        let part = job.part.as_ref().filter(|_| changes);
+        let run = part.and_then(|part| part.pipeline.clone());
+        let requirement = part.and_then(|part| match &part.work {
+            PartWork::Proposal { requirement } => requirement.clone(),
+            PartWork::Agent(_) => None,
+        });
+        let requirement = requirement.map(|id| Work::Requirement {
+            repo: job.repo.clone(),
+            id,
+        });
+        let run = run.map(|id| Work::Pipeline { id });
+        run.into_iter().chain(requirement)
     }
 
     /// The delivery of a pull request, if what it can see of that changes.

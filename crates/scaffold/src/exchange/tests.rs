@@ -127,3 +127,25 @@ fn a_proposal_becomes_an_issue_that_calls_no_one() {
             .contains("## Impact surface\n\n- docs\n- code\n\n")
     );
 }
+
+#[test]
+fn a_requirement_is_named_by_a_file_of_its_folder() {
+    let broken = ".jules/exchange/requirements/broken.yml";
+    let ready = ".jules/exchange/requirements/abc123-retry.yml";
+    let event = ".jules/exchange/events/decided/aaa111-slow.yml";
+    let files = tree(&[(ready, READY), (broken, "id: [\n"), (event, "id: aaa111\n")]);
+    let found = named(&files, &EXCHANGE, ready).unwrap();
+    assert_eq!(found.reference.events, [event]);
+    for (path, why) in [
+        (event, "is no requirement"),
+        (".jlo/config.toml", "is no requirement"),
+        (".jules/exchange/requirements/../events/decided/aaa111-slow.yml", "is no requirement"),
+        (".jules/exchange/requirements/deep/abc123.yml", "is no requirement"),
+        (".jules/exchange/requirements/.gitkeep", "is no requirement"),
+        (".jules/exchange/requirements/none.yml", "is not there"),
+        (broken, "cannot be read"),
+    ] {
+        let refused = named(&files, &EXCHANGE, path).unwrap_err().to_string();
+        assert!(refused.contains(path) && refused.contains(why), "{refused}");
+    }
+}

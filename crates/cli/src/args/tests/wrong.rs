@@ -373,6 +373,10 @@ const ROWS: &[Row] = &[
     ("exchange publish-proposals", &[REPO, URL, EXCHANGE_RUN]),
     ("exchange clean", &[]),
     (
+        "exchange clean requirement",
+        &[REPO, URL, EXCHANGE_RUN, &[("path", Words)]],
+    ),
+    (
         "exchange clean mock",
         &[REPO, URL, EXCHANGE_RUN, &[("tag", Strict)]],
     ),

@@ -52,7 +52,10 @@ impl Dispatcher {
             StepKind::Layer(layer) => Box::pin(self.plan_layer(pipeline, layer, trees)).await,
             StepKind::Requirements => Box::pin(self.hand_on(pipeline, source, trees)).await,
             StepKind::Proposals => Box::pin(self.plan_publishing(pipeline, trees)).await,
-            StepKind::Clean => Box::pin(self.plan_cleaning(pipeline, trees)).await,
+            StepKind::Clean => match &pipeline.ask.requirement {
+                Some(path) => Box::pin(self.plan_removal(pipeline, path, trees)).await,
+                None => Box::pin(self.plan_cleaning(pipeline, trees)).await,
+            },
             StepKind::Labels => Box::pin(self.plan_labels(pipeline, trees)).await,
         };
         match planned {

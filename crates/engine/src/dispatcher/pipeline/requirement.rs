@@ -270,7 +270,7 @@ impl Dispatcher {
             let noted = self.note_requirement(pipeline, found, state, |known, found, now| {
                 let seen = known.seen(found.clone(), now);
                 match begins && seen.state == RequirementState::Ready {
-                    true => seen.start(seen.keep_files, now),
+                    true => seen.start(seen.keep_files || pipeline.ask.keep_files, now),
                     false => Ok(seen),
                 }
             });

@@ -128,6 +128,7 @@ fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
     let ask = PipelineAsk {
         layer,
         role: wanted.role,
+        stream: wanted.stream,
         requirement: wanted.requirement,
         task: wanted.task,
         mock: wanted.mock,
@@ -148,7 +149,7 @@ fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
             Err(Refused::field("from", "from_and_layer", detail))
         }
         (None, None) if is_of_layer => {
-            let detail = "`layer` has to say which layer the role, the requirement, the task, the trial run or the files that stay are for";
+            let detail = "`layer` has to say which layer the role, the stream, the requirement, the task, the trial run or the files that stay are for";
             Err(Refused::field("layer", "missing_field", detail))
         }
         (None, Some(_)) => {
@@ -169,6 +170,7 @@ fn not_alone(field: &str, what: &str) -> Refused {
 fn of_ask(odd: &OddAsk) -> Refused {
     let field = match odd {
         OddAsk::Role(_) => "role",
+        OddAsk::Stream(_) => "stream",
         OddAsk::Requirement(_) | OddAsk::NoRequirement => "requirement",
         OddAsk::KeepFiles(_) => "keep_files",
     };

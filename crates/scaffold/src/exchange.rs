@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::config::{Config, Scheduled};
-use crate::layout::{CONTROL, Paths, SYSTEM};
+use crate::layout::{CONTROL, Paths, SYSTEM, stream_of};
 use crate::mock;
 use crate::prompt::material;
 use crate::tree::{Tree, TreePath};
@@ -43,13 +43,17 @@ pub fn labels(tree: &Tree, paths: &Paths) -> Vec<Label> {
     material::labels_with_looks(tree, paths)
 }
 
-/// The requirements, in order of path, without those of trial runs. What cannot be read is left out: the doctor names it.
+/// The requirements of all streams, in order of path, without those of trial runs. What cannot be read is left out: the doctor names
+/// it.
 pub fn requirements(tree: &Tree, paths: &Paths) -> Vec<FoundRequirement> {
-    let files = tree.below(paths.requirements).map(|(path, _)| path);
-    let files = files.filter(|path| paths.holds_requirement(path) && is_real(tree, path));
-    files
-        .filter_map(|path| requirement(tree, paths, path))
-        .collect()
+    let of_stream = |paths: Paths| {
+        let files = tree.below(&paths.requirements).map(|(path, _)| path);
+        let files = files.filter(|path| paths.holds_requirement(path) && is_real(tree, path));
+        let found = files.filter_map(|path| requirement(tree, &paths, path));
+        found.collect::<Vec<_>>()
+    };
+    let streams = paths.of_streams(tree).into_iter();
+    streams.flat_map(of_stream).collect()
 }
 
 /// Why a file that a person named is no requirement.
@@ -61,7 +65,7 @@ pub enum NoRequirement {
         /// What was named.
         path: String,
         /// Where requirements lie.
-        folder: &'static str,
+        folder: String,
     },
     /// It is not there.
     #[error("`{0}` is not there: `gaffer exchange inspect` lists the requirements")]
@@ -77,12 +81,14 @@ pub enum NoRequirement {
 /// When there is none in that file.
 pub fn named(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement, NoRequirement> {
     let shown = || presentable(name, TITLE_CHARS_MAX);
-    let path = name.parse().ok();
-    let path: Option<TreePath> = path.filter(|path| paths.holds_requirement(path));
+    let path: Option<TreePath> = name.parse().ok();
+    let stream = path.as_ref().map(stream_of).unwrap_or_default();
+    let paths = &paths.of(tree, &stream);
+    let path = path.filter(|path| paths.holds_requirement(path));
     let path = path.filter(|path| path.as_str().ends_with(".yml"));
     let path = path.ok_or_else(|| NoRequirement::Outside {
         path: shown(),
-        folder: paths.requirements,
+        folder: paths.requirements.to_string(),
     })?;
     if !tree.has(path.as_str()) {
         return Err(NoRequirement::Missing(shown()));
@@ -130,7 +136,7 @@ pub fn acceptance_criteria(tree: &Tree, path: &TreePath) -> Vec<String> {
 
 /// The files of decided events with these ids.
 fn events(tree: &Tree, paths: &Paths, ids: &[&str]) -> Vec<String> {
-    let files = tree.below(paths.decided).map(|(path, _)| path);
+    let files = tree.below(&paths.decided).map(|(path, _)| path);
     let is_named = |path: &&TreePath| {
         let node = parsed(tree, path);
         let id = node.as_ref().and_then(|node| node.get("id")?.text());

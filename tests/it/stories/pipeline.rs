@@ -6,6 +6,7 @@ mod innovators;
 mod labels;
 mod proposals;
 mod schedule;
+mod streams;
 mod trials;
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use domain::ids::{DeliveryId, JobId, PipelineId, RepoName};
+use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, StreamName};
 use domain::job::Phase;
 use domain::pipeline::{
     FoundRequirement, Input, Member, MemberState, Pipeline, Plan, Requirement, RequirementRef,
@@ -85,6 +85,7 @@ async fn play(world: &World, id: &str, input: Input) -> Pipeline {
 fn working(jobs: &[(&str, &JobId)]) -> Input {
     let member = |(role, job): &(&str, &JobId)| Member {
         role: Some(role.parse().unwrap()),
+        stream: StreamName::default(),
         requirement: None,
         job: (*job).clone(),
         state: MemberState::Working,

@@ -1,7 +1,7 @@
 //! Options of `gaffer scaffold` and `gaffer run`.
 
 use clap::{Args, Subcommand};
-use domain::ids::{BranchName, RepoName, RoleName};
+use domain::ids::{BranchName, RepoName, RoleName, StreamName};
 use domain::layer::Layer;
 use domain::pipeline::MockTag;
 use jiff::SignedDuration;
@@ -101,6 +101,10 @@ pub(crate) struct LayerArgs {
     /// Which role, in a layer that has some.
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<RoleName>,
+
+    /// Which stream, for observers and the decider [default: all that run, or `generic` with a role].
+    #[arg(long, value_name = "STREAM")]
+    pub(crate) stream: Option<StreamName>,
 
     /// Which task of the innovators.
     #[arg(long, value_name = "TASK", value_parser = value::words)]
@@ -246,6 +250,9 @@ pub(crate) enum ExchangeCommand {
         /// Look into this revision in place of the worker branch.
         #[arg(long = "ref", value_name = "REV", value_parser = value::words)]
         revision: Option<String>,
+        /// Look into this stream [default: generic].
+        #[arg(long, value_name = "STREAM")]
+        stream: Option<StreamName>,
     },
     /// Open each proposal that waits as an issue, and remove its file: all of them, or none while one is not in order.
     #[command(

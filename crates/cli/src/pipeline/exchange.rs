@@ -16,8 +16,9 @@ pub(crate) async fn run(
     as_json: bool,
 ) -> Result<()> {
     match command {
-        ExchangeCommand::Inspect { revision } => {
-            let answer = scaffold::inspect(revision.as_deref())?;
+        ExchangeCommand::Inspect { revision, stream } => {
+            let stream = stream.unwrap_or_default();
+            let answer = scaffold::inspect(revision.as_deref(), &stream)?;
             render::answer(&answer, as_json).context("writing the answer")
         }
         ExchangeCommand::PublishProposals(run) => {

@@ -25,6 +25,7 @@ pub(super) async fn begin(
     let wanted = StartPipeline {
         layer: Some(args.layer.name().to_owned()),
         role: args.role,
+        stream: args.stream,
         requirement: args
             .requirement
             .or(args.requirement_file)

@@ -1,6 +1,8 @@
 //! Runs of pipelines, and requirements.
 
-use domain::ids::{ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName};
+use domain::ids::{
+    ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName, StreamName,
+};
 use domain::pipeline::MockTag;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -31,6 +33,10 @@ pub struct StartPipeline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
+    /// The only stream that observers or a decider work in. Without one all are, or with a role that of every repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::StreamName>")]
+    pub stream: Option<StreamName>,
     /// The file of the only requirement that is worked on, for a planner or an implementer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = domain::pipeline::ASK_CHARS_MAX))]
@@ -64,6 +70,7 @@ impl StartPipeline {
             from: None,
             layer: None,
             role: None,
+            stream: None,
             requirement: None,
             task: None,
             mock: None,
@@ -115,6 +122,10 @@ pub struct PipelineView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
+    /// The only stream that is worked in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::StreamName>")]
+    pub stream: Option<StreamName>,
     /// The file of the only requirement that is worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
@@ -164,6 +175,10 @@ pub struct MemberView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
+    /// The stream that it works in, if that is a named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::StreamName>")]
+    pub stream: Option<StreamName>,
     /// The file of its requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,

@@ -24,6 +24,22 @@ impl JobId {
     }
 }
 
+impl StreamName {
+    /// The stream that every repository has: the flat exchange.
+    pub const GENERIC: &str = "generic";
+
+    /// Whether it is the stream that every repository has.
+    pub fn is_generic(&self) -> bool {
+        self.0 == Self::GENERIC
+    }
+}
+
+impl Default for StreamName {
+    fn default() -> Self {
+        Self(Self::GENERIC.to_owned())
+    }
+}
+
 impl ArtefactId {
     /// Ids that the agent of a job gives to what it writes: different ones, and other ones for each job.
     pub fn of_job(job: &JobId, count: usize) -> Vec<Self> {

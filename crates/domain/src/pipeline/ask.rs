@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{MockTag, StepKind};
-use crate::ids::RoleName;
+use crate::ids::{RoleName, StreamName};
 use crate::layer::{Cast, InvalidLayer, Layer};
 
 /// Longest path of a requirement, or name of a task, in what a run is asked to do, in characters.
@@ -21,6 +21,9 @@ pub struct PipelineAsk {
     /// The only role that runs, in a layer of roles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleName>,
+    /// The only stream that is worked in; without one all are, or with a role that of every repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamName>,
     /// The only requirement that is worked on, by its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
@@ -41,6 +44,9 @@ pub enum OddAsk {
     /// The layer is one agent.
     #[error("the {0} has no roles: leave the role out")]
     Role(Layer),
+    /// The layer works in no stream, or in that of its requirement.
+    #[error("the {0} is told no stream: leave it out")]
+    Stream(Layer),
     /// The layer works on no requirement.
     #[error("the {0} works on no requirement: leave it out")]
     Requirement(Layer),
@@ -63,6 +69,10 @@ impl PipelineAsk {
         };
         if self.role.is_some() && layer.cast() == Cast::Single {
             return Err(OddAsk::Role(layer));
+        }
+        let has_streams = matches!(layer, Layer::Observers | Layer::Decider);
+        if self.stream.is_some() && !has_streams {
+            return Err(OddAsk::Stream(layer));
         }
         if self.keep_files && layer != Layer::Implementer {
             return Err(OddAsk::KeepFiles(layer));
@@ -201,6 +211,25 @@ mod tests {
         assert_eq!(file, Err(OddAsk::Requirement(Layer::Decider)));
         let none = ask(Layer::Implementer, None, None);
         assert_eq!(none, Err(OddAsk::NoRequirement));
+    }
+
+    #[test]
+    fn only_observers_and_deciders_are_told_a_stream() {
+        for layer in Layer::ALL {
+            let ask = PipelineAsk {
+                layer: Some(layer),
+                stream: Some("backend".parse().unwrap()),
+                requirement: (layer == Layer::Implementer).then(|| "x.yml".to_owned()),
+                ..PipelineAsk::default()
+            };
+            let is_told = [Layer::Observers, Layer::Decider].contains(&layer);
+            let expected = if is_told {
+                Ok(())
+            } else {
+                Err(OddAsk::Stream(layer))
+            };
+            assert_eq!(ask.check(), expected);
+        }
     }
 
     #[test]

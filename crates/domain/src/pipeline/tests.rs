@@ -34,6 +34,7 @@ fn pipeline(exchange: Exchange, kinds: &[StepKind]) -> Pipeline {
 fn member(number: u32) -> Member {
     Member {
         role: None,
+        stream: StreamName::default(),
         requirement: None,
         job: job(number),
         state: MemberState::Working,

@@ -13,7 +13,7 @@ mod schedule;
 mod trees;
 mod trials;
 
-use domain::ids::{JobId, PipelineId};
+use domain::ids::{JobId, PipelineId, StreamName};
 use domain::pipeline::{self, Input, Member, MemberState, Pipeline, PipelineStep, StepState};
 use domain::policy::Source;
 
@@ -177,6 +177,7 @@ fn named(pipeline: &Pipeline) -> String {
 fn at_work(job: JobId) -> Member {
     Member {
         role: None,
+        stream: StreamName::default(),
         requirement: None,
         job,
         state: MemberState::Working,

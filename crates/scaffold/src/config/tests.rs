@@ -55,7 +55,9 @@ fn a_whole_file_is_read() {
     assert_eq!(observers, [("taxonomy", true, 14), ("qa", false, 15)]);
     assert!(config.innovators[0].enabled);
     assert_eq!(
-        config.workstreams["backend"].deciders[0].name.as_str(),
+        config.workstreams[&"backend".parse().unwrap()].deciders[0]
+            .name
+            .as_str(),
         "triage"
     );
 }

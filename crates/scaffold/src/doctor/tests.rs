@@ -5,6 +5,7 @@ mod merging;
 mod older;
 mod planted;
 mod repository;
+mod streams;
 
 use super::*;
 use repository::{Repository, TODAY};

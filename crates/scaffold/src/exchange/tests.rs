@@ -139,8 +139,14 @@ fn a_requirement_is_named_by_a_file_of_its_folder() {
     for (path, why) in [
         (event, "is no requirement"),
         (".jlo/config.toml", "is no requirement"),
-        (".jules/exchange/requirements/../events/decided/aaa111-slow.yml", "is no requirement"),
-        (".jules/exchange/requirements/deep/abc123.yml", "is no requirement"),
+        (
+            ".jules/exchange/requirements/../events/decided/aaa111-slow.yml",
+            "is no requirement",
+        ),
+        (
+            ".jules/exchange/requirements/deep/abc123.yml",
+            "is no requirement",
+        ),
         (".jules/exchange/requirements/.gitkeep", "is no requirement"),
         (".jules/exchange/requirements/none.yml", "is not there"),
         (broken, "cannot be read"),

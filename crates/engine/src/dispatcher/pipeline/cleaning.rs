@@ -80,7 +80,12 @@ impl Dispatcher {
         let place = (&member.job, &pipeline.worker);
         let (title, text) = REMOVE;
         self.create_proposal(NewProposal {
-            job: self.part_job(source, place, (title, text.to_owned()), of_run(pipeline, work)),
+            job: self.part_job(
+                source,
+                place,
+                (title, text.to_owned()),
+                of_run(pipeline, work),
+            ),
             recipe: Recipe::Tidy {
                 worker: shas.worker.clone(),
                 requirement: reference,

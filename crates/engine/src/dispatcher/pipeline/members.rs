@@ -135,6 +135,7 @@ impl Dispatcher {
         let agent = Agent {
             layer,
             role: member.role.clone(),
+            stream: member.stream.clone(),
             requirement: member.requirement.clone(),
             trees: shas.clone(),
             included: Vec::new(),

@@ -14,7 +14,7 @@ use scaffold::prompt::Trees;
 use scaffold::tree::Tree;
 use scaffold::{doctor, exchange, pin};
 
-use super::asked::{Asked, has_no_event, idle, roles, trial_of_code, unplanned};
+use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
 use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
@@ -114,7 +114,7 @@ impl Dispatcher {
             Ok(config) => config,
             Err(why) => return Ok(Plan::Fail(why)),
         };
-        let files = match doctor::system(&trees.worker) {
+        let files = match doctor::system(&trees.worker, &doctor::streams(&config)) {
             Ok(files) => files,
             Err(error) => return Ok(Plan::Fail(error.to_string())),
         };
@@ -177,10 +177,9 @@ impl Dispatcher {
                 }
                 None => Vec::new(),
             },
-            Layer::Observers => roles(pipeline, &config.observers),
-            Layer::Innovators => roles(pipeline, &config.innovators),
-            Layer::Decider if has_no_event(pipeline, trees, paths) => Vec::new(),
-            Layer::Decider => vec![Asked::default()],
+            Layer::Observers => observers(pipeline, &config),
+            Layer::Innovators => innovators(pipeline, &config),
+            Layer::Decider => deciders(pipeline, &config, trees),
             Layer::Planner => unplanned(pipeline, trees, paths),
             // What implements a requirement is a delivery; in a trial it is made up.
             Layer::Implementer => trial_of_code(pipeline),
@@ -194,6 +193,7 @@ impl Dispatcher {
             let job = JobId::of_pipeline(&pipeline.id, &purpose, now);
             let member = Member {
                 role: asked.role,
+                stream: asked.stream,
                 requirement: asked.requirement,
                 ..at_work(job)
             };

@@ -13,7 +13,7 @@ use domain::policy::Source;
 use domain::pull::PullPhase;
 use jiff::{SignedDuration, Timestamp};
 use scaffold::exchange;
-use scaffold::layout::{Layout, Paths};
+use scaffold::layout::{Layout, Paths, stream_of};
 use scaffold::prompt::Trees;
 
 use super::prompts;
@@ -340,9 +340,11 @@ impl Dispatcher {
         let prompt = scaffold::prompt::assemble(files, &asked).ok();
         let included = prompt.iter().flat_map(|prompt| &prompt.included);
         let skipped = prompt.iter().flat_map(|prompt| &prompt.skipped);
+        let path = requirement.path.parse().ok();
         let agent = Agent {
             layer: Layer::Implementer,
             role: None,
+            stream: path.as_ref().map(stream_of).unwrap_or_default(),
             requirement: Some(requirement.path.clone()),
             trees,
             included: included.map(|it| it.path.to_string()).collect(),

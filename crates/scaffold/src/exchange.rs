@@ -112,9 +112,15 @@ pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundR
             events: events(tree, paths, &sources),
         },
         title: presentable(&text("title")?.replace('\n', " "), TITLE_CHARS_MAX),
-        label: presentable(text("label").unwrap_or_default(), TITLE_CHARS_MAX),
+        label: known_label(tree, paths, text("label").unwrap_or_default()),
         needs_planning: needs,
     })
+}
+
+/// A label that the repository has, else none: no requirement makes a new one up.
+fn known_label(tree: &Tree, paths: &Paths, label: &str) -> String {
+    let mut known = material::labels(tree, paths).into_iter();
+    known.find(|known| known == label).unwrap_or_default()
 }
 
 /// Whether a requirement asks for deep analysis, if it says so. The older mark says the opposite.

@@ -10,6 +10,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use domain::ids::{BranchName, RoleName, StreamName};
+use domain::pipeline::MEMBERS_MAX;
 use toml_edit::{Document, Item, TableLike};
 
 use crate::fault::{Fault, line_at, shown};
@@ -147,13 +148,33 @@ fn whole(reader: &mut Reader<'_>, root: &dyn TableLike) -> Config {
     reader.known("the file", root, &sections);
     let (target_branch, worker_branch) = branches(reader, root);
     jules_api(reader, root);
-    Config {
+    let config = Config {
         target_branch,
         worker_branch,
         workflow: workflow(reader, root),
         observers: layer(reader, root, "observers"),
         innovators: layer(reader, root, "innovators"),
         workstreams: workstreams(reader, root),
+    };
+    counts(reader, root, &config);
+    config
+}
+
+/// A step has so many agents at most; more would be left out without a word.
+fn counts(reader: &mut Reader<'_>, root: &dyn TableLike, config: &Config) {
+    let named = config.streams().flat_map(|(_, stream)| &stream.observers);
+    let observers = config.observers.iter().chain(named);
+    let observers = observers.filter(|role| role.enabled).count();
+    let innovators = config.innovators.iter().filter(|role| role.enabled).count();
+    let layers = [
+        ("observers", observers, " in all streams"),
+        ("innovators", innovators, ""),
+    ];
+    for (key, count, of) in layers {
+        if count > MEMBERS_MAX {
+            let what = format!("has {count} enabled roles{of}: a step has at most {MEMBERS_MAX}");
+            reader.fault(root, key, &what);
+        }
     }
 }
 

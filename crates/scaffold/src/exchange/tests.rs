@@ -96,6 +96,8 @@ fn settings_that_name_other_branches_do_not_fit() {
     let config = crate::config::parse("c", "[run]\njules_worker_branch = \"bots\"\n").unwrap();
     let said = misfit(&config, "main", "jules").unwrap();
     assert!(said.contains("`bots` in `jules_worker_branch`"), "{said}");
+    let said = misfit(&config, "trunk", "bots").unwrap();
+    assert!(said.contains("`main` in `jlo_target_branch`"), "{said}");
     assert_eq!(misfit(&config, "main", "bots"), None);
 }
 

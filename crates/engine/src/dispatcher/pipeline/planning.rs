@@ -1,5 +1,8 @@
 //! What a step of a pipeline is going to do, by the files of both branches.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use domain::failure::FailureClass;

@@ -204,7 +204,7 @@ fn files_of_one_name_go_side_by_side() {
         (".jules/older/mine.md", "mine"),
         (".jules/changes/notes.md", "notes"),
     ]);
-    let requirements = after.below(EXCHANGE.requirements);
+    let requirements = after.below(&EXCHANGE.requirements);
     let names: Vec<_> = requirements.map(|(path, _)| path.file_name()).collect();
     assert_eq!(names, ["a.yml", "bugs-2-a.yml", "bugs-A.yml", "docs-A.yml"]);
     assert_eq!(after.text(".jules/older/mine.md"), Some("mine"));

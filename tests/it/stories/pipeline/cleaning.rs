@@ -86,3 +86,34 @@ async fn files_stay_where_that_is_asked_for_until_a_person_has_them_removed() {
     assert_eq!(findings(&world), [""; 0]);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_file_that_is_no_requirement_is_neither_planned_nor_implemented() {
+    let (world, ready) = ready().await;
+    let creates = world.sandbox.counters().creates;
+    for layer in [Layer::Planner, Layer::Implementer] {
+        for (path, why) in [
+            ("src/lib.rs", "is no requirement"),
+            (
+                ".jules/exchange/requirements/../../JULES.md",
+                "is no requirement",
+            ),
+            (".jules/exchange/requirements/gone00-it.yml", "is not there"),
+        ] {
+            let ask = PipelineAsk {
+                layer: Some(layer),
+                requirement: Some(path.to_owned()),
+                ..PipelineAsk::default()
+            };
+            let over = ordered(&world, &PipelineOrder::Only(ask)).await;
+            let told = steps(&over);
+            assert!(
+                told[0].contains("failed") && told[0].contains(why),
+                "{told:?}"
+            );
+        }
+    }
+    assert_eq!(world.sandbox.counters().creates, creates);
+    assert_eq!(requirements(&world).await, [ready]);
+    world.finish().await;
+}

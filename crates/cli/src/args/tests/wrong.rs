@@ -370,7 +370,10 @@ const ROWS: &[Row] = &[
     ("setup gen", &[]),
     ("setup list", &[&[("detail", Words)]]),
     ("exchange", &[]),
-    ("exchange inspect", &[&[("revision", Words), ("stream", Strict)]]),
+    (
+        "exchange inspect",
+        &[&[("revision", Words), ("stream", Strict)]],
+    ),
     ("exchange publish-proposals", &[REPO, URL, EXCHANGE_RUN]),
     ("exchange clean", &[]),
     (

@@ -97,7 +97,7 @@ impl Dispatcher {
 }
 
 /// The requirement of a file, or a sentence why there is none.
-fn named(trees: &Trees, path: &str) -> Result<FoundRequirement, String> {
+pub(super) fn named(trees: &Trees, path: &str) -> Result<FoundRequirement, String> {
     let paths = Layout::written(&trees.worker).map_err(|error| error.to_string())?;
     exchange::named(&trees.worker, paths, path).map_err(|error| error.to_string())
 }

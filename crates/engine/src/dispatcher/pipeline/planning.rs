@@ -18,6 +18,7 @@ use scaffold::tree::Tree;
 use scaffold::{doctor, exchange, pin};
 
 use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
+use super::cleaning::named;
 use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
@@ -171,6 +172,11 @@ impl Dispatcher {
             (Err(why), _) => return Ok(Plan::Fail(why)),
             (_, Err(error)) => return Ok(Plan::Fail(error.to_string())),
         };
+        if let (Layer::Planner, Some(path)) = (layer, &pipeline.ask.requirement)
+            && let Err(why) = named(trees, path)
+        {
+            return Ok(Plan::Fail(why));
+        }
         let mut range = String::new();
         let asked = match layer {
             Layer::Narrator => match self.range(pipeline, (&shas, trees), paths).await? {

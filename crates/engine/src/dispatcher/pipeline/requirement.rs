@@ -16,6 +16,7 @@ use scaffold::exchange;
 use scaffold::layout::{Layout, Paths, stream_of};
 use scaffold::prompt::Trees;
 
+use super::cleaning::named;
 use super::prompts;
 use super::trees::TreeCache;
 use crate::backend::Error;
@@ -255,6 +256,9 @@ impl Dispatcher {
             Err(error) => return Ok(Plan::Fail(error.to_string())),
         };
         let only = pipeline.ask.requirement.as_deref();
+        if let Some(why) = only.and_then(|path| not_implemented(trees, path)) {
+            return Ok(Plan::Fail(why));
+        }
         let found = exchange::requirements(&trees.worker, paths).into_iter();
         let ready: Vec<_> = found
             .filter(|it| !it.needs_planning)
@@ -356,6 +360,16 @@ impl Dispatcher {
             work: PartWork::Agent(agent),
         };
         Ok((prompt.map(|prompt| prompt.text), part))
+    }
+}
+
+/// Why the requirement that a person named is not handed on.
+fn not_implemented(trees: &Trees, path: &str) -> Option<String> {
+    match named(trees, path) {
+        Err(why) => Some(why),
+        Ok(found) => found
+            .needs_planning
+            .then(|| format!("`{path}` asks for deep analysis: let the planner expand it first")),
     }
 }
 

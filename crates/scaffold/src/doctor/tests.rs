@@ -262,3 +262,38 @@ fn ten_thousand_files_beside_the_pipelines_are_not_read() {
     repository.tree.extend(files);
     assert_eq!(repository.examine(), []);
 }
+
+#[test]
+fn contracts_say_their_layer_and_its_branches() {
+    let file = ".jules/roles/decider/contracts.yml";
+    for (old, new) in [
+        ("layer: decider", "layer: planner"),
+        (
+            "branch_prefix: jules-decider-",
+            "branch_prefix: jules-planner-",
+        ),
+        ("purpose:", "use:"),
+    ] {
+        let found = Repository::new().replaced(file, old, new).examine();
+        let rules: Vec<_> = found.iter().map(|it| (it.rule, it.file.as_str())).collect();
+        assert_eq!(rules, [(Rule::Contracts, file)], "{new}");
+    }
+}
+
+#[test]
+fn two_events_about_one_thing_are_warned_about() {
+    let path = repository::PENDING.replace("aa11bb", "ff66aa");
+    let whole = Repository::at_work();
+    let text = whole.tree.text(repository::PENDING).unwrap();
+    let twin = text.replace("id: aa11bb", "id: ff66aa");
+    let found = whole.with(&path, &twin).examine();
+    let [found] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (found.rule, found.level),
+        (Rule::SimilarEvents, Level::Warning)
+    );
+    let other = twin.replace("A file stays open", "A lock is held");
+    assert_eq!(Repository::at_work().with(&path, &other).examine(), []);
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ArtefactId, DeliveryId, JobId, PipelineId, RepoName, digest};
+use super::{ArtefactId, DeliveryId, JobId, PipelineId, RepoName, StreamName, digest};
 
 /// What an id of a file is written with.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";

@@ -202,13 +202,13 @@ fn what_is_no_toml_names_its_line() {
 #[test]
 fn more_roles_than_a_step_has_are_refused() {
     let roles = |from: usize, count: usize, enabled: bool| {
-        let rows = (from..from + count);
+        let rows = from..from + count;
         let rows = rows.map(|n| format!("{{ name = \"r{n}\", enabled = {enabled} }}"));
         rows.collect::<Vec<_>>().join(", ")
     };
     for layer in ["observers", "innovators"] {
         let text = |count| format!("[{layer}]\nroles = [{}]\n", roles(0, count, true));
-        assert_eq!(said(&text(20)), [""; 0]);
+        assert!(parse("c", &text(20)).is_ok());
         let [found] = &said(&text(21))[..] else {
             panic!("{layer}")
         };
@@ -222,7 +222,7 @@ fn more_roles_than_a_step_has_are_refused() {
         roles(0, 20, true),
         roles(20, 9, false)
     );
-    assert_eq!(said(&off), [""; 0]);
+    assert!(parse("c", &off).is_ok());
     let streams = |on: bool| {
         format!(
             "[observers]\nroles = [{}]\n[workstreams.backend]\nenabled = {on}\nobservers = [{}]\n",
@@ -231,7 +231,7 @@ fn more_roles_than_a_step_has_are_refused() {
         )
     };
     assert_eq!(said(&streams(true)).len(), 1);
-    assert_eq!(said(&streams(false)), [""; 0]);
+    assert!(parse("c", &streams(false)).is_ok());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
 use engine::pipelines::PipelineOrder;
 use sandbox::story::Story;
-use tests::world::{REPO, hour};
+use tests::world::{REPO, World, hour};
 
 use super::{
     CONFIG, begin, files_with, findings, members, piped, requirements, rules, steps, tree,
@@ -64,7 +64,7 @@ async fn each_stream_has_its_own_events_and_requirements() {
     let repo = REPO.parse().expect("a repository");
     let started = world.backend.start_requirement(&repo, id, false).await;
     assert_eq!(started.expect("a start").state.word(), "implementing");
-    let is_tidied = async |world: &_| {
+    let is_tidied = async |world: &World| {
         let found = requirements(world).await;
         found.iter().any(|it| it.state.word() == "tidied")
     };

@@ -28,6 +28,8 @@ pub enum PipelineOrder {
     Only(PipelineAsk),
     /// The removal of what a trial run made.
     Clean(MockTag),
+    /// The removal of the file of a requirement, with the events that led to it.
+    Remove(String),
 }
 
 impl Backend {
@@ -291,6 +293,13 @@ fn asked(order: &PipelineOrder) -> (PipelineAsk, Vec<StepKind>) {
         PipelineOrder::Clean(tag) => {
             let ask = PipelineAsk {
                 mock: Some(tag.clone()),
+                ..PipelineAsk::default()
+            };
+            (ask, vec![StepKind::Clean])
+        }
+        PipelineOrder::Remove(path) => {
+            let ask = PipelineAsk {
+                requirement: Some(path.clone()),
                 ..PipelineAsk::default()
             };
             (ask, vec![StepKind::Clean])

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use domain::ids::{DeliveryId, JobId, PipelineId, RepoName};
+use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, StreamName};
 use domain::job::Phase;
 use domain::pipeline::{
     FoundRequirement, Input, Member, MemberState, Pipeline, Plan, Requirement, RequirementRef,
@@ -85,6 +85,7 @@ async fn play(world: &World, id: &str, input: Input) -> Pipeline {
 fn working(jobs: &[(&str, &JobId)]) -> Input {
     let member = |(role, job): &(&str, &JobId)| Member {
         role: Some(role.parse().unwrap()),
+        stream: StreamName::default(),
         requirement: None,
         job: (*job).clone(),
         state: MemberState::Working,
@@ -266,6 +267,16 @@ async fn what_cannot_be_run_is_refused_and_names_what_was_meant() {
     assert_eq!(refused(both).await.code(422), "from_and_layer");
     let alone = refused(of_shop("role", "qa")).await;
     assert_eq!(alone.code(422), "missing_field");
+    for field in ["clean", "clean_requirement"] {
+        let both = json!({ "repo": "acme/shop", field: "mock-1", "layer": "decider" });
+        assert_eq!(refused(both).await.code(422), "clean_alone", "{field}");
+    }
+    let twice = json!({ "repo": "acme/shop", "clean": "mock-1", "clean_requirement": "a.yml" });
+    assert_eq!(refused(twice).await.code(422), "clean_alone");
+    let blank = refused(of_shop("clean_requirement", " ")).await;
+    assert_eq!(blank.json()["field"], "clean_requirement");
+    let kept = json!({ "repo": "acme/shop", "layer": "planner", "keep_files": true });
+    assert_eq!(refused(kept).await.json()["field"], "keep_files");
     let single = json!({ "repo": "acme/shop", "layer": "narrator", "role": "qa" });
     assert_eq!(refused(single).await.json()["field"], "role");
     let nothing = refused(of_shop("layer", "implementer")).await;

@@ -34,6 +34,7 @@ fn pipeline(exchange: Exchange, kinds: &[StepKind]) -> Pipeline {
 fn member(number: u32) -> Member {
     Member {
         role: None,
+        stream: StreamName::default(),
         requirement: None,
         job: job(number),
         state: MemberState::Working,
@@ -331,4 +332,24 @@ fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
     assert_eq!(deliveries.len(), 3);
     let refused = requirement.start(false, at(3)).unwrap_err();
     assert_eq!(refused.code, "attempts_used_up");
+}
+
+#[test]
+fn a_requirement_that_a_person_removes_is_not_implemented() {
+    let ready = requirement(RequirementState::Ready);
+    let removed = ready.removed(&job(1), at(1)).unwrap();
+    let reason = removed.state.reason().unwrap();
+    assert_eq!(reason, "a person has its files removed");
+    assert_eq!(removed.removed(&job(1), at(2)), Ok(removed));
+    let begun = ready.start(true, at(1)).unwrap();
+    assert_eq!(begun.removed(&job(1), at(2)).unwrap_err().code, "taken");
+    let merged = begun.delivered(&DeliveryOutcome::Merged, at(3));
+    let tidying = merged.removed(&job(1), at(4)).unwrap();
+    assert_eq!(tidying.state.job(), Some(&job(1)));
+    assert_eq!(tidying.removed(&job(1), at(5)), Ok(tidying.clone()));
+    let other = tidying.removed(&job(2), at(5)).unwrap_err();
+    assert_eq!(other.code, "tidying");
+    let tidied = tidying.tidied(true, at(6));
+    assert_eq!(tidied.state.word(), "tidied");
+    assert_eq!(tidied.removed(&job(2), at(7)), Ok(tidied));
 }

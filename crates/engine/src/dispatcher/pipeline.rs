@@ -1,6 +1,7 @@
 //! A run of a pipeline: plans its next step, asks for the jobs of the present one, and reads how they are.
 
 mod asked;
+mod cleaning;
 mod members;
 mod planning;
 mod prompts;
@@ -12,7 +13,7 @@ mod schedule;
 mod trees;
 mod trials;
 
-use domain::ids::{JobId, PipelineId};
+use domain::ids::{JobId, PipelineId, StreamName};
 use domain::pipeline::{self, Input, Member, MemberState, Pipeline, PipelineStep, StepState};
 use domain::policy::Source;
 
@@ -176,6 +177,7 @@ fn named(pipeline: &Pipeline) -> String {
 fn at_work(job: JobId) -> Member {
     Member {
         role: None,
+        stream: StreamName::default(),
         requirement: None,
         job,
         state: MemberState::Working,

@@ -82,7 +82,10 @@ impl Dispatcher {
             }
             StepKind::Clean => match pipeline.ask.mock.clone() {
                 Some(tag) => (Recipe::Clean { worker, tag }, CLEAN, Vec::new()),
-                None => return Ok(()),
+                None => {
+                    let removed = self.create_removal(pipeline, (member, shas), (source, trees));
+                    return Box::pin(removed).await;
+                }
             },
         };
         let part = of_run(pipeline, PartWork::Proposal { requirement: None });
@@ -132,6 +135,7 @@ impl Dispatcher {
         let agent = Agent {
             layer,
             role: member.role.clone(),
+            stream: member.stream.clone(),
             requirement: member.requirement.clone(),
             trees: shas.clone(),
             included: Vec::new(),
@@ -233,7 +237,7 @@ const LABELS: (&str, &str) = (
 const MOCK_TEXT: &str = "Gaffer opened this pull request.\nIts files are made up for a trial run: no session wrote them.";
 
 /// What a job does for a run.
-fn of_run(pipeline: &Pipeline, work: PartWork) -> Part {
+pub(super) fn of_run(pipeline: &Pipeline, work: PartWork) -> Part {
     Part {
         pipeline: Some(pipeline.id.clone()),
         work,

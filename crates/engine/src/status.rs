@@ -6,6 +6,7 @@ use domain::account::{Health, OVERDUE_MAX, PollCounters};
 use domain::delivery;
 use domain::ids::{AccountName, RepoName};
 use domain::job::{self, Attention, EndReason, Job, Phase};
+use domain::pipeline::RequirementState;
 use domain::policy::Source;
 use domain::redelivery::{self, Log, RedeliveryState};
 use domain::session::SessionState;
@@ -265,12 +266,28 @@ impl Backend {
                 let place = format!("{}/{}", step.kind, step.state.word());
                 *places.entry(place).or_insert(0) += 1;
             }
-            let list = keys::requirements_of(&source.repo);
-            for (state, many) in self.store.records().words(&list).await? {
-                *states.entry(state).or_insert(0) += many;
-            }
+            self.count_requirements(&source.repo, &mut states).await?;
         }
         Ok([places, states])
+    }
+
+    /// Requirements of a repository by their state. Those that are over are not read.
+    async fn count_requirements(
+        &self,
+        repo: &RepoName,
+        states: &mut Counts,
+    ) -> Result<(), Error> {
+        let records = self.store.records();
+        for (state, many) in records.words(&keys::open_requirements(repo)).await? {
+            *states.entry(state).or_insert(0) += many;
+        }
+        for state in RequirementState::ENDED {
+            let many = records.count(&keys::ended_requirements(repo, state)).await?;
+            if many > 0 {
+                *states.entry(state.to_owned()).or_insert(0) += many;
+            }
+        }
+        Ok(())
     }
 
     /// What is going on.

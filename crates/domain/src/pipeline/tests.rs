@@ -314,6 +314,34 @@ fn a_requirement_goes_from_its_planner_to_the_removal_of_its_files() {
 }
 
 #[test]
+fn the_words_of_ended_states_are_those_of_requirements_that_are_over() {
+    let delivery: DeliveryId = "0123456789ab".parse().unwrap();
+    let mut ended = Vec::new();
+    for state in [
+        RequirementState::Planning { job: job(1) },
+        RequirementState::Ready,
+        RequirementState::Implementing {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Tidying {
+            delivery: delivery.clone(),
+            job: job(2),
+        },
+        RequirementState::Merged {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Tidied { delivery },
+        RequirementState::Failed {
+            reason: "no disk".to_owned(),
+        },
+    ] {
+        let word = state.word();
+        ended.extend(requirement(state).is_over().then_some(word));
+    }
+    assert_eq!(ended, RequirementState::ENDED);
+}
+
+#[test]
 fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
     let no = DeliveryOutcome::NotMerged {
         reason: "it was closed".to_owned(),

@@ -269,7 +269,10 @@ async fn an_order_that_only_a_pause_holds_up_is_taken_and_says_so() {
         let told = answer.json()["reasons"].as_array().unwrap().clone();
         let told: Vec<_> = told.iter().map(|it| it["code"].as_str().unwrap()).collect();
         assert_eq!(told, codes);
-        assert!(began.elapsed() < Duration::from_secs(5), "nothing else can be awaited");
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "nothing else can be awaited"
+        );
         let found = world.backend.store.pull(&shop_pull()).await.unwrap();
         assert!(found.unwrap().value.pull.approval.is_some());
     }

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 use crate::facts::fixture::at;
+use crate::ids::DeliveryId;
 
 fn job(number: u32) -> JobId {
     format!("01j000000000000000000000{number:02}")

@@ -16,8 +16,18 @@ fn a_reading_alone_is_planned_only_where_it_can_move_something() {
     let poll = (at(5), "Jules is asked how its sessions are.");
     let cases = [
         // Who is waited for, what else is planned, the next reading, and what is told.
-        (Some(WaitParty::GitHub), None, Some(9), vec!["Gaffer reads it again."]),
-        (Some(WaitParty::Gaffer), None, Some(9), vec!["Gaffer reads it again."]),
+        (
+            Some(WaitParty::GitHub),
+            None,
+            Some(9),
+            vec!["Gaffer reads it again."],
+        ),
+        (
+            Some(WaitParty::Gaffer),
+            None,
+            Some(9),
+            vec!["Gaffer reads it again."],
+        ),
         (None, None, Some(9), vec!["Gaffer reads it again."]),
         (Some(WaitParty::Person), None, Some(9), vec![]),
         (Some(WaitParty::Gaffer), None, None, vec![]),
@@ -56,8 +66,16 @@ fn a_pause_is_told_once_and_by_its_own_name() {
     let cases = [
         // What is paused now, what the last judgement says, and which codes are told.
         (Some("paused"), vec![Reason::Paused], vec!["paused"]),
-        (Some("source_paused"), vec![Reason::Paused], vec!["source_paused"]),
-        (Some("observe_only"), vec![Reason::ObserveOnly], vec!["observe_only"]),
+        (
+            Some("source_paused"),
+            vec![Reason::Paused],
+            vec!["source_paused"],
+        ),
+        (
+            Some("observe_only"),
+            vec![Reason::ObserveOnly],
+            vec!["observe_only"],
+        ),
         (
             Some("paused"),
             vec![Reason::Paused, Reason::Draft],

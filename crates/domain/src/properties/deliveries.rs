@@ -1,7 +1,7 @@
 //! `delivery::apply` over random histories of one delivery.
 
 use super::*;
-use crate::delivery::tests::{command, job, new_delivery, pull_ref};
+use crate::delivery::tests::{World, command, job, new_delivery, pull_ref};
 use crate::delivery::{
     Act, Actor, Checkpoints, CheckpointsBy, Checks, ChildState, Closed, CommandKind, Delivery,
     Endpoint, Executor, Input, IssueSight, IssueState, JobEnd, Observe, Part, Phase, PlanBy,
@@ -12,7 +12,7 @@ use crate::delivery::{
 
 mod happenings;
 
-use happenings::{Happening, happening, rules};
+use happenings::{Happening, after_the_last_round, happening, rules};
 
 /// What comes in when something happens now.
 fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -> Input {
@@ -199,6 +199,70 @@ fn is_empty(text: &Act) -> bool {
     }
 }
 
+/// What happens one after the other, each with the seconds before it.
+type Story = Vec<(Happening, i64)>;
+
+/// Plays a story from a delivery on, and checks each decision.
+fn play(mut delivery: Delivery, rules: &Rules, story: Story) -> Result<Delivery, TestCaseError> {
+    let mut now = delivery.updated_at;
+    for (n, (happening, seconds)) in story.into_iter().enumerate() {
+        now = crate::when::plus(now, SignedDuration::from_secs(seconds));
+        let input = input(&delivery, &happening, n, now);
+        let decided = apply(&delivery, &input, now, rules);
+        if let Happening::Ordered(by, act) = &happening {
+            let listed = legal(&delivery, by, rules);
+            let is_listed = listed.contains(&act.kind());
+            if let Err(refused) = &decided {
+                prop_assert_eq!(&refused.legal, &listed);
+                let is_odd =
+                    is_empty(act) || ["head_moved", "rounds_used_up"].contains(&refused.code);
+                prop_assert!(!is_listed || is_odd, "{:?}", refused);
+            } else {
+                prop_assert!(is_listed);
+            }
+        }
+        let Ok(step) = decided else {
+            continue;
+        };
+        let after = step.aggregate;
+        prop_assert!(after.version >= delivery.version);
+        prop_assert_eq!(after.version > delivery.version, after != delivery);
+        let again = apply(&after, &input, now, rules).unwrap();
+        prop_assert_eq!(&again.aggregate, &after);
+        check_terminal(&delivery, &after);
+        check_spans(&delivery, &after);
+        check_bounds(&delivery, &after, (rules, &input));
+        check_moves(&delivery, &after, &input);
+        check_gate(&after);
+        prop_assert_eq!(step.due, due(&after, now));
+        prop_assert!(after.is_terminal() || step.due.is_some_and(|due| due > now));
+        let seen = Sight {
+            job: after.seen.job.clone(),
+            issue_open: true,
+            ..Sight::default()
+        };
+        prop_assert!(wants(&after, &seen).len() <= 8);
+        if after.run_status == RunStatus::Failed && after.phase != Phase::Close {
+            let may = legal(&after, &Actor::person("kim"), rules);
+            prop_assert!(may.contains(&CommandKind::Retry));
+        }
+        delivery = after;
+    }
+    Ok(delivery)
+}
+
+/// A delivery whose review sends nothing back any more, and did not pass head `a`.
+fn used_up() -> World {
+    let mut world = World::in_review(Rules {
+        review_rounds: 0,
+        ..crate::delivery::tests::rules(&[Phase::Review], "verify", ReviewBy::Agent)
+    });
+    let not_pass = crate::delivery::tests::verdict(Judged::NotPass, 'a');
+    let answer = world.orders(Actor::agent("zai"), not_pass);
+    assert_eq!(answer, Ok("review/failed".to_owned()));
+    world
+}
+
 proptest! {
     #![proptest_config(cases(600))]
 
@@ -208,49 +272,9 @@ proptest! {
         rules in rules(),
         can_be_woken in any::<bool>(),
     ) {
-        let mut now = at(0);
         let rules = rules.with_agent(can_be_woken).into_owned();
-        let mut delivery = create(&new_delivery(), &rules, now).unwrap().aggregate;
-        for (n, (happening, seconds)) in story.into_iter().enumerate() {
-            now = crate::when::plus(now, SignedDuration::from_secs(seconds));
-            let input = input(&delivery, &happening, n, now);
-            let decided = apply(&delivery, &input, now, &rules);
-            if let Happening::Ordered(by, act) = &happening {
-                let listed = legal(&delivery, by, &rules);
-                let is_listed = listed.contains(&act.kind());
-                if let Err(refused) = &decided {
-                    prop_assert_eq!(&refused.legal, &listed);
-                    let is_odd = is_empty(act)
-                        || ["head_moved", "rounds_used_up"].contains(&refused.code);
-                    prop_assert!(!is_listed || is_odd, "{:?}", refused);
-                } else {
-                    prop_assert!(is_listed);
-                }
-            }
-            let Ok(step) = decided else {
-                continue;
-            };
-            let after = step.aggregate;
-            prop_assert!(after.version >= delivery.version);
-            prop_assert_eq!(after.version > delivery.version, after != delivery);
-            let again = apply(&after, &input, now, &rules).unwrap();
-            prop_assert_eq!(&again.aggregate, &after);
-            check_terminal(&delivery, &after);
-            check_spans(&delivery, &after);
-            check_bounds(&delivery, &after, (&rules, &input));
-            check_moves(&delivery, &after, &input);
-            check_gate(&after);
-            prop_assert_eq!(step.due, due(&after, now));
-            prop_assert!(after.is_terminal() || step.due.is_some_and(|due| due > now));
-            let seen = Sight { job: after.seen.job.clone(), issue_open: true, ..Sight::default() };
-            let wanted = wants(&after, &seen);
-            prop_assert!(wanted.len() <= 8);
-            if after.run_status == RunStatus::Failed && after.phase != Phase::Close {
-                let may = legal(&after, &Actor::person("kim"), &rules);
-                prop_assert!(may.contains(&CommandKind::Retry));
-            }
-            delivery = after;
-        }
+        let delivery = create(&new_delivery(), &rules, at(0)).unwrap().aggregate;
+        let delivery = play(delivery, &rules, story)?;
         if delivery.closed == Some(Closed::Finished) && delivery.endpoint.merges() {
             let end = delivery.seen.pull.as_ref().and_then(|pull| pull.end.clone());
             let is_merged = matches!(end, Some(PullEnd::Merged { .. }));
@@ -258,5 +282,14 @@ proptest! {
         }
         let text = serde_json::to_string(&delivery).unwrap();
         prop_assert_eq!(serde_json::from_str::<Delivery>(&text).unwrap(), delivery);
+    }
+
+    /// Here every order that sends it back once more is a person's.
+    #[test]
+    fn deliveries_whose_rounds_are_used_up(
+        story in proptest::collection::vec((after_the_last_round(), 0i64..400), 1..12),
+    ) {
+        let world = used_up();
+        play(world.delivery, &world.rules, story)?;
     }
 }

@@ -136,6 +136,29 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
+/// What happens to a delivery whose rounds are used up: mostly orders of anybody to send it back, and what makes the
+/// next head.
+pub(super) fn after_the_last_round() -> impl Strategy<Value = Happening> {
+    let not_pass = proptest::sample::select(vec!['a', 'b']).prop_map(|head| {
+        Act::Verdict(Review {
+            verdict: Judged::NotPass,
+            head: sha(head),
+            summary: None,
+            feedback: Some("Test it".to_owned()),
+        })
+    });
+    let retry = proptest::option::of(Just("Smaller".to_owned()));
+    let act = prop_oneof![not_pass, retry.prop_map(|reason| Act::Retry { reason })];
+    let made = proptest::sample::select(vec!['a', 'b'])
+        .prop_map(|head| Happening::Pull(sha(head), Checks::Passed, None, None));
+    prop_oneof![
+        4 => (actor(), act).prop_map(|(by, act)| Happening::Ordered(by, act)),
+        1 => time().prop_map(|at| Happening::Job(Work::Resting(Some(at)), true, false)),
+        1 => made,
+        1 => happening(),
+    ]
+}
+
 pub(super) fn rules() -> impl Strategy<Value = Rules> {
     let agents = vec![Phase::Plan, Phase::Implement, Phase::Review];
     let checkpoints = proptest::sample::subsequence(agents, 0..=3);

@@ -126,7 +126,7 @@ pub struct AccountStatus {
     /// Tasks of the last 24 hours and allowed.
     pub today: (u64, u32),
     /// Counters of its polls.
-    pub tally: PollCounters,
+    pub counters: PollCounters,
     /// Requests to Jules of today's polls, where they are counted, and allowed.
     pub requests: Option<(u64, u32)>,
 }
@@ -310,7 +310,7 @@ impl Backend {
                 name: account.name,
                 health: account.health,
                 next_poll: account.next_poll.max(self.now()),
-                tally: account.counters,
+                counters: account.counters,
                 requests: account
                     .budget
                     .requests_a_day
@@ -322,7 +322,7 @@ impl Backend {
         let next_due = self.store.records().next_due().await?;
         let now = self.now();
         let ticked = self.store.read::<Lease>(&keys::tick()).await?;
-        let polled = accounts.iter().filter_map(|it| it.tally.last).max();
+        let polled = accounts.iter().filter_map(|it| it.counters.last).max();
         let last_tick = ticked.and_then(|lease| lease.value.at).max(polled);
         let mut feeds = Vec::new();
         for source in &sources {

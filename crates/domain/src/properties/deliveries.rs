@@ -57,7 +57,7 @@ fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -
             Input::Child(id, *state)
         }
         Happening::Provider(phase, report) => Input::Provider(*phase, report.clone()),
-        Happening::CalledOff => Input::CalledOff(Actor::person("kim")),
+        Happening::Cancelled => Input::Cancelled(Actor::person("kim")),
         Happening::Deadline => Input::Deadline,
     }
 }

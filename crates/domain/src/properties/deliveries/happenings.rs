@@ -13,7 +13,7 @@ pub(super) enum Happening {
     Reviewed(ReviewState),
     Child(usize, ChildState),
     Provider(Phase, ProviderReport),
-    CalledOff,
+    Cancelled,
     Deadline,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         ChildState::Open,
         ChildState::Failed,
         ChildState::Closed,
-        ChildState::CalledOff,
+        ChildState::Cancelled,
         ChildState::Abandoned,
     ]);
     let report = proptest::sample::select(vec![
@@ -131,7 +131,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         2 => reviewed.prop_map(Happening::Reviewed),
         1 => (0usize..2, child).prop_map(|(place, state)| Happening::Child(place, state)),
         4 => (provided, report).prop_map(|(phase, report)| Happening::Provider(phase, report)),
-        1 => Just(Happening::CalledOff),
+        1 => Just(Happening::Cancelled),
         3 => Just(Happening::Deadline),
     ]
 }

@@ -17,7 +17,7 @@ use happenings::{Happening, after_the_last_round, happening, rules};
 /// What comes in when something happens now.
 fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -> Input {
     match happening {
-        Happening::Ordered(by, act) => command(&format!("c{n}"), by.clone(), act.clone()),
+        Happening::Ordered(by, act) => command(&format!("happening {n}"), by.clone(), act.clone()),
         Happening::Job(work, has_pull, elsewhere) => {
             let mut seen = job(delivery, work.clone(), has_pull.then(pull_ref));
             if let Input::Job(sight, _) = &mut seen {

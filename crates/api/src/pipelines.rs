@@ -104,7 +104,7 @@ pub(crate) async fn cancel(
     reach::must_reach(&api, &who, &repo).await?;
     let by = who.actor().to_string();
     let run = api.backend.cancel_pipeline(&id, &by).await?;
-    tracing::info!(pipeline.id = %id, %by, "a run of a pipeline was called off");
+    tracing::info!(pipeline.id = %id, %by, "a run of a pipeline was cancelled");
     Ok(Json(view::run(&run)))
 }
 

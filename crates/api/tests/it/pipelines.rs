@@ -13,6 +13,7 @@ use domain::token::Scope;
 use engine::deliveries::DeliveryOrder;
 use engine::ports::Clock;
 use engine::work::Work;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::deliveries::has_agent;
@@ -132,6 +133,36 @@ async fn runs_and_requirements_are_counted() {
         "gaffer_requirements{state=\"ready\"} 1",
     ] {
         assert!(figures.contains(told), "{figures}");
+    }
+    // In whatever state, it is counted and listed once; those that are over stand in lists of their own.
+    let delivery: DeliveryId = "0123456789ab".parse().unwrap();
+    let job = JobId::from_ulid(ulid::Ulid(9));
+    let reason = "no disk".to_owned();
+    for state in [
+        RequirementState::Implementing {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Failed { reason },
+        RequirementState::Tidying {
+            delivery: delivery.clone(),
+            job,
+        },
+        RequirementState::Merged {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Tidied { delivery },
+    ] {
+        let word = state.word();
+        requirement(&world, state).await;
+        world.clock.advance(SignedDuration::from_secs(2));
+        let status = world.get("/status").await.ok(200);
+        assert_eq!(status["requirements"], json!({ word: 1 }));
+        let listed = world.get("/api/requirements?repo=acme/shop").await.ok(200);
+        let listed = listed["requirements"].as_array().unwrap().clone();
+        let states: Vec<_> = listed.iter().map(|it| it["state"].as_str()).collect();
+        assert_eq!(states, [Some(word)]);
+        let exported = world.backend.store.requirements_of(&repo()).await.unwrap();
+        assert_eq!(exported.len(), 1, "{word}");
     }
 }
 

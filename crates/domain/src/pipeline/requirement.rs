@@ -120,6 +120,9 @@ pub enum DeliveryOutcome {
 }
 
 impl RequirementState {
+    /// The words of states in which nothing more happens by itself ([`Requirement::is_over`]).
+    pub const ENDED: [&str; 3] = ["merged", "tidied", "failed"];
+
     /// One word for lists.
     pub fn word(&self) -> &'static str {
         match self {

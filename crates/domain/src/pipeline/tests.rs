@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 use crate::facts::fixture::at;
+use crate::ids::DeliveryId;
 
 fn job(number: u32) -> JobId {
     format!("01j000000000000000000000{number:02}")
@@ -312,6 +313,34 @@ fn a_requirement_goes_from_its_planner_to_the_removal_of_its_files() {
         kept.delivered(&DeliveryOutcome::Merged, at(3)).state.word(),
         "merged"
     );
+}
+
+#[test]
+fn the_words_of_ended_states_are_those_of_requirements_that_are_over() {
+    let delivery: DeliveryId = "0123456789ab".parse().unwrap();
+    let mut ended = Vec::new();
+    for state in [
+        RequirementState::Planning { job: job(1) },
+        RequirementState::Ready,
+        RequirementState::Implementing {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Tidying {
+            delivery: delivery.clone(),
+            job: job(2),
+        },
+        RequirementState::Merged {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Tidied { delivery },
+        RequirementState::Failed {
+            reason: "no disk".to_owned(),
+        },
+    ] {
+        let word = state.word();
+        ended.extend(requirement(state).is_over().then_some(word));
+    }
+    assert_eq!(ended, RequirementState::ENDED);
 }
 
 #[test]

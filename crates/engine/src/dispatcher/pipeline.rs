@@ -136,7 +136,7 @@ impl Dispatcher {
         Ok(Input::Seen(sights))
     }
 
-    /// Cancels the jobs of a run that was called off.
+    /// Cancels the jobs of a run that was cancelled.
     async fn end_jobs(&self, pipeline: &Pipeline) -> Result<(), Error> {
         let members = pipeline.steps.iter().flat_map(|step| &step.members);
         let open = |member: &&Member| !member.state.is_over();

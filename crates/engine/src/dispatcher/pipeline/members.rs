@@ -13,7 +13,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use scaffold::prompt::PromptError;
 
-use super::planning::passes;
 use super::prompts;
 use super::publishing::labels_of;
 use super::trees::TreeCache;
@@ -38,7 +37,7 @@ impl Dispatcher {
             let created = self.create_member(pipeline, asked, (source, &mut *trees));
             match Box::pin(created).await {
                 Ok(()) => {}
-                Err(Error::Outside(failure)) if passes(failure.class) => {
+                Err(Error::Outside(failure)) if failure.class.may_pass() => {
                     tracing::warn!(pipeline = %pipeline.id, %failure, "its job is created later");
                 }
                 Err(Error::Outside(failure)) => {

@@ -64,7 +64,7 @@ impl Dispatcher {
         };
         match planned {
             Ok(plan) => Ok(Some(plan)),
-            Err(Error::Outside(failure)) if passes(failure.class) => {
+            Err(Error::Outside(failure)) if failure.class.may_pass() => {
                 tracing::warn!(pipeline = %pipeline.id, %failure, "the step is planned later");
                 Ok(None)
             }
@@ -323,20 +323,4 @@ fn with_prompt(
 
 fn short(sha: &CommitSha) -> &str {
     sha.as_str().get(..SHORT_SHA).unwrap_or(sha.as_str())
-}
-
-/// Whether it may be answered at another time.
-pub(super) fn passes(class: FailureClass) -> bool {
-    match class {
-        FailureClass::Unauthorized
-        | FailureClass::Throttled
-        | FailureClass::Network
-        | FailureClass::Unavailable => true,
-        FailureClass::Forbidden
-        | FailureClass::NotFound
-        | FailureClass::Precondition
-        | FailureClass::Conflict
-        | FailureClass::Invalid
-        | FailureClass::Garbled => false,
-    }
 }

@@ -38,6 +38,7 @@ mod pushes;
 mod reach;
 mod report;
 mod sources;
+mod sprints;
 mod workers;
 
 mod webhook;

@@ -10,7 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use client::wire::WebhookCounts;
 use engine::metrics::Metrics;
-use engine::status::{AccountStatus, HookStatus, Status};
+use engine::status::{AccountStatus, HookStatus, SprintStatus, Status};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::http_api::SharedState;
@@ -138,7 +138,34 @@ fn work(page: &mut Page, status: &Status) {
     for (state, count) in &status.requirements {
         samples.add(&[("state", state)], *count);
     }
+    sprints(page, &status.sprints);
     switches(page, status);
+}
+
+/// The newest sprint of each source.
+fn sprints(page: &mut Page, newest: &[SprintStatus]) {
+    let help = "Ticks of the newest sprint of a source.";
+    let mut samples = page.figure("gaffer_sprint_ticks", Kind::Gauge, help);
+    for sprint in newest {
+        let repo = sprint.repo.to_string();
+        let labels = [("repo", repo.as_str()), ("state", &sprint.state)];
+        samples.add(&labels, sprint.figures.ticks);
+    }
+    let help = "Members of the newest sprint of a source: all, and by what became of them.";
+    let mut samples = page.figure("gaffer_sprint_members", Kind::Gauge, help);
+    for sprint in newest {
+        let (repo, figures) = (sprint.repo.to_string(), &sprint.figures);
+        for (what, count) in [
+            ("all", figures.members),
+            ("integrated", figures.integrated),
+            ("nothing", figures.nothing),
+            ("skipped", figures.skipped),
+            ("conflicted", figures.conflicts),
+            ("resolved", figures.resolved),
+        ] {
+            samples.add(&[("repo", &repo), ("what", what)], count);
+        }
+    }
 }
 
 /// What is switched off, and what waits.
@@ -183,12 +210,15 @@ fn switches(page: &mut Page, status: &Status) {
 fn polls(page: &mut Page, accounts: &[AccountStatus]) {
     let mut samples = page.figure("gaffer_polls_total", Kind::Counter, "Polls of Jules.");
     for account in accounts {
-        samples.add(&[("account", account.name.as_str())], account.tally.polls);
+        samples.add(
+            &[("account", account.name.as_str())],
+            account.counters.polls,
+        );
     }
     let help = "Polls of Jules that failed, by what was wrong.";
     let mut samples = page.figure("gaffer_poll_errors_total", Kind::Counter, help);
     for account in accounts {
-        for (class, count) in &account.tally.failed {
+        for (class, count) in &account.counters.failed {
             let labels = [("account", account.name.as_str()), ("code", class.as_str())];
             samples.add(&labels, *count);
         }
@@ -197,7 +227,7 @@ fn polls(page: &mut Page, accounts: &[AccountStatus]) {
     let mut samples = page.figure("gaffer_backoff_seconds_total", Kind::Counter, help);
     for account in accounts {
         let labels = [("account", account.name.as_str())];
-        samples.add(&labels, account.tally.backoff_secs);
+        samples.add(&labels, account.counters.backoff_secs);
     }
     allowances(page, accounts);
 }

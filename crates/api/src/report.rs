@@ -11,6 +11,7 @@ use engine::status::{AccountStatus, GitHubStatus, HookStatus, WebhookFeedStatus}
 
 use crate::http_api::SharedState;
 use crate::refusal::Refused;
+use crate::sprints;
 use crate::view::reasoned;
 
 /// `GET /healthz`.
@@ -35,6 +36,7 @@ pub(crate) async fn status(State(api): SharedState) -> Result<Json<Status>, Refu
         deliveries: status.deliveries,
         pipelines: status.pipelines,
         requirements: status.requirements,
+        sprints: status.sprints.iter().map(sprints::glimpse).collect(),
         accounts: status.accounts.into_iter().map(account).collect(),
         paused_sources: status.paused_sources,
         overdue_since: status.overdue_since,

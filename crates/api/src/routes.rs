@@ -1,6 +1,6 @@
 //! The table of all routes: both the router and the OpenAPI document are made from it. Pages are not in the document.
 //!
-//! To add a route, add a row in `routes/table.rs`, or beside it for deliveries, mail, pipelines, sources and pages. Tests
+//! To add a route, add a row in `routes/table.rs`, or beside it for deliveries, mail, pipelines, sources, sprints and pages. Tests
 //! check that nothing else makes routes, that `docs/openapi.json` matches the table, and that every row meets bad input.
 
 pub(crate) mod deliveries;
@@ -9,6 +9,7 @@ pub(crate) mod pages;
 mod parameter;
 pub(crate) mod pipelines;
 pub(crate) mod sources;
+pub(crate) mod sprints;
 mod table;
 
 use axum::Router;
@@ -189,9 +190,7 @@ impl<S> Row<S> {
         serve: fn() -> MethodRouter<S>,
     ) -> Self {
         let (path, colon) = verb.paths();
-        let mut row = Self::post(path, told, serve);
-        row.route.colon = Some(colon);
-        row
+        Self::post(path, told, serve).also_at(colon)
     }
 
     /// A page.
@@ -213,6 +212,12 @@ impl<S> Row<S> {
         let row = Self::post(path, told, serve).called_by(Caller::Viewer(Scope::Write));
         let row = row.sends(RequestBody::Form);
         row.answers(&[(303, ResponseBody::Nothing)])
+    }
+
+    /// The same row with its second spelling.
+    const fn also_at(mut self, colon: &'static str) -> Self {
+        self.route.colon = Some(colon);
+        self
     }
 
     const fn called_by(mut self, caller: Caller) -> Self {
@@ -266,6 +271,7 @@ pub fn page_routes() -> impl Iterator<Item = &'static Route> {
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     let closed = CLOSED.iter().chain(deliveries::ROWS).chain(sources::ROWS);
     let closed = closed.chain(pipelines::ROWS).chain(mail::ROWS);
+    let closed = closed.chain(sprints::ROWS);
     let ours = closed.chain(OPEN).map(|row| &row.route);
     let ours = ours.chain([&TOOLS]);
     ours.chain(HOOKS.iter().map(|row| &row.route))

@@ -38,6 +38,7 @@ pub(crate) mod scaffold;
 pub(crate) mod secret;
 pub(crate) mod service;
 pub(crate) mod source;
+pub(crate) mod sprint;
 pub(crate) mod stack;
 pub(crate) mod token;
 pub(crate) mod top;
@@ -143,6 +144,8 @@ pub(crate) enum Command {
     Pipeline(Box<pipeline::PipelineArgs>),
     /// Requirements: what a pipeline found to be done. They go through a running `gaffer up`.
     Requirement(pipeline::RequirementArgs),
+    /// Sprints: many personas at once, and one pull request of what they made. They go through a running `gaffer up`.
+    Sprint(sprint::SprintArgs),
     /// Run a layer of a pipeline, or show the prompt that it gets in this repository.
     Run(Box<scaffold::RunArgs>),
     /// Mail between personas, in a file of this repository or in a running Gaffer. `jules-mail` is the same.
@@ -226,6 +229,7 @@ impl Command {
             | Self::Delivery(_)
             | Self::Pipeline(_)
             | Self::Requirement(_)
+            | Self::Sprint(_)
             | Self::Jobs(_)
             | Self::Events(_)
             | Self::Pull(_)

@@ -34,6 +34,7 @@ mod secret;
 mod settings;
 mod site;
 mod source;
+mod sprint;
 mod stdin;
 mod switch;
 mod up;

@@ -20,7 +20,8 @@ use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
     account, agent, cost, dashboard, delivery, demo, dlq, doctor, github_setup, init, job, logs,
-    mail, mcp, pipeline, sandbox_command, scaffold, secret, source, switch, up, watch, weave, why,
+    mail, mcp, pipeline, sandbox_command, scaffold, secret, source, sprint, switch, up, watch,
+    weave, why,
 };
 
 /// The whole program.
@@ -141,6 +142,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Weave(args) => return Box::pin(weave::run(&args, here, json)).await,
         Command::Pipeline(args) => return Box::pin(pipeline::run(*args, &here()?, json)).await,
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,
+        Command::Sprint(args) => Box::pin(sprint::run(args, &here()?)).await?,
         Command::Run(args) if args.prompt_preview => return scaffold::preview(*args, json),
         Command::Run(args) => return Box::pin(pipeline::one_layer(*args, &here()?, json)).await,
         Command::Pull(args) => why::pull(args, &here()?).await?,

@@ -172,7 +172,7 @@ fn missing(error: impl Into<anyhow::Error>) -> anyhow::Error {
 fn worded(odd: OddSource) -> Error {
     match odd {
         OddSource::NothingChecked => Error::usage(
-            "`--merge on-green` with `--min-checks 0` and no required check would merge what nothing has checked",
+            "`--merge on-green` or `integration` with `--min-checks 0` and no required check would merge what nothing has checked",
             "name a check with `--required-check NAME`, or set `--min-checks 1`",
         ),
         OddSource::NoPlanner => Error::usage(

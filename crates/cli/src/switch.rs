@@ -199,6 +199,7 @@ fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64
         ("deliveries", counted(&status.deliveries)),
         ("pipelines", counted(&status.pipelines)),
         ("requirements", counted(&status.requirements)),
+        ("sprints", sprints_words(status)),
         ("waits for", waits_words(status)),
         ("queue", queue_words(status)),
         ("ticks", ticks_words(ticks)),
@@ -219,11 +220,23 @@ fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64
     hook_lines(status).into_iter().fold(answer, Answer::line)
 }
 
+/// The sprints that are under way.
+fn sprints_words(status: &Status) -> String {
+    let open = status.sprints.iter().filter(|sprint| !sprint.is_over);
+    let words = open.map(|sprint| {
+        let figures = &sprint.figures;
+        let (repo, number, state) = (&sprint.repo, sprint.number, &sprint.state);
+        let (integrated, members) = (figures.integrated, figures.members);
+        format!("{repo} {number}: {state}, {integrated} of {members} in")
+    });
+    words.collect::<Vec<_>>().join("; ")
+}
+
 /// What is going on, for programs.
 fn json(status: &Status, ticks: Option<(u64, u64)>, runs: bool) -> Value {
     json!({
         "now": status.now, "running": runs, "paused_since": status.paused_since, "observe_only": status.observe_only, "jobs": status.jobs, "waits_for": status.waits_for, "deliveries": status.deliveries,
-        "pipelines": status.pipelines, "requirements": status.requirements, "paused_sources": status.paused_sources,
+        "pipelines": status.pipelines, "requirements": status.requirements, "sprints": status.sprints, "paused_sources": status.paused_sources,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
         "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
         "ticks": ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })),

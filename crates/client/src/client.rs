@@ -5,6 +5,7 @@ mod deliveries;
 mod mail;
 mod pipelines;
 mod runs;
+mod sprints;
 mod transport;
 
 #[cfg(test)]

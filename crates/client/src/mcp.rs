@@ -11,6 +11,7 @@ mod mail;
 mod next;
 mod patch;
 mod schema;
+mod sprints;
 mod talk;
 mod tool;
 mod tool_error;
@@ -165,7 +166,7 @@ impl Server {
     }
 
     async fn once(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
-        let client = self.client().await.map_err(ToolError::NoDoor)?;
+        let client = self.client().await.map_err(ToolError::NoClient)?;
         calls::call(tool, arguments, (&client, self.waits)).await
     }
 

@@ -18,6 +18,7 @@ mod push;
 mod report;
 mod schedule;
 mod sources;
+mod sprints;
 mod workers;
 
 pub use constraints::{Constraints, InvalidConstraint, ParsedConstraints};
@@ -67,6 +68,11 @@ pub use sources::{
     CreateSource, DeliverySettings, EditSource, PipelineSettings, SourceRemoved, SourceView,
     Sources,
 };
+pub use sprints::{
+    IntegrateSprint, OrderSprint, PlaceView, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintFigures,
+    SprintGlimpse, SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView, SprintWhy,
+    Sprints, StartSprint, VerdictView, WeaveView, WovenView,
+};
 pub use workers::{IntakeResult, WorkerView, Workers};
 
 /// The header in which a client says through which surface an order was given, for the record: one of
@@ -102,7 +108,7 @@ impl Through {
     }
 }
 
-/// The header that names a wish: the same name with the same body is carried out once.
+/// The header that names a request: the same name with the same body is carried out once.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Longest such name, in bytes.

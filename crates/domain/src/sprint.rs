@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
 use crate::job::NotNow;
 
-pub use apply::{Input, abort, apply, due, held, integrate_now};
+pub use apply::{Input, abort, apply, due, held, integrate, integrate_now};
 pub use figures::Figures;
 pub use member::{MemberState, Offer, Refusal, SprintMember, Way};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};

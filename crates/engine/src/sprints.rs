@@ -176,14 +176,18 @@ impl Backend {
             .await
     }
 
-    /// Waits for no member any more, and weaves what there is.
+    /// Weaves what there is; `without_waiting` also while members work, who are waited for no more.
     pub async fn integrate_sprint(
         &self,
         repo: &RepoName,
         number: Option<SprintNumber>,
+        without_waiting: bool,
     ) -> Result<Sprint, Error> {
-        self.decide_sprint((repo, number), sprint::integrate_now)
-            .await
+        let decide = match without_waiting {
+            true => sprint::integrate_now,
+            false => sprint::integrate,
+        };
+        self.decide_sprint((repo, number), decide).await
     }
 
     /// Has a sprint looked at now.

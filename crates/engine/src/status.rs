@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::account::{Health, OVERDUE_MAX, PollCounters};
 use domain::delivery;
-use domain::ids::{AccountName, RepoName};
+use domain::ids::{AccountName, RepoName, SprintNumber};
 use domain::job::{self, Attention, EndReason, Job, Phase};
+use domain::pipeline::RequirementState;
 use domain::policy::Source;
 use domain::redelivery::{self, Log, RedeliveryState};
 use domain::session::SessionState;
+use domain::sprint::Figures;
 use domain::tick::Lease;
 use domain::webhook_activity::{self, WebhookHealth};
 use jiff::{SignedDuration, Timestamp};
@@ -48,6 +50,8 @@ pub struct Status {
     pub pipelines: BTreeMap<String, u64>,
     /// Requirements of sources whose pipeline is on, by their state.
     pub requirements: BTreeMap<String, u64>,
+    /// The newest sprint of each source that has had one.
+    pub sprints: Vec<SprintStatus>,
     /// Accounts.
     pub accounts: Vec<AccountStatus>,
     /// Sources that are paused.
@@ -69,6 +73,21 @@ pub struct Status {
     pub github: GitHubStatus,
     /// What running on AWS has cost today, and may cost.
     pub spending: Spending,
+}
+
+/// The newest sprint of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SprintStatus {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its number.
+    pub number: SprintNumber,
+    /// How far it is, in one word.
+    pub state: String,
+    /// Whether nothing more happens.
+    pub is_over: bool,
+    /// What is counted of it.
+    pub figures: Figures,
 }
 
 /// How GitHub lets us work.
@@ -125,7 +144,7 @@ pub struct AccountStatus {
     /// Tasks of the last 24 hours and allowed.
     pub today: (u64, u32),
     /// Counters of its polls.
-    pub tally: PollCounters,
+    pub counters: PollCounters,
     /// Requests to Jules of today's polls, where they are counted, and allowed.
     pub requests: Option<(u64, u32)>,
 }
@@ -268,12 +287,49 @@ impl Backend {
                 let place = format!("{}/{}", step.kind, step.state.word());
                 *places.entry(place).or_insert(0) += 1;
             }
-            let list = keys::requirements_of(&source.repo);
-            for (state, many) in self.store.records().words(&list).await? {
-                *states.entry(state).or_insert(0) += many;
-            }
+            self.count_requirements(&source.repo, &mut states).await?;
         }
         Ok([places, states])
+    }
+
+    /// The newest sprint of each source: one read where there has been none, and two where there has.
+    async fn newest_sprints(
+        &self,
+        sources: &[Versioned<Source>],
+    ) -> Result<Vec<SprintStatus>, Error> {
+        let mut newest = Vec::new();
+        for source in sources {
+            let sprint = match self.must_sprint(&source.value.repo, None).await {
+                Ok(found) => found.value,
+                Err(Error::NoSuch { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            newest.push(SprintStatus {
+                state: sprint.state.word().to_owned(),
+                is_over: sprint.is_over(),
+                figures: Figures::of(&sprint),
+                repo: sprint.repo,
+                number: sprint.number,
+            });
+        }
+        Ok(newest)
+    }
+
+    /// Requirements of a repository by their state. Those that are over are not read.
+    async fn count_requirements(&self, repo: &RepoName, states: &mut Counts) -> Result<(), Error> {
+        let records = self.store.records();
+        for (state, many) in records.words(&keys::open_requirements(repo)).await? {
+            *states.entry(state).or_insert(0) += many;
+        }
+        for state in RequirementState::ENDED {
+            let many = records
+                .count(&keys::ended_requirements(repo, state))
+                .await?;
+            if many > 0 {
+                *states.entry(state.to_owned()).or_insert(0) += many;
+            }
+        }
+        Ok(())
     }
 
     /// What is going on.
@@ -298,7 +354,7 @@ impl Backend {
                 name: account.name,
                 health: account.health,
                 next_poll: account.next_poll.max(self.now()),
-                tally: account.counters,
+                counters: account.counters,
                 requests: account
                     .budget
                     .requests_a_day
@@ -307,10 +363,11 @@ impl Backend {
         }
         let deliveries = self.open_places(&mut counts.waits_for).await?;
         let [pipelines, requirements] = self.of_pipelines(&sources).await?;
+        let sprints = self.newest_sprints(&sources).await?;
         let next_due = self.store.records().next_due().await?;
         let now = self.now();
         let ticked = self.store.read::<Lease>(&keys::tick()).await?;
-        let polled = accounts.iter().filter_map(|it| it.tally.last).max();
+        let polled = accounts.iter().filter_map(|it| it.counters.last).max();
         let last_tick = ticked.and_then(|lease| lease.value.at).max(polled);
         let mut feeds = Vec::new();
         for source in &sources {
@@ -328,6 +385,7 @@ impl Backend {
             deliveries,
             pipelines,
             requirements,
+            sprints,
             last_tick,
             feeds,
             oldest: self.queue.oldest().await?,

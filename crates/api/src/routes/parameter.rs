@@ -3,7 +3,8 @@
 use client::wire::{
     ARTIFACTS_PAGE_MAX, DELIVERIES_LIMIT, DELIVERIES_LIMIT_MAX, EVENTS_LIMIT, EVENTS_LIMIT_MAX,
     IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT, JOBS_LIMIT_MAX, MAIL_LOG_PAGE_MAX,
-    MAILBOX_LIMIT_MAX, PIPELINES_LIMIT, PIPELINES_LIMIT_MAX, TRANSCRIPT_PAGE_MAX, WAIT_SECONDS_MAX,
+    MAILBOX_LIMIT_MAX, PIPELINES_LIMIT, PIPELINES_LIMIT_MAX, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX,
+    TRANSCRIPT_PAGE_MAX, WAIT_SECONDS_MAX,
 };
 
 use crate::deliveries::NEEDS;
@@ -224,6 +225,13 @@ pub(super) const PIPELINES: [Parameter; 2] = [
         "How many at most.",
     ),
 ];
+
+/// What `GET /api/sprints/{owner}/{name}` takes.
+pub(super) const SPRINTS: [Parameter; 1] = [number(
+    "limit",
+    (1, SPRINTS_LIMIT_MAX, SPRINTS_LIMIT),
+    "How many at most.",
+)];
 
 /// What `GET /api/deliveries/{delivery}/events` takes: the same without a job.
 pub(super) const DELIVERY_EVENTS: [Parameter; 4] = [EVENTS[0], EVENTS[2], EVENTS[3], EVENTS[4]];

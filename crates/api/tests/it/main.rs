@@ -27,6 +27,7 @@ mod reading;
 mod registering;
 mod runs;
 mod sources;
+mod sprints;
 mod tokens;
 mod webhooks;
 mod world;

@@ -47,6 +47,7 @@ fn sound(id: &str) -> Option<Value> {
         "tag_mail" => json!({ "tag": "needs-action" }),
         "read_mail" | "trash_mail" | "untrash_mail" | "rebuild_mail" | "seal_mail" => json!({}),
         "import_mail" => json!({ "lines": [] }),
+        "start_sprint" | "tick_sprint" | "integrate_sprint" | "abort_sprint" => json!({}),
         "collect_session" => json!({ "session_id": "4711" }),
         "analyse_run" => json!({ "analysis": "It forgot the tests." }),
         "reject_delivery" => json!({ "reason": "Keep the old route." }),
@@ -62,9 +63,8 @@ fn sound(id: &str) -> Option<Value> {
         | "github_webhook" | "delivery_schema" | "worker_status" | "list_sources"
         | "list_pipelines" | "show_pipeline" | "why_pipeline" | "list_requirements"
         | "list_mailboxes" | "mail_log" | "mail_stats" | "show_mailbox" | "show_mail"
-        | "verify_mail" | "show_requirement" | "show_source" | "remove_source" | "sync_source" => {
-            Value::Null
-        }
+        | "list_sprints" | "show_sprint" | "why_sprint" | "verify_mail" | "show_requirement"
+        | "show_source" | "remove_source" | "sync_source" => Value::Null,
         _ => return None,
     })
 }
@@ -120,6 +120,7 @@ impl Watched {
             ("{requirement}", "ab12cd"),
             ("{persona}", "art"),
             ("{message}", "1"),
+            ("{sprint}", "1"),
         ];
         parts.iter().fold(path.to_owned(), |path, (part, value)| {
             path.replace(part, value)

@@ -25,6 +25,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "pipeline",
             "requirement",
             "run",
+            "sprint",
             "pull",
             "mail",
             "weave",

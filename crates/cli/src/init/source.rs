@@ -1,8 +1,9 @@
 //! The last step of `gaffer init`: adds the source, or compares it with the request.
 
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 use domain::ids::{AgentName, BranchName, RepoName};
-use domain::policy::Source;
+use domain::policy::{MergePolicy, Source};
 use serde_json::Value;
 use url::Url;
 
@@ -153,14 +154,13 @@ fn ask_merge(person: &mut Option<Box<dyn Person>>) -> Result<Option<Merge>> {
     let Some(person) = person else {
         return Ok(None);
     };
-    let question = "Who merges green pull requests: human, on-green or integration [human]";
-    person::ask(person.as_mut(), question, |answer| match answer {
-        "" | "human" => Ok(Some(Merge::Human)),
-        "on-green" => Ok(Some(Merge::OnGreen)),
-        "integration" => Ok(Some(Merge::Integration)),
-        _ => {
-            let what = format!("`{answer}` is neither `human`, `on-green` nor `integration`");
-            Err(Error::usage(what, "type one of the three"))
+    let words = MergePolicy::ALL.map(MergePolicy::word).join(", ");
+    let question = format!("Who merges green pull requests: {words} [human]");
+    person::ask(person.as_mut(), &question, |answer| {
+        if answer.is_empty() {
+            return Ok(Some(Merge::Human));
         }
+        let odd = |_| Error::usage(format!("`{answer}` is none of {words}"), "type one of them");
+        Merge::from_str(answer, false).map(Some).map_err(odd)
     })
 }

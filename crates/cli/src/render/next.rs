@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use client::wire;
 use domain::advice::{Advice, Next};
-use domain::ids::RepoName;
+use domain::ids::{RepoName, SprintNumber};
 
 use super::Answer;
 
@@ -64,10 +64,20 @@ fn of_pause(waits_for: &wire::WaitsFor, repo: &RepoName) -> Option<String> {
 pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
     if problem.code == "already_running" {
         let id = problem.existing.as_ref()?;
+        if id.parse::<SprintNumber>().is_ok() {
+            return Some(format!(
+                "look at it with `gaffer sprint status OWNER/REPO {id}`, or end it with `gaffer sprint abort OWNER/REPO`"
+            ));
+        }
         return Some(format!("look at it with `gaffer pipeline show {id}`"));
     }
     if problem.code == "pipeline_off" {
         return Some("switch it on with `gaffer pipeline on OWNER/REPO`".to_owned());
+    }
+    if problem.code == "members_awaited" {
+        return Some(
+            "weave without them with `gaffer sprint integrate OWNER/REPO --now`".to_owned(),
+        );
     }
     if let Some(id) = &problem.existing {
         return Some(format!("look at it with `gaffer delivery show {id}`"));

@@ -23,6 +23,7 @@ mod recovery;
 mod scaffold;
 mod secrets;
 mod sources;
+mod sprints;
 mod switches;
 mod tokens;
 mod top;

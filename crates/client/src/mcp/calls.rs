@@ -14,7 +14,7 @@ use super::arguments::{self, ApprovePlan, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
 pub(super) use super::tool_error::ToolError;
-use super::{deliveries, inbox, insight, mail, talk, transcripts, waiting};
+use super::{deliveries, inbox, insight, mail, sprints, talk, transcripts, waiting};
 use crate::wire::{
     self, ApproveRequest, CancelRequest, InvalidConstraint, JOBS_LIMIT, JobView, MergeRequest,
     RetryRequest,
@@ -91,6 +91,9 @@ pub(super) async fn call(
         Tool::MailInbox => mail::inbox(client, given).await,
         Tool::MailRead => mail::read_mail(client, given).await,
         Tool::MailTag => mail::tag(client, given).await,
+        Tool::SprintStatus => sprints::status(client, given).await,
+        Tool::SprintStart => sprints::start(client, given).await,
+        Tool::SprintAbort => sprints::abort(client, given).await,
     }
 }
 

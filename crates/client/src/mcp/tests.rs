@@ -67,7 +67,7 @@ impl Transport for Mute {
     }
 }
 
-/// The doorway to it.
+/// The transport to it.
 struct To(Arc<Mute>);
 
 #[async_trait]
@@ -234,7 +234,7 @@ async fn what_is_wrong_is_named_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn a_door_that_does_not_answer_is_named_with_what_to_do() {
+async fn an_api_that_does_not_answer_is_named_with_what_to_do() {
     let told = refused("jules_get_job", json!({ "job_id": "1" })).await;
     assert!(
         told.starts_with("jules_get_job: nobody answers at http://127.0.0.1:1"),
@@ -268,7 +268,7 @@ fn the_list_of_tools_is_as_it_was_and_small() {
         let more = server().with(&[set]);
         let more: Vec<_> = more.listed().skip(usual.len()).collect();
         let most = match set {
-            Toolset::Insight | Toolset::Inbox | Toolset::Mail => SET_BYTES_MAX,
+            Toolset::Insight | Toolset::Inbox | Toolset::Mail | Toolset::Sprint => SET_BYTES_MAX,
             Toolset::Deliveries => DELIVERIES_BYTES_MAX,
         };
         assert!(bytes(&more) <= most, "{set}: {} bytes", bytes(&more));
@@ -281,7 +281,7 @@ fn a_toolset_is_named_or_the_names_are_told() {
         assert_eq!(set.name().parse(), Ok(set));
     }
     let unknown = "merge!".parse::<Toolset>().unwrap_err();
-    let told = "there is no toolset `merge!`; there are `insight`, `inbox`, `deliveries`, `mail`";
+    let told = "there is no toolset `merge!`; there are `insight`, `inbox`, `deliveries`, `mail`, `sprint`";
     assert_eq!(unknown.to_string(), told);
 }
 

@@ -92,6 +92,12 @@ pub(super) enum Tool {
     MailRead,
     /// Puts a tag on a message.
     MailTag,
+    /// Shows a sprint.
+    SprintStatus,
+    /// Starts a sprint.
+    SprintStart,
+    /// Calls a sprint off.
+    SprintAbort,
 }
 
 /// What calling a tool does to the world.
@@ -108,7 +114,7 @@ enum Does {
 
 impl Tool {
     /// All of them in the order of the list: first those that are always listed.
-    pub(super) const ALL: [Self; 37] = [
+    pub(super) const ALL: [Self; 40] = [
         Self::CreateJob,
         Self::RegisterJob,
         Self::GetJob,
@@ -146,6 +152,9 @@ impl Tool {
         Self::MailInbox,
         Self::MailRead,
         Self::MailTag,
+        Self::SprintStatus,
+        Self::SprintStart,
+        Self::SprintAbort,
     ];
 
     /// Its set; `None` for those that are always listed.
@@ -183,6 +192,7 @@ impl Tool {
             Self::MailSend | Self::MailInbox | Self::MailRead | Self::MailTag => {
                 Some(Toolset::Mail)
             }
+            Self::SprintStatus | Self::SprintStart | Self::SprintAbort => Some(Toolset::Sprint),
         }
     }
 
@@ -226,6 +236,9 @@ impl Tool {
             Self::MailInbox => "mail_inbox",
             Self::MailRead => "mail_read",
             Self::MailTag => "mail_tag",
+            Self::SprintStatus => "sprint_status",
+            Self::SprintStart => "sprint_start",
+            Self::SprintAbort => "sprint_abort",
         }
     }
 
@@ -294,6 +307,9 @@ impl Tool {
             Self::MailInbox => "List the mail of a persona, the oldest first.",
             Self::MailRead => "Show a message and mark it read.",
             Self::MailTag => "Put a tag on a message, or take it off.",
+            Self::SprintStatus => "Show a sprint, and what it and its members wait for.",
+            Self::SprintStart => "Start a sprint of a repository: its personas work at once.",
+            Self::SprintAbort => "Call a sprint off, with its jobs.",
         }
     }
 
@@ -312,13 +328,15 @@ impl Tool {
             | Self::DeliveryList
             | Self::DeliveryGet
             | Self::DeliveryTranscript
-            | Self::MailInbox => Does::Reads,
+            | Self::MailInbox
+            | Self::SprintStatus => Does::Reads,
             Self::DeliveryCreate
             | Self::CreateJob
             | Self::SendMessage
             | Self::TakeWakes
             | Self::ExtendWake
-            | Self::MailSend => Does::Writes,
+            | Self::MailSend
+            | Self::SprintStart => Does::Writes,
             Self::RegisterJob
             | Self::ApprovePlan
             | Self::RequestRetry
@@ -333,7 +351,9 @@ impl Tool {
             | Self::DeliveryRetry
             | Self::MailRead
             | Self::MailTag => Does::WritesOnce,
-            Self::MergePr | Self::CancelJob | Self::DeliveryCancel => Does::Ends,
+            Self::MergePr | Self::CancelJob | Self::DeliveryCancel | Self::SprintAbort => {
+                Does::Ends
+            }
         }
     }
 

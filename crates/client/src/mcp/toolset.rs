@@ -19,6 +19,8 @@ pub enum Toolset {
     Deliveries,
     /// Mail between the personas of a repository.
     Mail,
+    /// Sprints of a repository.
+    Sprint,
 }
 
 /// A name that no toolset has.
@@ -28,7 +30,13 @@ pub struct UnknownToolset(String);
 
 impl Toolset {
     /// All of them, in the order of the list.
-    pub const ALL: [Self; 4] = [Self::Insight, Self::Inbox, Self::Deliveries, Self::Mail];
+    pub const ALL: [Self; 5] = [
+        Self::Insight,
+        Self::Inbox,
+        Self::Deliveries,
+        Self::Mail,
+        Self::Sprint,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -37,6 +45,7 @@ impl Toolset {
             Self::Inbox => "inbox",
             Self::Deliveries => "deliveries",
             Self::Mail => "mail",
+            Self::Sprint => "sprint",
         }
     }
 

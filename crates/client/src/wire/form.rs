@@ -83,6 +83,8 @@ texts! {
     PipelineId = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
     /// A role of a layer that has several.
     RoleName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
+    /// A stream of the exchange.
+    StreamName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["backend"] };
     /// An event, a requirement or a proposal of the exchange.
     ArtefactId = { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
     /// The name of a trial run, with `mock` in it.
@@ -131,6 +133,22 @@ impl JsonSchema for Settings {
         json_schema!({
             "description": "Settings of a source, by their names. `gaffer source set --help` tells what each means.",
             "type": "object", "additionalProperties": true,
+        })
+    }
+}
+
+/// The number of a sprint of a repository.
+pub(super) struct SprintNumber;
+
+impl JsonSchema for SprintNumber {
+    fn schema_name() -> Cow<'static, str> {
+        "SprintNumber".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The number of a sprint of a repository.",
+            "type": "integer", "minimum": 1, "maximum": u32::MAX, "examples": [50],
         })
     }
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::form;
 use super::job::{AsRead, WaitsFor};
 use super::problem::{Next, Reason};
+use super::sprints::SprintGlimpse;
 
 /// `GET /jobs/{id}/why` and `GET /pulls/{owner}/{name}/{number}/why`: why it does not move, and what will be done when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +81,9 @@ pub struct Status {
     /// How many requirements are in each state, of sources whose pipeline is on.
     #[serde(default)]
     pub requirements: BTreeMap<String, u64>,
+    /// The newest sprint of each source that has had one.
+    #[serde(default)]
+    pub sprints: Vec<SprintGlimpse>,
     /// The accounts.
     pub accounts: Vec<AccountView>,
     /// Sources that are paused.

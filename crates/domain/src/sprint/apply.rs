@@ -107,7 +107,26 @@ pub fn abort(sprint: &Sprint, by: &str, now: Timestamp) -> Result<Sprint, NotNow
     Ok(next)
 }
 
-/// Waits for no member any more that works for the first time, and weaves what there is.
+/// Weaves what there is, where nobody is waited for.
+///
+/// # Errors
+/// When it is over or being woven, or when a member is waited for.
+pub fn integrate(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
+    must_go_on(sprint)?;
+    let awaited = sprint.members.iter().filter(|it| it.is_awaited());
+    let awaited: Vec<&str> = awaited.map(|it| it.persona.as_str()).collect();
+    if !awaited.is_empty() {
+        let sentence = format!(
+            "sprint {} waits for {}: give it time, or have it integrate now, without them",
+            sprint.number,
+            awaited.join(", ")
+        );
+        return Err(NotNow::new("members_awaited", sentence));
+    }
+    integrate_now(sprint, now)
+}
+
+/// Waits for no member any more, and weaves what there is.
 ///
 /// # Errors
 /// When it is over, or being woven.

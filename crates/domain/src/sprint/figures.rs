@@ -1,9 +1,11 @@
 //! Figures of a sprint, for people and for metrics.
 
+use serde::{Deserialize, Serialize};
+
 use super::{MemberState, Sprint};
 
 /// What is counted of a sprint.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
     /// How many members it has.
     pub members: u32,

@@ -101,6 +101,19 @@ pub struct Clash {
     pub theirs: Option<CommitSha>,
 }
 
+impl Verdict {
+    /// One word for lists.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::In { .. } => "in",
+            Self::Out { .. } => "out",
+            Self::Moved => "moved",
+            Self::Nothing => "nothing",
+            Self::Skipped { .. } => "skipped",
+        }
+    }
+}
+
 impl Clash {
     fn bytes(&self) -> usize {
         self.path.len() + self.words.len() + CLASH_BYTES

@@ -366,6 +366,9 @@ fn only_the_weave_that_was_asked_for_counts() {
 fn a_person_may_stop_waiting_and_may_stop_all() {
     let mut sprint = begun(&["curator", "refactor"]);
     play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
+    let waits = integrate(&sprint, at(2)).unwrap_err();
+    assert_eq!(waits.code, "members_awaited");
+    assert!(waits.sentence.contains("waits for refactor"), "{waits:?}");
     let now = integrate_now(&sprint, at(2)).unwrap();
     assert_eq!(
         words(&now),

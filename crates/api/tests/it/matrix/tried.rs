@@ -129,6 +129,7 @@ pub(super) fn bad_paths(path: &str, whole: &dyn Fn(&str) -> String, body: &Value
         "{requirement}",
         "{persona}",
         "{message}",
+        "{sprint}",
     ];
     let varying = parts.into_iter().filter(|part| path.contains(part));
     let spoilt = varying.flat_map(|part| {

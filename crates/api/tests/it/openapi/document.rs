@@ -133,6 +133,10 @@ fn named_part(name: &str) -> Value {
         ),
         "pipeline" => (named("PipelineId"), "The run of a pipeline."),
         "requirement" => (named("ArtefactId"), "The requirement."),
+        "sprint" => (
+            json!({ "type": "string", "pattern": "^([1-9][0-9]{0,9}|latest)$" }),
+            "The number of the sprint, or `latest`.",
+        ),
         "number" => (
             json!({ "type": "integer", "minimum": 1 }),
             "The pull request's number.",

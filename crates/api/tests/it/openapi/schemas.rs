@@ -5,14 +5,14 @@ use client::wire::{
     Artifacts, CancelDelivery, CancelPipeline, CancelRequest, CollectRequest, CreateDelivery,
     CreateJob, CreateSource, DashboardLink, Deliveries, DeliveryRun, DeliveryView, DeliveryWhy,
     EditDelivery, EditSource, EffectView, EventPage, Events, ExecuteDelivery, Extend, Extended,
-    FixDelivery, GiveBack, GivenBack, Health, ImportMail, IntakeResult, JobView, Jobs,
-    MailImported, MailLog, MailMessage, MailRebuilt, MailSealed, MailSent, MailStats, MailVerified,
-    Mailbox, MarkMail, MergeRequest, Merged, Message, Messages, Pending, PipelineView, PipelineWhy,
-    Pipelines, PlanRequest, Problem, Pulls, PushTaken, PushedSession, RegisterRequest, Registered,
-    RejectDelivery, RequirementView, Requirements, RetryDelivery, RetryRequest, SendMail,
-    SourceRemoved, SourceView, Sources, SplitRequest, StartDelivery, StartPipeline,
-    StartRequirement, Status, TagMail, TakeRequest, Taken, Transcript, VerdictRequest, Why,
-    Workers,
+    FixDelivery, GiveBack, GivenBack, Health, ImportMail, IntakeResult, IntegrateSprint, JobView,
+    Jobs, MailImported, MailLog, MailMessage, MailRebuilt, MailSealed, MailSent, MailStats,
+    MailVerified, Mailbox, MarkMail, MergeRequest, Merged, Message, Messages, OrderSprint, Pending,
+    PipelineView, PipelineWhy, Pipelines, PlanRequest, Problem, Pulls, PushTaken, PushedSession,
+    RegisterRequest, Registered, RejectDelivery, RequirementView, Requirements, RetryDelivery,
+    RetryRequest, SendMail, SourceRemoved, SourceView, Sources, SplitRequest, SprintPlanView,
+    SprintView, SprintWhy, Sprints, StartDelivery, StartPipeline, StartRequirement, StartSprint,
+    Status, TagMail, TakeRequest, Taken, Transcript, VerdictRequest, Why, Workers,
 };
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -96,6 +96,7 @@ impl Schemas {
         schemas.answer::<Workers>();
         schemas.of_pipelines();
         schemas.of_mail();
+        schemas.of_sprints();
         schemas
     }
 
@@ -124,6 +125,16 @@ impl Schemas {
         self.answer::<Mailbox>();
         self.answer::<MailLog>();
         self.answer::<MailStats>();
+    }
+
+    fn of_sprints(&mut self) {
+        self.send::<StartSprint>();
+        self.send::<IntegrateSprint>();
+        self.send::<OrderSprint>();
+        self.answer::<SprintPlanView>();
+        self.answer::<Sprints>();
+        self.answer::<SprintView>();
+        self.answer::<SprintWhy>();
     }
 
     fn send<T: JsonSchema>(&mut self) {

@@ -85,6 +85,7 @@ const OF_LAYER: &[(&str, Kind)] = &[
     ("requirement_file", Strict),
     ("within", Strict),
     ("role", Strict),
+    ("stream", Strict),
     ("task", Words),
     ("github_repository", Strict),
     ("mock", Strict),
@@ -101,6 +102,7 @@ const ID: &[(&str, Kind)] = &[("id", Strict)];
 const LETTER: &[(&str, Kind)] = &[("id", Words)];
 const NAME: &[(&str, Kind)] = &[("name", Strict)];
 const REPO: &[(&str, Kind)] = &[("repo", Strict)];
+const NUMBER: &[(&str, Kind)] = &[("number", Strict)];
 const URL: &[(&str, Kind)] = &[("url", Strict)];
 const NOTIFY: &[(&str, Kind)] = &[("notify", Strict)];
 const FILE: &[(&str, Kind)] = &[("file", Place)];
@@ -352,6 +354,18 @@ const ROWS: &[Row] = &[
     ("requirement list", &[REPO]),
     ("requirement show", &[REPO, ID]),
     ("requirement start", &[REPO, ID]),
+    ("sprint", &[URL]),
+    (
+        "sprint start",
+        &[REPO, &[("number", Strict), ("personas", Strict)]],
+    ),
+    ("sprint status", &[REPO, NUMBER]),
+    ("sprint list", &[REPO, &[("limit", Strict)]]),
+    ("sprint why", &[REPO, NUMBER]),
+    ("sprint tick", &[REPO, NUMBER]),
+    ("sprint integrate", &[REPO, NUMBER]),
+    ("sprint abort", &[REPO, NUMBER]),
+    ("sprint state", &[REPO, NUMBER]),
     ("scaffold", &[]),
     ("scaffold init", &[]),
     ("scaffold bootstrap", &[]),
@@ -375,9 +389,16 @@ const ROWS: &[Row] = &[
     ("setup gen", &[]),
     ("setup list", &[&[("detail", Words)]]),
     ("exchange", &[]),
-    ("exchange inspect", &[&[("revision", Words)]]),
+    (
+        "exchange inspect",
+        &[&[("revision", Words), ("stream", Strict)]],
+    ),
     ("exchange publish-proposals", &[REPO, URL, EXCHANGE_RUN]),
     ("exchange clean", &[]),
+    (
+        "exchange clean requirement",
+        &[REPO, URL, EXCHANGE_RUN, &[("path", Strict)]],
+    ),
     (
         "exchange clean mock",
         &[REPO, URL, EXCHANGE_RUN, &[("tag", Strict)]],
@@ -498,7 +519,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 15] = [
+const BEFORE: [(&str, &str); 21] = [
     ("job say", "01j00000000000000000000000"),
     ("delivery verdict", "0123456789ab"),
     ("delivery collect", "0123456789ab"),
@@ -509,6 +530,12 @@ const BEFORE: [(&str, &str); 15] = [
     ("workflow run", "planner"),
     ("requirement show", "acme/shop"),
     ("requirement start", "acme/shop"),
+    ("sprint status", "acme/shop"),
+    ("sprint why", "acme/shop"),
+    ("sprint tick", "acme/shop"),
+    ("sprint integrate", "acme/shop"),
+    ("sprint abort", "acme/shop"),
+    ("sprint state", "acme/shop"),
     ("role add", "observers"),
     ("role create", "observers"),
     ("role delete", "observers"),

@@ -62,6 +62,7 @@ fn table(job: &str) -> Vec<Row> {
         deliveries(job),
         decisions(job),
         mail(),
+        sprints(),
     ]
     .concat()
 }
@@ -347,6 +348,34 @@ fn mail() -> Vec<Row> {
                 ("tag", Choice),
                 ("remove", Flag),
             ],
+        ),
+    ]
+}
+
+/// Tools of sprints: there is none.
+fn sprints() -> Vec<Row> {
+    use Kind::*;
+    let one = json!({ "repo": "acme/shop" });
+    vec![
+        (
+            "sprint_status",
+            one.clone(),
+            &[("repo", Repo), ("number", Number(u32::MAX as u64))],
+        ),
+        (
+            "sprint_start",
+            one.clone(),
+            &[
+                ("repo", Repo),
+                ("number", Number(u32::MAX as u64)),
+                ("personas", List),
+                ("dry_run", Flag),
+            ],
+        ),
+        (
+            "sprint_abort",
+            one,
+            &[("repo", Repo), ("number", Number(u32::MAX as u64))],
         ),
     ]
 }

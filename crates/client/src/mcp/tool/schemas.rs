@@ -4,7 +4,7 @@ use rmcp::model::JsonObject;
 
 use super::Tool;
 use crate::mcp::schema::schema;
-use crate::mcp::{answers, arguments, deliveries, inbox, insight, mail, transcripts};
+use crate::mcp::{answers, arguments, deliveries, inbox, insight, mail, sprints, transcripts};
 
 impl Tool {
     /// The schema of its arguments.
@@ -46,6 +46,8 @@ impl Tool {
             Self::MailInbox => schema::<mail::Inbox>(),
             Self::MailRead => schema::<mail::Read>(),
             Self::MailTag => schema::<mail::Tag>(),
+            Self::SprintStatus | Self::SprintAbort => schema::<sprints::One>(),
+            Self::SprintStart => schema::<sprints::Start>(),
         }
     }
 
@@ -78,6 +80,9 @@ impl Tool {
             Self::MailInbox => schema::<mail::InboxAnswer>(),
             Self::MailRead => schema::<mail::MailAnswer>(),
             Self::MailTag => schema::<mail::TagsAnswer>(),
+            Self::SprintStatus => schema::<sprints::SprintAnswer>(),
+            Self::SprintStart => schema::<sprints::StartAnswer>(),
+            Self::SprintAbort => schema::<sprints::SprintState>(),
             Self::DeliveryCreate
             | Self::DeliveryStart
             | Self::DeliveryPlan

@@ -1,0 +1,246 @@
+//! Sprints: plans and starts them, lists, shows and explains them, and takes orders about them.
+
+mod view;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::LOCATION;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use client::wire::{
+    IntegrateSprint, OrderSprint, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintView, SprintWhy, Sprints,
+    StartSprint,
+};
+use domain::ids::{RepoName, SprintNumber};
+use domain::redact::presentable;
+use domain::sprint::Sprint;
+use engine::backend::Error;
+use engine::sprints::SprintOrder;
+
+use crate::auth::AuthenticatedCaller;
+use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
+use crate::http_api::{ApiInner, SharedState};
+use crate::query::{self, QueryPairs};
+use crate::refusal::Refused;
+use crate::{reach, sources};
+
+pub(crate) use view::glimpse;
+
+/// What stands for the newest sprint.
+const LATEST: &str = "latest";
+
+/// Owner, name and sprint in a path.
+type SprintPath = Parts<(String, String, String)>;
+
+/// The sprint that a path names; none is the newest.
+type Named = (RepoName, Option<SprintNumber>);
+
+/// `POST /api/sprints/{owner}/{name}`.
+pub(crate) async fn start(
+    State(api): SharedState,
+    path: Parts<(String, String)>,
+    Extension(who): Extension<AuthenticatedCaller>,
+    sent: Sent,
+) -> Result<Response, Refused> {
+    let StartSprint {
+        number,
+        personas,
+        dry_run,
+    } = body::maybe_order(sent)?;
+    let (owner, name) = body::parts(path)?;
+    let repo = sources::of_parts(&owner, &name)?;
+    reach::must_reach(&api, &who, &repo).await?;
+    let order = SprintOrder {
+        repo,
+        number,
+        personas,
+    };
+    if dry_run {
+        let plan = api.backend.plan_sprint(&order, api.answer_within).await;
+        return Ok(match plan {
+            Ok(plan) => Json(view::plan(&plan)).into_response(),
+            Err(error) => return Err(not_started(&api, &order.repo, error).await?),
+        });
+    }
+    let by = who.actor().to_string();
+    let asked = (api.answer_within, by.as_str());
+    let sprint = match api.backend.start_sprint(&order, asked).await {
+        Ok(sprint) => sprint,
+        Err(error) => return Err(not_started(&api, &order.repo, error).await?),
+    };
+    let (repo, number) = (&sprint.repo, sprint.number);
+    tracing::info!(sprint.number = %number, %repo, %by, "a sprint was started");
+    let address = [(LOCATION, format!("/api/sprints/{repo}/{number}"))];
+    Ok((StatusCode::ACCEPTED, address, Json(view::sprint(&sprint))).into_response())
+}
+
+/// Why a sprint is not started, with the one that is under way.
+async fn not_started(api: &ApiInner, repo: &RepoName, error: Error) -> Result<Refused, Refused> {
+    let is_taken = matches!(&error, Error::NotNow(refused) if refused.code == "already_running");
+    let refused = Refused::from(error);
+    if !is_taken {
+        return Ok(refused);
+    }
+    let running = api.backend.must_sprint(repo, None).await?.value;
+    Ok(refused.with_existing(&running.number.to_string()))
+}
+
+/// `GET /api/sprints/{owner}/{name}`.
+pub(crate) async fn list(
+    State(api): SharedState,
+    path: Parts<(String, String)>,
+    asked: QueryPairs,
+) -> Result<Json<Sprints>, Refused> {
+    let limit = query::one(asked, "limit")?;
+    let limit = limit.map_or(Ok(SPRINTS_LIMIT), |value| in_limit(&value))?;
+    let (owner, name) = body::parts(path)?;
+    let repo = sources::of_parts(&owner, &name)?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let sprints = api.backend.sprints(&repo, limit).await?;
+    let sprints = sprints.iter().map(view::sprint).collect();
+    Ok(Json(Sprints { sprints }))
+}
+
+fn in_limit(value: &str) -> Result<u32, Refused> {
+    let read = value.parse::<u32>().ok();
+    let fits = read.filter(|limit| (1..=SPRINTS_LIMIT_MAX).contains(limit));
+    fits.ok_or_else(|| {
+        let value = presentable(value, SHOWN_CHARS_MAX);
+        let wrong =
+            format!("it is `{value}`, but has to be a number from 1 to {SPRINTS_LIMIT_MAX}");
+        query::bad("limit", &wrong)
+    })
+}
+
+/// `GET /api/sprints/{owner}/{name}/{sprint}`.
+pub(crate) async fn show(
+    State(api): SharedState,
+    path: SprintPath,
+) -> Result<Json<SprintView>, Refused> {
+    let (repo, number) = named(path)?;
+    let found = api.backend.must_sprint(&repo, number).await?.value;
+    let reports = api.backend.sprint_weaves(&found).await?;
+    Ok(Json(view::with_reports(&found, &reports)))
+}
+
+/// `GET …/why`.
+pub(crate) async fn why(
+    State(api): SharedState,
+    path: SprintPath,
+) -> Result<Json<SprintWhy>, Refused> {
+    let (repo, number) = named(path)?;
+    let why = Box::pin(api.backend.sprint_why(&repo, number)).await?;
+    Ok(Json(view::why(&why)))
+}
+
+/// `POST …/tick`.
+pub(crate) async fn tick(
+    State(api): SharedState,
+    path: SprintPath,
+    Extension(who): Extension<AuthenticatedCaller>,
+    sent: Sent,
+) -> Result<Json<SprintView>, Refused> {
+    carry_out(&api, (&who, path), (SprintVerb::Tick, sent)).await
+}
+
+/// `POST …/integrate`.
+pub(crate) async fn integrate(
+    State(api): SharedState,
+    path: SprintPath,
+    Extension(who): Extension<AuthenticatedCaller>,
+    sent: Sent,
+) -> Result<Json<SprintView>, Refused> {
+    carry_out(&api, (&who, path), (SprintVerb::Integrate, sent)).await
+}
+
+/// `POST …/abort`.
+pub(crate) async fn abort(
+    State(api): SharedState,
+    path: SprintPath,
+    Extension(who): Extension<AuthenticatedCaller>,
+    sent: Sent,
+) -> Result<Json<SprintView>, Refused> {
+    carry_out(&api, (&who, path), (SprintVerb::Abort, sent)).await
+}
+
+/// `POST /api/sprints/{owner}/{name}/{sprint}:{verb}`.
+pub(crate) async fn by_colon(
+    State(api): SharedState,
+    path: SprintPath,
+    Extension(who): Extension<AuthenticatedCaller>,
+    sent: Sent,
+) -> Result<Json<SprintView>, Refused> {
+    let (owner, name, order) = body::parts(path)?;
+    let Some((sprint, word)) = order.rsplit_once(':') else {
+        return Err(no_such_verb(&order));
+    };
+    let verb = SprintVerb::parse(word)?;
+    let path = Ok(axum::extract::Path((owner, name, sprint.to_owned())));
+    carry_out(&api, (&who, path), (verb, sent)).await
+}
+
+/// What can be ordered of a sprint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SprintVerb {
+    /// Have it looked at.
+    Tick,
+    /// Have what there is woven.
+    Integrate,
+    /// Call it off.
+    Abort,
+}
+
+impl SprintVerb {
+    fn parse(word: &str) -> Result<Self, Refused> {
+        match word {
+            "tick" => Ok(Self::Tick),
+            "integrate" => Ok(Self::Integrate),
+            "abort" => Ok(Self::Abort),
+            other => Err(no_such_verb(other)),
+        }
+    }
+}
+
+fn no_such_verb(word: &str) -> Refused {
+    let word = presentable(word, SHOWN_CHARS_MAX);
+    let detail = format!("`{word}` is no order about a sprint; there are tick, integrate, abort");
+    Refused::new(StatusCode::NOT_FOUND, "no_such_verb", &detail)
+}
+
+async fn carry_out(
+    api: &ApiInner,
+    (who, path): (&AuthenticatedCaller, SprintPath),
+    (verb, sent): (SprintVerb, Sent),
+) -> Result<Json<SprintView>, Refused> {
+    let is_now = match verb {
+        SprintVerb::Integrate => body::maybe_order::<IntegrateSprint>(sent)?.now,
+        SprintVerb::Tick | SprintVerb::Abort => {
+            let OrderSprint {} = body::maybe_order(sent)?;
+            false
+        }
+    };
+    let (repo, number) = named(path)?;
+    reach::must_reach(api, who, &repo).await?;
+    let by = who.actor().to_string();
+    let sprint: Sprint = match verb {
+        SprintVerb::Tick => api.backend.tick_sprint(&repo, number).await?,
+        SprintVerb::Integrate => api.backend.integrate_sprint(&repo, number, is_now).await?,
+        SprintVerb::Abort => api.backend.abort_sprint(&repo, number, &by).await?,
+    };
+    tracing::info!(sprint.number = %sprint.number, %repo, %by, ?verb, "a sprint got an order");
+    Ok(Json(view::sprint(&sprint)))
+}
+
+/// A number that no sprint can have names none, as one that none has.
+fn named(path: SprintPath) -> Result<Named, Refused> {
+    let (owner, name, sprint) = body::parts(path)?;
+    let repo = sources::of_parts(&owner, &name)?;
+    if sprint == LATEST {
+        return Ok((repo, None));
+    }
+    let no_such = |_| Error::NoSuch {
+        what: "sprint",
+        name: presentable(&sprint, SHOWN_CHARS_MAX),
+    };
+    Ok((repo, Some(sprint.parse().map_err(no_such)?)))
+}

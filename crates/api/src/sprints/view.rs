@@ -1,0 +1,222 @@
+//! Sprints in their wire form. Text from others is stripped of anything that looks like a secret.
+
+use client::wire::{
+    PlaceView, SprintFigures, SprintGlimpse, SprintMemberView, SprintMemberWhy, SprintPlanView,
+    SprintView, SprintWhy, VerdictView, WeaveView, WovenView,
+};
+use domain::ids::{PullRef, RepoName};
+use domain::redact::presentable;
+use domain::sprint::{
+    Against, Clash, Figures, MemberState, Report, Sprint, SprintMember, Verdict, Woven,
+};
+use engine::sprints::SprintPlan;
+use engine::status::SprintStatus;
+
+use crate::next;
+use crate::view::{self, SHORT_CHARS_MAX};
+
+/// What a sprint would be.
+pub(super) fn plan(plan: &SprintPlan) -> SprintPlanView {
+    let sessions = u32::try_from(plan.personas.len()).unwrap_or(u32::MAX);
+    let (begin_now, wait_for_slots, wait_for_quota) = plan.room.share(sessions);
+    SprintPlanView {
+        repo: plan.repo.clone(),
+        number: plan.number,
+        target: plan.target.clone(),
+        branch: plan.branch.clone(),
+        personas_at: plan.personas_at.clone(),
+        members: plan.personas.clone(),
+        faults: plan.faults.iter().map(|fault| short(fault)).collect(),
+        sessions,
+        begin_now,
+        wait_for_slots,
+        wait_for_quota,
+    }
+}
+
+/// One sprint, without the reports of its weaves.
+pub(super) fn sprint(sprint: &Sprint) -> SprintView {
+    SprintView {
+        repo: sprint.repo.clone(),
+        number: sprint.number,
+        state: sprint.state.word().to_owned(),
+        is_over: sprint.is_over(),
+        reason: sprint.state.reason().map(|reason| short(&reason)),
+        target: sprint.target.clone(),
+        branch: sprint.number.branch(),
+        by: short(&sprint.by),
+        integration: sprint.integration.clone(),
+        ticks: sprint.ticks,
+        weaves: sprint.weaves,
+        members: sprint
+            .members
+            .iter()
+            .map(|it| member(&sprint.repo, it))
+            .collect(),
+        figures: figures(Figures::of(sprint)),
+        woven: sprint.woven.as_ref().map(woven),
+        reports: Vec::new(),
+        created_at: sprint.created_at,
+        updated_at: sprint.updated_at,
+        ended_at: sprint.state.ended_at(),
+    }
+}
+
+/// The same with what came of its weaves.
+pub(super) fn with_reports(found: &Sprint, reports: &[Report]) -> SprintView {
+    SprintView {
+        reports: reports.iter().map(|it| report(&found.repo, it)).collect(),
+        ..sprint(found)
+    }
+}
+
+/// The newest sprint of a source, in short.
+pub(crate) fn glimpse(newest: &SprintStatus) -> SprintGlimpse {
+    SprintGlimpse {
+        repo: newest.repo.clone(),
+        number: newest.number,
+        state: newest.state.clone(),
+        is_over: newest.is_over,
+        ticks: newest.figures.ticks,
+        weaves: newest.figures.weaves,
+        figures: figures(newest.figures),
+    }
+}
+
+fn member(repo: &RepoName, member: &SprintMember) -> SprintMemberView {
+    let (way, reason) = match &member.state {
+        MemberState::Applied { way } => (Some(way.word().to_owned()), None),
+        MemberState::Skipped { .. } | MemberState::Failed { .. } | MemberState::TimedOut => {
+            (None, member.missing())
+        }
+        MemberState::Waiting
+        | MemberState::Working
+        | MemberState::PullOpen
+        | MemberState::Conflicted
+        | MemberState::Rerunning
+        | MemberState::NoChange
+        | MemberState::Withdrawn => (None, None),
+    };
+    SprintMemberView {
+        persona: member.persona.clone(),
+        job_id: member.job.clone(),
+        state: member.state.word().to_owned(),
+        pull: member.number().map(|number| pull(repo, number)),
+        way,
+        attempts: member.attempts,
+        conflicts: member.conflicts,
+        reason: reason.map(|reason| short(&reason)),
+        since: member.since,
+    }
+}
+
+fn figures(figures: Figures) -> SprintFigures {
+    SprintFigures {
+        members: figures.members,
+        integrated: figures.integrated,
+        nothing: figures.nothing,
+        skipped: figures.skipped,
+        conflicts: figures.conflicts,
+        resolved: figures.resolved,
+        conflict_rate: figures.conflict_rate(),
+    }
+}
+
+fn woven(woven: &Woven) -> WovenView {
+    WovenView {
+        weave: woven.weave,
+        base: woven.base.clone(),
+        commit: woven.commit.clone(),
+        pull: woven.pull.clone(),
+    }
+}
+
+fn report(repo: &RepoName, report: &Report) -> WeaveView {
+    let verdicts = report.verdicts.iter();
+    WeaveView {
+        weave: report.weave,
+        woven: report.woven.as_ref().map(woven),
+        verdicts: verdicts
+            .map(|(number, it)| verdict(pull(repo, *number), it))
+            .collect(),
+    }
+}
+
+fn verdict(pull: PullRef, verdict: &Verdict) -> VerdictView {
+    let bare = VerdictView {
+        pull,
+        verdict: verdict.word().to_owned(),
+        head: None,
+        way: None,
+        files: None,
+        conflicts_with: Vec::new(),
+        places: Vec::new(),
+        other_places: 0,
+        reason: None,
+    };
+    match verdict {
+        Verdict::In { head, way, files } => VerdictView {
+            head: Some(head.clone()),
+            way: Some(way.word().to_owned()),
+            files: Some(*files),
+            ..bare
+        },
+        Verdict::Out {
+            head,
+            against,
+            clashes,
+            others,
+        } => VerdictView {
+            head: Some(head.clone()),
+            conflicts_with: match against {
+                Against::Members(with) => with.clone(),
+                Against::StaleBase => Vec::new(),
+            },
+            places: clashes.iter().map(place).collect(),
+            other_places: *others,
+            ..bare
+        },
+        Verdict::Skipped { reason } => VerdictView {
+            reason: Some(short(reason)),
+            ..bare
+        },
+        Verdict::Moved | Verdict::Nothing => bare,
+    }
+}
+
+fn pull(repo: &RepoName, number: u64) -> PullRef {
+    PullRef {
+        repo: repo.clone(),
+        number,
+    }
+}
+
+fn place(clash: &Clash) -> PlaceView {
+    PlaceView {
+        path: short(&clash.path),
+        words: short(&clash.words),
+    }
+}
+
+/// What a sprint waits for.
+pub(super) fn why(why: &engine::why::SprintWhy) -> SprintWhy {
+    let member = |member: &engine::why::MemberWhy| SprintMemberWhy {
+        persona: member.persona.clone(),
+        job_id: member.job.clone(),
+        state: member.state.to_owned(),
+        sentence: short(&member.sentence),
+        until: member.until,
+    };
+    SprintWhy {
+        number: why.sprint,
+        state: why.state.to_owned(),
+        because: why.because.iter().map(view::reasoned).collect(),
+        members: why.members.iter().map(member).collect(),
+        next: why.next.iter().map(next::shown).collect(),
+        next_look: why.next_look,
+    }
+}
+
+fn short(text: &str) -> String {
+    presentable(text, SHORT_CHARS_MAX)
+}

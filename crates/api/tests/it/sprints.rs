@@ -1,0 +1,338 @@
+//! Sprints over HTTP: planned, started, shown, explained, ordered and refused.
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use domain::ids::{PersonaName, RepoName, SprintNumber};
+use domain::sprint::{
+    Against, Clash, Input, Offer, Report, Sight, Sights, Sprint, Verdict, Way, Work, Woven, apply,
+};
+use domain::token::Scope;
+use engine::backend::IndexEntry;
+use engine::keys;
+use engine::ports::Clock;
+use engine::readings::ReadPersonas;
+use engine::work::Work as Message;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::deliveries::has_agent;
+use crate::metrics::add_account;
+use crate::world::{Answer, SHA, World, send};
+
+const SPRINTS: &str = "/api/sprints/acme/shop";
+
+fn repo() -> RepoName {
+    "acme/shop".parse().unwrap()
+}
+
+fn names(names: &[&str]) -> Vec<PersonaName> {
+    names.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+/// A world whose personas the dispatcher has read at this moment.
+async fn world() -> World {
+    let world = World::new().await;
+    add_account(&world).await;
+    read(&world, &["art", "curator", "refactor"], None).await;
+    world
+}
+
+/// Plays the dispatcher: what the branch of the repository has.
+async fn read(world: &World, batch: &[&str], failure: Option<&str>) {
+    let read = ReadPersonas {
+        read_at: world.clock.now(),
+        commit: Some(SHA.parse().unwrap()),
+        batch: names(batch),
+        others: names(&["weaver"]),
+        faults: vec![".jules/personas/odd/prompt.md has no `id`".to_owned()],
+        failure: failure.map(str::to_owned),
+    };
+    let key = keys::personas_read(&repo());
+    let before = world.backend.store.read::<ReadPersonas>(&key).await;
+    let before = before.unwrap().map(|found| found.version);
+    let mut unit = world.backend.unit();
+    unit.put(key, &read, before, IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
+}
+
+/// Plays the dispatcher: saves the sprint after an input, with the report if it is one.
+async fn play(world: &World, input: Input) -> Sprint {
+    let found = world.backend.must_sprint(&repo(), None).await.unwrap();
+    let next = apply(&found.value, &input, world.clock.now());
+    let mut unit = world.backend.unit();
+    if let Input::Woven(report) = &input {
+        let key = keys::sprint_weave(&next.repo, next.number, report.weave);
+        unit.put(key, report.as_ref(), None, IndexEntry::default());
+    }
+    let id = (next.repo.clone(), next.number);
+    unit.save_at(&id, &next, (Some(found.version), None));
+    world.backend.commit(unit).await.unwrap();
+    next
+}
+
+fn ready(sights: &[(&str, u64)]) -> Input {
+    let members = sights.iter().map(|(persona, pull)| {
+        let work = Work::Ready(Offer {
+            pull: *pull,
+            head: SHA.parse().unwrap(),
+        });
+        let sight = Sight {
+            work,
+            rested_at: None,
+        };
+        (persona.parse().unwrap(), sight)
+    });
+    Input::Seen(Sights {
+        members: members.collect(),
+        landing: None,
+    })
+}
+
+/// The first weave: 101 is in, 102 conflicts with it.
+fn woven() -> Input {
+    let clash = Clash {
+        path: "src/cart.rs".to_owned(),
+        words: "lines 10–14".to_owned(),
+        is_lines: true,
+        base: None,
+        ours: None,
+        theirs: None,
+    };
+    let is_in = Verdict::In {
+        head: SHA.parse().unwrap(),
+        way: Way::Taken,
+        files: 3,
+    };
+    let is_out = Verdict::Out {
+        head: SHA.parse().unwrap(),
+        against: Against::Members(vec![101]),
+        clashes: vec![clash],
+        others: 1,
+    };
+    Input::Woven(Box::new(Report {
+        weave: 1,
+        woven: Some(Woven {
+            weave: 1,
+            base: SHA.parse().unwrap(),
+            commit: SHA.parse().unwrap(),
+            pull: "acme/shop#107".parse().unwrap(),
+        }),
+        verdicts: vec![(101, is_in), (102, is_out)],
+    }))
+}
+
+async fn start(world: &World, personas: &[&str]) -> Value {
+    let wanted = json!({ "number": 50, "personas": personas });
+    let begun = world.post(SPRINTS, &wanted).await;
+    assert_eq!(begun.header("location"), format!("{SPRINTS}/50"));
+    begun.ok(202)
+}
+
+/// The text of a token of an agent.
+async fn agent_token(world: &World) -> String {
+    let (name, agent) = ("ci".parse().unwrap(), "zai".parse().unwrap());
+    let rights = (Scope::Write, Some(&agent));
+    let made = world.backend.create_token(&name, rights, None, [7; 32]);
+    made.await.unwrap().1
+}
+
+async fn as_caller(world: &World, path: &str, token: &str) -> Answer {
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri(path)
+        .header("authorization", format!("Bearer {token}"))
+        .body(Body::from("{}"));
+    send(&world.router, request.unwrap()).await
+}
+
+#[tokio::test]
+async fn a_dry_run_tells_the_plan_and_creates_nothing() {
+    let world = world().await;
+    let plan = world.post(SPRINTS, &json!({ "dry_run": true })).await;
+    let plan = plan.ok(200);
+    assert_eq!(plan["number"], 1);
+    assert_eq!(plan["members"], json!(["art", "curator", "refactor"]));
+    assert_eq!(plan["branch"], "jules-sprint-1-integration");
+    assert_eq!(plan["faults"].as_array().unwrap().len(), 1);
+    let told = ["sessions", "begin_now", "wait_for_slots", "wait_for_quota"];
+    let told = told.map(|field| plan[field].as_u64().unwrap());
+    assert_eq!(told[0], 3);
+    assert_eq!(told[1] + told[2] + told[3], 3, "{plan}");
+    let listed = world.get(SPRINTS).await.ok(200);
+    assert_eq!(listed, json!({ "sprints": [] }));
+    let asked = world.messages().await;
+    assert_eq!(asked, [Message::Personas { repo: repo() }]);
+}
+
+#[tokio::test]
+async fn a_sprint_is_started_once_listed_shown_and_aborted() {
+    let world = world().await;
+    let begun = start(&world, &["refactor", "curator"]).await;
+    assert_eq!(begun["state"], "working");
+    assert_eq!(begun["ticks"], 1);
+    let members = begun["members"].as_array().unwrap().iter();
+    let members: Vec<&Value> = members.map(|it| &it["persona"]).collect();
+    assert_eq!(members, ["curator", "refactor"]);
+    let number: SprintNumber = "50".parse().unwrap();
+    let sent = world.messages().await;
+    assert!(
+        sent.contains(&Message::Sprint {
+            repo: repo(),
+            number
+        }),
+        "{sent:?}"
+    );
+    let again = world.post(SPRINTS, &json!({})).await;
+    assert_eq!(again.code(409), "already_running");
+    assert_eq!(again.json()["existing"], "50");
+    let dry = world.post(SPRINTS, &json!({ "dry_run": true })).await;
+    assert_eq!(dry.code(409), "already_running");
+    for named in ["50", "latest"] {
+        let shown = world.get(&format!("{SPRINTS}/{named}")).await.ok(200);
+        assert_eq!(shown["number"], 50);
+    }
+    let off = world.post(&format!("{SPRINTS}/50:abort"), &json!({})).await;
+    let off = off.ok(200);
+    assert_eq!(off["state"], "aborted");
+    assert_eq!(off["is_over"], true);
+    let twice = world
+        .post(&format!("{SPRINTS}/latest/abort"), &json!({}))
+        .await;
+    assert_eq!(twice.code(409), "ended");
+    let next = world.post(SPRINTS, &json!({})).await.ok(202);
+    assert_eq!(next["number"], 51, "the one after the last");
+    let listed = world.get(SPRINTS).await.ok(200);
+    let listed = listed["sprints"].as_array().unwrap().iter();
+    let listed: Vec<&Value> = listed.map(|it| &it["number"]).collect();
+    assert_eq!(listed, [51, 50], "the newest first");
+    let one = world.get(&format!("{SPRINTS}?limit=1")).await.ok(200);
+    assert_eq!(one["sprints"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_came_of_a_weave_is_shown_and_explained() {
+    let world = world().await;
+    start(&world, &["curator", "refactor"]).await;
+    let why = world.get(&format!("{SPRINTS}/latest/why")).await.ok(200);
+    assert_eq!(why["because"][0]["code"], "working");
+    assert!(why["members"][0]["until"].is_string(), "{why}");
+    play(&world, ready(&[("curator", 101), ("refactor", 102)])).await;
+    play(&world, woven()).await;
+    let shown = world.get(&format!("{SPRINTS}/50")).await.ok(200);
+    assert_eq!(shown["state"], "fixing");
+    assert_eq!(shown["members"][0]["way"], "taken");
+    assert_eq!(shown["members"][1]["pull"], "acme/shop#102");
+    let figures = json!({
+        "members": 2, "integrated": 1, "nothing": 0, "skipped": 0, "conflicts": 1, "resolved": 0,
+        "conflict_rate": 50,
+    });
+    assert_eq!(shown["figures"], figures);
+    assert_eq!(shown["woven"]["pull"], "acme/shop#107");
+    let out = &shown["reports"][0]["verdicts"][1];
+    assert_eq!(out["verdict"], "out");
+    assert_eq!(out["conflicts_with"], json!([101]));
+    assert_eq!(out["places"][0]["path"], "src/cart.rs");
+    assert_eq!(out["other_places"], 1);
+    let why = world.get(&format!("{SPRINTS}/50/why")).await.ok(200);
+    let sentence = why["members"][1]["sentence"].as_str().unwrap();
+    assert_eq!(sentence, "It conflicts with #101 in src/cart.rs.");
+}
+
+#[tokio::test]
+async fn a_sprint_is_integrated_when_nobody_works_or_when_nobody_is_to_be_waited_for() {
+    let world = world().await;
+    start(&world, &["curator", "refactor"]).await;
+    play(&world, ready(&[("curator", 101)])).await;
+    let integrate = format!("{SPRINTS}/50/integrate");
+    let waits = world.post(&integrate, &json!({})).await;
+    assert_eq!(waits.code(409), "members_awaited");
+    assert!(waits.text.contains("refactor"), "{waits:?}");
+    world.messages().await;
+    let ticked = world.post(&format!("{SPRINTS}/50:tick"), &json!({})).await;
+    assert_eq!(ticked.ok(200)["state"], "working");
+    assert_eq!(world.messages().await.len(), 1);
+    let now = json!({ "now": true });
+    let woven = world.post(&format!("{SPRINTS}/50:integrate"), &now).await;
+    let woven = woven.ok(200);
+    assert_eq!(woven["state"], "integrating");
+    assert_eq!(woven["members"][1]["state"], "timed_out");
+    assert_eq!(woven["members"][1]["reason"], "it took too long");
+    let unknown = world.post(&format!("{SPRINTS}/50:weave"), &json!({})).await;
+    assert_eq!(unknown.code(404), "no_such_verb");
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
+    let world = world().await;
+    let refused = async |body: Value| world.post(SPRINTS, &body).await;
+    let unknown = refused(json!({ "personas": ["nobody"] })).await;
+    assert_eq!(unknown.code(422), "no_persona");
+    assert_eq!(unknown.json()["field"], "personas");
+    assert!(unknown.text.contains("curator"), "{unknown:?}");
+    let never = refused(json!({ "personas": ["weaver"] })).await;
+    assert_eq!(never.code(422), "not_in_batch");
+    assert_eq!(never.json()["field"], "personas");
+    for (number, code) in [(json!(0), "bad_field"), (json!("x"), "bad_field")] {
+        let odd = refused(json!({ "number": number })).await;
+        assert_eq!(odd.code(422), code);
+        assert_eq!(odd.json()["field"], "number");
+    }
+    let missing = world.post("/api/sprints/acme/none", &json!({})).await;
+    assert_eq!(missing.code(404), "no_such_source");
+    let unnamed = world.post("/api/sprints/acme/other", &json!({})).await;
+    assert_eq!(unnamed.code(422), "branch_missing");
+    read(&world, &[], None).await;
+    assert_eq!(refused(json!({})).await.code(409), "no_personas");
+    read(&world, &["art"], Some("GitHub answered 502")).await;
+    let unread = refused(json!({})).await;
+    assert_eq!(unread.code(409), "personas_unread");
+    read(&world, &["art"], None).await;
+    start(&world, &["art"]).await;
+    world
+        .post(&format!("{SPRINTS}/50:abort"), &json!({}))
+        .await
+        .ok(200);
+    let past = refused(json!({ "number": 50 })).await;
+    assert_eq!(past.code(422), "past_number");
+    assert_eq!(past.json()["field"], "number");
+    for at in ["49", "latest/why"] {
+        let path = format!("/api/sprints/acme/other/{at}");
+        assert_eq!(world.get(&path).await.code(404), "no_such_sprint");
+    }
+}
+
+#[tokio::test]
+async fn the_newest_sprint_of_a_source_is_counted() {
+    let world = world().await;
+    let none = world.get("/status").await.ok(200);
+    assert_eq!(none["sprints"], json!([]));
+    start(&world, &["curator", "refactor"]).await;
+    world.clock.advance(SignedDuration::from_secs(2));
+    let status = world.get("/status").await.ok(200);
+    let told = &status["sprints"][0];
+    assert_eq!(
+        (&told["repo"], &told["number"]),
+        (&json!("acme/shop"), &json!(50))
+    );
+    assert_eq!(told["state"], "working");
+    assert_eq!(told["figures"]["members"], 2);
+    let figures = world.get("/metrics").await.text;
+    for line in [
+        "gaffer_sprint_ticks{repo=\"acme/shop\",state=\"working\"} 1",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"all\"} 2",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"integrated\"} 0",
+    ] {
+        assert!(figures.contains(line), "{figures}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_orders_only_in_its_own_sources() {
+    let world = world().await;
+    let token = agent_token(&world).await;
+    let foreign = as_caller(&world, SPRINTS, &token).await;
+    assert_eq!(foreign.status, 403, "{foreign:?}");
+    has_agent(&world, "acme/shop").await;
+    let begun = as_caller(&world, SPRINTS, &token).await.ok(202);
+    assert_eq!(begun["by"], "agent zai");
+}

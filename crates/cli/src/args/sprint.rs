@@ -1,0 +1,109 @@
+//! Options of `gaffer sprint`.
+
+use clap::{Args, Subcommand};
+use client::wire::SPRINTS_LIMIT_MAX;
+use domain::ids::{PersonaName, RepoName, SprintNumber};
+use url::Url;
+
+use super::value;
+
+/// Most sprints that a list shows, as clap counts.
+const LIMIT: i64 = SPRINTS_LIMIT_MAX as i64;
+
+/// Where the running `gaffer up` is, and what to do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  gaffer sprint status acme/shop\n\nThe token is GAFFER_TOKEN (or JULES_API_TOKEN) in the environment, else the one that `gaffer up` made in the data folder."
+)]
+pub(crate) struct SprintArgs {
+    /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+    #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
+    pub(crate) url: Option<Url>,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: SprintCommand,
+}
+
+/// What to do with sprints. One is named by its repository and its number; without a number the newest is meant.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SprintCommand {
+    /// Start a sprint: a job for each persona, all at once.
+    Start(SprintStartArgs),
+    /// Show a sprint with its members, its figures and what came of its weaves.
+    #[command(
+        alias = "show",
+        after_help = "Examples:\n  gaffer sprint status acme/shop\n  gaffer sprint status acme/shop 50 --json"
+    )]
+    Status(OneSprint),
+    /// List the sprints of a source, the newest first.
+    #[command(alias = "ls", after_help = "Example:\n  gaffer sprint list acme/shop")]
+    List {
+        /// The source.
+        #[arg(value_name = "OWNER/REPO")]
+        repo: RepoName,
+        /// How many at most [default: 20].
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=LIMIT))]
+        limit: Option<u32>,
+    },
+    /// Explain what a sprint and each of its members wait for, and until when.
+    #[command(after_help = "Example:\n  gaffer sprint why acme/shop")]
+    Why(OneSprint),
+    /// Have a sprint looked at now. It goes on by itself; this is for when something changed that Gaffer was not told.
+    #[command(after_help = "Example:\n  gaffer sprint tick acme/shop")]
+    Tick(OneSprint),
+    /// Have what the members made woven.
+    #[command(
+        after_help = "Examples:\n  gaffer sprint integrate acme/shop\n  gaffer sprint integrate acme/shop --now"
+    )]
+    Integrate {
+        /// Which sprint.
+        #[command(flatten)]
+        one: OneSprint,
+        /// Also while members work: they are waited for no more, and a late pull request joins the next weave.
+        #[arg(long)]
+        now: bool,
+    },
+    /// Call a sprint off, with its jobs. Branches and pull requests stay.
+    #[command(after_help = "Example:\n  gaffer sprint abort acme/shop")]
+    Abort(OneSprint),
+    /// Write how far a sprint is to `.jules/cycle_state.json` in the present folder.
+    #[command(
+        after_help = "Examples:\n  gaffer sprint state acme/shop\n  gaffer sprint state acme/shop 50 --json"
+    )]
+    State(OneSprint),
+}
+
+/// `gaffer sprint start`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer sprint start acme/shop --dry-run\n  gaffer sprint start acme/shop\n  gaffer sprint start acme/shop --number 50 --persona curator --persona refactor"
+)]
+pub(crate) struct SprintStartArgs {
+    /// The source.
+    #[arg(value_name = "OWNER/REPO")]
+    pub(crate) repo: RepoName,
+
+    /// Its number [default: the one after the last].
+    #[arg(long, value_name = "N")]
+    pub(crate) number: Option<SprintNumber>,
+
+    /// A persona that takes part, repeatable [default: all that start with a sprint].
+    #[arg(long = "persona", value_name = "PERSONA")]
+    pub(crate) personas: Vec<PersonaName>,
+
+    /// Only tell who would take part and how many sessions that needs; nothing is created.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Which sprint.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OneSprint {
+    /// The source.
+    #[arg(value_name = "OWNER/REPO")]
+    pub(crate) repo: RepoName,
+
+    /// The number of the sprint [default: the newest].
+    pub(crate) number: Option<SprintNumber>,
+}

@@ -1,0 +1,79 @@
+//! `gaffer sprint`: sprints of a repository, through the API of a running `gaffer up`.
+
+mod show;
+mod state;
+
+use anyhow::{Context, Result};
+use client::Client;
+use client::wire::StartSprint;
+
+use crate::args::sprint::{OneSprint, SprintArgs, SprintCommand, SprintStartArgs};
+use crate::context::CommandContext;
+use crate::render::Answer;
+use crate::site;
+
+/// Runs one of the commands.
+pub(crate) async fn run(args: SprintArgs, here: &CommandContext) -> Result<Answer> {
+    let client = site::api_client(args.url, here).await?;
+    match args.command {
+        SprintCommand::Start(start) => begin(&client, start).await,
+        SprintCommand::Status(one) => {
+            let found = client.sprint(&one.repo, one.number).await;
+            let found = found.with_context(|| doing("reading", &one))?;
+            Ok(show::sprint(&found))
+        }
+        SprintCommand::List { repo, limit } => {
+            let listed = client.sprints(&repo, limit).await;
+            let listed = listed.with_context(|| format!("listing the sprints of {repo}"))?;
+            Ok(show::list(&listed))
+        }
+        SprintCommand::Why(one) => {
+            let why = client.sprint_why(&one.repo, one.number).await;
+            let why = why.with_context(|| doing("asking about", &one))?;
+            Ok(show::why(&one.repo, &why))
+        }
+        SprintCommand::Tick(one) => {
+            let found = client.tick_sprint(&one.repo, one.number).await;
+            let found = found.with_context(|| doing("looking at", &one))?;
+            Ok(show::sprint(&found))
+        }
+        SprintCommand::Integrate { one, now } => {
+            let woven = client.integrate_sprint(&one.repo, one.number, now).await;
+            let woven = woven.with_context(|| doing("integrating", &one))?;
+            Ok(show::sprint(&woven))
+        }
+        SprintCommand::Abort(one) => {
+            let off = client.abort_sprint(&one.repo, one.number).await;
+            let off = off.with_context(|| doing("aborting", &one))?;
+            Ok(show::sprint(&off))
+        }
+        SprintCommand::State(one) => {
+            let written = state::write(&client, &one).await;
+            written.with_context(|| doing("writing the state of", &one))
+        }
+    }
+}
+
+async fn begin(client: &Client, start: SprintStartArgs) -> Result<Answer> {
+    let repo = start.repo;
+    let wanted = StartSprint {
+        number: start.number,
+        personas: start.personas,
+        dry_run: start.dry_run,
+    };
+    if wanted.dry_run {
+        let plan = client.plan_sprint(&repo, wanted).await;
+        let plan = plan.with_context(|| format!("planning a sprint of {repo}"))?;
+        return Ok(show::plan(&plan));
+    }
+    let begun = client.start_sprint(&repo, wanted).await;
+    let begun = begun.with_context(|| format!("starting a sprint of {repo}"))?;
+    Ok(show::launched(&begun))
+}
+
+fn doing(what: &str, one: &OneSprint) -> String {
+    match one.number {
+        Some(number) => format!("{what} sprint {number} of {}", one.repo),
+        None => format!("{what} the newest sprint of {}", one.repo),
+    }
+}

@@ -1,0 +1,221 @@
+//! Sprints as people and programs see them.
+
+use client::wire::{
+    PlaceView, SprintFigures, SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView,
+    SprintWhy, Sprints, VerdictView, WeaveView,
+};
+use domain::ids::RepoName;
+use serde_json::json;
+
+use crate::render::{Answer, next, value};
+use crate::switch::moment;
+use crate::why::{reasons, under};
+
+/// How many places of a conflict are shown; `--json` has all.
+const PLACES_MAX: usize = 3;
+
+/// What a sprint would be.
+pub(super) fn plan(plan: &SprintPlanView) -> Answer {
+    let members: Vec<&str> = plan.members.iter().map(|it| it.as_str()).collect();
+    let faults = plan.faults.iter().map(|fault| format!("- {fault}"));
+    let answer = Answer::new(json!({ "plan": value(plan) }))
+        .line(format!(
+            "Sprint {} of {} would start; nothing was created.",
+            plan.number, plan.repo
+        ))
+        .pairs(vec![
+            ("members", members.join(", ")),
+            ("sessions needed", plan.sessions.to_string()),
+            ("begin now", plan.begin_now.to_string()),
+            ("wait for slots", plan.wait_for_slots.to_string()),
+            ("wait for tomorrow's quota", plan.wait_for_quota.to_string()),
+            ("target branch", plan.target.to_string()),
+            ("integration branch", plan.branch.to_string()),
+            ("personas at", plan.personas_at.to_string()),
+        ]);
+    under(answer, "Personas that cannot be used:", faults.collect())
+}
+
+/// A sprint that was just started.
+pub(super) fn launched(begun: &SprintView) -> Answer {
+    let told = Answer::new(json!({ "sprint": value(begun) }))
+        .line(format!("Sprint {} of {}", begun.number, begun.repo));
+    begun.members.iter().fold(told, |answer, member| {
+        answer.line(format!("🚀 Launched {}: {}", member.persona, member.job_id))
+    })
+}
+
+/// The sprints of a source.
+pub(super) fn list(listed: &Sprints) -> Answer {
+    let row = |sprint: &SprintView| {
+        let figures = &sprint.figures;
+        vec![
+            sprint.number.to_string(),
+            sprint.state.clone(),
+            format!("{} of {}", figures.integrated, figures.members),
+            sprint.ticks.to_string(),
+            format!("{} %", figures.conflict_rate),
+            moment(sprint.created_at),
+        ]
+    };
+    let head = ["sprint", "state", "in", "ticks", "conflicts", "started"];
+    let rows = listed.sprints.iter().map(row).collect();
+    let none = "No sprint yet: `gaffer sprint start OWNER/REPO`.";
+    Answer::new(value(listed)).table(&head, rows, none)
+}
+
+/// One sprint.
+pub(super) fn sprint(sprint: &SprintView) -> Answer {
+    let or_empty = |it: Option<String>| it.unwrap_or_default();
+    let woven = sprint.woven.as_ref();
+    let pairs = vec![
+        ("sprint", sprint.number.to_string()),
+        ("state", sprint.state.clone()),
+        ("reason", or_empty(sprint.reason.clone())),
+        ("repository", sprint.repo.to_string()),
+        ("target branch", sprint.target.to_string()),
+        ("integration branch", sprint.branch.to_string()),
+        (
+            "pull request",
+            or_empty(woven.map(|it| it.pull.to_string())),
+        ),
+        ("woven", or_empty(woven.map(|it| it.commit.to_string()))),
+        ("ticks", sprint.ticks.to_string()),
+        ("weaves", sprint.weaves.to_string()),
+        ("members", of_figures(&sprint.figures)),
+        ("conflicts", of_conflicts(&sprint.figures)),
+        ("started by", sprint.by.clone()),
+        ("started", moment(sprint.created_at)),
+        ("ended", or_empty(sprint.ended_at.map(moment))),
+    ];
+    let head = ["persona", "state", "pull request", "way", "attempts", "job"];
+    let rows = sprint.members.iter().map(member).collect();
+    let missing = sprint.members.iter().filter_map(missing).collect();
+    let answer = Answer::new(json!({ "sprint": value(sprint) })).pairs(pairs);
+    let answer = answer.table(&head, rows, "It has no members.");
+    let answer = under(answer, "What is missing:", missing);
+    let verdicts = sprint.reports.iter().flat_map(report).collect();
+    under(answer, "What came of its weaves:", verdicts)
+}
+
+fn of_figures(figures: &SprintFigures) -> String {
+    format!(
+        "{}: {} in, {} with nothing, {} left out",
+        figures.members, figures.integrated, figures.nothing, figures.skipped
+    )
+}
+
+fn of_conflicts(figures: &SprintFigures) -> String {
+    format!(
+        "{} ({} % of the members), {} resolved",
+        figures.conflicts, figures.conflict_rate, figures.resolved
+    )
+}
+
+fn member(member: &SprintMemberView) -> Vec<String> {
+    let or_none = |it: Option<String>| it.unwrap_or_else(|| "-".to_owned());
+    vec![
+        member.persona.to_string(),
+        member.state.clone(),
+        or_none(member.pull.as_ref().map(|pull| format!("#{}", pull.number))),
+        or_none(member.way.clone()),
+        member.attempts.to_string(),
+        member.job_id.to_string(),
+    ]
+}
+
+fn missing(member: &SprintMemberView) -> Option<String> {
+    let reason = member.reason.as_ref()?;
+    Some(format!("- {}: {reason}", member.persona))
+}
+
+fn report(weave: &WeaveView) -> Vec<String> {
+    let line = |it: &VerdictView| format!("- weave {}: {}", weave.weave, verdict(it));
+    weave.verdicts.iter().map(line).collect()
+}
+
+/// What became of a pull request, as `gaffer weave` says it.
+fn verdict(verdict: &VerdictView) -> String {
+    let number = verdict.pull.number;
+    match verdict.verdict.as_str() {
+        "in" => {
+            let way = verdict.way.as_deref().unwrap_or("in");
+            let files = verdict.files.unwrap_or_default();
+            let files = match files {
+                1 => "1 file".to_owned(),
+                files => format!("{files} files"),
+            };
+            format!("✅ #{number} is in ({way}, {files})")
+        }
+        "out" => format!(
+            "❌ #{number} has conflicts with {}: {}",
+            winners(verdict),
+            places(verdict)
+        ),
+        "skipped" => {
+            let reason = verdict.reason.as_deref().unwrap_or("it takes no part");
+            format!("#{number} takes no part: {reason}")
+        }
+        "moved" => format!("#{number} moved meanwhile, and takes part in the next weave"),
+        "nothing" => format!("#{number} changes nothing"),
+        other => format!("#{number}: {other}"),
+    }
+}
+
+fn winners(verdict: &VerdictView) -> String {
+    let with: Vec<String> = verdict
+        .conflicts_with
+        .iter()
+        .map(|number| format!("#{number}"))
+        .collect();
+    match with.is_empty() {
+        true => "the target".to_owned(),
+        false => with.join(", "),
+    }
+}
+
+fn places(verdict: &VerdictView) -> String {
+    let shown = verdict.places.iter().take(PLACES_MAX);
+    let mut shown: Vec<String> = shown
+        .map(|PlaceView { path, words }| format!("{path} {words}"))
+        .collect();
+    let listed = u32::try_from(verdict.places.len()).unwrap_or(u32::MAX);
+    let told = u32::try_from(shown.len()).unwrap_or(u32::MAX);
+    let others = verdict.other_places.saturating_add(listed - told);
+    if others > 0 {
+        shown.push(format!("{others} more"));
+    }
+    shown.join("; ")
+}
+
+/// What a sprint waits for.
+pub(super) fn why(repo: &RepoName, why: &SprintWhy) -> Answer {
+    let next: Vec<_> = why.next.iter().map(next::as_typed).collect();
+    let told = SprintWhy {
+        next: next.clone(),
+        ..why.clone()
+    };
+    let name = format!("Sprint {} of {repo}: {}.", why.number, why.state);
+    let answer = reasons(Answer::new(value(&told)).line(name), &why.because);
+    let members = why.members.iter().map(waiting).collect();
+    let answer = under(answer, "Its members:", members);
+    let next = next.iter().map(|next| format!("- {}.", next.sentence));
+    let answer = under(answer, "What you can do:", next.collect());
+    match why.next_look {
+        Some(at) => answer.line(format!("It is looked at again by {}.", moment(at))),
+        None => answer,
+    }
+}
+
+fn waiting(member: &SprintMemberWhy) -> String {
+    let until = member
+        .until
+        .map(|at| format!(" It is waited for until {}.", moment(at)));
+    format!(
+        "- {} ({}): {}{}",
+        member.persona,
+        member.state,
+        member.sentence,
+        until.unwrap_or_default()
+    )
+}

@@ -1,0 +1,217 @@
+//! `gaffer sprint` against the real API over the same data folder, with no dispatcher behind it.
+
+use domain::ids::{PersonaName, RepoName};
+use engine::backend::{Backend, IndexEntry};
+use engine::keys;
+use engine::readings::ReadPersonas;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::jobs::{backend, create, world};
+use crate::world::{World, ran};
+
+const REPO: &str = "acme/shop";
+
+fn repo() -> RepoName {
+    REPO.parse().unwrap()
+}
+
+fn names(names: &[&str]) -> Vec<PersonaName> {
+    names.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(future)
+}
+
+/// A world whose personas are read, as the dispatcher does it.
+fn with_personas() -> World {
+    let world = world();
+    let backend = backend(&world);
+    let read = ReadPersonas {
+        // Those who ask later wait for no other reading.
+        read_at: backend.now() + SignedDuration::from_hours(1),
+        commit: Some("1111111111111111111111111111111111111111".parse().unwrap()),
+        batch: names(&["art", "curator", "refactor", "sheriff"]),
+        others: names(&["weaver"]),
+        faults: Vec::new(),
+        failure: None,
+    };
+    let mut unit = backend.unit();
+    unit.put(
+        keys::personas_read(&repo()),
+        &read,
+        None,
+        IndexEntry::default(),
+    );
+    wait(backend.commit(unit)).unwrap();
+    world
+}
+
+fn start(world: &World) -> Value {
+    let line = ["sprint", "start", REPO, "--number", "50"];
+    let some = ["--persona", "curator", "--persona", "refactor"];
+    world.json(&[&line[..], &some].concat())["sprint"].clone()
+}
+
+#[test]
+fn a_dry_run_says_who_would_take_part_and_what_waits() {
+    let world = with_personas();
+    let line = ["sprint", "start", REPO, "--dry-run"];
+    let said = world.run(&line).ok().stdout;
+    for told in [
+        "Sprint 1 of acme/shop would start; nothing was created.",
+        "art, curator, refactor, sheriff",
+        "jules-sprint-1-integration",
+    ] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+    let plan = &world.json(&line)["plan"];
+    // The free plan runs three at once.
+    assert_eq!(
+        (&plan["sessions"], &plan["begin_now"]),
+        (&json!(4), &json!(3))
+    );
+    assert_eq!(plan["wait_for_slots"], 1);
+    assert_eq!(plan["wait_for_quota"], 0);
+    let none = world.run(&["sprint", "list", REPO]).ok().stdout;
+    assert!(none.contains("No sprint yet"), "{none}");
+}
+
+#[test]
+fn a_start_prints_the_job_of_each_member() {
+    let world = with_personas();
+    let line = ["sprint", "start", REPO, "--persona", "curator"];
+    let said = world.run(&line).ok().stdout;
+    let shown = world.json(&["sprint", "status", REPO]);
+    let job = shown["sprint"]["members"][0]["job_id"].as_str().unwrap();
+    let told = format!("Sprint 1 of acme/shop\n🚀 Launched curator: {job}\n");
+    assert_eq!(said, told);
+}
+
+#[test]
+fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
+    let world = with_personas();
+    start(&world);
+    let again = world.refused(&["sprint", "start", REPO]);
+    assert_eq!((again.code.as_str(), again.exit), ("already_running", 1));
+    assert!(again.next.contains("gaffer sprint status"), "{again:?}");
+    let waits = world.refused(&["sprint", "integrate", REPO]);
+    assert_eq!((waits.code.as_str(), waits.exit), ("members_awaited", 1));
+    assert!(waits.next.contains("--now"), "{waits:?}");
+    for (command, said) in [
+        (&["sprint", "list", REPO][..], "0 of 2"),
+        (&["sprint", "status", REPO], "curator"),
+        (
+            &["sprint", "status", REPO, "50"],
+            "jules-sprint-50-integration",
+        ),
+        (&["sprint", "why", REPO], "Its job waits for a slot."),
+        (&["sprint", "why", REPO, "50"], "It is waited for until"),
+        (&["sprint", "tick", REPO], "working"),
+        (&["status"], "acme/shop 50: working, 0 of 2 in"),
+        (&["sprint", "integrate", REPO, "--now"], "it took too long"),
+    ] {
+        let ran = world.run(command).ok();
+        assert!(ran.stdout.contains(said), "{said}: {ran:?}");
+    }
+    let over = world.refused(&["sprint", "abort", REPO]);
+    assert_eq!(
+        (over.code.as_str(), over.exit),
+        ("ended", 1),
+        "all timed out"
+    );
+    let next = world.json(&["sprint", "start", REPO, "--persona", "art"]);
+    assert_eq!(next["sprint"]["number"], 51);
+    let off = world.json(&["sprint", "abort", REPO]);
+    assert_eq!(off["sprint"]["state"], "aborted");
+    let listed = world.json(&["sprint", "list", REPO, "--limit", "1"]);
+    assert_eq!(listed["sprints"][0]["number"], 51);
+}
+
+#[test]
+fn what_cannot_be_a_sprint_is_refused() {
+    let world = with_personas();
+    for (line, code) in [
+        (&["sprint", "start", "acme/none"][..], "no_such_source"),
+        (
+            &["sprint", "start", REPO, "--persona", "nobody"],
+            "no_persona",
+        ),
+        (
+            &["sprint", "start", REPO, "--persona", "weaver"],
+            "not_in_batch",
+        ),
+        (&["sprint", "status", REPO], "no_such_sprint"),
+        (&["sprint", "why", REPO, "7"], "no_such_sprint"),
+        (&["sprint", "abort", REPO], "no_such_sprint"),
+        (&["sprint", "state", REPO], "no_such_sprint"),
+    ] {
+        let refused = world.refused(line);
+        assert_eq!((refused.code.as_str(), refused.exit), (code, 1), "{line:?}");
+    }
+    for wrong in [
+        &["sprint", "start", "shop"][..],
+        &["sprint", "start", REPO, "--number", "0"],
+        &["sprint", "start", REPO, "--persona", "The Art"],
+        &["sprint", "status", REPO, "latest"],
+        &["sprint", "tick", REPO, "--now"],
+    ] {
+        assert_eq!(world.refused(wrong).exit, 2, "{wrong:?}");
+    }
+}
+
+/// Gives the second member a job that is there.
+async fn give_job(backend: &Backend, job: &str) {
+    let found = backend.must_sprint(&repo(), None).await.unwrap();
+    let mut sprint = found.value;
+    sprint.members[1].job = job.parse().unwrap();
+    let id = (repo(), sprint.number);
+    let mut unit = backend.unit();
+    unit.save_at(&id, &sprint, (Some(found.version), None));
+    backend.commit(unit).await.unwrap();
+}
+
+#[test]
+fn the_state_is_written_where_scripts_look_for_it() {
+    let world = with_personas();
+    start(&world);
+    let folder = tempfile::tempdir().unwrap();
+    let write = || {
+        let mut command = world.command(&["sprint", "state", REPO, "--json"]);
+        command.current_dir(folder.path());
+        let told = ran(command, "").ok().json();
+        let text = std::fs::read_to_string(folder.path().join(".jules/cycle_state.json"));
+        let written: Value = serde_json::from_str(&text.unwrap()).unwrap();
+        assert_eq!(told["cycle_state"], written);
+        written
+    };
+    let before = write();
+    assert_eq!(before["history"], json!([]));
+    assert_eq!(before["last_persona_id"], Value::Null);
+    let job = create(&world);
+    wait(give_job(&backend(&world), &job));
+    let after = write();
+    assert_eq!(after["last_persona_id"], "refactor");
+    assert_eq!(after["last_persona_index"], 1);
+    assert_eq!(after["last_session_id"], Value::Null, "it waits for a slot");
+    let turn = &after["history"][0];
+    assert_eq!(turn["persona_id"], "refactor");
+    let keys = turn.as_object().unwrap().keys();
+    let keys: Vec<&String> = keys.collect();
+    assert_eq!(
+        keys,
+        ["created_at", "persona_id", "pr_number", "session_id"]
+    );
+    let keys: Vec<&String> = after.as_object().unwrap().keys().collect();
+    let all = [
+        "history",
+        "last_persona_id",
+        "last_persona_index",
+        "last_pr_number",
+        "last_session_id",
+        "updated_at",
+    ];
+    assert_eq!(keys, all);
+}

@@ -30,6 +30,7 @@ mod quotas;
 mod readings;
 mod repair;
 mod sessions;
+mod sprints;
 mod stacks;
 mod throttles;
 mod turns;

@@ -250,6 +250,7 @@ impl User {
 
 impl Repo {
     pub(crate) fn new(setup: RepoSetup, id: u64, now: Timestamp) -> Self {
+        let next_number = setup.first_number.max(1);
         Self {
             setup,
             id,
@@ -266,7 +267,7 @@ impl Repo {
             deployments: Vec::new(),
             heads_seen: BTreeMap::new(),
             without_ci: BTreeSet::new(),
-            next_number: 1,
+            next_number,
             created_at: now,
             contents: None,
             labels: BTreeMap::new(),

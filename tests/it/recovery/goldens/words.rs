@@ -275,7 +275,7 @@ fn read<T: DeserializeOwned>(it: &Value) -> T {
 fn of_source(source: &Source) -> Vec<&'static str> {
     let policy = &source.policy;
     let words = vec![
-        policy.merge.word(),
+        Words::word(&policy.merge),
         policy.merge_method.word(),
         policy.plan_approval.word(),
     ];

@@ -1,0 +1,259 @@
+//! Sprints on real git: members that know nothing but their prompt and what they are sent, up to one merged pull request.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use domain::policy::{MergePolicy, Source};
+use domain::sprint::{Figures, Sprint};
+use engine::sprints::SprintOrder;
+use expect_test::expect;
+use jiff::SignedDuration;
+use sandbox::Scenario;
+use sandbox::github::RepoSetup;
+use sandbox::story::{Step, Story, Writing};
+use tests::world::{REPO, Setup, World, ci, green_checks, hour, on_green};
+
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
+/// How long a start waits for the personas: it is answered by the dispatcher beside it.
+const WITHIN: Duration = Duration::from_secs(60);
+
+/// A file of twenty lines, of which some are other ones.
+fn cart(others: &[(usize, &str)]) -> String {
+    let line = |number: usize| match others.iter().find(|(at, _)| *at == number) {
+        Some((_, text)) => format!("{text}\n"),
+        None => format!("line {number}\n"),
+    };
+    (1..=20).map(line).collect()
+}
+
+fn persona(id: &str) -> (String, String) {
+    let text = format!(
+        "---\nid: {id}\nemoji: \"🔧\"\ndescription: Looks after {id}\n---\nYou are {{persona_id}} in {{repo}}.\nImprove one thing.\n"
+    );
+    (format!(".jules/personas/{id}/prompt.md"), text)
+}
+
+fn files(personas: &[&str]) -> BTreeMap<String, String> {
+    let mut files: BTreeMap<String, String> = personas.iter().map(|id| persona(id)).collect();
+    files.insert("src/cart.rs".to_owned(), cart(&[]));
+    files.insert("README.md".to_owned(), "A shop.\n".to_owned());
+    files
+}
+
+fn write(after: i64, files: &[(&str, String)]) -> Step {
+    let files = files.iter();
+    Step::Write(Writing {
+        after: SECOND * i32::try_from(after).expect("a few seconds"),
+        files: files
+            .map(|(path, text)| ((*path).to_owned(), text.clone()))
+            .collect(),
+        ..Writing::default()
+    })
+}
+
+/// What a persona makes, and what it makes of a message about a conflict.
+fn member(id: &str, place: i64, first: &[(&str, String)], again: &[(&str, String)]) -> Story {
+    let complete = || Step::Complete {
+        after: SECOND,
+        no_change: false,
+    };
+    let open = Step::OpenPull {
+        after: SECOND,
+        files: Vec::new(),
+        draft: false,
+    };
+    Story {
+        matches: format!("You are the persona `{id}`"),
+        steps: vec![write(5 * place, first), open, complete()],
+        on_message: match again.is_empty() {
+            true => Vec::new(),
+            false => vec![write(5, again), complete()],
+        },
+        ..Story::default()
+    }
+}
+
+fn appendix_a() -> Vec<Story> {
+    let curator = [(10, "price"), (11, "tax"), (12, "total")];
+    let refactor = [(12, "sum of all")];
+    let both = [(10, "price"), (11, "tax"), (12, "total: the sum of all")];
+    vec![
+        member("curator", 1, &[("src/cart.rs", cart(&curator))], &[]),
+        member(
+            "refactor",
+            4,
+            &[("src/cart.rs", cart(&refactor))],
+            &[("src/cart.rs", cart(&both))],
+        ),
+        member(
+            "visionary",
+            8,
+            &[("README.md", "A shop with a vision.\n".to_owned())],
+            &[],
+        ),
+    ]
+}
+
+fn source() -> Source {
+    let mut source = on_green();
+    source.policy.merge = MergePolicy::Integration;
+    source
+}
+
+async fn world_of(webhooks: bool, stories: Vec<Story>) -> World {
+    let mut repo = RepoSetup::new(REPO).with_ci(ci(green_checks()));
+    repo.files = files(&["curator", "refactor", "visionary", "weaver"]);
+    repo.first_number = 101;
+    World::with(Setup {
+        scenario: Scenario {
+            repos: vec![repo],
+            stories,
+            ..Scenario::default()
+        },
+        source: source(),
+        webhooks,
+        ..Setup::default()
+    })
+    .await
+}
+
+/// Starts a sprint while the dispatcher works beside it.
+async fn begin(world: &World) -> Sprint {
+    let order = SprintOrder {
+        repo: REPO.parse().expect("a repository"),
+        number: Some("50".parse().expect("a number")),
+        personas: Vec::new(),
+    };
+    let is_there = Cell::new(false);
+    let started = async {
+        let started = world.backend.start_sprint(&order, (WITHIN, "ann")).await;
+        is_there.set(true);
+        started
+    };
+    let work = async {
+        let handle = async || world.dispatcher.drain().await.expect("a queue");
+        while handle().await > 0 || !is_there.get() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let (started, ()) = tokio::join!(started, work);
+    started.expect("a sprint")
+}
+
+async fn sprint(world: &World) -> Sprint {
+    let repo = REPO.parse().expect("a repository");
+    let found = world.backend.must_sprint(&repo, None).await;
+    found.expect("a sprint").value
+}
+
+async fn until_over(world: &World) -> Sprint {
+    let is_over = async |world: &World| sprint(world).await.is_over();
+    Box::pin(world.until(hour(6), "the sprint is over", is_over)).await;
+    sprint(world).await
+}
+
+/// The members with how each ended.
+fn members(sprint: &Sprint) -> Vec<String> {
+    let told = sprint.members.iter().map(|it| {
+        let number = it.number().map(|number| format!(" #{number}"));
+        format!(
+            "{}{} {}",
+            it.persona,
+            number.unwrap_or_default(),
+            it.state.word()
+        )
+    });
+    told.collect()
+}
+
+/// The mail, as its log has it: who wrote to whom, about what, and what became of it.
+async fn mail(world: &World) -> Vec<String> {
+    let repo = REPO.parse().expect("a repository");
+    let lines = world.backend.mail_block(&repo, 0).await.expect("a log");
+    let shown = lines.iter().map(|line| {
+        let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let text = |field: &str| value[field].as_str().unwrap_or_default().to_owned();
+        format!(
+            "{} {} {} {} {}",
+            text("event_type"),
+            value["message_id"],
+            text("from_persona"),
+            text("to_persona"),
+            text("subject")
+        )
+    });
+    shown.map(|line| line.trim().to_owned()).collect()
+}
+
+/// Appendix A of the plan: two of three come in, the third is told and comes in as well.
+async fn appendix(webhooks: bool) {
+    let world = world_of(webhooks, appendix_a()).await;
+    let begun = begin(&world).await;
+    assert_eq!(begun.members.len(), 3, "the weaver starts with no sprint");
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator #101 applied",
+            "refactor #102 applied",
+            "visionary #103 applied"
+        ],
+        "{}",
+        world.story().await
+    );
+    assert_eq!((over.state.word(), over.ticks), ("done", 4));
+    expect![[r#"
+        [
+            "send 1 weaver refactor Conflict in PR #102",
+            "read 1",
+        ]
+    "#]]
+    .assert_debug_eq(&mail(&world).await);
+    let pull = world.pull(104);
+    assert_eq!(pull.title, "Sprint 50: Integrated Changes");
+    expect![[r#"
+        What the personas of this sprint made, woven into one change:
+
+        - #103 by visionary (taken, 1 file)
+        - #101 by curator (taken, 1 file)
+        - #102 by refactor (answered, 1 file)
+
+        3 members, 4 ticks, 2 weaves.
+
+        <!-- sprint: acme/shop#50 -->
+    "#]]
+    .assert_eq(&pull.body);
+    let texts = world.sandbox.github().texts(REPO, "main").expect("main");
+    let both = [(10, "price"), (11, "tax"), (12, "total: the sum of all")];
+    assert_eq!(texts["src/cart.rs"], cart(&both));
+    assert_eq!(texts["README.md"], "A shop with a vision.\n");
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (3, 1), "one task each");
+    let figures = Figures::of(&over);
+    assert_eq!((figures.conflicts, figures.resolved), (1, 1));
+    is_tidy(&world, &over).await;
+    world.finish().await;
+}
+
+/// Members that are in end with the sprint, and their pull requests are closed.
+async fn is_tidy(world: &World, over: &Sprint) {
+    for member in &over.members {
+        Box::pin(world.until_is(hour(1), &member.job, "woven")).await;
+        let number = member.number().expect("a pull request");
+        let is_closed =
+            async |world: &World| world.pull(number).state != sandbox::github::PullState::Open;
+        Box::pin(world.until(hour(1), "it is closed", is_closed)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_conflict_is_sent_back_and_all_come_in_by_one_pull_request() {
+    appendix(true).await;
+}
+
+#[tokio::test]
+async fn the_same_without_webhooks() {
+    appendix(false).await;
+}

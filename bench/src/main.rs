@@ -4,6 +4,7 @@ mod added;
 mod cost;
 mod detect;
 mod figure;
+mod files;
 mod functions;
 mod github_requests;
 mod machine;

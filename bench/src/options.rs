@@ -21,6 +21,8 @@ pub(crate) enum Section {
     Functions,
     /// What watching costs on AWS.
     Cost,
+    /// The files of a pipeline.
+    Files,
 }
 
 /// Measures Gaffer and prints the figures beside their targets.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::figure::Figure;
 use crate::machine::{Machine, said};
 use crate::options::{Options, Section};
-use crate::{cost, detect, functions, github_requests, output, polls, webhook};
+use crate::{cost, detect, files, functions, github_requests, output, polls, webhook};
 
 /// Everything that was found.
 #[derive(Serialize)]
@@ -32,6 +32,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Section::Requests,
         Section::Functions,
         Section::Cost,
+        Section::Files,
     ] {
         if options.wants(section) {
             output::aside(&format!("measuring: {section:?}"));
@@ -63,6 +64,7 @@ fn measure(section: Section, options: &Options) -> Result<Vec<Figure>> {
         Section::Requests => github_requests::measure(),
         Section::Functions => functions::measure(options),
         Section::Cost => cost::measure(),
+        Section::Files => files::measure(),
     }
 }
 

@@ -216,8 +216,8 @@ async fn an_item_that_cannot_be_read_hides_nothing_that_is_due() {
     let damage = damage
         .key("pk", AttributeValue::S("JOB#1".to_owned()))
         .key("sk", AttributeValue::S("META".to_owned()))
-        .update_expression("SET kin = :kin")
-        .expression_attribute_values(":kin", later_version);
+        .update_expression("SET small = :small")
+        .expression_attribute_values(":small", later_version);
     damage.send().await.expect("an item");
     let rows = table.due(begin(), 10).await.expect("what is due");
     let keys: Vec<Key> = rows.into_iter().map(|row| row.key).collect();

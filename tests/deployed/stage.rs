@@ -82,7 +82,7 @@ impl Stage {
         let first = DeployRequest {
             told: FunctionOptions::new(Some(false), Some(hosts)),
             without_triggers: true,
-            ..wish(binaries.clone())
+            ..request(binaries.clone())
         };
         assert_eq!(put(&cloud, first).await, None);
         let config = aws::connect().await;
@@ -91,7 +91,7 @@ impl Stage {
         let secrets = aws::Parameters::new(&config, STACK);
         furniture::put(&backend, &secrets, &sandbox).await;
         // Which private host may be woken was said once, and holds from then on.
-        let endpoints = put(&cloud, wish(binaries)).await;
+        let endpoints = put(&cloud, request(binaries)).await;
         let endpoints = endpoints.expect("something that calls the functions");
         // Until now nothing was ever due, so no chain of ticks lives: only the schedule can begin one.
         furniture::open_account(&backend).await;
@@ -121,7 +121,7 @@ impl Stage {
 
     /// Deploys other binaries.
     pub(crate) async fn put(&self, binaries: Binaries) {
-        put(&self.cloud, wish(binaries)).await;
+        put(&self.cloud, request(binaries)).await;
     }
 
     /// A new job.
@@ -186,7 +186,7 @@ impl Stage {
     }
 }
 
-fn wish(binaries: Binaries) -> DeployRequest {
+fn request(binaries: Binaries) -> DeployRequest {
     DeployRequest {
         binaries,
         told: FunctionOptions::default(),
@@ -196,12 +196,12 @@ fn wish(binaries: Binaries) -> DeployRequest {
     }
 }
 
-async fn put(cloud: &Cloud, wish: DeployRequest) -> Option<Endpoints> {
+async fn put(cloud: &Cloud, request: DeployRequest) -> Option<Endpoints> {
     let workshop = Workshop {
         root: workspace(),
         cargo_lambda: Some(folder("GAFFER_CARGO_LAMBDA")),
     };
-    let deployed = cloud.deploy(&workshop, wish).await;
+    let deployed = cloud.deploy(&workshop, request).await;
     deployed.unwrap_or_else(|error| panic!("{error}"))
 }
 

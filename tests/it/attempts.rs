@@ -224,7 +224,7 @@ async fn an_unheard_session_that_is_adopted_when_its_job_was_called_off_stays_wi
     let session = world.sandbox.jules().sessions()[0].id.clone();
     let asked = world
         .backend
-        .adopt(wish(&world, &session), Duration::ZERO)
+        .adopt(adoption(&world, &session), Duration::ZERO)
         .await;
     let Ok(Adopted::Later(new)) = asked else {
         panic!("{asked:?}")
@@ -253,7 +253,7 @@ async fn a_twin_is_not_given_to_whoever_wants_to_adopt_it() {
     let duplicate = duplicate.expect("a twin").id;
     let asked = world
         .backend
-        .adopt(wish(&world, &duplicate), Duration::ZERO)
+        .adopt(adoption(&world, &duplicate), Duration::ZERO)
         .await;
     let Ok(Adopted::Later(new)) = asked else {
         panic!("{asked:?}")
@@ -274,7 +274,7 @@ async fn a_twin_is_not_given_to_whoever_wants_to_adopt_it() {
     assert_eq!(jobs(&world).await, [job]);
 }
 
-fn wish(world: &World, session: &str) -> Adoption {
+fn adoption(world: &World, session: &str) -> Adoption {
     Adoption {
         session: session.parse().expect("a session id"),
         repo: REPO.parse().expect("a repository"),
@@ -303,7 +303,7 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
     .await;
     let asked = world
         .backend
-        .adopt(wish(&world, "77"), Duration::ZERO)
+        .adopt(adoption(&world, "77"), Duration::ZERO)
         .await;
     let Ok(Adopted::Later(new)) = asked else {
         panic!("{asked:?}")
@@ -350,7 +350,7 @@ async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_ado
     assert_eq!(world.state(&job).await, "starting");
     let session = world.sandbox.jules().sessions()[0].id.clone();
     for _ in 0..2 {
-        let asked = wish(&world, &session);
+        let asked = adoption(&world, &session);
         let asked = world.backend.adopt(asked, Duration::ZERO).await;
         assert!(matches!(asked, Ok(Adopted::Later(_))), "{asked:?}");
         world.step().await;
@@ -364,7 +364,7 @@ async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_ado
     // A repeated request returns the one job, and no request is left over.
     let again = world
         .backend
-        .adopt(wish(&world, &session), Duration::ZERO)
+        .adopt(adoption(&world, &session), Duration::ZERO)
         .await;
     let Ok(Adopted::Job(found)) = again else {
         panic!("{again:?}")

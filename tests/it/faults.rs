@@ -100,7 +100,7 @@ async fn one_reading_that_lags_is_no_proof_that_nothing_happened() {
     world
         .say(&job, "PostgreSQL", "answer")
         .await
-        .expect("a wish");
+        .expect("an order");
     merged(&world, &job).await;
     let it = world.sandbox.counters();
     assert_eq!((it.creates, it.messages), (1, 1));
@@ -261,7 +261,7 @@ async fn a_message_whose_answer_is_lost_is_said_once() {
         world
             .say(&job, "PostgreSQL", "answer")
             .await
-            .expect("a wish");
+            .expect("an order");
         merged(&world, &job).await;
         assert_eq!(world.sandbox.counters().messages, 1, "{kind:?}");
         assert_eq!(
@@ -315,7 +315,10 @@ async fn nothing_is_merged_while_words_may_have_woken_its_session() {
     world.fate.before_next("say", async move {
         fate.kill_at(fate.acts().len() - 1, Moment::After);
     });
-    world.say(&job, "Add a test", "more").await.expect("a wish");
+    world
+        .say(&job, "Add a test", "more")
+        .await
+        .expect("an order");
     for _ in 0..8 {
         world.pass(SECOND).await;
         assert_eq!(
@@ -360,14 +363,14 @@ async fn the_same_words_said_twice_on_purpose_are_said_twice_whatever_is_lost() 
             world.state(&job).await == "in-review"
         })
         .await;
-    world.say(&job, "Go on", "first").await.expect("a wish");
+    world.say(&job, "Go on", "first").await.expect("an order");
     world.pass(SECOND * 20).await;
     cut(
         &world,
         &FaultKind::CutBefore,
         (Service::Jules, "POST", ":sendMessage"),
     );
-    world.say(&job, "Go on", "second").await.expect("a wish");
+    world.say(&job, "Go on", "second").await.expect("an order");
     world.pass(MINUTE * 20).await;
     assert_eq!(
         world.sandbox.counters().messages,
@@ -509,7 +512,7 @@ async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answe
 }
 
 /// Saves an effect on the first pull request, like a decision.
-async fn wish(world: &World, action: Action) {
+async fn intend(world: &World, action: Action) {
     let pk = keys::pull_pk(&format!("{REPO}#1").parse().expect("a pull request"));
     let effect = Effect::new(action, world.backend.now());
     let mut unit = world.backend.unit();
@@ -519,7 +522,7 @@ async fn wish(world: &World, action: Action) {
         None,
         IndexEntry::due(effect.due()),
     );
-    world.backend.commit(unit).await.expect("a wish");
+    world.backend.commit(unit).await.expect("an order");
 }
 
 #[tokio::test]
@@ -536,7 +539,7 @@ async fn comments_and_labels_survive_lost_answers() {
         let pull: domain::ids::PullRef = format!("{REPO}#1").parse().expect("a pull request");
         cut(&world, &kind, (Service::GitHub, "POST", "/comments"));
         cut(&world, &kind, (Service::GitHub, "POST", "/labels"));
-        wish(
+        intend(
             &world,
             Action::Comment {
                 pull: pull.clone(),
@@ -545,7 +548,7 @@ async fn comments_and_labels_survive_lost_answers() {
             },
         )
         .await;
-        wish(
+        intend(
             &world,
             Action::Label {
                 pull,

@@ -224,7 +224,7 @@ async fn lost_messages_change_nothing() {
             continue;
         }
         if !answered && world.state(&job).await == "asking" {
-            world.say(&job, "This", "answer").await.expect("a wish");
+            world.say(&job, "This", "answer").await.expect("an order");
             answered = true;
         }
         world.step_once().await;

@@ -97,9 +97,12 @@ async fn how_news_of_a_repository_arrives_is_told() {
     let (world, _) = merged(false).await;
     let status = world.backend.status().await.expect("a status");
     assert_eq!(status.feeds[0].health, WebhookHealth::Polled);
-    let tally = &status.accounts[0].tally;
-    assert!(tally.polls > 3 && tally.failed.is_empty(), "{tally:?}");
-    assert_eq!(status.last_tick, tally.last);
+    let counters = &status.accounts[0].counters;
+    assert!(
+        counters.polls > 3 && counters.failed.is_empty(),
+        "{counters:?}"
+    );
+    assert_eq!(status.last_tick, counters.last);
 
     assert_eq!(status.overdue_since, None);
     // Nothing is left to do, but a poll is overdue.

@@ -1,4 +1,4 @@
-//! Deaths at every point, two hands at once, and webhooks doubled, reordered, repeated and lost: one effect outside each time.
+//! Deaths at every point, two processes at once, and webhooks doubled, reordered, repeated and lost: one effect outside each time.
 
 use domain::ids::JobId;
 use domain::job;

@@ -6,4 +6,5 @@ mod injection;
 mod links;
 mod matrix;
 mod payloads;
+mod pipelines;
 mod replays;

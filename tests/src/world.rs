@@ -178,8 +178,8 @@ pub struct World {
     pub postbox: Fate,
     work: Work,
     messages: Arc<dyn Ripening>,
-    eyes: Readers,
-    hands: Writers,
+    readers: Readers,
+    writers: Writers,
     ids: Arc<CountingIds>,
     folder: Option<PathBuf>,
     webhooks: bool,
@@ -222,9 +222,9 @@ impl World {
             None => local_ground(&setup, &port),
         };
         let secrets = Arc::new(Vault::from_scenario(&setup.scenario));
-        let (eyes, hands) = adapters((&sandbox, setup.github_app), secrets.clone(), &port);
+        let (readers, writers) = adapters((&sandbox, setup.github_app), secrets.clone(), &port);
         let fate = Fate::default();
-        let hands = mortal::mortal(hands, &fate);
+        let writers = mortal::mortal(writers, &fate);
         let birth = Birth {
             setup: &setup,
             sandbox: &sandbox,
@@ -243,8 +243,8 @@ impl World {
         let api = birth.api(cloud.as_deref(), letters, &secrets).await;
         let seed = setup.storm.as_ref().and_then(|storm| storm.seed);
         let world = Self {
-            poller: Poller::new(backend.clone(), eyes.sessions.clone()),
-            dispatcher: Dispatcher::new(backend.clone(), eyes.clone(), hands.clone()),
+            poller: Poller::new(backend.clone(), readers.sessions.clone()),
+            dispatcher: Dispatcher::new(backend.clone(), readers.clone(), writers.clone()),
             clock,
             drift,
             sandbox,
@@ -255,8 +255,8 @@ impl World {
             postbox,
             work,
             messages: ground.queue,
-            eyes,
-            hands,
+            readers,
+            writers,
             ids,
             folder: setup.folder.clone(),
             webhooks: setup.webhooks,
@@ -380,21 +380,25 @@ impl World {
 
     /// One more dispatcher on the same store and queue.
     pub fn another_dispatcher(&self) -> Dispatcher {
-        Dispatcher::new(self.backend.clone(), self.eyes.clone(), self.hands.clone())
+        Dispatcher::new(
+            self.backend.clone(),
+            self.readers.clone(),
+            self.writers.clone(),
+        )
     }
 
     /// One more dispatcher, which wakes agents in another way.
     pub fn dispatcher_waking(&self, agents: Arc<dyn AgentsWrite>) -> Dispatcher {
-        let hands = Writers {
+        let writers = Writers {
             agents,
-            ..self.hands.clone()
+            ..self.writers.clone()
         };
-        Dispatcher::new(self.backend.clone(), self.eyes.clone(), hands)
+        Dispatcher::new(self.backend.clone(), self.readers.clone(), writers)
     }
 
     /// One more poller on the same store and queue.
     pub fn another_poller(&self) -> Poller {
-        Poller::new(self.backend.clone(), self.eyes.sessions.clone())
+        Poller::new(self.backend.clone(), self.readers.sessions.clone())
     }
 
     /// Where webhooks go.

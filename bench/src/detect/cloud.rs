@@ -160,7 +160,7 @@ impl CloudTown {
         };
         settle_in(&backend, pace).await?;
         records.charged();
-        let (eyes, hands) = only_jules(&jules);
+        let (readers, writers) = only_jules(&jules);
         Ok(Self {
             began: clock.now(),
             account: "default".parse()?,
@@ -169,7 +169,7 @@ impl CloudTown {
                 Arc::<MemoryJules>::clone(&jules),
                 Arc::<Doubled>::clone(&ticks),
             ),
-            dispatcher: dispatcher::Function::new(backend.clone(), eyes, hands),
+            dispatcher: dispatcher::Function::new(backend.clone(), readers, writers),
             people: backend,
             coming: lives.iter().copied().enumerate().collect(),
             attended: Vec::new(),

@@ -92,11 +92,11 @@ impl Town {
             Arc::new(CountingIds::default()),
             "bench".parse()?,
         );
-        let (eyes, hands) = only_jules(&jules);
+        let (readers, writers) = only_jules(&jules);
         let town = Self {
             began: clock.now(),
             poller: Poller::new(backend.clone(), Arc::<MemoryJules>::clone(&jules)),
-            dispatcher: Dispatcher::new(backend.clone(), eyes, hands),
+            dispatcher: Dispatcher::new(backend.clone(), readers, writers),
             coming: lives.iter().copied().enumerate().collect(),
             jobs: lives.len(),
             over: VecDeque::new(),
@@ -233,16 +233,16 @@ impl Town {
     }
 }
 
-/// Eyes and hands for Jules; nothing else is there.
+/// Readers and writers for Jules; nothing else is there.
 pub(super) fn only_jules(jules: &Arc<MemoryJules>) -> (Readers, Writers) {
-    let eyes = Readers {
+    let readers = Readers {
         sessions: Arc::<MemoryJules>::clone(jules),
         pulls: Arc::new(Absent),
         issues: Arc::new(Absent),
         git: Arc::new(Absent),
         hooks: Arc::new(Absent),
     };
-    let hands = Writers {
+    let writers = Writers {
         sessions: Arc::<MemoryJules>::clone(jules),
         pulls: Arc::new(Absent),
         issues: Arc::new(Absent),
@@ -250,7 +250,7 @@ pub(super) fn only_jules(jules: &Arc<MemoryJules>) -> (Readers, Writers) {
         hooks: Arc::new(Absent),
         agents: Arc::new(Absent),
     };
-    (eyes, hands)
+    (readers, writers)
 }
 
 /// One account that no plan limits, polled at this pace, and the repository of all jobs.

@@ -29,6 +29,8 @@ enum MergeStatus {
     Refused(Vec<Reason>),
     /// It continues by itself.
     Waiting(Vec<Reason>),
+    /// It continues once a pause ends: what the judgement says besides that.
+    Held(Vec<Reason>),
 }
 
 /// `POST /jobs/{id}:merge`. A repeated request after the merge gets the same answer as the first.
@@ -89,7 +91,7 @@ async fn answered(
             let next = api.backend.why(job).await?.next;
             Err(refused(reasons).advising(&next))
         }
-        MergeStatus::Waiting(mut reasons) => {
+        MergeStatus::Waiting(mut reasons) | MergeStatus::Held(mut reasons) => {
             let pull = api.backend.pull_of(job).await?.value.pull;
             let given = approval.or_else(|| of_head(&pull));
             let failed = match given {
@@ -99,9 +101,7 @@ async fn answered(
             if let Some(failure) = failed {
                 return Err(outcome::failed(&failure));
             }
-            if given.is_none() {
-                reasons.extend(outcome::pauses(api, job).await?);
-            }
+            reasons.splice(0..0, outcome::pauses(api, job).await?);
             Ok(later(job, reasons))
         }
     }
@@ -164,6 +164,11 @@ fn standing(tracked: &TrackedPull, approved_at: Option<Timestamp>) -> MergeStatu
     let reasons = view::reasons(&verdict.judgement);
     match &verdict.judgement {
         Judgement::Merge { .. } | Judgement::Wait { .. } => MergeStatus::Waiting(reasons),
+        // Which pause it is, is told by the pauses of this moment.
+        Judgement::Refuse { reasons } if verdict.judgement.is_held() => {
+            let others = reasons.iter().filter(|reason| !reason.is_pause());
+            MergeStatus::Held(others.map(view::merge_reason).collect())
+        }
         Judgement::Refuse { .. } | Judgement::Conflict { .. } => MergeStatus::Refused(reasons),
     }
 }

@@ -210,12 +210,15 @@ fn switches(page: &mut Page, status: &Status) {
 fn polls(page: &mut Page, accounts: &[AccountStatus]) {
     let mut samples = page.figure("gaffer_polls_total", Kind::Counter, "Polls of Jules.");
     for account in accounts {
-        samples.add(&[("account", account.name.as_str())], account.tally.polls);
+        samples.add(
+            &[("account", account.name.as_str())],
+            account.counters.polls,
+        );
     }
     let help = "Polls of Jules that failed, by what was wrong.";
     let mut samples = page.figure("gaffer_poll_errors_total", Kind::Counter, help);
     for account in accounts {
-        for (class, count) in &account.tally.failed {
+        for (class, count) in &account.counters.failed {
             let labels = [("account", account.name.as_str()), ("code", class.as_str())];
             samples.add(&labels, *count);
         }
@@ -224,7 +227,7 @@ fn polls(page: &mut Page, accounts: &[AccountStatus]) {
     let mut samples = page.figure("gaffer_backoff_seconds_total", Kind::Counter, help);
     for account in accounts {
         let labels = [("account", account.name.as_str())];
-        samples.add(&labels, account.tally.backoff_secs);
+        samples.add(&labels, account.counters.backoff_secs);
     }
     allowances(page, accounts);
 }

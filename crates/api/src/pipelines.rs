@@ -104,13 +104,17 @@ pub(crate) async fn cancel(
     reach::must_reach(&api, &who, &repo).await?;
     let by = who.actor().to_string();
     let run = api.backend.cancel_pipeline(&id, &by).await?;
-    tracing::info!(pipeline.id = %id, %by, "a run of a pipeline was called off");
+    tracing::info!(pipeline.id = %id, %by, "a run of a pipeline was cancelled");
     Ok(Json(view::run(&run)))
 }
 
 /// What a run is asked to do.
 fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
-    for (field, text) in [("requirement", &wanted.requirement), ("task", &wanted.task)] {
+    for (field, text) in [
+        ("requirement", &wanted.requirement),
+        ("task", &wanted.task),
+        ("clean_requirement", &wanted.clean_requirement),
+    ] {
         text.as_deref().map_or(Ok(()), |text| fits(field, text))?;
     }
     let from = wanted.from.as_deref().map(str::parse::<EntryPoint>);
@@ -124,20 +128,20 @@ fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
     let ask = PipelineAsk {
         layer,
         role: wanted.role,
+        stream: wanted.stream,
         requirement: wanted.requirement,
         task: wanted.task,
         mock: wanted.mock,
+        keep_files: wanted.keep_files,
     };
     let is_of_layer = ask != PipelineAsk::default();
-    if let Some(tag) = wanted.clean {
-        return match (from, is_of_layer) {
-            (None, false) => Ok(PipelineOrder::Clean(tag)),
-            _other => {
-                let detail =
-                    "`clean` removes a trial run and does nothing else: leave the other fields out";
-                Err(Refused::field("clean", "clean_alone", detail))
-            }
-        };
+    let is_alone = from.is_none() && !is_of_layer;
+    match (wanted.clean, wanted.clean_requirement) {
+        (None, None) => {}
+        (Some(tag), None) if is_alone => return Ok(PipelineOrder::Clean(tag)),
+        (None, Some(path)) if is_alone => return Ok(PipelineOrder::Remove(path)),
+        (Some(_), _) => return Err(not_alone("clean", "a trial run")),
+        (None, Some(_)) => return Err(not_alone("clean_requirement", "a requirement")),
     }
     match (from, layer) {
         (Some(_), _) if is_of_layer => {
@@ -145,7 +149,7 @@ fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
             Err(Refused::field("from", "from_and_layer", detail))
         }
         (None, None) if is_of_layer => {
-            let detail = "`layer` has to say which layer the role, the requirement, the task or the trial run is for";
+            let detail = "`layer` has to say which layer the role, the stream, the requirement, the task, the trial run or the files that stay are for";
             Err(Refused::field("layer", "missing_field", detail))
         }
         (None, Some(_)) => {
@@ -156,10 +160,19 @@ fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
     }
 }
 
+/// Refuses a removal that is asked for together with something else.
+fn not_alone(field: &str, what: &str) -> Refused {
+    let detail =
+        format!("`{field}` removes {what} and does nothing else: leave the other fields out");
+    Refused::field(field, "clean_alone", &detail)
+}
+
 fn of_ask(odd: &OddAsk) -> Refused {
     let field = match odd {
         OddAsk::Role(_) => "role",
+        OddAsk::Stream(_) => "stream",
         OddAsk::Requirement(_) | OddAsk::NoRequirement => "requirement",
+        OddAsk::KeepFiles(_) => "keep_files",
     };
     Refused::field(field, "bad_field", &format!("`{field}`: {odd}"))
 }

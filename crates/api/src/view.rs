@@ -201,10 +201,6 @@ pub(crate) fn reasoned(reasoned: &Reasoned) -> Reason {
 
 /// The wire form of an explanation.
 pub(crate) fn why(why: engine::why::Why) -> Why {
-    let planned = |planned: engine::why::Planned| PlannedStep {
-        at: planned.at,
-        sentence: presentable(&to_the_second(&planned.sentence), SENTENCE_CHARS_MAX),
-    };
     Why {
         job_id: why.job,
         pull_request: why.pull,
@@ -218,6 +214,14 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
     }
 }
 
+/// The wire form of what will be done.
+pub(crate) fn planned(planned: engine::why::Planned) -> PlannedStep {
+    PlannedStep {
+        at: planned.at,
+        sentence: presentable(&to_the_second(&planned.sentence), SENTENCE_CHARS_MAX),
+    }
+}
+
 /// A reason with any text.
 pub(crate) fn reason(code: &str, sentence: &str) -> Reason {
     Reason {
@@ -228,15 +232,19 @@ pub(crate) fn reason(code: &str, sentence: &str) -> Reason {
 
 /// The reasons of a judgement.
 pub(crate) fn reasons(judgement: &Judgement) -> Vec<Reason> {
-    let told = |it: &merge::Reason| reason(it.code(), &it.sentence());
     match judgement {
         Judgement::Merge { sha, .. } => vec![reason(
             "merging",
             &format!("{sha} is green and is being merged."),
         )],
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
-            reasons.iter().map(told).collect()
+            reasons.iter().map(merge_reason).collect()
         }
-        Judgement::Conflict { .. } => vec![told(&merge::Reason::Conflict)],
+        Judgement::Conflict { .. } => vec![merge_reason(&merge::Reason::Conflict)],
     }
+}
+
+/// One reason of a judgement.
+pub(crate) fn merge_reason(told: &merge::Reason) -> Reason {
+    reason(told.code(), &told.sentence())
 }

@@ -23,7 +23,6 @@ mod packed;
 mod parts;
 mod read;
 mod shared_item;
-mod token;
 mod write;
 
 use item_cache::ItemCache;
@@ -88,7 +87,8 @@ impl Records for Table {
         after: Option<PageToken>,
         limit: usize,
     ) -> Result<Page, RecordsError> {
-        let after = after.as_ref().map(token::open_query).transpose()?;
+        let after = after.map(|token| token.parts()).transpose()?;
+        let after = after.map(|[sk]| sk);
         read::partition(self, (pk, prefix), after, limit).await
     }
 
@@ -101,7 +101,7 @@ impl Records for Table {
         after: Option<PageToken>,
         limit: usize,
     ) -> Result<Page, RecordsError> {
-        let after = after.as_ref().map(token::open_list).transpose()?;
+        let after = after.map(|token| token.place()).transpose()?;
         let question = ReadRequest::list(name, newest, after);
         read::list(self, (name, &question), limit).await
     }

@@ -32,7 +32,7 @@ pub(crate) const PLACE: &str = "place";
 pub(crate) const WORD: &str = "word";
 
 /// The small records that share the item, by sort key: JSON as text, or deflated. Only items that may be shared have it.
-pub(crate) const KIN: &str = "kin";
+pub(crate) const SMALL: &str = "small";
 /// When the record itself is due, where the item is shared: the index has it when the first of all is.
 pub(crate) const OWN_AT: &str = "own_at";
 /// Whether some records that would share the item are items of their own.

@@ -150,14 +150,14 @@ fn left_row(account: &AccountStatus) -> Vec<String> {
         account.name.to_string(),
         format!("{} of {}", left(account.today), account.today.1),
         format!("{} of {}", left(account.slots), account.slots.1),
-        account.tally.polls.to_string(),
+        account.counters.polls.to_string(),
     ]
 }
 
 fn left_json(account: &AccountStatus) -> Value {
-    let polled: Option<Timestamp> = account.tally.last;
+    let polled: Option<Timestamp> = account.counters.last;
     json!({
         "name": account.name, "tasks_left": left(account.today), "slots_left": left(account.slots),
-        "polls": account.tally.polls, "last_poll": polled,
+        "polls": account.counters.polls, "last_poll": polled,
     })
 }

@@ -139,6 +139,8 @@ mod tests {
             "jlo w g",
             "jlo w r o --role qa --mock mock-1 --within 30m",
             "jlo exchange inspect --json",
+            "jlo exchange clean requirement .jules/exchange/requirements/a.yml --wait",
+            "jlo r i .jules/exchange/requirements/a.yml --no-cleanup",
             "jlo labels sync --repo acme/shop --wait",
             "jlo run narrator --prompt-preview",
             "jlo r o --role qa --prompt-preview",

@@ -19,6 +19,7 @@ use std::env;
 
 use ::scaffold::kit::Runner;
 use anyhow::{Context, Result};
+use domain::ids::StreamName;
 
 use crate::args::persona::PersonaCommand;
 use crate::args::scaffold::{RoleCommand, ScaffoldCommand, SetupCommand};
@@ -69,8 +70,8 @@ pub(crate) fn workflow(runner: Option<&Runner>) -> Result<Answer> {
 }
 
 /// Runs one of the commands about what agents wrote.
-pub(crate) fn inspect(revision: Option<&str>) -> Result<Answer> {
-    exchange::inspected(&here()?, revision)
+pub(crate) fn inspect(revision: Option<&str>, stream: &StreamName) -> Result<Answer> {
+    exchange::inspected(&here()?, revision, stream)
 }
 
 fn here() -> Result<Git> {

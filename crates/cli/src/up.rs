@@ -42,7 +42,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
             )
         }
         None => {
-            // Held until the process ends: two of these on one folder would be two hands, and a restore must not happen beneath one.
+            // Held until the process ends: two of these on one folder would both write, and a restore must not happen beneath one.
             let mut lock = local::FolderLock::take(&args.data)?;
             let allowed = args.outside.allow_hosts.iter().map(ToString::to_string);
             let allowed: Vec<String> = allowed.collect();

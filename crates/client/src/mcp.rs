@@ -166,7 +166,7 @@ impl Server {
     }
 
     async fn once(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
-        let client = self.client().await.map_err(ToolError::NoDoor)?;
+        let client = self.client().await.map_err(ToolError::NoClient)?;
         calls::call(tool, arguments, (&client, self.waits)).await
     }
 

@@ -108,7 +108,7 @@ impl Through {
     }
 }
 
-/// The header that names a wish: the same name with the same body is carried out once.
+/// The header that names a request: the same name with the same body is carried out once.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Longest such name, in bytes.

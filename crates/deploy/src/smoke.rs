@@ -15,7 +15,7 @@ use crate::function::Function;
 use crate::put::Endpoints;
 
 /// Maximum attempts at an endpoint: a new function URL is not known everywhere for some seconds.
-const TRIES: usize = 30;
+const ATTEMPTS: usize = 30;
 
 /// Longest wait for one answer: longer than any function may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(70);
@@ -49,7 +49,7 @@ impl Cloud {
             .map_err(|error| failed(error.to_string()))?;
         let mut said = String::new();
         let mut beat = tokio::time::interval(LOOK_EVERY);
-        for _ in 0..TRIES {
+        for _ in 0..ATTEMPTS {
             beat.tick().await;
             let mut ask = client.request(method.clone(), address.clone()).body("{}");
             if let Some(host) = &host {

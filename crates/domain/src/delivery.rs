@@ -172,7 +172,7 @@ pub struct Delivery {
     /// Its review.
     #[serde(default)]
     pub review: Reviewing,
-    /// Its newest jobs that it does not need any more, for example those of earlier reviews: they are called off.
+    /// Its newest jobs that it does not need any more, for example those of earlier reviews: they are cancelled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leftovers: Vec<JobId>,
     /// What was last seen of its job and its pull request.

@@ -296,7 +296,7 @@ impl Effect {
 
     /// The effect after a new decision asked for it again: a failed one gets its next attempt, any other stays unchanged.
     ///
-    /// Aggregates limit creates and merges (`job::REFUSALS_MAX`, `merge::TRIES_MAX`); the attempt limit here covers everything else.
+    /// Aggregates limit creates and merges (`job::REFUSALS_MAX`, `merge::MAX_ATTEMPTS`); the attempt limit here covers everything else.
     pub fn requested_again(&self, now: Timestamp) -> Self {
         let EffectState::Failed { at, attempt, .. } = self.state else {
             return self.clone();

@@ -72,6 +72,19 @@ impl FailureClass {
             Self::Garbled => "garbled",
         }
     }
+
+    /// Whether the same call may succeed at another time, without a change of what it is about.
+    pub fn may_pass(self) -> bool {
+        match self {
+            Self::Unauthorized | Self::Throttled | Self::Network | Self::Unavailable => true,
+            Self::Forbidden
+            | Self::NotFound
+            | Self::Precondition
+            | Self::Conflict
+            | Self::Invalid
+            | Self::Garbled => false,
+        }
+    }
 }
 
 impl Failure {

@@ -96,9 +96,11 @@ pub fn is_invisible(c: char) -> bool {
 
 /// Wraps a text from outside so that a reader sees where it begins and ends and whose it is.
 ///
-/// The fence is longer than any run of backticks inside, so the text cannot close it.
+/// The fence is longer than any run of backticks inside, so the text cannot close it. One in the name of its origin would leave it
+/// unopened.
 pub fn fence(origin: &str, text: &str, chars_max: usize) -> String {
     let text = clip(text, chars_max);
+    let origin = origin.replace('`', "'");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let ticks = "`".repeat(longest.max(2) + 1);
     format!(

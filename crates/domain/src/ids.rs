@@ -204,6 +204,10 @@ text_id!(
     RoleName, "role", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", |v| is_role(v, 40)
 );
 text_id!(
+    /// A stream of the exchange, which its folder is named after.
+    StreamName, "stream", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", |v| is_role(v, 40)
+);
+text_id!(
     /// What an agent of the pipeline calls an event, a requirement, a proposal or a branch by.
     ArtefactId, "id of an event, a requirement or a proposal", "6 of a-z, 0-9", |v| v.len() == 6 && v.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
 );

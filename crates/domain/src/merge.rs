@@ -144,6 +144,18 @@ pub enum Judgement {
     },
 }
 
+impl Judgement {
+    /// Whether a person has to act and nothing but a pause says so: the head is merged once writing goes on.
+    pub fn is_held(&self) -> bool {
+        match self {
+            Self::Refuse { reasons } => reasons
+                .iter()
+                .all(|reason| reason.is_pause() || reason.weight() == Weight::Wait),
+            Self::Merge { .. } | Self::Wait { .. } | Self::Conflict { .. } => false,
+        }
+    }
+}
+
 /// Judges one pull request. Returns all reasons, not just the first.
 pub fn judge(
     facts: &PullFacts,

@@ -18,7 +18,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName};
+use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName, StreamName};
 use crate::layer::{InvalidLayer, Layer};
 
 pub use apply::{Input, Plan, apply, cancel, due, given_up, held, start};
@@ -155,6 +155,9 @@ pub struct Member {
     /// Its role, in a layer of roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleName>,
+    /// The stream that it works in.
+    #[serde(default, skip_serializing_if = "StreamName::is_generic")]
+    pub stream: StreamName,
     /// The file of its requirement, for a planner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
@@ -184,10 +187,15 @@ pub enum MemberState {
 }
 
 impl Member {
-    /// What people call it in its step: its role, else its requirement; nothing in a layer that is one agent.
-    pub fn name(&self) -> Option<&str> {
-        let role = self.role.as_ref().map(RoleName::as_str);
-        role.or(self.requirement.as_deref())
+    /// What people call it in its step: its requirement, else its stream and its role; nothing in a layer that is one agent.
+    pub fn name(&self) -> Option<String> {
+        let named = Some(&self.stream).filter(|stream| !stream.is_generic());
+        match (&self.requirement, named, &self.role) {
+            (Some(requirement), _, _) => Some(requirement.clone()),
+            (None, Some(stream), Some(role)) => Some(format!("{stream}/{role}")),
+            (None, Some(stream), None) => Some(stream.to_string()),
+            (None, None, role) => role.as_ref().map(RoleName::to_string),
+        }
     }
 }
 

@@ -373,7 +373,7 @@ impl Wake {
 
 /// The reason for giving up a wake that no one ever answered.
 fn unanswered() -> String {
-    format!("{} tries without an acknowledgement", SCHEDULE.len())
+    format!("{} attempts without an acknowledgement", SCHEDULE.len())
 }
 
 /// Adds up to a tenth, the same for the same message and attempt.

@@ -111,11 +111,11 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     /// A dispatcher.
-    pub fn new(backend: Backend, eyes: Readers, hands: Writers) -> Self {
+    pub fn new(backend: Backend, readers: Readers, writers: Writers) -> Self {
         Self {
             backend,
-            readers: eyes,
-            writers: hands,
+            readers,
+            writers,
             heard: webhook_activity::ActivityCache::default(),
             asked_again: AtomicU64::new(0),
             is_deaf: false,

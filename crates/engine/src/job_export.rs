@@ -70,7 +70,12 @@ impl Store {
 
     /// The requirements of a repository, the oldest first.
     pub async fn requirements_of(&self, repo: &RepoName) -> Result<Vec<Requirement>, RecordsError> {
-        Ok(values(self.all(&keys::requirements_of(repo)).await?))
+        let mut found: Vec<Requirement> = Vec::new();
+        for list in keys::requirements_of(repo) {
+            found.extend(values(self.all(&list).await?));
+        }
+        found.sort_by_key(|requirement| requirement.created_at);
+        Ok(found)
     }
 
     /// A page of jobs, the oldest first, and where the next page begins.

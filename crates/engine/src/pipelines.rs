@@ -28,6 +28,8 @@ pub enum PipelineOrder {
     Only(PipelineAsk),
     /// The removal of what a trial run made.
     Clean(MockTag),
+    /// The removal of the file of a requirement, with the events that led to it.
+    Remove(String),
 }
 
 impl Backend {
@@ -122,14 +124,17 @@ impl Backend {
 
     /// The requirements of a repository that Gaffer follows, the newest first.
     pub async fn requirements(&self, repo: &RepoName) -> Result<Vec<Requirement>, Error> {
-        let list = keys::requirements_of(repo);
-        let page = self
-            .store
-            .records()
-            .list(&list, true, None, LIST_MAX)
-            .await?;
-        let found = page.records.iter().map(|record| Ok(decode(record)?.value));
-        found.collect()
+        let mut found: Vec<Requirement> = Vec::new();
+        for list in keys::requirements_of(repo) {
+            let records = self.store.records();
+            let page = records.list(&list, true, None, LIST_MAX).await?;
+            for record in &page.records {
+                found.push(decode(record)?.value);
+            }
+        }
+        found.sort_by(|a, b| b.created_at.cmp(&a.created_at));
+        found.truncate(LIST_MAX);
+        Ok(found)
     }
 
     /// A requirement that has to be stored.
@@ -291,6 +296,13 @@ fn asked(order: &PipelineOrder) -> (PipelineAsk, Vec<StepKind>) {
         PipelineOrder::Clean(tag) => {
             let ask = PipelineAsk {
                 mock: Some(tag.clone()),
+                ..PipelineAsk::default()
+            };
+            (ask, vec![StepKind::Clean])
+        }
+        PipelineOrder::Remove(path) => {
+            let ask = PipelineAsk {
+                requirement: Some(path.clone()),
                 ..PipelineAsk::default()
             };
             (ask, vec![StepKind::Clean])

@@ -148,7 +148,7 @@ impl Backend {
             unit.enqueue(&rest.pk, Work::Delivery { id });
         }
         let before = found.map(|found| &found.value);
-        if let Some(work) = self.seen_by_part(before, job).await? {
+        for work in self.seen_by_part(before, job).await? {
             unit.enqueue(&rest.pk, work);
         }
         if found.is_none() {

@@ -6,6 +6,7 @@ use domain::account::{Health, OVERDUE_MAX, PollCounters};
 use domain::delivery;
 use domain::ids::{AccountName, RepoName, SprintNumber};
 use domain::job::{self, Attention, EndReason, Job, Phase};
+use domain::pipeline::RequirementState;
 use domain::policy::Source;
 use domain::redelivery::{self, Log, RedeliveryState};
 use domain::session::SessionState;
@@ -143,7 +144,7 @@ pub struct AccountStatus {
     /// Tasks of the last 24 hours and allowed.
     pub today: (u64, u32),
     /// Counters of its polls.
-    pub tally: PollCounters,
+    pub counters: PollCounters,
     /// Requests to Jules of today's polls, where they are counted, and allowed.
     pub requests: Option<(u64, u32)>,
 }
@@ -286,10 +287,7 @@ impl Backend {
                 let place = format!("{}/{}", step.kind, step.state.word());
                 *places.entry(place).or_insert(0) += 1;
             }
-            let list = keys::requirements_of(&source.repo);
-            for (state, many) in self.store.records().words(&list).await? {
-                *states.entry(state).or_insert(0) += many;
-            }
+            self.count_requirements(&source.repo, &mut states).await?;
         }
         Ok([places, states])
     }
@@ -317,6 +315,23 @@ impl Backend {
         Ok(newest)
     }
 
+    /// Requirements of a repository by their state. Those that are over are not read.
+    async fn count_requirements(&self, repo: &RepoName, states: &mut Counts) -> Result<(), Error> {
+        let records = self.store.records();
+        for (state, many) in records.words(&keys::open_requirements(repo)).await? {
+            *states.entry(state).or_insert(0) += many;
+        }
+        for state in RequirementState::ENDED {
+            let many = records
+                .count(&keys::ended_requirements(repo, state))
+                .await?;
+            if many > 0 {
+                *states.entry(state.to_owned()).or_insert(0) += many;
+            }
+        }
+        Ok(())
+    }
+
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
         let found = self.store.accounts().await?;
@@ -339,7 +354,7 @@ impl Backend {
                 name: account.name,
                 health: account.health,
                 next_poll: account.next_poll.max(self.now()),
-                tally: account.counters,
+                counters: account.counters,
                 requests: account
                     .budget
                     .requests_a_day
@@ -352,7 +367,7 @@ impl Backend {
         let next_due = self.store.records().next_due().await?;
         let now = self.now();
         let ticked = self.store.read::<Lease>(&keys::tick()).await?;
-        let polled = accounts.iter().filter_map(|it| it.tally.last).max();
+        let polled = accounts.iter().filter_map(|it| it.counters.last).max();
         let last_tick = ticked.and_then(|lease| lease.value.at).max(polled);
         let mut feeds = Vec::new();
         for source in &sources {

@@ -43,7 +43,7 @@ impl Backend {
         .await
     }
 
-    /// Marks wakes in their agents' hands as done, since an order about their job is what they ask for.
+    /// Marks wakes that their agents hold as done, since an order about their job is what they ask for.
     pub(crate) async fn answer(
         &self,
         unit: &mut UnitOfWork,

@@ -6,11 +6,13 @@ mod job;
 mod pipeline;
 mod pull;
 mod sprint;
+#[cfg(test)]
+mod tests;
 mod told;
 
 use domain::advice::{self, Advice, Next};
 use domain::ids::{DeliveryId, JobId, PullRef};
-use domain::job::{Job, Phase, WaitsFor};
+use domain::job::{Job, Phase, WaitParty, WaitsFor};
 use domain::policy::Timing;
 use domain::pull::Pull;
 use domain::when::ago;
@@ -90,6 +92,15 @@ pub struct Planned {
     pub sentence: String,
 }
 
+/// The next reading as what will be done; none where a person has to act, since a reading alone moves nothing there.
+pub fn read_again(who: Option<WaitParty>, at: Option<Timestamp>) -> Option<Planned> {
+    let moves = who != Some(WaitParty::Person);
+    at.filter(|_| moves).map(|at| Planned {
+        at: Some(at),
+        sentence: "Gaffer reads it again.".to_owned(),
+    })
+}
+
 /// What is found out, piece by piece.
 #[derive(Default)]
 struct WhySubject {
@@ -123,9 +134,9 @@ impl WhySubject {
         (state, waits_for): (&str, Option<WaitsFor>),
         next_look: Option<Timestamp>,
     ) -> Why {
-        let timed = self.then.iter().any(|planned| planned.at.is_some());
-        if !timed && next_look.is_some() {
-            self.then(next_look, "Gaffer reads it again.");
+        if self.then.iter().all(|planned| planned.at.is_none()) {
+            let who = waits_for.as_ref().map(|waits| waits.who);
+            self.then.extend(read_again(who, next_look));
         }
         self.then
             .sort_by_key(|planned| (planned.at.is_none(), planned.at));
@@ -146,6 +157,15 @@ impl WhySubject {
 impl Backend {
     /// Why a job does not move.
     pub async fn why(&self, id: &JobId) -> Result<Why, Error> {
+        self.why_within(id, None).await
+    }
+
+    /// The same as a part of what is told of its delivery, which knows who is waited for.
+    pub async fn why_within(
+        &self,
+        id: &JobId,
+        delivery_waits: Option<&WaitsFor>,
+    ) -> Result<Why, Error> {
         let job = self.must_job(id).await?.value;
         let mut found = WhySubject::default();
         self.switches(&mut found, &job.repo).await?;
@@ -169,7 +189,10 @@ impl Backend {
         }
         self.accepted(&mut found, (&job, pull.as_ref()));
         let names = (Some(id.clone()), job.pull().cloned());
-        let waits_for = Some(self.waits_for(&job).await?);
+        let waits_for = Some(match delivery_waits {
+            Some(waits_for) => waits_for.clone(),
+            None => self.waits_for(&job).await?,
+        });
         Ok(found.into_why(names, (state_of(&job), waits_for), next_look))
     }
 

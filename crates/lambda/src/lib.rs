@@ -3,7 +3,7 @@
 
 mod aws_environment;
 mod environment;
-#[cfg(feature = "door")]
+#[cfg(feature = "http")]
 mod http_trace;
 mod logs;
 mod metrics;
@@ -12,7 +12,7 @@ mod time;
 mod tls;
 
 pub use environment::{FunctionEnvironment, OpenError};
-#[cfg(feature = "door")]
+#[cfg(feature = "http")]
 pub use http_trace::traced;
 pub use logs::log_as_json;
 pub use metrics::{Metric, NAMESPACE, Unit, emit};

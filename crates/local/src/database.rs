@@ -22,7 +22,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum attempts to switch a new file to the write-ahead log. Each but the first comes after a wait for the
 /// others, which are at most as many processes as start in one moment.
-const SWITCH_TRIES_MAX: u32 = 50;
+const MAX_SWITCH_ATTEMPTS: u32 = 50;
 
 /// Mode of a folder that only its owner enters.
 pub(crate) const FOLDER_MODE: u32 = 0o700;
@@ -226,7 +226,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Error> {
 /// by then either it was left to us or another process switched it.
 fn switch_to_log(connection: &Connection) -> rusqlite::Result<()> {
     let switch = || connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
-    for _ in 1..SWITCH_TRIES_MAX {
+    for _ in 1..MAX_SWITCH_ATTEMPTS {
         match switch() {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
                 connection.execute_batch("BEGIN EXCLUSIVE; COMMIT;")?;

@@ -17,7 +17,7 @@ pub const LOCK_FILE: &str = "up.lock";
 const PROCESS_BYTES_MAX: u64 = 20;
 
 /// Maximum attempts to take the lock: a process that only checks whether it is held has it for a moment.
-const TRIES: u32 = 1_000;
+const ATTEMPTS: u32 = 1_000;
 
 /// Longest notes that are read, in bytes.
 const NOTES_BYTES_MAX: u64 = 64 * 1024;
@@ -38,10 +38,10 @@ impl FolderLock {
             source,
         };
         let mut file = open(&path).map_err(failed)?;
-        for tries_left in (0..TRIES).rev() {
+        for attempts_left in (0..ATTEMPTS).rev() {
             match file.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if tries_left > 0 => yield_now(),
+                Err(TryLockError::WouldBlock) if attempts_left > 0 => yield_now(),
                 Err(TryLockError::WouldBlock) => {
                     return Err(Error::InUse {
                         folder: folder.to_owned(),

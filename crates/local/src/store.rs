@@ -13,7 +13,6 @@ use tokio::task::JoinError;
 use crate::database::Database;
 
 mod read;
-mod token;
 mod write;
 
 use read::Direction;
@@ -94,11 +93,14 @@ impl Records for Store {
         after: Option<PageToken>,
         limit: usize,
     ) -> Result<Page, RecordsError> {
-        let after = after.map(|token| token::open_query(&token)).transpose()?;
+        let after = after.map(|token| token.parts()).transpose()?;
+        let after = after.map(|[sk]| sk);
         let (pk, prefix) = (pk.to_owned(), prefix.to_owned());
         self.read("querying a partition", move |connection| {
             let records = read::query(connection, &pk, &prefix, after.as_deref(), one_more(limit))?;
-            Ok(page(records, limit, token::of_query))
+            Ok(page(records, limit, |last| {
+                PageToken::of_parts([last.key.sk.as_str()])
+            }))
         })
         .await
     }
@@ -111,7 +113,7 @@ impl Records for Store {
         after: Option<PageToken>,
         limit: usize,
     ) -> Result<Page, RecordsError> {
-        let after = after.map(|token| token::open_list(&token)).transpose()?;
+        let after = after.map(|token| token.place()).transpose()?;
         let name = name.to_owned();
         let direction = if newest {
             Direction::Descending
@@ -126,7 +128,7 @@ impl Records for Store {
                 after.as_ref(),
                 one_more(limit),
             )?;
-            Ok(page(records, limit, token::of_list))
+            Ok(page(records, limit, after_in_list))
         })
         .await
     }
@@ -221,6 +223,11 @@ fn page(mut records: Vec<Record>, limit: usize, token: fn(&Record) -> PageToken)
         None
     };
     Page { records, next }
+}
+
+fn after_in_list(last: &Record) -> PageToken {
+    let sort = last.list.as_ref().map_or("", |list| list.sort.as_str());
+    PageToken::after(sort, &last.key)
 }
 
 #[cfg(test)]

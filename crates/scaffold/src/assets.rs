@@ -181,11 +181,11 @@ mod tests {
             assert!(tree.has(file), "{file}");
         }
         for folder in [
-            EXCHANGE.pending,
-            EXCHANGE.decided,
-            EXCHANGE.requirements,
+            &*EXCHANGE.pending,
+            &*EXCHANGE.decided,
+            &*EXCHANGE.requirements,
             EXCHANGE.proposals,
-            EXCHANGE.workstations,
+            &*EXCHANGE.workstations,
         ] {
             assert!(tree.has_folder(folder), "{folder}");
         }

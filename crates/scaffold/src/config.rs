@@ -9,7 +9,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use domain::ids::{BranchName, RoleName};
+use domain::ids::{BranchName, RoleName, StreamName};
+use domain::pipeline::MEMBERS_MAX;
 use toml_edit::{Document, Item, TableLike};
 
 use crate::fault::{Fault, line_at, shown};
@@ -39,7 +40,7 @@ pub struct Config {
     /// The innovators, in the order of the file.
     pub innovators: Vec<Scheduled>,
     /// The streams beside `generic`, by name.
-    pub workstreams: BTreeMap<String, Workstream>,
+    pub workstreams: BTreeMap<StreamName, Workstream>,
 }
 
 /// `[workflow]`.
@@ -98,12 +99,26 @@ pub struct Workstream {
     pub deciders: Vec<Scheduled>,
 }
 
-/// Whether a text is an id of a role or a stream: a folder's name, and nothing that leaves it.
+/// Whether a text is an id of a tool: a folder's name, and nothing that leaves it.
 pub fn is_id(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     text.len() <= 64
         && text.chars().all(inner)
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+impl Workstream {
+    /// Whether a decider looks at its events: unless each of those that are named is switched off.
+    pub fn decides(&self) -> bool {
+        self.deciders.is_empty() || self.deciders.iter().any(|it| it.enabled)
+    }
+}
+
+impl Config {
+    /// The streams that run beside `generic`, in order of name.
+    pub fn streams(&self) -> impl Iterator<Item = (&StreamName, &Workstream)> {
+        self.workstreams.iter().filter(|(_, it)| it.enabled)
+    }
 }
 
 /// Reads the settings, or says everything that is wrong with them.
@@ -133,13 +148,33 @@ fn whole(reader: &mut Reader<'_>, root: &dyn TableLike) -> Config {
     reader.known("the file", root, &sections);
     let (target_branch, worker_branch) = branches(reader, root);
     jules_api(reader, root);
-    Config {
+    let config = Config {
         target_branch,
         worker_branch,
         workflow: workflow(reader, root),
         observers: layer(reader, root, "observers"),
         innovators: layer(reader, root, "innovators"),
         workstreams: workstreams(reader, root),
+    };
+    counts(reader, root, &config);
+    config
+}
+
+/// A step has so many agents at most; more would be left out without a word.
+fn counts(reader: &mut Reader<'_>, root: &dyn TableLike, config: &Config) {
+    let named = config.streams().flat_map(|(_, stream)| &stream.observers);
+    let observers = config.observers.iter().chain(named);
+    let observers = observers.filter(|role| role.enabled).count();
+    let innovators = config.innovators.iter().filter(|role| role.enabled).count();
+    let layers = [
+        ("observers", observers, " in all streams"),
+        ("innovators", innovators, ""),
+    ];
+    for (key, count, of) in layers {
+        if count > MEMBERS_MAX {
+            let what = format!("has {count} enabled roles{of}: a step has at most {MEMBERS_MAX}");
+            reader.fault(root, key, &what);
+        }
     }
 }
 
@@ -248,7 +283,7 @@ fn layer(reader: &mut Reader<'_>, root: &dyn TableLike, name: &str) -> Vec<Sched
     }
 }
 
-fn workstreams(reader: &mut Reader<'_>, root: &dyn TableLike) -> BTreeMap<String, Workstream> {
+fn workstreams(reader: &mut Reader<'_>, root: &dyn TableLike) -> BTreeMap<StreamName, Workstream> {
     let mut streams = BTreeMap::new();
     let Some(section) = root.get("workstreams").and_then(Item::as_table_like) else {
         if root.contains_key("workstreams") {
@@ -261,18 +296,20 @@ fn workstreams(reader: &mut Reader<'_>, root: &dyn TableLike) -> BTreeMap<String
         return streams;
     };
     for (name, _) in section.iter() {
-        if !is_id(name) || name == "generic" {
-            let what = "is no name for a stream: letters, digits, `-` and `_`, and not `generic`";
+        let stream = name.parse().ok();
+        let Some(stream) = stream.filter(|stream: &StreamName| !stream.is_generic()) else {
+            let what = "is no name for a stream: 1 to 40 of a-z, 0-9, `-`, `_`, a letter first, and not `generic`";
             reader.fault(section, name, what);
-        }
+            continue;
+        };
         let keys = ["enabled", "observers", "deciders"];
         if let Some(table) = reader.section(section, name, &keys) {
-            let stream = Workstream {
+            let settings = Workstream {
                 enabled: reader.boolean(table, "enabled").unwrap_or(true),
                 observers: reader.roles(table, "observers"),
                 deciders: reader.roles(table, "deciders"),
             };
-            streams.insert(name.to_owned(), stream);
+            streams.insert(stream, settings);
         }
     }
     streams

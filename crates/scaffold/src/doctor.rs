@@ -14,12 +14,13 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
-use domain::ids::RoleName;
+use domain::ids::{RoleName, StreamName};
 use domain::layer::Layer;
 use jiff::civil::Date;
 
-use crate::assets::{self, Asset};
-use crate::layout::{Layout, LayoutError, own_role};
+use crate::assets::Asset;
+use crate::config::Config;
+use crate::layout::{EXCHANGE, Layout, LayoutError, own_role};
 use crate::prompt::Trees;
 use crate::tree::Tree;
 use artefacts::Artefacts;
@@ -47,7 +48,8 @@ pub fn examine(trees: &Trees, circumstances: &Circumstances) -> Vec<Finding> {
     match Layout::paths(&trees.worker) {
         Err(error) => report.add(Rule::Layout, ".jules", 1, error.to_string()),
         Ok(paths) => {
-            structure::system(&mut report, &trees.worker, paths);
+            let streams = config.as_ref().map(streams).unwrap_or_default();
+            structure::system(&mut report, &trees.worker, paths, &streams);
             structure::readable(&mut report, &trees.worker, paths);
             naming::contracts(&mut report, &trees.worker, paths);
             naming::exchange(&mut report, &trees.worker, paths);
@@ -86,23 +88,32 @@ pub fn exit_code(findings: &[Finding], strict: bool) -> u8 {
     }
 }
 
-/// The system's files and folders that are not there: all that the doctor ever writes.
-pub fn fixes(worker: &Tree) -> Vec<Asset> {
+/// The streams whose folders have to be there: those of the settings that run.
+pub fn streams(config: &Config) -> Vec<StreamName> {
+    config.streams().map(|(stream, _)| stream.clone()).collect()
+}
+
+/// The system's files and folders that are not there, with those of these streams: all that the doctor ever writes.
+pub fn fixes(worker: &Tree, streams: &[StreamName]) -> Vec<Asset> {
     let Ok(paths) = Layout::written(worker) else {
         return Vec::new();
     };
-    let mut missing = structure::expected(worker, paths);
+    let mut missing = structure::expected(worker, paths, streams);
     missing.retain(|asset| !worker.has(asset.path.as_str()));
     missing.retain(|asset| !is_kept_open(worker, asset));
     missing
 }
 
-/// The system's files where a tree has them, or gets them: what bootstrap compares and writes.
-pub fn system(worker: &Tree) -> Result<Vec<Asset>, LayoutError> {
+/// The system's files where a tree has them, or gets them, with the folders of these streams: what bootstrap compares and writes.
+pub fn system(worker: &Tree, streams: &[StreamName]) -> Result<Vec<Asset>, LayoutError> {
     let mut files = match Layout::written(worker) {
-        Ok(paths) => structure::expected(worker, paths),
-        Err(LayoutError::Missing) => assets::system(),
-        Err(error @ (LayoutError::Both { .. } | LayoutError::Workstreams(_))) => return Err(error),
+        Ok(paths) => structure::expected(worker, paths, streams),
+        Err(LayoutError::Missing) => structure::expected(worker, &EXCHANGE, streams),
+        Err(
+            error @ (LayoutError::Both { .. }
+            | LayoutError::Workstreams(_)
+            | LayoutError::NoStream { .. }),
+        ) => return Err(error),
     };
     files.retain(|file| !is_kept_open(worker, file));
     Ok(files)

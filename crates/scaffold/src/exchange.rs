@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::config::{Config, Scheduled};
-use crate::layout::{CONTROL, Paths, SYSTEM};
+use crate::layout::{CONTROL, Paths, SYSTEM, stream_of};
 use crate::mock;
 use crate::prompt::material;
 use crate::tree::{Tree, TreePath};
@@ -43,13 +43,57 @@ pub fn labels(tree: &Tree, paths: &Paths) -> Vec<Label> {
     material::labels_with_looks(tree, paths)
 }
 
-/// The requirements, in order of path, without those of trial runs. What cannot be read is left out: the doctor names it.
+/// The requirements of all streams, in order of path, without those of trial runs. What cannot be read is left out: the doctor names
+/// it.
 pub fn requirements(tree: &Tree, paths: &Paths) -> Vec<FoundRequirement> {
-    let files = tree.below(paths.requirements).map(|(path, _)| path);
-    let files = files.filter(|path| paths.holds_requirement(path) && is_real(tree, path));
-    files
-        .filter_map(|path| requirement(tree, paths, path))
-        .collect()
+    let of_stream = |paths: Paths| {
+        let files = tree.below(&paths.requirements).map(|(path, _)| path);
+        let files = files.filter(|path| paths.holds_requirement(path) && is_real(tree, path));
+        let found = files.filter_map(|path| requirement(tree, &paths, path));
+        found.collect::<Vec<_>>()
+    };
+    let streams = paths.of_streams(tree).into_iter();
+    streams.flat_map(of_stream).collect()
+}
+
+/// Why a file that a person named is no requirement.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoRequirement {
+    /// It does not lie where requirements do.
+    #[error("`{path}` is no requirement: they are `.yml` files below `{folder}/`")]
+    Outside {
+        /// What was named.
+        path: String,
+        /// Where requirements lie.
+        folder: String,
+    },
+    /// It is not there.
+    #[error("`{0}` is not there: `gaffer exchange inspect` lists the requirements")]
+    Missing(String),
+    /// It does not say what a requirement says.
+    #[error("`{0}` cannot be read as a requirement: `gaffer scaffold doctor` says why")]
+    Unreadable(String),
+}
+
+/// The requirement that a person named by its file.
+///
+/// # Errors
+/// When there is none in that file.
+pub fn named(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement, NoRequirement> {
+    let shown = || presentable(name, TITLE_CHARS_MAX);
+    let path: Option<TreePath> = name.parse().ok();
+    let stream = path.as_ref().map(stream_of).unwrap_or_default();
+    let paths = &paths.of(tree, &stream);
+    let path = path.filter(|path| paths.holds_requirement(path));
+    let path = path.filter(|path| path.as_str().ends_with(".yml"));
+    let path = path.ok_or_else(|| NoRequirement::Outside {
+        path: shown(),
+        folder: paths.requirements.to_string(),
+    })?;
+    if !tree.has(path.as_str()) {
+        return Err(NoRequirement::Missing(shown()));
+    }
+    requirement(tree, paths, &path).ok_or_else(|| NoRequirement::Unreadable(shown()))
 }
 
 /// One requirement, if its file can be read.
@@ -68,9 +112,15 @@ pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundR
             events: events(tree, paths, &sources),
         },
         title: presentable(&text("title")?.replace('\n', " "), TITLE_CHARS_MAX),
-        label: presentable(text("label").unwrap_or_default(), TITLE_CHARS_MAX),
+        label: known_label(tree, paths, text("label").unwrap_or_default()),
         needs_planning: needs,
     })
+}
+
+/// A label that the repository has, else none: no requirement makes a new one up.
+fn known_label(tree: &Tree, paths: &Paths, label: &str) -> String {
+    let mut known = material::labels(tree, paths).into_iter();
+    known.find(|known| known == label).unwrap_or_default()
 }
 
 /// Whether a requirement asks for deep analysis, if it says so. The older mark says the opposite.
@@ -92,7 +142,7 @@ pub fn acceptance_criteria(tree: &Tree, path: &TreePath) -> Vec<String> {
 
 /// The files of decided events with these ids.
 fn events(tree: &Tree, paths: &Paths, ids: &[&str]) -> Vec<String> {
-    let files = tree.below(paths.decided).map(|(path, _)| path);
+    let files = tree.below(&paths.decided).map(|(path, _)| path);
     let is_named = |path: &&TreePath| {
         let node = parsed(tree, path);
         let id = node.as_ref().and_then(|node| node.get("id")?.text());

@@ -5,14 +5,14 @@
 #[cfg(test)]
 mod tests;
 
-use domain::ids::RoleName;
+use domain::ids::{RoleName, StreamName};
 use domain::redact::presentable;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::config::{Config, Scheduled};
 use crate::exchange;
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{Layout, LayoutError, streams};
 use crate::prompt::material;
 use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
@@ -20,9 +20,13 @@ use crate::yaml::{self, Node};
 /// What is shown of a text, in characters.
 const TEXT_CHARS_MAX: usize = 200;
 
-/// The exchange of one repository, whose stream is `generic`.
+/// One stream of the exchange of a repository. Summary and proposals are those of all streams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Inspection {
+    /// The stream.
+    pub stream: StreamName,
+    /// The streams there are.
+    pub streams: Vec<StreamName>,
     /// The roles of the settings, by layer.
     pub schedule: Schedule,
     /// The summary of what changed lately, if there is one.
@@ -120,9 +124,16 @@ pub struct Proposal {
     pub role: String,
 }
 
-/// Looks into the exchange of the worker branch.
-pub fn inspect(worker: &Tree, config: &Config) -> Result<Inspection, LayoutError> {
-    let paths = Layout::paths(worker)?;
+/// Looks into one stream of the exchange of the worker branch.
+///
+/// # Errors
+/// When the tree has no layout, or no such stream.
+pub fn inspect(
+    worker: &Tree,
+    config: &Config,
+    stream: &StreamName,
+) -> Result<Inspection, LayoutError> {
+    let paths = &*Layout::paths_of(worker, stream)?;
     let mut reader = Reader {
         tree: worker,
         unreadable: Vec::new(),
@@ -134,14 +145,16 @@ pub fn inspect(worker: &Tree, config: &Config) -> Result<Inspection, LayoutError
     let pending = material::pending(worker, paths);
     let events = Events {
         pending: reader.each(pending.iter(), event),
-        decided: reader.each(artefacts(worker, paths.decided), event),
+        decided: reader.each(artefacts(worker, &paths.decided), event),
     };
-    let requirements = artefacts(worker, paths.requirements);
+    let requirements = artefacts(worker, &paths.requirements);
     let requirements = requirements.filter(|path| paths.holds_requirement(path));
     let requirements = reader.each(requirements, requirement);
     let proposals = reader.each(artefacts(worker, paths.proposals), proposal);
     Ok(Inspection {
-        schedule: schedule(config),
+        stream: stream.clone(),
+        streams: streams(worker),
+        schedule: schedule(config, stream),
         changes,
         events,
         requirements,
@@ -150,7 +163,13 @@ pub fn inspect(worker: &Tree, config: &Config) -> Result<Inspection, LayoutError
     })
 }
 
-fn schedule(config: &Config) -> Schedule {
+/// The roles that run in a stream; innovators are in none.
+fn schedule(config: &Config, stream: &StreamName) -> Schedule {
+    let observers = match config.workstreams.get(stream) {
+        Some(named) => named.observers.as_slice(),
+        None if stream.is_generic() => config.observers.as_slice(),
+        None => &[],
+    };
     let roles = |roles: &[Scheduled]| {
         let roles = roles.iter().map(|role| Role {
             name: role.name.clone(),
@@ -159,7 +178,7 @@ fn schedule(config: &Config) -> Schedule {
         roles.collect()
     };
     Schedule {
-        observers: roles(&config.observers),
+        observers: roles(observers),
         innovators: roles(&config.innovators),
     }
 }

@@ -1,9 +1,15 @@
 //! Where files lie: one table of paths for each generation of layouts, and which generation a tree is.
 
-use domain::ids::RoleName;
+mod stream;
+
+use std::borrow::Cow;
+
+use domain::ids::{RoleName, StreamName};
 use domain::layer::{Cast, Layer};
 
 use crate::tree::{Tree, TreePath};
+
+pub use stream::{stream_of, streams};
 
 /// The system's folder, on the worker branch.
 pub const SYSTEM: &str = ".jules";
@@ -25,9 +31,6 @@ pub const OWN_ROLES: &str = ".jlo/roles";
 
 /// Where the user's tools and secrets are named, which no prompt ever holds.
 pub const SETUP: &str = ".jlo/setup";
-
-/// The stream of a repository that has no named ones.
-pub const GENERIC_STREAM: &str = "generic";
 
 /// A generation of layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +60,16 @@ pub enum LayoutError {
         "`{0}` is of the older layout with workstreams, in which nothing is written: migrate the repository first"
     )]
     Workstreams(TreePath),
+    /// A stream is named that is not there.
+    #[error("the stream `{stream}` has no folder `{folder}/`: {offer}")]
+    NoStream {
+        /// The stream.
+        stream: StreamName,
+        /// Where it would be.
+        folder: String,
+        /// The nearest one, or what makes it.
+        offer: String,
+    },
 }
 
 impl Layout {
@@ -140,8 +153,10 @@ fn is_of_workstreams(path: &TreePath) -> bool {
 }
 
 /// Where the system's files and those of the exchange lie.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
+    /// The named stream whose events and requirements these are; none for that of every repository.
+    named: Option<StreamName>,
     /// The rules for every layer.
     pub rules: &'static str,
     /// The guide for people.
@@ -157,61 +172,83 @@ pub struct Paths {
     /// What the narrator wrote.
     pub changes: &'static str,
     /// Events that the decider has not seen.
-    pub pending: &'static str,
+    pub pending: Cow<'static, str>,
     /// Events that belong to a requirement.
-    pub decided: &'static str,
+    pub decided: Cow<'static, str>,
     /// The requirements.
-    pub requirements: &'static str,
+    pub requirements: Cow<'static, str>,
     /// Proposals that are not published.
     pub proposals: &'static str,
     /// The folders of roles, with what each of them knows.
-    pub workstations: &'static str,
+    pub workstations: Cow<'static, str>,
 }
-
 /// The layout of one flat exchange.
-pub const EXCHANGE: Paths = Paths {
-    rules: ".jules/JULES.md",
-    guide: ".jules/README.md",
-    labels: ".jules/github-labels.json",
-    layers: &[".jules/layers", ".jules/roles"],
-    new_layers: ".jules/roles",
-    schemas: ".jules/schemas",
-    changes: ".jules/exchange/changes.yml",
-    pending: ".jules/exchange/events/pending",
-    decided: ".jules/exchange/events/decided",
-    requirements: ".jules/exchange/requirements",
-    proposals: ".jules/exchange/proposals",
-    workstations: ".jules/workstations",
-};
+pub static EXCHANGE: Paths = table(
+    ".jules/exchange/changes.yml",
+    [
+        ".jules/exchange/events/pending",
+        ".jules/exchange/events/decided",
+        ".jules/exchange/requirements",
+        ".jules/exchange/proposals",
+    ],
+);
 
 /// The older layout, with its one stream that every repository has.
-pub const WORKSTREAMS: Paths = Paths {
-    changes: ".jules/changes/latest.yml",
-    pending: ".jules/workstreams/generic/events/pending",
-    decided: ".jules/workstreams/generic/events/decided",
-    requirements: ".jules/workstreams/generic/issues",
-    proposals: ".jules/workstreams/generic/proposals",
-    ..EXCHANGE
-};
+pub static WORKSTREAMS: Paths = table(
+    OLDER_CHANGES,
+    [
+        ".jules/workstreams/generic/events/pending",
+        ".jules/workstreams/generic/events/decided",
+        ".jules/workstreams/generic/issues",
+        ".jules/workstreams/generic/proposals",
+    ],
+);
 
 /// The same as its last versions had it, with a folder between.
-pub const WORKSTREAMS_WITH_EXCHANGE: Paths = Paths {
-    pending: ".jules/workstreams/generic/exchange/events/pending",
-    decided: ".jules/workstreams/generic/exchange/events/decided",
-    requirements: ".jules/workstreams/generic/exchange/issues",
-    ..WORKSTREAMS
-};
+pub static WORKSTREAMS_WITH_EXCHANGE: Paths = table(
+    OLDER_CHANGES,
+    [
+        ".jules/workstreams/generic/exchange/events/pending",
+        ".jules/workstreams/generic/exchange/events/decided",
+        ".jules/workstreams/generic/exchange/issues",
+        ".jules/workstreams/generic/proposals",
+    ],
+);
+
+/// What the narrator wrote in the older layout.
+const OLDER_CHANGES: &str = ".jules/changes/latest.yml";
+
+const fn table(
+    changes: &'static str,
+    [pending, decided, requirements, proposals]: [&'static str; 4],
+) -> Paths {
+    Paths {
+        named: None,
+        rules: ".jules/JULES.md",
+        guide: ".jules/README.md",
+        labels: ".jules/github-labels.json",
+        layers: &[".jules/layers", ".jules/roles"],
+        new_layers: ".jules/roles",
+        schemas: ".jules/schemas",
+        changes,
+        pending: Cow::Borrowed(pending),
+        decided: Cow::Borrowed(decided),
+        requirements: Cow::Borrowed(requirements),
+        proposals,
+        workstations: Cow::Borrowed(".jules/workstations"),
+    }
+}
 
 impl Paths {
     /// Whether they are of the older generation, whose prompts are lists of files.
     pub fn is_older(&self) -> bool {
-        self.changes == WORKSTREAMS.changes
+        self.changes == OLDER_CHANGES
     }
 
     /// Whether a file lies where requirements do: in their folder, or in the older generation in one of a label.
     pub fn holds_requirement(&self, path: &TreePath) -> bool {
         let folder = path.folder();
-        let label = folder.strip_prefix(self.requirements);
+        let label = folder.strip_prefix(&*self.requirements);
         let label = label.and_then(|rest| rest.strip_prefix('/'));
         folder == self.requirements
             || (self.is_older() && label.is_some_and(|label| !label.contains('/')))

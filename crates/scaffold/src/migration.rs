@@ -103,7 +103,7 @@ fn planned(worker: &Tree) -> Result<Migration, LayoutError> {
     let mut migration = plan.migration;
     migration.roles = roles(worker);
     let after = migration.applied(worker);
-    let mut system = doctor::system(&after)?;
+    let mut system = doctor::system(&after, &[])?;
     system.retain(|asset| after.text(asset.path.as_str()) != Some(asset.text));
     migration.written = system;
     Ok(migration)

@@ -15,7 +15,7 @@ use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 use crate::assets;
 use crate::exchange;
 use crate::layout::{Layout, LayoutError, Paths};
-use crate::prompt::{Ask, PromptError, Trees, checked, material};
+use crate::prompt::{Ask, PromptError, Trees, checked, material, paths_of};
 use crate::tree::{Tree, TreePath};
 use crate::yaml;
 
@@ -74,8 +74,9 @@ pub fn changes(
     today: Date,
 ) -> Result<Vec<Change>, MockError> {
     let tree = &trees.worker;
-    let paths = Layout::written(tree)?;
-    checked(trees, ask)?;
+    Layout::written(tree)?;
+    let paths = &*paths_of(trees, ask)?;
+    checked(trees, ask, paths)?;
     let trial = Trial {
         ask,
         tag,
@@ -97,15 +98,11 @@ pub fn traces(tree: &Tree, tag: &MockTag) -> Vec<TreePath> {
     let Ok(paths) = Layout::written(tree) else {
         return Vec::new();
     };
-    let folders = [
-        paths.pending,
-        paths.decided,
-        paths.requirements,
-        paths.proposals,
-    ];
+    let streams = paths.of_streams(tree);
+    let folders = streams.iter().flat_map(Paths::folders);
     let changes = paths.changes.parse().ok();
     let files = folders
-        .iter()
+        .chain([paths.proposals])
         .flat_map(|folder| tree.below(folder))
         .map(|(path, _)| path.clone())
         .chain(changes);
@@ -114,12 +111,16 @@ pub fn traces(tree: &Tree, tag: &MockTag) -> Vec<TreePath> {
 
 /// The requirements of a trial run that ask for deep analysis.
 pub fn unplanned(tree: &Tree, paths: &Paths, tag: &MockTag) -> Vec<TreePath> {
-    let files = tree.below(paths.requirements).map(|(path, _)| path);
-    let wanted = files.filter(|path| {
-        let found = exchange::requirement(tree, paths, path);
-        found.is_some_and(|found| found.needs_planning) && is_of(tree, path, tag)
-    });
-    wanted.cloned().collect()
+    let of_stream = |paths: Paths| {
+        let files = tree.below(&paths.requirements).map(|(path, _)| path);
+        let wanted = files.filter(|path| {
+            let found = exchange::requirement(tree, &paths, path);
+            found.is_some_and(|found| found.needs_planning) && is_of(tree, path, tag)
+        });
+        wanted.cloned().collect::<Vec<_>>()
+    };
+    let streams = paths.of_streams(tree).into_iter();
+    streams.flat_map(of_stream).collect()
 }
 
 /// The events of a trial run that wait for its decider.
@@ -144,7 +145,7 @@ struct Trial<'a> {
     ask: &'a Ask,
     tag: &'a MockTag,
     today: Date,
-    paths: &'static Paths,
+    paths: &'a Paths,
 }
 
 impl Trial<'_> {
@@ -161,7 +162,7 @@ impl Trial<'_> {
     }
 
     fn event(&self) -> Result<Vec<Change>, MockError> {
-        let path = self.file(self.paths.pending, self.id(1)?);
+        let path = self.file(&self.paths.pending, self.id(1)?);
         let text = self.marked("event.yml", [])?;
         Ok(vec![self.write(&path, text)?])
     }
@@ -182,7 +183,7 @@ impl Trial<'_> {
                 return Err(MockError::NoLine { path, key });
             };
             sources.push(event.to_string());
-            let place = format!("{}/{}", self.paths.decided, path.file_name());
+            let place = format!("{}/{}", &self.paths.decided, path.file_name());
             changes.push(self.write(&place, text)?);
             changes.push(Change::Remove(path));
         }
@@ -191,7 +192,7 @@ impl Trial<'_> {
         }
         let events: Value = sources.into_iter().collect();
         let text = self.marked("requirement.yml", [("events", events)])?;
-        let path = self.file(self.paths.requirements, id);
+        let path = self.file(&self.paths.requirements, id);
         changes.push(self.write(&path, text)?);
         Ok(changes)
     }

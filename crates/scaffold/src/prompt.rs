@@ -4,6 +4,7 @@ mod error;
 mod inclusion;
 pub(crate) mod material;
 pub(crate) mod older;
+mod request;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -12,21 +13,23 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::fence::{encoded_len, fence};
-use domain::ids::{ArtefactId, BranchName, RepoName, RoleName};
+use domain::ids::{ArtefactId, BranchName, RepoName, RoleName, StreamName};
 use domain::job::PROMPT_BYTES_MAX;
-use domain::layer::{Cast, Layer};
+use domain::layer::Layer;
 use domain::redact::redact;
 use minijinja::Value;
 
 use crate::assets;
 use crate::exchange;
-use crate::layout::{GENERIC_STREAM, Layout, OWN_ROLES, Paths, own_role};
+use crate::layout::{OWN_ROLES, Paths, own_role};
 use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
 use inclusion::Shelf;
 use material::Requirement;
 use template::Asked;
 
 pub use error::PromptError;
+pub(crate) use request::{checked, paths_of};
+
 pub use inclusion::{IncludeError, Included, Origin, Trees};
 
 /// How many events one decider gets at most, so that no id is missing if each becomes a requirement.
@@ -45,6 +48,8 @@ pub struct Ask {
     pub layer: Layer,
     /// The role, in a layer of roles.
     pub role: Option<RoleName>,
+    /// The stream, for observers and deciders; none where the files say it.
+    pub stream: Option<StreamName>,
     /// The task, if it is not the usual one. Only innovators have a choice.
     pub task: Option<String>,
     /// The file of the requirement, for a planner or an implementer.
@@ -94,7 +99,7 @@ impl Prompt {
 
 /// Puts the prompt together.
 pub fn assemble(trees: &Trees, ask: &Ask) -> Result<Prompt, PromptError> {
-    let paths = Layout::paths(&trees.worker)?;
+    let paths = &*paths_of(trees, ask)?;
     let frame = Frame::new(trees, ask, paths)?;
     let events = match ask.layer {
         Layer::Decider => exchange::pending(&trees.worker, paths),
@@ -116,9 +121,9 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    fn new(trees: &'a Trees, ask: &Ask, paths: &'static Paths) -> Result<Self, PromptError> {
+    fn new(trees: &'a Trees, ask: &Ask, paths: &Paths) -> Result<Self, PromptError> {
         let worker = &trees.worker;
-        let requirement = checked(trees, ask)?;
+        let requirement = checked(trees, ask, paths)?;
         let task = task(worker, paths, ask, requirement.as_ref())?;
         let shelf = Shelf {
             trees: trees.clone(),
@@ -198,52 +203,6 @@ impl Prompt {
     }
 }
 
-/// The requirement, if one is asked about; refuses whatever its layer would not work on.
-pub(crate) fn checked(trees: &Trees, ask: &Ask) -> Result<Option<Requirement>, PromptError> {
-    let paths = Layout::paths(&trees.worker)?;
-    checked_ids(ask)?;
-    checked_role(trees, ask)?;
-    requirement(&trees.worker, paths, ask)
-}
-
-fn checked_ids(ask: &Ask) -> Result<(), PromptError> {
-    let wanted = ids_wanted(ask.layer);
-    let distinct: BTreeSet<_> = ask.ids.iter().collect();
-    if distinct.len() != ask.ids.len() || ask.ids.len() < wanted {
-        return Err(PromptError::Ids {
-            wanted,
-            given: distinct.len(),
-        });
-    }
-    Ok(())
-}
-
-/// A layer of roles has one that is known, and no other layer has any.
-fn checked_role(trees: &Trees, ask: &Ask) -> Result<(), PromptError> {
-    let layer = ask.layer;
-    let paths = Layout::paths(&trees.worker)?;
-    match (layer.cast(), &ask.role) {
-        // There a layer of one agent may have roles, and its list is found or asked for by name.
-        (_, role) if paths.is_older() => {
-            older::List::read(&trees.worker, paths, layer, role.as_ref()).map(|_| ())
-        }
-        (Cast::Single, None) => Ok(()),
-        (Cast::Single, Some(_)) => Err(PromptError::RoleUnwanted(layer)),
-        (Cast::Multi, role) => {
-            let roles = roles(&trees.target, layer);
-            match role {
-                Some(role) if roles.contains(role) => Ok(()),
-                Some(role) => Err(PromptError::UnknownRole {
-                    layer,
-                    role: role.clone(),
-                    roles,
-                }),
-                None => Err(PromptError::RoleWanted { layer, roles }),
-            }
-        }
-    }
-}
-
 /// The roles of a layer: those that come with Gaffer, and the user's own.
 pub fn roles(target: &Tree, layer: Layer) -> Vec<RoleName> {
     let folder = format!("{OWN_ROLES}/{layer}");
@@ -254,21 +213,6 @@ pub fn roles(target: &Tree, layer: Layer) -> Vec<RoleName> {
     let built_in = assets::roles(layer);
     let roles: BTreeSet<RoleName> = own.chain(built_in).collect();
     roles.into_iter().collect()
-}
-
-fn requirement(tree: &Tree, paths: &Paths, ask: &Ask) -> Result<Option<Requirement>, PromptError> {
-    match (ask.layer, &ask.requirement) {
-        (Layer::Planner | Layer::Implementer, Some(path)) => {
-            Requirement::read(tree, paths, ask.layer, path).map(Some)
-        }
-        (Layer::Planner | Layer::Implementer, None) => {
-            Err(PromptError::RequirementWanted(ask.layer))
-        }
-        (Layer::Narrator | Layer::Observers | Layer::Decider | Layer::Innovators, None) => Ok(None),
-        (Layer::Narrator | Layer::Observers | Layer::Decider | Layer::Innovators, Some(_)) => {
-            Err(PromptError::RequirementUnwanted(ask.layer))
-        }
-    }
 }
 
 /// The task of the layer, which only innovators are asked for by name.
@@ -329,7 +273,7 @@ fn variables(
     let mut variables = vec![
         ("layer", ask.layer.name().into()),
         ("task", task.into()),
-        ("stream", GENERIC_STREAM.into()),
+        ("stream", paths.stream().to_string().into()),
         ("repository", ask.repository.to_string().into()),
         ("target_branch", ask.target_branch.as_str().into()),
         ("worker_branch", ask.worker_branch.as_str().into()),
@@ -341,8 +285,8 @@ fn variables(
     let lists: &[(&str, &str)] = match ask.layer {
         Layer::Narrator | Layer::Planner | Layer::Implementer => &[],
         Layer::Observers | Layer::Decider | Layer::Innovators => &[
-            ("open_requirements", paths.requirements),
-            ("pending_titles", paths.pending),
+            ("open_requirements", &paths.requirements),
+            ("pending_titles", &paths.pending),
         ],
     };
     let titles = |folder: &str| material::titles(tree, folder).into();
@@ -376,9 +320,9 @@ fn places(tree: &Tree, paths: &Paths, ask: &Ask) -> Value {
         ("layer", layer),
         ("role", own_role(ask.layer, ask.role.as_ref())),
         ("changes", paths.changes.to_owned()),
-        ("pending", paths.pending.to_owned()),
-        ("decided", paths.decided.to_owned()),
-        ("requirements", paths.requirements.to_owned()),
+        ("pending", paths.pending.to_string()),
+        ("decided", paths.decided.to_string()),
+        ("requirements", paths.requirements.to_string()),
         ("proposals", paths.proposals.to_owned()),
     ];
     let perspective = ask.role.as_ref().map(|role| paths.perspective(role));

@@ -130,7 +130,7 @@ impl Place<'_> {
         let allowed = match self.scope.layer {
             Layer::Narrator => kind != Kind::Removed && path.as_str() == self.paths.changes,
             Layer::Observers => {
-                self.is_new_file_of(self.paths.pending, path, kind) || self.is_own(path, kind)
+                self.is_new_file_of(&self.paths.pending, path, kind) || self.is_own(path, kind)
             }
             Layer::Decider => self.decides(path, kind),
             Layer::Planner => kind == Kind::Changed && Some(path) == self.scope.requirement,
@@ -167,14 +167,14 @@ impl Place<'_> {
     fn decides(&self, path: &TreePath, kind: Kind) -> bool {
         let was_pending = |acted: &(TreePath, Kind)| {
             acted.1 == Kind::Removed
-                && is_artefact_of(self.paths.pending, &acted.0)
+                && is_artefact_of(&self.paths.pending, &acted.0)
                 && acted.0.file_name() == path.file_name()
         };
         match kind {
-            Kind::Removed => is_artefact_of(self.paths.pending, path),
+            Kind::Removed => is_artefact_of(&self.paths.pending, path),
             Kind::Changed => self.is_requirement(path),
             // An event that was never pending was never observed.
-            Kind::Added if is_artefact_of(self.paths.decided, path) => {
+            Kind::Added if is_artefact_of(&self.paths.decided, path) => {
                 self.acts.iter().any(was_pending)
             }
             Kind::Added => self.is_requirement(path),

@@ -122,11 +122,11 @@ pub async fn start_on(
         .context("reading the address of the API")?;
     let token = token::find(&base, settings.token.clone()).await?;
     let listener = port::listen(socket, addr)?;
-    let (eyes, hands) = adapters(&base, &settings)?;
+    let (readers, writers) = adapters(&base, &settings)?;
     let backend = base.backend.clone().observe_only(settings.observe_only);
     let (stop, stopped) = watch::channel(false);
 
-    let poller = Poller::new(backend.clone(), eyes.sessions.clone());
+    let poller = Poller::new(backend.clone(), readers.sessions.clone());
     let ticker = match base.bell {
         Some(_) => loops::Ticker::Free(poller),
         // Over a table of AWS functions may tick too.
@@ -136,7 +136,7 @@ pub async fn start_on(
         // Over a table of AWS others may write while this process observes.
         backend.note_observing().await?;
     }
-    let mut dispatcher = Dispatcher::new(backend.clone(), eyes, hands);
+    let mut dispatcher = Dispatcher::new(backend.clone(), readers, writers);
     if settings.webhooks {
         backend.listen().await?;
     } else {
@@ -232,14 +232,14 @@ fn adapters(base: &Base, settings: &Settings) -> Result<(Readers, Writers)> {
     };
     let sender = agents::Sender::new(agent_settings, base.secrets.clone())
         .with_desktop(Arc::new(show_on_desktop));
-    let eyes = Readers {
+    let readers = Readers {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),
         issues: Arc::new(github::Reader::new(github.clone())),
         git: Arc::new(github::Reader::new(github.clone())),
         hooks: Arc::new(github::Reader::new(github.clone())),
     };
-    let hands = Writers {
+    let writers = Writers {
         sessions: Arc::new(jules::Writer::new(jules)),
         pulls: Arc::new(github::Writer::new(github.clone())),
         issues: Arc::new(github::Writer::new(github.clone())),
@@ -247,5 +247,5 @@ fn adapters(base: &Base, settings: &Settings) -> Result<(Readers, Writers)> {
         hooks: Arc::new(github::Writer::new(github)),
         agents: Arc::new(sender),
     };
-    Ok((eyes, hands))
+    Ok((readers, writers))
 }

@@ -26,11 +26,11 @@ pub struct Runner {
 impl Runner {
     /// Over a data folder whose lock the caller holds.
     pub fn new(base: &Base, settings: &Settings) -> Result<Self> {
-        let (eyes, hands) = adapters(base, settings)?;
+        let (readers, writers) = adapters(base, settings)?;
         let backend = base.backend.clone().observe_only(settings.observe_only);
         Ok(Self {
-            poller: Poller::new(backend.clone(), eyes.sessions.clone()),
-            dispatcher: Dispatcher::new(backend.clone(), eyes, hands).without_webhooks(),
+            poller: Poller::new(backend.clone(), readers.sessions.clone()),
+            dispatcher: Dispatcher::new(backend.clone(), readers, writers).without_webhooks(),
             backend,
         })
     }

@@ -51,10 +51,10 @@ enum Fate {
 
 impl Function {
     /// The dispatcher over a backend.
-    pub fn new(backend: Backend, eyes: Readers, hands: Writers) -> Self {
+    pub fn new(backend: Backend, readers: Readers, writers: Writers) -> Self {
         let own = Arc::new(Own::over(Arc::clone(&backend.queue)));
         let backend = backend.with_queue(Arc::<Own>::clone(&own));
-        let dispatcher = Dispatcher::new(backend.clone(), eyes, hands);
+        let dispatcher = Dispatcher::new(backend.clone(), readers, writers);
         Self {
             backend,
             own,
@@ -74,12 +74,12 @@ impl Function {
     pub async fn from_environment(environment: &FunctionEnvironment) -> Result<Self, Error> {
         let backend = environment.backend().await?;
         let upstreams = backend.store.upstreams().await?.value;
-        let (eyes, hands) = ports::ports(environment, upstreams)?;
+        let (readers, writers) = ports::ports(environment, upstreams)?;
         let recorder = Some(environment.recorder("dispatcher"));
         Ok(Self {
             stack: environment.settings().stack.clone(),
             recorder,
-            ..Self::new(backend, eyes, hands)
+            ..Self::new(backend, readers, writers)
         })
     }
 

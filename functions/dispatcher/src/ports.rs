@@ -7,7 +7,7 @@ use engine::settings::Upstreams;
 use lambda::FunctionEnvironment;
 use lambda_runtime::Error;
 
-/// Eyes and hands at the places that the environment names, else those that the table knows.
+/// Readers and writers at the places that the environment names, else those that the table knows.
 pub(super) fn ports(
     environment: &FunctionEnvironment,
     upstreams: Upstreams,
@@ -28,14 +28,14 @@ pub(super) fn ports(
         allow.push(host.parse()?);
     }
     let sender = agents::Sender::new(agents::Settings { allow }, environment.secrets());
-    let eyes = Readers {
+    let readers = Readers {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),
         issues: Arc::new(github::Reader::new(github.clone())),
         git: Arc::new(github::Reader::new(github.clone())),
         hooks: Arc::new(github::Reader::new(github.clone())),
     };
-    let hands = Writers {
+    let writers = Writers {
         sessions: Arc::new(jules::Writer::new(jules)),
         pulls: Arc::new(github::Writer::new(github.clone())),
         issues: Arc::new(github::Writer::new(github.clone())),
@@ -43,5 +43,5 @@ pub(super) fn ports(
         hooks: Arc::new(github::Writer::new(github)),
         agents: Arc::new(sender),
     };
-    Ok((eyes, hands))
+    Ok((readers, writers))
 }

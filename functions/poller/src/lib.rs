@@ -29,7 +29,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// The poller over a backend, its eyes on Jules, and the queue of ticks.
+    /// The poller over a backend, its reader of Jules, and the queue of ticks.
     pub fn new(backend: Backend, sessions: Arc<dyn SessionsRead>, ticks: Arc<dyn Queue>) -> Self {
         let poller = Poller::new(backend.clone(), sessions);
         let ticks = Ticks::new(backend.clone(), poller, ticks);

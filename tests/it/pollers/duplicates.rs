@@ -188,12 +188,12 @@ async fn a_session_that_cannot_be_put_away_is_no_reason_to_write_with_every_poll
     let failed = job(ended(session(OF))).await;
     let listed = Listed::with(&failed, &[(8, 1)]).await;
     listed.tick().await;
-    let wish = Backend::effect_id(&Action::Archive {
+    let effect = Backend::effect_id(&Action::Archive {
         session: session(8),
     });
     let pk = keys::job_pk(&failed.id);
-    let found = listed.backend.store.effect(&pk, &wish).await;
-    let found = found.expect("a store").expect("a wish");
+    let found = listed.backend.store.effect(&pk, &effect).await;
+    let found = found.expect("a store").expect("an effect");
     let given_up = Effect {
         state: EffectState::Failed {
             at: BEGIN,
@@ -205,7 +205,7 @@ async fn a_session_that_cannot_be_put_away_is_no_reason_to_write_with_every_poll
     let mut unit = listed.backend.unit();
     let version = Some(found.version);
     unit.put(
-        keys::effect(&pk, &wish),
+        keys::effect(&pk, &effect),
         &given_up,
         version,
         IndexEntry::default(),

@@ -91,7 +91,7 @@ async fn jobs_in_flight_go_on_over_an_upgrade() {
     let mut adoptions = left
         .iter()
         .filter(|record| kind_of(&record.key) == Kind::Adoption);
-    assert!(adoptions.all(decided), "a wish to adopt is decided");
+    assert!(adoptions.all(decided), "an adoption is decided");
     world.finish().await;
 }
 

@@ -44,7 +44,7 @@ async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
     world
         .say(&asks, "PostgreSQL", "answer")
         .await
-        .expect("a wish");
+        .expect("an order");
     world.pass(hour(3)).await;
     assert_eq!(writes(&world), before);
     assert_eq!(
@@ -202,7 +202,7 @@ async fn what_waits_while_work_is_paused_waits_for_a_person() {
     world
         .say(&asks, "PostgreSQL", "answer")
         .await
-        .expect("a wish");
+        .expect("an order");
     let queued = world.submit("Add a test").await;
     let held = "a person: everything is paused, and goes on once it is resumed";
     assert_eq!([waits(&asks).await, waits(&queued).await], [held, held]);

@@ -1,10 +1,12 @@
 //! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
 
+mod cleaning;
 mod gates;
 mod innovators;
 mod labels;
 mod proposals;
 mod schedule;
+mod streams;
 mod trials;
 
 use std::collections::BTreeMap;
@@ -17,7 +19,7 @@ use domain::pipeline::{
 use domain::policy::{MergePolicy, Source};
 use engine::pipelines::PipelineOrder;
 use sandbox::Scenario;
-use sandbox::github::RepoSetup;
+use sandbox::github::{CheckSetup, RepoSetup};
 use sandbox::story::Story;
 use scaffold::doctor::{self, Circumstances};
 use scaffold::prompt::Trees;
@@ -81,7 +83,16 @@ async fn world_of(source: Source, stories: Vec<Story>) -> World {
 }
 
 async fn world_with(source: Source, stories: Vec<Story>, files: BTreeMap<String, String>) -> World {
-    let mut repo = RepoSetup::new(REPO).with_ci(ci(green_checks()));
+    world_checked(source, stories, (files, green_checks())).await
+}
+
+/// The same with these checks of the repository's CI.
+async fn world_checked(
+    source: Source,
+    stories: Vec<Story>,
+    (files, checks): (BTreeMap<String, String>, Vec<CheckSetup>),
+) -> World {
+    let mut repo = RepoSetup::new(REPO).with_ci(ci(checks));
     repo.files = files;
     World::with(Setup {
         scenario: Scenario {

@@ -369,7 +369,7 @@ async fn a_finished_session_that_a_message_wakes_finishes_twice() {
     world
         .say(&job, "Please rename it", "rename")
         .await
-        .expect("a wish");
+        .expect("an order");
     world.pass(MINUTE * 10).await;
     assert_eq!(
         world.events(&job).await,
@@ -476,7 +476,7 @@ async fn words_to_a_session_that_is_still_queued_arrive_once_it_works() {
     world
         .say(&job, "Mind the tests", "hint")
         .await
-        .expect("a wish");
+        .expect("an order");
     world
         .until(MINUTE * 20, "the message", async |world| {
             world.sandbox.counters().messages == 1

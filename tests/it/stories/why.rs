@@ -151,7 +151,6 @@ async fn a_job_that_is_held_and_one_that_may_go() {
         expect![[r#"
             queued
             - paused: Everything is paused.
-            > 2m 1s: Gaffer reads it again.
             ! resume
         "#]],
     )
@@ -171,7 +170,7 @@ async fn a_job_that_is_held_and_one_that_may_go() {
     world.pass(SECOND * 2).await;
     assert_eq!(world.sandbox.counters().creates, 1);
     world.pause(true).await;
-    world.say(&job, "Go on", "words").await.expect("a wish");
+    world.say(&job, "Go on", "words").await.expect("an order");
     world.pass(SECOND * 2).await;
     job_says(
         &world,
@@ -252,7 +251,6 @@ async fn a_plan_that_nobody_has_approved() {
             - plan_open: A plan waits for approval since ….
             - persons_turn: It is a person's turn.
             > 2m: Jules is asked how its sessions are.
-            > 168h 11s: Gaffer reads it again.
             ! approve …
             ! say …
         "#]],
@@ -268,7 +266,6 @@ async fn a_plan_that_nobody_has_approved() {
             - plan_open: A plan waits for approval since ….
             - persons_turn: It is a person's turn.
             > 2m: Jules is asked how its sessions are.
-            > 168h 11s: Gaffer reads it again.
             ! resume
             ! approve …
             ! say …

@@ -139,7 +139,7 @@ fn a_hand_outside_the_dispatcher_is_found() {
             assert_eq!(confined(path, text).len(), 1, "{path}: {text}");
         }
     }
-    // A crate with two hands is found twice when it is imported whole.
+    // A crate with two writers is found twice when it is imported whole.
     for text in ["use github::*;", "use github as upstream;"] {
         assert_eq!(confined("crates/api/src/a.rs", text).len(), 2, "{text}");
     }

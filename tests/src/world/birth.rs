@@ -91,11 +91,11 @@ impl Birth<'_> {
             self.backend(ground, &fate, Arc::new(ledger))
         };
         let sandbox = (self.sandbox, self.setup.github_app);
-        let (eyes, _) = adapters(sandbox, cloud.secrets("poller"), &self.clock);
-        let poller = poller::Function::new(backend("poller"), eyes.sessions, ticks);
-        let (eyes, hands) = adapters(sandbox, cloud.secrets("dispatcher"), &self.clock);
-        let hands = mortal::mortal(hands, &fate);
-        let dispatcher = dispatcher::Function::new(backend("dispatcher"), eyes, hands);
+        let (readers, _) = adapters(sandbox, cloud.secrets("poller"), &self.clock);
+        let poller = poller::Function::new(backend("poller"), readers.sessions, ticks);
+        let (readers, writers) = adapters(sandbox, cloud.secrets("dispatcher"), &self.clock);
+        let writers = mortal::mortal(writers, &fate);
+        let dispatcher = dispatcher::Function::new(backend("dispatcher"), readers, writers);
         let queue = cloud.seen_by(LAMBDA).queue;
         Crew {
             poller,

@@ -1,4 +1,4 @@
-//! The hands of a mortal process: each writing call is an act that the process may not survive.
+//! The writers of a mortal process: each writing call is an act that the process may not survive.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -26,31 +26,31 @@ pub(super) struct Mortal<T: ?Sized> {
     fate: Fate,
 }
 
-/// The same hands, held by a process that may die.
-pub(super) fn mortal(hands: Writers, fate: &Fate) -> Writers {
+/// The same writers, held by a process that may die.
+pub(super) fn mortal(writers: Writers, fate: &Fate) -> Writers {
     Writers {
         sessions: Arc::new(Mortal {
-            real: hands.sessions,
+            real: writers.sessions,
             fate: fate.clone(),
         }),
         pulls: Arc::new(Mortal {
-            real: hands.pulls,
+            real: writers.pulls,
             fate: fate.clone(),
         }),
         issues: Arc::new(Mortal {
-            real: hands.issues,
+            real: writers.issues,
             fate: fate.clone(),
         }),
         git: Arc::new(Mortal {
-            real: hands.git,
+            real: writers.git,
             fate: fate.clone(),
         }),
         hooks: Arc::new(Mortal {
-            real: hands.hooks,
+            real: writers.hooks,
             fate: fate.clone(),
         }),
         agents: Arc::new(Mortal {
-            real: hands.agents,
+            real: writers.agents,
             fate: fate.clone(),
         }),
     }

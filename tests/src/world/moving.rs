@@ -71,8 +71,8 @@ impl World {
         self.backend = birth.backend(ground.clone(), &self.fate, birth.ledger.clone());
         self.ledger = birth.ledger;
         self.messages = ground.queue;
-        let (eyes, hands) = (self.eyes.clone(), self.hands.clone());
-        self.poller = Poller::new(self.backend.clone(), eyes.sessions.clone());
-        self.dispatcher = Dispatcher::new(self.backend.clone(), eyes, hands);
+        let (readers, writers) = (self.readers.clone(), self.writers.clone());
+        self.poller = Poller::new(self.backend.clone(), readers.sessions.clone());
+        self.dispatcher = Dispatcher::new(self.backend.clone(), readers, writers);
     }
 }

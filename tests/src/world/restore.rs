@@ -66,8 +66,11 @@ impl World {
         .observe_only(observe_only);
         self.work = Work::Loops;
         self.messages = Arc::new(queue);
-        self.poller = Poller::new(self.backend.clone(), self.eyes.sessions.clone());
-        self.dispatcher =
-            Dispatcher::new(self.backend.clone(), self.eyes.clone(), self.hands.clone());
+        self.poller = Poller::new(self.backend.clone(), self.readers.sessions.clone());
+        self.dispatcher = Dispatcher::new(
+            self.backend.clone(),
+            self.readers.clone(),
+            self.writers.clone(),
+        );
     }
 }

@@ -22,14 +22,14 @@ pub(super) fn adapters(
     let github = github::Client::new(&settings, secrets.clone(), clock.clone()).expect("a client");
     let allow: HostRule = sandbox.addr().to_string().parse().expect("a host rule");
     let sender = Sender::new(AgentSettings { allow: vec![allow] }, secrets);
-    let eyes = Readers {
+    let readers = Readers {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),
         issues: Arc::new(github::Reader::new(github.clone())),
         git: Arc::new(github::Reader::new(github.clone())),
         hooks: Arc::new(github::Reader::new(github.clone())),
     };
-    let hands = Writers {
+    let writers = Writers {
         sessions: Arc::new(jules::Writer::new(jules)),
         pulls: Arc::new(github::Writer::new(github.clone())),
         issues: Arc::new(github::Writer::new(github.clone())),
@@ -37,7 +37,7 @@ pub(super) fn adapters(
         hooks: Arc::new(github::Writer::new(github)),
         agents: Arc::new(sender),
     };
-    (eyes, hands)
+    (readers, writers)
 }
 
 /// The webhook endpoint on a socket of its own, a process apart, with GitHub's hook pointing at it. A function's is behind a function

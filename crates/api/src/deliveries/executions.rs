@@ -50,8 +50,8 @@ async fn begin(
     let key = body::idempotency_key(&headers)?;
     let reason = reason(wanted, sent)?;
     let id = named(&api, at).await?;
-    let wish = format!("{}:{reason:?}", path(wanted));
-    let command_id = command_id(&api, key, &wish);
+    let request = format!("{}:{reason:?}", path(wanted));
+    let command_id = command_id(&api, key, &request);
     stored(&api, &id, &who).await?;
     let by = who.actor();
     // By where the delivery is when it is saved, so that no order meets another phase than it was meant for.
@@ -100,8 +100,8 @@ pub(crate) async fn collect(
     let key = body::idempotency_key(&headers)?;
     let wanted: CollectRequest = body::order(sent)?;
     let id = named(&api, at).await?;
-    let wish = format!("collect:{}", wanted.session_id);
-    let command_id = command_id(&api, key, &wish);
+    let request = format!("collect:{}", wanted.session_id);
+    let command_id = command_id(&api, key, &request);
     let delivery = stored(&api, &id, &who).await?;
     if delivery::was_taken(&delivery, &command_id) {
         return Ok(shown(&api, &id, &who).await?.into_response());

@@ -58,7 +58,7 @@ impl DeliveryVerb {
         }
     }
 
-    /// What is wanted, and how it is told apart from other wishes under the same name.
+    /// What is wanted, and how it is told apart from other requests under the same name.
     fn act(self, sent: Sent) -> Result<(Act, String), Refused> {
         match self {
             Self::Start => read(body::maybe_order::<StartDelivery>(sent)?, |_| {
@@ -101,8 +101,8 @@ async fn carry_out(
     let key = body::idempotency_key(&headers)?;
     let (act, text) = verb.act(sent)?;
     let id = named(&api, path).await?;
-    let wish = format!("{}:{text}", verb.path());
-    give(&api, (&id, act), &who, command_id(&api, key, &wish)).await
+    let request = format!("{}:{text}", verb.path());
+    give(&api, (&id, act), &who, command_id(&api, key, &request)).await
 }
 
 /// `PATCH /api/deliveries/{delivery}`.
@@ -116,15 +116,15 @@ pub(crate) async fn edit(
     let key = body::idempotency_key(&headers)?;
     let (act, text) = read(body::order::<EditDelivery>(sent)?, requests::edit)?;
     let id = named(&api, path).await?;
-    let wish = format!("edit:{text}");
-    give(&api, (&id, act), &who, command_id(&api, key, &wish)).await
+    let request = format!("edit:{text}");
+    give(&api, (&id, act), &who, command_id(&api, key, &request)).await
 }
 
 /// The same name with the same body is one command; without a name each is its own.
-pub(super) fn command_id(api: &ApiInner, key: Option<&str>, wish: &str) -> String {
+pub(super) fn command_id(api: &ApiInner, key: Option<&str>, request: &str) -> String {
     match key {
         Some(key) => {
-            let digest = Sha256::digest(format!("{key}\n{wish}"));
+            let digest = Sha256::digest(format!("{key}\n{request}"));
             format!("key:{}", hex::encode(digest))
         }
         None => format!("api:{}", api.backend.ulid()),

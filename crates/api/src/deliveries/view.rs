@@ -14,6 +14,7 @@ use domain::policy::Timing;
 use domain::redact::presentable;
 use domain::token::Scope;
 use engine::deliveries::DeliveryShown;
+use engine::why::read_again;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -112,7 +113,8 @@ pub(crate) async fn why(
     };
     let job = shown.job.as_ref().filter(|_| !delivery.is_terminal());
     if let Some(job) = job {
-        let mut of_job = api.backend.why(&job.id).await?;
+        let waits_for = Some(&shown.waits_for);
+        let mut of_job = api.backend.why_within(&job.id, waits_for).await?;
         // What may be ordered is said in `legal`: the orders of a delivery's job are the delivery's.
         of_job.next.retain(is_no_order);
         let of_job = view::why(of_job);
@@ -129,10 +131,8 @@ pub(crate) async fn why(
     }
     if why.then.is_empty() && !delivery.is_terminal() {
         let at = api.backend.delivery_due(&delivery.id).await?;
-        why.then.extend(at.map(|at| PlannedStep {
-            at: Some(at),
-            sentence: "Gaffer reads it again.".to_owned(),
-        }));
+        why.then
+            .extend(read_again(Some(shown.waits_for.who), at).map(view::planned));
     }
     Ok(why)
 }

@@ -24,6 +24,7 @@ pub(super) fn run(run: &Pipeline) -> PipelineView {
         worker: run.worker.clone(),
         layer: run.ask.layer.map(|layer| layer.name().to_owned()),
         role: run.ask.role.clone(),
+        stream: run.ask.stream.clone(),
         requirement: run.ask.requirement.as_deref().map(short),
         task: run.ask.task.as_deref().map(short),
         exchange: run.rules.exchange.word().to_owned(),
@@ -49,6 +50,7 @@ fn step(step: &PipelineStep) -> StepView {
 fn member(member: &Member) -> MemberView {
     MemberView {
         role: member.role.clone(),
+        stream: Some(member.stream.clone()).filter(|stream| !stream.is_generic()),
         requirement: member.requirement.as_deref().map(short),
         job_id: member.job.clone(),
         state: member.state.word().to_owned(),

@@ -18,6 +18,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::mcp::call_of;
+use crate::sources::change;
 use crate::world::{Answer, SESSION, SHA, World, shop_pull};
 
 fn sha() -> CommitSha {
@@ -239,6 +240,53 @@ async fn a_judgement_that_comes_out_the_same_is_still_an_answer() {
     let answer = merge_while(&world, &format!("/jobs/{id}/merge"), |_| {}).await;
     assert_eq!(answer.code(409), "merge_refused");
     assert_eq!(answer.json()["reasons"][0]["code"], "needs_approval");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_order_that_only_a_pause_holds_up_is_taken_and_says_so() {
+    let pending = Reason::ChecksPending {
+        names: vec!["build".to_owned()],
+    };
+    let failed = Reason::ChecksFailed {
+        names: vec!["build".to_owned()],
+        others_pending: false,
+    };
+    for (besides, status, codes) in [
+        (None, 202, vec!["source_paused"]),
+        (Some(pending), 202, vec!["source_paused", "checks_pending"]),
+        (Some(failed), 409, vec!["paused", "checks_failed"]),
+    ] {
+        let world = World::new().await;
+        let id = in_review(&world).await;
+        change(&world, |source| source.paused = true).await;
+        let reasons = [Some(Reason::Paused), besides].into_iter().flatten();
+        let judgement = Judgement::Refuse {
+            reasons: reasons.collect(),
+        };
+        let began = tokio::time::Instant::now();
+        let answer = merge_while(&world, &format!("/jobs/{id}/merge"), verdict(judgement)).await;
+        assert_eq!(answer.status, status, "{answer:?}");
+        let told = answer.json()["reasons"].as_array().unwrap().clone();
+        let told: Vec<_> = told.iter().map(|it| it["code"].as_str().unwrap()).collect();
+        assert_eq!(told, codes);
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "nothing else can be awaited"
+        );
+        let found = world.backend.store.pull(&shop_pull()).await.unwrap();
+        assert!(found.unwrap().value.pull.approval.is_some());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_order_that_is_not_read_yet_names_the_pause_too() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    change(&world, |source| source.paused = true).await;
+    let later = world.post(&format!("/jobs/{id}/merge"), &json!({})).await;
+    let reasons = &later.ok(202)["reasons"];
+    assert_eq!(reasons[0]["code"], "source_paused");
+    assert_eq!(reasons[1]["code"], "not_judged_yet");
 }
 
 #[tokio::test(start_paused = true)]

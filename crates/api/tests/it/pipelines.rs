@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use domain::ids::{DeliveryId, JobId, PipelineId, RepoName};
+use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, StreamName};
 use domain::job::Phase;
 use domain::pipeline::{
     FoundRequirement, Input, Member, MemberState, Pipeline, Plan, Requirement, RequirementRef,
@@ -13,6 +13,7 @@ use domain::token::Scope;
 use engine::deliveries::DeliveryOrder;
 use engine::ports::Clock;
 use engine::work::Work;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::deliveries::has_agent;
@@ -85,6 +86,7 @@ async fn play(world: &World, id: &str, input: Input) -> Pipeline {
 fn working(jobs: &[(&str, &JobId)]) -> Input {
     let member = |(role, job): &(&str, &JobId)| Member {
         role: Some(role.parse().unwrap()),
+        stream: StreamName::default(),
         requirement: None,
         job: (*job).clone(),
         state: MemberState::Working,
@@ -131,6 +133,36 @@ async fn runs_and_requirements_are_counted() {
         "gaffer_requirements{state=\"ready\"} 1",
     ] {
         assert!(figures.contains(told), "{figures}");
+    }
+    // In whatever state, it is counted and listed once; those that are over stand in lists of their own.
+    let delivery: DeliveryId = "0123456789ab".parse().unwrap();
+    let job = JobId::from_ulid(ulid::Ulid(9));
+    let reason = "no disk".to_owned();
+    for state in [
+        RequirementState::Implementing {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Failed { reason },
+        RequirementState::Tidying {
+            delivery: delivery.clone(),
+            job,
+        },
+        RequirementState::Merged {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Tidied { delivery },
+    ] {
+        let word = state.word();
+        requirement(&world, state).await;
+        world.clock.advance(SignedDuration::from_secs(2));
+        let status = world.get("/status").await.ok(200);
+        assert_eq!(status["requirements"], json!({ word: 1 }));
+        let listed = world.get("/api/requirements?repo=acme/shop").await.ok(200);
+        let listed = listed["requirements"].as_array().unwrap().clone();
+        let states: Vec<_> = listed.iter().map(|it| it["state"].as_str()).collect();
+        assert_eq!(states, [Some(word)]);
+        let exported = world.backend.store.requirements_of(&repo()).await.unwrap();
+        assert_eq!(exported.len(), 1, "{word}");
     }
 }
 
@@ -266,6 +298,16 @@ async fn what_cannot_be_run_is_refused_and_names_what_was_meant() {
     assert_eq!(refused(both).await.code(422), "from_and_layer");
     let alone = refused(of_shop("role", "qa")).await;
     assert_eq!(alone.code(422), "missing_field");
+    for field in ["clean", "clean_requirement"] {
+        let both = json!({ "repo": "acme/shop", field: "mock-1", "layer": "decider" });
+        assert_eq!(refused(both).await.code(422), "clean_alone", "{field}");
+    }
+    let twice = json!({ "repo": "acme/shop", "clean": "mock-1", "clean_requirement": "a.yml" });
+    assert_eq!(refused(twice).await.code(422), "clean_alone");
+    let blank = refused(of_shop("clean_requirement", " ")).await;
+    assert_eq!(blank.json()["field"], "clean_requirement");
+    let kept = json!({ "repo": "acme/shop", "layer": "planner", "keep_files": true });
+    assert_eq!(refused(kept).await.json()["field"], "keep_files");
     let single = json!({ "repo": "acme/shop", "layer": "narrator", "role": "qa" });
     assert_eq!(refused(single).await.json()["field"], "role");
     let nothing = refused(of_shop("layer", "implementer")).await;

@@ -9,7 +9,7 @@ use super::item::{self, number, text};
 use super::packed;
 use super::shared_item::SharedItem;
 use crate::setup::{
-    ALL, APART, BEFORE, BODY, DUE_AT, DUE_IN, FORGET_AT, KIN, LIST, OWN_AT, PK, PLACE, VERSION,
+    ALL, APART, BEFORE, BODY, DUE_AT, DUE_IN, FORGET_AT, LIST, OWN_AT, PK, PLACE, SMALL, VERSION,
     WORD, WRITER,
 };
 
@@ -25,7 +25,7 @@ const PLACEHOLDERS: [(&str, &str, &str); 13] = [
     (PLACE, "#place", ":place"),
     (WORD, "#word", ":word"),
     (FORGET_AT, "#forget_at", ":forget_at"),
-    (KIN, "#kin", ":kin"),
+    (SMALL, "#small", ":small"),
     (OWN_AT, "#own_at", ":own_at"),
     (APART, "#apart", ":apart"),
 ];
@@ -170,7 +170,7 @@ mod tests {
             Expression::of_home(&SharedItem::new(key), Ulid::nil()),
         ] {
             let all = expression.set.len() + expression.remove.len();
-            let is_home = expression.names.contains(&("#kin", KIN));
+            let is_home = expression.names.contains(&("#small", SMALL));
             assert_eq!(all, if is_home { 13 } else { 9 }, "{}", expression.update());
         }
     }

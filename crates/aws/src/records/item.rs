@@ -7,8 +7,10 @@ use engine::ports::{DueRow, Key, ListKey, Record, RecordsError};
 use jiff::Timestamp;
 
 use super::packed;
-use super::token::ListPlace;
-use crate::setup::{BODY, DUE_AT, FORGET_AT, KIN, LIST, OWN_AT, PK, PLACE, SK, VERSION, WORD};
+use crate::setup::{BODY, DUE_AT, FORGET_AT, LIST, OWN_AT, PK, PLACE, SK, SMALL, VERSION, WORD};
+
+/// A place in a list: sort text and key of its record.
+pub(super) type ListPlace = (String, Key);
 
 /// Attributes by name.
 pub(super) type Item = HashMap<String, AttributeValue>;
@@ -35,7 +37,7 @@ pub(super) fn key(key: &Key) -> Item {
 /// The record that an item is, or is called by.
 pub(super) fn record(item: &Item) -> Result<Record, RecordsError> {
     let key = key_of(item);
-    let due_at = if item.contains_key(KIN) {
+    let due_at = if item.contains_key(SMALL) {
         OWN_AT
     } else {
         DUE_AT
@@ -65,7 +67,7 @@ pub(super) fn record(item: &Item) -> Result<Record, RecordsError> {
 
 /// Whether an item is a record, and not only what small ones share.
 pub(super) fn is_record(item: &Item) -> bool {
-    item.contains_key(BODY) || !item.contains_key(KIN)
+    item.contains_key(BODY) || !item.contains_key(SMALL)
 }
 
 pub(super) fn due_row(item: &Item) -> Result<DueRow, RecordsError> {

@@ -9,9 +9,8 @@ use engine::keys;
 use engine::ports::{DueRow, Key, Member, Page, PageToken, Record, RecordsError};
 use jiff::Timestamp;
 
-use super::item::{self, Item, text};
+use super::item::{self, Item, ListPlace, text};
 use super::shared_item::SharedItem;
-use super::token::{self, ListPlace};
 use super::{Table, batch, failure};
 use crate::setup::{ALL, DUE_AT, DUE_IN, DUE_INDEX, LIST, LIST_INDEX, PK, PLACE, SK};
 
@@ -217,7 +216,10 @@ pub(super) async fn partition(
     found.extend(ahead.map(|record| (record.key.sk.clone(), record)));
     let more = found.len() > limit;
     let records: Vec<Record> = found.into_values().take(limit).collect();
-    let next = records.last().filter(|_| more).map(token::of_query);
+    let next = records
+        .last()
+        .filter(|_| more)
+        .map(|last| PageToken::of_parts([last.key.sk.as_str()]));
     Ok(Page { records, next })
 }
 
@@ -265,7 +267,8 @@ pub(super) async fn list(
     let stands = |record: &Record| record.list.as_ref().is_some_and(|list| list.name == name);
     let there = keys.iter().filter_map(|key| found.remove(*key));
     let records = there.filter(stands).collect();
-    let next = places.last().filter(|_| more).map(token::of_list);
+    let last = places.last().filter(|_| more);
+    let next = last.map(|(sort, key)| PageToken::after(sort, key));
     Ok(Page { records, next })
 }
 
@@ -364,7 +367,8 @@ pub(super) async fn scan(
     after: Option<PageToken>,
     limit: usize,
 ) -> Result<Page, RecordsError> {
-    let after = after.as_ref().map(token::open_scan).transpose()?;
+    let after = after.map(|token| token.parts()).transpose()?;
+    let after = after.map(|[pk, sk]| Key { pk, sk });
     let answer = table
         .client
         .scan()
@@ -388,6 +392,6 @@ pub(super) async fn scan(
     let next = answer.last_evaluated_key.and(last);
     Ok(Page {
         records,
-        next: next.as_ref().map(token::of_scan),
+        next: next.map(|last| PageToken::of_parts([last.pk.as_str(), last.sk.as_str()])),
     })
 }

@@ -15,7 +15,7 @@ use ulid::Ulid;
 
 use super::item::{self, Item};
 use super::packed;
-use crate::setup::{APART, BEFORE, BODY, FORGET_AT, KIN, OWN_AT, VERSION, WRITER};
+use crate::setup::{APART, BEFORE, BODY, FORGET_AT, OWN_AT, SMALL, VERSION, WRITER};
 
 /// Longest body that shares an item, in bytes: a long one would be paid for with every step of its aggregate.
 const BODY_BYTES_MAX: usize = 4 * 1024;
@@ -37,7 +37,7 @@ pub(super) struct SharedItem {
     pub(super) key: Key,
     own: Option<OwnRecord>,
     /// The small ones, by their sort key.
-    kin: BTreeMap<String, SmallRecord>,
+    small: BTreeMap<String, SmallRecord>,
     /// Whether some that would share it are items of their own: they did not fit, or no longer.
     pub(super) is_apart: bool,
     /// The writer of the item as read; `None` for a new one.
@@ -87,7 +87,7 @@ impl SharedItem {
         Self {
             key,
             own: None,
-            kin: BTreeMap::new(),
+            small: BTreeMap::new(),
             is_apart: false,
             writer: None,
             before: String::new(),
@@ -97,9 +97,9 @@ impl SharedItem {
     /// Decodes the item of an aggregate.
     pub(super) fn from_item(item: &Item) -> Result<Self, RecordsError> {
         let key = item::key_of(item);
-        let kin = item.get(KIN).and_then(packed::unpack);
-        let kin = kin.and_then(|kin| serde_json::from_str(&kin).ok());
-        let Some(kin) = kin else {
+        let small = item.get(SMALL).and_then(packed::unpack);
+        let small = small.and_then(|small| serde_json::from_str(&small).ok());
+        let Some(small) = small else {
             return Err(item::unreadable(&key));
         };
         let own = match item.contains_key(BODY) {
@@ -108,7 +108,7 @@ impl SharedItem {
         };
         Ok(Self {
             own,
-            kin,
+            small,
             is_apart: item.contains_key(APART),
             writer: item::string(item, WRITER),
             before: item::string(item, BEFORE).unwrap_or_default(),
@@ -138,12 +138,12 @@ impl SharedItem {
         if *key == self.key {
             return Some(self.own.as_ref()?.record(key));
         }
-        let kin = self.kin.get(&key.sk)?;
+        let small = self.small.get(&key.sk)?;
         Some(Record {
             key: key.clone(),
-            version: kin.version,
-            body: kin.body.get().to_owned(),
-            due: kin.due,
+            version: small.version,
+            body: small.body.get().to_owned(),
+            due: small.due,
             list: None,
             forget: None,
         })
@@ -151,7 +151,7 @@ impl SharedItem {
 
     /// All that is here, in order of sort keys.
     pub(super) fn records(&self) -> Vec<Record> {
-        let small = self.kin.keys().map(|sk| Key {
+        let small = self.small.keys().map(|sk| Key {
             pk: self.key.pk.clone(),
             sk: sk.clone(),
         });
@@ -169,7 +169,7 @@ impl SharedItem {
 
     /// Whether nothing is here, and nothing elsewhere.
     pub(super) fn is_empty(&self) -> bool {
-        self.own.is_none() && self.kin.is_empty() && !self.is_apart
+        self.own.is_none() && self.small.is_empty() && !self.is_apart
     }
 
     /// Does one write to what is here, if its condition holds.
@@ -207,7 +207,7 @@ impl SharedItem {
 
     fn apply_kin(&mut self, write: &Write) -> WriteVerdict {
         let sk = write.key().sk.as_str();
-        let found = self.kin.get(sk).map(|kin| kin.version);
+        let found = self.small.get(sk).map(|small| small.version);
         // It may be an item of its own: only the table can decide the condition.
         if found.is_none() && self.is_apart {
             return WriteVerdict::Apart {
@@ -225,17 +225,17 @@ impl SharedItem {
             }
             Write::Put { record, .. } => match self.fitting(record) {
                 Some(body) => {
-                    let kin = SmallRecord {
+                    let small = SmallRecord {
                         version: next(found),
                         due: record.due,
                         body,
                     };
-                    self.kin.insert(sk.to_owned(), kin);
+                    self.small.insert(sk.to_owned(), small);
                     CHANGED
                 }
                 None => {
                     // It does not fit into the shared item, so it gets one of its own.
-                    self.kin.remove(sk);
+                    self.small.remove(sk);
                     self.is_apart = true;
                     WriteVerdict::Apart {
                         base: found.unwrap_or(0),
@@ -244,7 +244,7 @@ impl SharedItem {
                 }
             },
             Write::Delete { .. } => WriteVerdict::Done {
-                changed: self.kin.remove(sk).is_some(),
+                changed: self.small.remove(sk).is_some(),
             },
             Write::Check { .. } => KEPT,
         }
@@ -252,8 +252,8 @@ impl SharedItem {
 
     /// The body of a record that may be kept here.
     fn fitting(&self, record: &Record) -> Option<Box<RawValue>> {
-        let others = self.kin.iter().filter(|(sk, _)| **sk != record.key.sk);
-        let all: usize = others.map(|(_, kin)| kin.body.get().len()).sum();
+        let others = self.small.iter().filter(|(sk, _)| **sk != record.key.sk);
+        let all: usize = others.map(|(_, small)| small.body.get().len()).sum();
         let fits = record.list.is_none()
             && record.forget.is_none()
             && record.body.len() <= BODY_BYTES_MAX
@@ -266,8 +266,8 @@ impl SharedItem {
     /// The earliest due time in it.
     pub(super) fn due(&self) -> Option<Timestamp> {
         let own = self.own.as_ref().and_then(|own| own.due);
-        let kin = self.kin.values().filter_map(|kin| kin.due);
-        kin.chain(own).min()
+        let small = self.small.values().filter_map(|small| small.due);
+        small.chain(own).min()
     }
 
     /// The list that the record itself is in.
@@ -280,7 +280,7 @@ impl SharedItem {
     pub(super) fn attributes(&self) -> Vec<(&'static str, Option<AttributeValue>)> {
         let own = self.own.as_ref();
         // Our own records are plain data with text keys.
-        let kin = serde_json::to_string(&self.kin).unwrap_or_default();
+        let small = serde_json::to_string(&self.small).unwrap_or_default();
         let is_apart = self.is_apart.then_some(AttributeValue::Bool(true));
         let forget = own.and_then(|own| own.forget);
         let writers = Some(self.writers()).filter(|all| !all.is_empty());
@@ -290,7 +290,7 @@ impl SharedItem {
             (VERSION, own.map(|own| item::number(own.version))),
             (OWN_AT, own.and_then(|own| own.due).map(item::time)),
             (FORGET_AT, forget.map(|at| item::number(at.as_second()))),
-            (KIN, Some(packed::pack(&kin))),
+            (SMALL, Some(packed::pack(&small))),
             (APART, is_apart),
         ]
     }

@@ -180,9 +180,9 @@ fn not_delivered(wake: &Wake, (shown, look): (&str, &str), within: SignedDuratio
             Error::refused("not_running", what, next)
         }
         WakeState::Pending { attempt, .. } => {
-            let tries = attempt - 1;
+            let attempts = attempt - 1;
             let what =
-                format!("the test message failed at {shown} ({tries} tries within {within})");
+                format!("the test message failed at {shown} ({attempts} attempts within {within})");
             Error::refused("not_delivered", what, look)
         }
         WakeState::Sending { .. } | WakeState::Leased { .. } | WakeState::Acknowledged { .. } => {

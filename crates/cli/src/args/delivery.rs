@@ -99,7 +99,7 @@ pub(crate) enum DeliveryCommand {
         #[arg(long, value_name = "TEXT", value_parser = value::text)]
         reason: Option<String>,
     },
-    /// Call off what a delivery is doing: its phase fails, and its job is called off.
+    /// Cancel what a delivery is doing: its phase fails, and its job is cancelled.
     #[command(after_help = "Example:\n  gaffer delivery cancel acme/shop#12")]
     Cancel(OneDelivery),
     /// Explain why a delivery is where it is, and what happens next.

@@ -1,7 +1,7 @@
 //! Options of `gaffer scaffold` and `gaffer run`.
 
 use clap::{Args, Subcommand};
-use domain::ids::{BranchName, RepoName, RoleName};
+use domain::ids::{BranchName, RepoName, RoleName, StreamName};
 use domain::layer::Layer;
 use domain::pipeline::MockTag;
 use jiff::SignedDuration;
@@ -72,7 +72,7 @@ pub(crate) struct RunArgs {
     pub(crate) branch: Option<BranchName>,
 
     /// Run nothing: print the prompt, and what is in it on stderr.
-    #[arg(long, conflicts_with = "mock")]
+    #[arg(long, conflicts_with_all = ["mock", "keep_files"])]
     pub(crate) prompt_preview: bool,
 
     /// Wait for the end of the run, and print each step as it ends.
@@ -102,12 +102,20 @@ pub(crate) struct LayerArgs {
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<RoleName>,
 
+    /// Which stream, for observers and the decider [default: all that run, or `generic` with a role].
+    #[arg(long, value_name = "STREAM")]
+    pub(crate) stream: Option<StreamName>,
+
     /// Which task of the innovators.
     #[arg(long, value_name = "TASK", value_parser = value::words)]
     pub(crate) task: Option<String>,
 
     #[command(flatten)]
     pub(crate) on: OnGithub,
+
+    /// Leave the files of the requirement where they are after the merge, for the implementer.
+    #[arg(long, alias = "no-cleanup", conflicts_with = "mock")]
+    pub(crate) keep_files: bool,
 
     /// A trial run of this name, which holds `mock`: no session runs, and Gaffer makes up what it would have written.
     #[arg(long, value_name = "TAG")]
@@ -242,16 +250,19 @@ pub(crate) enum ExchangeCommand {
         /// Look into this revision in place of the worker branch.
         #[arg(long = "ref", value_name = "REV", value_parser = value::words)]
         revision: Option<String>,
+        /// Look into this stream [default: generic].
+        #[arg(long, value_name = "STREAM")]
+        stream: Option<StreamName>,
     },
     /// Open each proposal that waits as an issue, and remove its file: all of them, or none while one is not in order.
     #[command(
         after_help = "Examples:\n  gaffer exchange publish-proposals\n  gaffer exchange publish-proposals --repo acme/shop --wait"
     )]
     PublishProposals(ExchangeRun),
-    /// Remove what trial runs made.
+    /// Remove a requirement, or what trial runs made.
     #[command(
         subcommand,
-        after_help = "Example:\n  gaffer exchange clean mock --tag mock-1"
+        after_help = "Examples:\n  gaffer exchange clean requirement .jules/exchange/requirements/k3v9qd-slow-search.yml\n  gaffer exchange clean mock --tag mock-1"
     )]
     Clean(CleanCommand),
 }
@@ -259,6 +270,18 @@ pub(crate) enum ExchangeCommand {
 /// `gaffer exchange clean`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CleanCommand {
+    /// Remove the file of a requirement, with the events that led to it, by one pull request.
+    #[command(
+        after_help = "Example:\n  gaffer exchange clean requirement .jules/exchange/requirements/k3v9qd-slow-search.yml --wait"
+    )]
+    Requirement {
+        /// Its file on the worker branch.
+        #[arg(value_name = "PATH", value_parser = tree_path)]
+        path: TreePath,
+
+        #[command(flatten)]
+        run: ExchangeRun,
+    },
     /// Close the open pull requests of a trial run, delete their branches, and remove the files that were merged.
     #[command(after_help = "Example:\n  gaffer exchange clean mock --tag mock-1 --wait")]
     Mock {

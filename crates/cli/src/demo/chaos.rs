@@ -5,6 +5,7 @@
 pub(crate) mod child;
 mod crew;
 mod deathbed;
+mod duplicate;
 mod flow;
 mod keeper;
 mod many;
@@ -16,7 +17,6 @@ mod queue;
 mod report;
 mod stage;
 mod time;
-mod twin;
 mod weather;
 mod witness;
 
@@ -42,7 +42,7 @@ use crate::args::demo::DemoArgs;
 use crate::render;
 use crew::Crew;
 use flow::{flow, move_base, post};
-use keeper::{Death, Door, Keeper};
+use keeper::{ClientSlot, Death, Keeper};
 use report::Report;
 use time::SharedTime;
 use weather::Weather;
@@ -90,11 +90,11 @@ pub(crate) async fn run(seed: u64, args: &DemoArgs) -> Result<()> {
 struct Play {
     sandbox: Arc<Sandbox>,
     time: Arc<SharedTime>,
-    door: Arc<Door>,
+    client_slot: Arc<ClientSlot>,
     crew: Arc<Crew>,
     deaths: Arc<Mutex<Vec<Death>>>,
-    /// When the lists showed the twins; none if there are to be none.
-    twins: Option<twin::Shown>,
+    /// When the lists showed the duplicates; none if there are to be none.
+    duplicates: Option<duplicate::Shown>,
     tasks: JoinSet<Result<()>>,
     folder: TempDir,
 }
@@ -162,19 +162,19 @@ impl Play {
                 .context("starting the sandbox")?,
         );
         stage::furnish(folder.path(), &sandbox, time.clone()).await?;
-        let door = Arc::new(watch::channel(None).0);
+        let client_slot = Arc::new(watch::channel(None).0);
         let crew = Arc::new(Crew {
-            door: door.subscribe(),
+            client_slot: client_slot.subscribe(),
             time: time.clone(),
             acknowledged: Mutex::default(),
         });
         let mut play = Self {
             sandbox,
             time,
-            door,
+            client_slot,
             crew,
             deaths: Arc::default(),
-            twins: None,
+            duplicates: None,
             tasks: JoinSet::new(),
             folder,
         };
@@ -184,18 +184,18 @@ impl Play {
 
     fn spawn(&mut self, seed: u64, mut dice: StdRng) {
         let plan = plan::of(seed, &mut dice, BEGIN);
-        if plan.twin {
-            twin::beget(&self.sandbox, &mut dice);
-            let shown = twin::Shown::default();
-            self.twins = Some(shown.clone());
+        if plan.duplicate {
+            duplicate::arrange(&self.sandbox, &mut dice);
+            let shown = duplicate::Shown::default();
+            self.duplicates = Some(shown.clone());
             let (sandbox, time) = (self.sandbox.clone(), self.time.clone());
-            self.tasks.spawn(twin::show(sandbox, time, shown));
+            self.tasks.spawn(duplicate::show(sandbox, time, shown));
         }
         let keeper = Keeper {
             folder: PathBuf::from(self.folder.path()),
             sandbox: self.sandbox.clone(),
             time: self.time.clone(),
-            door: self.door.clone(),
+            client_slot: self.client_slot.clone(),
             deaths: self.deaths.clone(),
             webhook_secret: WEBHOOK_SECRET,
             token: SecretString::from(format!("gaf_{:032x}", rand::random::<u128>())),
@@ -218,8 +218,12 @@ impl Play {
             crew::answer(crew, wakes).await;
             Ok(())
         });
-        let (time, sandbox, door) = (self.time.clone(), self.sandbox.clone(), self.door.clone());
-        self.tasks.spawn(flow(time, sandbox, door));
+        let (time, sandbox, client_slot) = (
+            self.time.clone(),
+            self.sandbox.clone(),
+            self.client_slot.clone(),
+        );
+        self.tasks.spawn(flow(time, sandbox, client_slot));
         self.tasks.spawn(post(self.sandbox.clone()));
         self.tasks
             .spawn(move_base(self.sandbox.clone(), self.time.clone()));
@@ -230,10 +234,13 @@ impl Play {
         if let [.., blocked, cancelled] = jobs {
             let sandbox = self.sandbox.clone();
             let (blocked, cancelled) = (blocked.clone(), cancelled.clone());
+            self.tasks.spawn(person::unblock(
+                sandbox,
+                self.client_slot.subscribe(),
+                blocked,
+            ));
             self.tasks
-                .spawn(person::unblock(sandbox, self.door.subscribe(), blocked));
-            self.tasks
-                .spawn(person::cancel(self.door.subscribe(), cancelled));
+                .spawn(person::cancel(self.client_slot.subscribe(), cancelled));
         }
     }
 
@@ -257,11 +264,11 @@ impl Play {
     }
 
     async fn hand(&self, order: &CreateJob, key: &str) -> Result<String> {
-        let mut door = self.door.subscribe();
+        let mut client_slot = self.client_slot.subscribe();
         let mut again = tokio::time::interval(AGAIN_AFTER);
         loop {
             again.tick().await;
-            let client: Option<Client> = door.wait_for(Option::is_some).await?.clone();
+            let client: Option<Client> = client_slot.wait_for(Option::is_some).await?.clone();
             let Some(client) = client else { continue };
             match client.create_job(order, Some(key)).await {
                 Ok(job) => return Ok(job.job_id.to_string()),
@@ -320,7 +327,7 @@ impl Play {
                     .filter(|fault| fault.service == Service::Agent)
                     .count(),
             list_lag: faults.lags().list,
-            twins: self.twins.as_deref().map(OnceLock::get),
+            duplicates: self.duplicates.as_deref().map(OnceLock::get),
         }
     }
 

@@ -85,7 +85,7 @@ fn orders(orders: &[OrderView]) -> String {
             "approve" => "plan approved",
             "merge" => "merge approved",
             "retry" => "tried again",
-            "cancel" => "called off",
+            "cancel" => "cancelled",
             other => other,
         };
         format!("{} {done} by {}", moment(order.at), order.by)

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use client::wire::StartPipeline;
-use domain::pipeline::{EntryPoint, MockTag};
+use domain::pipeline::EntryPoint;
 
 use crate::args::scaffold::{CleanCommand, ExchangeCommand, ExchangeRun, LabelsCommand};
 use crate::context::CommandContext;
@@ -16,16 +16,27 @@ pub(crate) async fn run(
     as_json: bool,
 ) -> Result<()> {
     match command {
-        ExchangeCommand::Inspect { revision } => {
-            let answer = scaffold::inspect(revision.as_deref())?;
+        ExchangeCommand::Inspect { revision, stream } => {
+            let stream = stream.unwrap_or_default();
+            let answer = scaffold::inspect(revision.as_deref(), &stream)?;
             render::answer(&answer, as_json).context("writing the answer")
         }
         ExchangeCommand::PublishProposals(run) => {
-            let what = (Some(EntryPoint::Proposals), None);
-            begin(run, what, &here()?, as_json).await
+            begin(run, from(EntryPoint::Proposals), &here()?, as_json).await
+        }
+        ExchangeCommand::Clean(CleanCommand::Requirement { path, run }) => {
+            let clean = |whole| StartPipeline {
+                clean_requirement: Some(path.as_str().to_owned()),
+                ..whole
+            };
+            begin(run, clean, &here()?, as_json).await
         }
         ExchangeCommand::Clean(CleanCommand::Mock { tag, run }) => {
-            begin(run, (None, Some(tag)), &here()?, as_json).await
+            let clean = |whole| StartPipeline {
+                clean: Some(tag),
+                ..whole
+            };
+            begin(run, clean, &here()?, as_json).await
         }
     }
 }
@@ -37,23 +48,27 @@ pub(crate) async fn labels(
     as_json: bool,
 ) -> Result<()> {
     let LabelsCommand::Sync(run) = command;
-    begin(run, (Some(EntryPoint::Labels), None), here, as_json).await
+    begin(run, from(EntryPoint::Labels), here, as_json).await
 }
 
-/// Begins a run of one step, or one that removes a trial run.
+/// A run that begins with a step.
+fn from(entry: EntryPoint) -> impl FnOnce(StartPipeline) -> StartPipeline {
+    move |whole| StartPipeline {
+        from: Some(entry.name().to_owned()),
+        ..whole
+    }
+}
+
+/// Begins a run of one step, or one that removes something.
 async fn begin(
     run: ExchangeRun,
-    (from, clean): (Option<EntryPoint>, Option<MockTag>),
+    wanted: impl FnOnce(StartPipeline) -> StartPipeline,
     here: &CommandContext,
     as_json: bool,
 ) -> Result<()> {
     let repo = scaffold::repository(&run.on)?;
     let client = site::api_client(run.url, here).await?;
-    let wanted = StartPipeline {
-        from: from.map(|from| from.name().to_owned()),
-        clean,
-        ..StartPipeline::whole(repo.clone())
-    };
+    let wanted = wanted(StartPipeline::whole(repo.clone()));
     let begun = client.start_pipeline(&wanted).await;
     let begun = begun.with_context(|| format!("beginning a run of {repo}"))?;
     let within = run.wait.then_some(run.within);

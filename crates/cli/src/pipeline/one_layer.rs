@@ -25,12 +25,14 @@ pub(super) async fn begin(
     let wanted = StartPipeline {
         layer: Some(args.layer.name().to_owned()),
         role: args.role,
+        stream: args.stream,
         requirement: args
             .requirement
             .or(args.requirement_file)
             .map(|path| path.as_str().to_owned()),
         task: args.task,
         mock: args.mock,
+        keep_files: args.keep_files,
         ..StartPipeline::whole(repo.clone())
     };
     let begun = client.start_pipeline(&wanted).await;

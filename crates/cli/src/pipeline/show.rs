@@ -71,6 +71,10 @@ pub(super) fn run(run: &PipelineView) -> Answer {
         ("repository", run.repo.to_string()),
         ("layer", or_empty(run.layer.clone())),
         ("role", or_empty(run.role.as_ref().map(ToString::to_string))),
+        (
+            "stream",
+            or_empty(run.stream.as_ref().map(ToString::to_string)),
+        ),
         ("requirement", or_empty(run.requirement.clone())),
         ("task", or_empty(run.task.clone())),
         ("target branch", run.target.to_string()),
@@ -97,9 +101,16 @@ pub(super) fn step(step: &StepView) -> Vec<String> {
 }
 
 fn member(member: &MemberView) -> String {
+    let stream = member.stream.as_ref().map(ToString::to_string);
     let role = member.role.as_ref().map(ToString::to_string);
-    let name = role.or_else(|| member.requirement.clone());
-    let name = name.map_or_else(String::new, |name| format!("{name}, "));
+    let name: Vec<_> = match &member.requirement {
+        Some(requirement) => vec![requirement.clone()],
+        None => stream.into_iter().chain(role).collect(),
+    };
+    let name = match name.is_empty() {
+        true => String::new(),
+        false => format!("{}, ", name.join("/")),
+    };
     let reason = because(&member.reason);
     format!("  - {name}job {}: {}{reason}", member.job_id, member.state)
 }

@@ -119,6 +119,7 @@ mod tests {
             worker: "jules".parse().unwrap(),
             layer: None,
             role: None,
+            stream: None,
             requirement: None,
             task: None,
             exchange: "human".to_owned(),

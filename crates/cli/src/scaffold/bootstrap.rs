@@ -23,7 +23,7 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     // A branch that was fetched is gone on with; a new one begins with the code.
     let start = git.tip(worker)?.unwrap_or_else(|| place.code.clone());
     let tree = git.tree(&start, &[SYSTEM])?;
-    let files = doctor::system(&tree).map_err(|error| {
+    let files = doctor::system(&tree, &doctor::streams(&place.settings)).map_err(|error| {
         let next = "`gaffer scaffold doctor` lists what is wrong";
         Error::unfit("bad_layout", error.to_string(), next)
     })?;

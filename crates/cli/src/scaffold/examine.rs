@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ::scaffold::config;
 use ::scaffold::doctor::{self, Circumstances, Finding, Level};
 use ::scaffold::layout::{CONTROL, SYSTEM, has_system};
 use ::scaffold::prompt::Trees;
@@ -76,7 +77,10 @@ impl Seen {
 
     /// Commits what is missing of the system's files to the worker branch, and returns their paths.
     fn fix(&mut self, git: &Git) -> Result<Vec<String>> {
-        let missing = doctor::fixes(&self.trees.worker);
+        let text = self.trees.target.text(CONFIG).unwrap_or_default();
+        let config = config::parse(CONFIG, text);
+        let streams = config.map(|config| doctor::streams(&config));
+        let missing = doctor::fixes(&self.trees.worker, &streams.unwrap_or_default());
         let (Some(tip), false) = (&self.worker, missing.is_empty()) else {
             return Ok(Vec::new());
         };

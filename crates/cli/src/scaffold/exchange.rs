@@ -3,6 +3,7 @@
 use ::scaffold::inspection::{Event, Inspection, Proposal, Requirement, Role, inspect};
 use ::scaffold::layout::SYSTEM;
 use anyhow::Result;
+use domain::ids::StreamName;
 
 use super::place::{Place, must_tip};
 use crate::error::Error;
@@ -10,13 +11,13 @@ use crate::git::Git;
 use crate::render::{Answer, value};
 
 /// Lists what is there.
-pub(super) fn inspected(git: &Git, revision: Option<&str>) -> Result<Answer> {
+pub(super) fn inspected(git: &Git, revision: Option<&str>, stream: &StreamName) -> Result<Answer> {
     let place = Place::read(git)?;
     let tip = match revision {
         Some(revision) => git.must_commit(revision)?,
         None => must_tip(git, &place.branches.worker)?,
     };
-    let found = inspect(&git.tree(&tip, &[SYSTEM])?, &place.settings);
+    let found = inspect(&git.tree(&tip, &[SYSTEM])?, &place.settings, stream);
     let found = found.map_err(|error| {
         let next = "`gaffer scaffold doctor` lists what is wrong";
         Error::unfit("bad_layout", error.to_string(), next)
@@ -34,6 +35,7 @@ fn answer(found: &Inspection) -> Answer {
     let (pending, decided) = (&found.events.pending, &found.events.decided);
     let answer = Answer::new(value(found))
         .pairs(vec![
+            ("stream", found.stream.to_string()),
             ("observers", roles(&schedule.observers)),
             ("innovators", roles(&schedule.innovators)),
             ("changes", changes),

@@ -79,6 +79,7 @@ fn assembled(
     let ask = Ask {
         layer: args.layer,
         role: args.role,
+        stream: args.stream,
         task: args.task,
         requirement: args.requirement.or(args.requirement_file),
         repository,

@@ -24,7 +24,7 @@ use crate::run::files::{self, state};
 const LINE_BYTES_MAX: u64 = 256 * 1024;
 
 /// Maximum attempts of a command for one event.
-const TRIES_MAX: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Longest part of a malformed line that is shown, in characters.
 const SHOWN_CHARS_MAX: usize = 80;
@@ -138,7 +138,7 @@ impl Reader {
     async fn event(&mut self, event: &Value, stopped: &mut watch::Receiver<bool>) -> Result<bool> {
         let text = event.to_string();
         let mut waits = Waits::default();
-        for attempt in 1..=TRIES_MAX {
+        for attempt in 1..=MAX_ATTEMPTS {
             let why = match self.run_once(&text, stopped).await? {
                 WatchOutcome::Done => {
                     self.untold = self.report_attempt(event, (attempt, "done")).err();
@@ -148,7 +148,7 @@ impl Reader {
                 WatchOutcome::Untried { .. } | WatchOutcome::Lost => return Ok(false),
             };
             self.untold = self.report_attempt(event, (attempt, &why)).err();
-            if attempt < TRIES_MAX {
+            if attempt < MAX_ATTEMPTS {
                 if self.untold.is_some() {
                     return Ok(false);
                 }

@@ -326,7 +326,7 @@ fn a_job_can_be_stricter_than_its_source_and_open_no_pull_request() {
     for words in [
         "wait for somebody",
         "AUTOMATION_MODE_UNSPECIFIED",
-        "called off by a person at the command line",
+        "cancelled by a person at the command line",
     ] {
         assert!(shown.says(words), "{words}: {shown:?}");
     }

@@ -159,14 +159,14 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::GoogleKey`] and [`Error::Token`].
-    pub fn within(door: Arc<dyn Transport>, token: &SecretString) -> Result<Self, Error> {
+    pub fn within(transport: Arc<dyn Transport>, token: &SecretString) -> Result<Self, Error> {
         let why = "it is no address";
         let base = WITHIN.parse().map_err(|_| Error::Base {
             base: WITHIN.to_owned(),
             why,
         })?;
         Ok(Self {
-            carrier: door,
+            carrier: transport,
             base,
             authorization: authorization(token)?,
             through: Through::default(),

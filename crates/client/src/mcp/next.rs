@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_advice_names_a_command_and_what_the_door_says_of_unknown_ones_is_kept() {
+    fn no_advice_names_a_command_and_what_the_api_says_of_unknown_ones_is_kept() {
         let next = |advice: &str| Next {
             advice: advice.to_owned(),
             about: "NAME".to_owned(),

@@ -67,7 +67,7 @@ impl Transport for Mute {
     }
 }
 
-/// The doorway to it.
+/// The transport to it.
 struct To(Arc<Mute>);
 
 #[async_trait]
@@ -234,7 +234,7 @@ async fn what_is_wrong_is_named_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn a_door_that_does_not_answer_is_named_with_what_to_do() {
+async fn an_api_that_does_not_answer_is_named_with_what_to_do() {
     let told = refused("jules_get_job", json!({ "job_id": "1" })).await;
     assert!(
         told.starts_with("jules_get_job: nobody answers at http://127.0.0.1:1"),

@@ -14,7 +14,7 @@ const UNAUTHORIZED: u16 = 401;
 #[derive(Debug)]
 pub(super) enum ToolError {
     /// The API cannot be called.
-    NoDoor(String),
+    NoClient(String),
     /// An argument is wrong.
     Argument {
         /// Which argument, with its path.
@@ -23,7 +23,7 @@ pub(super) enum ToolError {
         wrong: String,
     },
     /// The API refused, or did not answer.
-    Door(Error),
+    Api(Error),
 }
 
 impl ToolError {
@@ -36,18 +36,18 @@ impl ToolError {
 
     /// Whether the API does not know the token.
     pub(super) fn is_locked_out(&self) -> bool {
-        matches!(self, Self::Door(Error::Problem(problem)) if problem.status == UNAUTHORIZED)
+        matches!(self, Self::Api(Error::Problem(problem)) if problem.status == UNAUTHORIZED)
     }
 
     /// For the agent that called: what is the case, and what to do next.
     pub(super) fn for_agents(&self, tool: Tool) -> String {
         let name = tool.name();
         match self {
-            Self::NoDoor(missing) => format!("{name}: {missing}"),
+            Self::NoClient(missing) => format!("{name}: {missing}"),
             Self::Argument { field, wrong } => {
                 format!("{name}: `{field}`: {}", presentable(wrong, SHOWN_MAX * 2))
             }
-            Self::Door(Error::Problem(problem)) => {
+            Self::Api(Error::Problem(problem)) => {
                 let mut text = format!(
                     "{name}: {} ({} {})",
                     problem.detail, problem.status, problem.code
@@ -64,10 +64,10 @@ impl ToolError {
                 }
                 text
             }
-            Self::Door(Error::Unreachable { base, .. }) => format!(
+            Self::Api(Error::Unreachable { base, .. }) => format!(
                 "{name}: nobody answers at {base}; the operator of Gaffer has to start it, or to correct GAFFER_URL"
             ),
-            Self::Door(error) => format!("{name}: {error}"),
+            Self::Api(error) => format!("{name}: {error}"),
         }
     }
 }
@@ -93,7 +93,7 @@ impl From<Error> for ToolError {
             | Error::Unreachable { .. }
             | Error::NoAnswer { .. }
             | Error::Problem(_)
-            | Error::Foreign { .. } => Self::Door(error),
+            | Error::Foreign { .. } => Self::Api(error),
         }
     }
 }

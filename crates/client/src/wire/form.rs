@@ -83,6 +83,8 @@ texts! {
     PipelineId = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
     /// A role of a layer that has several.
     RoleName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
+    /// A stream of the exchange.
+    StreamName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["backend"] };
     /// An event, a requirement or a proposal of the exchange.
     ArtefactId = { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
     /// The name of a trial run, with `mock` in it.

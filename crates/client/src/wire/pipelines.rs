@@ -1,6 +1,8 @@
 //! Runs of pipelines, and requirements.
 
-use domain::ids::{ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName};
+use domain::ids::{
+    ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName, StreamName,
+};
 use domain::pipeline::MockTag;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -31,6 +33,10 @@ pub struct StartPipeline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
+    /// The only stream that observers or a decider work in. Without one all are, or with a role that of every repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::StreamName>")]
+    pub stream: Option<StreamName>,
     /// The file of the only requirement that is worked on, for a planner or an implementer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = domain::pipeline::ASK_CHARS_MAX))]
@@ -47,6 +53,13 @@ pub struct StartPipeline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::MockTag>")]
     pub clean: Option<MockTag>,
+    /// The file of a requirement that is removed, with the events that led to it. Nothing else can be asked for with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::pipeline::ASK_CHARS_MAX))]
+    pub clean_requirement: Option<String>,
+    /// Whether the files of the requirement stay after the merge, for an implementer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_files: bool,
 }
 
 impl StartPipeline {
@@ -57,10 +70,13 @@ impl StartPipeline {
             from: None,
             layer: None,
             role: None,
+            stream: None,
             requirement: None,
             task: None,
             mock: None,
             clean: None,
+            clean_requirement: None,
+            keep_files: false,
         }
     }
 }
@@ -106,6 +122,10 @@ pub struct PipelineView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
+    /// The only stream that is worked in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::StreamName>")]
+    pub stream: Option<StreamName>,
     /// The file of the only requirement that is worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
@@ -155,6 +175,10 @@ pub struct MemberView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
+    /// The stream that it works in, if that is a named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::StreamName>")]
+    pub stream: Option<StreamName>,
     /// The file of its requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,

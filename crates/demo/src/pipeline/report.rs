@@ -64,8 +64,8 @@ pub(super) async fn collect(
     let merged: Vec<&PullView> = pulls.iter().filter(is_merged).collect();
     let by_jules = |pull: &&&PullView| pull.author == Author::BOT_LOGIN;
     let (events, requirements) = (
-        [EXCHANGE.pending, EXCHANGE.decided],
-        [EXCHANGE.requirements],
+        [&*EXCHANGE.pending, &*EXCHANGE.decided],
+        [&*EXCHANGE.requirements],
     );
     let removed = removed(stage, &merged);
     let left = repository::tree(stage, WORKER);

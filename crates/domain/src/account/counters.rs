@@ -27,7 +27,7 @@ pub struct PollCounters {
 }
 
 impl PollCounters {
-    /// The tally after one more poll, which is followed by this gap.
+    /// The counters after one more poll, which is followed by this gap.
     pub(super) fn after(
         &self,
         poll: &Poll,

@@ -53,7 +53,7 @@ pub fn apply(
         | Input::Issue(_)
         | Input::Child(..)
         | Input::Provider(..)
-        | Input::CalledOff(_)
+        | Input::Cancelled(_)
         | Input::Deadline => {
             if delivery.is_terminal() {
                 return Ok(stay(delivery, now));

@@ -54,7 +54,7 @@ pub fn open_events(delivery: &Delivery) -> Vec<EventId> {
         | Want::ReadPull { .. }
         | Want::ClosePull { .. }
         | Want::CreateChild { .. }
-        | Want::CallOffChild { .. }
+        | Want::CancelChild { .. }
         | Want::DispatchWorkflow { .. }
         | Want::AskProvider { .. }
         | Want::Tell { .. }

@@ -12,8 +12,8 @@ pub enum Closed {
     PartsClosed,
     /// Its issue was closed.
     IssueClosed,
-    /// The delivery that it is a part of was called off.
-    CalledOff,
+    /// The delivery that it is a part of was cancelled.
+    Cancelled,
     /// A person gave it up.
     Abandoned,
     /// Its change is merged, and a person gave up what was to follow.

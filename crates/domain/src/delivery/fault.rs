@@ -17,7 +17,7 @@ pub struct Failed {
 pub enum Fault {
     /// It was cancelled.
     Canceled,
-    /// Its job was called off.
+    /// Its job was cancelled.
     JobCanceled,
     /// Its session failed.
     SessionFailed,

@@ -91,7 +91,7 @@ pub enum JobEnd {
     Lost,
     /// Jules would not create its session.
     Refused(String),
-    /// It was called off.
+    /// It was cancelled.
     Canceled(String),
 }
 

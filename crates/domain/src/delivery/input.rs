@@ -29,7 +29,7 @@ pub enum Input {
     /// Whatever deploys or observes it was asked.
     Provider(Phase, ProviderReport),
     /// Its parent delivery was cancelled.
-    CalledOff(Actor),
+    Cancelled(Actor),
     /// Time has passed.
     Deadline,
 }
@@ -286,8 +286,8 @@ pub enum ChildState {
     Failed,
     /// It is closed.
     Closed,
-    /// It was called off with the delivery that it is a part of.
-    CalledOff,
+    /// It was cancelled with the delivery that it is a part of.
+    Cancelled,
     /// A person gave it up: it is waited for no longer.
     Abandoned,
 }
@@ -300,7 +300,7 @@ impl ChildState {
             Some(super::Closed::Finished | super::Closed::PartsClosed) => Self::Closed,
             // What it was to change is merged: nothing of it has to be made anew.
             Some(super::Closed::MergedOnly) => Self::Closed,
-            Some(super::Closed::IssueClosed | super::Closed::CalledOff) => Self::CalledOff,
+            Some(super::Closed::IssueClosed | super::Closed::Cancelled) => Self::Cancelled,
             Some(super::Closed::Abandoned) => Self::Abandoned,
             None if failed => Self::Failed,
             None => Self::Open,

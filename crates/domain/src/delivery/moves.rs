@@ -13,7 +13,7 @@ use super::{
 };
 use crate::ids::{CommitSha, JobId, RunId, SessionId};
 
-/// Number of jobs that are kept to be called off: each look calls off all of them.
+/// Number of jobs that are kept to be cancelled: each look cancels all of them.
 const LEFTOVERS_MAX: usize = 8;
 
 /// Longest error of a phase, in characters.
@@ -236,9 +236,9 @@ impl Moving<'_> {
     pub(super) fn close(&mut self, how: Closed, by: &Actor) {
         let (status, note) = match how {
             Closed::IssueClosed => (RunResult::Failed, "the issue was closed"),
-            Closed::CalledOff => (
+            Closed::Cancelled => (
                 RunResult::Failed,
-                "the delivery it is a part of was called off",
+                "the delivery it is a part of was cancelled",
             ),
             Closed::Abandoned => (RunResult::Failed, "it was given up"),
             Closed::MergedOnly => (RunResult::Failed, "what follows the merge was given up"),

@@ -18,7 +18,7 @@ impl Delivery {
 fn is_over(child: &Child) -> bool {
     match child.state {
         ChildState::Closed | ChildState::Abandoned => true,
-        ChildState::Open | ChildState::Failed | ChildState::CalledOff => false,
+        ChildState::Open | ChildState::Failed | ChildState::Cancelled => false,
     }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn follow(moving: &mut Moving<'_>) -> bool {
         return true;
     }
     // It was tried again after it had been cancelled with its parts.
-    renew(moving, ChildState::CalledOff)
+    renew(moving, ChildState::Cancelled)
 }
 
 /// Where every part was given up, a retry wants them after all.

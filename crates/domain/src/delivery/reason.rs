@@ -134,7 +134,7 @@ fn part(child: &Child) -> Option<Reason> {
     let (code, what) = match child.state {
         ChildState::Open | ChildState::Closed => return None,
         ChildState::Failed => ("part_failed", "failed"),
-        ChildState::CalledOff => ("part_called_off", "was called off with it"),
+        ChildState::Cancelled => ("part_cancelled", "was cancelled with it"),
         ChildState::Abandoned => ("part_abandoned", "was given up"),
     };
     let sentence = format!("Its part {} {what}: {}", child.id, child.summary);
@@ -198,7 +198,7 @@ fn planning(delivery: &Delivery) -> Reason {
         let open = delivery.children.iter();
         let open = open.filter(|child| match child.state {
             ChildState::Open | ChildState::Failed => true,
-            ChildState::Closed | ChildState::CalledOff | ChildState::Abandoned => false,
+            ChildState::Closed | ChildState::Cancelled | ChildState::Abandoned => false,
         });
         let (open, all) = (open.count(), delivery.children.len());
         let sentence = format!("It was split into {all} parts, {open} of them open.");
@@ -263,7 +263,7 @@ fn closed(delivery: &Delivery) -> Reason {
         Some(Closed::Finished) | None => "It is closed: it came to its end.",
         Some(Closed::PartsClosed) => "It is closed, since all its parts are.",
         Some(Closed::IssueClosed) => "It is closed, since its issue was closed.",
-        Some(Closed::CalledOff) => "It is closed, since what it is a part of was called off.",
+        Some(Closed::Cancelled) => "It is closed, since what it is a part of was cancelled.",
         Some(Closed::Abandoned) => "It is closed, since a person gave it up.",
         Some(Closed::MergedOnly) => {
             "It is closed: its change is merged, and a person gave up what was to follow."

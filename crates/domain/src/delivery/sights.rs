@@ -25,7 +25,7 @@ pub(super) fn see(moving: &mut Moving<'_>, input: &Input) {
         Input::Child(id, state) => child(moving, id, *state),
         Input::Review(sight) => moving.done_by(&sight.job, sight.session.as_ref()),
         Input::Command(_) | Input::Provider(..) => {}
-        Input::CalledOff(_) | Input::Deadline => {}
+        Input::Cancelled(_) | Input::Deadline => {}
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &Input) {
         }
         Input::Issue(_) => issue_closed(moving, None),
         Input::Job(_, read_at) => issue_closed(moving, *read_at),
-        Input::CalledOff(by) => moving.close(super::Closed::CalledOff, by),
+        Input::Cancelled(by) => moving.close(super::Closed::Cancelled, by),
         Input::Child(..) | Input::Command(_) | Input::Deadline => {}
     }
 }

@@ -69,7 +69,7 @@ pub enum Want {
         /// What identifies the message.
         cause: String,
     },
-    /// The job is to be called off.
+    /// The job is to be cancelled.
     CancelJob {
         /// The job.
         job: JobId,
@@ -130,8 +130,8 @@ pub enum Want {
         /// The part.
         child: Box<Child>,
     },
-    /// A part is to be called off.
-    CallOffChild {
+    /// A part is to be cancelled.
+    CancelChild {
         /// The part.
         id: DeliveryId,
         /// In whose name.

@@ -13,7 +13,7 @@ use crate::ids::{CommitSha, DeliveryId, JobId, PullRef};
 /// What a delivery wants now.
 pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     let mut wants = Vec::new();
-    if let Some(by) = called_off(delivery) {
+    if let Some(by) = cancelled(delivery) {
         // A review or a merge that is cancelled keeps the finished session: a retry goes on with it.
         if delivery.is_terminal() || delivery.phase <= Phase::Implement {
             wants.extend(cancel_job(delivery, sight, &by));
@@ -45,10 +45,10 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
 }
 
 /// Who cancelled it, if it was cancelled.
-fn called_off(delivery: &Delivery) -> Option<Actor> {
+fn cancelled(delivery: &Delivery) -> Option<Actor> {
     let is_closed = matches!(
         delivery.closed,
-        Some(Closed::IssueClosed | Closed::CalledOff | Closed::Abandoned)
+        Some(Closed::IssueClosed | Closed::Cancelled | Closed::Abandoned)
     );
     let canceled = delivery.error.as_ref();
     let is_canceled = canceled.is_some_and(|error| error.code == Fault::Canceled);
@@ -77,7 +77,7 @@ fn cancel_job(delivery: &Delivery, sight: &Sight, by: &Actor) -> Option<Want> {
 
 /// Jobs that the delivery does not need any more.
 fn cancel_leftovers(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
-    let by = called_off(delivery).unwrap_or(Actor::System);
+    let by = cancelled(delivery).unwrap_or(Actor::System);
     let cancel = |job: &JobId| Want::CancelJob {
         job: job.clone(),
         by: by.clone(),
@@ -270,7 +270,7 @@ fn call_off_children(delivery: &Delivery, sight: &Sight, by: &Actor) -> Vec<Want
     let open = all.filter(|child| {
         child.state != ChildState::Closed && sight.children_open.contains(&child.id)
     });
-    let call_off = |child: &Child| Want::CallOffChild {
+    let call_off = |child: &Child| Want::CancelChild {
         id: child.id.clone(),
         by: by.clone(),
     };

@@ -300,7 +300,7 @@ codes! {
         "nothing is written to Jules or GitHub, so nothing is begun, answered or merged",
         "start `gaffer up --data FOLDER` again without `--observe-only`";
     DeadWakes, "dead_wakes", Warning,
-        "wakes were given up after all their tries, so an agent missed something",
+        "wakes were given up after all their attempts, so an agent missed something",
         "mend the agent's receiver, and send it once more with `gaffer wake replay --since 7d`";
     DeadLetters, "dead_letters", Warning,
         "messages were set aside because they could not be handled; what they named is looked at again by its own due time",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ArtefactId, DeliveryId, JobId, PipelineId, RepoName, digest};
+use super::{ArtefactId, DeliveryId, JobId, PipelineId, RepoName, StreamName, digest};
 
 /// What an id of a file is written with.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
@@ -21,6 +21,22 @@ impl JobId {
     /// The id of a job that a run asks for: the same decision made twice asks for the same job.
     pub fn of_pipeline(pipeline: &PipelineId, purpose: &str, at: jiff::Timestamp) -> Self {
         Self::asked_by(pipeline.as_str(), purpose, at)
+    }
+}
+
+impl StreamName {
+    /// The stream that every repository has: the flat exchange.
+    pub const GENERIC: &str = "generic";
+
+    /// Whether it is the stream that every repository has.
+    pub fn is_generic(&self) -> bool {
+        self.0 == Self::GENERIC
+    }
+}
+
+impl Default for StreamName {
+    fn default() -> Self {
+        Self(Self::GENERIC.to_owned())
     }
 }
 

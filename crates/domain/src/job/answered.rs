@@ -35,7 +35,7 @@ impl Order {
             Self::Approve => "plan approved",
             Self::Merge => "merge approved",
             Self::Retry => "tried again",
-            Self::Cancel => "called off",
+            Self::Cancel => "cancelled",
         }
     }
 

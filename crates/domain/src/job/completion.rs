@@ -219,8 +219,12 @@ pub(super) fn rests_since(watch: &Watch) -> Option<Timestamp> {
     }
 }
 
-/// Whether the session finished without a pull request and got no message for a long time.
+/// Whether the session finished without a pull request, and got no message for a long time or was archived.
 pub(super) fn is_left_alone(watch: &Watch, context: &Context<'_>) -> bool {
     let long = |since| context.now.duration_since(since) >= context.timing.watch_completed;
-    watch.pull.is_none() && rests_since(watch).is_some_and(long)
+    // A session that was archived after its end is done with, unless it was written to since.
+    let is_silent =
+        watch.unconfirmed_since.is_none() && watch.log.user_at <= watch.announced.completed_after;
+    let is_over = |since| (context.snapshot.view.archived && is_silent) || long(since);
+    watch.pull.is_none() && rests_since(watch).is_some_and(is_over)
 }

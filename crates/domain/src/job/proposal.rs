@@ -153,7 +153,7 @@ fn unbranched(job: &Job, sha: &CommitSha) -> Option<Action> {
     })
 }
 
-/// What Gaffer opened for a job that is called off is closed. A branch goes even if nothing was opened from it yet.
+/// What Gaffer opened for a job that is cancelled is closed. A branch goes even if nothing was opened from it yet.
 pub(super) fn taken_back(job: &Job) -> Vec<Action> {
     match &job.phase {
         Phase::Proposed {

@@ -79,7 +79,7 @@ fn ended(how: &EndReason) -> String {
     match how {
         EndReason::Failed { reason } => format!("It failed: {reason}"),
         EndReason::Refused { reason } => format!("It was refused: {reason}"),
-        EndReason::Cancelled { by } => format!("It was called off by {by}."),
+        EndReason::Cancelled { by } => format!("It was cancelled by {by}."),
         EndReason::Left => "Its delivery came to its end.".to_owned(),
         EndReason::Woven { into } => format!("It was merged as part of {into}."),
         EndReason::PullClosed => "Its pull request was closed without being merged.".to_owned(),

@@ -195,6 +195,8 @@ pub(super) struct Story {
     pub(super) pulls: Vec<PullRef>,
     /// The visible part of the session's log.
     pub(super) log: Vec<Activity>,
+    /// Whether the session is archived.
+    pub(super) archived: bool,
     /// When the session entered its state, if Jules says.
     pub(super) updated: Option<i64>,
     /// All events so far.
@@ -218,6 +220,7 @@ impl Story {
             timing: Timing::default(),
             pulls: Vec::new(),
             log: Vec::new(),
+            archived: false,
             updated: None,
             events: Vec::new(),
             amended: Vec::new(),
@@ -245,6 +248,7 @@ impl Story {
     fn see(&mut self, second: i64, state: &str, activities: Option<Vec<Activity>>) -> Vec<String> {
         let mut view = view(SESSION, state);
         view.pulls.clone_from(&self.pulls);
+        view.archived = self.archived;
         view.updated_at = self.updated.map(at);
         self.decide(
             second,

@@ -330,6 +330,11 @@ impl Reason {
         }
     }
 
+    /// Whether it is a pause: writing is switched off, and goes on once a person ends that.
+    pub fn is_pause(&self) -> bool {
+        matches!(self, Self::Paused | Self::ObserveOnly)
+    }
+
     /// Whether a head stays green in spite of it: it says nothing about the head, only whether and when Gaffer may merge.
     pub(crate) fn leaves_green(&self) -> bool {
         match self {

@@ -302,6 +302,34 @@ fn conflicts() {
 }
 
 #[test]
+fn a_merge_is_held_where_nothing_but_a_pause_wants_a_person() {
+    let held = |change: &dyn Fn(&mut Case)| {
+        let mut case = Case::green();
+        change(&mut case);
+        case.judge().is_held()
+    };
+    let paused = |case: &mut Case| case.standing.hold = Some(Hold::Paused);
+    assert!(held(&paused));
+    assert!(held(&|case| case.standing.hold = Some(Hold::ObserveOnly)));
+    assert!(held(&|case| {
+        paused(case);
+        case.facts.mergeable = unknown();
+    }));
+    assert!(!held(&|_| {}));
+    assert!(!held(&|case| case.facts.mergeable = unknown()));
+    for change in [
+        |case: &mut Case| case.facts.mergeable = Fact::Known(false),
+        |case: &mut Case| case.facts.state = PullState::Closed,
+    ] {
+        assert!(!held(&change));
+        assert!(!held(&|case| {
+            paused(case);
+            change(case);
+        }));
+    }
+}
+
+#[test]
 fn reviews() {
     use ReviewVerdict::{Approved, ChangesRequested, Comment, Dismissed};
     let reviews = |need, reviews: &[Review]| {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{MockTag, StepKind};
-use crate::ids::RoleName;
+use crate::ids::{RoleName, StreamName};
 use crate::layer::{Cast, InvalidLayer, Layer};
 
 /// Longest path of a requirement, or name of a task, in what a run is asked to do, in characters.
@@ -21,6 +21,9 @@ pub struct PipelineAsk {
     /// The only role that runs, in a layer of roles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleName>,
+    /// The only stream that is worked in; without one all are, or with a role that of every repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamName>,
     /// The only requirement that is worked on, by its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
@@ -30,6 +33,9 @@ pub struct PipelineAsk {
     /// The trial run that it is, or that it removes: no session runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mock: Option<MockTag>,
+    /// Whether the files of the requirement stay after the merge.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub keep_files: bool,
 }
 
 /// Why what a run is asked to do does not go together.
@@ -38,12 +44,18 @@ pub enum OddAsk {
     /// The layer is one agent.
     #[error("the {0} has no roles: leave the role out")]
     Role(Layer),
+    /// The layer works in no stream, or in that of its requirement.
+    #[error("the {0} is told no stream: leave it out")]
+    Stream(Layer),
     /// The layer works on no requirement.
     #[error("the {0} works on no requirement: leave it out")]
     Requirement(Layer),
     /// It would otherwise depend on the settings which requirements are implemented.
     #[error("the implementer works on one requirement: name its file")]
     NoRequirement,
+    /// Only what is implemented leaves files behind.
+    #[error("the {0} implements nothing, so no files go after it: leave it out")]
+    KeepFiles(Layer),
 }
 
 impl PipelineAsk {
@@ -57,6 +69,13 @@ impl PipelineAsk {
         };
         if self.role.is_some() && layer.cast() == Cast::Single {
             return Err(OddAsk::Role(layer));
+        }
+        let has_streams = matches!(layer, Layer::Observers | Layer::Decider);
+        if self.stream.is_some() && !has_streams {
+            return Err(OddAsk::Stream(layer));
+        }
+        if self.keep_files && layer != Layer::Implementer {
+            return Err(OddAsk::KeepFiles(layer));
         }
         match (layer, &self.requirement) {
             (Layer::Implementer, None) => Err(OddAsk::NoRequirement),
@@ -192,6 +211,38 @@ mod tests {
         assert_eq!(file, Err(OddAsk::Requirement(Layer::Decider)));
         let none = ask(Layer::Implementer, None, None);
         assert_eq!(none, Err(OddAsk::NoRequirement));
+    }
+
+    #[test]
+    fn only_observers_and_deciders_are_told_a_stream() {
+        for layer in Layer::ALL {
+            let ask = PipelineAsk {
+                layer: Some(layer),
+                stream: Some("backend".parse().unwrap()),
+                requirement: (layer == Layer::Implementer).then(|| "x.yml".to_owned()),
+                ..PipelineAsk::default()
+            };
+            let is_told = [Layer::Observers, Layer::Decider].contains(&layer);
+            let expected = if is_told {
+                Ok(())
+            } else {
+                Err(OddAsk::Stream(layer))
+            };
+            assert_eq!(ask.check(), expected);
+        }
+    }
+
+    #[test]
+    fn only_an_implementer_may_keep_files() {
+        let ask = |layer| PipelineAsk {
+            layer: Some(layer),
+            requirement: Some("x.yml".to_owned()),
+            keep_files: true,
+            ..PipelineAsk::default()
+        };
+        assert_eq!(ask(Layer::Implementer).check(), Ok(()));
+        let planner = ask(Layer::Planner).check();
+        assert_eq!(planner, Err(OddAsk::KeepFiles(Layer::Planner)));
     }
 
     #[test]

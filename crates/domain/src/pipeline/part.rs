@@ -4,7 +4,9 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::{MockTag, RequirementRef, TreeShas};
-use crate::ids::{ArtefactId, CommitSha, PersonaName, PipelineId, RoleName, SprintNumber};
+use crate::ids::{
+    ArtefactId, CommitSha, PersonaName, PipelineId, RoleName, SprintNumber, StreamName,
+};
 use crate::layer::Layer;
 
 /// What a job does for a pipeline.
@@ -51,6 +53,9 @@ pub struct Agent {
     /// Its role, in a layer of roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleName>,
+    /// The stream that it works in.
+    #[serde(default, skip_serializing_if = "StreamName::is_generic")]
+    pub stream: StreamName,
     /// The file of its requirement, for a planner or an implementer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,

@@ -10,6 +10,9 @@ use crate::redact::presentable;
 /// How many deliveries a requirement may have, one after the other.
 const REQUIREMENT_ATTEMPTS_MAX: u32 = 3;
 
+/// Why a requirement whose files a person has removed was not implemented.
+const REMOVED: &str = "a person has its files removed";
+
 /// Longest reason of a failure, in characters.
 const REASON_CHARS_MAX: usize = 300;
 
@@ -117,6 +120,9 @@ pub enum DeliveryOutcome {
 }
 
 impl RequirementState {
+    /// The words of states in which nothing more happens by itself ([`Requirement::is_over`]).
+    pub const ENDED: [&str; 3] = ["merged", "tidied", "failed"];
+
     /// One word for lists.
     pub fn word(&self) -> &'static str {
         match self {
@@ -303,6 +309,36 @@ impl Requirement {
             },
             now,
         )
+    }
+
+    /// The same once a person has its files removed, by a pull request of this job.
+    ///
+    /// # Errors
+    /// While it is being implemented, or another job removes them.
+    pub fn removed(&self, job: &JobId, now: Timestamp) -> Result<Self, NotNow> {
+        let id = &self.reference.id;
+        let refused = |code, why: &str| Err(NotNow::new(code, format!("requirement {id} {why}")));
+        match &self.state {
+            RequirementState::Planning { .. }
+            | RequirementState::Ready
+            | RequirementState::Failed { .. } => {
+                let reason = REMOVED.to_owned();
+                Ok(self.with(RequirementState::Failed { reason }, now))
+            }
+            RequirementState::Implementing { delivery } => {
+                let why = format!("is being implemented: cancel delivery {delivery} first");
+                refused("taken", &why)
+            }
+            RequirementState::Merged { delivery } => {
+                let (delivery, job) = (delivery.clone(), job.clone());
+                Ok(self.with(RequirementState::Tidying { delivery, job }, now))
+            }
+            RequirementState::Tidying { job: other, .. } if other != job => {
+                let why = format!("has its files removed by job {other} already");
+                refused("tidying", &why)
+            }
+            RequirementState::Tidying { .. } | RequirementState::Tidied { .. } => Ok(self.clone()),
+        }
     }
 
     /// Whether nothing more happens to it by itself.

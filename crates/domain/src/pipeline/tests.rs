@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 use crate::facts::fixture::at;
+use crate::ids::DeliveryId;
 
 fn job(number: u32) -> JobId {
     format!("01j000000000000000000000{number:02}")
@@ -34,6 +35,7 @@ fn pipeline(exchange: Exchange, kinds: &[StepKind]) -> Pipeline {
 fn member(number: u32) -> Member {
     Member {
         role: None,
+        stream: StreamName::default(),
         requirement: None,
         job: job(number),
         state: MemberState::Working,
@@ -314,6 +316,34 @@ fn a_requirement_goes_from_its_planner_to_the_removal_of_its_files() {
 }
 
 #[test]
+fn the_words_of_ended_states_are_those_of_requirements_that_are_over() {
+    let delivery: DeliveryId = "0123456789ab".parse().unwrap();
+    let mut ended = Vec::new();
+    for state in [
+        RequirementState::Planning { job: job(1) },
+        RequirementState::Ready,
+        RequirementState::Implementing {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Tidying {
+            delivery: delivery.clone(),
+            job: job(2),
+        },
+        RequirementState::Merged {
+            delivery: delivery.clone(),
+        },
+        RequirementState::Tidied { delivery },
+        RequirementState::Failed {
+            reason: "no disk".to_owned(),
+        },
+    ] {
+        let word = state.word();
+        ended.extend(requirement(state).is_over().then_some(word));
+    }
+    assert_eq!(ended, RequirementState::ENDED);
+}
+
+#[test]
 fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
     let no = DeliveryOutcome::NotMerged {
         reason: "it was closed".to_owned(),
@@ -331,4 +361,24 @@ fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
     assert_eq!(deliveries.len(), 3);
     let refused = requirement.start(false, at(3)).unwrap_err();
     assert_eq!(refused.code, "attempts_used_up");
+}
+
+#[test]
+fn a_requirement_that_a_person_removes_is_not_implemented() {
+    let ready = requirement(RequirementState::Ready);
+    let removed = ready.removed(&job(1), at(1)).unwrap();
+    let reason = removed.state.reason().unwrap();
+    assert_eq!(reason, "a person has its files removed");
+    assert_eq!(removed.removed(&job(1), at(2)), Ok(removed));
+    let begun = ready.start(true, at(1)).unwrap();
+    assert_eq!(begun.removed(&job(1), at(2)).unwrap_err().code, "taken");
+    let merged = begun.delivered(&DeliveryOutcome::Merged, at(3));
+    let tidying = merged.removed(&job(1), at(4)).unwrap();
+    assert_eq!(tidying.state.job(), Some(&job(1)));
+    assert_eq!(tidying.removed(&job(1), at(5)), Ok(tidying.clone()));
+    let other = tidying.removed(&job(2), at(5)).unwrap_err();
+    assert_eq!(other.code, "tidying");
+    let tidied = tidying.tidied(true, at(6));
+    assert_eq!(tidied.state.word(), "tidied");
+    assert_eq!(tidied.removed(&job(2), at(7)), Ok(tidied));
 }

@@ -1,7 +1,7 @@
 //! `delivery::apply` over random histories of one delivery.
 
 use super::*;
-use crate::delivery::tests::{command, job, new_delivery, pull_ref};
+use crate::delivery::tests::{World, command, job, new_delivery, pull_ref};
 use crate::delivery::{
     Act, Actor, Checkpoints, CheckpointsBy, Checks, ChildState, Closed, CommandKind, Delivery,
     Endpoint, Executor, Input, IssueSight, IssueState, JobEnd, Observe, Part, Phase, PlanBy,
@@ -12,12 +12,12 @@ use crate::delivery::{
 
 mod happenings;
 
-use happenings::{Happening, happening, rules};
+use happenings::{Happening, after_the_last_round, happening, rules};
 
 /// What comes in when something happens now.
 fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -> Input {
     match happening {
-        Happening::Ordered(by, act) => command(&format!("c{n}"), by.clone(), act.clone()),
+        Happening::Ordered(by, act) => command(&format!("happening {n}"), by.clone(), act.clone()),
         Happening::Job(work, has_pull, elsewhere) => {
             let mut seen = job(delivery, work.clone(), has_pull.then(pull_ref));
             if let Input::Job(sight, _) = &mut seen {
@@ -57,7 +57,7 @@ fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -
             Input::Child(id, *state)
         }
         Happening::Provider(phase, report) => Input::Provider(*phase, report.clone()),
-        Happening::CalledOff => Input::CalledOff(Actor::person("kim")),
+        Happening::Cancelled => Input::Cancelled(Actor::person("kim")),
         Happening::Deadline => Input::Deadline,
     }
 }
@@ -88,19 +88,36 @@ fn check_spans(before: &Delivery, after: &Delivery) {
     }
 }
 
-/// Whether a reviewer may send a change back by it, however often that happened before.
-fn sends_back(input: &Input) -> bool {
+/// Whether a person sends a change back by it, which no number of rounds limits.
+fn is_sent_back_by_person(input: &Input) -> bool {
     let Input::Command(command) = input else {
         return false;
     };
-    matches!(command.act, Act::Verdict(_) | Act::Reject { .. })
+    let sends_back = match &command.act {
+        Act::Verdict(review) => review.verdict == Judged::NotPass,
+        Act::Retry { reason } => reason.is_some(),
+        Act::Start
+        | Act::Approve { .. }
+        | Act::Reject { .. }
+        | Act::Cancel
+        | Act::Plan { .. }
+        | Act::Split { .. }
+        | Act::Merge { .. }
+        | Act::Edit(_)
+        | Act::Collect { .. }
+        | Act::Analyse { .. } => false,
+    };
+    sends_back && command.by.is_person()
 }
 
-/// The counters that limit loops do, and at most one run is under way. Only a reviewer's own word goes beyond them.
+/// The counters that limit loops do, and at most one run is under way. A round begins at a time, and beyond the allowed
+/// ones only by a person's word.
 fn check_bounds(before: &Delivery, after: &Delivery, (rules, input): (&Rules, &Input)) {
-    let limit = rules.review_rounds.max(before.review_round);
-    assert!(after.review_round <= limit + u32::from(sends_back(input)));
-    assert!(after.review_round >= before.review_round && after.attempt >= before.attempt);
+    let begins = after.review_round != before.review_round;
+    assert!(!begins || after.review_round == before.review_round + 1);
+    let is_beyond = begins && after.review_round > rules.review_rounds;
+    assert!(!is_beyond || is_sent_back_by_person(input), "{input:?}");
+    assert!(after.attempt >= before.attempt);
     assert!(after.attempt <= before.attempt + 1);
     let running = after
         .runs
@@ -182,6 +199,70 @@ fn is_empty(text: &Act) -> bool {
     }
 }
 
+/// What happens one after the other, each with the seconds before it.
+type Story = Vec<(Happening, i64)>;
+
+/// Plays a story from a delivery on, and checks each decision.
+fn play(mut delivery: Delivery, rules: &Rules, story: Story) -> Result<Delivery, TestCaseError> {
+    let mut now = delivery.updated_at;
+    for (n, (happening, seconds)) in story.into_iter().enumerate() {
+        now = crate::when::plus(now, SignedDuration::from_secs(seconds));
+        let input = input(&delivery, &happening, n, now);
+        let decided = apply(&delivery, &input, now, rules);
+        if let Happening::Ordered(by, act) = &happening {
+            let listed = legal(&delivery, by, rules);
+            let is_listed = listed.contains(&act.kind());
+            if let Err(refused) = &decided {
+                prop_assert_eq!(&refused.legal, &listed);
+                let is_odd =
+                    is_empty(act) || ["head_moved", "rounds_used_up"].contains(&refused.code);
+                prop_assert!(!is_listed || is_odd, "{:?}", refused);
+            } else {
+                prop_assert!(is_listed);
+            }
+        }
+        let Ok(step) = decided else {
+            continue;
+        };
+        let after = step.aggregate;
+        prop_assert!(after.version >= delivery.version);
+        prop_assert_eq!(after.version > delivery.version, after != delivery);
+        let again = apply(&after, &input, now, rules).unwrap();
+        prop_assert_eq!(&again.aggregate, &after);
+        check_terminal(&delivery, &after);
+        check_spans(&delivery, &after);
+        check_bounds(&delivery, &after, (rules, &input));
+        check_moves(&delivery, &after, &input);
+        check_gate(&after);
+        prop_assert_eq!(step.due, due(&after, now));
+        prop_assert!(after.is_terminal() || step.due.is_some_and(|due| due > now));
+        let seen = Sight {
+            job: after.seen.job.clone(),
+            issue_open: true,
+            ..Sight::default()
+        };
+        prop_assert!(wants(&after, &seen).len() <= 8);
+        if after.run_status == RunStatus::Failed && after.phase != Phase::Close {
+            let may = legal(&after, &Actor::person("kim"), rules);
+            prop_assert!(may.contains(&CommandKind::Retry));
+        }
+        delivery = after;
+    }
+    Ok(delivery)
+}
+
+/// A delivery whose review sends nothing back any more, and did not pass head `a`.
+fn used_up() -> World {
+    let mut world = World::in_review(Rules {
+        review_rounds: 0,
+        ..crate::delivery::tests::rules(&[Phase::Review], "verify", ReviewBy::Agent)
+    });
+    let not_pass = crate::delivery::tests::verdict(Judged::NotPass, 'a');
+    let answer = world.orders(Actor::agent("zai"), not_pass);
+    assert_eq!(answer, Ok("review/failed".to_owned()));
+    world
+}
+
 proptest! {
     #![proptest_config(cases(600))]
 
@@ -191,48 +272,9 @@ proptest! {
         rules in rules(),
         can_be_woken in any::<bool>(),
     ) {
-        let mut now = at(0);
         let rules = rules.with_agent(can_be_woken).into_owned();
-        let mut delivery = create(&new_delivery(), &rules, now).unwrap().aggregate;
-        for (n, (happening, seconds)) in story.into_iter().enumerate() {
-            now = crate::when::plus(now, SignedDuration::from_secs(seconds));
-            let input = input(&delivery, &happening, n, now);
-            let decided = apply(&delivery, &input, now, &rules);
-            if let Happening::Ordered(by, act) = &happening {
-                let listed = legal(&delivery, by, &rules);
-                let is_listed = listed.contains(&act.kind());
-                if let Err(refused) = &decided {
-                    prop_assert_eq!(&refused.legal, &listed);
-                    let is_odd = is_empty(act) || refused.code == "head_moved";
-                    prop_assert!(!is_listed || is_odd, "{:?}", refused);
-                } else {
-                    prop_assert!(is_listed);
-                }
-            }
-            let Ok(step) = decided else {
-                continue;
-            };
-            let after = step.aggregate;
-            prop_assert!(after.version >= delivery.version);
-            prop_assert_eq!(after.version > delivery.version, after != delivery);
-            let again = apply(&after, &input, now, &rules).unwrap();
-            prop_assert_eq!(&again.aggregate, &after);
-            check_terminal(&delivery, &after);
-            check_spans(&delivery, &after);
-            check_bounds(&delivery, &after, (&rules, &input));
-            check_moves(&delivery, &after, &input);
-            check_gate(&after);
-            prop_assert_eq!(step.due, due(&after, now));
-            prop_assert!(after.is_terminal() || step.due.is_some_and(|due| due > now));
-            let seen = Sight { job: after.seen.job.clone(), issue_open: true, ..Sight::default() };
-            let wanted = wants(&after, &seen);
-            prop_assert!(wanted.len() <= 8);
-            if after.run_status == RunStatus::Failed && after.phase != Phase::Close {
-                let may = legal(&after, &Actor::person("kim"), &rules);
-                prop_assert!(may.contains(&CommandKind::Retry));
-            }
-            delivery = after;
-        }
+        let delivery = create(&new_delivery(), &rules, at(0)).unwrap().aggregate;
+        let delivery = play(delivery, &rules, story)?;
         if delivery.closed == Some(Closed::Finished) && delivery.endpoint.merges() {
             let end = delivery.seen.pull.as_ref().and_then(|pull| pull.end.clone());
             let is_merged = matches!(end, Some(PullEnd::Merged { .. }));
@@ -240,5 +282,14 @@ proptest! {
         }
         let text = serde_json::to_string(&delivery).unwrap();
         prop_assert_eq!(serde_json::from_str::<Delivery>(&text).unwrap(), delivery);
+    }
+
+    /// Here every order that sends it back once more is a person's.
+    #[test]
+    fn deliveries_whose_rounds_are_used_up(
+        story in proptest::collection::vec((after_the_last_round(), 0i64..400), 1..12),
+    ) {
+        let world = used_up();
+        play(world.delivery, &world.rules, story)?;
     }
 }

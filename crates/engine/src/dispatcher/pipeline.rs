@@ -1,6 +1,7 @@
 //! A run of a pipeline: plans its next step, asks for the jobs of the present one, and reads how they are.
 
 mod asked;
+mod cleaning;
 mod members;
 mod planning;
 mod prompts;
@@ -12,7 +13,7 @@ mod schedule;
 mod trees;
 mod trials;
 
-use domain::ids::{JobId, PipelineId};
+use domain::ids::{JobId, PipelineId, StreamName};
 use domain::pipeline::{self, Input, Member, MemberState, Pipeline, PipelineStep, StepState};
 use domain::policy::Source;
 
@@ -135,7 +136,7 @@ impl Dispatcher {
         Ok(Input::Seen(sights))
     }
 
-    /// Cancels the jobs of a run that was called off.
+    /// Cancels the jobs of a run that was cancelled.
     async fn end_jobs(&self, pipeline: &Pipeline) -> Result<(), Error> {
         let members = pipeline.steps.iter().flat_map(|step| &step.members);
         let open = |member: &&Member| !member.state.is_over();
@@ -176,6 +177,7 @@ fn named(pipeline: &Pipeline) -> String {
 fn at_work(job: JobId) -> Member {
     Member {
         role: None,
+        stream: StreamName::default(),
         requirement: None,
         job,
         state: MemberState::Working,

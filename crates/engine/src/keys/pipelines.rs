@@ -1,6 +1,7 @@
 //! Where runs of pipelines and their requirements are stored.
 
 use domain::ids::{ArtefactId, PipelineId, RepoName};
+use domain::pipeline::RequirementState;
 use jiff::Timestamp;
 
 use super::{META, key, stamp};
@@ -58,9 +59,21 @@ pub fn requirement(repo: &RepoName, id: &ArtefactId) -> Key {
     key(requirement_pk(repo, id), META)
 }
 
-/// The list of a repository's requirements.
-pub fn requirements_of(repo: &RepoName) -> String {
+/// The list of a repository's requirements to which something may still happen by itself.
+pub fn open_requirements(repo: &RepoName) -> String {
     format!("requirements:{}", repo.key())
+}
+
+/// The list of a repository's requirements that are over in a state: those are counted without being read.
+pub fn ended_requirements(repo: &RepoName, state: &str) -> String {
+    format!("requirements:{}:{state}", repo.key())
+}
+
+/// The lists that together have all of a repository's requirements.
+pub fn requirements_of(repo: &RepoName) -> Vec<String> {
+    let ended = RequirementState::ENDED.iter();
+    let ended = ended.map(|state| ended_requirements(repo, state));
+    ended.chain([open_requirements(repo)]).collect()
 }
 
 /// The repository and the id in a requirement's partition.

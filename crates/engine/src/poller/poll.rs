@@ -35,7 +35,7 @@ pub(super) struct PollData {
     /// Deadline for beginning a read; the remaining sessions are skipped. `None` for a poll without a limit.
     pub(super) until: Option<Timestamp>,
     /// The account's, with when it was swept.
-    pub(super) tally: PollCounters,
+    pub(super) counters: PollCounters,
     /// Number of requests to Jules; a log counts as one, whatever its number of pages.
     pub(super) asked: u64,
     pub(super) rules: BTreeMap<RepoName, Arc<Source>>,
@@ -59,11 +59,12 @@ impl Poller {
             weight: account.list.clone(),
             passed_over: account.passed_over.clone(),
             until: Some(until),
-            tally: account.counters.clone(),
+            counters: account.counters.clone(),
             ..PollData::default()
         };
         let looked = self.look_at_all(account, &jobs, &mut gathered).await;
-        let (passed_over, asked, tally) = (gathered.passed_over, gathered.asked, gathered.tally);
+        let (passed_over, asked, counters) =
+            (gathered.passed_over, gathered.asked, gathered.counters);
         let mut outcome = match looked {
             Ok(()) => Poll::Answered {
                 // An idle account is checked again: something may have begun during the poll.
@@ -88,7 +89,7 @@ impl Poller {
         };
         let learned = Account {
             passed_over,
-            counters: tally,
+            counters,
             budget: budget.with(asked, self.backend.now()),
             ..account.clone()
         };
@@ -160,7 +161,7 @@ impl Poller {
         gathered.resting = self.resting(account, jobs, gathered).await?;
         let wanted: BTreeSet<SessionId> = &watched - &gathered.resting;
         let sweep = self.sweep(account, jobs);
-        gathered.tally = sweep.marked(&account.counters, (false, self.backend.now()));
+        gathered.counters = sweep.marked(&account.counters, (false, self.backend.now()));
         let listing = || cadence::read_mode(&account.list, wanted.len() as u64) == ReadMode::List;
         // A duplicate may appear after its job has ended, so a sweep needs no watched session.
         if sweep.lists || !wanted.is_empty() && listing() {
@@ -177,7 +178,7 @@ impl Poller {
         self.look_at_each(account, jobs, gathered).await?;
         if sweep.links {
             self.remind_of_pulls(jobs).await?;
-            gathered.tally = sweep.marked(&account.counters, (true, self.backend.now()));
+            gathered.counters = sweep.marked(&account.counters, (true, self.backend.now()));
         }
         if watched.is_empty() && !sweep.lists {
             // Nothing to watch: the key is still proved to work, with the smallest question there is.

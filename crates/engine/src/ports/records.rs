@@ -120,18 +120,29 @@ impl PageToken {
     ///
     /// The form is the same in every store, so a caller that knows a record's place needs no token from the store.
     pub fn after(sort: &str, key: &Key) -> Self {
-        Self(serde_json::json!([sort, key.pk, key.sk]).to_string())
+        Self::of_parts([sort, &key.pk, &key.sk])
     }
 
-    /// The place after which it continues. Tokens may come back from outside, so a foreign one is refused and never
-    /// guessed at.
+    /// The place after which it continues.
     pub fn place(&self) -> Result<(String, Key), RecordsError> {
-        let place = serde_json::from_str::<[String; 3]>(&self.0);
-        let [sort, pk, sk] = place.map_err(|_| RecordsError::Unavailable {
+        let [sort, pk, sk] = self.parts()?;
+        Ok((sort, Key { pk, sk }))
+    }
+
+    /// Continues after what these texts name, in a store's own order.
+    pub fn of_parts<const PARTS: usize>(parts: [&str; PARTS]) -> Self {
+        Self(serde_json::json!(parts.as_slice()).to_string())
+    }
+
+    /// The texts of which it was made. Tokens may come back from outside, so a foreign one is refused and never guessed
+    /// at.
+    pub fn parts<const PARTS: usize>(&self) -> Result<[String; PARTS], RecordsError> {
+        let parts: Option<Vec<String>> = serde_json::from_str(&self.0).ok();
+        let parts = parts.and_then(|parts| parts.try_into().ok());
+        parts.ok_or_else(|| RecordsError::Unavailable {
             doing: "turning to the next page".to_owned(),
             message: "the page token is not from this listing; start again without one".to_owned(),
-        })?;
-        Ok((sort, Key { pk, sk }))
+        })
     }
 }
 

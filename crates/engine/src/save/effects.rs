@@ -76,7 +76,7 @@ impl Backend {
         unit.keep_due_row(key, found.due);
     }
 
-    /// Adds the start of an effect to a unit: of several hands, its version lets one win.
+    /// Adds the start of an effect to a unit: of several processes, its version lets one win.
     pub(crate) fn save_effect_start(
         &self,
         unit: &mut UnitOfWork,

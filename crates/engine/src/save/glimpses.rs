@@ -29,35 +29,31 @@ impl Backend {
         Ok(changes.then_some(delivery))
     }
 
-    /// The run, the requirement or the sprint that a job works for, if what it can see of the job changes.
+    /// The run and the requirement, or the sprint, that a job works for, if what they can see of the job changes.
     pub(super) async fn seen_by_part(
         &self,
         before: Option<&Job>,
         job: &Job,
-    ) -> Result<Option<Work>, Error> {
+    ) -> Result<Vec<Work>, Error> {
         let Some(part) = &job.part else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
-        if let PartWork::Sprint(part) = &part.work {
-            let sprint = Work::Sprint {
-                repo: job.repo.clone(),
-                number: part.sprint,
-            };
-            return Ok(self.seen_by_sprint(before, job).await?.then_some(sprint));
-        }
-        if before.map(pipeline::sight) == Some(pipeline::sight(job)) {
-            return Ok(None);
-        }
-        Ok(match (&part.pipeline, &part.work) {
-            (Some(id), _) => Some(Work::Pipeline { id: id.clone() }),
-            (None, PartWork::Proposal { requirement }) => {
-                requirement.clone().map(|id| Work::Requirement {
-                    repo: job.repo.clone(),
-                    id,
-                })
+        let repo = job.repo.clone();
+        let requirement = match &part.work {
+            PartWork::Sprint(part) => {
+                let number = part.sprint;
+                let changes = self.seen_by_sprint(before, job).await?;
+                return Ok(changes.then_some(Work::Sprint { repo, number }).into_iter().collect());
             }
-            (None, PartWork::Agent(_) | PartWork::Sprint(_)) => None,
-        })
+            PartWork::Proposal { requirement } => requirement.clone(),
+            PartWork::Agent(_) => None,
+        };
+        if before.map(pipeline::sight) == Some(pipeline::sight(job)) {
+            return Ok(Vec::new());
+        }
+        let requirement = requirement.map(|id| Work::Requirement { repo, id });
+        let run = part.pipeline.clone().map(|id| Work::Pipeline { id });
+        Ok(run.into_iter().chain(requirement).collect())
     }
 
     /// Whether what a sprint can see of a job changes.

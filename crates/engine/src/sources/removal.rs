@@ -115,9 +115,10 @@ impl Backend {
 
     /// A requirement whose delivery or whose last pull request is still to come.
     async fn requirement_under_way(&self, repo: &RepoName) -> Result<Option<SourceUse>, Error> {
-        let all: Vec<Versioned<Requirement>> = self.store.all(&keys::requirements_of(repo)).await?;
-        let mut all = all.into_iter().map(|found| found.value);
-        let found = all.find(|it| match it.state {
+        let list = keys::open_requirements(repo);
+        let open: Vec<Versioned<Requirement>> = self.store.all(&list).await?;
+        let mut open = open.into_iter().map(|found| found.value);
+        let found = open.find(|it| match it.state {
             RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => true,
             RequirementState::Planning { .. }
             | RequirementState::Ready

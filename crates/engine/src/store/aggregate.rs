@@ -177,8 +177,12 @@ impl Aggregate for Requirement {
     }
     fn list(&self) -> Option<ListKey> {
         let place = format!("{}:{}", keys::stamp(self.created_at), self.reference.id);
-        let list = keys::listed(keys::requirements_of(&self.repo), place)?;
-        let word = Some(self.state.word().to_owned());
+        let state = self.state.word();
+        if self.is_over() {
+            return keys::listed(keys::ended_requirements(&self.repo, state), place);
+        }
+        let list = keys::listed(keys::open_requirements(&self.repo), place)?;
+        let word = Some(state.to_owned());
         Some(ListKey { word, ..list })
     }
 }

@@ -352,12 +352,8 @@ fn deadlines(found: &mut WhySubject, job: &Job, watch: &Watch, timing: &Timing) 
         );
     }
     match &watch.attention {
-        Attention::Question { .. } | Attention::Plan { .. } => {
-            let is_turn = job::pending_answer(job).is_some_and(|asked| asked.until == Some(at));
-            if !is_turn {
-                found.then(at, "Gaffer reads it again.");
-            }
-        }
+        // Until when it is whose turn was said; what follows from a later reading depends on who answers.
+        Attention::Question { .. } | Attention::Plan { .. } => {}
         Attention::Expecting { .. } => {
             found.then(
                 at,

@@ -131,7 +131,7 @@ fn about(reason: &Reason, pull: &Pull) -> Option<Next> {
     })
 }
 
-fn judged(found: &mut WhySubject, tracked: &TrackedPull) {
+pub(super) fn judged(found: &mut WhySubject, tracked: &TrackedPull) {
     let reference = &tracked.pull.pull;
     let Some(verdict) = &tracked.pull.verdict else {
         let sentence = format!("Pull request {reference} has not been judged yet.");
@@ -152,7 +152,9 @@ fn judged(found: &mut WhySubject, tracked: &TrackedPull) {
             found.because("conflict", Reason::Conflict.sentence());
         }
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
-            for reason in reasons {
+            // A pause of this moment is told already, by its own name.
+            let is_told = found.held;
+            for reason in reasons.iter().filter(|it| !(is_told && it.is_pause())) {
                 found.because(reason.code(), reason.sentence());
                 found.next.extend(about(reason, &tracked.pull));
             }

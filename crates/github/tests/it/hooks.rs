@@ -24,7 +24,7 @@ impl engine::ports::Clock for Shared {
     }
 }
 
-/// A sandbox whose door cannot be reached, with some deliveries that failed.
+/// A sandbox whose receiver cannot be reached, with some deliveries that failed.
 struct Stage {
     sandbox: Sandbox,
     clock: ManualClock,
@@ -64,7 +64,7 @@ impl Stage {
         self.clock.advance(SignedDuration::from_secs(seconds));
     }
 
-    fn hands(&self, secret: &str, app_id: Option<u64>) -> (Reader, Writer) {
+    fn adapters(&self, secret: &str, app_id: Option<u64>) -> (Reader, Writer) {
         let backend = std::sync::Arc::new(Backend::new(secret));
         let settings = Settings::new(Some(&self.sandbox.github_base()), app_id).unwrap();
         let clock = std::sync::Arc::new(Shared(self.clock.clone()));
@@ -104,17 +104,17 @@ const DOOR: &str = "http://127.0.0.1:9/github/webhook";
 #[tokio::test]
 async fn a_token_repairs_what_a_repository_s_webhook_failed_to_deliver() {
     let stage = Stage::new(DOOR).await;
-    let hands = stage.hands(DEFAULT_TOKEN, None);
+    let adapters = stage.adapters(DEFAULT_TOKEN, None);
     stage
-        .is_repaired(hands, Log::Repo(REPO.parse().unwrap()))
+        .is_repaired(adapters, Log::Repo(REPO.parse().unwrap()))
         .await;
 }
 
 #[tokio::test]
 async fn an_app_repairs_what_its_own_webhook_failed_to_deliver() {
     let stage = Stage::new(DOOR).await;
-    let hands = stage.hands(include_str!("keys/app.pem"), Some(APP_ID));
-    stage.is_repaired(hands, Log::App).await;
+    let adapters = stage.adapters(include_str!("keys/app.pem"), Some(APP_ID));
+    stage.is_repaired(adapters, Log::App).await;
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn deliveries_to_others_are_none_of_our_business() {
         "http://127.0.0.1:9/?to=/github/webhook",
     ] {
         let stage = Stage::new(url).await;
-        let (reader, _) = stage.hands(DEFAULT_TOKEN, None);
+        let (reader, _) = stage.adapters(DEFAULT_TOKEN, None);
         let log = Log::Repo(REPO.parse().unwrap());
         let found = reader.attempts(&log, Timestamp::UNIX_EPOCH).await;
         assert_eq!(found.unwrap(), None, "{url}");
@@ -138,7 +138,7 @@ async fn a_log_that_may_not_be_read_is_told_as_such() {
         permissions: Permissions::all().with(Resource::Administration, Access::None),
         ..TokenSetup::default()
     });
-    let (reader, _) = stage.hands(DEFAULT_TOKEN, None);
+    let (reader, _) = stage.adapters(DEFAULT_TOKEN, None);
     let log = Log::Repo(REPO.parse().unwrap());
     let failure = reader
         .attempts(&log, Timestamp::UNIX_EPOCH)

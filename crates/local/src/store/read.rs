@@ -8,7 +8,6 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::ReadError;
-use super::token::ListPlace;
 
 const GET: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word FROM records WHERE pk = ?1 AND sk = ?2";
 
@@ -100,7 +99,7 @@ pub(super) fn list(
     connection: &Connection,
     name: &str,
     direction: Direction,
-    after: Option<&ListPlace>,
+    after: Option<&(String, Key)>,
     limit: usize,
 ) -> Result<Vec<Record>, ReadError> {
     let (first, next) = match direction {
@@ -108,7 +107,7 @@ pub(super) fn list(
         Direction::Descending => (NEWEST_FIRST, NEWEST_NEXT),
     };
     match after {
-        Some((sort, pk, sk)) => {
+        Some((sort, Key { pk, sk })) => {
             records(connection, next, params![name, count(limit), sort, pk, sk])
         }
         None => records(connection, first, params![name, count(limit)]),

@@ -53,13 +53,13 @@ pub fn router(github: GitHub, clock: Clock) -> axum::Router {
         .with_state(GitHubServer { github, clock })
 }
 
-async fn enter(State(door): State<GitHubServer>, request: Request) -> Response {
+async fn enter(State(server): State<GitHubServer>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(bytes) = to_bytes(body, BODY_LIMIT).await else {
         return Reply::refused(&GitHubRefusal::new(413, "Payload too large")).plain();
     };
-    let now = (door.clock)();
-    let mut world = door.github.world();
+    let now = (server.clock)();
+    let mut world = server.github.world();
     world.advance(now);
     if let Some(response) = manifest::answer(&mut world, &parts, (&bytes, now)) {
         return response;

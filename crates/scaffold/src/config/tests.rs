@@ -55,7 +55,9 @@ fn a_whole_file_is_read() {
     assert_eq!(observers, [("taxonomy", true, 14), ("qa", false, 15)]);
     assert!(config.innovators[0].enabled);
     assert_eq!(
-        config.workstreams["backend"].deciders[0].name.as_str(),
+        config.workstreams[&"backend".parse().unwrap()].deciders[0]
+            .name
+            .as_str(),
         "triage"
     );
 }
@@ -195,4 +197,54 @@ fn a_byte_order_mark_crlf_and_tabs_change_nothing() {
 fn what_is_no_toml_names_its_line() {
     assert!(said("[run]\na = 1\na = 2\n")[0].starts_with("c:3: "));
     assert!(said("[run]\nx = \n")[0].starts_with("c:2: "));
+}
+
+#[test]
+fn more_roles_than_a_step_has_are_refused() {
+    let roles = |from: usize, count: usize, enabled: bool| {
+        let rows = from..from + count;
+        let rows = rows.map(|n| format!("{{ name = \"r{n}\", enabled = {enabled} }}"));
+        rows.collect::<Vec<_>>().join(", ")
+    };
+    for layer in ["observers", "innovators"] {
+        let text = |count| format!("[{layer}]\nroles = [{}]\n", roles(0, count, true));
+        assert!(parse("c", &text(20)).is_ok());
+        let [found] = &said(&text(21))[..] else {
+            panic!("{layer}")
+        };
+        assert!(
+            found.starts_with(&format!("c:1: `{layer}` has 21 enabled roles")),
+            "{found}"
+        );
+    }
+    let off = format!(
+        "[observers]\nroles = [{}, {}]\n",
+        roles(0, 20, true),
+        roles(20, 9, false)
+    );
+    assert!(parse("c", &off).is_ok());
+    let streams = |on: bool| {
+        format!(
+            "[observers]\nroles = [{}]\n[workstreams.backend]\nenabled = {on}\nobservers = [{}]\n",
+            roles(0, 15, true),
+            roles(0, 6, true)
+        )
+    };
+    assert_eq!(said(&streams(true)).len(), 1);
+    assert!(parse("c", &streams(false)).is_ok());
+}
+
+#[test]
+fn a_stream_has_a_decider_unless_each_is_switched_off() {
+    let decides = |deciders: &str| {
+        let text = format!("[workstreams.backend]\ndeciders = [{deciders}]\n");
+        let config = parse("c", &text).unwrap();
+        let (_, stream) = config.streams().next().unwrap();
+        stream.decides()
+    };
+    assert!(decides(""));
+    assert!(decides(
+        "{ name = \"a\", enabled = false }, { name = \"b\" }"
+    ));
+    assert!(!decides("{ name = \"a\", enabled = false }"));
 }

@@ -1,13 +1,15 @@
 //! The files of the exchange, read once, and what their fields have to be.
 
-use domain::ids::ArtefactId;
+use std::collections::BTreeSet;
+
+use domain::ids::{ArtefactId, StreamName};
 use domain::layer::Layer;
 
 use super::finding::{Report, Rule};
 use super::form::{Alias, Form};
 use crate::assets;
 use crate::exchange::needs_planning;
-use crate::layout::Paths;
+use crate::layout::{Paths, stream_of};
 use crate::prompt::material::labels;
 use crate::tree::Tree;
 use crate::yaml::{self, Node};
@@ -53,6 +55,8 @@ const ALIASES: [Alias; 5] = [
 #[derive(Debug)]
 pub(super) struct Artefact {
     pub(super) file: String,
+    /// The stream that it lies in.
+    pub(super) stream: StreamName,
     pub(super) kind: Kind,
     pub(super) node: Node,
 }
@@ -96,13 +100,21 @@ pub(super) struct Artefacts(pub(super) Vec<Artefact>);
 impl Artefacts {
     /// Reads them; one that cannot be read is a finding.
     pub(super) fn read(report: &mut Report, tree: &Tree, paths: &Paths) -> Self {
-        let folders = [
-            (paths.pending, Kind::Pending),
-            (paths.decided, Kind::Decided),
-            (paths.requirements, Kind::Requirement),
-            (paths.proposals, Kind::Proposal),
-            (paths.workstations, Kind::Observer),
-        ];
+        let streams = paths.of_streams(tree);
+        let of_streams = streams.iter().flat_map(|paths| {
+            [
+                (&*paths.pending, Kind::Pending),
+                (&*paths.decided, Kind::Decided),
+                (&*paths.requirements, Kind::Requirement),
+                (&*paths.workstations, Kind::Observer),
+            ]
+        });
+        let mut folders: Vec<_> = of_streams
+            .chain([(paths.proposals, Kind::Proposal)])
+            .collect();
+        // In the older generation roles remember for all streams.
+        let mut seen = BTreeSet::new();
+        folders.retain(|(folder, _)| seen.insert(*folder));
         let in_folders = folders.into_iter().flat_map(|(folder, kind)| {
             let files = tree.below(folder).map(|(path, _)| path);
             let files = files.filter(|path| path.as_str().ends_with(".yml"));
@@ -116,6 +128,9 @@ impl Artefacts {
             let text = tree.text(file)?;
             match yaml::parse(file, text.as_bytes()) {
                 Ok(node) => Some(Artefact {
+                    stream: file
+                        .parse()
+                        .map_or_else(|_| StreamName::default(), |path| stream_of(&path)),
                     kind: exact(kind, &node),
                     file: file.to_owned(),
                     node,

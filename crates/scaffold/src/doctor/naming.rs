@@ -13,13 +13,12 @@ use crate::yaml::{self, Node};
 
 /// Files of the exchange are YAML with a name in lower case; proposals begin with their role.
 pub(super) fn exchange(report: &mut Report, tree: &Tree, paths: &Paths) {
-    let folders = [
-        paths.pending,
-        paths.decided,
-        paths.requirements,
-        paths.proposals,
-    ];
-    for folder in folders {
+    let streams = paths.of_streams(tree);
+    let folders = streams.iter().flat_map(|paths| {
+        let folders = paths.folders().into_iter();
+        folders.map(move |folder| (paths, folder))
+    });
+    for (paths, folder) in folders.chain([(paths, paths.proposals)]) {
         for (path, _) in tree.below(folder) {
             if path.file_name() == ".gitkeep" {
                 continue;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::fence::encoded_len;
-use domain::ids::{ArtefactId, BranchName, RepoName, RoleName};
+use domain::ids::{ArtefactId, BranchName, RepoName, RoleName, StreamName};
 use domain::layer::Layer;
 
 use super::artefacts::{Artefacts, Kind};
 use super::finding::{Report, Rule};
 use crate::config::{Config, Scheduled};
-use crate::layout::{CONFIG, Paths, SYSTEM};
+use crate::layout::{CONFIG, LayoutError, Paths, SYSTEM, streams};
 use crate::prompt::material::labels;
 use crate::prompt::older;
 use crate::prompt::{Ask, Prompt, PromptError, Trees, assemble, ids_wanted, roles};
@@ -50,13 +50,17 @@ pub(super) fn check(
 ) {
     let trees = &with_samples(trees, paths, artefacts);
     let mut asked = usual(&trees.worker, paths);
-    for (layer, scheduled) in scheduled(config) {
+    for (layer, stream, scheduled) in scheduled(config) {
         if paths.is_older() {
             continue;
         }
         if let Some(role) = known(report, &trees.target, layer, scheduled) {
             let template = paths.template(&trees.worker, layer);
-            asked.push((template, ask(layer, Some(role), None)));
+            let asked_for = ask(layer, Some(role), None);
+            // A stream that is not there yet is told as a folder that is missing.
+            let stream = stream.filter(|stream| streams(&trees.worker).contains(stream));
+            let stream = stream.cloned();
+            asked.push((template, asked_for.map(|ask| Ask { stream, ..ask })));
         }
     }
     for (layer, file) in largest_requirements(&trees.worker, artefacts) {
@@ -116,7 +120,7 @@ fn usual(worker: &Tree, paths: &Paths) -> Vec<(String, Option<Ask>)> {
 
 /// Where a requirement stands in that is not there yet. No file of the exchange is called so.
 fn sample(paths: &Paths, layer: Layer) -> String {
-    format!("{}/{SAMPLE_ID}.{layer}.yml", paths.requirements)
+    format!("{}/{SAMPLE_ID}.{layer}.yml", &paths.requirements)
 }
 
 /// The files with a requirement for each of the two layers that wait for one, so that their prompts are tried as well.
@@ -138,14 +142,21 @@ fn with_samples(trees: &Trees, paths: &Paths, artefacts: &Artefacts) -> Trees {
     trees
 }
 
-/// The enabled roles of the schedule.
-fn scheduled(config: Option<&Config>) -> impl Iterator<Item = (Layer, &Scheduled)> {
+/// The enabled roles of the schedule, with the named stream that they work in.
+fn scheduled(
+    config: Option<&Config>,
+) -> impl Iterator<Item = (Layer, Option<&StreamName>, &Scheduled)> {
     let rows = config.into_iter().flat_map(|config| {
-        let observers = config.observers.iter().map(|it| (Layer::Observers, it));
-        let innovators = config.innovators.iter().map(|it| (Layer::Innovators, it));
-        observers.chain(innovators)
+        let row = |layer| move |it| (layer, None, it);
+        let observers = config.observers.iter().map(row(Layer::Observers));
+        let innovators = config.innovators.iter().map(row(Layer::Innovators));
+        let named = config.streams().flat_map(|(stream, settings)| {
+            let observers = settings.observers.iter();
+            observers.map(move |it| (Layer::Observers, Some(stream), it))
+        });
+        observers.chain(innovators).chain(named)
     });
-    rows.filter(|(_, it)| it.enabled)
+    rows.filter(|(_, _, it)| it.enabled)
 }
 
 /// A scheduled role that is there: the user's own, or one that comes with Gaffer.
@@ -171,6 +182,7 @@ fn ask(layer: Layer, role: Option<RoleName>, requirement: Option<TreePath>) -> O
     Some(Ask {
         layer,
         role,
+        stream: None,
         task: None,
         requirement,
         repository,
@@ -191,8 +203,12 @@ fn refused(report: &mut Report, file: &str, error: &PromptError) {
         PromptError::List(fault) => report.add(Rule::Prompt, file, fault.line, &fault.what),
         PromptError::UnknownLabel { .. }
         | PromptError::RequirementId(_)
-        | PromptError::NoMark(_)
-        | PromptError::Layout(_) => {}
+        | PromptError::NoMark(_) => {}
+        // Whatever else there is about the layout is told where it is read.
+        PromptError::Layout(error @ LayoutError::NoStream { .. }) => {
+            report.add(Rule::Prompt, file, 1, error.to_string());
+        }
+        PromptError::Layout(_) => {}
         PromptError::RoleWanted { .. }
         | PromptError::RoleUnwanted(_)
         | PromptError::UnknownRole { .. }
@@ -206,7 +222,6 @@ fn refused(report: &mut Report, file: &str, error: &PromptError) {
         | PromptError::NotReady(_)
         | PromptError::Ready(_)
         | PromptError::Ids { .. }
-        | PromptError::Stream { .. }
         | PromptError::NoTemplate(_)
         | PromptError::NoOutput(_)
         | PromptError::TooLong { .. } => report.add(Rule::Prompt, file, 1, error.to_string()),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::ids::StreamName;
 use jiff::civil::Date;
 
 use super::artefacts::{Artefact, Artefacts, Kind};
@@ -32,14 +33,17 @@ pub(super) fn check(report: &mut Report, artefacts: &Artefacts, today: Date) {
     }
 }
 
-/// The first artefact of each id.
-fn by_id<'a>(artefacts: &'a Artefacts, kinds: &'static [Kind]) -> BTreeMap<&'a str, &'a Artefact> {
+/// The first artefact of each id in its stream: no link leads into another one.
+fn by_id<'a>(artefacts: &'a Artefacts, kinds: &'static [Kind]) -> BTreeMap<Id<'a>, &'a Artefact> {
     let mut found = BTreeMap::new();
     for it in artefacts.of(kinds) {
-        found.entry(it.text("id")).or_insert(it);
+        found.entry((&it.stream, it.text("id"))).or_insert(it);
     }
     found
 }
+
+/// An id in a stream.
+type Id<'a> = (&'a StreamName, &'a str);
 
 /// No two artefacts of a kind have one id.
 fn twins(report: &mut Report, artefacts: &Artefacts, kinds: &'static [Kind]) {
@@ -71,7 +75,7 @@ fn events(report: &mut Report, artefacts: &Artefacts) {
             continue;
         }
         let line = event.line("requirement_id");
-        match requirements.get(wanted) {
+        match requirements.get(&(&event.stream, wanted)) {
             None => {
                 let what = format!("there is no requirement `{wanted}`");
                 report.add(Rule::Link, &event.file, line, what);
@@ -92,7 +96,8 @@ fn requirements(report: &mut Report, artefacts: &Artefacts) {
     for requirement in artefacts.of(REQUIREMENTS) {
         for source in requirement.list("source_events") {
             let id = source.text().unwrap_or_default();
-            link(report, decided.get(id).copied(), requirement, source, id);
+            let event = decided.get(&(&requirement.stream, id)).copied();
+            link(report, event, requirement, source, id);
             if let Some(other) = taken.insert(id, &requirement.file) {
                 let what = format!("the event `{id}` is in `{other}` too");
                 report.add(Rule::SharedEvent, &requirement.file, source.line, what);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::ids::StreamName;
 use domain::layer::Layer;
 use domain::redact::holds_secret;
 
@@ -95,8 +96,8 @@ pub(super) fn file(report: &mut Report, path: &TreePath, entry: &Entry) {
 }
 
 /// The system's files and the folders of the exchange are there.
-pub(super) fn system(report: &mut Report, tree: &Tree, paths: &Paths) {
-    for asset in expected(tree, paths) {
+pub(super) fn system(report: &mut Report, tree: &Tree, paths: &Paths, streams: &[StreamName]) {
+    for asset in expected(tree, paths, streams) {
         let path = asset.path.as_str();
         if asset.path.file_name() == ".gitkeep" {
             let folder = asset.path.folder();
@@ -130,8 +131,8 @@ pub(super) fn readable(report: &mut Report, tree: &Tree, paths: &Paths) {
     }
 }
 
-/// The system's files where this tree has them, or would have them.
-pub(super) fn expected(tree: &Tree, paths: &Paths) -> Vec<Asset> {
+/// The system's files where this tree has them, or would have them, with the folders of these streams.
+pub(super) fn expected(tree: &Tree, paths: &Paths, streams: &[StreamName]) -> Vec<Asset> {
     let moved = |asset: Asset| {
         let path = place(tree, paths, &asset.path);
         let path = path.and_then(|path| path.parse().ok());
@@ -144,7 +145,27 @@ pub(super) fn expected(tree: &Tree, paths: &Paths) -> Vec<Asset> {
     if paths.is_older() {
         files.retain(|asset| asset.path.as_str() == paths.rules);
     }
-    files.into_iter().map(moved).collect()
+    files
+        .into_iter()
+        .map(moved)
+        .chain(of_streams(tree, paths, streams))
+        .collect()
+}
+
+/// What keeps the folders of streams. In the older generation they are people's.
+fn of_streams(tree: &Tree, paths: &Paths, streams: &[StreamName]) -> Vec<Asset> {
+    if paths.is_older() {
+        return Vec::new();
+    }
+    let folders = streams.iter().flat_map(|stream| {
+        let paths = paths.of(tree, stream);
+        paths.folders().map(|folder| format!("{folder}/.gitkeep"))
+    });
+    let kept = folders.filter_map(|path| {
+        let path = path.parse().ok()?;
+        Some(Asset { path, text: "" })
+    });
+    kept.collect()
 }
 
 /// Where a tree has a file of a layer, if its layers lie elsewhere.

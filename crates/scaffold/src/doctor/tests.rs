@@ -5,8 +5,10 @@ mod merging;
 mod older;
 mod planted;
 mod repository;
+mod streams;
 
 use super::*;
+use crate::assets;
 use repository::{Repository, TODAY};
 
 fn circumstances() -> Circumstances {
@@ -144,7 +146,7 @@ fn errors_stop_the_work_and_warnings_only_where_the_caller_is_strict() {
 #[test]
 fn the_doctor_fixes_what_is_missing_of_the_systems_files_and_nothing_else() {
     let whole = Repository::at_work();
-    assert_eq!(fixes(&whole.tree), []);
+    assert_eq!(fixes(&whole.tree, &[]), []);
     let broken = Repository::at_work()
         .without(".jules/JULES.md")
         .without(".jules/roles/planner/contracts.yml")
@@ -153,7 +155,7 @@ fn the_doctor_fixes_what_is_missing_of_the_systems_files_and_nothing_else() {
         .without(repository::REQUIREMENT)
         .without(repository::PENDING)
         .without(".jlo/config.toml");
-    let fixed: Vec<_> = fixes(&broken.tree)
+    let fixed: Vec<_> = fixes(&broken.tree, &[])
         .into_iter()
         .map(|it| it.path.to_string())
         .collect();
@@ -170,7 +172,7 @@ fn the_doctor_fixes_what_is_missing_of_the_systems_files_and_nothing_else() {
 #[test]
 fn bootstrap_writes_every_file_of_the_system_and_none_of_the_exchange() {
     let paths = |tree: &Tree| -> Vec<String> {
-        let files = system(tree).unwrap().into_iter();
+        let files = system(tree, &[]).unwrap().into_iter();
         files.map(|it| it.path.to_string()).collect()
     };
     let all = assets::system().len();
@@ -184,7 +186,7 @@ fn bootstrap_writes_every_file_of_the_system_and_none_of_the_exchange() {
             .all(|it| it.ends_with(".gitkeep") || !it.contains("/exchange/"))
     );
     let older = Repository::at_work().with(".jules/workstreams/a/issues/bugs/a.yml", "");
-    assert!(system(&older.tree).is_err());
+    assert!(system(&older.tree, &[]).is_err());
 }
 
 #[test]
@@ -202,8 +204,8 @@ fn a_layer_that_lies_elsewhere_is_not_missing() {
         tree: files.collect(),
     };
     assert_eq!(places(&repository.examine()), []);
-    assert_eq!(fixes(&repository.tree), []);
-    let files = system(&repository.tree).unwrap().into_iter();
+    assert_eq!(fixes(&repository.tree, &[]), []);
+    let files = system(&repository.tree, &[]).unwrap().into_iter();
     let mut layers = files.filter(|it| it.path.below(".jules/roles").is_some());
     assert_eq!(layers.next(), None);
 }
@@ -260,4 +262,39 @@ fn ten_thousand_files_beside_the_pipelines_are_not_read() {
     });
     repository.tree.extend(files);
     assert_eq!(repository.examine(), []);
+}
+
+#[test]
+fn contracts_say_their_layer_and_its_branches() {
+    let file = ".jules/roles/decider/contracts.yml";
+    for (old, new) in [
+        ("layer: decider", "layer: planner"),
+        (
+            "branch_prefix: jules-decider-",
+            "branch_prefix: jules-planner-",
+        ),
+        ("purpose:", "use:"),
+    ] {
+        let found = Repository::new().replaced(file, old, new).examine();
+        let rules: Vec<_> = found.iter().map(|it| (it.rule, it.file.as_str())).collect();
+        assert_eq!(rules, [(Rule::Contracts, file)], "{new}");
+    }
+}
+
+#[test]
+fn two_events_about_one_thing_are_warned_about() {
+    let path = repository::PENDING.replace("aa11bb", "ff66aa");
+    let whole = Repository::at_work();
+    let text = whole.tree.text(repository::PENDING).unwrap();
+    let twin = text.replace("id: aa11bb", "id: ff66aa");
+    let found = whole.with(&path, &twin).examine();
+    let [found] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (found.rule, found.level),
+        (Rule::SimilarEvents, Level::Warning)
+    );
+    let other = twin.replace("A file stays open", "A lock is held");
+    assert_eq!(Repository::at_work().with(&path, &other).examine(), []);
 }

@@ -96,6 +96,8 @@ fn settings_that_name_other_branches_do_not_fit() {
     let config = crate::config::parse("c", "[run]\njules_worker_branch = \"bots\"\n").unwrap();
     let said = misfit(&config, "main", "jules").unwrap();
     assert!(said.contains("`bots` in `jules_worker_branch`"), "{said}");
+    let said = misfit(&config, "trunk", "bots").unwrap();
+    assert!(said.contains("`main` in `jlo_target_branch`"), "{said}");
     assert_eq!(misfit(&config, "main", "bots"), None);
 }
 
@@ -126,4 +128,32 @@ fn a_proposal_becomes_an_issue_that_calls_no_one() {
             .body
             .contains("## Impact surface\n\n- docs\n- code\n\n")
     );
+}
+
+#[test]
+fn a_requirement_is_named_by_a_file_of_its_folder() {
+    let broken = ".jules/exchange/requirements/broken.yml";
+    let ready = ".jules/exchange/requirements/abc123-retry.yml";
+    let event = ".jules/exchange/events/decided/aaa111-slow.yml";
+    let files = tree(&[(ready, READY), (broken, "id: [\n"), (event, "id: aaa111\n")]);
+    let found = named(&files, &EXCHANGE, ready).unwrap();
+    assert_eq!(found.reference.events, [event]);
+    for (path, why) in [
+        (event, "is no requirement"),
+        (".jlo/config.toml", "is no requirement"),
+        (
+            ".jules/exchange/requirements/../events/decided/aaa111-slow.yml",
+            "is no requirement",
+        ),
+        (
+            ".jules/exchange/requirements/deep/abc123.yml",
+            "is no requirement",
+        ),
+        (".jules/exchange/requirements/.gitkeep", "is no requirement"),
+        (".jules/exchange/requirements/none.yml", "is not there"),
+        (broken, "cannot be read"),
+    ] {
+        let refused = named(&files, &EXCHANGE, path).unwrap_err().to_string();
+        assert!(refused.contains(path) && refused.contains(why), "{refused}");
+    }
 }

@@ -15,7 +15,7 @@ fn settings() -> Config {
 }
 
 fn looked_into(files: &[(&str, &str)]) -> Inspection {
-    inspect(&tree(files), &settings()).unwrap()
+    inspect(&tree(files), &settings(), &StreamName::default()).unwrap()
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn what_cannot_be_read_is_named_and_what_is_missing_is_empty() {
         "{title}"
     );
     assert_eq!(
-        inspect(&Tree::default(), &settings()),
+        inspect(&Tree::default(), &settings(), &StreamName::default()),
         Err(LayoutError::Missing)
     );
 }
@@ -125,4 +125,33 @@ fn the_older_generation_is_looked_into_where_its_files_are() {
     ]);
     assert_eq!(found.events.decided[0].requirement, "dd44ee");
     assert_eq!(found.requirements[0].requires_deep_analysis, Some(false));
+}
+
+#[test]
+fn a_stream_is_looked_into_by_itself() {
+    let event = ".jules/workstreams/backend/exchange/events/pending/aa11bb-a-leak.yml";
+    let files = [
+        (
+            ".jules/exchange/changes.yml",
+            "created_at: \"2026-02-16\"\n",
+        ),
+        (event, "id: aa11bb\ntitle: A leak\n"),
+    ];
+    let backend: StreamName = "backend".parse().unwrap();
+    let settings = parse(
+        "c",
+        "[workstreams.backend]\nobservers = [{ name = \"cov\" }]\n",
+    )
+    .unwrap();
+    let found = inspect(&tree(&files), &settings, &backend).unwrap();
+    assert_eq!(found.streams, [StreamName::default(), backend]);
+    assert_eq!(found.events.pending[0].path, event);
+    assert_eq!(found.schedule.observers[0].name.as_str(), "cov");
+    assert_eq!(looked_into(&files).events.pending, []);
+    let gone = inspect(&tree(&files), &settings, &"bakend".parse().unwrap());
+    assert!(
+        gone.unwrap_err()
+            .to_string()
+            .contains("did you mean `backend`?")
+    );
 }

@@ -1,7 +1,9 @@
 //! What becomes of one file of the older layout, by its path.
 
+use domain::ids::StreamName;
+
 use crate::assets;
-use crate::layout::{EXCHANGE, GENERIC_STREAM, SYSTEM, WORKSTREAMS};
+use crate::layout::{EXCHANGE, SYSTEM, WORKSTREAMS};
 use crate::tree::{Content, Entry, TreePath};
 
 /// The folders with the files of layers, which are the system's: the newer layout has its own.
@@ -62,7 +64,7 @@ fn whole(path: &TreePath, entry: &Entry) -> Fate {
         .any(is_below)
     {
         Fate::Kept
-    } else if is_below(EXCHANGE.workstations) || !is_below(SYSTEM) {
+    } else if is_below(&EXCHANGE.workstations) || !is_below(SYSTEM) {
         Fate::Stays
     } else {
         Fate::Left
@@ -84,7 +86,7 @@ fn in_stream(rest: &str) -> Fate {
     let Some((stream, rest)) = rest.split_once('/') else {
         return Fate::Left;
     };
-    let is_generic = stream == GENERIC_STREAM;
+    let is_generic = stream == StreamName::GENERIC;
     let base = if is_generic {
         ".jules/exchange".to_owned()
     } else {

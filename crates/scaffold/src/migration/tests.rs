@@ -81,7 +81,7 @@ fn after_the_move_nothing_is_wrong_and_bootstrap_has_nothing_to_write() {
     assert_eq!(Layout::find(&after), Ok(Layout::Exchange));
     let listed: Vec<_> = findings(&after).iter().map(ToString::to_string).collect();
     assert_eq!(listed, [""; 0]);
-    for asset in doctor::system(&after).unwrap() {
+    for asset in doctor::system(&after, &[]).unwrap() {
         assert_eq!(
             after.text(asset.path.as_str()),
             Some(asset.text),
@@ -204,7 +204,7 @@ fn files_of_one_name_go_side_by_side() {
         (".jules/older/mine.md", "mine"),
         (".jules/changes/notes.md", "notes"),
     ]);
-    let requirements = after.below(EXCHANGE.requirements);
+    let requirements = after.below(&EXCHANGE.requirements);
     let names: Vec<_> = requirements.map(|(path, _)| path.file_name()).collect();
     assert_eq!(names, ["a.yml", "bugs-2-a.yml", "bugs-A.yml", "docs-A.yml"]);
     assert_eq!(after.text(".jules/older/mine.md"), Some("mine"));
@@ -391,7 +391,7 @@ proptest! {
         for path in &migration.left {
             prop_assert_eq!(after.get(path), before.get(path));
         }
-        for asset in doctor::system(&after).unwrap() {
+        for asset in doctor::system(&after, &[]).unwrap() {
             prop_assert_eq!(after.text(asset.path.as_str()), Some(asset.text));
         }
         prop_assert!(!after.has_folder(".jules/roles/deciders"));

@@ -49,6 +49,7 @@ fn ask(layer: Layer, step: char, requirement: Option<&TreePath>) -> Ask {
     Ask {
         layer,
         role: role.map(|role| role.parse().unwrap()),
+        stream: None,
         task: None,
         requirement: requirement.cloned(),
         repository: "acme/shop".parse().unwrap(),

@@ -84,55 +84,39 @@ fn three_places_are_filled_in_once_and_every_other_brace_stays() {
     );
 }
 
+/// Texts of the curator's file, with the line and a part of what is said of each.
+fn refused(rows: &[(&str, usize, &str)]) {
+    for (text, line, what) in rows {
+        let fault = PersonaFile::parse("curator", text).expect_err(text);
+        let path = ".jules/personas/curator/prompt.md";
+        assert_eq!((fault.file.as_str(), fault.line), (path, *line), "{fault}");
+        assert!(fault.what.contains(what), "{fault}");
+    }
+}
+
 #[test]
-fn what_cannot_be_used_is_refused_with_its_line_and_what_to_do() {
-    let path = ".jules/personas/curator/prompt.md";
-    let long = format!("{}{}", with("id: curator"), "x".repeat(PROMPT_BYTES_MAX));
-    let escaped = format!(
-        "{}{}",
-        with("id: curator"),
-        "\"".repeat(PROMPT_BYTES_MAX / 2)
-    );
-    let secret = format!("{}ghp_{}", with("id: curator"), "a1B2c3".repeat(6));
-    for (text, line, what) in [
-        ("", 1, "the file does not begin with lines between `---`"),
-        ("Work.\n", 1, "the file does not begin with"),
-        (
-            "\n---\nid: curator\n---\nWork.\n",
-            1,
-            "the file does not begin with",
-        ),
-        (
-            "---\nid: curator\nWork.\n",
-            1,
-            "the file does not begin with",
-        ),
+fn what_a_file_says_of_its_persona_is_refused_with_its_line_and_what_to_do() {
+    let none = "the file does not begin with lines between `---` and `---`";
+    let other = "`id` is `art` in the folder `curator`: give both the same name";
+    refused(&[
+        ("", 1, none),
+        ("Work.\n", 1, none),
+        ("\n---\nid: curator\n---\nWork.\n", 1, none),
+        ("---\nid: curator\nWork.\n", 1, none),
         (&with(""), 1, "there is no `id`: add `id: curator`"),
         (&with("- curator"), 1, "there is no `id`"),
         (&with("emoji: x\nid:"), 3, "there is no `id`"),
         (&with("id: [curator]"), 2, "there is no `id`"),
+        (&with("emoji: x\nid: art"), 3, other),
+        (&with("id: Curator"), 2, "`Curator` is not a valid persona"),
         (
-            &with("emoji: x\nid: art"),
-            3,
-            "`id` is `art` in the folder `curator`: give both the same name",
-        ),
-        (
-            &with("id: Curator"),
+            &with("id: 1a"),
             2,
-            "`id`: `Curator` is not a valid persona: 1 to 32 of",
+            "`1a` is not a valid persona: 1 to 32 of",
         ),
-        (&with("id: 1a"), 2, "`1a` is not a valid persona"),
-        (
-            &with("id: curator\nid: art"),
-            3,
-            "the key `id` stands here twice",
-        ),
+        (&with("id: curator\nid: art"), 3, "`id` stands here twice"),
         (&with("id: {"), 2, ""),
-        (
-            &with("id: curator\nemoji: [x]"),
-            3,
-            "`emoji` is a list or a map",
-        ),
+        (&with("id: curator\nemoji: [x]"), 3, "`emoji` is a list"),
         (
             &with("id: curator\ndescription:\n  a: b"),
             4,
@@ -141,34 +125,27 @@ fn what_cannot_be_used_is_refused_with_its_line_and_what_to_do() {
         (
             &with("id: curator\nscheduled: maybe"),
             3,
-            "`scheduled` is `maybe`: write `true` or",
+            "`scheduled` is `maybe`: write `true` or `false`",
         ),
-        (
-            "---\nid: curator\n---\n \n\n",
-            4,
-            "there is no prompt below the second `---`",
-        ),
-        (
-            &long,
-            4,
-            "the prompt has 32007 bytes as JSON, at most 32000",
-        ),
-        (
-            &escaped,
-            4,
-            "the prompt has 32007 bytes as JSON, at most 32000",
-        ),
+    ]);
+    let folder = PersonaFile::parse("The Curator", &with("id: The Curator"));
+    let what = folder.unwrap_err().what;
+    assert!(what.contains("`The Curator` is not a valid"), "{what}");
+}
+
+#[test]
+fn a_prompt_that_no_job_would_take_is_refused() {
+    let head = "---\nid: curator\n---\n";
+    let long = format!("{head}{}", "x".repeat(PROMPT_BYTES_MAX + 1));
+    let escaped = format!("{head}x{}", "\"".repeat(PROMPT_BYTES_MAX / 2));
+    let secret = format!("{head}ghp_{}", "a1B2c3".repeat(6));
+    let too_long = "the prompt has 32001 bytes as JSON, at most 32000";
+    refused(&[
+        (&format!("{head} \n\n"), 4, "there is no prompt below"),
+        (&long, 4, too_long),
+        (&escaped, 4, too_long),
         (&secret, 4, "what looks like a secret"),
-    ] {
-        let fault = PersonaFile::parse("curator", text).expect_err(text);
-        assert_eq!((fault.file.as_str(), fault.line), (path, line), "{fault}");
-        assert!(fault.what.contains(what), "{fault}");
-    }
-    let folder = PersonaFile::parse("The Curator", &with("id: The Curator")).unwrap_err();
-    assert!(
-        folder.what.contains("`The Curator` is not a valid persona"),
-        "{folder}"
-    );
+    ]);
 }
 
 #[test]
@@ -292,8 +269,8 @@ const PACK: [&str; 23] = [
     "sapper",
     "scribe",
     "sentinel",
-    "sheriff",
     "shepherd",
+    "sheriff",
     "simplifier",
     "steward",
     "streamliner",

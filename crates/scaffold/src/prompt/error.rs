@@ -67,7 +67,7 @@ pub enum PromptError {
         /// What was asked for.
         path: TreePath,
         /// Where requirements lie.
-        folder: &'static str,
+        folder: String,
     },
     /// The requirement's file is not there.
     #[error("`{0}` is not there as a text: it may have been implemented, or never merged")]
@@ -114,16 +114,6 @@ pub enum PromptError {
     /// The list of an older prompt cannot be read.
     #[error(transparent)]
     List(Fault),
-    /// An older prompt belongs to a stream that is not read.
-    #[error(
-        "`{file}` names the stream `{stream}`, which has no folder that is read: only `generic` has"
-    )]
-    Stream {
-        /// The list.
-        file: TreePath,
-        /// Its stream.
-        stream: String,
-    },
     /// The template cannot be rendered.
     #[error("{file}:{line}: {what}")]
     Template {

@@ -32,7 +32,7 @@ const SLUG_CHARS_MAX: usize = 40;
 
 /// The pending events, the oldest first, so that none waits for ever.
 pub(crate) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
-    let mut events: Vec<_> = artefacts(tree, paths.pending)
+    let mut events: Vec<_> = artefacts(tree, &paths.pending)
         .map(|path| {
             let node = parsed(tree, path);
             let created = node
@@ -107,7 +107,7 @@ impl Requirement {
         if !paths.holds_requirement(path) || !path.as_str().ends_with(".yml") {
             return Err(PromptError::RequirementOutside {
                 path: path.clone(),
-                folder: paths.requirements,
+                folder: paths.requirements.to_string(),
             });
         }
         let text = tree.text(path.as_str());

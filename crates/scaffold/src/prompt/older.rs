@@ -2,23 +2,25 @@
 //!
 //! The files are put into the prompt in their order. Whatever else the list says, such as an order to read them, falls away.
 
-use domain::ids::RoleName;
+use domain::ids::{RoleName, StreamName};
 use domain::layer::{Cast, Layer};
 use domain::redact::presentable;
 
 use super::PromptError;
 use super::inclusion::Shelf;
 use crate::fault::Fault;
-use crate::layout::{GENERIC_STREAM, Paths};
+use crate::layout::Paths;
 use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
 
-/// What is shown of the name of a stream, in characters.
-const STREAM_CHARS_MAX: usize = 60;
+/// What is shown of why a text names no stream, in characters.
+const STREAM_CHARS_MAX: usize = 200;
 
 /// One list of files.
 pub(super) struct List {
     pub(super) file: String,
+    /// The stream that it names.
+    pub(super) stream: Option<StreamName>,
     /// The files with their lines, each once.
     pub(super) contracts: Vec<(String, usize)>,
 }
@@ -83,12 +85,12 @@ impl List {
         let text = tree.text(file.as_str()).unwrap_or_default();
         let node = yaml::parse(file.as_str(), text.as_bytes()).map_err(PromptError::List)?;
         let stream = node.get("workstream").and_then(Node::text);
-        if let Some(stream) = stream.filter(|stream| *stream != GENERIC_STREAM) {
-            return Err(PromptError::Stream {
-                file: file.clone(),
-                stream: presentable(stream, STREAM_CHARS_MAX),
-            });
-        }
+        let stream = stream.map(str::parse::<StreamName>).transpose();
+        let stream = stream.map_err(|error| {
+            let line = node.entry("workstream").map_or(1, |entry| entry.line);
+            let what = presentable(&error.to_string(), STREAM_CHARS_MAX);
+            PromptError::List(Fault::new(file.as_str(), line, what))
+        })?;
         let mut contracts: Vec<(String, usize)> = Vec::new();
         let listed = node.get("contracts").and_then(Node::list);
         for item in listed.unwrap_or_default() {
@@ -105,6 +107,10 @@ impl List {
             return Err(PromptError::List(Fault::new(file.as_str(), line, what)));
         }
         let file = file.to_string();
-        Ok(Self { file, contracts })
+        Ok(Self {
+            file,
+            stream,
+            contracts,
+        })
     }
 }

@@ -4,6 +4,7 @@ mod any;
 mod bounds;
 mod older;
 mod requests;
+mod streams;
 mod whole;
 
 use super::*;
@@ -106,6 +107,7 @@ pub(super) fn ask(layer: Layer) -> Ask {
     Ask {
         layer,
         role: role.map(|role| role.parse().unwrap()),
+        stream: None,
         task: None,
         requirement,
         repository: "acme/shop".parse().unwrap(),

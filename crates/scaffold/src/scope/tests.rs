@@ -218,3 +218,38 @@ fn a_violation_says_what_and_why() {
     );
     assert!(!said.contains("A1b2"), "{said}");
 }
+
+#[test]
+fn an_agent_of_a_stream_touches_no_other_one() {
+    let paths = EXCHANGE.of(&crate::tree::Tree::default(), &"backend".parse().unwrap());
+    let role: RoleName = "qa".parse().unwrap();
+    let stops = |layer, path: &str, kind| {
+        let scope = Scope {
+            layer,
+            role: Some(&role).filter(|_| layer == Layer::Observers),
+            requirement: None,
+            protected: &[],
+        };
+        !violations(&paths, &scope, &[change(path, kind)]).is_empty()
+    };
+    let own = ".jules/workstreams/backend";
+    for (layer, path, kind) in [
+        (
+            Layer::Observers,
+            "exchange/events/pending/aa11bb-a.yml",
+            Added,
+        ),
+        (Layer::Observers, "workstations/qa/perspective.yml", Changed),
+        (
+            Layer::Decider,
+            "exchange/events/pending/aa11bb-a.yml",
+            Removed,
+        ),
+        (Layer::Decider, "exchange/requirements/cc22dd-a.yml", Added),
+    ] {
+        assert!(!stops(layer, &format!("{own}/{path}"), kind), "{path}");
+        assert!(stops(layer, &format!(".jules/{path}"), kind), "{path}");
+        let other = format!(".jules/workstreams/other/{path}");
+        assert!(stops(layer, &other, kind), "{other}");
+    }
+}

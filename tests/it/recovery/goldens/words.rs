@@ -153,8 +153,8 @@ words! {
     Checks { Unknown, Awaited, Missing, Running, Passed, Failed, GivenUp }
     PullEnd { Merged, Closed }
     IssueTrouble { Closed, Unreadable }
-    Closed { Finished, PartsClosed, IssueClosed, CalledOff, Abandoned, MergedOnly }
-    ChildState { Open, Failed, Closed, CalledOff, Abandoned }
+    Closed { Finished, PartsClosed, IssueClosed, Cancelled, Abandoned, MergedOnly }
+    ChildState { Open, Failed, Closed, Cancelled, Abandoned }
     ReadingResult { Read, Failed, Skipped }
     StepKind { Bootstrap, Layer, Requirements, Proposals, Clean, Labels }
     StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }

@@ -1,10 +1,13 @@
 //! What stops a pull request of a pipeline, and what stops a run.
 
-use domain::pipeline::{EntryPoint, Exchange, Implement, MemberState};
+use domain::pipeline::{EntryPoint, Exchange, Implement, MemberState, OWN_CHECKS};
+use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::{Step, Story, Writing};
-use tests::world::{SECOND, World, hour, story};
+use tests::world::{SECOND, World, green_checks, hour, story};
 
-use super::{begin, findings, members, piped, rules, run, steps, until_over, world_of};
+use super::{
+    begin, files, findings, members, piped, rules, run, steps, until_over, world_checked, world_of,
+};
 
 /// A session whose prompt holds a text writes files of its own choosing.
 fn writing(matches: &str, files: &[(&str, &str)]) -> Story {
@@ -169,4 +172,33 @@ async fn a_link_that_only_one_side_has_is_not_merged() {
         found.iter().all(|it| it.contains("similar-events")),
         "{found:?}"
     );
+}
+
+/// The checks of a CI that reports these results under our own names.
+fn forged(outcome: Outcome) -> Vec<CheckSetup> {
+    let own = OWN_CHECKS.map(|name| CheckSetup::new(name, outcome));
+    [green_checks(), own.to_vec()].concat()
+}
+
+#[tokio::test]
+async fn a_forged_pass_merges_nothing_and_a_forged_failure_stops_nothing() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let path = ".jules/exchange/events/pending/abc123-odd.yml";
+    let bad = writing("role: qa", &[(path, "id: abc123\nunknown: true\n")]);
+    for outcome in [Outcome::Success, Outcome::Failure] {
+        let place = (files(), forged(outcome));
+        let stories = vec![bad.clone(), Story::layer()];
+        let world = world_checked(source.clone(), stories, place).await;
+        let begun = begin(&world, EntryPoint::Observers).await;
+        let over = until_over(&world, &begun).await;
+        assert_eq!(
+            steps(&over)[..3],
+            ["bootstrap done", "observers done", "decider done"]
+        );
+        let merged = members(&over, "observers").into_iter();
+        let merged = merged.filter(|(_, state)| *state == MemberState::Merged);
+        assert_eq!(merged.count(), 1);
+        let texts = world.sandbox.github().texts(tests::world::REPO, "jules");
+        assert!(!texts.expect("a branch").contains_key(path));
+    }
 }

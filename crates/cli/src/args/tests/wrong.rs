@@ -85,6 +85,7 @@ const OF_LAYER: &[(&str, Kind)] = &[
     ("requirement_file", Strict),
     ("within", Strict),
     ("role", Strict),
+    ("stream", Strict),
     ("task", Words),
     ("github_repository", Strict),
     ("mock", Strict),
@@ -388,9 +389,16 @@ const ROWS: &[Row] = &[
     ("setup gen", &[]),
     ("setup list", &[&[("detail", Words)]]),
     ("exchange", &[]),
-    ("exchange inspect", &[&[("revision", Words)]]),
+    (
+        "exchange inspect",
+        &[&[("revision", Words), ("stream", Strict)]],
+    ),
     ("exchange publish-proposals", &[REPO, URL, EXCHANGE_RUN]),
     ("exchange clean", &[]),
+    (
+        "exchange clean requirement",
+        &[REPO, URL, EXCHANGE_RUN, &[("path", Strict)]],
+    ),
     (
         "exchange clean mock",
         &[REPO, URL, EXCHANGE_RUN, &[("tag", Strict)]],

@@ -18,9 +18,9 @@ use tokio::sync::watch;
 use super::time::SharedTime;
 
 /// How often an answer is tried.
-const TRIES_MAX: usize = 400;
+const MAX_ATTEMPTS: usize = 400;
 
-/// How long to wait between two tries, in real time.
+/// How long to wait between two attempts, in real time.
 const AGAIN_AFTER: Duration = Duration::from_millis(15);
 
 /// The agent that answers 204, which is an acknowledgement.
@@ -40,7 +40,7 @@ pub(super) struct Wake {
 
 /// Both agents.
 pub(super) struct Crew {
-    pub(super) door: watch::Receiver<Option<Client>>,
+    pub(super) client_slot: watch::Receiver<Option<Client>>,
     pub(super) time: Arc<SharedTime>,
     /// When Gaffer took the acknowledgement of which event.
     pub(super) acknowledged: Mutex<BTreeMap<String, Timestamp>>,
@@ -84,11 +84,15 @@ impl Crew {
     }
 
     async fn until_taken<F: Future<Output = Try>>(&self, order: impl Fn(Client) -> F) {
-        let mut door = self.door.clone();
+        let mut client_slot = self.client_slot.clone();
         let mut again = tokio::time::interval(AGAIN_AFTER);
-        for _ in 0..TRIES_MAX {
+        for _ in 0..MAX_ATTEMPTS {
             again.tick().await;
-            let Ok(client) = door.wait_for(Option::is_some).await.map(|it| it.clone()) else {
+            let Ok(client) = client_slot
+                .wait_for(Option::is_some)
+                .await
+                .map(|it| it.clone())
+            else {
                 return;
             };
             match order_of(client, &order).await {

@@ -87,7 +87,7 @@ impl Deathbed {
         let (pk, sk) = (pk.to_owned(), keys::META.to_owned());
         let job = self.stored::<Job>(&Key { pk, sk }).await;
         match job.as_ref().and_then(Job::session) {
-            Some(own) if own != session => Some(Kind::ArchiveTwin),
+            Some(own) if own != session => Some(Kind::ArchiveDuplicate),
             Some(_) | None => Kind::of(action),
         }
     }

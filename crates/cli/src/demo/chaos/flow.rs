@@ -8,7 +8,7 @@ use engine::ports::Clock;
 use jiff::SignedDuration;
 use sandbox::Sandbox;
 
-use super::keeper::Door;
+use super::keeper::ClientSlot;
 use super::time::SharedTime;
 use super::{LOOK_EVERY, stage};
 
@@ -25,13 +25,13 @@ const STRIDE: SignedDuration = SignedDuration::from_millis(500);
 pub(super) async fn flow(
     time: Arc<SharedTime>,
     sandbox: Arc<Sandbox>,
-    door: Arc<Door>,
+    client_slot: Arc<ClientSlot>,
 ) -> Result<()> {
     let mut beat = tokio::time::interval(BEAT);
     beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         beat.tick().await;
-        let busy = sandbox.in_flight() > 0 || time.is_busy() || door.borrow().is_none();
+        let busy = sandbox.in_flight() > 0 || time.is_busy() || client_slot.borrow().is_none();
         time.pass(if busy { CRAWL } else { STRIDE })?;
         sandbox.advance();
     }

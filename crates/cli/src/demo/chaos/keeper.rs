@@ -35,14 +35,14 @@ pub(super) struct Death {
 }
 
 /// Where the child's endpoints are; none while it is dead.
-pub(super) type Door = watch::Sender<Option<Client>>;
+pub(super) type ClientSlot = watch::Sender<Option<Client>>;
 
 /// What is needed to start a child, and what is still in store for it.
 pub(super) struct Keeper {
     pub(super) folder: PathBuf,
     pub(super) sandbox: Arc<Sandbox>,
     pub(super) time: Arc<SharedTime>,
-    pub(super) door: Arc<Door>,
+    pub(super) client_slot: Arc<ClientSlot>,
     pub(super) deaths: Arc<Mutex<Vec<Death>>>,
     /// Signs webhooks.
     pub(super) webhook_secret: &'static str,
@@ -70,7 +70,7 @@ impl Keeper {
             let mut child = self.bear(life)?;
             let stdout = child.stdout.take().context("reading the child's stdout")?;
             let moment = self.live(BufReader::new(stdout).lines()).await?;
-            self.door.send_replace(None);
+            self.client_slot.send_replace(None);
             child.kill().await.context("killing the child")?;
             self.time.put_down_all()?;
             self.moments.retain(|it| Some(*it) != moment);
@@ -163,7 +163,8 @@ impl Keeper {
                     secret: self.webhook_secret.to_owned(),
                 });
                 let token = SecretString::from(self.token.expose_secret().to_owned());
-                self.door.send_replace(Some(Client::new(url, token)?));
+                self.client_slot
+                    .send_replace(Some(Client::new(url, token)?));
                 Ok(None)
             }
             Said::Reached(moment) => moment.parse().map(Some).map_err(anyhow::Error::msg),

@@ -36,7 +36,7 @@ pub(crate) enum Kind {
     /// A session is put away.
     Archive,
     /// A session besides the job's own is put away: both came from one create whose answer was lost.
-    ArchiveTwin,
+    ArchiveDuplicate,
 }
 
 impl Kind {
@@ -45,7 +45,7 @@ impl Kind {
         Self::value_variants()
     }
 
-    /// The kind of an effect. Whether a session that is put away is a twin, only its job knows. Deliveries are
+    /// The kind of an effect. Whether a session that is put away is a duplicate, only its job knows. Deliveries are
     /// not played here, nor are pipelines, so what only they do has none.
     pub(super) fn of(action: &Action) -> Option<Self> {
         Some(match action {

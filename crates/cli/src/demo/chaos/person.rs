@@ -19,7 +19,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(50);
 /// Once a pull request has a comment and the label, says that its job may be merged, until Gaffer takes it.
 pub(super) async fn unblock(
     sandbox: Arc<Sandbox>,
-    mut door: watch::Receiver<Option<Client>>,
+    mut client_slot: watch::Receiver<Option<Client>>,
     job: String,
 ) -> Result<()> {
     let mut look = tokio::time::interval(LOOK_EVERY);
@@ -29,7 +29,7 @@ pub(super) async fn unblock(
     let mut again = tokio::time::interval(AGAIN_AFTER);
     loop {
         again.tick().await;
-        let Some(client) = door.wait_for(Option::is_some).await?.clone() else {
+        let Some(client) = client_slot.wait_for(Option::is_some).await?.clone() else {
             continue;
         };
         // What Gaffer refuses now, because it cannot read it, it takes a little later.
@@ -40,7 +40,10 @@ pub(super) async fn unblock(
 }
 
 /// Once Gaffer knows the pull request of a job, cancels the job and has its pull request closed, until Gaffer takes it.
-pub(super) async fn cancel(mut door: watch::Receiver<Option<Client>>, job: String) -> Result<()> {
+pub(super) async fn cancel(
+    mut client_slot: watch::Receiver<Option<Client>>,
+    job: String,
+) -> Result<()> {
     let order = CancelRequest {
         by: None,
         close_pull: true,
@@ -48,7 +51,7 @@ pub(super) async fn cancel(mut door: watch::Receiver<Option<Client>>, job: Strin
     let mut again = tokio::time::interval(AGAIN_AFTER);
     loop {
         again.tick().await;
-        let Some(client) = door.wait_for(Option::is_some).await?.clone() else {
+        let Some(client) = client_slot.wait_for(Option::is_some).await?.clone() else {
             continue;
         };
         let shown = client.job(&job).await;

@@ -28,7 +28,7 @@ pub(super) struct Plan {
     /// Times to kill at, the last one first.
     pub(super) times: Vec<Timestamp>,
     /// Whether a create is done twice because its answer is lost and no list shows it.
-    pub(super) twin: bool,
+    pub(super) duplicate: bool,
 }
 
 /// The plan of a seed.
@@ -49,11 +49,11 @@ pub(super) fn of(seed: u64, dice: &mut StdRng, begin: Timestamp) -> Plan {
         .map(|_| begin + SignedDuration::from_secs(dice.random_range(0..RANDOM_WITHIN)))
         .collect();
     times.sort_by(|one, other| other.cmp(one));
-    let twin = moments.iter().any(|it| it.kind == Kind::ArchiveTwin);
+    let duplicate = moments.iter().any(|it| it.kind == Kind::ArchiveDuplicate);
     Plan {
         moments,
         times,
-        twin,
+        duplicate,
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::crew::{PROMPT, SLOW, Wake};
 use super::stage::{BLOCKED, DOCS, DRAFTS, HANDBOOK};
-use super::{person, twin};
+use super::{duplicate, person};
 
 /// A create may be repeated when the first session was hidden from the last look before it; looking and creating take less than this.
 const LOOK_TAKES: SignedDuration = SignedDuration::from_secs(30);
@@ -37,7 +37,7 @@ pub(super) struct Witness<'a> {
     /// How long a new session is missing in lists.
     pub(super) list_lag: SignedDuration,
     /// When the lists began to show the two sessions of one create, if there are to be two.
-    pub(super) twins: Option<Option<&'a Timestamp>>,
+    pub(super) duplicates: Option<Option<&'a Timestamp>>,
 }
 
 /// A session of a job, and its pull request.
@@ -175,7 +175,7 @@ impl Witness<'_> {
     fn seen_from(&self, session: &SessionView) -> Timestamp {
         let lagged = session.created_at.saturating_add(self.list_lag);
         let lagged = lagged.unwrap_or_default();
-        match self.twins.filter(|_| session.prompt.contains(BLOCKED)) {
+        match self.duplicates.filter(|_| session.prompt.contains(BLOCKED)) {
             Some(Some(shown)) => lagged.max(*shown),
             Some(None) => Timestamp::MAX,
             None => lagged,
@@ -198,7 +198,7 @@ impl Witness<'_> {
 
     /// What was to happen in this seed, whatever Gaffer does, and did not.
     pub(super) fn unstaged(&self) -> Option<String> {
-        let missing = self.twins.is_some() && twin::count(self.sandbox) < 2;
+        let missing = self.duplicates.is_some() && duplicate::count(self.sandbox) < 2;
         missing.then(|| "no create was done twice, though its answer was lost".to_owned())
     }
 

@@ -72,14 +72,14 @@ fn wakes_were_given_up() {
         let mut wake = Wake::new(event, agent, None, LONG_AGO);
         wake.state = WakeState::Dead {
             at: LONG_AGO,
-            why: "10 tries without an acknowledgement".to_owned(),
+            why: "10 attempts without an acknowledgement".to_owned(),
         };
         let mut unit = backend.unit();
         unit.put(key, &wake, None, IndexEntry::default());
         backend.commit(unit).await.unwrap();
     });
     expect![[r#"
-        warning  dead_wakes  agent `helper`: wakes given up: 1 | cause: wakes were given up after all their tries, so an agent missed something | mend: mend the agent's receiver, and send it once more with `gaffer wake replay --since 7d`
+        warning  dead_wakes  agent `helper`: wakes given up: 1 | cause: wakes were given up after all their attempts, so an agent missed something | mend: mend the agent's receiver, and send it once more with `gaffer wake replay --since 7d`
     "#]].assert_eq(&clinic.ills(&[]));
 }
 

@@ -17,6 +17,12 @@ fn the_agent_reviews_where_there_is_one_else_a_person() {
     let unset = Rules::default();
     assert_eq!(unset.with_agent(true).reviewer(), ReviewBy::Agent);
     assert_eq!(unset.with_agent(false).reviewer(), ReviewBy::Human);
+    let by_agent = Rules {
+        review_by: Some(ReviewBy::Agent),
+        ..Rules::default()
+    };
+    assert_eq!(by_agent.with_agent(true).reviewer(), ReviewBy::Agent);
+    assert_eq!(by_agent.with_agent(false).reviewer(), ReviewBy::Human);
     for by in [ReviewBy::Human, ReviewBy::Jules, ReviewBy::Nobody] {
         let rules = Rules {
             review_by: Some(by),

@@ -96,8 +96,8 @@ fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
     let closed = Input::Child(ids[0].clone(), ChildState::Closed);
     world.take(&closed).unwrap();
     assert_eq!(world.kim(Act::Cancel), "plan/failed");
-    let called_off = Input::Child(ids[1].clone(), ChildState::CalledOff);
-    assert_eq!(world.take(&called_off).unwrap(), "plan/failed");
+    let cancelled = Input::Child(ids[1].clone(), ChildState::Cancelled);
+    assert_eq!(world.take(&cancelled).unwrap(), "plan/failed");
     assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
     let anew = parts_of(&world);
     assert_eq!(anew[0], ids[0], "what is done stays done");
@@ -118,8 +118,8 @@ fn a_cancelled_split_that_is_tried_again_leaves_a_part_alone_that_was_given_up()
     let given_up = Input::Child(ids[0].clone(), ChildState::Abandoned);
     world.take(&given_up).unwrap();
     assert_eq!(world.kim(Act::Cancel), "plan/failed");
-    let called_off = Input::Child(ids[1].clone(), ChildState::CalledOff);
-    world.take(&called_off).unwrap();
+    let cancelled = Input::Child(ids[1].clone(), ChildState::Cancelled);
+    world.take(&cancelled).unwrap();
     assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
     let anew = &world.delivery.children;
     assert_eq!(

@@ -143,7 +143,7 @@ fn job_sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
         ),
         ("job: is gone", seen(ends(JobEnd::Lost), None)),
         (
-            "job: called off",
+            "job: cancelled",
             seen(ends(JobEnd::Canceled("eve".to_owned())), None),
         ),
         ("job: of an earlier attempt failed", {
@@ -213,7 +213,7 @@ fn other_sights(phase: Phase) -> Vec<(&'static str, Input)> {
             "provider: bad",
             Input::Provider(phase, ProviderReport::Bad("no".to_owned())),
         ),
-        ("parent called off", Input::CalledOff(kim())),
+        ("parent cancelled", Input::Cancelled(kim())),
         ("time passes", Input::Deadline),
     ]
 }

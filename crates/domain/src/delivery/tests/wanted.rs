@@ -45,7 +45,7 @@ fn label(want: &Want) -> String {
         Want::ReadPull { .. } => "read pull".to_owned(),
         Want::ClosePull { pull, newer } => format!("close {pull} for {newer}"),
         Want::CreateChild { child } => format!("create part {}", child.summary),
-        Want::CallOffChild { by, .. } => format!("call off part by {by}"),
+        Want::CancelChild { by, .. } => format!("call off part by {by}"),
         Want::DispatchWorkflow { file, branch, .. } => format!("dispatch {file} on {branch}"),
         Want::AskProvider { phase } => format!("ask about {phase}"),
         Want::TellFailed { phase, .. } => format!("tell that {phase} failed"),
@@ -294,7 +294,7 @@ fn failures_and_closed_issues_are_looked_into() {
         ["cancel job by person kim"],
         "only the job that reviews"
     );
-    // Given up for good, its work is called off, too.
+    // Given up for good, its work is cancelled, too.
     canceled.delivery.issue = None;
     canceled.kim(Act::Cancel);
     assert_eq!(

@@ -139,6 +139,41 @@ fn without_a_pull_request_it_is_left_alone_in_the_end() {
 }
 
 #[test]
+fn an_archived_session_that_finished_without_a_pull_request_ends_its_job() {
+    let pull: PullRef = "acme/shop#7".parse().unwrap();
+    let session: SessionId = SESSION.parse().unwrap();
+    for (name, archived, pulls, is_written_to, state, is_ended) in [
+        ("finished", true, vec![], false, "COMPLETED", true),
+        ("not archived", false, vec![], false, "COMPLETED", false),
+        ("with a change", true, vec![pull], false, "COMPLETED", false),
+        ("written to", true, vec![], true, "COMPLETED", false),
+        ("at work", true, vec![], false, "IN_PROGRESS", false),
+    ] {
+        let mut story = Story::new();
+        story.pulls = pulls;
+        story.poll(10, state);
+        story.poll(40, state);
+        if is_written_to {
+            let step = said(&story.job, &session, at(45), &story.timing);
+            story.take(step);
+        }
+        story.archived = archived;
+        assert!(story.poll(50, state).is_empty(), "{name}");
+        assert_eq!(story.job.is_ended(), is_ended, "{name}");
+    }
+}
+
+#[test]
+fn an_archived_session_that_is_adopted_after_its_end_is_announced_once_and_over() {
+    let mut story = Story::new();
+    story.archived = true;
+    story.poll(10, "COMPLETED");
+    assert_eq!(story.poll(40, "COMPLETED"), ["completed: "]);
+    assert!(story.job.is_ended());
+    assert!(story.poll(50, "COMPLETED").is_empty());
+}
+
+#[test]
 fn a_time_that_a_fast_clock_has_left_in_the_future_counts_as_now() {
     let timing = Timing::default();
     let session: SessionId = SESSION.parse().unwrap();

@@ -47,8 +47,8 @@ fn of_an_earlier_attempt_only_the_session_that_the_job_had_is_its_own() {
         assert_eq!(is(&job, OTHER, 1), SessionRelation::Duplicate);
         assert_eq!(is(&job, OTHER, 2), SessionRelation::Unsettled);
     }
-    let called_off = tried_again(&creating());
-    assert_eq!(is(&called_off, SESSION, 1), SessionRelation::Duplicate);
+    let cancelled = tried_again(&creating());
+    assert_eq!(is(&cancelled, SESSION, 1), SessionRelation::Duplicate);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(super) enum Happening {
     Reviewed(ReviewState),
     Child(usize, ChildState),
     Provider(Phase, ProviderReport),
-    CalledOff,
+    Cancelled,
     Deadline,
 }
 
@@ -45,7 +45,7 @@ fn act() -> impl Strategy<Value = Act> {
            3 => Just(Act::Start),
            6 => proptest::option::weighted(0.3, commit()).prop_map(|head| Act::Approve { head }),
            3 => text.prop_map(|reason| Act::Reject { reason }),
-           4 => Just(Act::Retry { reason: None }),
+           4 => proptest::option::of(Just("Smaller".to_owned())).prop_map(|reason| Act::Retry { reason }),
            1 => Just(Act::Cancel),
            6 => review,
            2 => Just(Act::Plan { content: "1. Look".to_owned(), target_files: Vec::new() }),
@@ -111,7 +111,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         ChildState::Open,
         ChildState::Failed,
         ChildState::Closed,
-        ChildState::CalledOff,
+        ChildState::Cancelled,
         ChildState::Abandoned,
     ]);
     let report = proptest::sample::select(vec![
@@ -131,8 +131,31 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         2 => reviewed.prop_map(Happening::Reviewed),
         1 => (0usize..2, child).prop_map(|(place, state)| Happening::Child(place, state)),
         4 => (provided, report).prop_map(|(phase, report)| Happening::Provider(phase, report)),
-        1 => Just(Happening::CalledOff),
+        1 => Just(Happening::Cancelled),
         3 => Just(Happening::Deadline),
+    ]
+}
+
+/// What happens to a delivery whose rounds are used up: mostly orders of anybody to send it back, and what makes the
+/// next head.
+pub(super) fn after_the_last_round() -> impl Strategy<Value = Happening> {
+    let not_pass = proptest::sample::select(vec!['a', 'b']).prop_map(|head| {
+        Act::Verdict(Review {
+            verdict: Judged::NotPass,
+            head: sha(head),
+            summary: None,
+            feedback: Some("Test it".to_owned()),
+        })
+    });
+    let retry = proptest::option::of(Just("Smaller".to_owned()));
+    let act = prop_oneof![not_pass, retry.prop_map(|reason| Act::Retry { reason })];
+    let made = proptest::sample::select(vec!['a', 'b'])
+        .prop_map(|head| Happening::Pull(sha(head), Checks::Passed, None, None));
+    prop_oneof![
+        4 => (actor(), act).prop_map(|(by, act)| Happening::Ordered(by, act)),
+        1 => time().prop_map(|at| Happening::Job(Work::Resting(Some(at)), true, false)),
+        1 => made,
+        1 => happening(),
     ]
 }
 

@@ -45,8 +45,8 @@ impl Dispatcher {
             } => self.approve_pull(delivery, (head, style), by).await,
             Want::ClosePull { pull, newer } => self.replace_pull(id, (pull, newer)).await,
             Want::CreateChild { child } => self.create_child(delivery, child).await,
-            Want::CallOffChild { id, by } => {
-                let input = Input::CalledOff(by.clone());
+            Want::CancelChild { id, by } => {
+                let input = Input::Cancelled(by.clone());
                 self.show_delivery(id, &input).await.map(drop)
             }
             Want::Ask {
@@ -124,7 +124,7 @@ impl Dispatcher {
             | Want::ReadPull { .. }
             | Want::ClosePull { .. }
             | Want::CreateChild { .. }
-            | Want::CallOffChild { .. }
+            | Want::CancelChild { .. }
             | Want::DispatchWorkflow { .. }
             | Want::AskProvider { .. }
             | Want::Ask { .. }
@@ -296,7 +296,7 @@ fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
         | Want::ReadPull { .. }
         | Want::ClosePull { .. }
         | Want::CreateChild { .. }
-        | Want::CallOffChild { .. }
+        | Want::CancelChild { .. }
         | Want::AskProvider { .. }
         | Want::Ask { .. }
         | Want::Tell { .. }

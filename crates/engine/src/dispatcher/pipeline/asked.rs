@@ -1,41 +1,103 @@
 //! Which agents a layer has in a run.
 
-use domain::ids::RoleName;
+use domain::ids::{RoleName, StreamName};
 use domain::layer::Layer;
 use domain::pipeline::Pipeline;
-use scaffold::layout::Paths;
+use scaffold::config::Config;
+use scaffold::layout::{Layout, Paths, stream_of};
 use scaffold::prompt::Trees;
-use scaffold::{config, exchange, mock};
+use scaffold::{exchange, mock};
 
 /// One agent of a layer, as it is asked for.
 #[derive(Default)]
 pub(super) struct Asked {
     /// Its role, in a layer of roles.
     pub(super) role: Option<RoleName>,
+    /// Its stream.
+    pub(super) stream: StreamName,
     /// The file of its requirement.
     pub(super) requirement: Option<String>,
 }
 
 impl Asked {
     /// What tells it from the others of its layer.
-    pub(super) fn name(&self) -> &str {
+    pub(super) fn name(&self) -> String {
         let role = self.role.as_ref().map(|role| role.as_str());
-        role.or(self.requirement.as_deref()).unwrap_or_default()
+        let name = role.or(self.requirement.as_deref()).unwrap_or_default();
+        match self.stream.is_generic() || self.requirement.is_some() {
+            true => name.to_owned(),
+            false => format!("{}/{name}", self.stream),
+        }
+    }
+
+    fn of_role(role: &RoleName, stream: &StreamName) -> Self {
+        Self {
+            role: Some(role.clone()),
+            stream: stream.clone(),
+            requirement: None,
+        }
+    }
+
+    /// Of a planner or an implementer, which work in the stream of their requirement.
+    fn of_requirement(path: String) -> Self {
+        let stream = path.parse().ok().as_ref().map(stream_of);
+        Self {
+            role: None,
+            stream: stream.unwrap_or_default(),
+            requirement: Some(path),
+        }
     }
 }
 
-/// The roles of a layer that run: the one that was asked for, or those that the settings enable.
-pub(super) fn roles(pipeline: &Pipeline, scheduled: &[config::Scheduled]) -> Vec<Asked> {
-    let asked = |role: &RoleName| Asked {
-        role: Some(role.clone()),
-        requirement: None,
-    };
+/// The observers that run: the one that was asked for, or those that the settings enable, in the streams that run.
+pub(super) fn observers(pipeline: &Pipeline, config: &Config) -> Vec<Asked> {
+    let generic = StreamName::default();
+    let only = pipeline.ask.stream.as_ref();
+    if let Some(role) = &pipeline.ask.role {
+        return vec![Asked::of_role(role, only.unwrap_or(&generic))];
+    }
+    let named = config.streams();
+    let named = named.map(|(stream, settings)| (stream, settings.observers.as_slice()));
+    let streams = std::iter::once((&generic, config.observers.as_slice())).chain(named);
+    let wanted = streams.filter(|(stream, _)| only.is_none_or(|only| only == *stream));
+    wanted
+        .flat_map(|(stream, roles)| {
+            exchange::enabled(roles).map(move |role| Asked::of_role(&role.name, stream))
+        })
+        .collect()
+}
+
+/// The innovators that run: the one that was asked for, or those that the settings enable.
+pub(super) fn innovators(pipeline: &Pipeline, config: &Config) -> Vec<Asked> {
+    let generic = StreamName::default();
     match &pipeline.ask.role {
-        Some(role) => vec![asked(role)],
-        None => exchange::enabled(scheduled)
-            .map(|role| asked(&role.name))
+        Some(role) => vec![Asked::of_role(role, &generic)],
+        None => exchange::enabled(&config.innovators)
+            .map(|role| Asked::of_role(&role.name, &generic))
             .collect(),
     }
+}
+
+/// The deciders that run: one for each stream that has pending events, and for one that is not there, which fails at once.
+pub(super) fn deciders(pipeline: &Pipeline, config: &Config, trees: &Trees) -> Vec<Asked> {
+    let named = config.streams().filter(|(_, settings)| settings.decides());
+    let named = named.map(|(stream, _)| stream.clone());
+    let streams: Vec<_> = match &pipeline.ask.stream {
+        Some(only) => vec![only.clone()],
+        None => std::iter::once(StreamName::default())
+            .chain(named)
+            .collect(),
+    };
+    let waits = |stream: &StreamName| match Layout::written_of(&trees.worker, stream) {
+        Ok(paths) => has_event(pipeline, trees, &paths),
+        Err(_) => true,
+    };
+    let waiting = streams.into_iter().filter(waits);
+    let asked = waiting.map(|stream| Asked {
+        stream,
+        ..Asked::default()
+    });
+    asked.collect()
 }
 
 /// The requirements that ask to be thought through.
@@ -54,30 +116,23 @@ pub(super) fn unplanned(pipeline: &Pipeline, trees: &Trees, paths: &Paths) -> Ve
     };
     let wanted = found.into_iter();
     let wanted = wanted.filter(|path| only.is_none_or(|only| path == only));
-    let asked = wanted.map(|path| Asked {
-        role: None,
-        requirement: Some(path),
-    });
-    asked.collect()
+    wanted.map(Asked::of_requirement).collect()
 }
 
-/// Whether a decider has nothing to decide about.
-pub(super) fn has_no_event(pipeline: &Pipeline, trees: &Trees, paths: &Paths) -> bool {
-    match &pipeline.ask.mock {
-        Some(tag) => mock::pending(&trees.worker, paths, tag).is_empty(),
-        None => exchange::pending(&trees.worker, paths).is_empty(),
-    }
+/// Whether a decider has something to decide about.
+fn has_event(pipeline: &Pipeline, trees: &Trees, paths: &Paths) -> bool {
+    let found = match &pipeline.ask.mock {
+        Some(tag) => mock::pending(&trees.worker, paths, tag),
+        None => exchange::pending(&trees.worker, paths),
+    };
+    !found.is_empty()
 }
 
 /// What a trial run of an implementer is asked for.
 pub(super) fn trial_of_code(pipeline: &Pipeline) -> Vec<Asked> {
     let ask = &pipeline.ask;
     let only = ask.mock.as_ref().and(ask.requirement.clone());
-    let asked = only.map(|path| Asked {
-        role: None,
-        requirement: Some(path),
-    });
-    asked.into_iter().collect()
+    only.map(Asked::of_requirement).into_iter().collect()
 }
 
 /// Why a layer has nothing to do.

@@ -13,7 +13,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use scaffold::prompt::PromptError;
 
-use super::planning::passes;
 use super::prompts;
 use super::publishing::labels_of;
 use super::trees::TreeCache;
@@ -38,7 +37,7 @@ impl Dispatcher {
             let created = self.create_member(pipeline, asked, (source, &mut *trees));
             match Box::pin(created).await {
                 Ok(()) => {}
-                Err(Error::Outside(failure)) if passes(failure.class) => {
+                Err(Error::Outside(failure)) if failure.class.may_pass() => {
                     tracing::warn!(pipeline = %pipeline.id, %failure, "its job is created later");
                 }
                 Err(Error::Outside(failure)) => {
@@ -82,7 +81,10 @@ impl Dispatcher {
             }
             StepKind::Clean => match pipeline.ask.mock.clone() {
                 Some(tag) => (Recipe::Clean { worker, tag }, CLEAN, Vec::new()),
-                None => return Ok(()),
+                None => {
+                    let removed = self.create_removal(pipeline, (member, shas), (source, trees));
+                    return Box::pin(removed).await;
+                }
             },
         };
         let part = of_run(pipeline, PartWork::Proposal { requirement: None });
@@ -132,6 +134,7 @@ impl Dispatcher {
         let agent = Agent {
             layer,
             role: member.role.clone(),
+            stream: member.stream.clone(),
             requirement: member.requirement.clone(),
             trees: shas.clone(),
             included: Vec::new(),
@@ -233,7 +236,7 @@ const LABELS: (&str, &str) = (
 const MOCK_TEXT: &str = "Gaffer opened this pull request.\nIts files are made up for a trial run: no session wrote them.";
 
 /// What a job does for a run.
-fn of_run(pipeline: &Pipeline, work: PartWork) -> Part {
+pub(super) fn of_run(pipeline: &Pipeline, work: PartWork) -> Part {
     Part {
         pipeline: Some(pipeline.id.clone()),
         work,

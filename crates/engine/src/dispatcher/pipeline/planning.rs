@@ -1,5 +1,8 @@
 //! What a step of a pipeline is going to do, by the files of both branches.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use domain::failure::FailureClass;
@@ -14,7 +17,8 @@ use scaffold::prompt::Trees;
 use scaffold::tree::Tree;
 use scaffold::{doctor, exchange, pin};
 
-use super::asked::{Asked, has_no_event, idle, roles, trial_of_code, unplanned};
+use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
+use super::cleaning::named;
 use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
@@ -52,12 +56,15 @@ impl Dispatcher {
             StepKind::Layer(layer) => Box::pin(self.plan_layer(pipeline, layer, trees)).await,
             StepKind::Requirements => Box::pin(self.hand_on(pipeline, source, trees)).await,
             StepKind::Proposals => Box::pin(self.plan_publishing(pipeline, trees)).await,
-            StepKind::Clean => Box::pin(self.plan_cleaning(pipeline, trees)).await,
+            StepKind::Clean => match &pipeline.ask.requirement {
+                Some(path) => Box::pin(self.plan_removal(pipeline, path, trees)).await,
+                None => Box::pin(self.plan_cleaning(pipeline, trees)).await,
+            },
             StepKind::Labels => Box::pin(self.plan_labels(pipeline, trees)).await,
         };
         match planned {
             Ok(plan) => Ok(Some(plan)),
-            Err(Error::Outside(failure)) if passes(failure.class) => {
+            Err(Error::Outside(failure)) if failure.class.may_pass() => {
                 tracing::warn!(pipeline = %pipeline.id, %failure, "the step is planned later");
                 Ok(None)
             }
@@ -111,7 +118,7 @@ impl Dispatcher {
             Ok(config) => config,
             Err(why) => return Ok(Plan::Fail(why)),
         };
-        let files = match doctor::system(&trees.worker) {
+        let files = match doctor::system(&trees.worker, &doctor::streams(&config)) {
             Ok(files) => files,
             Err(error) => return Ok(Plan::Fail(error.to_string())),
         };
@@ -165,6 +172,11 @@ impl Dispatcher {
             (Err(why), _) => return Ok(Plan::Fail(why)),
             (_, Err(error)) => return Ok(Plan::Fail(error.to_string())),
         };
+        if let (Layer::Planner, Some(path)) = (layer, &pipeline.ask.requirement)
+            && let Err(why) = named(trees, path)
+        {
+            return Ok(Plan::Fail(why));
+        }
         let mut range = String::new();
         let asked = match layer {
             Layer::Narrator => match self.range(pipeline, (&shas, trees), paths).await? {
@@ -174,10 +186,9 @@ impl Dispatcher {
                 }
                 None => Vec::new(),
             },
-            Layer::Observers => roles(pipeline, &config.observers),
-            Layer::Innovators => roles(pipeline, &config.innovators),
-            Layer::Decider if has_no_event(pipeline, trees, paths) => Vec::new(),
-            Layer::Decider => vec![Asked::default()],
+            Layer::Observers => observers(pipeline, &config),
+            Layer::Innovators => innovators(pipeline, &config),
+            Layer::Decider => deciders(pipeline, &config, trees),
             Layer::Planner => unplanned(pipeline, trees, paths),
             // What implements a requirement is a delivery; in a trial it is made up.
             Layer::Implementer => trial_of_code(pipeline),
@@ -191,6 +202,7 @@ impl Dispatcher {
             let job = JobId::of_pipeline(&pipeline.id, &purpose, now);
             let member = Member {
                 role: asked.role,
+                stream: asked.stream,
                 requirement: asked.requirement,
                 ..at_work(job)
             };
@@ -311,20 +323,4 @@ fn with_prompt(
 
 fn short(sha: &CommitSha) -> &str {
     sha.as_str().get(..SHORT_SHA).unwrap_or(sha.as_str())
-}
-
-/// Whether it may be answered at another time.
-pub(super) fn passes(class: FailureClass) -> bool {
-    match class {
-        FailureClass::Unauthorized
-        | FailureClass::Throttled
-        | FailureClass::Network
-        | FailureClass::Unavailable => true,
-        FailureClass::Forbidden
-        | FailureClass::NotFound
-        | FailureClass::Precondition
-        | FailureClass::Conflict
-        | FailureClass::Invalid
-        | FailureClass::Garbled => false,
-    }
 }

@@ -13,6 +13,7 @@ pub(super) fn assembled(
 ) -> Result<Prompt, PromptError> {
     let ask = Ask {
         role: member.role.clone(),
+        stream: Some(member.stream.clone()),
         task: pipeline.ask.task.clone(),
         range_description: range.to_owned(),
         ..ask(
@@ -24,7 +25,7 @@ pub(super) fn assembled(
     assemble(trees, &ask)
 }
 
-/// What is asked of an agent, apart from its role.
+/// What is asked of an agent, apart from its role and its stream.
 pub(super) fn ask(
     (layer, job): (Layer, &JobId),
     (repo, target, worker): (&RepoName, &BranchName, &BranchName),
@@ -33,6 +34,7 @@ pub(super) fn ask(
     Ask {
         layer,
         role: None,
+        stream: None,
         task: None,
         requirement: requirement.and_then(|path| path.parse().ok()),
         repository: repo.clone(),
@@ -48,6 +50,7 @@ pub(super) fn agent((layer, member): (Layer, &Member), trees: &TreeShas, prompt:
     Agent {
         layer,
         role: member.role.clone(),
+        stream: member.stream.clone(),
         requirement: member.requirement.clone(),
         trees: trees.clone(),
         included: prompt

@@ -1,13 +1,12 @@
 //! What pull requests of Gaffer's own change: their files are computed from commits.
 
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{CommitSha, RepoName};
+use domain::ids::{CommitSha, RepoName, StreamName};
 use domain::job::Job;
 use domain::pipeline::{Recipe, RequirementRef, TreeShas};
-use scaffold::doctor;
-use scaffold::layout::SYSTEM;
-use scaffold::mock;
-use scaffold::tree::TreePath;
+use scaffold::layout::{CONFIG, CONTROL, SYSTEM};
+use scaffold::tree::{Tree, TreePath};
+use scaffold::{config, doctor, mock};
 
 use super::publishing;
 use crate::backend::Error;
@@ -62,7 +61,12 @@ impl Dispatcher {
         message: String,
     ) -> Result<NewCommit, Failure> {
         let tree = self.readers.git.tree(repo, &shas.worker, &[SYSTEM]).await?;
-        let files = doctor::system(&tree)
+        let control = self
+            .readers
+            .git
+            .tree(repo, &shas.target, &[CONTROL])
+            .await?;
+        let files = doctor::system(&tree, &streams(&control))
             .map_err(|error| Failure::new(FailureClass::Precondition, error.to_string()))?;
         let written = files
             .into_iter()
@@ -82,6 +86,14 @@ impl Dispatcher {
             names_tree: false,
         })
     }
+}
+
+/// The streams of a repository's settings; the run itself refuses settings that cannot be read.
+fn streams(control: &Tree) -> Vec<StreamName> {
+    let config = config::parse(CONFIG, control.text(CONFIG).unwrap_or_default());
+    config
+        .map(|config| doctor::streams(&config))
+        .unwrap_or_default()
 }
 
 /// A commit that removes files; none without any.

@@ -13,9 +13,10 @@ use domain::policy::Source;
 use domain::pull::PullPhase;
 use jiff::{SignedDuration, Timestamp};
 use scaffold::exchange;
-use scaffold::layout::{Layout, Paths};
+use scaffold::layout::{Layout, Paths, stream_of};
 use scaffold::prompt::Trees;
 
+use super::cleaning::named;
 use super::prompts;
 use super::trees::TreeCache;
 use crate::backend::Error;
@@ -255,6 +256,9 @@ impl Dispatcher {
             Err(error) => return Ok(Plan::Fail(error.to_string())),
         };
         let only = pipeline.ask.requirement.as_deref();
+        if let Some(why) = only.and_then(|path| not_implemented(trees, path)) {
+            return Ok(Plan::Fail(why));
+        }
         let found = exchange::requirements(&trees.worker, paths).into_iter();
         let ready: Vec<_> = found
             .filter(|it| !it.needs_planning)
@@ -270,7 +274,7 @@ impl Dispatcher {
             let noted = self.note_requirement(pipeline, found, state, |known, found, now| {
                 let seen = known.seen(found.clone(), now);
                 match begins && seen.state == RequirementState::Ready {
-                    true => seen.start(seen.keep_files, now),
+                    true => seen.start(seen.keep_files || pipeline.ask.keep_files, now),
                     false => Ok(seen),
                 }
             });
@@ -340,9 +344,11 @@ impl Dispatcher {
         let prompt = scaffold::prompt::assemble(files, &asked).ok();
         let included = prompt.iter().flat_map(|prompt| &prompt.included);
         let skipped = prompt.iter().flat_map(|prompt| &prompt.skipped);
+        let path = requirement.path.parse().ok();
         let agent = Agent {
             layer: Layer::Implementer,
             role: None,
+            stream: path.as_ref().map(stream_of).unwrap_or_default(),
             requirement: Some(requirement.path.clone()),
             trees,
             included: included.map(|it| it.path.to_string()).collect(),
@@ -354,6 +360,16 @@ impl Dispatcher {
             work: PartWork::Agent(agent),
         };
         Ok((prompt.map(|prompt| prompt.text), part))
+    }
+}
+
+/// Why the requirement that a person named is not handed on.
+fn not_implemented(trees: &Trees, path: &str) -> Option<String> {
+    match named(trees, path) {
+        Err(why) => Some(why),
+        Ok(found) => found
+            .needs_planning
+            .then(|| format!("`{path}` asks for deep analysis: let the planner expand it first")),
     }
 }
 

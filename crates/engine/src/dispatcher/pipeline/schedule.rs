@@ -11,7 +11,7 @@ use domain::step::Step;
 use scaffold::config::{Clock, Config};
 use scaffold::timetable::Timetable;
 
-use super::planning::{passes, settings_in};
+use super::planning::settings_in;
 use crate::backend::{DECIDE_AGAIN_MAX, Error};
 use crate::dispatcher::Dispatcher;
 use crate::pipelines::PipelineOrder;
@@ -113,7 +113,7 @@ impl Dispatcher {
 
     async fn read_schedule(&self, source: &Source, known: &Schedule) -> Result<Reading, Error> {
         match self.settings_at_tip(source, known).await {
-            Err(Error::Outside(failure)) if passes(failure.class) => {
+            Err(Error::Outside(failure)) if failure.class.may_pass() => {
                 tracing::warn!(repo = %source.repo, %failure, "the schedule is read later");
                 Ok(Reading::Delayed(failure.to_string()))
             }
@@ -137,7 +137,7 @@ impl Dispatcher {
             return Ok(Reading::Unchanged);
         }
         match self.repository_must_be_meant(source).await {
-            Err(Error::Outside(failure)) if !passes(failure.class) => {
+            Err(Error::Outside(failure)) if !failure.class.may_pass() => {
                 // What is wrong with a repository itself has an event of its own.
                 return Ok(refused(&failure, true));
             }

@@ -29,6 +29,7 @@ impl Dispatcher {
         let branches = (&pipeline.repo, &pipeline.target, &pipeline.worker);
         let ask = Ask {
             role: agent.role.clone(),
+            stream: Some(agent.stream.clone()),
             task: pipeline.ask.task.clone(),
             range_description: range.to_owned(),
             ..prompts::ask(

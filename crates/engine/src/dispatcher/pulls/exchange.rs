@@ -18,7 +18,7 @@ use domain::redact::presentable;
 use domain::step::Step;
 use jiff::tz::TimeZone;
 use scaffold::doctor::{self, Circumstances, Finding};
-use scaffold::layout::Layout;
+use scaffold::layout::{EXCHANGE, Layout};
 use scaffold::prompt::Trees;
 use scaffold::scope::{FileChange, Scope, violations};
 use scaffold::tree::{Tree, TreePath};
@@ -295,8 +295,8 @@ fn check_scope(
         requirement: requirement.as_ref(),
         protected: &source.policy.protected_paths,
     };
-    let paths = Layout::paths(base).unwrap_or(&scaffold::layout::EXCHANGE);
-    let found = violations(paths, &scope, changes);
+    let paths = Layout::paths(base).unwrap_or(&EXCHANGE);
+    let found = violations(&paths.of(base, &agent.stream), &scope, changes);
     check_of(SCOPE_CHECK, found.iter().map(ToString::to_string))
 }
 

@@ -2,7 +2,6 @@
 //! others.
 
 use domain::facts::PullFacts;
-use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName};
 use domain::job::Job;
 use domain::merge::SessionStatus;
@@ -65,7 +64,7 @@ impl Dispatcher {
         let between = (before, &facts.head.sha);
         match self.readers.pulls.is_base_merge(of, between).await {
             Ok(is_base_merge) => Ok(Some(is_base_merge)),
-            Err(failure) if passes(&failure) => Err(failure.into()),
+            Err(failure) if failure.class.may_pass() => Err(failure.into()),
             // What cannot be compared counts as new work.
             Err(_cannot_be_read) => Ok(Some(false)),
         }
@@ -79,7 +78,7 @@ impl Dispatcher {
     ) -> Result<Option<Vec<String>>, Error> {
         match self.readers.pulls.changed(repo, between).await {
             Ok(paths) => Ok(Some(paths)),
-            Err(failure) if passes(&failure) => Err(failure.into()),
+            Err(failure) if failure.class.may_pass() => Err(failure.into()),
             Err(_cannot_be_listed) => Ok(None),
         }
     }
@@ -94,24 +93,8 @@ impl Dispatcher {
             Ok(artifacts) => Ok(pull::paths_of_patch(
                 artifacts.patch.as_deref().unwrap_or_default(),
             )),
-            Err(failure) if passes(&failure) => Err(failure.into()),
+            Err(failure) if failure.class.may_pass() => Err(failure.into()),
             Err(_no_patch) => Ok(Vec::new()),
         }
-    }
-}
-
-/// Whether it may be answered at another time.
-fn passes(failure: &Failure) -> bool {
-    match failure.class {
-        FailureClass::Unauthorized
-        | FailureClass::Throttled
-        | FailureClass::Network
-        | FailureClass::Unavailable => true,
-        FailureClass::Forbidden
-        | FailureClass::NotFound
-        | FailureClass::Precondition
-        | FailureClass::Conflict
-        | FailureClass::Invalid
-        | FailureClass::Garbled => false,
     }
 }

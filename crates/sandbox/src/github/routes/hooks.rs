@@ -122,8 +122,8 @@ pub(super) fn deliveries(world: &mut GitHubWorld, ask: &Ask, rest: &[&str]) -> O
                 .target
                 .as_ref()
                 .map_or("", |target| target.secret.as_str());
-            let mut tries = world.outbox.deliveries();
-            let found = tries
+            let mut attempts = world.outbox.deliveries();
+            let found = attempts
                 .find(|delivery| delivery.id == id)
                 .ok_or_else(GitHubRefusal::not_found)?;
             Ok(Reply::json(whole(found, secret)))

@@ -93,6 +93,6 @@ fn its_files_are_held_to_the_same_rules() {
 #[test]
 fn nothing_is_written_beside_it() {
     let broken = repository().without(".jules/JULES.md");
-    assert_eq!(fixes(&broken.tree), []);
-    assert!(system(&repository().tree).is_err());
+    assert_eq!(fixes(&broken.tree, &[]), []);
+    assert!(system(&repository().tree, &[]).is_err());
 }

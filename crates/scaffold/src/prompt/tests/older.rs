@@ -149,6 +149,26 @@ fn a_list_that_says_nothing_or_leaves_its_folders_is_refused() {
 }
 
 #[test]
+fn a_list_names_its_stream() {
+    let list = "contracts: [.jules/JULES.md]\nworkstream: billing\n";
+    let event = ".jules/workstreams/billing/events/pending/bb22cc-b.yml";
+    let named = repository()
+        .with(".jules/roles/deciders/triage/prompt.yml", list)
+        .with(event, "id: bb22cc\ntitle: A sum\n");
+    let text = named.assemble(&asked(Layer::Decider)).unwrap().text;
+    assert!(
+        text.contains("bb22cc") && !text.contains("aa11bb"),
+        "{text}"
+    );
+    let wrong = named.with(
+        ".jules/roles/deciders/triage/prompt.yml",
+        "contracts: [a]\nworkstream: ../x\n",
+    );
+    let said = wrong.refuses(&asked(Layer::Decider));
+    assert!(said.contains("triage/prompt.yml:2"), "{said}");
+}
+
+#[test]
 fn a_role_is_named_where_there_are_several() {
     let said = |layer, role: Option<&str>| {
         let role = role.map(|role| role.parse().unwrap());

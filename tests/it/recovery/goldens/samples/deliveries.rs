@@ -154,7 +154,7 @@ fn ends() -> [Delivery; 6] {
         Closed::Finished,
         Closed::PartsClosed,
         Closed::IssueClosed,
-        Closed::CalledOff,
+        Closed::Cancelled,
         Closed::Abandoned,
         Closed::MergedOnly,
     ]
@@ -169,7 +169,7 @@ fn ends() -> [Delivery; 6] {
             },
             Closed::Finished
             | Closed::PartsClosed
-            | Closed::CalledOff
+            | Closed::Cancelled
             | Closed::Abandoned
             | Closed::MergedOnly => IssueTrouble::Unreadable("404".to_owned()),
         }),
@@ -264,7 +264,7 @@ fn children() -> Vec<Child> {
         ChildState::Open,
         ChildState::Failed,
         ChildState::Closed,
-        ChildState::CalledOff,
+        ChildState::Cancelled,
         ChildState::Abandoned,
     ];
     let child = |(place, state)| Child {

@@ -1,7 +1,7 @@
 //! Samples of pipelines and requirements: every state of steps, agents and requirements, and jobs that work for a pipeline.
 
 use domain::effect::{Action, Effect, RepoAction};
-use domain::ids::{DeliveryId, PipelineId};
+use domain::ids::{DeliveryId, PipelineId, StreamName};
 use domain::job::{Job, Origin, Phase};
 use domain::layer::Layer;
 use domain::pipeline::{
@@ -163,6 +163,10 @@ fn reference() -> RequirementRef {
     }
 }
 
+fn stream() -> StreamName {
+    "backend".parse().expect("a stream")
+}
+
 fn members() -> Vec<Member> {
     let states = [
         MemberState::Working,
@@ -175,6 +179,7 @@ fn members() -> Vec<Member> {
     ];
     let member = |state| Member {
         role: Some("qa".parse().expect("a role")),
+        stream: stream(),
         requirement: Some(reference().path),
         job: job_id(),
         state,
@@ -228,9 +233,11 @@ fn pipeline() -> Pipeline {
         ask: PipelineAsk {
             layer: Some(Layer::Planner),
             role: Some("qa".parse().expect("a role")),
+            stream: Some(stream()),
             requirement: Some(reference().path),
             task: Some("create_three_proposals".to_owned()),
             mock: Some(mock()),
+            keep_files: true,
         },
         rules: PipelineRules::default(),
         by: "token zai".to_owned(),
@@ -318,6 +325,7 @@ fn jobs(job: &Job) -> [Job; 3] {
     let agent = PartWork::Agent(Agent {
         layer: Layer::Planner,
         role: Some("qa".parse().expect("a role")),
+        stream: stream(),
         requirement: Some(reference().path),
         trees: trees(),
         included: vec![".jules/JULES.md".to_owned()],

@@ -1,4 +1,4 @@
-//! A twin: one create done twice, because its answer was lost and no list showed what it had made until it was done again.
+//! A duplicate: one create done twice, because its answer was lost and no list showed what it had made until it was done again.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +18,7 @@ pub(super) type Shown = Arc<OnceLock<Timestamp>>;
 
 /// Loses the answer of the job's first create, and of the second one too if the dice say so: then only the search for its marker finds
 /// either.
-pub(super) fn beget(sandbox: &Sandbox, dice: &mut StdRng) {
+pub(super) fn arrange(sandbox: &Sandbox, dice: &mut StdRng) {
     let lost = dice.random_range(1..=2);
     let fault = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
     sandbox

@@ -1,0 +1,103 @@
+//! The removal of a requirement that a person does not want any more: its file goes, with the events that led to it.
+
+use domain::ids::JobId;
+use domain::job::NewProposal;
+use domain::pipeline::{
+    FoundRequirement, Member, PartWork, Pipeline, Plan, Recipe, Requirement, TreeShas,
+};
+use domain::policy::Source;
+use scaffold::exchange;
+use scaffold::layout::Layout;
+use scaffold::prompt::Trees;
+
+use super::at_work;
+use super::members::of_run;
+use super::trees::TreeCache;
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+
+/// Title and text of the pull request that removes a requirement.
+const REMOVE: (&str, &str) = (
+    "Remove the files of a requirement",
+    "Gaffer opened this pull request.\nA person asked for it: the file of a requirement goes, with the events that led to it.",
+);
+
+impl Dispatcher {
+    /// Removes one requirement, if it is there.
+    pub(super) async fn plan_removal(
+        &self,
+        pipeline: &Pipeline,
+        path: &str,
+        cache: &mut TreeCache,
+    ) -> Result<Plan, Error> {
+        let shas = match self.both_tips(pipeline).await? {
+            Ok(shas) => shas,
+            Err(why) => return Ok(Plan::Fail(why)),
+        };
+        let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
+        if let Err(why) = named(trees, path) {
+            return Ok(Plan::Fail(why));
+        }
+        let job = JobId::of_pipeline(&pipeline.id, "remove", self.backend.now());
+        let member = Member {
+            requirement: Some(path.to_owned()),
+            ..at_work(job)
+        };
+        Ok(Plan::Run {
+            members: vec![member],
+            trees: Some(shas),
+            range: String::new(),
+            wait_minutes: None,
+        })
+    }
+
+    /// Creates the job that removes a requirement. First the requirement takes no other order, if Gaffer follows it.
+    pub(super) async fn create_removal(
+        &self,
+        pipeline: &Pipeline,
+        (member, shas): (&Member, &TreeShas),
+        (source, cache): (&Source, &mut TreeCache),
+    ) -> Result<(), Error> {
+        let trees = self.trees_of(&pipeline.repo, shas, cache).await?;
+        let path = member.requirement.as_deref().unwrap_or_default();
+        // The plan has read it at the same commits.
+        let Ok(found) = named(trees, path) else {
+            return Ok(());
+        };
+        let reference = found.reference;
+        let key = (pipeline.repo.clone(), reference.id.clone());
+        if let Some(known) = self.backend.store.get::<Requirement>(&key).await? {
+            let known = known.value;
+            self.backend
+                .decide_requirement((&pipeline.repo, &reference.id), |stored, now| {
+                    stored.unwrap_or(&known).removed(&member.job, now)
+                })
+                .await?;
+        }
+        let work = PartWork::Proposal {
+            requirement: Some(reference.id.clone()),
+        };
+        let place = (&member.job, &pipeline.worker);
+        let (title, text) = REMOVE;
+        self.create_proposal(NewProposal {
+            job: self.part_job(
+                source,
+                place,
+                (title, text.to_owned()),
+                of_run(pipeline, work),
+            ),
+            recipe: Recipe::Tidy {
+                worker: shas.worker.clone(),
+                requirement: reference,
+            },
+            before: Vec::new(),
+        })
+        .await
+    }
+}
+
+/// The requirement of a file, or a sentence why there is none.
+pub(super) fn named(trees: &Trees, path: &str) -> Result<FoundRequirement, String> {
+    let paths = Layout::written(&trees.worker).map_err(|error| error.to_string())?;
+    exchange::named(&trees.worker, paths, path).map_err(|error| error.to_string())
+}

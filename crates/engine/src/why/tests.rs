@@ -1,0 +1,97 @@
+//! What an explanation says of pauses and of the next reading.
+
+use domain::ids::JobId;
+use domain::job::{WaitReason, WaitsFor};
+use domain::merge::{Judgement, Reason};
+use domain::pull::{Verdict, track};
+
+use super::*;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+#[test]
+fn a_reading_alone_is_planned_only_where_it_can_move_something() {
+    let poll = (at(5), "Jules is asked how its sessions are.");
+    let cases = [
+        // Who is waited for, what else is planned, the next reading, and what is told.
+        (
+            Some(WaitParty::GitHub),
+            None,
+            Some(9),
+            vec!["Gaffer reads it again."],
+        ),
+        (
+            Some(WaitParty::Gaffer),
+            None,
+            Some(9),
+            vec!["Gaffer reads it again."],
+        ),
+        (None, None, Some(9), vec!["Gaffer reads it again."]),
+        (Some(WaitParty::Person), None, Some(9), vec![]),
+        (Some(WaitParty::Gaffer), None, None, vec![]),
+        (Some(WaitParty::Person), Some(poll), Some(9), vec![poll.1]),
+        (Some(WaitParty::Gaffer), Some(poll), Some(9), vec![poll.1]),
+    ];
+    for (who, planned, next_look, told) in cases {
+        let mut found = WhySubject::default();
+        if let Some((at, sentence)) = planned {
+            found.then(at, sentence);
+        }
+        let waits_for = who.map(|who| WaitsFor::new(who, WaitReason::Reading, None));
+        let why = found.into_why((None, None), ("queued", waits_for), next_look.map(at));
+        let sentences: Vec<_> = why.then.iter().map(|it| it.sentence.as_str()).collect();
+        assert_eq!(sentences, told, "{who:?} {planned:?} {next_look:?}");
+        assert_eq!(why.next_look, next_look.map(at));
+    }
+}
+
+#[test]
+fn a_pause_is_told_once_and_by_its_own_name() {
+    let pulled = |reasons: &[Reason]| {
+        let reference: PullRef = "acme/shop#7".parse().unwrap();
+        let job = JobId::from_ulid(ulid::Ulid(7));
+        let mut pull = track(reference, job, None, at(1));
+        pull.verdict = Some(Verdict {
+            at: at(1),
+            sha: "1".repeat(40).parse().unwrap(),
+            judgement: Judgement::Refuse {
+                reasons: reasons.to_vec(),
+            },
+        });
+        let read_at = Some(at(1));
+        TrackedPull { pull, read_at }
+    };
+    let cases = [
+        // What is paused now, what the last judgement says, and which codes are told.
+        (Some("paused"), vec![Reason::Paused], vec!["paused"]),
+        (
+            Some("source_paused"),
+            vec![Reason::Paused],
+            vec!["source_paused"],
+        ),
+        (
+            Some("observe_only"),
+            vec![Reason::ObserveOnly],
+            vec!["observe_only"],
+        ),
+        (
+            Some("paused"),
+            vec![Reason::Paused, Reason::Draft],
+            vec!["paused", "draft"],
+        ),
+        // The pause has ended since: that is what the judgement says until the next one.
+        (None, vec![Reason::Paused], vec!["paused"]),
+    ];
+    for (pause, judged, codes) in cases {
+        let mut found = WhySubject::default();
+        if let Some(code) = pause {
+            found.because(code, "It is paused.");
+            found.held = true;
+        }
+        super::pull::judged(&mut found, &pulled(&judged));
+        let told: Vec<_> = found.because.iter().map(|it| it.code.as_str()).collect();
+        assert_eq!(told, codes, "{pause:?} {judged:?}");
+    }
+}

@@ -1,0 +1,119 @@
+//! Requirements that a person does not want any more, and files that stay after the merge.
+
+use domain::layer::Layer;
+use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, Requirement};
+use engine::pipelines::PipelineOrder;
+use sandbox::story::Story;
+use tests::world::{REPO, World, hour};
+
+use super::{begin, findings, piped, requirements, rules, steps, tree, until_over, world_of};
+
+/// A world with a requirement that is ready.
+async fn ready() -> (World, Requirement) {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let world = world_of(source, vec![Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    until_over(&world, &begun).await;
+    let mut found = requirements(&world).await;
+    let ready = found.pop().expect("a requirement");
+    assert_eq!(ready.state.word(), "ready");
+    (world, ready)
+}
+
+async fn ordered(world: &World, order: &PipelineOrder) -> Pipeline {
+    let repo = REPO.parse().expect("a repository");
+    let begun = world.backend.start_pipeline(&repo, order, "ann").await;
+    until_over(world, &begun.expect("a run")).await
+}
+
+async fn removed(world: &World, path: &str) -> Vec<String> {
+    steps(&ordered(world, &PipelineOrder::Remove(path.to_owned())).await)
+}
+
+/// Whether the file of a requirement and those of its events are there: all of them, or none.
+fn has_files(world: &World, requirement: &Requirement) -> bool {
+    let worker = tree(world, "jules");
+    let reference = &requirement.reference;
+    assert!(!reference.events.is_empty());
+    let is_there = worker.has(&reference.path);
+    for event in &reference.events {
+        assert_eq!(worker.has(event), is_there, "{event}");
+    }
+    is_there
+}
+
+#[tokio::test]
+async fn a_person_has_a_requirement_removed_with_its_events() {
+    let (world, ready) = ready().await;
+    let path = &ready.reference.path;
+    assert_eq!(removed(&world, path).await, ["clean done"]);
+    assert!(!has_files(&world, &ready));
+    assert_eq!(findings(&world), [""; 0]);
+    assert_eq!(requirements(&world).await[0].state.word(), "failed");
+    let again = removed(&world, path).await;
+    let gone = format!(
+        "clean failed (`{path}` is not there: `gaffer exchange inspect` lists the requirements)"
+    );
+    assert_eq!(again, [gone]);
+    for outside in [".jlo/config.toml", "src/lib.rs", ".jules/JULES.md"] {
+        let told = removed(&world, outside).await;
+        assert!(told[0].contains("is no requirement"), "{told:?}");
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn files_stay_where_that_is_asked_for_until_a_person_has_them_removed() {
+    let (world, ready) = ready().await;
+    let path = &ready.reference.path;
+    let ask = PipelineAsk {
+        layer: Some(Layer::Implementer),
+        requirement: Some(path.clone()),
+        keep_files: true,
+        ..PipelineAsk::default()
+    };
+    let over = ordered(&world, &PipelineOrder::Only(ask)).await;
+    assert_eq!(steps(&over), ["requirements done"]);
+    let early = removed(&world, path).await;
+    assert!(early[0].contains("is being implemented"), "{early:?}");
+    let is_merged = async |world: &World| requirements(world).await[0].state.word() == "merged";
+    Box::pin(world.until(hour(3), "merged", is_merged)).await;
+    assert!(has_files(&world, &ready));
+    assert_eq!(removed(&world, path).await, ["clean done"]);
+    assert!(!has_files(&world, &ready));
+    let is_tidied = async |world: &World| requirements(world).await[0].state.word() == "tidied";
+    Box::pin(world.until(hour(1), "tidied", is_tidied)).await;
+    assert_eq!(findings(&world), [""; 0]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_requirement_is_neither_planned_nor_implemented() {
+    let (world, ready) = ready().await;
+    let creates = world.sandbox.counters().creates;
+    for layer in [Layer::Planner, Layer::Implementer] {
+        for (path, why) in [
+            ("src/lib.rs", "is no requirement"),
+            (
+                ".jules/exchange/requirements/../../JULES.md",
+                "is no requirement",
+            ),
+            (".jules/exchange/requirements/gone00-it.yml", "is not there"),
+        ] {
+            let ask = PipelineAsk {
+                layer: Some(layer),
+                requirement: Some(path.to_owned()),
+                ..PipelineAsk::default()
+            };
+            let over = ordered(&world, &PipelineOrder::Only(ask)).await;
+            let told = steps(&over);
+            assert!(
+                told[0].contains("failed") && told[0].contains(why),
+                "{told:?}"
+            );
+        }
+    }
+    assert_eq!(world.sandbox.counters().creates, creates);
+    assert_eq!(requirements(&world).await, [ready]);
+    world.finish().await;
+}

@@ -1,0 +1,105 @@
+//! A named stream beside the one of every repository: agents of its own, and files that never mix.
+
+use domain::layer::Layer;
+use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
+use engine::pipelines::PipelineOrder;
+use sandbox::story::Story;
+use tests::world::{REPO, World, hour};
+
+use super::{
+    CONFIG, begin, files_with, findings, members, piped, requirements, rules, steps, tree,
+    until_over, world_of, world_with,
+};
+
+const STREAM: &str = ".jules/workstreams/backend/exchange";
+
+fn config() -> String {
+    format!(
+        "{CONFIG}\n[workstreams.backend]\nobservers = [{{ name = \"qa\" }}]\n\n[workstreams.off]\nenabled = false\nobservers = [{{ name = \"qa\" }}]\n"
+    )
+}
+
+#[tokio::test]
+async fn each_stream_has_its_own_events_and_requirements() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let world = world_with(source, vec![Story::layer()], files_with(&config())).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    let over = until_over(&world, &begun).await;
+    assert_eq!(
+        steps(&over),
+        [
+            "bootstrap done",
+            "observers done",
+            "decider done",
+            "planner done",
+            "requirements done",
+        ],
+        "{}",
+        world.story().await
+    );
+    assert_eq!(
+        members(&over, "observers").len(),
+        3,
+        "two, and one of the stream"
+    );
+    assert_eq!(members(&over, "decider").len(), 2, "one for each stream");
+    assert_eq!(findings(&world), [""; 0]);
+    let found = requirements(&world).await;
+    let of_stream: Vec<_> = found
+        .iter()
+        .filter(|it| it.reference.path.starts_with(STREAM))
+        .collect();
+    let [of_stream] = of_stream[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(found.len(), 2);
+    assert!(!of_stream.reference.events.is_empty());
+    for it in &found {
+        let is_of_stream = it.reference.path.starts_with(STREAM);
+        for event in &it.reference.events {
+            assert_eq!(event.starts_with(STREAM), is_of_stream, "{event}");
+        }
+    }
+    let id = &of_stream.reference.id;
+    let repo = REPO.parse().expect("a repository");
+    let started = world.backend.start_requirement(&repo, id, false).await;
+    assert_eq!(started.expect("a start").state.word(), "implementing");
+    let is_tidied = async |world: &World| {
+        let found = requirements(world).await;
+        found.iter().any(|it| it.state.word() == "tidied")
+    };
+    Box::pin(world.until(hour(3), "tidied", is_tidied)).await;
+    let worker = tree(&world, "jules");
+    assert!(!worker.has(&of_stream.reference.path));
+    assert!(worker.has_folder(&format!("{STREAM}/requirements")));
+    assert!(!worker.has_folder(".jules/workstreams/off"));
+    assert_eq!(findings(&world), [""; 0]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_stream_that_is_not_there_costs_no_session() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let world = world_of(source, vec![Story::layer()]).await;
+    let bootstrap = begin(&world, EntryPoint::Requirements).await;
+    until_over(&world, &bootstrap).await;
+    for layer in [Layer::Observers, Layer::Decider] {
+        let ask = PipelineAsk {
+            layer: Some(layer),
+            role: (layer == Layer::Observers).then(|| "qa".parse().expect("a role")),
+            stream: Some("backend".parse().expect("a stream")),
+            ..PipelineAsk::default()
+        };
+        let repo = REPO.parse().expect("a repository");
+        let order = PipelineOrder::Only(ask);
+        let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
+        let over = until_over(&world, &begun.expect("a run")).await;
+        let told = steps(&over);
+        assert!(
+            told[0].contains("has no folder `.jules/workstreams/backend/`"),
+            "{told:?}"
+        );
+    }
+    assert_eq!(world.sandbox.counters().creates, 0);
+    world.finish().await;
+}

@@ -336,3 +336,39 @@ async fn an_agent_orders_only_in_its_own_sources() {
     let begun = as_caller(&world, SPRINTS, &token).await.ok(202);
     assert_eq!(begun["by"], "agent zai");
 }
+
+#[tokio::test]
+async fn agents_plan_start_watch_and_abort_a_sprint() {
+    let world = world().await;
+    let call = async |name: &str, more: Value| {
+        let mut arguments = json!({ "repo": "acme/shop" });
+        let more = more.as_object().unwrap().clone();
+        arguments.as_object_mut().unwrap().extend(more);
+        let told = crate::mcp::call_of(&world, name, arguments).await;
+        told["result"]["structuredContent"].clone()
+    };
+    let plan = call("sprint_start", json!({ "dry_run": true })).await;
+    assert_eq!(plan["started"], false);
+    assert_eq!(plan["members"], json!(["art", "curator", "refactor"]));
+    let only = json!({ "personas": ["curator", "refactor"], "number": 50 });
+    let begun = call("sprint_start", only).await;
+    let told = json!({ "number": 50, "started": true, "members": ["curator", "refactor"] });
+    assert_eq!(begun, told);
+    play(&world, ready(&[("curator", 101), ("refactor", 102)])).await;
+    play(&world, woven()).await;
+    let status = call("sprint_status", json!({})).await;
+    assert_eq!(status["state"], "fixing");
+    assert_eq!(status["pull_request"], "acme/shop#107");
+    assert_eq!(status["members"][1]["pull_request"], "acme/shop#102");
+    let words = status["words"].as_str().unwrap();
+    assert!(
+        words.starts_with("```text from sprint 50 of acme/shop\n"),
+        "{words}"
+    );
+    assert!(
+        words.contains("refactor: It conflicts with #101 in src/cart.rs."),
+        "{words}"
+    );
+    let off = call("sprint_abort", json!({ "number": 50 })).await;
+    assert_eq!(off, json!({ "number": 50, "state": "aborted" }));
+}

@@ -10,8 +10,8 @@ use super::calls::{ToolError, read, to_value};
 use crate::Client;
 use crate::wire::{SprintPlanView, SprintView, SprintWhy, StartSprint};
 
-/// Most of what a sprint waits for, in bytes as JSON: a model has to read all of it.
-const WORDS_BYTES_MAX: usize = 8_000;
+/// Most of what a sprint waits for, in characters: a model has to read all of it.
+const WORDS_CHARS_MAX: usize = 8_000;
 
 /// `sprint_status` and `sprint_abort`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -153,7 +153,7 @@ fn shown(sprint: SprintView, why: &SprintWhy) -> SprintAnswer {
         integrated: sprint.figures.integrated,
         conflicts: sprint.figures.conflicts,
         members: sprint.members.into_iter().map(member).collect(),
-        words: fence(&origin, &lines.join("\n"), WORDS_BYTES_MAX),
+        words: fence(&origin, &lines.join("\n"), WORDS_CHARS_MAX),
     }
 }
 

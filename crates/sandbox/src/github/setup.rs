@@ -50,6 +50,8 @@ pub struct RepoSetup {
     pub protected_branches: Vec<String>,
     /// A whole tree is cut off after so many entries, as GitHub's own is after 100,000.
     pub tree_entries_max: usize,
+    /// The number of its first issue or pull request.
+    pub first_number: u64,
 }
 
 impl Default for RepoSetup {
@@ -71,6 +73,7 @@ impl Default for RepoSetup {
             folder: None,
             protected_branches: Vec::new(),
             tree_entries_max: 100_000,
+            first_number: 1,
         }
     }
 }

@@ -251,6 +251,7 @@ impl User {
 impl Repo {
     pub(crate) fn new(setup: RepoSetup, id: u64, now: Timestamp) -> Self {
         Self {
+            next_number: setup.first_number,
             setup,
             id,
             fork_of: None,
@@ -266,7 +267,6 @@ impl Repo {
             deployments: Vec::new(),
             heads_seen: BTreeMap::new(),
             without_ci: BTreeSet::new(),
-            next_number: 1,
             created_at: now,
             contents: None,
             labels: BTreeMap::new(),

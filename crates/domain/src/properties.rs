@@ -7,6 +7,7 @@ mod mail;
 mod merges;
 mod others;
 mod pulls;
+mod sprints;
 mod wakes;
 
 use jiff::{SignedDuration, Timestamp};

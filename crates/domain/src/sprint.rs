@@ -6,6 +6,7 @@
 mod apply;
 mod figures;
 mod member;
+mod orders;
 mod report;
 mod seen;
 mod sight;
@@ -18,9 +19,10 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
 use crate::job::NotNow;
 
-pub use apply::{Input, abort, apply, due, held, integrate, integrate_now};
+pub use apply::{Input, apply, due};
 pub use figures::Figures;
-pub use member::{MemberState, Offer, Refusal, SprintMember, Way};
+pub use member::{MemberState, Offer, Refusal, SHOWN_MAX, SprintMember, Way};
+pub use orders::{abort, held, integrate, integrate_now};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};
 pub use sight::{Landing, Sight, Sights, Work, landing, sight, soon, work_of_pull};
 
@@ -207,8 +209,14 @@ impl Sprint {
     /// Whether a commit is the one that the newest weave pushed, and nothing is being woven or mended: only then may the one
     /// pull request be merged.
     pub fn is_to_be_merged(&self, head: &CommitSha) -> bool {
-        let is_newest = self.woven.as_ref().is_some_and(|it| it.commit == *head);
-        is_newest && self.state == SprintState::Verifying
+        let is_its_own = self.woven.as_ref().is_some_and(|it| it.commit == *head);
+        is_its_own && self.is_newest_woven() && self.state == SprintState::Verifying
+    }
+
+    /// Whether the newest weave pushed something: what an older one pushed holds members that are out by now.
+    fn is_newest_woven(&self) -> bool {
+        let is_newest = |it: &Woven| it.weave == self.weaves;
+        self.woven.as_ref().is_some_and(is_newest)
     }
 }
 

@@ -2,19 +2,14 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::member::{MemberState, Refusal, SprintMember};
-use super::report::{Report, Verdict};
+use super::member::{MemberState, Refusal, SHOWN_MAX, SprintMember};
+use super::report::{Report, Verdict, fit_refusals};
 use super::seen::{again_or_skip, late, see};
-use super::sight::{Landing, REASON_CHARS_MAX, Sights};
+use super::sight::{Landing, REASON_BYTES_MAX, Sights};
 use super::{MEMBER_TIMEOUT, QUEUED_TIMEOUT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX};
-use crate::fence::clip;
 use crate::ids::{CommitSha, MessageId, PersonaName};
-use crate::job::NotNow;
-use crate::redact::presentable;
+use crate::redact::storable;
 use crate::when::plus;
-
-/// Longest name of who aborts, in characters.
-const BY_CHARS_MAX: usize = 80;
 
 /// How soon what was decided is carried out again, if that was lost.
 const CARRY_OUT_AGAIN: SignedDuration = SignedDuration::from_mins(1);
@@ -76,12 +71,15 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
             on(&mut next, persona, |it| it.collected = Some(head.clone()));
         }
         _ if sprint.is_over() => {}
-        Input::Shown { persona, shown } => on(&mut next, persona, |it| it.shown.clone_from(shown)),
+        Input::Shown {
+            persona,
+            shown: ids,
+        } => on(&mut next, persona, |it| shown(it, ids)),
         Input::Told { persona, shown } => on(&mut next, persona, |it| told(it, shown, now)),
-        Input::Withdrawn { persona } => on(&mut next, persona, |it| {
-            it.state = MemberState::Withdrawn;
-            it.place = None;
-        }),
+        Input::Withdrawn { persona } => {
+            on(&mut next, persona, withdraw);
+            go_on(&mut next, None, now);
+        }
         Input::Seen(sights) => seen(&mut next, sights, now),
         Input::Woven(report) => woven(&mut next, report, now),
         Input::WeaveFailed { weave, reason } => weave_failed(&mut next, (*weave, reason), now),
@@ -90,91 +88,6 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
         next.updated_at = now;
     }
     next
-}
-
-/// Calls a sprint off: nothing more is woven, and its pull requests are left to people.
-///
-/// # Errors
-/// When it is over.
-pub fn abort(sprint: &Sprint, by: &str, now: Timestamp) -> Result<Sprint, NotNow> {
-    must_go_on(sprint)?;
-    let mut next = sprint.clone();
-    next.state = SprintState::Aborted {
-        at: now,
-        by: clip(by, BY_CHARS_MAX),
-    };
-    next.updated_at = now;
-    Ok(next)
-}
-
-/// Weaves what there is, where nobody is waited for.
-///
-/// # Errors
-/// When it is over or being woven, or when a member is waited for.
-pub fn integrate(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
-    must_go_on(sprint)?;
-    let awaited = sprint.members.iter().filter(|it| it.is_awaited());
-    let awaited: Vec<&str> = awaited.map(|it| it.persona.as_str()).collect();
-    if !awaited.is_empty() {
-        let sentence = format!(
-            "sprint {} waits for {}: give it time, or have it integrate now, without them",
-            sprint.number,
-            awaited.join(", ")
-        );
-        return Err(NotNow::new("members_awaited", sentence));
-    }
-    integrate_now(sprint, now)
-}
-
-/// Waits for no member any more, and weaves what there is.
-///
-/// # Errors
-/// When it is over, or being woven.
-pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
-    must_go_on(sprint)?;
-    if sprint.state == SprintState::Integrating {
-        let sentence = format!("sprint {} is being woven already", sprint.number);
-        return Err(NotNow::new("integrating", sentence));
-    }
-    let mut next = sprint.clone();
-    for member in &mut next.members {
-        match member.state {
-            MemberState::Waiting
-            | MemberState::Working
-            | MemberState::Conflicted
-            | MemberState::Rerunning => member.state = MemberState::TimedOut,
-            MemberState::PullOpen
-            | MemberState::Applied { .. }
-            | MemberState::TimedOut
-            | MemberState::NoChange
-            | MemberState::Skipped { .. }
-            | MemberState::Withdrawn
-            | MemberState::Failed { .. } => {}
-        }
-    }
-    go_on(&mut next, None, now);
-    next.updated_at = now;
-    Ok(next)
-}
-
-fn must_go_on(sprint: &Sprint) -> Result<(), NotNow> {
-    if sprint.is_over() {
-        let sentence = format!(
-            "sprint {} of {} is over already",
-            sprint.number, sprint.repo
-        );
-        return Err(NotNow::new("ended", sentence));
-    }
-    Ok(())
-}
-
-/// A sprint whose source is paused: the time of the pause is no time of waiting.
-pub fn held(sprint: &Sprint, now: Timestamp) -> Sprint {
-    let mut held = sprint.clone();
-    for member in held.members.iter_mut().filter(|it| it.is_awaited()) {
-        member.since = now;
-    }
-    held
 }
 
 /// When a sprint is to be read next; none once it is over.
@@ -216,18 +129,44 @@ fn on(sprint: &mut Sprint, persona: &PersonaName, change: impl FnOnce(&mut Sprin
     }
 }
 
-fn told(member: &mut SprintMember, shown: &[MessageId], now: Timestamp) {
+/// Messages that are left out are unread, so a later prompt shows them.
+fn shown(member: &mut SprintMember, shown: &[MessageId]) {
+    member.shown = shown.iter().take(SHOWN_MAX).copied().collect();
+}
+
+fn told(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
     if member.state == MemberState::Conflicted {
         member.state = MemberState::Rerunning;
         member.attempts = member.attempts.saturating_add(1);
         member.since = now;
-        member.shown = shown.to_vec();
+        shown(member, ids);
+    }
+}
+
+/// What it took back may be in already: it keeps its place until a weave without it.
+fn withdraw(member: &mut SprintMember) {
+    match member.state {
+        MemberState::Skipped { .. } | MemberState::Withdrawn | MemberState::Failed { .. } => {}
+        MemberState::Waiting
+        | MemberState::Working
+        | MemberState::PullOpen
+        | MemberState::Applied { .. }
+        | MemberState::Conflicted
+        | MemberState::Rerunning
+        | MemberState::TimedOut
+        | MemberState::NoChange => member.state = MemberState::Withdrawn,
     }
 }
 
 fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
+    let is_woven_now = sprint.state == SprintState::Integrating;
     for (persona, sight) in &sights.members {
-        on(sprint, persona, |member| see(member, sight, now));
+        on(sprint, persona, |member| {
+            // What a weave is about stays as it is until its report, which would be lost on a member that moved on.
+            if !(is_woven_now && member.is_offered()) {
+                see(member, sight, now);
+            }
+        });
     }
     for member in &mut sprint.members {
         if late_at(member).is_some_and(|late| late <= now) {
@@ -245,7 +184,7 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
 }
 
 /// Decides what is next. Nothing is begun while somebody is awaited, and nothing but what was decided while it is woven.
-fn go_on(sprint: &mut Sprint, landing: Option<Landing>, now: Timestamp) {
+pub(super) fn go_on(sprint: &mut Sprint, landing: Option<Landing>, now: Timestamp) {
     match sprint.state {
         SprintState::Working | SprintState::Fixing | SprintState::Verifying => {}
         SprintState::Integrating
@@ -258,12 +197,19 @@ fn go_on(sprint: &mut Sprint, landing: Option<Landing>, now: Timestamp) {
     }
     let is_new = |it: &SprintMember| it.state == MemberState::PullOpen;
     let has_new = sprint.members.iter().any(is_new);
+    let has_withdrawn = sprint.members.iter().any(SprintMember::is_to_be_taken_out);
     let is_stale = landing == Some(Landing::Stale) && sprint.state == SprintState::Verifying;
-    if (has_new || is_stale) && sprint.ticks < TICKS_MAX {
+    let is_to_be_woven = has_new || has_withdrawn || is_stale;
+    if sprint.offered().is_empty() {
+        end(sprint, None, now);
+    } else if is_to_be_woven && sprint.ticks < TICKS_MAX {
         sprint.ticks += 1;
         sprint.weaves += 1;
         sprint.state = SprintState::Integrating;
-    } else if sprint.woven.is_some() {
+    } else if has_withdrawn {
+        let reason = format!("a member took its change back after {TICKS_MAX} ticks");
+        end(sprint, Some(&reason), now);
+    } else if sprint.is_newest_woven() {
         sprint.state = SprintState::Verifying;
     } else {
         end(sprint, None, now);
@@ -277,14 +223,19 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     }
     for member in &mut sprint.members {
         member.place = None;
+        // It is in only if the report says so again.
+        if matches!(member.state, MemberState::Applied { .. }) {
+            member.state = MemberState::PullOpen;
+        }
     }
     let mut place = 0;
     for (number, verdict) in &report.verdicts {
-        let its_own = |it: &&mut SprintMember| it.is_offered() && it.number() == Some(*number);
+        let its_own = |it: &&mut SprintMember| it.may_be_judged() && it.number() == Some(*number);
         if let Some(member) = sprint.members.iter_mut().find(its_own) {
             judged(member, (report.weave, verdict), &mut place, now);
         }
     }
+    fit_refusals(&mut sprint.members);
     sprint.woven = report.woven.clone().or(sprint.woven.take());
     mend_or_go_on(sprint, now);
 }
@@ -295,6 +246,13 @@ fn judged(
     place: &mut u32,
     now: Timestamp,
 ) {
+    if member.state == MemberState::Withdrawn {
+        if let Verdict::In { .. } = verdict {
+            member.place = Some(*place);
+            *place += 1;
+        }
+        return;
+    }
     match verdict {
         Verdict::In { way, .. } => {
             member.state = MemberState::Applied { way: *way };
@@ -325,7 +283,7 @@ fn judged(
         }
         Verdict::Nothing => member.state = MemberState::NoChange,
         Verdict::Skipped { reason } => {
-            let reason = presentable(reason, REASON_CHARS_MAX);
+            let reason = storable(reason, REASON_BYTES_MAX);
             member.state = MemberState::Skipped { reason };
         }
     }
@@ -371,7 +329,7 @@ fn end(sprint: &mut Sprint, reason: Option<&str>, now: Timestamp) {
         None => SprintState::Done { at: now },
         Some(reason) => SprintState::PartiallyDone {
             at: now,
-            reason: presentable(&reason, REASON_CHARS_MAX),
+            reason: storable(&reason, REASON_BYTES_MAX),
         },
     };
 }

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::report::{Against, Clash};
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 
+/// How many messages a prompt shows in full at most: their numbers are part of the record of the sprint.
+pub const SHOWN_MAX: usize = 16;
+
 /// One persona that takes part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SprintMember {
@@ -21,7 +24,7 @@ pub struct SprintMember {
     /// Its pull request, as it was last ready to be woven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer: Option<Offer>,
-    /// Its place among those that are in, while it is.
+    /// Its place among those that are in, while it is: one that took its change back keeps it until a weave without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<u32>,
     /// Its last conflict, also when it is in by an answer to it.
@@ -158,6 +161,16 @@ impl SprintMember {
             | MemberState::Withdrawn
             | MemberState::Failed { .. } => false,
         }
+    }
+
+    /// Whether a report may say something of it.
+    pub(super) fn may_be_judged(&self) -> bool {
+        self.is_offered() || self.state == MemberState::Withdrawn
+    }
+
+    /// Whether it took its change back while that is in.
+    pub(super) fn is_to_be_taken_out(&self) -> bool {
+        self.state == MemberState::Withdrawn && self.place.is_some()
     }
 
     /// Whether the sprint goes on only after it.

@@ -2,11 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::member::Way;
+use super::member::{SprintMember, Way};
+use crate::fence::encoded_len;
 use crate::ids::{CommitSha, PullRef};
 
-/// How much of the conflicts of one weave is kept, in bytes: they are part of the record of the sprint.
+/// How much of the conflicts of one weave its report keeps, in bytes.
 pub const CLASHES_BYTES_MAX: usize = 30_000;
+
+/// How many of those that a pull request conflicts with are named.
+const AGAINST_MAX: usize = 10;
+
+/// How large the record of a sprint becomes, in bytes: a store takes 64 KB with what it adds.
+const SPRINT_BYTES_MAX: usize = 59_000;
+
+/// What a sprint takes without its members, in bytes.
+const SPRINT_BYTES: usize = 1_500;
+
+/// What a member takes at most without the places of its conflict, in bytes.
+const MEMBER_BYTES_MAX: usize = 850;
 
 /// What a place takes apart from its path and its lines, in bytes.
 const CLASH_BYTES: usize = 220;
@@ -116,7 +129,45 @@ impl Verdict {
 
 impl Clash {
     fn bytes(&self) -> usize {
-        self.path.len() + self.words.len() + CLASH_BYTES
+        encoded_len(&self.path) + encoded_len(&self.words) + CLASH_BYTES
+    }
+}
+
+impl Against {
+    fn fit(&mut self) {
+        match self {
+            Self::Members(numbers) => numbers.truncate(AGAINST_MAX),
+            Self::StaleBase => {}
+        }
+    }
+}
+
+/// Keeps the places that there is room for, and counts the others.
+fn fit(clashes: &mut Vec<Clash>, others: &mut u32, left: &mut usize) {
+    let count = clashes.len();
+    clashes.retain(|clash| match left.checked_sub(clash.bytes()) {
+        Some(rest) => {
+            *left = rest;
+            true
+        }
+        None => false,
+    });
+    let dropped = u32::try_from(count - clashes.len()).unwrap_or(u32::MAX);
+    *others = others.saturating_add(dropped);
+}
+
+/// Keeps the record of a sprint small: members keep conflicts of different weaves, of which the newest count most.
+pub(super) fn fit_refusals(members: &mut [SprintMember]) {
+    let others = SPRINT_BYTES + members.len() * MEMBER_BYTES_MAX;
+    let mut left = SPRINT_BYTES_MAX.saturating_sub(others);
+    let mut refusals: Vec<_> = members
+        .iter_mut()
+        .filter_map(|it| it.refusal.as_mut())
+        .collect();
+    refusals.sort_by_key(|it| std::cmp::Reverse(it.weave));
+    for refusal in refusals {
+        refusal.against.fit();
+        fit(&mut refusal.clashes, &mut refusal.others, &mut left);
     }
 }
 
@@ -126,21 +177,16 @@ impl Report {
         let mut left = CLASHES_BYTES_MAX;
         for (_, verdict) in &mut self.verdicts {
             let Verdict::Out {
-                clashes, others, ..
+                clashes,
+                others,
+                against,
+                ..
             } = verdict
             else {
                 continue;
             };
-            let count = clashes.len();
-            clashes.retain(|clash| match left.checked_sub(clash.bytes()) {
-                Some(rest) => {
-                    left = rest;
-                    true
-                }
-                None => false,
-            });
-            let dropped = u32::try_from(count - clashes.len()).unwrap_or(u32::MAX);
-            *others = others.saturating_add(dropped);
+            against.fit();
+            fit(clashes, others, &mut left);
         }
     }
 }

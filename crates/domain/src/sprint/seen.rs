@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::ATTEMPTS_MAX;
 use super::member::{MemberState, Offer, SprintMember};
-use super::sight::{REASON_CHARS_MAX, Sight, Work};
-use crate::redact::presentable;
+use super::sight::{REASON_BYTES_MAX, Sight, Work};
+use crate::redact::storable;
 
 /// What a member has come to.
 pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
@@ -89,7 +89,7 @@ fn see_failure(member: &mut SprintMember, work: &Work) {
 
 fn failed(reason: &str) -> MemberState {
     MemberState::Failed {
-        reason: presentable(reason, REASON_CHARS_MAX),
+        reason: storable(reason, REASON_BYTES_MAX),
     }
 }
 

@@ -2,21 +2,21 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Offer;
+use super::{Offer, Woven};
 use crate::facts::PullState;
-use crate::ids::{JobId, PersonaName};
+use crate::ids::{CommitSha, JobId, PersonaName};
 use crate::job::{self, EndReason, Job, Phase, Watch};
 use crate::merge::{Judgement, MissingChecksCause, Reason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
-use crate::redact::presentable;
+use crate::redact::storable;
 use crate::when::plus;
 
 /// How long a session that is done is waited for a pull request: Jules lists one late.
 const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
-/// Longest reason that a sprint keeps, in characters.
-pub(super) const REASON_CHARS_MAX: usize = 200;
+/// Longest reason that a sprint keeps, in bytes as JSON: each member may have one.
+pub(super) const REASON_BYTES_MAX: usize = 200;
 
 /// What a sprint can see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,8 +67,9 @@ pub enum Landing {
     Closed,
 }
 
-/// What a sprint can see of the one pull request that it makes.
-pub fn landing(pull: &Pull) -> Landing {
+/// What a sprint can see of the one pull request that it makes. What was judged of an older head says nothing of what the
+/// newest weave pushed.
+pub fn landing(pull: &Pull, newest: Option<&Woven>) -> Landing {
     match &pull.phase {
         PullPhase::Settled {
             state: PullState::Merged { .. },
@@ -76,9 +77,11 @@ pub fn landing(pull: &Pull) -> Landing {
         } => Landing::Merged,
         PullPhase::Settled { .. } => Landing::Closed,
         PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => {
-            match pull.verdict.as_ref().map(|it| &it.judgement) {
-                Some(judgement) if is_stale(judgement) => Landing::Stale,
-                Some(_) | None => Landing::Open,
+            let is_newest = |sha: &CommitSha| newest.is_some_and(|it| it.commit == *sha);
+            let judged = pull.verdict.as_ref().filter(|it| is_newest(&it.sha));
+            match judged.is_some_and(|it| is_stale(&it.judgement)) {
+                true => Landing::Stale,
+                false => Landing::Open,
             }
         }
     }
@@ -251,7 +254,7 @@ fn ended(how: &EndReason) -> Work {
 
 fn failed(reason: &str) -> Work {
     Work::Failed {
-        reason: presentable(reason, REASON_CHARS_MAX),
+        reason: storable(reason, REASON_BYTES_MAX),
     }
 }
 

@@ -48,10 +48,10 @@ pub struct RepoSetup {
     pub folder: Option<PathBuf>,
     /// Branches of a repository with files that only merges may move.
     pub protected_branches: Vec<String>,
-    /// The number of its first pull request or issue.
-    pub first_number: u64,
     /// A whole tree is cut off after so many entries, as GitHub's own is after 100,000.
     pub tree_entries_max: usize,
+    /// The number of its first issue or pull request.
+    pub first_number: u64,
 }
 
 impl Default for RepoSetup {
@@ -72,8 +72,8 @@ impl Default for RepoSetup {
             files: BTreeMap::new(),
             folder: None,
             protected_branches: Vec::new(),
-            first_number: 1,
             tree_entries_max: 100_000,
+            first_number: 1,
         }
     }
 }

@@ -250,8 +250,8 @@ impl User {
 
 impl Repo {
     pub(crate) fn new(setup: RepoSetup, id: u64, now: Timestamp) -> Self {
-        let next_number = setup.first_number.max(1);
         Self {
+            next_number: setup.first_number,
             setup,
             id,
             fork_of: None,
@@ -267,7 +267,6 @@ impl Repo {
             deployments: Vec::new(),
             heads_seen: BTreeMap::new(),
             without_ci: BTreeSet::new(),
-            next_number,
             created_at: now,
             contents: None,
             labels: BTreeMap::new(),

@@ -21,6 +21,7 @@ const FILES: [(&str, &str); 3] = [
 fn scenario(steps: Vec<Step>) -> Scenario {
     let repo = RepoSetup {
         protected_branches: vec!["main".to_owned()],
+        first_number: 101,
         ..RepoSetup::new(DEFAULT_REPO).with_files(FILES)
     };
     Scenario {
@@ -109,6 +110,7 @@ async fn a_session_writes_one_commit_which_its_pull_request_offers() {
     let [number] = github.pulls(DEFAULT_REPO)[..] else {
         panic!("{:?}", github.pulls(DEFAULT_REPO))
     };
+    assert_eq!(number, 101);
     let pull = github.pull(DEFAULT_REPO, number).unwrap();
     assert_eq!(
         (pull.head_ref.as_str(), pull.base_ref.as_str()),

@@ -1,0 +1,175 @@
+//! `sprint::apply` over random histories of one sprint.
+
+use super::*;
+use crate::sprint::{
+    ATTEMPTS_MAX, Input, MemberState, Sprint, SprintMember, SprintState, TICKS_MAX, abort, apply,
+    due, held, integrate_now, start,
+};
+
+mod happenings;
+mod simulation;
+mod size;
+
+use happenings::{Happening, Step, begun, happening, input, step};
+
+/// What happened, as it was given to the sprint.
+enum Done {
+    Applied(Box<Input>),
+    Ordered,
+}
+
+/// The sprint after something happened to it now.
+fn after(sprint: &Sprint, happening: &Happening, now: Timestamp) -> (Sprint, Done) {
+    let ordered = match happening {
+        Happening::IntegrateNow => integrate_now(sprint, now),
+        Happening::Abort => abort(sprint, "kim", now),
+        Happening::Held => Ok(held(sprint, now)),
+        Happening::Seen(..)
+        | Happening::AllReady(_)
+        | Happening::Woven { .. }
+        | Happening::WeaveFailed { .. }
+        | Happening::Told(..)
+        | Happening::Shown(..)
+        | Happening::Read(_)
+        | Happening::Collected(..)
+        | Happening::Withdrawn(_) => {
+            let input = input(sprint, happening);
+            let next = apply(sprint, &input, now);
+            return (next, Done::Applied(Box::new(input)));
+        }
+    };
+    match ordered {
+        Ok(next) => (next, Done::Ordered),
+        Err(_) => (sprint.clone(), Done::Ordered),
+    }
+}
+
+/// The counters that limit loops do, and none of them goes back.
+fn check_bounds(before: &Sprint, after: &Sprint) {
+    assert!(after.ticks <= TICKS_MAX && after.weaves < TICKS_MAX);
+    assert!(after.ticks >= before.ticks && after.ticks <= before.ticks + 1);
+    assert!(after.weaves >= before.weaves);
+    for (old, new) in before.members.iter().zip(&after.members) {
+        assert_eq!((&old.persona, &old.job), (&new.persona, &new.job));
+        assert!(new.attempts <= ATTEMPTS_MAX && new.conflicts <= after.weaves);
+        assert!(new.attempts >= old.attempts && new.conflicts >= old.conflicts);
+    }
+}
+
+/// What is over stays as it is, but for what its members were shown and what was collected of them.
+fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
+    if before.is_over() {
+        let mut same = after.clone();
+        for (old, new) in before.members.iter().zip(&mut same.members) {
+            let (is_read, is_collected) = match done {
+                Done::Applied(input) => match input.as_ref() {
+                    Input::Read { persona } => (*persona == old.persona, false),
+                    Input::Collected { persona, .. } => (false, *persona == old.persona),
+                    Input::Seen(_)
+                    | Input::Woven(_)
+                    | Input::WeaveFailed { .. }
+                    | Input::Told { .. }
+                    | Input::Shown { .. }
+                    | Input::Withdrawn { .. } => (false, false),
+                },
+                Done::Ordered => (false, false),
+            };
+            if is_read {
+                assert!(new.shown.is_empty());
+                new.shown.clone_from(&old.shown);
+            }
+            if is_collected {
+                new.collected.clone_from(&old.collected);
+            }
+        }
+        same.updated_at = before.updated_at;
+        assert_eq!(&same, before);
+    }
+}
+
+fn is_final(member: &SprintMember) -> bool {
+    matches!(
+        member.state,
+        MemberState::Withdrawn | MemberState::Skipped { .. } | MemberState::Failed { .. }
+    )
+}
+
+fn check_members(before: &Sprint, after: &Sprint) {
+    for (old, new) in before.members.iter().zip(&after.members) {
+        assert!(!is_final(old) || old.state == new.state);
+        let is_in = matches!(new.state, MemberState::Applied { .. });
+        assert!(!is_in || new.place.is_some(), "{new:?}");
+        assert!(!new.is_offered() || new.offer.is_some());
+        let is_mending = matches!(new.state, MemberState::Conflicted | MemberState::Rerunning);
+        assert!(!is_mending || new.refusal.is_some(), "{new:?}");
+    }
+    let places = after.members.iter().filter_map(|it| it.place);
+    let mut places: Vec<_> = places.collect();
+    let count = places.len();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), count, "two members share a place");
+}
+
+/// It always goes on by itself: somebody is awaited, or a weave, or the merge, or it is over.
+fn check_progress(after: &Sprint, now: Timestamp) {
+    let is_awaited = after.members.iter().any(SprintMember::is_awaited);
+    let goes_on = match after.state {
+        SprintState::Working | SprintState::Fixing => is_awaited,
+        SprintState::Integrating => !is_awaited,
+        SprintState::Verifying => after.woven.is_some(),
+        SprintState::Done { .. }
+        | SprintState::PartiallyDone { .. }
+        | SprintState::Aborted { .. } => true,
+    };
+    assert!(goes_on, "{after:?}");
+    let due = due(after, now);
+    assert_eq!(due.is_some(), !after.is_over());
+    assert!(due.is_none_or(|due| due > now || now == Timestamp::MAX));
+}
+
+/// Only what the newest weave pushed is merged, and nobody's change is in it who took it back or who conflicts.
+fn check_merge(after: &Sprint) {
+    let Some(woven) = &after.woven else {
+        return;
+    };
+    if after.is_to_be_merged(&woven.commit) {
+        assert_eq!(after.state, SprintState::Verifying);
+        assert_eq!(woven.weave, after.weaves);
+        for member in &after.members {
+            assert!(!is_final(member) || member.place.is_none(), "{member:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(1_500))]
+
+    #[test]
+    fn sprints_in_every_world(
+        count in 1usize..6,
+        story in proptest::collection::vec((happening(), step()), 1..60),
+    ) {
+        let mut now = at(0);
+        let mut sprint = begun(count, now);
+        for (happening, step) in story {
+            now = match step {
+                Step::Onwards(seconds) => crate::when::plus(now, SignedDuration::from_secs(seconds)),
+                Step::Jump(to) => to,
+            };
+            let (next, done) = after(&sprint, &happening, now);
+            if let Done::Applied(input) = &done {
+                let again = apply(&next, input, now);
+                prop_assert_eq!(&again, &next, "what comes twice changes nothing");
+            }
+            check_bounds(&sprint, &next);
+            check_end(&sprint, &next, &done);
+            check_members(&sprint, &next);
+            check_progress(&next, now);
+            check_merge(&next);
+            sprint = next;
+        }
+        let text = serde_json::to_string(&sprint).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Sprint>(&text).unwrap(), sprint);
+    }
+}

@@ -1,0 +1,303 @@
+//! Random happenings around a sprint.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::ids::PersonaName;
+use crate::sprint::{
+    Against, Clash, Landing, NewSprint, Offer, Report, Sight, Sights, Verdict, Way, Work, Woven,
+};
+
+/// What happens to a sprint; members are named by their places in its list.
+#[derive(Debug, Clone)]
+pub(super) enum Happening {
+    Seen(Vec<(u8, Sight)>, Option<Landing>),
+    /// All members are ready, with heads of this letter.
+    AllReady(char),
+    Woven {
+        present: bool,
+        /// What becomes of who is offered, in this order of places in the list of who is.
+        verdicts: Vec<(u8, Verdict)>,
+        /// Whether all others come in.
+        others: bool,
+    },
+    WeaveFailed {
+        present: bool,
+    },
+    Told(u8, u8),
+    Shown(u8, u8),
+    Read(u8),
+    Collected(u8, CommitSha),
+    Withdrawn(u8),
+    IntegrateNow,
+    Abort,
+    Held,
+}
+
+/// When the next thing happens.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    Onwards(i64),
+    Jump(Timestamp),
+}
+
+pub(super) fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => (0i64..300).prop_map(Step::Onwards),
+        4 => (0i64..4_000).prop_map(Step::Onwards),
+        1 => time().prop_map(Step::Jump),
+    ]
+}
+
+fn head() -> impl Strategy<Value = CommitSha> {
+    proptest::sample::select(vec!['a', 'b', 'c', 'd']).prop_map(sha)
+}
+
+fn work() -> impl Strategy<Value = Work> {
+    let failed = Just(Work::Failed {
+        reason: "no disk".to_owned(),
+    });
+    let ready = (101u64..107, head()).prop_map(|(pull, head)| Work::Ready(Offer { pull, head }));
+    prop_oneof![
+        1 => Just(Work::Queued),
+        3 => Just(Work::Working),
+        9 => ready,
+        1 => Just(Work::Nothing),
+        1 => failed,
+    ]
+}
+
+fn sight() -> impl Strategy<Value = Sight> {
+    let rested_at = proptest::option::of(time());
+    (work(), rested_at).prop_map(|(work, rested_at)| Sight { work, rested_at })
+}
+
+fn landing() -> impl Strategy<Value = Landing> {
+    prop_oneof![
+        6 => Just(Landing::Open),
+        4 => Just(Landing::Stale),
+        1 => Just(Landing::Merged),
+        1 => Just(Landing::Closed),
+    ]
+}
+
+fn clash() -> Clash {
+    Clash {
+        path: "src/cart.rs".to_owned(),
+        words: "both changed the same lines: lines 10–14".to_owned(),
+        is_lines: true,
+        base: None,
+        ours: Some(sha('a')),
+        theirs: None,
+    }
+}
+
+fn verdict() -> impl Strategy<Value = Verdict> {
+    let is_in = head().prop_map(|head| Verdict::In {
+        head,
+        way: Way::Taken,
+        files: 1,
+    });
+    let out = (head(), 101u64..107).prop_map(|(head, with)| Verdict::Out {
+        head,
+        against: Against::Members(vec![with]),
+        clashes: vec![clash()],
+        others: 0,
+    });
+    let skipped = Just(Verdict::Skipped {
+        reason: "it is a draft".to_owned(),
+    });
+    prop_oneof![
+        8 => is_in,
+        8 => out,
+        2 => Just(Verdict::Moved),
+        1 => Just(Verdict::Nothing),
+        1 => skipped,
+    ]
+}
+
+pub(super) fn happening() -> impl Strategy<Value = Happening> {
+    let who = || 0u8..6;
+    let sights = proptest::collection::vec((who(), sight()), 0..6);
+    let seen = (sights, proptest::option::of(landing()));
+    let verdicts = proptest::collection::vec((who(), verdict()), 0..6);
+    let woven = (
+        prop_oneof![5 => Just(true), 1 => Just(false)],
+        verdicts,
+        prop_oneof![4 => Just(true), 1 => Just(false)],
+    );
+    prop_oneof![
+        12 => seen.prop_map(|(sights, landing)| Happening::Seen(sights, landing)),
+        6 => proptest::sample::select(vec!['a', 'b', 'c', 'd']).prop_map(Happening::AllReady),
+        14 => woven.prop_map(|(present, verdicts, others)| Happening::Woven { present, verdicts, others }),
+        1 => any::<bool>().prop_map(|present| Happening::WeaveFailed { present }),
+        10 => (who(), 0u8..4).prop_map(|(who, count)| Happening::Told(who, count)),
+        3 => (who(), 0u8..40).prop_map(|(who, count)| Happening::Shown(who, count)),
+        3 => who().prop_map(Happening::Read),
+        3 => (who(), head()).prop_map(|(who, head)| Happening::Collected(who, head)),
+        3 => who().prop_map(Happening::Withdrawn),
+        2 => Just(Happening::IntegrateNow),
+        1 => Just(Happening::Abort),
+        1 => Just(Happening::Held),
+    ]
+}
+
+/// A sprint with so many members.
+pub(super) fn begun(count: usize, now: Timestamp) -> Sprint {
+    let name = |at: usize| format!("persona-{at:02}-with-a-name-so-long").parse();
+    let new = NewSprint {
+        repo: "acme/shop".parse().unwrap(),
+        number: "50".parse().unwrap(),
+        account: "default".parse().unwrap(),
+        target: "main".parse().unwrap(),
+        personas_at: sha('0'),
+        personas: (0..count).map(|at| name(at).unwrap()).collect(),
+        by: "kim".to_owned(),
+    };
+    start(new, now).unwrap()
+}
+
+fn persona(sprint: &Sprint, who: u8) -> PersonaName {
+    let at = usize::from(who) % sprint.members.len();
+    sprint.members[at].persona.clone()
+}
+
+/// The sight of a member: its pull request is its own, whichever was drawn.
+fn own(sprint: &Sprint, (who, sight): &(u8, Sight)) -> (PersonaName, Sight) {
+    let at = usize::from(*who) % sprint.members.len();
+    let mut sight = sight.clone();
+    if let Work::Ready(offer) = &mut sight.work {
+        offer.pull = pull_of(at);
+    }
+    (sprint.members[at].persona.clone(), sight)
+}
+
+/// One sight for each member.
+fn sights_of(sprint: &Sprint, drawn: &[(u8, Sight)]) -> Vec<(PersonaName, Sight)> {
+    let sights: BTreeMap<_, _> = drawn.iter().map(|it| own(sprint, it)).collect();
+    sights.into_iter().collect()
+}
+
+/// The pull request of the member at a place of the list.
+pub(super) fn pull_of(at: usize) -> u64 {
+    101 + at as u64
+}
+
+/// All members with pull requests.
+pub(super) fn all_ready(sprint: &Sprint, head: char) -> Input {
+    let ready = |at: usize| Sight {
+        work: Work::Ready(Offer {
+            pull: pull_of(at),
+            head: sha(head),
+        }),
+        rested_at: None,
+    };
+    let members = sprint.members.iter().enumerate();
+    Input::Seen(Sights {
+        members: members
+            .map(|(at, it)| (it.persona.clone(), ready(at)))
+            .collect(),
+        landing: None,
+    })
+}
+
+/// A report, with what is pushed if anybody is in.
+pub(super) fn report(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Report {
+    let is_in = |(_, verdict): &(u64, Verdict)| matches!(verdict, Verdict::In { .. });
+    let pushed = Woven {
+        weave,
+        base: sha('0'),
+        commit: sha(char::from_digit(weave % 10, 10).unwrap_or('9')),
+        pull: "acme/shop#160".parse().unwrap(),
+    };
+    Report {
+        weave,
+        woven: verdicts.iter().any(is_in).then_some(pushed),
+        verdicts,
+    }
+}
+
+/// What became of who is offered; some may be left out, and some named who are not.
+fn verdicts(sprint: &Sprint, drawn: &[(u8, Verdict)], others: bool) -> Vec<(u64, Verdict)> {
+    let offered = sprint
+        .offered()
+        .into_iter()
+        .filter_map(SprintMember::number);
+    let offered: Vec<u64> = offered.collect();
+    let number = |who: u8| match offered.get(usize::from(who)) {
+        Some(number) => *number,
+        None => pull_of(usize::from(who)),
+    };
+    let mut verdicts: Vec<_> = drawn
+        .iter()
+        .map(|(who, it)| (number(*who), it.clone()))
+        .collect();
+    let left_out = offered.iter().filter(|number| {
+        !drawn
+            .iter()
+            .any(|(who, _)| number_is(&offered, *who, **number))
+    });
+    if others {
+        let is_in = Verdict::In {
+            head: sha('a'),
+            way: Way::Taken,
+            files: 1,
+        };
+        verdicts.extend(left_out.map(|number| (*number, is_in.clone())));
+    }
+    verdicts
+}
+
+fn number_is(offered: &[u64], who: u8, number: u64) -> bool {
+    offered.get(usize::from(who)) == Some(&number)
+}
+
+/// What comes in when something happens now.
+pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
+    let persona = |who: &u8| persona(sprint, *who);
+    let weave = |present: &bool| sprint.weaves + u32::from(!*present);
+    let messages = |count: &u8| {
+        let numbers = 1..=i64::from(*count);
+        numbers.map(|it| it.try_into().unwrap()).collect()
+    };
+    match happening {
+        Happening::Seen(sights, landing) => Input::Seen(Sights {
+            members: sights_of(sprint, sights),
+            landing: *landing,
+        }),
+        Happening::AllReady(head) => all_ready(sprint, *head),
+        Happening::Woven {
+            present,
+            verdicts: drawn,
+            others,
+        } => {
+            let verdicts = verdicts(sprint, drawn, *others);
+            Input::Woven(Box::new(report(weave(present), verdicts)))
+        }
+        Happening::WeaveFailed { present } => Input::WeaveFailed {
+            weave: weave(present),
+            reason: "somebody's own commit is on the branch".to_owned(),
+        },
+        Happening::Told(who, count) => Input::Told {
+            persona: persona(who),
+            shown: messages(count),
+        },
+        Happening::Shown(who, count) => Input::Shown {
+            persona: persona(who),
+            shown: messages(count),
+        },
+        Happening::Read(who) => Input::Read {
+            persona: persona(who),
+        },
+        Happening::Collected(who, head) => Input::Collected {
+            persona: persona(who),
+            head: head.clone(),
+        },
+        Happening::Withdrawn(who) => Input::Withdrawn {
+            persona: persona(who),
+        },
+        Happening::IntegrateNow | Happening::Abort | Happening::Held => {
+            unreachable!("an order is no input")
+        }
+    }
+}

@@ -246,6 +246,7 @@ fn judged(
     place: &mut u32,
     now: Timestamp,
 ) {
+    member.place = None;
     if member.state == MemberState::Withdrawn {
         if let Verdict::In { .. } = verdict {
             member.place = Some(*place);

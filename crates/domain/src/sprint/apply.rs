@@ -198,7 +198,7 @@ pub(super) fn go_on(sprint: &mut Sprint, landing: Option<Landing>, now: Timestam
     let is_new = |it: &SprintMember| it.state == MemberState::PullOpen;
     let has_new = sprint.members.iter().any(is_new);
     let has_withdrawn = sprint.members.iter().any(SprintMember::is_to_be_taken_out);
-    let is_stale = landing == Some(Landing::Stale) && sprint.state == SprintState::Verifying;
+    let is_stale = landing == Some(Landing::Stale);
     let is_to_be_woven = has_new || has_withdrawn || is_stale;
     if sprint.offered().is_empty() {
         end(sprint, None, now);

@@ -24,7 +24,7 @@ pub use figures::Figures;
 pub use member::{MemberState, Offer, Refusal, SHOWN_MAX, SprintMember, Way};
 pub use orders::{abort, held, integrate, integrate_now};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};
-pub use sight::{Landing, Sight, Sights, Work, landing, sight, soon, work_of_pull};
+pub use sight::{Landing, Sight, Sights, Work, glimpse, landing, sight, soon};
 
 /// How many members a sprint has at most.
 pub const MEMBERS_MAX: usize = 60;

@@ -107,7 +107,7 @@ async fn world_checked(
 }
 
 /// A person changes a file on a branch.
-fn push(world: &World, branch: &str, (path, text): (&str, &str)) {
+pub(super) fn push(world: &World, branch: &str, (path, text): (&str, &str)) {
     let folder = world.sandbox.github().folder(REPO).expect("real git");
     let clone = tempfile::tempdir().expect("a folder");
     let run = |args: &[&str]| {

@@ -1,5 +1,8 @@
 //! Sprints on real git: members that know nothing but their prompt and what they are sent, up to one merged pull request.
 
+mod mail;
+mod odd;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -103,6 +106,10 @@ fn source() -> Source {
 }
 
 async fn world_of(webhooks: bool, stories: Vec<Story>) -> World {
+    world_with(webhooks, stories, source()).await
+}
+
+async fn world_with(webhooks: bool, stories: Vec<Story>, source: Source) -> World {
     let mut repo = RepoSetup::new(REPO).with_ci(ci(green_checks()));
     repo.files = files(&["curator", "refactor", "visionary", "weaver"]);
     repo.first_number = 101;
@@ -112,7 +119,7 @@ async fn world_of(webhooks: bool, stories: Vec<Story>) -> World {
             stories,
             ..Scenario::default()
         },
-        source: source(),
+        source,
         webhooks,
         ..Setup::default()
     })

@@ -87,6 +87,12 @@ pub fn landing(pull: &Pull, newest: Option<&Woven>) -> Landing {
     }
 }
 
+/// What of a pull request its sprint is called for when it changes: how far it is, and the head that has to be woven again.
+pub fn glimpse(pull: &Pull) -> (Work, Option<CommitSha>) {
+    let stale = pull.verdict.as_ref().filter(|it| is_stale(&it.judgement));
+    (work_of_pull(pull), stale.map(|it| it.sha.clone()))
+}
+
 fn is_stale(judgement: &Judgement) -> bool {
     let is_old = |reason: &Reason| matches!(reason, Reason::Behind { .. } | Reason::Conflict);
     match judgement {
@@ -146,7 +152,7 @@ fn watched(
 }
 
 /// How far a pull request is whose session rests.
-pub fn work_of_pull(pull: &Pull) -> Work {
+fn work_of_pull(pull: &Pull) -> Work {
     match &pull.phase {
         PullPhase::Open | PullPhase::Merging { .. } => {}
         PullPhase::Closed { .. } => return Work::Working,

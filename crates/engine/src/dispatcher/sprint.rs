@@ -108,7 +108,7 @@ impl Dispatcher {
         }
         if let Some(woven) = &sprint.woven {
             let found = self.backend.store.pull(&woven.pull).await?;
-            sights.landing = found.map(|found| sprint::landing(&found.value.pull));
+            sights.landing = found.map(|found| sprint::landing(&found.value.pull, Some(woven)));
         }
         Ok(sights)
     }

@@ -74,9 +74,8 @@ impl Backend {
             return Ok(None);
         };
         let before = self.store.pull(&pull.pull).await?;
-        let glimpse = |pull: &Pull| (sprint::work_of_pull(pull), sprint::landing(pull));
-        let before = before.map(|found| glimpse(&found.value.pull));
-        let changes = before != Some(glimpse(pull));
+        let before = before.map(|found| sprint::glimpse(&found.value.pull));
+        let changes = before != Some(sprint::glimpse(pull));
         let repo = pull.pull.repo.clone();
         Ok(changes.then_some(Work::Sprint { repo, number }))
     }

@@ -62,7 +62,7 @@ impl Dispatcher {
             return Ok(None);
         };
         let found = self.backend.store.pull(&woven.pull).await?;
-        let landing = found.map(|found| domain::sprint::landing(&found.value.pull));
+        let landing = found.map(|found| domain::sprint::landing(&found.value.pull, Some(woven)));
         let is_merged = landing == Some(domain::sprint::Landing::Merged);
         Ok(is_merged.then(|| woven.pull.clone()))
     }

@@ -1,0 +1,146 @@
+//! Sprints that do not go as planned: too few slots, nothing to change, members that are late, other people's commits.
+
+use domain::policy::MergePolicy;
+use domain::sprint::SprintState;
+use tests::world::MINUTE;
+
+use super::super::pipeline::push;
+use super::*;
+
+/// People merge, so the one pull request stays open.
+fn by_people() -> Source {
+    let mut source = source();
+    source.policy.merge = MergePolicy::Human;
+    source
+}
+
+/// A member that works for so many minutes.
+fn slow(id: &str, minutes: i64, first: &[(&str, String)]) -> Story {
+    member(id, 12 * minutes, first, &[])
+}
+
+fn readme(text: &str) -> Vec<(&'static str, String)> {
+    vec![("README.md", text.to_owned())]
+}
+
+fn first_line(text: &str) -> Vec<(&'static str, String)> {
+    vec![("src/cart.rs", cart(&[(1, text)]))]
+}
+
+async fn until_state(world: &World, word: &str) -> Sprint {
+    let is_so = async |world: &World| sprint(world).await.state.word() == word;
+    Box::pin(world.until(hour(3), word, is_so)).await;
+    sprint(world).await
+}
+
+#[tokio::test]
+async fn members_wait_for_slots_and_who_has_nothing_to_change_is_missed_by_nobody() {
+    let nothing = Story {
+        matches: "You are the persona `visionary`".to_owned(),
+        steps: vec![Step::Complete {
+            after: SECOND,
+            no_change: true,
+        }],
+        ..Story::default()
+    };
+    let stories = vec![
+        member("curator", 1, &first_line("first"), &[]),
+        member("refactor", 1, &readme("A better shop.\n"), &[]),
+        nothing,
+    ];
+    let world = world_of(true, stories).await;
+    let one = domain::governor::Limits {
+        concurrent: 1,
+        per_day: 15,
+    };
+    world.limit("default", one).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!((over.state.word(), over.ticks), ("done", 2));
+    assert_eq!(
+        over.members
+            .iter()
+            .map(|it| it.state.word())
+            .collect::<Vec<_>>(),
+        ["applied", "applied", "no_change"]
+    );
+    assert_eq!(world.sandbox.counters().most_running, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_late_pull_request_joins_and_somebody_elses_commit_stops_all() {
+    let stories = vec![
+        member("curator", 1, &first_line("first"), &[]),
+        slow("refactor", 40, &readme("A better shop.\n")),
+        slow("visionary", 80, &[("docs/vision.md", "Far.\n".to_owned())]),
+    ];
+    let world = world_with(true, stories, by_people()).await;
+    begin(&world).await;
+    let first = until_state(&world, "verifying").await;
+    assert_eq!(
+        members(&first),
+        [
+            "curator #101 applied",
+            "refactor timed_out",
+            "visionary timed_out"
+        ]
+    );
+    let is_in = async |world: &World| {
+        let now = sprint(world).await;
+        now.weaves == 2 && now.state == SprintState::Verifying
+    };
+    Box::pin(world.until(hour(2), "the late one is in", is_in)).await;
+    let second = sprint(&world).await;
+    assert_eq!(members(&second)[1], "refactor #103 applied");
+    push(
+        &world,
+        "jules-sprint-50-integration",
+        ("NOTES.md", "mine\n"),
+    );
+    let over = until_over(&world).await;
+    let reason = over.state.reason().expect("a reason");
+    assert!(reason.contains("no weave as it was pushed"), "{reason}");
+    let texts = world
+        .sandbox
+        .github()
+        .texts(REPO, "jules-sprint-50-integration");
+    assert_eq!(
+        texts.expect("the branch")["NOTES.md"],
+        "mine\n",
+        "it is not lost"
+    );
+    assert_eq!(world.pull(102).state, sandbox::github::PullState::Open);
+    assert_eq!(world.sandbox.counters().merges, 0);
+    world.pass(MINUTE * 30).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_abort_calls_the_jobs_off_and_leaves_branches_and_pull_requests() {
+    let stories = vec![
+        member("curator", 1, &first_line("first"), &[]),
+        member("refactor", 1, &readme("A better shop.\n"), &[]),
+        slow("visionary", 80, &readme("A vision.\n")),
+    ];
+    let world = world_with(true, stories, by_people()).await;
+    begin(&world).await;
+    let both = async |world: &World| {
+        let now = sprint(world).await;
+        now.members.iter().filter(|it| it.is_offered()).count() == 2
+    };
+    Box::pin(world.until(hour(1), "two are ready", both)).await;
+    let labelled = || world.pull(101).labels.contains("jules-sprint-50");
+    assert!(labelled());
+    let repo = REPO.parse().expect("a repository");
+    let aborted = world.backend.abort_sprint(&repo, None, "ann").await;
+    let aborted = aborted.expect("an abort");
+    for member in &aborted.members {
+        Box::pin(world.until_is(hour(1), &member.job, "cancelled")).await;
+    }
+    let is_off = async |_: &World| !labelled();
+    Box::pin(world.until(hour(1), "the label is off", is_off)).await;
+    assert_eq!(world.pull(101).state, sandbox::github::PullState::Open);
+    assert_eq!(world.sandbox.counters().merges, 0);
+    world.finish().await;
+}

@@ -43,7 +43,10 @@ impl Backend {
             PartWork::Sprint(part) => {
                 let number = part.sprint;
                 let changes = self.seen_by_sprint(before, job).await?;
-                return Ok(changes.then_some(Work::Sprint { repo, number }).into_iter().collect());
+                return Ok(changes
+                    .then_some(Work::Sprint { repo, number })
+                    .into_iter()
+                    .collect());
             }
             PartWork::Proposal { requirement } => requirement.clone(),
             PartWork::Agent(_) => None,

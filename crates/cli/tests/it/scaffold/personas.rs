@@ -93,7 +93,10 @@ fn a_file_that_cannot_be_used_is_told_with_its_line() {
     let ran = repository.run(&["persona", "validate"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(
-        ran.stdout.contains(&fault) && ran.stdout.contains("can be used: 1; that start with a sprint: 1."),
+        ran.stdout.contains(&fault)
+            && ran
+                .stdout
+                .contains("can be used: 1; that start with a sprint: 1."),
         "{ran:?}"
     );
     let told = repository.json(&["persona", "list"]);

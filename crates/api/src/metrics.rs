@@ -10,7 +10,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use client::wire::WebhookCounts;
 use engine::metrics::Metrics;
-use engine::status::{AccountStatus, HookStatus, SprintStatus, Status};
+use engine::sprints::SprintStatus;
+use engine::status::{AccountStatus, HookStatus, Status};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::http_api::SharedState;

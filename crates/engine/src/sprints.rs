@@ -1,6 +1,8 @@
 //! What people and agents may do with sprints. Nothing here talks to anyone: the dispatcher reads files, makes jobs and
 //! weaves.
 
+mod newest;
+
 use std::time::Duration;
 
 use domain::governor::{self, Limits, Room};
@@ -15,6 +17,8 @@ use crate::keys;
 use crate::readings::ReadPersonas;
 use crate::store::{Versioned, decode};
 use crate::work::Work;
+
+pub use newest::SprintStatus;
 
 /// How many sprints one list shows at most.
 pub const LIST_MAX: usize = 200;

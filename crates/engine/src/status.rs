@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::account::{Health, OVERDUE_MAX, PollCounters};
 use domain::delivery;
-use domain::ids::{AccountName, RepoName, SprintNumber};
+use domain::ids::{AccountName, RepoName};
 use domain::job::{self, Attention, EndReason, Job, Phase};
 use domain::pipeline::RequirementState;
 use domain::policy::Source;
 use domain::redelivery::{self, Log, RedeliveryState};
 use domain::session::SessionState;
-use domain::sprint::Figures;
 use domain::tick::Lease;
 use domain::webhook_activity::{self, WebhookHealth};
 use jiff::{SignedDuration, Timestamp};
@@ -19,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::{Budget, Usage};
+use crate::sprints::SprintStatus;
 use crate::store::Versioned;
 use crate::usage::Spending;
 use crate::waits::Waits;
@@ -73,21 +73,6 @@ pub struct Status {
     pub github: GitHubStatus,
     /// What running on AWS has cost today, and may cost.
     pub spending: Spending,
-}
-
-/// The newest sprint of a source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SprintStatus {
-    /// The repository.
-    pub repo: RepoName,
-    /// Its number.
-    pub number: SprintNumber,
-    /// How far it is, in one word.
-    pub state: String,
-    /// Whether nothing more happens.
-    pub is_over: bool,
-    /// What is counted of it.
-    pub figures: Figures,
 }
 
 /// How GitHub lets us work.
@@ -290,46 +275,6 @@ impl Backend {
             self.count_requirements(&source.repo, &mut states).await?;
         }
         Ok([places, states])
-    }
-
-    /// The newest sprint of each source: one read where there has been none, and two where there has.
-    async fn newest_sprints(
-        &self,
-        sources: &[Versioned<Source>],
-    ) -> Result<Vec<SprintStatus>, Error> {
-        let mut newest = Vec::new();
-        for source in sources {
-            let sprint = match self.must_sprint(&source.value.repo, None).await {
-                Ok(found) => found.value,
-                Err(Error::NoSuch { .. }) => continue,
-                Err(error) => return Err(error),
-            };
-            newest.push(SprintStatus {
-                state: sprint.state.word().to_owned(),
-                is_over: sprint.is_over(),
-                figures: Figures::of(&sprint),
-                repo: sprint.repo,
-                number: sprint.number,
-            });
-        }
-        Ok(newest)
-    }
-
-    /// Requirements of a repository by their state. Those that are over are not read.
-    async fn count_requirements(&self, repo: &RepoName, states: &mut Counts) -> Result<(), Error> {
-        let records = self.store.records();
-        for (state, many) in records.words(&keys::open_requirements(repo)).await? {
-            *states.entry(state).or_insert(0) += many;
-        }
-        for state in RequirementState::ENDED {
-            let many = records
-                .count(&keys::ended_requirements(repo, state))
-                .await?;
-            if many > 0 {
-                *states.entry(state.to_owned()).or_insert(0) += many;
-            }
-        }
-        Ok(())
     }
 
     /// What is going on.

@@ -9,8 +9,7 @@ use domain::redact::presentable;
 use domain::sprint::{
     Against, Clash, Figures, MemberState, Report, Sprint, SprintMember, Verdict, Woven,
 };
-use engine::sprints::SprintPlan;
-use engine::status::SprintStatus;
+use engine::sprints::{SprintPlan, SprintStatus};
 
 use crate::next;
 use crate::view::{self, SHORT_CHARS_MAX};

@@ -130,7 +130,12 @@ async fn an_abort_calls_the_jobs_off_and_leaves_branches_and_pull_requests() {
         now.members.iter().filter(|it| it.is_offered()).count() == 2
     };
     Box::pin(world.until(hour(1), "two are ready", both)).await;
-    let labelled = || world.pull(101).labels.contains(&"jules-sprint-50".to_owned());
+    let labelled = || {
+        world
+            .pull(101)
+            .labels
+            .contains(&"jules-sprint-50".to_owned())
+    };
     assert!(labelled());
     let repo = REPO.parse().expect("a repository");
     let aborted = world.backend.abort_sprint(&repo, None, "ann").await;

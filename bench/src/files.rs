@@ -204,9 +204,8 @@ async fn run() -> Result<f64> {
     })
     .await;
     let order = PipelineOrder::From(EntryPoint::Narrator);
-    let begun = world
-        .backend
-        .start_pipeline(&REPO.parse()?, &order, "bench");
+    let repo = REPO.parse()?;
+    let begun = world.backend.start_pipeline(&repo, &order, "bench");
     let id = begun.await.context("beginning a run")?.id;
     let is_over = async |world: &World| {
         let found = world.backend.must_pipeline(&id).await;

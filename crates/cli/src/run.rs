@@ -10,6 +10,7 @@ pub(crate) mod files;
 mod top;
 
 use crate::args::demo::{DemoArgs, SandboxArgs};
+use crate::args::files::MonitorArgs;
 use crate::args::scaffold::WorkflowCommand;
 use crate::args::watch::WatchArgs;
 use crate::args::{Command, CommandLine, groups};
@@ -113,10 +114,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::HandleEvent(args) => watch::handle::run(args, here()?).await?,
         Command::Jobs(command) => return files::jobs::run(command, &here()?, json).await,
         Command::Events(command) => return files::events::run(command, &here()?, json).await,
-        Command::Monitor(args) => {
-            let args = crate::args::files::MonitorArgs { json, ..*args };
-            return Box::pin(files::monitor::run(args, &here()?)).await;
-        }
+        Command::Monitor(args) => return monitor(*args, &here()?, json).await,
         Command::Export(args) => return export::run(args, &here()?).await,
         Command::Import(args) => import::run(args, &here()?).await?,
         Command::Backup(args) => backup::backup(args, &here()?)?,
@@ -155,6 +153,11 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Dlq(args) => dlq::run(args, &here()?).await?,
     };
     print(&answer, json)
+}
+
+async fn monitor(args: MonitorArgs, here: &CommandContext, json: bool) -> Result<()> {
+    let args = MonitorArgs { json, ..args };
+    Box::pin(files::monitor::run(args, here)).await
 }
 
 /// Files of workflows, and the runs that workflows begin.

@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use announcing::AnnounceWhen;
+pub use checks::covers;
 pub(crate) use checks::source_checks_suffice;
 pub use reason::{MergeInput, MissingChecksCause, Reason, Weight};
 
@@ -298,17 +299,6 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &MergeContext, 
         path.filter(|_| !approved)
             .map(|path| Reason::ProtectedPath { path }),
     );
-}
-
-/// Whether a protected path covers a file: `dir/` everything below it, anything else exactly itself; case does not
-/// count, since some file systems ignore it.
-pub fn covers(path: &str, file: &str) -> bool {
-    let (path, file) = (path.to_lowercase(), file.to_lowercase());
-    if path.ends_with('/') {
-        file.starts_with(&path)
-    } else {
-        file == path
-    }
 }
 
 /// Returns whether GitHub says that it conflicts.

@@ -1,4 +1,4 @@
-//! A sprint: personas work at once, what they made is woven into one pull request, and whoever conflicts mends it.
+//! A sprint: personas work at once, what they made is woven into one pull request, and a persona whose change conflicts mends it.
 //!
 //! A sprint owns neither jobs nor pull requests: it asks for jobs under ids that are saved with its start, reads how they
 //! are, and decides when to weave.
@@ -133,7 +133,7 @@ pub struct NewSprint {
 /// A new sprint, with the ids that its jobs will have.
 ///
 /// # Errors
-/// When nobody takes part, too many do, or the target is the branch that is woven into.
+/// When no persona takes part, too many do, or the target is the branch that is woven into.
 pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
     let count = new.personas.len();
     if count == 0 {

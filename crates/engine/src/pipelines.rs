@@ -132,7 +132,7 @@ impl Backend {
                 found.push(decode(record)?.value);
             }
         }
-        found.sort_by(|a, b| b.created_at.cmp(&a.created_at));
+        found.sort_by_key(|it: &Requirement| std::cmp::Reverse(it.created_at));
         found.truncate(LIST_MAX);
         Ok(found)
     }

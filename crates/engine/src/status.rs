@@ -277,6 +277,23 @@ impl Backend {
         Ok([places, states])
     }
 
+    /// Requirements of a repository by their state. Those that are over are not read.
+    async fn count_requirements(&self, repo: &RepoName, states: &mut Counts) -> Result<(), Error> {
+        let records = self.store.records();
+        for (state, many) in records.words(&keys::open_requirements(repo)).await? {
+            *states.entry(state).or_insert(0) += many;
+        }
+        for state in RequirementState::ENDED {
+            let many = records
+                .count(&keys::ended_requirements(repo, state))
+                .await?;
+            if many > 0 {
+                *states.entry(state.to_owned()).or_insert(0) += many;
+            }
+        }
+        Ok(())
+    }
+
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
         let found = self.store.accounts().await?;

@@ -250,6 +250,7 @@ fn no_text_of_a_file_chooses_a_target_or_hides_anything() {
             );
         });
     }
+    assert!(read_once > 0, "some of the requirements are read");
 }
 
 #[test]

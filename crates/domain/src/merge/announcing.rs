@@ -1,6 +1,6 @@
 //! Which reasons are announced, and after how long: what passes by itself wakes no one.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::reason::Reason;
 use crate::policy::Timing;
@@ -89,5 +89,29 @@ impl Reason {
             | Self::CiNeverStarted { .. }
             | Self::MergeRefused { until: None, .. } => AnnounceWhen::Known,
         }
+    }
+}
+
+impl Reason {
+    /// Whether it passes by itself within moments, so that a pull request without any other reason keeps its turn to merge.
+    pub(crate) fn is_brief(&self) -> bool {
+        matches!(
+            self,
+            Self::Settling { .. } | Self::MergeThrottled { .. } | Self::MergeableUnknown
+        )
+    }
+
+    /// When it passes, if that is known.
+    pub fn until(&self) -> Option<Timestamp> {
+        if let Self::NoChecksYet { until }
+        | Self::Settling { until }
+        | Self::MergeThrottled { until, .. } = self
+        {
+            return Some(*until);
+        }
+        if let Self::MergeRefused { until, .. } | Self::DailyCap { until, .. } = self {
+            return *until;
+        }
+        None
     }
 }

@@ -190,3 +190,14 @@ fn passed(checks: &[Check], name: &str, app: Option<u64>) -> bool {
     reports.peek().is_some()
         && reports.all(|check| matches!(check.outcome, CheckOutcome::Passed(_)))
 }
+
+/// Whether a protected path covers a file: `dir/` everything below it, anything else exactly itself; case does not
+/// count, since some file systems ignore it.
+pub fn covers(path: &str, file: &str) -> bool {
+    let (path, file) = (path.to_lowercase(), file.to_lowercase());
+    if path.ends_with('/') {
+        file.starts_with(&path)
+    } else {
+        file == path
+    }
+}

@@ -381,26 +381,4 @@ impl Reason {
             | Self::Unknown { .. } => false,
         }
     }
-
-    /// Whether it passes by itself within moments, so that a pull request without any other reason keeps its turn to merge.
-    pub(crate) fn is_brief(&self) -> bool {
-        matches!(
-            self,
-            Self::Settling { .. } | Self::MergeThrottled { .. } | Self::MergeableUnknown
-        )
-    }
-
-    /// When it passes, if that is known.
-    pub fn until(&self) -> Option<Timestamp> {
-        if let Self::NoChecksYet { until }
-        | Self::Settling { until }
-        | Self::MergeThrottled { until, .. } = self
-        {
-            return Some(*until);
-        }
-        if let Self::MergeRefused { until, .. } | Self::DailyCap { until, .. } = self {
-            return *until;
-        }
-        None
-    }
 }

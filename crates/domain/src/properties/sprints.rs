@@ -111,7 +111,7 @@ fn check_members(before: &Sprint, after: &Sprint) {
     assert_eq!(places.len(), count, "two members share a place");
 }
 
-/// It always goes on by itself: somebody is awaited, or a weave, or the merge, or it is over.
+/// It always goes on by itself: a member is awaited, or a weave, or the merge, or it is over.
 fn check_progress(after: &Sprint, now: Timestamp) {
     let is_awaited = after.members.iter().any(SprintMember::is_awaited);
     let goes_on = match after.state {
@@ -128,7 +128,7 @@ fn check_progress(after: &Sprint, now: Timestamp) {
     assert!(due.is_none_or(|due| due > now || now == Timestamp::MAX));
 }
 
-/// Only what the newest weave pushed is merged, and nobody's change is in it who took it back or who conflicts.
+/// Only what the newest weave pushed is merged, and it holds no change of a member that took it back or that conflicts.
 fn check_merge(after: &Sprint) {
     let Some(woven) = &after.woven else {
         return;

@@ -108,7 +108,7 @@ pub fn apply(
         step.aggregate.repo_id = Some(facts.repo.id);
     }
     match input {
-        Input::Facts(facts, _) if !is_the_same(pull, facts) => {
+        Input::Facts(facts, _) if !hint::is_the_same(pull, facts) => {
             // Another repository took the name: nothing of ours may act on it.
             let reasons = vec![Reason::NotOurs];
             let judgement = Judgement::Refuse { reasons };
@@ -163,11 +163,6 @@ fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     }
     pull.phase = PullPhase::Open;
     step.due = Some(plus(now, throttled.unwrap_or(READ_BACK)));
-}
-
-/// A pull request of the same number in another repository, which bears the name now, is nothing to us.
-fn is_the_same(pull: &Pull, facts: &PullFacts) -> bool {
-    pull.repo_id.is_none_or(|id| id == facts.repo.id)
 }
 
 /// Whether Gaffer may write: never to pull requests of others or of forks, and not while writing is switched off.

@@ -211,6 +211,11 @@ pub fn wants_clues(pull: &Pull, timing: &Timing, now: Timestamp) -> bool {
     since.is_some_and(|since| plus(now, CLUES_AHEAD).duration_since(since) >= timing.ci_start)
 }
 
+/// A pull request of the same number in another repository, which bears the name now, is nothing to us.
+pub(super) fn is_the_same(pull: &Pull, facts: &PullFacts) -> bool {
+    pull.repo_id.is_none_or(|id| id == facts.repo.id)
+}
+
 #[cfg(test)]
 mod tests {
     use super::DeliveryHint;

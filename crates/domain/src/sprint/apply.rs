@@ -183,7 +183,7 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
     }
 }
 
-/// Decides what is next. Nothing is begun while somebody is awaited, and nothing but what was decided while it is woven.
+/// Decides what is next. Nothing is begun while a member is awaited, and nothing but what was decided while it is woven.
 pub(super) fn go_on(sprint: &mut Sprint, landing: Option<Landing>, now: Timestamp) {
     match sprint.state {
         SprintState::Working | SprintState::Fixing | SprintState::Verifying => {}
@@ -313,7 +313,7 @@ fn mend_or_go_on(sprint: &mut Sprint, now: Timestamp) {
     }
 }
 
-/// Somebody else's commit is on the branch, or GitHub refuses the weave: people have to look.
+/// A commit of another hand is on the branch, or GitHub refuses the weave: people have to look.
 fn weave_failed(sprint: &mut Sprint, (weave, reason): (u32, &str), now: Timestamp) {
     if sprint.state == SprintState::Integrating && weave == sprint.weaves {
         end(sprint, Some(reason), now);

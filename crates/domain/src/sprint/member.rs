@@ -77,7 +77,7 @@ pub struct Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// Its files as they are: nobody else changed any of them.
+    /// Its files as they are: no other member changed any of them.
     Taken,
     /// Its patch, by the rules of `git apply`.
     Applied,

@@ -26,7 +26,7 @@ pub fn abort(sprint: &Sprint, by: &str, now: Timestamp) -> Result<Sprint, NotNow
     Ok(next)
 }
 
-/// Weaves what there is, where nobody is waited for.
+/// Weaves what there is, where no member is waited for.
 ///
 /// # Errors
 /// When it is over or being woven, or when a member is waited for.

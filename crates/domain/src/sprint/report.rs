@@ -44,7 +44,7 @@ pub struct Woven {
 pub struct Report {
     /// Which weave.
     pub weave: u32,
-    /// What it pushed; none if nobody is in.
+    /// What it pushed; none if no member is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woven: Option<Woven>,
     /// What became of each pull request, in the order in which they were tried.

@@ -1,21 +1,18 @@
 //! How whole records are stored: the key, list, due time and retention of each type.
 
+mod runs;
+
 use domain::account::Account;
 use domain::delivery::Delivery;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
-use domain::ids::{
-    AccountName, AgentName, ArtefactId, DeliveryId, JobId, PipelineId, RepoName, SprintNumber,
-    TokenName,
-};
+use domain::ids::{AccountName, AgentName, DeliveryId, JobId, RepoName, TokenName};
 use domain::intake::Intake;
 use domain::mail::Counters;
 use domain::notes::Notes;
-use domain::pipeline::{Pipeline, Requirement};
 use domain::policy::Source;
 use domain::redelivery::{Log, RedeliveryState};
 use domain::schedule::Schedule;
-use domain::sprint::Sprint;
 use domain::token::Token;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -140,72 +137,6 @@ impl Aggregate for Delivery {
     fn list(&self) -> Option<ListKey> {
         let place = keys::delivery_position(self.created_at, &self.id);
         keys::listed(keys::OPEN_DELIVERIES, place).filter(|_| !self.is_terminal())
-    }
-}
-
-/// Its due depends on when it was read, so [`UnitOfWork::save_due`](crate::backend::UnitOfWork::save_due) saves it.
-impl Aggregate for Pipeline {
-    type Id = PipelineId;
-    const KIND: &'static str = "pipeline";
-
-    fn key(id: &PipelineId) -> Key {
-        keys::pipeline(id)
-    }
-    fn name(id: &PipelineId) -> String {
-        id.to_string()
-    }
-    fn list(&self) -> Option<ListKey> {
-        let place = keys::pipeline_position(self.created_at, &self.id);
-        keys::listed(keys::pipelines_of(&self.repo), place)
-    }
-    fn forget(&self) -> Option<Timestamp> {
-        let ended = Some(self.updated_at).filter(|_| self.is_over());
-        ended.and_then(|at| retention::after(at, retention::PIPELINE))
-    }
-}
-
-/// The same holds for it.
-impl Aggregate for Requirement {
-    type Id = (RepoName, ArtefactId);
-    const KIND: &'static str = "requirement";
-
-    fn key((repo, id): &(RepoName, ArtefactId)) -> Key {
-        keys::requirement(repo, id)
-    }
-    fn name((repo, id): &(RepoName, ArtefactId)) -> String {
-        format!("{id} of {repo}")
-    }
-    fn list(&self) -> Option<ListKey> {
-        let place = format!("{}:{}", keys::stamp(self.created_at), self.reference.id);
-        let state = self.state.word();
-        if self.is_over() {
-            return keys::listed(keys::ended_requirements(&self.repo, state), place);
-        }
-        let list = keys::listed(keys::open_requirements(&self.repo), place)?;
-        let word = Some(state.to_owned());
-        Some(ListKey { word, ..list })
-    }
-}
-
-impl Aggregate for Sprint {
-    type Id = (RepoName, SprintNumber);
-    const KIND: &'static str = "sprint";
-
-    fn key((repo, number): &(RepoName, SprintNumber)) -> Key {
-        keys::sprint(repo, *number)
-    }
-    fn name((repo, number): &(RepoName, SprintNumber)) -> String {
-        format!("{number} of {repo}")
-    }
-    fn list(&self) -> Option<ListKey> {
-        keys::listed(
-            keys::sprints_of(&self.repo),
-            keys::sprint_position(self.number),
-        )
-    }
-    fn forget(&self) -> Option<Timestamp> {
-        let ended = self.state.ended_at();
-        ended.and_then(|at| retention::after(at, retention::SPRINT))
     }
 }
 

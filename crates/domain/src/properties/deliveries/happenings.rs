@@ -136,7 +136,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-/// What happens to a delivery whose rounds are used up: mostly orders of anybody to send it back, and what makes the
+/// What happens to a delivery whose rounds are used up: mostly orders of people and agents to send it back, and what makes the
 /// next head.
 pub(super) fn after_the_last_round() -> impl Strategy<Value = Happening> {
     let not_pass = proptest::sample::select(vec!['a', 'b']).prop_map(|head| {

@@ -201,7 +201,7 @@ pub(super) fn all_ready(sprint: &Sprint, head: char) -> Input {
     })
 }
 
-/// A report, with what is pushed if anybody is in.
+/// A report, with what is pushed if a member is in.
 pub(super) fn report(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Report {
     let is_in = |(_, verdict): &(u64, Verdict)| matches!(verdict, Verdict::In { .. });
     let pushed = Woven {

@@ -3,13 +3,13 @@
 //!
 //! At most five ticks means at most one round of mending: launch, weave, mend, weave are four, and a second round with its
 //! weave makes six.
-//! So the bar of five holds in every seed if whoever mends comes in with the next weave.
-//! The rule `answered` gives that for a change that answers what its mail showed, unless that has changed since: when somebody
-//! else who mends the same place comes in before it, or when somebody came in at another of its places while it was out.
+//! So the bar of five holds in every seed if each member that mends comes in with the next weave.
+//! The rule `answered` gives that for a change that answers what its mail showed, unless that has changed since: when another
+//! member that mends the same place comes in before it, or when one came in at another of its places while it was out.
 //! Three worlds are played, and the bar is asserted for all seeds of the first only, because in the others it cannot hold:
 //!
-//! - nobody is part of two conflicts, and each answer holds: four ticks at most;
-//! - with whom somebody conflicts is drawn among all others, so some are part of two conflicts: six at most, and some members
+//! - no member is part of two conflicts, and each answer holds: four ticks at most;
+//! - with whom a member conflicts is drawn among all others, so some are part of two conflicts: six at most, and some members
 //!   are left out;
 //! - of a hundred answers fifteen fall short as well: six at most, and more members are left out.
 //!
@@ -100,7 +100,7 @@ impl Model {
     }
 }
 
-/// A repository with a place for each member, which whoever comes in last writes.
+/// A repository with a place for each member, which the member that comes in last writes.
 struct World {
     dice: Dice,
     model: Model,
@@ -143,7 +143,7 @@ impl World {
             .unwrap()
     }
 
-    /// The places where a member meets somebody whom it does not answer.
+    /// The places where a member meets another one that it does not answer.
     fn refused(&self, member: usize, holders: &BTreeMap<usize, usize>) -> BTreeMap<usize, usize> {
         let changed = self.changes[member].iter();
         let met = changed.filter_map(|place| Some((*place, *holders.get(place)?)));
@@ -316,7 +316,6 @@ fn a_sprint_of_22_takes_few_ticks_where_23_take_one_each() {
         .map(|(model, it)| it.told(model.words))
         .collect();
     let told = format!("{told}one after the other\n  {SEQUENTIAL} ticks\n");
-    println!("{told}");
     let [(_, own), (_, drawn), (_, short)] = &outcomes;
     assert!(own.most() <= BAR);
     assert_eq!(u64::from(own.within_bar()), SEEDS);

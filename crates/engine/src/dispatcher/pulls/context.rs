@@ -46,7 +46,7 @@ impl Dispatcher {
         let today: Vec<Timestamp> = counted.values().filter(counts).copied().collect();
         let sprint = self.sprint_of(job).await?;
         let session = match &sprint {
-            // Another weave may be pushed at any moment, and a commit of somebody else's is not ours to merge.
+            // Another weave may be pushed at any moment, and a commit of another hand is not ours to merge.
             Some((sprint, None)) if !sprint.is_to_be_merged(&facts.head.sha) => {
                 SessionStatus::Working
             }

@@ -46,7 +46,7 @@ impl Dispatcher {
             return self.save_new_of_sprint(sprint, step, now).await;
         };
         if found.value.is_ended() {
-            // Somebody called the job off, and with it the sprint.
+            // A person called the job off, and with it the sprint.
             let by = named(sprint);
             let reason = format!("its job {} is over", sprint.integration);
             tracing::warn!(sprint = %by, "{reason}");
@@ -130,7 +130,7 @@ impl Dispatcher {
                 });
                 Ok(report)
             }
-            // Nobody is in, or all that they changed is on the target already.
+            // No member is in, or all that they changed is on the target already.
             Err(Refused::Nothing) => Ok(report),
             Err(Refused::Outside(failure)) => Err(failure.into()),
             Err(

@@ -24,6 +24,9 @@ pub(crate) async fn run(args: DemoArgs) -> Result<()> {
     if args.deliveries {
         return deliveries(&args).await;
     }
+    if args.sprint {
+        return sprint(&args).await;
+    }
     let report = demo::play(!args.no_webhooks, shower(&args)).await?;
     tell(&args, &report, &report.lines(args.no_webhooks))?;
     report.verdict()
@@ -33,6 +36,14 @@ pub(crate) async fn run(args: DemoArgs) -> Result<()> {
 async fn deliveries(args: &DemoArgs) -> Result<()> {
     let stay = async |at| stay(args, at).await;
     let report = demo::play_deliveries(!args.no_webhooks, shower(args), stay).await?;
+    tell(args, &report, &report.lines())?;
+    report.verdict()
+}
+
+/// Plays the story of a sprint.
+async fn sprint(args: &DemoArgs) -> Result<()> {
+    let stay = async |at| stay(args, at).await;
+    let report = demo::play_sprint(!args.no_webhooks, shower(args), stay).await?;
     tell(args, &report, &report.lines())?;
     report.verdict()
 }

@@ -4,6 +4,7 @@ mod agent;
 mod deliveries;
 mod pipeline;
 mod report;
+mod sprint;
 mod stage;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use client::wire::CreateJob;
 pub use deliveries::{DeliveriesReport, play_deliveries};
 pub use pipeline::{PipelineReport, play_pipeline};
 pub use report::Report;
+pub use sprint::{SprintReport, play_sprint};
 pub use stage::Address;
 use stage::{Play, Stage};
 

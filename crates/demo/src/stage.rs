@@ -23,6 +23,7 @@ use tempfile::TempDir;
 
 use crate::deliveries::LABEL;
 use crate::pipeline::repository as pipeline;
+use crate::sprint::repository as sprint;
 
 /// The agent's name.
 pub(super) const AGENT: &str = "demo";
@@ -54,6 +55,8 @@ pub(super) enum Play {
     Deliveries,
     /// A repository whose pipeline runs by itself.
     Pipeline,
+    /// A sprint of five personas.
+    Sprint,
 }
 
 impl Play {
@@ -61,7 +64,7 @@ impl Play {
     fn repos(self) -> &'static [&'static str] {
         match self {
             Self::Jobs | Self::Deliveries => &[SHOP, SITE],
-            Self::Pipeline => &[SHOP],
+            Self::Pipeline | Self::Sprint => &[SHOP],
         }
     }
 }
@@ -113,7 +116,7 @@ impl Stage {
             call_timeout: CALL_TIMEOUT,
             between_writes: match play {
                 Play::Jobs | Play::Deliveries => server::BETWEEN_WRITES,
-                Play::Pipeline => pipeline::BETWEEN_WRITES,
+                Play::Pipeline | Play::Sprint => pipeline::BETWEEN_WRITES,
             },
         };
         let gaffer = server::start(data, settings).await?;
@@ -230,10 +233,13 @@ fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Resul
         agent: Some(agent.name.clone()),
         paused: false,
         branch: Some("main".parse().context("naming the branch")?),
-        policy: Policy {
-            merge: MergePolicy::OnGreen,
-            plan_approval: PlanApproval::Agent,
-            ..Policy::default()
+        policy: match play {
+            Play::Sprint => sprint::policy(),
+            Play::Jobs | Play::Deliveries | Play::Pipeline => Policy {
+                merge: MergePolicy::OnGreen,
+                plan_approval: PlanApproval::Agent,
+                ..Policy::default()
+            },
         },
         timing: Timing {
             stuck_after: seconds(4),
@@ -248,7 +254,7 @@ fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Resul
         },
         pipeline: (play == Play::Pipeline).then(pipeline::rules),
         deliveries: match play {
-            Play::Jobs => Rules::default(),
+            Play::Jobs | Play::Sprint => Rules::default(),
             Play::Pipeline => pipeline::deliveries(),
             Play::Deliveries => Rules {
                 label: Some(LABEL.parse().context("naming the label")?),
@@ -261,9 +267,13 @@ fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Resul
 }
 
 fn scenario(play: Play) -> Scenario {
-    if play == Play::Pipeline {
-        return pipeline::scenario();
-    }
+    let stories = match play {
+        Play::Pipeline => return pipeline::scenario(),
+        Play::Sprint => return sprint::scenario(),
+        Play::Jobs => stories(),
+        // Each session plans, works, opens a pull request and is done.
+        Play::Deliveries => Vec::new(),
+    };
     let green = |name: &str, seconds| CheckSetup {
         takes: SignedDuration::from_secs(seconds),
         ..CheckSetup::new(name, Outcome::Success)
@@ -282,11 +292,7 @@ fn scenario(play: Play) -> Scenario {
     });
     Scenario {
         repos: vec![shop, site],
-        stories: match play {
-            Play::Jobs => stories(),
-            // Each session plans, works, opens a pull request and is done.
-            Play::Deliveries | Play::Pipeline => Vec::new(),
-        },
+        stories,
         ..Scenario::default()
     }
 }

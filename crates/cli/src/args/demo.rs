@@ -10,7 +10,7 @@ use super::value;
 /// How the demo is played.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer demo\n  gaffer demo --no-webhooks --json\n  gaffer demo --deliveries\n  gaffer demo --pipeline --keep shop.git\n  gaffer demo --chaos 7"
+    after_help = "Examples:\n  gaffer demo\n  gaffer demo --no-webhooks --json\n  gaffer demo --deliveries\n  gaffer demo --pipeline --keep shop.git\n  gaffer demo --sprint\n  gaffer demo --chaos 7"
 )]
 pub(crate) struct DemoArgs {
     /// Play it without webhooks: pull requests are read at intervals.
@@ -24,6 +24,10 @@ pub(crate) struct DemoArgs {
     /// Play the pipeline of a repository, from its scaffold to a requirement that is merged and tidied away.
     #[arg(long, groups = ["staying", "keeping"])]
     pub(crate) pipeline: bool,
+
+    /// Play a sprint of five personas, of which one conflicts with another and mends it.
+    #[arg(long, conflicts_with = "chaos", group = "staying")]
+    pub(crate) sprint: bool,
 
     /// Keep it running at the end, and print the dashboard's address and a token, until Ctrl-C.
     #[arg(long, requires = "staying")]

@@ -29,6 +29,15 @@ impl GitHub {
         Some(texts.collect())
     }
 
+    /// The history of a branch as `git log --graph` draws it; none without such a branch.
+    #[must_use]
+    pub fn log(&self, repo: &str, branch: &str) -> Option<Vec<String>> {
+        let world = self.world();
+        let tip = world.repo(repo).ok()?.tip(branch).to_owned();
+        let contents = world.contents(repo).ok().filter(|_| !tip.is_empty())?;
+        contents.log(&tip).ok()
+    }
+
     /// Makes one commit with these files on the tip of a branch, as a person who pushes it does.
     ///
     /// # Errors

@@ -57,6 +57,18 @@ impl Contents {
         Ok(parts(&found).iter().filter_map(|it| commit(it)).collect())
     }
 
+    /// The commits that lead to one, drawn as a graph.
+    pub(crate) fn log(&self, tip: &str) -> Result<Vec<String>, Trouble> {
+        let drawn = self
+            .program
+            .run(&["log", "--graph", "--format=%h %s", tip, "--"])?;
+        let drawn = String::from_utf8_lossy(&drawn).into_owned();
+        Ok(drawn
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect())
+    }
+
     /// What an expression such as `SHA:path` names; none if it names nothing.
     pub(crate) fn find(&self, expression: &str) -> Result<Option<Found>, Trouble> {
         if expression.contains(['\n', '\0']) {

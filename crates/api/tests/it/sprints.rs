@@ -48,7 +48,7 @@ async fn read(world: &World, batch: &[&str], failure: Option<&str>) {
         failure: failure.map(str::to_owned),
     };
     let key = keys::personas_read(&repo());
-    let before = world.backend.store.read::<ReadPersonas>(&key).await;
+    let before = world.backend.store.records().get(&key).await;
     let before = before.unwrap().map(|found| found.version);
     let mut unit = world.backend.unit();
     unit.put(key, &read, before, IndexEntry::default());

@@ -1,4 +1,4 @@
-//! Twenty seeds of chaos: every fault on, and the process killed at every moment of every kind of effect.
+//! The first seeds of chaos: every fault on, and the process killed at every moment of every kind of effect.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+/// As few as kill around every kind of effect; `cargo xtask chaos` plays more.
+const SEEDS: &str = "13";
+
 /// Longest wait for a process to begin or to end: each takes less than a second on an idle machine.
 const WITHIN: Duration = Duration::from_secs(120);
 
 #[test]
 #[expect(clippy::print_stdout, reason = "times are printed and never asserted")]
-fn twenty_seeds_lose_nothing_and_do_nothing_twice() {
+fn the_first_seeds_lose_nothing_and_do_nothing_twice() {
     let output = Command::new(env!("CARGO_BIN_EXE_gaffer"))
-        .args(["demo", "--json", "--chaos", "1", "--seeds", "20"])
+        .args(["demo", "--json", "--chaos", "1", "--seeds", SEEDS])
         .args(["--at-once", "3"])
         .output()
         .unwrap();
@@ -22,8 +25,8 @@ fn twenty_seeds_lose_nothing_and_do_nothing_twice() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stdout}\n{stderr}");
     let summary: Value = serde_json::from_str(stdout.lines().last().unwrap()).unwrap();
-    assert_eq!(summary["seeds"], 20, "{summary}");
-    assert_eq!(summary["merged"], 100, "{summary}");
+    assert_eq!(summary["seeds"], 13, "{summary}");
+    assert_eq!(summary["merged"], 65, "{summary}");
     assert_eq!(summary["missed"], serde_json::json!([]), "{summary}");
     assert_eq!(summary["violations"], serde_json::json!({}), "{summary}");
     assert_eq!(summary["unplayed"], serde_json::json!({}), "{summary}");

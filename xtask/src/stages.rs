@@ -96,8 +96,7 @@ impl Stage {
                 "--workspace",
                 "--exclude",
                 "deployed",
-                "--lib",
-                "--bins",
+                // Without the binaries that say `test = false`, which have no tests.
                 "--tests",
                 "--no-fail-fast",
             ],

@@ -392,6 +392,7 @@ fn work(
         id.parse::<ArtefactId>().unwrap()
     });
     let ask = Ask {
+        stream: domain::ids::StreamName::default(),
         layer,
         role: role.map(|role| role.parse::<RoleName>().unwrap()),
         task: None,

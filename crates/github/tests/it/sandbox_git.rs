@@ -392,7 +392,7 @@ fn work(
         id.parse::<ArtefactId>().unwrap()
     });
     let ask = Ask {
-        stream: domain::ids::StreamName::default(),
+        stream: None,
         layer,
         role: role.map(|role| role.parse::<RoleName>().unwrap()),
         task: None,

@@ -332,7 +332,7 @@ fn of_sprint(sprint: &Sprint) -> Vec<&'static str> {
 
 fn of_weave(report: &Report) -> Vec<&'static str> {
     let verdicts = report.verdicts.iter().flat_map(|(_, verdict)| {
-        let mut words = vec![verdict.word()];
+        let mut words = vec![Words::word(verdict)];
         if let WeaveVerdict::Out { against, .. } = verdict {
             words.push(against.word());
         }

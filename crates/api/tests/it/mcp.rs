@@ -58,7 +58,7 @@ pub(crate) async fn tool(world: &World, name: &str, arguments: Value) -> Value {
 
 /// All that a tool answers, errors too, with every toolset shown.
 pub(crate) async fn call_of(world: &World, name: &str, arguments: Value) -> Value {
-    let path = "/mcp?toolsets=insight,inbox,deliveries,mail";
+    let path = "/mcp?toolsets=insight,inbox,deliveries,mail,sprint";
     post(world, path, &call(name, arguments)).await.ok(200)
 }
 

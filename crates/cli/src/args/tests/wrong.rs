@@ -519,7 +519,8 @@ const ROWS: &[Row] = &[
 ];
 
 /// What has to stand before the second argument of a command.
-const BEFORE: [(&str, &str); 21] = [
+const BEFORE: [(&str, &str); 22] = [
+    ("persona show", "curator"),
     ("job say", "01j00000000000000000000000"),
     ("delivery verdict", "0123456789ab"),
     ("delivery collect", "0123456789ab"),

@@ -455,7 +455,7 @@ fn stored(world: &World) -> String {
 
 #[test]
 fn bad_input_at_every_tool_is_named_and_nothing_is_stored() {
-    let world = jobs::world().set("GAFFER_TOOLSETS", "insight,inbox,deliveries,mail");
+    let world = jobs::world().set("GAFFER_TOOLSETS", "insight,inbox,deliveries,mail,sprint");
     world.run(&["agent", "add", "me"]).ok();
     let order = [
         "job",

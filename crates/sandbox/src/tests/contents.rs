@@ -270,7 +270,7 @@ async fn a_layer_works_from_its_prompt_and_offers_the_branch_that_it_names() {
     );
     let (stand, _) = played(scenario, &prompt).await;
     let github = stand.sandbox.github();
-    let pull = github.pull(DEFAULT_REPO, 1).unwrap();
+    let pull = github.pull(DEFAULT_REPO, 101).unwrap();
     assert_eq!(pull.head_ref, "jules-planner-aa0002");
     let texts = github.texts(DEFAULT_REPO, &pull.head_ref).unwrap();
     assert_eq!(

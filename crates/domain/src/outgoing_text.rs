@@ -7,7 +7,7 @@ pub use delivery::{
     delivery_task, delivery_title, issue_comment, replaced_by, requested_change, review_task,
 };
 pub use sprint::{
-    ConflictText, integration, integration_subject, left_out, member_task, sprint_end,
+    ConflictText, integration, integration_subject, left_out, member_task, shown_whole, sprint_end,
     weave_conflict, weave_conflict_message,
 };
 

@@ -101,11 +101,3 @@ pub fn conflict_cause(sprint: SprintNumber, weave: u32) -> String {
 
 /// Begins the cause of a message about a conflict in a sprint.
 pub(super) const CONFLICT: &str = "sprint:";
-
-impl SprintNumber {
-    /// Whether a job makes the one pull request of this sprint.
-    pub fn is_integrated_by(self, job: &Job) -> bool {
-        let part = job.part.as_ref().and_then(|part| part.sprint());
-        part.is_some_and(|part| part.sprint == self && part.persona.is_none())
-    }
-}

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Offer, Woven};
 use crate::facts::PullState;
-use crate::ids::{CommitSha, JobId, PersonaName};
+use crate::ids::{CommitSha, PersonaName};
 use crate::job::{self, EndReason, Job, Phase, Watch};
 use crate::merge::{Judgement, MissingChecksCause, Reason, SessionStatus};
 use crate::policy::Timing;
@@ -261,12 +261,5 @@ fn ended(how: &EndReason) -> Work {
 fn failed(reason: &str) -> Work {
     Work::Failed {
         reason: storable(reason, REASON_BYTES_MAX),
-    }
-}
-
-impl super::Sprint {
-    /// The member that a job works for.
-    pub fn member_with(&self, job: &JobId) -> Option<&super::SprintMember> {
-        self.members.iter().find(|it| it.job == *job)
     }
 }

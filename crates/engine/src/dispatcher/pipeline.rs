@@ -87,7 +87,7 @@ impl Dispatcher {
         let next = pipeline::apply(&present, &input, self.backend.now());
         for job in pipeline::given_up(&found.value, &next) {
             // A later run would begin the same work beside it.
-            self.cancel_member(&found.value, &job).await?;
+            self.cancel_member(&named(&found.value), &job).await?;
         }
         self.save_pipeline(found, next).await
     }
@@ -141,13 +141,13 @@ impl Dispatcher {
         let members = pipeline.steps.iter().flat_map(|step| &step.members);
         let open = |member: &&Member| !member.state.is_over();
         for member in members.filter(open) {
-            self.cancel_member(pipeline, &member.job).await?;
+            self.cancel_member(&named(pipeline), &member.job).await?;
         }
         Ok(())
     }
 
-    async fn cancel_member(&self, pipeline: &Pipeline, id: &JobId) -> Result<(), Error> {
-        let by = named(pipeline);
+    /// Cancels the job of a member of a run or a sprint, unless it is over.
+    pub(super) async fn cancel_member(&self, by: &str, id: &JobId) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let job = self.backend.store.job(id).await?;
             if job.is_none_or(|job| job.value.is_ended()) {
@@ -156,9 +156,9 @@ impl Dispatcher {
             let named = JobRef {
                 job: id.clone(),
                 session: None,
-                by: Some(by.clone()),
+                by: Some(by.to_owned()),
             };
-            match self.backend.cancel_job(&named, &by).await {
+            match self.backend.cancel_job(&named, by).await {
                 Err(error) if error.is_conflict() => {}
                 Err(Error::NotNow(_)) => return Ok(()),
                 outcome => return outcome.map(drop),

@@ -100,7 +100,16 @@ async fn who_takes_the_change_back_is_left_out() {
     ];
     let world = world_of(true, stories).await;
     begin(&world).await;
+    send(&world, "refactor", "Later").await;
     let over = until_over(&world).await;
+    assert_eq!(
+        inbox(&world, "refactor").await,
+        [
+            "new from human: Later",
+            "read from weaver: Conflict in PR #102"
+        ],
+        "only what its session was sent is read"
+    );
     assert_eq!(
         members(&over),
         [

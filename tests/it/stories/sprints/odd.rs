@@ -149,3 +149,25 @@ async fn an_abort_calls_the_jobs_off_and_leaves_branches_and_pull_requests() {
     assert_eq!(world.sandbox.counters().merges, 0);
     world.finish().await;
 }
+
+/// Nothing else of the merge would hold it: it is green, and the source merges pull requests of sprints by itself.
+#[tokio::test]
+async fn a_commit_of_another_hand_on_the_branch_is_not_merged() {
+    let stories = vec![
+        member("curator", 1, &first_line("first"), &[]),
+        member("refactor", 1, &readme("A better shop.\n"), &[]),
+        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+    ];
+    let world = world_of(true, stories).await;
+    begin(&world).await;
+    until_state(&world, "verifying").await;
+    push(
+        &world,
+        "jules-sprint-50-integration",
+        ("NOTES.md", "mine\n"),
+    );
+    world.pass(MINUTE * 30).await;
+    assert_eq!(world.sandbox.counters().merges, 0);
+    assert_eq!(sprint(&world).await.state.word(), "verifying");
+    world.finish().await;
+}

@@ -162,25 +162,30 @@ impl Dispatcher {
     /// Creates the job of an agent.
     async fn create_agent(&self, new: NewJob) -> Result<(), Error> {
         let now = self.backend.now();
-        self.save_new(job::create(new, now)?, now).await
+        self.save_new(job::create(new, now)?, GAFFER, now).await
     }
 
     /// Creates the job of a pull request of our own.
     pub(super) async fn create_proposal(&self, new: NewProposal) -> Result<(), Error> {
         let now = self.backend.now();
-        self.save_new(job::propose(new, now)?, now).await
+        self.save_new(job::propose(new, now)?, GAFFER, now).await
     }
 
     /// Saves a new job, unless it is there already.
-    async fn save_new(&self, mut step: Step<Job>, now: Timestamp) -> Result<(), Error> {
-        job::record_order(&mut step.aggregate, job::Order::Create, GAFFER, now);
+    pub(in crate::dispatcher) async fn save_new(
+        &self,
+        mut step: Step<Job>,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        job::record_order(&mut step.aggregate, job::Order::Create, by, now);
         let mut unit = self.backend.unit();
         self.backend.save_job(&mut unit, None, &step).await?;
         ignore_conflict(self.backend.commit(unit).await)
     }
 
-    /// A job of a pipeline on one branch.
-    pub(super) fn part_job(
+    /// A job of a pipeline or a sprint on one branch.
+    pub(in crate::dispatcher) fn part_job(
         &self,
         source: &Source,
         (id, branch): (&JobId, &BranchName),

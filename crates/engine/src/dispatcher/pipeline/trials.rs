@@ -133,7 +133,7 @@ impl Dispatcher {
             let by = named(pipeline);
             return Ok(ending.how == EndReason::Cancelled { by });
         }
-        self.cancel_member(pipeline, id).await?;
+        self.cancel_member(&named(pipeline), id).await?;
         Ok(true)
     }
 }

@@ -1,7 +1,7 @@
 //! Conflicts go back: by mail from the weaver, and with the same words as a message to the session.
 
 use domain::fence::{clip, clip_encoded};
-use domain::ids::PersonaName;
+use domain::ids::{MessageId, PersonaName};
 use domain::job::{MESSAGE_BYTES_MAX, conflict_cause};
 use domain::mail::{Outgoing, Recipient};
 use domain::outgoing_text::{ConflictText, weave_conflict, weave_conflict_message};
@@ -46,8 +46,8 @@ impl Dispatcher {
     ) -> Result<Input, Error> {
         let won = self.what_won(sprint, refusal).await;
         let text = weave_conflict(sprint, (pull, refusal), &won);
-        self.mail_conflict(sprint, (member, refusal), &text).await?;
-        let shown = self.unread_of(&sprint.repo, &member.persona).await?;
+        // Its other mail stays unread: the message says nothing of it.
+        let shown = self.mail_conflict(sprint, (member, refusal), &text).await?;
         let said = weave_conflict_message(sprint, &text);
         let cause = conflict_cause(sprint.number, attempt(member, refusal));
         let whose = JobRef {
@@ -86,14 +86,14 @@ impl Dispatcher {
         sprint: &Sprint,
         (member, refusal): (&SprintMember, &Refusal),
         text: &ConflictText,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<MessageId>, Error> {
         let purpose = format!("conflict:{}:{}", member.persona, attempt(member, refusal));
         let body = clip_encoded(&redact(&text.body), BODY_BYTES);
         let attachments = text.attachments.iter().filter_map(|it| it.parse().ok());
         let (Ok(from), Ok(subject), Ok(body)) =
             (WEAVER.parse(), text.subject.parse(), body.parse())
         else {
-            return Ok(());
+            return Ok(Vec::new());
         };
         let outgoing = Outgoing {
             from,
@@ -105,13 +105,13 @@ impl Dispatcher {
         self.send_once(sprint, &outgoing, &purpose).await
     }
 
-    /// Sends mail of a sprint once, whatever its words are the next time.
+    /// Sends mail of a sprint once, whatever its words are the next time, and answers its numbers.
     pub(super) async fn send_once(
         &self,
         sprint: &Sprint,
         outgoing: &Outgoing,
         purpose: &str,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<MessageId>, Error> {
         let name = sprint.number.once(purpose);
         let once = IdempotencyKey {
             order: name.clone(),
@@ -122,8 +122,9 @@ impl Dispatcher {
             .backend
             .send_mail(&sprint.repo, outgoing, (&actor, Some(&once)));
         match sent.await {
+            Ok(sent) => Ok(sent.into_iter().map(|it| it.message).collect()),
             // No mailbox is left for one more persona: the message to the session says the same.
-            Ok(_) | Err(Error::NotNow(_)) => Ok(()),
+            Err(Error::NotNow(_)) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }

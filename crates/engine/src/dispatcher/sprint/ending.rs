@@ -6,6 +6,7 @@ use domain::ids::{EventId, JobId, PullRef};
 use domain::job::{self, Job};
 use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, sprint_end};
+use domain::policy::Timing;
 use domain::sprint::{MemberState, Sprint, SprintMember, SprintState};
 use domain::step::Step;
 use jiff::Timestamp;
@@ -14,7 +15,6 @@ use super::conflicts::weaver;
 use super::named;
 use crate::backend::{Error, decide_again};
 use crate::dispatcher::Dispatcher;
-use crate::jobs::JobRef;
 use crate::save::EventRoute;
 use crate::store::Versioned;
 
@@ -72,33 +72,21 @@ impl Dispatcher {
         let Some(found) = self.backend.store.job(&member.job).await? else {
             return Ok(());
         };
-        if found.value.is_ended() {
-            return Ok(());
-        }
-        let by = named(sprint);
-        let pull = found.value.pull().cloned();
-        let whose = JobRef {
-            job: member.job.clone(),
-            session: None,
-            by: Some(by.clone()),
-        };
-        match self.backend.cancel_job(&whose, &by).await {
-            Ok(_) | Err(Error::NotNow(_)) => {}
-            Err(error) => return Err(error),
-        }
-        if let Some(pull) = pull {
+        // The label goes first: a job that is over by then is not called off again.
+        if let Some(pull) = found.value.pull().cloned() {
             let unlabel = Action::Repo(RepoAction::Unlabel {
                 pull,
                 label: sprint.number.label(),
             });
             let effect = |job: &Job, _now| {
                 let mut step = Step::unchanged(job.clone());
+                step.due = job::looked_at(job, &Timing::default());
                 step.effects.push(unlabel.clone());
                 step
             };
             self.end_job(&member.job, effect).await?;
         }
-        Ok(())
+        self.cancel_member(&named(sprint), &member.job).await
     }
 
     /// Ends a job, if it is there.
@@ -174,6 +162,8 @@ impl Dispatcher {
             body,
             attachments: Vec::new(),
         };
-        self.send_once(sprint, &outgoing, "left-out").await
+        self.send_once(sprint, &outgoing, "left-out")
+            .await
+            .map(drop)
     }
 }

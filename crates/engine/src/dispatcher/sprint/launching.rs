@@ -1,20 +1,17 @@
 //! The jobs of members: each begins with the mailbox of its persona, and what was shown is marked as read once its session is there.
 
-use domain::ids::{MessageId, PersonaName, RepoName};
-use domain::job::{self, Job, NewJob, Phase};
+use domain::ids::{PersonaName, RepoName};
+use domain::job::{self, Job, Phase};
 use domain::mail::{Message, Order};
-use domain::outgoing_text::member_task;
+use domain::outgoing_text::{member_task, shown_whole};
 use domain::pipeline::{Part, PartWork, SprintPart};
-use domain::policy::{Source, Terms};
-use domain::priority::Priority;
+use domain::policy::Source;
 use domain::sprint::{Input, Sprint, SprintMember};
-use domain::step::Step;
-use jiff::Timestamp;
 use scaffold::layout::SYSTEM;
 use scaffold::persona::{self, PersonaFile};
 
 use super::{named, refused};
-use crate::backend::{Error, IndexEntry, ignore_conflict};
+use crate::backend::{Error, IndexEntry};
 use crate::dispatcher::Dispatcher;
 use crate::mail::{INBOX_MAX, InboxQuery};
 use crate::ports::Expect;
@@ -128,29 +125,30 @@ impl Dispatcher {
         let mut shown = Vec::new();
         for member in missing.iter().filter(|it| it.shown.is_empty()) {
             let unread = self.unread_of(&sprint.repo, &member.persona).await?;
-            if !unread.is_empty() {
+            let whole = shown_whole(&unread);
+            if !whole.is_empty() {
                 shown.push(Input::Shown {
                     persona: member.persona.clone(),
-                    shown: unread,
+                    shown: whole,
                 });
             }
         }
         Ok(shown)
     }
 
-    /// The numbers of a persona's unread messages.
-    pub(super) async fn unread_of(
+    /// A persona's unread messages, the oldest first.
+    async fn unread_of(
         &self,
         repo: &RepoName,
         persona: &PersonaName,
-    ) -> Result<Vec<MessageId>, Error> {
+    ) -> Result<Vec<Message>, Error> {
         let query = InboxQuery {
             unread: true,
             after: None,
             limit: INBOX_MAX,
         };
         let page = self.backend.inbox_of(repo, persona, &query).await?;
-        Ok(page.messages.iter().map(|it| it.message_id).collect())
+        Ok(page.messages)
     }
 
     async fn create_sprint_member(
@@ -170,60 +168,19 @@ impl Dispatcher {
                 Err(error) => return Err(error),
             }
         }
+        let mut others = self.unread_of(&sprint.repo, &member.persona).await?;
+        others.retain(|it| !member.shown.contains(&it.message_id));
         let number = sprint.number.to_string();
         let body = file.fill(&number, &sprint.repo.to_string());
         let who = (&member.persona, sprint.number, &sprint.repo);
-        let prompt = member_task(who, &messages, &body);
+        let prompt = member_task(who, (&messages, &others), &body);
         let title = format!("{} in sprint {number}", member.persona);
-        let part = SprintPart {
-            sprint: sprint.number,
-            persona: Some(member.persona.clone()),
-        };
-        let new = self.sprint_job(sprint, (source, member.job.clone()), (title, prompt), part);
+        let place = (&member.job, &sprint.target);
+        let part = part_of(sprint, Some(&member.persona));
+        let new = self.part_job(source, place, (&title, prompt), part);
         let now = self.backend.now();
-        self.save_new_of_sprint(sprint, job::create(new, now)?, now)
-            .await
-    }
-
-    /// A job of a sprint.
-    pub(super) fn sprint_job(
-        &self,
-        sprint: &Sprint,
-        (source, id): (&Source, domain::ids::JobId),
-        (title, prompt): (String, String),
-        part: SprintPart,
-    ) -> NewJob {
-        NewJob {
-            id,
-            installation: self.backend.installation.clone(),
-            account: source.account.clone(),
-            repo: sprint.repo.clone(),
-            branch: sprint.target.clone(),
-            title: Some(title),
-            prompt,
-            agent: None,
-            resume: None,
-            priority: Priority::BACKGROUND,
-            terms: Terms::default(),
-            delivery: None,
-            part: Some(Box::new(Part {
-                pipeline: None,
-                work: PartWork::Sprint(part),
-            })),
-        }
-    }
-
-    /// Saves a new job of a sprint, unless it is there already.
-    pub(super) async fn save_new_of_sprint(
-        &self,
-        sprint: &Sprint,
-        mut step: Step<Job>,
-        now: Timestamp,
-    ) -> Result<(), Error> {
-        job::record_order(&mut step.aggregate, job::Order::Create, &named(sprint), now);
-        let mut unit = self.backend.unit();
-        self.backend.save_job(&mut unit, None, &step).await?;
-        ignore_conflict(self.backend.commit(unit).await)
+        let step = job::create(new, now)?;
+        self.save_new(step, &named(sprint), now).await
     }
 
     /// Marks what members were shown as read, once their sessions are there. Returns whether the sprint changed.
@@ -263,6 +220,17 @@ impl Dispatcher {
             }
         }
         Ok(())
+    }
+}
+
+/// What a job does for a sprint: as a persona, or for the one pull request.
+pub(super) fn part_of(sprint: &Sprint, persona: Option<&PersonaName>) -> Part {
+    Part {
+        pipeline: None,
+        work: PartWork::Sprint(SprintPart {
+            sprint: sprint.number,
+            persona: persona.cloned(),
+        }),
     }
 }
 

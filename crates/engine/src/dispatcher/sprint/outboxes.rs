@@ -100,10 +100,10 @@ impl Dispatcher {
             Ok(written) => written.outgoing(&member.persona),
             Err(fault) => fault_of(&member.persona, &file.path, &fault),
         };
-        match outgoing {
-            Some(outgoing) => self.send_once(sprint, &outgoing, &purpose).await,
-            None => Ok(()),
+        if let Some(outgoing) = outgoing {
+            self.send_once(sprint, &outgoing, &purpose).await?;
         }
+        Ok(())
     }
 }
 

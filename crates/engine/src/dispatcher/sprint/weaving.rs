@@ -7,11 +7,11 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{JobId, RepoName, SprintNumber};
 use domain::job;
 use domain::outgoing_text::{integration, integration_subject};
-use domain::pipeline::SprintPart;
 use domain::policy::Source;
 use domain::sprint::{self, Input, Report, Sprint, SprintState, Verdict, Woven};
 use weave::weave::Order;
 
+use super::launching::part_of;
 use super::texts::{clash_of, reported};
 use super::{again, named};
 use crate::backend::{Error, IndexEntry, UnitOfWork, ignore_conflict};
@@ -36,14 +36,11 @@ impl Dispatcher {
         let Some(found) = self.backend.store.job(&sprint.integration).await? else {
             let title = format!("Sprint {}: Integrated Changes", sprint.number);
             let prompt = "Gaffer weaves what the personas of this sprint made.".to_owned();
-            let part = SprintPart {
-                sprint: sprint.number,
-                persona: None,
-            };
-            let of = (source, sprint.integration.clone());
-            let new = self.sprint_job(sprint, of, (title, prompt), part);
+            let place = (&sprint.integration, &sprint.target);
+            let part = part_of(sprint, None);
+            let new = self.part_job(source, place, (&title, prompt), part);
             let step = job::integrate(new, weave, now)?;
-            return self.save_new_of_sprint(sprint, step, now).await;
+            return self.save_new(step, &named(sprint), now).await;
         };
         if found.value.is_ended() {
             // A person called the job off, and with it the sprint.

@@ -100,6 +100,16 @@ async fn who_takes_the_change_back_is_left_out() {
     ];
     let world = world_of(true, stories).await;
     begin(&world).await;
+    // What is unread when a session starts is part of its prompt.
+    let is_at_work = async |world: &World| {
+        let sprint = sprint(world).await;
+        let refactor = sprint
+            .members
+            .iter()
+            .find(|it| it.persona.as_str() == "refactor");
+        refactor.expect("a member").state.word() == "working"
+    };
+    Box::pin(world.until(hour(1), "refactor is at work", is_at_work)).await;
     send(&world, "refactor", "Later").await;
     let over = until_over(&world).await;
     assert_eq!(

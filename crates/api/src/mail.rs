@@ -273,8 +273,9 @@ pub(crate) async fn log(
     let page = query::one(asked, "page")?.unwrap_or_else(|| "0".to_owned());
     let page = limit("page", &page, (0, MAIL_LOG_PAGE_MAX))? as u64;
     let repo = whole(&who, path)?;
-    let lines = api.backend.mail_block(&repo, page).await?;
+    // What is sent meanwhile belongs to a page that is read after this one.
     let counters = api.backend.mail_counters(&repo).await?;
+    let lines = api.backend.mail_block(&repo, page).await?;
     let next = (page + 1) * engine::keys::MAIL_BLOCK;
     let next = (next <= counters.events).then_some(page + 1);
     Ok(Json(MailLog {

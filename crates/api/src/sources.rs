@@ -202,6 +202,10 @@ fn in_use(used: &SourceUse) -> Refused {
             pull.to_string(),
             format!("pull request {pull} of a job is still open"),
         ),
+        SourceUse::Sprint(number) => (
+            number.to_string(),
+            format!("sprint {number} of it still runs"),
+        ),
         SourceUse::Pipeline(id) => (id.to_string(), format!("pipeline {id} of it still runs")),
         SourceUse::Requirement(id) => (
             id.to_string(),

@@ -1,11 +1,13 @@
 //! Every text that Gaffer sends to Jules or GitHub. Each is pinned by a snapshot test.
 
 mod delivery;
+mod resolving;
 mod sprint;
 
 pub use delivery::{
     delivery_task, delivery_title, issue_comment, replaced_by, requested_change, review_task,
 };
+pub use resolving::{Leftover, anew_conflict, checks_task, resolving_task};
 pub use sprint::{
     ConflictText, integration, integration_subject, left_out, member_task, shown_whole, sprint_end,
     weave_conflict, weave_conflict_message,

@@ -8,6 +8,7 @@ mod figures;
 mod member;
 mod orders;
 mod report;
+mod resolving;
 mod seen;
 mod sight;
 #[cfg(test)]
@@ -22,9 +23,11 @@ use crate::job::NotNow;
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
 pub use member::{MemberState, Offer, Refusal, SHOWN_MAX, SprintMember, Way};
-pub use orders::{abort, held, integrate, integrate_now};
+pub use orders::{abort, held, integrate, integrate_now, must_go_on};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};
-pub use sight::{Landing, Sight, Sights, Work, glimpse, landing, sight, soon};
+pub use sight::{
+    Glimpse, Landing, Sight, Sights, Work, failed_checks, glimpse, landing, sight, soon,
+};
 
 /// How many members a sprint has at most.
 pub const MEMBERS_MAX: usize = 60;
@@ -32,11 +35,20 @@ pub const MEMBERS_MAX: usize = 60;
 /// How often a member is woven at most, before it is left out.
 pub const ATTEMPTS_MAX: u32 = 3;
 
+/// How often the weaver's own change is asked for at most: by its prompt, and by one conflict.
+pub const WEAVER_ATTEMPTS_MAX: u32 = 2;
+
 /// How many ticks a sprint has at most.
 pub const TICKS_MAX: u32 = 8;
 
+/// How many weaves of a sprint are tried again because GitHub did not answer; each has attempts of its own before.
+pub const WEAVE_RETRIES_MAX: u32 = 12;
+
 /// How long a member is waited for, from the start of its session or from its conflict on.
 pub const MEMBER_TIMEOUT: SignedDuration = SignedDuration::from_mins(30);
+
+/// How long the weaver is waited for, from the start of its session on.
+pub const WEAVER_TIMEOUT: SignedDuration = SignedDuration::from_mins(90);
 
 /// How long a member is waited for while its job waits for a slot.
 pub const QUEUED_TIMEOUT: SignedDuration = SignedDuration::from_mins(60);
@@ -69,6 +81,9 @@ pub struct Sprint {
     pub ticks: u32,
     /// How many weaves were asked for.
     pub weaves: u32,
+    /// How many of them were asked for because GitHub did not answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub weave_retries: u32,
     /// What the newest weave pushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woven: Option<Woven>,
@@ -76,6 +91,10 @@ pub struct Sprint {
     pub created_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// How far a sprint is.
@@ -168,6 +187,7 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
         state: SprintState::Working,
         ticks: 1,
         weaves: 0,
+        weave_retries: 0,
         woven: None,
         created_at: now,
         updated_at: now,
@@ -191,6 +211,17 @@ impl Sprint {
     /// A member by its persona.
     pub fn member(&self, persona: &PersonaName) -> Option<&SprintMember> {
         self.members.iter().find(|it| it.persona == *persona)
+    }
+
+    /// The weaver, once its job was asked for: a sprint has one.
+    pub fn weaver(&self) -> Option<&SprintMember> {
+        self.members.iter().find(|it| it.persona.is_weaver())
+    }
+
+    /// The members whose conflicts the weaver resolves.
+    pub fn delegated(&self) -> impl Iterator<Item = &SprintMember> {
+        let is_delegated = |it: &&SprintMember| it.state == MemberState::Delegated;
+        self.members.iter().filter(is_delegated)
     }
 
     /// A member by the number of its pull request.

@@ -23,6 +23,9 @@ pub use newest::SprintStatus;
 /// How many sprints one list shows at most.
 pub const LIST_MAX: usize = 200;
 
+/// How much higher than the last number a new one may be: the numbers after a mistyped one would all be past.
+const AHEAD_MAX: u32 = 1_000;
+
 /// How many personas an error names at most.
 const NAMED_MAX: usize = 10;
 
@@ -93,11 +96,7 @@ impl Backend {
         let plan = self.plan_sprint(order, within).await?;
         decide_again(format!("a sprint of {}", order.repo), || async {
             let (source, _) = self.source_of_sprint(&plan.repo).await?;
-            self.refuse_number(&plan.repo, plan.number).await?;
-            let turn = self
-                .store
-                .read::<SprintNumber>(&keys::sprint_turn(&plan.repo))
-                .await?;
+            let turn = self.free_turn(&plan.repo, plan.number).await?;
             let now = self.now();
             let new = NewSprint {
                 repo: plan.repo.clone(),
@@ -112,9 +111,8 @@ impl Backend {
             let mut unit = self.unit();
             let id = (plan.repo.clone(), plan.number);
             unit.save_at(&id, &new, (None, Some(now)));
-            let version = turn.map(|turn| turn.version);
             let key = keys::sprint_turn(&plan.repo);
-            unit.put(key, &plan.number, version, IndexEntry::default());
+            unit.put(key, &plan.number, turn, IndexEntry::default());
             // A source that is removed meanwhile would leave the sprint without one.
             unit.check(keys::source(&plan.repo), source.version);
             unit.enqueue(&keys::sprint_pk(&id.0, id.1), work(&new));
@@ -145,6 +143,23 @@ impl Backend {
         };
         let found = self.store.get::<Sprint>(&(repo.clone(), number)).await?;
         found.ok_or_else(|| missing(format!("{number} of {repo}")))
+    }
+
+    /// The sprint of a repository that is under way.
+    pub(crate) async fn sprint_under_way(
+        &self,
+        repo: &RepoName,
+    ) -> Result<Option<SprintNumber>, Error> {
+        let turn = self
+            .store
+            .read::<SprintNumber>(&keys::sprint_turn(repo))
+            .await?;
+        let Some(last) = turn.map(|turn| turn.value) else {
+            return Ok(None);
+        };
+        let found = self.store.get::<Sprint>(&(repo.clone(), last)).await?;
+        let is_under_way = found.is_some_and(|found| !found.value.is_over());
+        Ok(is_under_way.then_some(last))
     }
 
     /// The newest sprints of a repository first, at most `limit`.
@@ -201,6 +216,7 @@ impl Backend {
         number: Option<SprintNumber>,
     ) -> Result<Sprint, Error> {
         let found = self.must_sprint(repo, number).await?.value;
+        sprint::must_go_on(&found)?;
         let mut unit = self.unit();
         unit.enqueue(&keys::sprint_pk(&found.repo, found.number), work(&found));
         self.commit(unit).await?;
@@ -251,21 +267,30 @@ impl Backend {
         let last = self.store.read::<SprintNumber>(&turn).await?;
         let next = last.map_or(SprintNumber::FIRST, |last| last.value.next());
         let number = order.number.unwrap_or(next);
-        self.refuse_number(&order.repo, number).await?;
+        self.free_turn(&order.repo, number).await?;
         Ok(number)
     }
 
-    /// Refuses a number that is past, and any while a sprint is under way.
-    async fn refuse_number(&self, repo: &RepoName, number: SprintNumber) -> Result<(), Error> {
-        let turn = self
-            .store
-            .read::<SprintNumber>(&keys::sprint_turn(repo))
-            .await?;
-        let Some(last) = turn.map(|turn| turn.value) else {
-            return Ok(());
+    /// The version of the record that says which sprint is the newest. Refuses a number that is past or far ahead, and any while
+    /// a sprint is under way.
+    async fn free_turn(&self, repo: &RepoName, number: SprintNumber) -> Result<Option<u64>, Error> {
+        let key = keys::sprint_turn(repo);
+        let turn = self.store.read::<SprintNumber>(&key).await?;
+        let last = turn.as_ref().map(|turn| turn.value);
+        if number.number()
+            > last
+                .map_or(0, SprintNumber::number)
+                .saturating_add(AHEAD_MAX)
+        {
+            let sentence = format!(
+                "sprint {number} of {repo} is far ahead of the last one: a number is at most {AHEAD_MAX} higher"
+            );
+            return Err(NotNow::new("far_number", sentence).into());
+        }
+        let Some(last) = last else {
+            return Ok(None);
         };
-        let found = self.store.get::<Sprint>(&(repo.clone(), last)).await?;
-        if found.is_some_and(|found| !found.value.is_over()) {
+        if self.sprint_under_way(repo).await?.is_some() {
             let sentence = format!(
                 "sprint {last} of {repo} is under way already: wait for its end, or abort it"
             );
@@ -278,7 +303,7 @@ impl Backend {
             );
             return Err(NotNow::new("past_number", sentence).into());
         }
-        Ok(())
+        Ok(turn.map(|turn| turn.version))
     }
 
     async fn personas_of(&self, source: &Source, within: Duration) -> Result<ReadPersonas, Error> {

@@ -51,6 +51,8 @@ pub struct Ask {
 pub struct Known {
     /// Its place in the weave before, if it was in.
     pub was_in: Option<usize>,
+    /// A commit whose history holds the one that it began at, in place of the branch that it is woven into.
+    pub begins_on: Option<CommitSha>,
     /// The conflicts that its session was shown.
     pub refused: Vec<Clash>,
 }
@@ -100,6 +102,8 @@ pub struct Weaver<'w> {
     pub pulls: &'w dyn PullsRead,
     /// Reads what they are made of.
     pub git: &'w dyn GitRead,
+    /// Whether drafts take part.
+    pub with_drafts: bool,
 }
 
 impl Weaver<'_> {

@@ -93,6 +93,8 @@ fn member(repo: &RepoName, member: &SprintMember) -> SprintMemberView {
         | MemberState::PullOpen
         | MemberState::Conflicted
         | MemberState::Rerunning
+        | MemberState::Unresolved
+        | MemberState::Delegated
         | MemberState::NoChange
         | MemberState::Withdrawn => (None, None),
     };

@@ -70,7 +70,13 @@ async fn play(world: &World, input: Input) -> Sprint {
     next
 }
 
-fn ready(sights: &[(&str, u64)]) -> Input {
+async fn ready(world: &World, sights: &[(&str, u64)]) -> Input {
+    let sprint = world
+        .backend
+        .must_sprint(&repo(), None)
+        .await
+        .unwrap()
+        .value;
     let members = sights.iter().map(|(persona, pull)| {
         let work = Work::Ready(Offer {
             pull: *pull,
@@ -79,8 +85,10 @@ fn ready(sights: &[(&str, u64)]) -> Input {
         let sight = Sight {
             work,
             rested_at: None,
+            is_red: false,
         };
-        (persona.parse().unwrap(), sight)
+        let member = sprint.member(&persona.parse().unwrap()).unwrap();
+        (member.job.clone(), sight)
     });
     Input::Seen(Sights {
         members: members.collect(),
@@ -216,7 +224,11 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
     let why = world.get(&format!("{SPRINTS}/latest/why")).await.ok(200);
     assert_eq!(why["because"][0]["code"], "working");
     assert!(why["members"][0]["until"].is_string(), "{why}");
-    play(&world, ready(&[("curator", 101), ("refactor", 102)])).await;
+    play(
+        &world,
+        ready(&world, &[("curator", 101), ("refactor", 102)]).await,
+    )
+    .await;
     play(&world, woven()).await;
     let shown = world.get(&format!("{SPRINTS}/50")).await.ok(200);
     assert_eq!(shown["state"], "fixing");
@@ -242,7 +254,7 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
 async fn a_sprint_is_integrated_when_nobody_works_or_when_nobody_is_to_be_waited_for() {
     let world = world().await;
     start(&world, &["curator", "refactor"]).await;
-    play(&world, ready(&[("curator", 101)])).await;
+    play(&world, ready(&world, &[("curator", 101)]).await).await;
     let integrate = format!("{SPRINTS}/50/integrate");
     let waits = world.post(&integrate, &json!({})).await;
     assert_eq!(waits.code(409), "members_awaited");
@@ -354,7 +366,11 @@ async fn agents_plan_start_watch_and_abort_a_sprint() {
     let begun = call("sprint_start", only).await;
     let told = json!({ "number": 50, "started": true, "members": ["curator", "refactor"] });
     assert_eq!(begun, told);
-    play(&world, ready(&[("curator", 101), ("refactor", 102)])).await;
+    play(
+        &world,
+        ready(&world, &[("curator", 101), ("refactor", 102)]).await,
+    )
+    .await;
     play(&world, woven()).await;
     let status = call("sprint_status", json!({})).await;
     assert_eq!(status["state"], "fixing");

@@ -44,6 +44,10 @@ fn in_use(repo: &RepoName, used: &SourceUse) -> Error {
             format!("pull request {pull} of a job is still open"),
             format!("merge or close it on GitHub, or call off `gaffer job cancel '{pull}'`"),
         ),
+        SourceUse::Sprint(number) => (
+            format!("sprint {number} of it still runs"),
+            format!("wait for its end, or call it off with `gaffer sprint abort {repo} {number}`"),
+        ),
         SourceUse::Pipeline(id) => (
             format!("pipeline {id} of it still runs"),
             format!("wait for its end, or call it off with `gaffer pipeline cancel {id}`"),

@@ -40,6 +40,7 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Rep
     let weaver = Weaver {
         pulls: &reader,
         git: &reader,
+        with_drafts: false,
     };
     let woven = weaver.weave(&ask, SystemClock.now()).await;
     let woven = woven.map_err(|error| told(error, &ask.repo))?;

@@ -45,6 +45,18 @@ text_id!(
     /// Who a session of a sprint works as, and whose mailbox it reads. Names are compared whole.
     PersonaName, "persona", "1 to 32 of a-z, 0-9, `_`, `-`, a letter first", |v| is_role(v, 32)
 );
+impl PersonaName {
+    /// The persona that tells of conflicts, and whose job resolves what is left of them.
+    pub fn weaver() -> Self {
+        Self("weaver".to_owned())
+    }
+
+    /// Whether it is the weaver, which is in no batch.
+    pub fn is_weaver(&self) -> bool {
+        *self == Self::weaver()
+    }
+}
+
 text_id!(
     /// One line of the log of mail: a ULID in lower case where we write it.
     MailEventId, "event id of mail", "1 to 64 letters, digits, `-` or `_`", |v| is_word(v, 64)

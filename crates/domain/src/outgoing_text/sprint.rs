@@ -95,10 +95,14 @@ pub struct ConflictText {
 }
 
 /// What a member is told of its conflict. The diff is that of what won, in the files of the conflict.
-pub fn weave_conflict(
+pub fn weave_conflict(sprint: &Sprint, refused: (u64, &Refusal), won: &str) -> ConflictText {
+    conflict_text(sprint, refused, (won, WAYS_OUT))
+}
+
+pub(super) fn conflict_text(
     sprint: &Sprint,
     (pull, refusal): (u64, &Refusal),
-    won: &str,
+    (won, ways_out): (&str, &str),
 ) -> ConflictText {
     let repo = &sprint.repo;
     let mut body = format!("{}\n\nWhere:\n", against(sprint, &refusal.against));
@@ -123,7 +127,7 @@ pub fn weave_conflict(
         );
         attachments.push(sync);
     }
-    body.push_str(WAYS_OUT);
+    body.push_str(ways_out);
     if !won.is_empty() {
         let _ = write!(
             body,
@@ -143,7 +147,7 @@ const WAYS_OUT: &str = "\nTake over what is woven in these places, make your cha
      of the same pull request. Or take your change back: add `.jules/mail/outbox/NAME.json` with \
      {\"to\": \"weaver\", \"subject\": \"Withdraw\", \"body\": \"why\", \"withdraw\": true} to it.";
 
-fn against(sprint: &Sprint, against: &Against) -> String {
+pub(super) fn against(sprint: &Sprint, against: &Against) -> String {
     match against {
         Against::StaleBase => format!(
             "Your changes conflict with what is on the branch `{}` by now.",

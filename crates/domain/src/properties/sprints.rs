@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::sprint::{
-    ATTEMPTS_MAX, Input, MemberState, Sprint, SprintMember, SprintState, TICKS_MAX, abort, apply,
-    due, held, integrate_now, start,
+    ATTEMPTS_MAX, Input, MemberState, Sprint, SprintMember, SprintState, TICKS_MAX,
+    WEAVE_RETRIES_MAX, abort, apply, due, held, integrate_now, start,
 };
 
 mod happenings;
@@ -46,11 +46,19 @@ fn after(sprint: &Sprint, happening: &Happening, now: Timestamp) -> (Sprint, Don
 
 /// The counters that limit loops do, and none of them goes back.
 fn check_bounds(before: &Sprint, after: &Sprint) {
-    assert!(after.ticks <= TICKS_MAX && after.weaves < TICKS_MAX);
+    let added = after.members.iter().skip(before.members.len());
+    assert!(added.clone().count() <= 1 && added.clone().all(|it| it.persona.is_weaver()));
+    let weavers = after.members.iter().filter(|it| it.persona.is_weaver());
+    assert!(weavers.count() <= 1);
+    assert!(after.ticks <= TICKS_MAX && after.weaves < TICKS_MAX + after.weave_retries);
+    assert!(after.weave_retries <= WEAVE_RETRIES_MAX);
     assert!(after.ticks >= before.ticks && after.ticks <= before.ticks + 1);
     assert!(after.weaves >= before.weaves);
     for (old, new) in before.members.iter().zip(&after.members) {
-        assert_eq!((&old.persona, &old.job), (&new.persona, &new.job));
+        assert_eq!(old.persona, new.persona);
+        let is_same_job = old.job == new.job && old.earlier == new.earlier;
+        let is_anew = new.earlier.split_last() == Some((&old.job, old.earlier.as_slice()));
+        assert!(is_same_job || is_anew, "{old:?} {new:?}");
         assert!(new.attempts <= ATTEMPTS_MAX && new.conflicts <= after.weaves);
         assert!(new.attempts >= old.attempts && new.conflicts >= old.conflicts);
     }

@@ -4,9 +4,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::member::{MemberState, Refusal, SHOWN_MAX, SprintMember};
 use super::report::{Report, Verdict, fit_refusals};
-use super::seen::{again_or_skip, late, see};
+use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
+use super::seen::{late, see};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights};
-use super::{MEMBER_TIMEOUT, QUEUED_TIMEOUT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX};
+use super::{
+    ATTEMPTS_MAX, QUEUED_TIMEOUT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX,
+};
 use crate::ids::{CommitSha, MessageId, PersonaName};
 use crate::redact::storable;
 use crate::when::plus;
@@ -27,6 +30,8 @@ pub enum Input {
         weave: u32,
         /// Why.
         reason: String,
+        /// Whether it may pass by itself.
+        may_pass: bool,
     },
     /// A member was sent what it conflicts with.
     Told {
@@ -82,7 +87,11 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
         }
         Input::Seen(sights) => seen(&mut next, sights, now),
         Input::Woven(report) => woven(&mut next, report, now),
-        Input::WeaveFailed { weave, reason } => weave_failed(&mut next, (*weave, reason), now),
+        Input::WeaveFailed {
+            weave,
+            reason,
+            may_pass,
+        } => weave_failed(&mut next, (*weave, reason, *may_pass), now),
     }
     if next != *sprint {
         next.updated_at = now;
@@ -110,10 +119,12 @@ pub fn due(sprint: &Sprint, now: Timestamp) -> Option<Timestamp> {
 fn late_at(member: &SprintMember) -> Option<Timestamp> {
     match member.state {
         MemberState::Waiting => Some(plus(member.since, QUEUED_TIMEOUT)),
-        MemberState::Working | MemberState::Rerunning => Some(plus(member.since, MEMBER_TIMEOUT)),
+        MemberState::Working | MemberState::Rerunning => Some(plus(member.since, member.timeout())),
         MemberState::Conflicted => Some(member.since),
         MemberState::PullOpen
         | MemberState::Applied { .. }
+        | MemberState::Unresolved
+        | MemberState::Delegated
         | MemberState::TimedOut
         | MemberState::NoChange
         | MemberState::Skipped { .. }
@@ -153,6 +164,8 @@ fn withdraw(member: &mut SprintMember) {
         | MemberState::Applied { .. }
         | MemberState::Conflicted
         | MemberState::Rerunning
+        | MemberState::Unresolved
+        | MemberState::Delegated
         | MemberState::TimedOut
         | MemberState::NoChange => member.state = MemberState::Withdrawn,
     }
@@ -160,26 +173,53 @@ fn withdraw(member: &mut SprintMember) {
 
 fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
     let is_woven_now = sprint.state == SprintState::Integrating;
-    for (persona, sight) in &sights.members {
-        on(sprint, persona, |member| {
-            // What a weave is about stays as it is until its report, which would be lost on a member that moved on.
-            if !(is_woven_now && member.is_offered()) {
-                see(member, sight, now);
-            }
-        });
+    for (job, sight) in &sights.members {
+        let of_job = sprint.members.iter_mut().find(|it| it.job == *job);
+        // What a weave is about stays as it is until its report, which would be lost on a member that moved on.
+        if let Some(member) = of_job.filter(|it| !(is_woven_now && it.is_offered())) {
+            see(member, sight, now);
+        }
     }
     for member in &mut sprint.members {
-        if late_at(member).is_some_and(|late| late <= now) {
+        // What began now is not late, also at the end of all time.
+        if member.since < now && late_at(member).is_some_and(|late| late <= now) {
             late(member, now);
         }
     }
     match sights.landing {
         Some(Landing::Merged) => end(sprint, None, now),
+        // While it is woven, its newest head may be one that no report names yet.
+        Some(Landing::MergedOlder) if sprint.state != SprintState::Integrating => {
+            end(
+                sprint,
+                Some("its pull request was merged before its newest weave"),
+                now,
+            );
+        }
         Some(Landing::Closed) => {
             let reason = "its pull request was closed without a merge";
             end(sprint, Some(reason), now);
         }
-        landing @ (Some(Landing::Open | Landing::Stale) | None) => go_on(sprint, landing, now),
+        Some(Landing::Foreign) => {
+            go_on(sprint, None, now);
+            if sprint.state == SprintState::Verifying {
+                end(
+                    sprint,
+                    Some("a commit of another hand is on its branch"),
+                    now,
+                );
+            }
+        }
+        Some(Landing::Red) => {
+            go_on(sprint, None, now);
+            if sprint.state == SprintState::Verifying {
+                leave_out_red(sprint, sights);
+                go_on(sprint, sights.landing, now);
+            }
+        }
+        landing @ (Some(Landing::Open | Landing::Stale | Landing::MergedOlder) | None) => {
+            go_on(sprint, landing, now);
+        }
     }
 }
 
@@ -197,17 +237,22 @@ pub(super) fn go_on(sprint: &mut Sprint, landing: Option<Landing>, now: Timestam
     }
     let is_new = |it: &SprintMember| it.state == MemberState::PullOpen;
     let has_new = sprint.members.iter().any(is_new);
-    let has_withdrawn = sprint.members.iter().any(SprintMember::is_to_be_taken_out);
+    let has_leaving = sprint.members.iter().any(SprintMember::is_to_be_taken_out);
     let is_stale = landing == Some(Landing::Stale);
-    let is_to_be_woven = has_new || has_withdrawn || is_stale;
-    if sprint.offered().is_empty() {
-        end(sprint, None, now);
-    } else if is_to_be_woven && sprint.ticks < TICKS_MAX {
+    let is_to_be_woven = has_new || has_leaving || is_stale;
+    if is_to_be_woven && !sprint.offered().is_empty() && sprint.ticks < TICKS_MAX {
         sprint.ticks += 1;
         sprint.weaves += 1;
         sprint.state = SprintState::Integrating;
-    } else if has_withdrawn {
-        let reason = format!("a member took its change back after {TICKS_MAX} ticks");
+    } else if needs_weaver(sprint, landing) {
+        call_weaver(sprint, now);
+    } else if sprint.offered().is_empty() {
+        end(sprint, None, now);
+    } else if has_leaving {
+        let reason = format!("a member has to be taken out after {TICKS_MAX} ticks");
+        end(sprint, Some(&reason), now);
+    } else if is_stale {
+        let reason = format!("its target moved on after {TICKS_MAX} ticks");
         end(sprint, Some(&reason), now);
     } else if sprint.is_newest_woven() {
         sprint.state = SprintState::Verifying;
@@ -275,7 +320,7 @@ fn judged(
                 clashes: clashes.clone(),
                 others: *others,
             });
-            again_or_skip(member, now);
+            member.state = MemberState::Conflicted;
         }
         // It is read again before the next weave.
         Verdict::Moved => {
@@ -292,20 +337,22 @@ fn judged(
 
 /// Members with a conflict mend it while there is time for another weave; without any, the sprint goes on.
 fn mend_or_go_on(sprint: &mut Sprint, now: Timestamp) {
-    // Mending and the weave after it are a tick each.
-    let has_time = sprint.ticks.saturating_add(2) <= TICKS_MAX;
+    let has_time = has_time(sprint);
     let conflicted = |it: &&mut SprintMember| it.state == MemberState::Conflicted;
-    if !has_time {
-        for member in sprint.members.iter_mut().filter(conflicted) {
-            member.state = MemberState::Skipped {
-                reason: format!("it still conflicts after {TICKS_MAX} ticks"),
-            };
+    let mut mends = false;
+    for member in sprint.members.iter_mut().filter(conflicted) {
+        match has_time {
+            true => {
+                member.send_back(now);
+                mends |= member.is_awaited();
+            }
+            false => {
+                member.state = MemberState::Skipped {
+                    reason: format!("it still conflicts after {TICKS_MAX} ticks"),
+                };
+            }
         }
     }
-    let mends = sprint
-        .members
-        .iter_mut()
-        .any(|it| it.state == MemberState::Conflicted);
     sprint.state = SprintState::Fixing;
     match mends {
         true => sprint.ticks += 1,
@@ -313,15 +360,32 @@ fn mend_or_go_on(sprint: &mut Sprint, now: Timestamp) {
     }
 }
 
-/// A commit of another hand is on the branch, or GitHub refuses the weave: people have to look.
-fn weave_failed(sprint: &mut Sprint, (weave, reason): (u32, &str), now: Timestamp) {
-    if sprint.state == SprintState::Integrating && weave == sprint.weaves {
+/// GitHub is away for long, so another weave tries the same; or a commit of another hand is on the branch, or GitHub refuses
+/// the weave: people have to look.
+fn weave_failed(sprint: &mut Sprint, (weave, reason, may_pass): (u32, &str, bool), now: Timestamp) {
+    if sprint.state != SprintState::Integrating || weave != sprint.weaves {
+        return;
+    }
+    if may_pass && sprint.weave_retries < WEAVE_RETRIES_MAX {
+        sprint.weave_retries += 1;
+        sprint.weaves += 1;
+    } else {
         end(sprint, Some(reason), now);
     }
 }
 
 /// It is over: done if nothing of it is missing.
 fn end(sprint: &mut Sprint, reason: Option<&str>, now: Timestamp) {
+    let weaver = sprint.weaver().map(|it| &it.state);
+    let is_resolved = matches!(weaver, Some(MemberState::Applied { .. }));
+    for member in &mut sprint.members {
+        let is_delegated = member.state == MemberState::Delegated;
+        if is_unresolved(member) || is_delegated && !is_resolved {
+            member.state = MemberState::Skipped {
+                reason: format!("it still conflicts after {ATTEMPTS_MAX} attempts"),
+            };
+        }
+    }
     let missing = sprint.members.iter().find_map(|it| {
         let why = it.missing()?;
         Some(format!("{}: {why}", it.persona))

@@ -34,10 +34,16 @@ impl Figures {
             weaves: sprint.weaves,
             ..Self::default()
         };
+        let weaver = sprint.weaver().map(|it| &it.state);
+        let is_resolved = matches!(weaver, Some(MemberState::Applied { .. }));
         for member in &sprint.members {
             let conflicted = u32::from(member.conflicts > 0);
             figures.conflicts += conflicted;
             match member.state {
+                MemberState::Delegated if is_resolved => {
+                    figures.integrated += 1;
+                    figures.resolved += conflicted;
+                }
                 MemberState::Applied { .. } => {
                     figures.integrated += 1;
                     figures.resolved += conflicted;
@@ -50,6 +56,8 @@ impl Figures {
                 | MemberState::Working
                 | MemberState::PullOpen
                 | MemberState::Conflicted
+                | MemberState::Unresolved
+                | MemberState::Delegated
                 | MemberState::Rerunning => {}
             }
         }

@@ -2,14 +2,17 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use std::mem;
+
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::report::{Against, Clash};
+use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 
 /// How many messages a prompt shows in full at most: their numbers are part of the record of the sprint.
-pub const SHOWN_MAX: usize = 16;
+pub const SHOWN_MAX: usize = 12;
 
 /// One persona that takes part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +21,9 @@ pub struct SprintMember {
     pub persona: PersonaName,
     /// Its job.
     pub job: JobId,
+    /// Its jobs before that one, whose pull requests are replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<JobId>,
     /// The messages that its prompt or the last message to its session shows, until they are marked as read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<MessageId>,
@@ -106,6 +112,10 @@ pub enum MemberState {
     Conflicted,
     /// It mends its conflict.
     Rerunning,
+    /// It still conflicts after its attempts.
+    Unresolved,
+    /// The weaver's job was given its conflict, and what that makes holds its change.
+    Delegated,
     /// It is waited for no more; a late pull request joins the next weave.
     TimedOut,
     /// It changed nothing.
@@ -130,6 +140,7 @@ impl SprintMember {
         Self {
             persona,
             job,
+            earlier: Vec::new(),
             shown: Vec::new(),
             offer: None,
             place: None,
@@ -140,6 +151,11 @@ impl SprintMember {
             since: now,
             state: MemberState::Waiting,
         }
+    }
+
+    /// Its jobs, the present one last.
+    pub fn jobs(&self) -> impl Iterator<Item = &JobId> {
+        self.earlier.iter().chain([&self.job])
     }
 
     /// The number of its pull request, once it was ready to be woven.
@@ -155,6 +171,8 @@ impl SprintMember {
             | MemberState::Working
             | MemberState::Conflicted
             | MemberState::Rerunning
+            | MemberState::Unresolved
+            | MemberState::Delegated
             | MemberState::TimedOut
             | MemberState::NoChange
             | MemberState::Skipped { .. }
@@ -168,9 +186,54 @@ impl SprintMember {
         self.is_offered() || self.state == MemberState::Withdrawn
     }
 
-    /// Whether it took its change back while that is in.
+    /// Whether the newest weave holds its change although it is out by now.
     pub(super) fn is_to_be_taken_out(&self) -> bool {
-        self.state == MemberState::Withdrawn && self.place.is_some()
+        self.place.is_some() && !self.is_offered()
+    }
+
+    /// Whether its job begins on the branch that the others are woven into.
+    pub fn begins_on_woven(&self) -> bool {
+        !self.earlier.is_empty() || self.persona.is_weaver()
+    }
+
+    /// How long it is waited for once its session works.
+    pub fn timeout(&self) -> SignedDuration {
+        match self.persona.is_weaver() {
+            true => WEAVER_TIMEOUT,
+            false => MEMBER_TIMEOUT,
+        }
+    }
+
+    /// A conflict goes back to the session; the last attempt is a new job, and then the weaver's job resolves it.
+    pub(super) fn send_back(&mut self, now: Timestamp) {
+        self.since = now;
+        self.place = None;
+        if self.persona.is_weaver() {
+            self.state = match self.attempts >= WEAVER_ATTEMPTS_MAX {
+                true => MemberState::Skipped {
+                    reason: "what the weaver made conflicts as well".to_owned(),
+                },
+                false => MemberState::Conflicted,
+            };
+        } else if self.attempts.saturating_add(1) < ATTEMPTS_MAX {
+            self.state = MemberState::Conflicted;
+        } else {
+            self.begin_anew(now);
+        }
+    }
+
+    /// A new job takes the place of one whose session is gone, or whose attempts came to nothing, while there are attempts left.
+    pub(super) fn begin_anew(&mut self, now: Timestamp) {
+        self.since = now;
+        self.place = None;
+        if self.attempts >= ATTEMPTS_MAX {
+            self.state = MemberState::Unresolved;
+            return;
+        }
+        let next = JobId::asked_by(&self.job.to_string(), "anew", now);
+        self.earlier.push(mem::replace(&mut self.job, next));
+        self.attempts = self.attempts.saturating_add(1);
+        self.state = MemberState::Waiting;
     }
 
     /// Whether the sprint goes on only after it.
@@ -182,6 +245,8 @@ impl SprintMember {
             | MemberState::Rerunning => true,
             MemberState::PullOpen
             | MemberState::Applied { .. }
+            | MemberState::Unresolved
+            | MemberState::Delegated
             | MemberState::TimedOut
             | MemberState::NoChange
             | MemberState::Skipped { .. }
@@ -190,10 +255,14 @@ impl SprintMember {
         }
     }
 
-    /// Why what it was to make is not part of the sprint; none if it is, or if there is nothing.
+    /// Why what it was to make is not part of the sprint; none if it is, or if there is nothing. What was delegated is part of
+    /// what the weaver made.
     pub fn missing(&self) -> Option<String> {
         match &self.state {
-            MemberState::Applied { .. } | MemberState::NoChange | MemberState::Withdrawn => None,
+            MemberState::Applied { .. }
+            | MemberState::NoChange
+            | MemberState::Withdrawn
+            | MemberState::Delegated => None,
             MemberState::Skipped { reason } | MemberState::Failed { reason } => {
                 Some(reason.clone())
             }
@@ -202,7 +271,8 @@ impl SprintMember {
             | MemberState::Working
             | MemberState::PullOpen
             | MemberState::Conflicted
-            | MemberState::Rerunning => Some("it was not through".to_owned()),
+            | MemberState::Rerunning
+            | MemberState::Unresolved => Some("it was not through".to_owned()),
         }
     }
 }
@@ -217,6 +287,8 @@ impl MemberState {
             Self::Applied { .. } => "applied",
             Self::Conflicted => "conflicted",
             Self::Rerunning => "rerunning",
+            Self::Unresolved => "unresolved",
+            Self::Delegated => "delegated",
             Self::TimedOut => "timed_out",
             Self::NoChange => "no_change",
             Self::Skipped { .. } => "skipped",

@@ -64,6 +64,8 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
             | MemberState::Rerunning => member.state = MemberState::TimedOut,
             MemberState::PullOpen
             | MemberState::Applied { .. }
+            | MemberState::Unresolved
+            | MemberState::Delegated
             | MemberState::TimedOut
             | MemberState::NoChange
             | MemberState::Skipped { .. }
@@ -76,7 +78,11 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
     Ok(next)
 }
 
-fn must_go_on(sprint: &Sprint) -> Result<(), NotNow> {
+/// Whether there is anything left to order.
+///
+/// # Errors
+/// When it is over.
+pub fn must_go_on(sprint: &Sprint) -> Result<(), NotNow> {
     if sprint.is_over() {
         let sentence = format!(
             "sprint {} of {} is over already",

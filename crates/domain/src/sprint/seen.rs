@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::ATTEMPTS_MAX;
 use super::member::{MemberState, Offer, SprintMember};
 use super::sight::{REASON_BYTES_MAX, Sight, Work};
 use crate::redact::storable;
@@ -14,12 +13,16 @@ pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
             see_first(member, &sight.work, now);
         }
         MemberState::Rerunning => see_again(member, sight, now),
-        MemberState::Conflicted => see_failure(member, &sight.work),
+        MemberState::Conflicted => see_failure(member, &sight.work, now),
         // A late pull request joins the next weave, and so does a new head of one that is in.
         MemberState::TimedOut | MemberState::NoChange | MemberState::Applied { .. } => {
             see_late(member, &sight.work);
         }
-        MemberState::Skipped { .. } | MemberState::Withdrawn | MemberState::Failed { .. } => {}
+        MemberState::Unresolved
+        | MemberState::Delegated
+        | MemberState::Skipped { .. }
+        | MemberState::Withdrawn
+        | MemberState::Failed { .. } => {}
     }
 }
 
@@ -36,8 +39,10 @@ fn see_first(member: &mut SprintMember, work: &Work, now: Timestamp) {
             member.offer = Some(offer.clone());
             MemberState::PullOpen
         }
+        // What it was begun anew for is still there.
+        Work::Nothing | Work::Gone { .. } if !member.earlier.is_empty() => MemberState::Unresolved,
         Work::Nothing => MemberState::NoChange,
-        Work::Failed { reason } => failed(reason),
+        Work::Gone { reason } | Work::Failed { reason } => failed(reason),
     };
 }
 
@@ -51,11 +56,11 @@ fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
         }
         Work::Ready(_) | Work::Nothing => {
             if sight.rested_at.is_some_and(|at| at > member.since) {
-                again_or_skip(member, now);
+                member.send_back(now);
             }
         }
         Work::Queued | Work::Working => {}
-        Work::Failed { reason } => member.state = failed(reason),
+        Work::Gone { .. } | Work::Failed { .. } => see_failure(member, &sight.work, now),
     }
 }
 
@@ -70,7 +75,12 @@ fn see_late(member: &mut SprintMember, work: &Work) {
         {
             member.state = MemberState::PullOpen;
         }
-        Work::Ready(_) | Work::Queued | Work::Working | Work::Nothing | Work::Failed { .. } => {}
+        Work::Ready(_)
+        | Work::Queued
+        | Work::Working
+        | Work::Nothing
+        | Work::Gone { .. }
+        | Work::Failed { .. } => {}
     }
 }
 
@@ -81,9 +91,12 @@ fn is_refused(member: &SprintMember, offer: &Offer) -> bool {
         .is_some_and(|it| it.head == offer.head)
 }
 
-fn see_failure(member: &mut SprintMember, work: &Work) {
-    if let Work::Failed { reason } = work {
-        member.state = failed(reason);
+/// A conflict outlives the session that was to mend it, but not a pull request that a person closed.
+fn see_failure(member: &mut SprintMember, work: &Work, now: Timestamp) {
+    match work {
+        Work::Gone { .. } if !member.persona.is_weaver() => member.begin_anew(now),
+        Work::Gone { reason } | Work::Failed { reason } => member.state = failed(reason),
+        Work::Queued | Work::Working | Work::Ready(_) | Work::Nothing => {}
     }
 }
 
@@ -96,9 +109,16 @@ fn failed(reason: &str) -> MemberState {
 /// Nothing came in time.
 pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
     match member.state {
-        MemberState::Waiting | MemberState::Working => member.state = MemberState::TimedOut,
-        MemberState::Rerunning => again_or_skip(member, now),
+        MemberState::Waiting | MemberState::Working => {
+            member.state = match member.earlier.is_empty() {
+                true => MemberState::TimedOut,
+                false => MemberState::Unresolved,
+            };
+        }
+        MemberState::Rerunning => member.send_back(now),
         MemberState::Conflicted
+        | MemberState::Unresolved
+        | MemberState::Delegated
         | MemberState::PullOpen
         | MemberState::Applied { .. }
         | MemberState::TimedOut
@@ -107,16 +127,4 @@ pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
         | MemberState::Withdrawn
         | MemberState::Failed { .. } => {}
     }
-}
-
-/// A conflict is sent again, a few times.
-pub(super) fn again_or_skip(member: &mut SprintMember, now: Timestamp) {
-    member.since = now;
-    member.place = None;
-    member.state = match member.attempts >= ATTEMPTS_MAX {
-        true => MemberState::Skipped {
-            reason: format!("it still conflicts after {ATTEMPTS_MAX} attempts"),
-        },
-        false => MemberState::Conflicted,
-    };
 }

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Offer, Woven};
 use crate::facts::PullState;
-use crate::ids::{CommitSha, PersonaName};
+use crate::ids::{CommitSha, JobId};
 use crate::job::{self, EndReason, Job, Phase, Watch};
 use crate::merge::{Judgement, MissingChecksCause, Reason, SessionStatus};
 use crate::policy::Timing;
@@ -21,8 +21,8 @@ pub(super) const REASON_BYTES_MAX: usize = 200;
 /// What a sprint can see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sights {
-    /// Of its members: those whose jobs are there.
-    pub members: Vec<(PersonaName, Sight)>,
+    /// Of the jobs of its members that are there.
+    pub members: Vec<(JobId, Sight)>,
     /// Of the one pull request that it makes.
     pub landing: Option<Landing>,
 }
@@ -34,6 +34,8 @@ pub struct Sight {
     pub work: Work,
     /// When its session last said that it is done.
     pub rested_at: Option<Timestamp>,
+    /// Whether checks of its pull request fail.
+    pub is_red: bool,
 }
 
 /// How far the work of a member is.
@@ -47,7 +49,12 @@ pub enum Work {
     Ready(Offer),
     /// Its session ended without a pull request.
     Nothing,
-    /// Nothing comes of it.
+    /// Its session is gone.
+    Gone {
+        /// Why.
+        reason: String,
+    },
+    /// Nothing comes of it: a person ended it, or it cannot be made.
     Failed {
         /// Why.
         reason: String,
@@ -61,36 +68,92 @@ pub enum Landing {
     Open,
     /// It is behind its base or conflicts with it: it has to be woven again.
     Stale,
+    /// Its checks fail.
+    Red,
+    /// A commit that no weave made is on its branch.
+    Foreign,
     /// It is merged.
     Merged,
+    /// It was merged at another head than that of the newest weave.
+    MergedOlder,
     /// It was closed without a merge.
     Closed,
 }
 
 /// What a sprint can see of the one pull request that it makes. What was judged of an older head says nothing of what the
 /// newest weave pushed.
-pub fn landing(pull: &Pull, newest: Option<&Woven>) -> Landing {
+pub fn landing(pull: &Pull, newest: &Woven) -> Landing {
+    let is_newest = |sha: &CommitSha| newest.commit == *sha;
     match &pull.phase {
         PullPhase::Settled {
             state: PullState::Merged { .. },
+            sha,
             ..
-        } => Landing::Merged,
+        } => match is_newest(sha) {
+            true => Landing::Merged,
+            false => Landing::MergedOlder,
+        },
         PullPhase::Settled { .. } => Landing::Closed,
         PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => {
-            let is_newest = |sha: &CommitSha| newest.is_some_and(|it| it.commit == *sha);
             let judged = pull.verdict.as_ref().filter(|it| is_newest(&it.sha));
-            match judged.is_some_and(|it| is_stale(&it.judgement)) {
-                true => Landing::Stale,
-                false => Landing::Open,
+            match judged.map(|it| &it.judgement) {
+                Some(judgement) if is_stale(judgement) => Landing::Stale,
+                Some(judgement) if is_red(judgement) => Landing::Red,
+                Some(_) | None => Landing::Open,
             }
         }
     }
 }
 
-/// What of a pull request its sprint is called for when it changes: how far it is, and the head that has to be woven again.
-pub fn glimpse(pull: &Pull) -> (Work, Option<CommitSha>) {
-    let stale = pull.verdict.as_ref().filter(|it| is_stale(&it.judgement));
-    (work_of_pull(pull), stale.map(|it| it.sha.clone()))
+/// What of a pull request its sprint is called for when it changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glimpse {
+    /// How far it is: as one that goes to the target, and as one that goes to what is woven.
+    works: [Work; 2],
+    /// The head that has to be woven again.
+    stale: Option<CommitSha>,
+    /// The head whose checks fail.
+    red: Option<CommitSha>,
+}
+
+/// What of a pull request its sprint is called for when it changes.
+pub fn glimpse(pull: &Pull) -> Glimpse {
+    let head_that = |is_so: fn(&Judgement) -> bool| {
+        let verdict = pull.verdict.as_ref().filter(|it| is_so(&it.judgement));
+        verdict.map(|it| it.sha.clone())
+    };
+    Glimpse {
+        works: [false, true].map(|on_woven| work_of_pull(pull, on_woven)),
+        stale: head_that(is_stale),
+        red: head_that(is_red),
+    }
+}
+
+fn is_red(judgement: &Judgement) -> bool {
+    !failing(judgement).is_empty()
+}
+
+/// The checks that fail.
+fn failing(judgement: &Judgement) -> &[String] {
+    match judgement {
+        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
+            reasons.iter().find_map(failing_names).unwrap_or_default()
+        }
+        Judgement::Merge { .. } | Judgement::Conflict { .. } => &[],
+    }
+}
+
+fn failing_names(reason: &Reason) -> Option<&[String]> {
+    if let Reason::ChecksFailed { names, .. } = reason {
+        return Some(names);
+    }
+    None
+}
+
+/// The checks of a pull request that fail.
+pub fn failed_checks(pull: &Pull) -> &[String] {
+    let judged = pull.verdict.as_ref();
+    judged.map_or(&[], |it| failing(&it.judgement))
 }
 
 fn is_stale(judgement: &Judgement) -> bool {
@@ -124,7 +187,15 @@ pub fn sight(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) ->
         ),
         Phase::Ended(ending) => (ended(&ending.how), None),
     };
-    Sight { work, rested_at }
+    let is_red = |pull: &Pull| {
+        let judged = pull.verdict.as_ref();
+        judged.is_some_and(|it| is_red(&it.judgement))
+    };
+    Sight {
+        work,
+        rested_at,
+        is_red: pull.is_some_and(is_red),
+    }
 }
 
 fn watched(
@@ -138,7 +209,7 @@ fn watched(
         return Work::Working;
     }
     match (&watch.pull, pull) {
-        (Some(_), Some(pull)) => work_of_pull(pull),
+        (Some(_), Some(pull)) => work_of_pull(pull, is_on_woven(job)),
         (Some(_), None) => Work::Working,
         (None, _) => {
             let done = watch.announced.completed_at;
@@ -151,8 +222,14 @@ fn watched(
     }
 }
 
+/// Whether the pull request of a job goes to the branch that the others are woven into.
+fn is_on_woven(job: &Job) -> bool {
+    let part = job.part.as_ref().and_then(|part| part.sprint());
+    part.is_some_and(|part| part.sprint.branch() == job.branch)
+}
+
 /// How far a pull request is whose session rests.
-fn work_of_pull(pull: &Pull) -> Work {
+fn work_of_pull(pull: &Pull, on_woven: bool) -> Work {
     match &pull.phase {
         PullPhase::Open | PullPhase::Merging { .. } => {}
         PullPhase::Closed { .. } => return Work::Working,
@@ -167,7 +244,7 @@ fn work_of_pull(pull: &Pull) -> Work {
     let (Some(head), Some(verdict)) = (&pull.head, &pull.verdict) else {
         return Work::Working;
     };
-    match verdict.sha == head.sha && is_ready(&verdict.judgement) {
+    match verdict.sha == head.sha && is_ready(&verdict.judgement, on_woven) {
         true => Work::Ready(Offer {
             pull: pull.pull.number,
             head: head.sha.clone(),
@@ -177,15 +254,39 @@ fn work_of_pull(pull: &Pull) -> Work {
 }
 
 /// Whether nothing stands in the way of a weave.
-fn is_ready(judgement: &Judgement) -> bool {
+fn is_ready(judgement: &Judgement, on_woven: bool) -> bool {
     match judgement {
         Judgement::Merge { .. } | Judgement::Conflict { .. } => true,
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
             let conflicts = reasons.contains(&Reason::Conflict);
-            let passes = |reason: &Reason| is_passed_over(reason, conflicts);
+            let without_checks = on_woven && reasons.iter().any(is_without_checks);
+            let passes = |reason: &Reason| {
+                is_passed_over(reason, conflicts)
+                    || on_woven && matches!(reason, Reason::Stacked { .. })
+                    || without_checks && is_about_missing_checks(reason)
+            };
             reasons.iter().all(passes)
         }
     }
+}
+
+/// Whether no check comes. Many workflows run for some base branches only, and a branch that others are woven into is none of
+/// them; the checks of the one pull request count in any case.
+fn is_without_checks(reason: &Reason) -> bool {
+    matches!(
+        reason,
+        Reason::CiNeverStarted {
+            cause: MissingChecksCause::NoWorkflow | MissingChecksCause::Unknown
+        }
+    )
+}
+
+fn is_about_missing_checks(reason: &Reason) -> bool {
+    let is_missing = matches!(
+        reason,
+        Reason::TooFewChecks { .. } | Reason::RequiredMissing { .. }
+    );
+    is_missing || is_without_checks(reason)
 }
 
 /// Whether a reason against a merge is none against a weave. GitHub starts no checks of a head that conflicts.
@@ -250,11 +351,17 @@ fn ended(how: &EndReason) -> Work {
         EndReason::Merged { .. } => failed("its pull request was merged by itself"),
         EndReason::Woven { .. } => failed("it is in another pull request already"),
         EndReason::PullClosed => failed("its pull request was closed"),
-        EndReason::Lost => failed("its session disappeared"),
+        EndReason::Lost => gone("its session disappeared"),
         EndReason::Left => failed("it was left to people"),
-        EndReason::Failed { reason } => failed(&format!("it failed: {reason}")),
+        EndReason::Failed { reason } => gone(&format!("it failed: {reason}")),
         EndReason::Refused { reason } => failed(&format!("Jules refused it: {reason}")),
         EndReason::Cancelled { by } => failed(&format!("{by} cancelled it")),
+    }
+}
+
+fn gone(reason: &str) -> Work {
+    Work::Gone {
+        reason: storable(reason, REASON_BYTES_MAX),
     }
 }
 

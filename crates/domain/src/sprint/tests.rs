@@ -1,5 +1,7 @@
 //! Sprints decided step by step.
 
+mod resolving;
+
 use jiff::SignedDuration;
 
 use super::*;
@@ -37,13 +39,20 @@ fn ready(pull: u64, head: char) -> Work {
     })
 }
 
+/// The first job of a member.
+fn job_of(name: &str) -> JobId {
+    let new = new(&[name]);
+    new.number.job(&new.repo, Some(&new.personas[0]), at(0))
+}
+
 fn seen(sights: &[(&str, Work)]) -> Input {
     let members = sights.iter().map(|(name, work)| {
         let sight = Sight {
             work: work.clone(),
             rested_at: None,
+            is_red: false,
         };
-        (name.parse().unwrap(), sight)
+        (job_of(name), sight)
     });
     Input::Seen(Sights {
         members: members.collect(),
@@ -209,34 +218,6 @@ fn who_was_in_goes_first_in_the_old_order() {
 }
 
 #[test]
-fn a_member_that_never_mends_is_left_out_and_the_rest_is_merged() {
-    let mut sprint = begun(&["curator", "refactor"]);
-    let out = |weave, head| woven(weave, vec![(101, is_in('a')), (102, is_out(head, 101))]);
-    let shown = play(
-        &mut sprint,
-        &[
-            seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))]),
-            out(1, 'b'),
-            told("refactor"),
-            seen(&[("refactor", ready(102, 'c'))]),
-            out(2, 'c'),
-            told("refactor"),
-            seen(&[("refactor", ready(102, 'd'))]),
-            out(3, 'd'),
-            lands(Landing::Merged),
-        ],
-    );
-    assert_eq!(shown[6], "integrating 6: curator applied, refactor pr_open");
-    assert_eq!(shown[7], "verifying 6: curator applied, refactor skipped");
-    assert_eq!(
-        shown[8],
-        "partially_done 6: curator applied, refactor skipped"
-    );
-    let reason = sprint.state.reason().unwrap();
-    assert_eq!(reason, "refactor: it still conflicts after 3 attempts");
-}
-
-#[test]
 fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
     let mut sprint = begun(&["curator", "refactor"]);
     play(
@@ -251,9 +232,10 @@ fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
         let sight = Sight {
             work: ready(102, 'b'),
             rested_at: Some(at(seconds)),
+            is_red: false,
         };
         Input::Seen(Sights {
-            members: vec![("refactor".parse().unwrap(), sight)],
+            members: vec![(job_of("refactor"), sight)],
             landing: None,
         })
     };
@@ -265,7 +247,8 @@ fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
     let after = apply(&sprint, &rested(4), at(5));
     assert_eq!(
         words(&after),
-        "fixing 3: curator applied, refactor conflicted"
+        "fixing 3: curator applied, refactor waiting",
+        "its last attempt is a new job"
     );
 }
 
@@ -340,9 +323,55 @@ fn a_pull_request_that_went_stale_is_woven_again_a_limited_number_of_times() {
         sprint = apply(&sprint, &report, at(2));
         sprint = apply(&sprint, &lands(Landing::Stale), at(3));
     }
-    assert_eq!(words(&sprint), "verifying 8: curator applied");
+    assert_eq!(words(&sprint), "partially_done 8: curator applied");
+    let reason = sprint.state.reason().unwrap();
+    assert_eq!(reason, "its target moved on after 8 ticks");
+}
+
+#[test]
+fn only_what_the_newest_weave_pushed_is_merged() {
+    let mut sprint = begun(&["curator"]);
+    let all = vec![(101, is_in('a'))];
+    play(
+        &mut sprint,
+        &[seen(&[("curator", ready(101, 'a'))]), woven(1, all)],
+    );
     assert!(sprint.is_to_be_merged(&sha('9')));
     assert!(!sprint.is_to_be_merged(&sha('a')));
+    for (landing, expected) in [
+        (
+            Landing::Foreign,
+            "a commit of another hand is on its branch",
+        ),
+        (
+            Landing::MergedOlder,
+            "its pull request was merged before its newest weave",
+        ),
+    ] {
+        let over = apply(&sprint, &lands(landing), at(9));
+        assert_eq!(over.state.reason().as_deref(), Some(expected));
+        let mut woven = sprint.clone();
+        woven.state = SprintState::Integrating;
+        let waits = apply(&woven, &lands(landing), at(9));
+        assert_eq!(waits, woven, "its newest head may be in no report yet");
+    }
+}
+
+#[test]
+fn a_weave_that_github_does_not_answer_is_tried_again_a_limited_number_of_times() {
+    let mut sprint = begun(&["curator"]);
+    play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
+    for weave in 1..=WEAVE_RETRIES_MAX + 1 {
+        assert_eq!(sprint.weaves, weave);
+        let failed = Input::WeaveFailed {
+            weave,
+            reason: "GitHub is down".to_owned(),
+            may_pass: true,
+        };
+        sprint = apply(&sprint, &failed, at(2));
+    }
+    assert_eq!(sprint.state.reason().as_deref(), Some("GitHub is down"));
+    assert_eq!(sprint.ticks, 2);
 }
 
 #[test]
@@ -354,6 +383,7 @@ fn only_the_weave_that_was_asked_for_counts() {
     let failed = |weave| Input::WeaveFailed {
         weave,
         reason: "somebody pushed".to_owned(),
+        may_pass: false,
     };
     assert_eq!(apply(&sprint, &failed(2), at(2)), sprint);
     let stopped = apply(&sprint, &failed(1), at(2));

@@ -4,14 +4,15 @@ mod conflicts;
 mod ending;
 mod launching;
 mod outboxes;
+mod resolving;
 mod texts;
 mod weaving;
 
-use domain::ids::{PersonaName, RepoName, SprintNumber};
+use domain::ids::{JobId, RepoName, SprintNumber};
 use domain::job::Job;
 use domain::policy::{Source, Timing};
 use domain::pull::Pull;
-use domain::sprint::{self, Input, Sight, Sights, Sprint, SprintState, Work};
+use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState, Work, Woven};
 
 use super::Dispatcher;
 use crate::backend::{Backend, Error};
@@ -104,13 +105,42 @@ impl Dispatcher {
                 continue;
             };
             let sight = self.sprint_sight(&job.value, timing).await?;
-            sights.members.push((member.persona.clone(), sight));
+            sights.members.push((member.job.clone(), sight));
         }
         if let Some(woven) = &sprint.woven {
-            let found = self.backend.store.pull(&woven.pull).await?;
-            sights.landing = found.map(|found| sprint::landing(&found.value.pull, Some(woven)));
+            sights.landing = self.sprint_landing(sprint, woven).await?;
         }
         Ok(sights)
+    }
+
+    /// What a sprint can see of its one pull request. A head that none of its weaves made is foreign.
+    async fn sprint_landing(
+        &self,
+        sprint: &Sprint,
+        woven: &Woven,
+    ) -> Result<Option<Landing>, Error> {
+        let Some(found) = self.backend.store.pull(&woven.pull).await? else {
+            return Ok(None);
+        };
+        let pull = &found.value.pull;
+        let landing = sprint::landing(pull, woven);
+        let head = pull.head.as_ref().map(|head| &head.sha);
+        let Some(head) = head.filter(|head| **head != woven.commit) else {
+            return Ok(Some(landing));
+        };
+        let weaves = self.backend.sprint_weaves(sprint).await?;
+        let mut commits = weaves.iter().filter_map(|report| report.woven.as_ref());
+        let is_ours = commits.any(|woven| woven.commit == *head);
+        Ok(Some(match landing {
+            Landing::Open | Landing::Stale | Landing::Red if !is_ours => Landing::Foreign,
+            Landing::Open
+            | Landing::Stale
+            | Landing::Red
+            | Landing::Foreign
+            | Landing::Merged
+            | Landing::MergedOlder
+            | Landing::Closed => landing,
+        }))
     }
 
     async fn sprint_sight(&self, job: &Job, timing: &Timing) -> Result<Sight, Error> {
@@ -129,13 +159,14 @@ impl Dispatcher {
 }
 
 /// What a sprint sees of a member whose job can never be made.
-fn refused((persona, reason): (PersonaName, String)) -> Input {
+fn refused((job, reason): (JobId, String)) -> Input {
     let sight = Sight {
         work: Work::Failed { reason },
         rested_at: None,
+        is_red: false,
     };
     Input::Seen(Sights {
-        members: vec![(persona, sight)],
+        members: vec![(job, sight)],
         landing: None,
     })
 }

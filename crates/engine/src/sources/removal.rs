@@ -1,7 +1,7 @@
 //! Removing a source: only one that no job works in any more, and no delivery is under way in.
 
 use domain::delivery::{IssueRef, Phase, RunStatus};
-use domain::ids::{ArtefactId, DeliveryId, JobId, PipelineId, PullRef, RepoName};
+use domain::ids::{ArtefactId, DeliveryId, JobId, PipelineId, PullRef, RepoName, SprintNumber};
 use domain::intake::Intake;
 use domain::pipeline::{Requirement, RequirementState};
 use domain::policy::Source;
@@ -29,6 +29,8 @@ pub enum SourceUse {
     },
     /// A pull request of a job is still open.
     Pull(PullRef),
+    /// A sprint would stop.
+    Sprint(SprintNumber),
     /// A run of its pipeline would stop.
     Pipeline(PipelineId),
     /// A requirement would be neither implemented nor tidied up.
@@ -91,6 +93,9 @@ impl Backend {
     async fn use_of(&self, repo: &RepoName) -> Result<Option<SourceUse>, Error> {
         if let Some(run) = self.running_pipeline(repo).await? {
             return Ok(Some(SourceUse::Pipeline(run.id)));
+        }
+        if let Some(sprint) = self.sprint_under_way(repo).await? {
+            return Ok(Some(SourceUse::Sprint(sprint)));
         }
         for account in self.store.accounts().await? {
             let name = &account.value.name;

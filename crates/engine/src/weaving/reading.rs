@@ -99,6 +99,8 @@ impl Weaver<'_> {
         base: &CommitSha,
         (number, head): (u64, CommitSha),
     ) -> Result<Result<Candidate, Skipped>, Failure> {
+        let known = ask.known.get(&number);
+        let base = known.and_then(|it| it.begins_on.as_ref()).unwrap_or(base);
         match self.git.merge_base(&ask.repo, (base, &head)).await {
             Ok(parted) => Ok(Ok(Candidate {
                 number,
@@ -127,7 +129,7 @@ impl Weaver<'_> {
         let read = numbers.iter().map(|number| async move {
             match self.pulls.facts(&pull(repo, *number), reading, now).await {
                 Ok(facts) => {
-                    let skip = Skip::of(&facts);
+                    let skip = Skip::of(&facts, self.with_drafts);
                     Ok((*number, skip.map_or(Ok(facts), Err)))
                 }
                 Err(failure) if failure.class == FailureClass::NotFound => {

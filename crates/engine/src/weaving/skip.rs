@@ -82,12 +82,12 @@ impl Skip {
     }
 
     /// Why a pull request takes no part, as far as it says so itself.
-    pub(super) fn of(facts: &PullFacts) -> Option<Self> {
+    pub(super) fn of(facts: &PullFacts, with_drafts: bool) -> Option<Self> {
         match &facts.state {
             PullState::Merged { .. } => Some(Self::Merged),
             PullState::Closed => Some(Self::Closed),
             PullState::Open if !facts.is_from_base_repository() => Some(Self::Fork),
-            PullState::Open if facts.draft => Some(Self::Draft),
+            PullState::Open if facts.draft && !with_drafts => Some(Self::Draft),
             PullState::Open => None,
         }
     }

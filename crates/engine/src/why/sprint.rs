@@ -3,8 +3,7 @@
 use domain::advice::Next;
 use domain::ids::{JobId, PersonaName, RepoName, SprintNumber};
 use domain::sprint::{
-    ATTEMPTS_MAX, Against, MEMBER_TIMEOUT, MemberState, QUEUED_TIMEOUT, Sprint, SprintMember,
-    SprintState,
+    ATTEMPTS_MAX, Against, MemberState, QUEUED_TIMEOUT, Sprint, SprintMember, SprintState,
 };
 use domain::when::plus;
 use jiff::Timestamp;
@@ -124,7 +123,7 @@ fn member(sprint: &Sprint, member: &SprintMember) -> MemberWhy {
         ),
         MemberState::Working => (
             "Its session works, or its pull request is not ready yet.".to_owned(),
-            Some(plus(member.since, MEMBER_TIMEOUT)),
+            Some(plus(member.since, member.timeout())),
         ),
         MemberState::PullOpen => ("It is ready for the next weave.".to_owned(), None),
         MemberState::Applied { way } => (format!("It is in ({way})."), None),
@@ -135,7 +134,15 @@ fn member(sprint: &Sprint, member: &SprintMember) -> MemberWhy {
                 conflict(member),
                 member.attempts
             ),
-            Some(plus(member.since, MEMBER_TIMEOUT)),
+            Some(plus(member.since, member.timeout())),
+        ),
+        MemberState::Unresolved => (
+            format!("{} Its attempts are used up.", conflict(member)),
+            None,
+        ),
+        MemberState::Delegated => (
+            format!("{} The weaver's job resolves that.", conflict(member)),
+            None,
         ),
         MemberState::TimedOut => (
             "It took too long; a late pull request joins the next weave.".to_owned(),

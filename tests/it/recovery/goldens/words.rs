@@ -163,7 +163,7 @@ words! {
     PartWork { Agent, Proposal, Sprint }
     SprintState { Working, Integrating, Fixing, Verifying, Done, PartiallyDone, Aborted }
     SprintMemberState {
-        Waiting, Working, PullOpen, Applied, Conflicted, Rerunning, TimedOut, NoChange, Skipped, Withdrawn, Failed,
+        Waiting, Working, PullOpen, Applied, Conflicted, Rerunning, Unresolved, Delegated, TimedOut, NoChange, Skipped, Withdrawn, Failed,
     }
     Way { Taken, Applied, ThreeWay, Answered }
     WeaveVerdict { In, Out, Moved, Nothing, Skipped }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::ids::PersonaName;
+use crate::ids::{JobId, PersonaName};
 use crate::sprint::{
     Against, Clash, Landing, NewSprint, Offer, Report, Sight, Sights, Verdict, Way, Work, Woven,
 };
@@ -23,6 +23,7 @@ pub(super) enum Happening {
     },
     WeaveFailed {
         present: bool,
+        may_pass: bool,
     },
     Told(u8, u8),
     Shown(u8, u8),
@@ -57,27 +58,38 @@ fn work() -> impl Strategy<Value = Work> {
     let failed = Just(Work::Failed {
         reason: "no disk".to_owned(),
     });
+    let gone = Just(Work::Gone {
+        reason: "it disappeared".to_owned(),
+    });
     let ready = (101u64..107, head()).prop_map(|(pull, head)| Work::Ready(Offer { pull, head }));
     prop_oneof![
         1 => Just(Work::Queued),
         3 => Just(Work::Working),
         9 => ready,
         1 => Just(Work::Nothing),
+        1 => gone,
         1 => failed,
     ]
 }
 
 fn sight() -> impl Strategy<Value = Sight> {
     let rested_at = proptest::option::of(time());
-    (work(), rested_at).prop_map(|(work, rested_at)| Sight { work, rested_at })
+    (work(), rested_at, proptest::bool::weighted(0.2)).prop_map(|(work, rested_at, is_red)| Sight {
+        work,
+        rested_at,
+        is_red,
+    })
 }
 
 fn landing() -> impl Strategy<Value = Landing> {
     prop_oneof![
         6 => Just(Landing::Open),
         4 => Just(Landing::Stale),
+        2 => Just(Landing::Red),
         1 => Just(Landing::Merged),
         1 => Just(Landing::Closed),
+        1 => Just(Landing::Foreign),
+        1 => Just(Landing::MergedOlder),
     ]
 }
 
@@ -130,7 +142,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         12 => seen.prop_map(|(sights, landing)| Happening::Seen(sights, landing)),
         6 => proptest::sample::select(vec!['a', 'b', 'c', 'd']).prop_map(Happening::AllReady),
         14 => woven.prop_map(|(present, verdicts, others)| Happening::Woven { present, verdicts, others }),
-        1 => any::<bool>().prop_map(|present| Happening::WeaveFailed { present }),
+        1 => any::<(bool, bool)>().prop_map(|(present, may_pass)| Happening::WeaveFailed { present, may_pass }),
         10 => (who(), 0u8..4).prop_map(|(who, count)| Happening::Told(who, count)),
         3 => (who(), 0u8..40).prop_map(|(who, count)| Happening::Shown(who, count)),
         3 => who().prop_map(Happening::Read),
@@ -163,17 +175,17 @@ fn persona(sprint: &Sprint, who: u8) -> PersonaName {
 }
 
 /// The sight of a member: its pull request is its own, whichever was drawn.
-fn own(sprint: &Sprint, (who, sight): &(u8, Sight)) -> (PersonaName, Sight) {
+fn own(sprint: &Sprint, (who, sight): &(u8, Sight)) -> (JobId, Sight) {
     let at = usize::from(*who) % sprint.members.len();
     let mut sight = sight.clone();
     if let Work::Ready(offer) = &mut sight.work {
         offer.pull = pull_of(at);
     }
-    (sprint.members[at].persona.clone(), sight)
+    (sprint.members[at].job.clone(), sight)
 }
 
 /// One sight for each member.
-fn sights_of(sprint: &Sprint, drawn: &[(u8, Sight)]) -> Vec<(PersonaName, Sight)> {
+fn sights_of(sprint: &Sprint, drawn: &[(u8, Sight)]) -> Vec<(JobId, Sight)> {
     let sights: BTreeMap<_, _> = drawn.iter().map(|it| own(sprint, it)).collect();
     sights.into_iter().collect()
 }
@@ -191,11 +203,12 @@ pub(super) fn all_ready(sprint: &Sprint, head: char) -> Input {
             head: sha(head),
         }),
         rested_at: None,
+        is_red: false,
     };
     let members = sprint.members.iter().enumerate();
     Input::Seen(Sights {
         members: members
-            .map(|(at, it)| (it.persona.clone(), ready(at)))
+            .map(|(at, it)| (it.job.clone(), ready(at)))
             .collect(),
         landing: None,
     })
@@ -274,7 +287,8 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
             let verdicts = verdicts(sprint, drawn, *others);
             Input::Woven(Box::new(report(weave(present), verdicts)))
         }
-        Happening::WeaveFailed { present } => Input::WeaveFailed {
+        Happening::WeaveFailed { present, may_pass } => Input::WeaveFailed {
+            may_pass: *may_pass,
             weave: weave(present),
             reason: "somebody's own commit is on the branch".to_owned(),
         },

@@ -9,11 +9,12 @@
 //! Three worlds are played, and the bar is asserted for all seeds of the first only, because in the others it cannot hold:
 //!
 //! - no member is part of two conflicts, and each answer holds: four ticks at most;
-//! - with whom a member conflicts is drawn among all others, so some are part of two conflicts: six at most, and some members
-//!   are left out;
-//! - of a hundred answers fifteen fall short as well: six at most, and more members are left out.
+//! - with whom a member conflicts is drawn among all others, so some are part of two conflicts: six at most, or eight where the
+//!   weaver resolves what is left;
+//! - of a hundred answers fifteen fall short as well: the same, and the weaver resolves more.
 //!
-//! Six ticks are the limit of three attempts, so they are the most that any world without a moving target takes.
+//! Six ticks are the limit of three attempts, and the weaver's job adds two, so eight are the most that any world without a
+//! moving target takes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,6 +26,7 @@ use super::*;
 use crate::sprint::{Against, Figures, Landing, Offer, Sight, Sights, Verdict, Way, Work};
 
 const PERSONAS: usize = 22;
+const WITH_WEAVER: usize = PERSONAS + 1;
 const SEEDS: u64 = 1_000;
 const CONFLICTS_PERCENT: u64 = 20;
 
@@ -116,7 +118,8 @@ struct World {
 impl World {
     fn new(seed: u64, model: Model) -> Self {
         let mut dice = Dice(seed);
-        let mut changes: Vec<Vec<usize>> = (0..PERSONAS).map(|it| vec![it]).collect();
+        // What the weaver resolves is its own: it meets no one.
+        let mut changes: Vec<Vec<usize>> = (0..WITH_WEAVER).map(|it| vec![it]).collect();
         for (member, place) in model.pairs(&mut dice) {
             changes[member].push(place);
         }
@@ -124,9 +127,9 @@ impl World {
             dice,
             model,
             changes,
-            answers: vec![BTreeMap::new(); PERSONAS],
-            shown: vec![BTreeMap::new(); PERSONAS],
-            heads: vec![1; PERSONAS],
+            answers: vec![BTreeMap::new(); WITH_WEAVER],
+            shown: vec![BTreeMap::new(); WITH_WEAVER],
+            heads: vec![1; WITH_WEAVER],
         }
     }
 
@@ -191,7 +194,7 @@ impl World {
     /// What happens next to a sprint.
     fn next(&mut self, sprint: &Sprint) -> Vec<Input> {
         match sprint.state {
-            SprintState::Working => (0..PERSONAS).map(|it| self.sees(sprint, it)).collect(),
+            SprintState::Working => vec![self.sees(sprint, 0..PERSONAS)],
             SprintState::Integrating => {
                 let place = |it: &SprintMember| usize::try_from(it.number()? - pull_of(0)).ok();
                 let offered: Vec<usize> = sprint.offered().into_iter().filter_map(place).collect();
@@ -202,16 +205,15 @@ impl World {
                 let members = sprint.members.iter().enumerate();
                 let awaited = members.filter(|(_, it)| it.is_awaited()).map(|(at, _)| at);
                 let awaited: Vec<usize> = awaited.collect();
-                let mut inputs = Vec::new();
-                for at in awaited {
-                    let persona = sprint.members[at].persona.clone();
-                    inputs.push(Input::Told {
-                        persona,
-                        shown: Vec::new(),
-                    });
-                    self.mend(at);
-                    inputs.push(self.sees(sprint, at));
+                let told = awaited.iter().map(|at| Input::Told {
+                    persona: sprint.members[*at].persona.clone(),
+                    shown: Vec::new(),
+                });
+                let mut inputs: Vec<Input> = told.collect();
+                for at in &awaited {
+                    self.mend(*at);
                 }
+                inputs.push(self.sees(sprint, awaited));
                 inputs
             }
             SprintState::Verifying
@@ -224,13 +226,17 @@ impl World {
         }
     }
 
-    fn sees(&self, sprint: &Sprint, member: usize) -> Input {
-        let sight = Sight {
-            work: self.ready(member),
-            rested_at: None,
+    fn sees(&self, sprint: &Sprint, members: impl IntoIterator<Item = usize>) -> Input {
+        let sight = |member: usize| {
+            let sight = Sight {
+                work: self.ready(member),
+                rested_at: None,
+                is_red: false,
+            };
+            (sprint.members[member].job.clone(), sight)
         };
         Input::Seen(Sights {
-            members: vec![(sprint.members[member].persona.clone(), sight)],
+            members: members.into_iter().map(sight).collect(),
             landing: None,
         })
     }
@@ -258,6 +264,8 @@ struct Outcome {
     ticks: BTreeMap<u32, u32>,
     conflicts: u32,
     left_out: u32,
+    /// Members whose conflicts the weaver resolved.
+    resolved: u32,
     /// Sessions: one for each member, and one more for a last attempt in a new one.
     tasks: u32,
 }
@@ -269,6 +277,7 @@ impl Outcome {
             let sprint = played(seed, model);
             let figures = Figures::of(&sprint);
             assert_eq!(figures.integrated + figures.skipped, figures.members);
+            outcome.resolved += u32::try_from(sprint.delegated().count()).unwrap();
             *outcome.ticks.entry(sprint.ticks).or_default() += 1;
             outcome.conflicts += figures.conflicts;
             outcome.left_out += figures.skipped;
@@ -299,8 +308,9 @@ impl Outcome {
         let percent = |count: u32| 100.0 * f64::from(count) / members;
         let _ = writeln!(
             told,
-            "  conflicts {:.1} %, left out {:.2} %, tasks per member {:.3}",
+            "  conflicts {:.1} %, resolved by the weaver {:.2} %, left out {:.2} %, tasks per member {:.3}",
             percent(self.conflicts),
+            percent(self.resolved),
             percent(self.left_out),
             f64::from(self.tasks) / members,
         );
@@ -321,23 +331,26 @@ fn a_sprint_of_22_takes_few_ticks_where_23_take_one_each() {
     assert_eq!(u64::from(own.within_bar()), SEEDS);
     assert_eq!(own.left_out, 0);
     for outcome in [drawn, short] {
-        assert!(outcome.most() <= 2 * ATTEMPTS_MAX);
+        assert!(outcome.most() <= 2 * ATTEMPTS_MAX + 2);
+        assert_eq!(outcome.left_out, 0);
     }
     expect![[r#"
         nobody is part of two conflicts, each answer holds
           2 ticks: 6 sprints
           4 ticks: 994 sprints
-          conflicts 19.9 %, left out 0.00 %, tasks per member 1.000
+          conflicts 19.9 %, resolved by the weaver 0.00 %, left out 0.00 %, tasks per member 1.000
         partners drawn among all, each answer holds
           2 ticks: 6 sprints
           4 ticks: 563 sprints
-          6 ticks: 431 sprints
-          conflicts 17.6 %, left out 0.35 %, tasks per member 1.025
+          6 ticks: 357 sprints
+          8 ticks: 74 sprints
+          conflicts 17.6 %, resolved by the weaver 0.35 %, left out 0.00 %, tasks per member 1.029
         partners drawn among all, 15 of 100 answers fall short
           2 ticks: 6 sprints
           4 ticks: 339 sprints
-          6 ticks: 655 sprints
-          conflicts 17.6 %, left out 1.06 %, tasks per member 1.046
+          6 ticks: 446 sprints
+          8 ticks: 209 sprints
+          conflicts 17.6 %, resolved by the weaver 1.06 %, left out 0.00 %, tasks per member 1.055
         one after the other
           23 ticks
     "#]]

@@ -16,7 +16,7 @@ use scaffold::prompt::PromptError;
 use super::prompts;
 use super::publishing::labels_of;
 use super::trees::TreeCache;
-use crate::backend::{Error, ignore_conflict};
+use crate::backend::{Error, UnitOfWork, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 
 impl Dispatcher {
@@ -174,12 +174,22 @@ impl Dispatcher {
     /// Saves a new job, unless it is there already.
     pub(in crate::dispatcher) async fn save_new(
         &self,
-        mut step: Step<Job>,
+        step: Step<Job>,
         by: &str,
         now: Timestamp,
     ) -> Result<(), Error> {
+        self.save_new_while(self.backend.unit(), (step, by), now)
+            .await
+    }
+
+    /// Saves a new job with what is in the unit already, unless it is there or what the unit checks is no more.
+    pub(in crate::dispatcher) async fn save_new_while(
+        &self,
+        mut unit: UnitOfWork,
+        (mut step, by): (Step<Job>, &str),
+        now: Timestamp,
+    ) -> Result<(), Error> {
         job::record_order(&mut step.aggregate, job::Order::Create, by, now);
-        let mut unit = self.backend.unit();
         self.backend.save_job(&mut unit, None, &step).await?;
         ignore_conflict(self.backend.commit(unit).await)
     }

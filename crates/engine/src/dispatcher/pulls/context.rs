@@ -84,9 +84,8 @@ impl Dispatcher {
             gate: self.gate(job, facts).await?,
             plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
-            woven: sprint.and_then(|(sprint, persona)| {
-                persona.filter(|_| !sprint.is_over()).map(|_| sprint.number)
-            }),
+            // Also when it is over: its end ends the job, and until then nothing is merged by itself.
+            woven: sprint.and_then(|(sprint, persona)| persona.map(|_| sprint.number)),
             unexpected: match is_integration {
                 true => None,
                 false => self.unexpected(pull, facts, (job, session)).await?,

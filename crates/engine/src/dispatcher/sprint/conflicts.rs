@@ -17,9 +17,6 @@ use crate::store::Versioned;
 /// How much of the body of a mail is kept, in bytes as JSON, with room for what a cut adds.
 const BODY_BYTES: usize = 15_000;
 
-/// The persona that tells of conflicts.
-pub(super) const WEAVER: &str = "weaver";
-
 impl Dispatcher {
     /// Sends each member that conflicts what it conflicts with. Returns whether the sprint changed.
     pub(super) async fn tell_conflicts(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
@@ -47,7 +44,7 @@ impl Dispatcher {
         let won = self.what_won(sprint, refusal).await;
         let text = weave_conflict(sprint, (pull, refusal), &won);
         // Its other mail stays unread: the message says nothing of it.
-        let shown = self.mail_conflict(sprint, (member, refusal), &text).await?;
+        let mut shown = self.mail_conflict(sprint, (member, refusal), &text).await?;
         let said = weave_conflict_message(sprint, &text);
         let cause = conflict_cause(sprint.number, attempt(member, refusal));
         let whose = JobRef {
@@ -56,8 +53,9 @@ impl Dispatcher {
             by: Some(named(sprint)),
         };
         match self.backend.say(&whose, &cut(&said), &cause).await {
-            // A session that takes no message is found to be over, or the time for an answer passes.
-            Ok(_) | Err(Error::NotNow(_)) => {}
+            Ok(_) => {}
+            // A session that takes no message is found to be over, or the time for an answer passes: its mail stays unread.
+            Err(Error::NotNow(_)) => shown.clear(),
             Err(error) => return Err(error),
         }
         Ok(Input::Told {
@@ -67,7 +65,7 @@ impl Dispatcher {
     }
 
     /// The diff of what is woven in the files of a conflict; nothing where it cannot be read.
-    async fn what_won(&self, sprint: &Sprint, refusal: &Refusal) -> String {
+    pub(super) async fn what_won(&self, sprint: &Sprint, refusal: &Refusal) -> String {
         let Some(woven) = &sprint.woven else {
             return String::new();
         };
@@ -81,7 +79,7 @@ impl Dispatcher {
         of_files(&diff, &files.collect::<Vec<_>>())
     }
 
-    async fn mail_conflict(
+    pub(super) async fn mail_conflict(
         &self,
         sprint: &Sprint,
         (member, refusal): (&SprintMember, &Refusal),
@@ -90,13 +88,11 @@ impl Dispatcher {
         let purpose = format!("conflict:{}:{}", member.persona, attempt(member, refusal));
         let body = clip_encoded(&redact(&text.body), BODY_BYTES);
         let attachments = text.attachments.iter().filter_map(|it| it.parse().ok());
-        let (Ok(from), Ok(subject), Ok(body)) =
-            (WEAVER.parse(), text.subject.parse(), body.parse())
-        else {
+        let (Ok(subject), Ok(body)) = (text.subject.parse(), body.parse()) else {
             return Ok(Vec::new());
         };
         let outgoing = Outgoing {
-            from,
+            from: PersonaName::weaver(),
             to: Recipient::Persona(member.persona.clone()),
             subject,
             body,
@@ -105,13 +101,25 @@ impl Dispatcher {
         self.send_once(sprint, &outgoing, &purpose).await
     }
 
-    /// Sends mail of a sprint once, whatever its words are the next time, and answers its numbers.
+    /// Sends mail of a sprint once, whatever its words are the next time, and answers its numbers; none if it cannot be sent.
     pub(super) async fn send_once(
         &self,
         sprint: &Sprint,
         outgoing: &Outgoing,
         purpose: &str,
     ) -> Result<Vec<MessageId>, Error> {
+        let sent = self.sent_or_refused(sprint, outgoing, purpose).await?;
+        // No mailbox is left for one more persona: the message to the session says the same.
+        Ok(sent.unwrap_or_default())
+    }
+
+    /// Sends mail of a sprint once, and answers its numbers, or why it can never be sent.
+    pub(super) async fn sent_or_refused(
+        &self,
+        sprint: &Sprint,
+        outgoing: &Outgoing,
+        purpose: &str,
+    ) -> Result<Result<Vec<MessageId>, String>, Error> {
         let name = sprint.number.once(purpose);
         let once = IdempotencyKey {
             order: name.clone(),
@@ -122,9 +130,10 @@ impl Dispatcher {
             .backend
             .send_mail(&sprint.repo, outgoing, (&actor, Some(&once)));
         match sent.await {
-            Ok(sent) => Ok(sent.into_iter().map(|it| it.message).collect()),
-            // No mailbox is left for one more persona: the message to the session says the same.
-            Err(Error::NotNow(_)) => Ok(Vec::new()),
+            Ok(sent) => Ok(Ok(sent.into_iter().map(|it| it.message).collect())),
+            // Others write the same mailboxes now: it is sent when the sprint is read again.
+            Err(Error::NotNow(why)) if why.code == "busy" => Err(Error::NotNow(why)),
+            Err(Error::NotNow(why)) => Ok(Err(why.sentence)),
             Err(error) => Err(error),
         }
     }
@@ -163,11 +172,6 @@ fn of_files(diff: &str, files: &[&str]) -> String {
         }
     }
     kept
-}
-
-/// The persona of Gaffer that speaks for sprints.
-pub(super) fn weaver() -> Option<PersonaName> {
-    WEAVER.parse().ok()
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 
 use domain::effect::{Action, RepoAction};
 use domain::event::{Audience, Event, EventContext, Occurrence};
-use domain::ids::{EventId, JobId, PullRef};
-use domain::job::{self, Job};
+use domain::facts::{PullFacts, ReadDepth};
+use domain::failure::FailureClass;
+use domain::ids::{EventId, JobId, PersonaName, PullRef};
+use domain::job::{self, Job, Phase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, sprint_end};
 use domain::policy::Timing;
@@ -11,10 +13,10 @@ use domain::sprint::{MemberState, Sprint, SprintMember, SprintState};
 use domain::step::Step;
 use jiff::Timestamp;
 
-use super::conflicts::weaver;
 use super::named;
 use crate::backend::{Error, decide_again};
 use crate::dispatcher::Dispatcher;
+use crate::ports::{Reading, Share};
 use crate::save::EventRoute;
 use crate::store::Versioned;
 
@@ -28,6 +30,8 @@ impl Dispatcher {
         for member in &sprint.members {
             self.end_member(sprint, member).await?;
         }
+        // Its own merge ends it as merged, if that was not noticed yet.
+        self.settle_with_pull(&sprint.integration).await?;
         self.end_job(&sprint.integration, job::leave).await?;
         self.tell_of_end(sprint).await?;
         let mut unit = self.backend.unit();
@@ -38,21 +42,83 @@ impl Dispatcher {
 
     async fn end_member(&self, sprint: &Sprint, member: &SprintMember) -> Result<(), Error> {
         match &sprint.state {
-            SprintState::Aborted { .. } => self.call_off(sprint, member).await,
-            SprintState::Done { .. } | SprintState::PartiallyDone { .. } => {
-                let is_in = matches!(member.state, MemberState::Applied { .. });
-                match self.merged(sprint).await?.filter(|_| is_in) {
-                    Some(into) => {
-                        let end = |job: &Job, now| job::woven(job, &into, now);
-                        self.end_job(&member.job, end).await
-                    }
-                    None => self.end_job(&member.job, job::leave).await,
+            SprintState::Aborted { .. } => {
+                for job in member.jobs() {
+                    self.call_off(sprint, job).await?;
                 }
+                Ok(())
+            }
+            SprintState::Done { .. } | SprintState::PartiallyDone { .. } => {
+                let is_in = matches!(
+                    member.state,
+                    MemberState::Applied { .. } | MemberState::Delegated
+                );
+                let into = self.merged(sprint).await?.filter(|_| is_in);
+                for job in member.jobs() {
+                    self.end_job_of_member(sprint, (member, job), into.as_ref())
+                        .await?;
+                }
+                Ok(())
             }
             SprintState::Working
             | SprintState::Integrating
             | SprintState::Fixing
             | SprintState::Verifying => Ok(()),
+        }
+    }
+
+    /// Ends a job with what its change was woven into, or leaves it to people. One that has no session yet gets none.
+    async fn end_job_of_member(
+        &self,
+        sprint: &Sprint,
+        (member, id): (&SprintMember, &JobId),
+        into: Option<&PullRef>,
+    ) -> Result<(), Error> {
+        let Some(found) = self.backend.store.job(id).await? else {
+            return Ok(());
+        };
+        if let Phase::Queued { .. } | Phase::Creating { .. } = found.value.phase {
+            return self.cancel_member(&named(sprint), id).await;
+        }
+        let Some(into) = into else {
+            return self.end_job(id, job::leave).await;
+        };
+        let facts = match found.value.pull() {
+            Some(pull) => self.outline_of(pull).await?,
+            None => None,
+        };
+        if facts
+            .as_ref()
+            .is_some_and(|facts| was_pushed_to(facts, member))
+        {
+            return self.end_job(id, job::leave).await;
+        }
+        let source = self.source(&sprint.repo).await?;
+        let facts = facts.filter(|_| source.policy.delete_branch);
+        let branch = facts.map(|facts| Action::DeleteBranch {
+            repo: sprint.repo.clone(),
+            branch: facts.head.branch,
+            sha: facts.head.sha,
+        });
+        let end = |job: &Job, now| {
+            let mut step = job::woven(job, into, now);
+            step.effects.extend(branch.clone());
+            step
+        };
+        self.end_job(id, end).await
+    }
+
+    /// A pull request as GitHub shows it now; none if it is gone.
+    async fn outline_of(&self, pull: &PullRef) -> Result<Option<PullFacts>, Error> {
+        let reading = Reading {
+            share: Share::Common,
+            depth: ReadDepth::Outline,
+        };
+        let now = self.backend.now();
+        match self.readers.pulls.facts(pull, reading, now).await {
+            Ok(facts) => Ok(Some(facts)),
+            Err(failure) if failure.class == FailureClass::NotFound => Ok(None),
+            Err(failure) => Err(failure.into()),
         }
     }
 
@@ -62,14 +128,14 @@ impl Dispatcher {
             return Ok(None);
         };
         let found = self.backend.store.pull(&woven.pull).await?;
-        let landing = found.map(|found| domain::sprint::landing(&found.value.pull, Some(woven)));
+        let landing = found.map(|found| domain::sprint::landing(&found.value.pull, woven));
         let is_merged = landing == Some(domain::sprint::Landing::Merged);
         Ok(is_merged.then(|| woven.pull.clone()))
     }
 
     /// Cancels the job of a member, and takes the label of the sprint off its pull request, which stays.
-    async fn call_off(&self, sprint: &Sprint, member: &SprintMember) -> Result<(), Error> {
-        let Some(found) = self.backend.store.job(&member.job).await? else {
+    async fn call_off(&self, sprint: &Sprint, job: &JobId) -> Result<(), Error> {
+        let Some(found) = self.backend.store.job(job).await? else {
             return Ok(());
         };
         // The label goes first: a job that is over by then is not called off again.
@@ -84,9 +150,9 @@ impl Dispatcher {
                 step.effects.push(unlabel.clone());
                 step
             };
-            self.end_job(&member.job, effect).await?;
+            self.end_job(job, effect).await?;
         }
-        self.cancel_member(&named(sprint), &member.job).await
+        self.cancel_member(&named(sprint), job).await
     }
 
     /// Ends a job, if it is there.
@@ -150,13 +216,11 @@ impl Dispatcher {
         let Some((subject, body)) = left_out(sprint).filter(|_| !is_aborted) else {
             return Ok(());
         };
-        let (Some(from), Ok(to), Ok(subject), Ok(body)) =
-            (weaver(), HUMAN.parse(), subject.parse(), body.parse())
-        else {
+        let (Ok(to), Ok(subject), Ok(body)) = (HUMAN.parse(), subject.parse(), body.parse()) else {
             return Ok(());
         };
         let outgoing = Outgoing {
-            from,
+            from: PersonaName::weaver(),
             to: Recipient::Persona(to),
             subject,
             body,
@@ -166,4 +230,10 @@ impl Dispatcher {
             .await
             .map(drop)
     }
+}
+
+/// Whether something was pushed to a pull request after what was woven of it. One that was replaced is in as a whole.
+fn was_pushed_to(facts: &PullFacts, member: &SprintMember) -> bool {
+    let offer = member.offer.as_ref();
+    offer.is_some_and(|offer| offer.pull == facts.pull.number && offer.head != facts.head.sha)
 }

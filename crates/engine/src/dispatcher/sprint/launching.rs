@@ -96,16 +96,17 @@ impl Dispatcher {
         let personas = persona::read(&tree);
         let mut failed = Vec::new();
         for member in missing {
-            let Some(file) = personas.get(&member.persona) else {
-                failed.push((member.persona.clone(), "its file is gone".to_owned()));
+            let file = personas.get(&member.persona);
+            let Some(body) = body_of(sprint, member, file) else {
+                failed.push((member.job.clone(), "its file is gone".to_owned()));
                 continue;
             };
             match self
-                .create_sprint_member(sprint, (member, file), source)
+                .create_sprint_member(found, (member, &body), source)
                 .await
             {
                 Ok(()) => {}
-                Err(Error::NotNow(why)) => failed.push((member.persona.clone(), why.to_string())),
+                Err(Error::NotNow(why)) => failed.push((member.job.clone(), why.to_string())),
                 Err(error) => return Err(error),
             }
         }
@@ -123,9 +124,15 @@ impl Dispatcher {
         missing: &[&SprintMember],
     ) -> Result<Vec<Input>, Error> {
         let mut shown = Vec::new();
-        for member in missing.iter().filter(|it| it.shown.is_empty()) {
-            let unread = self.unread_of(&sprint.repo, &member.persona).await?;
-            let whole = shown_whole(&unread);
+        // The weaver's job resolves conflicts, and reads no mail.
+        let to_show = |it: &&&SprintMember| it.shown.is_empty() && !it.persona.is_weaver();
+        for member in missing.iter().filter(to_show) {
+            // The prompt of a last attempt says what the mail about its conflict says.
+            let of_conflict = self.mail_anew(sprint, member).await?;
+            let mut unread = self.unread_of(&sprint.repo, &member.persona).await?;
+            unread.retain(|it| !of_conflict.contains(&it.message_id));
+            let mut whole = of_conflict;
+            whole.extend(shown_whole(&unread));
             if !whole.is_empty() {
                 shown.push(Input::Shown {
                     persona: member.persona.clone(),
@@ -151,18 +158,49 @@ impl Dispatcher {
         Ok(page.messages)
     }
 
+    /// Makes the job of a member, unless the sprint was changed meanwhile: it may be over, or show other mail.
     async fn create_sprint_member(
         &self,
-        sprint: &Sprint,
-        (member, file): (&SprintMember, &PersonaFile),
+        found: &Versioned<Sprint>,
+        (member, body): (&SprintMember, &str),
         source: &Source,
     ) -> Result<(), Error> {
+        let sprint = &found.value;
+        let prompt = match member.persona.is_weaver() {
+            true => self.weaver_prompt(sprint, body).await?,
+            false => self.member_prompt(sprint, (member, body)).await?,
+        };
+        let title = format!("{} in sprint {}", member.persona, sprint.number);
+        let begins_on_woven = member.begins_on_woven() && sprint.woven.is_some();
+        let branch = match begins_on_woven {
+            true => sprint.number.branch(),
+            false => sprint.target.clone(),
+        };
+        let place = (&member.job, &branch);
+        let part = part_of(sprint, Some(&member.persona));
+        let new = self.part_job(source, place, (&title, prompt), part);
+        let now = self.backend.now();
+        let step = job::create(new, now)?;
+        let mut unit = self.backend.unit();
+        unit.check(keys::sprint(&sprint.repo, sprint.number), found.version);
+        self.save_new_while(unit, (step, &named(sprint)), now).await
+    }
+
+    /// The mailbox of a member first, then its conflict if it begins anew, then its persona.
+    async fn member_prompt(
+        &self,
+        sprint: &Sprint,
+        (member, body): (&SprintMember, &str),
+    ) -> Result<String, Error> {
+        let conflict = self.conflict_anew(sprint, member).await;
+        let subject = conflict.as_ref().map(|text| text.subject.as_str());
         let mut messages: Vec<Message> = Vec::new();
         for id in &member.shown {
             let read = self
                 .backend
                 .mail_message(&sprint.repo, (*id, &member.persona));
             match read.await {
+                Ok(message) if Some(message.subject.as_str()) == subject => {}
                 Ok(message) => messages.push(message),
                 Err(Error::NoSuch { .. }) => {}
                 Err(error) => return Err(error),
@@ -170,17 +208,12 @@ impl Dispatcher {
         }
         let mut others = self.unread_of(&sprint.repo, &member.persona).await?;
         others.retain(|it| !member.shown.contains(&it.message_id));
-        let number = sprint.number.to_string();
-        let body = file.fill(&number, &sprint.repo.to_string());
         let who = (&member.persona, sprint.number, &sprint.repo);
-        let prompt = member_task(who, (&messages, &others), &body);
-        let title = format!("{} in sprint {number}", member.persona);
-        let place = (&member.job, &sprint.target);
-        let part = part_of(sprint, Some(&member.persona));
-        let new = self.part_job(source, place, (&title, prompt), part);
-        let now = self.backend.now();
-        let step = job::create(new, now)?;
-        self.save_new(step, &named(sprint), now).await
+        let task = match conflict {
+            Some(text) => format!("{}.\n\n{}\n\n{body}", text.subject, text.body),
+            None => body.to_owned(),
+        };
+        Ok(member_task(who, (&messages, &others), &task))
     }
 
     /// Marks what members were shown as read, once their sessions are there. Returns whether the sprint changed.
@@ -221,6 +254,13 @@ impl Dispatcher {
         }
         Ok(())
     }
+}
+
+/// What the file of a persona says to a session. The weaver's task needs none.
+fn body_of(sprint: &Sprint, member: &SprintMember, file: Option<&PersonaFile>) -> Option<String> {
+    let number = sprint.number.to_string();
+    let filled = file.map(|file| file.fill(&number, &sprint.repo.to_string()));
+    filled.or_else(|| member.persona.is_weaver().then(String::new))
 }
 
 /// What a job does for a sprint: as a persona, or for the one pull request.

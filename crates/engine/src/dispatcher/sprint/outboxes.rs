@@ -1,14 +1,13 @@
 //! Mail out of the machines of sessions: files of an outbox in a pull request, which are sent once and never woven.
 
-use domain::failure::FailureClass;
+use domain::failure::{Failure, FailureClass};
 use domain::ids::{Attachment, CommitSha, MailBody, PersonaName, Subject};
 use domain::mail::{Outgoing, Recipient};
 use domain::redact::presentable;
 use domain::sprint::{Input, Sprint, SprintMember};
-use scaffold::tree::{Content, Tree};
+use scaffold::tree::{Content, Entry, Tree, TreePath};
 use serde::Deserialize;
 
-use super::conflicts::weaver;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::store::Versioned;
@@ -71,14 +70,15 @@ impl Dispatcher {
             persona: persona.clone(),
             head: head.clone(),
         }];
-        let read = self.readers.git.tree(&sprint.repo, head, &[OUTBOX]).await;
-        let tree = match read {
-            Ok(tree) => tree,
+        let files = match self.outbox_of(sprint, member, head).await {
+            Ok(files) => files,
             // What cannot be read to its end is not sent in parts, and blocks nothing.
-            Err(failure) if failure.class == FailureClass::Garbled => return Ok(inputs),
+            Err(failure) if failure.class == FailureClass::Garbled => {
+                vec![Found::unreadable(head, &failure.message)]
+            }
             Err(failure) => return Err(failure.into()),
         };
-        for file in found_in(&tree) {
+        for file in files {
             let withdraws = file.written.as_ref().is_ok_and(|written| written.withdraw);
             self.send_file(sprint, member, file).await?;
             if withdraws {
@@ -89,6 +89,33 @@ impl Dispatcher {
         Ok(inputs)
     }
 
+    /// The files that a member wrote itself: those that were there when it began are of others.
+    async fn outbox_of(
+        &self,
+        sprint: &Sprint,
+        member: &SprintMember,
+        head: &CommitSha,
+    ) -> Result<Vec<Found>, Failure> {
+        let (git, repo) = (&self.readers.git, &sprint.repo);
+        let tree = git.tree(repo, head, &[OUTBOX]).await?;
+        if tree.below(OUTBOX).next().is_none() {
+            return Ok(Vec::new());
+        }
+        let woven = sprint.woven.as_ref().filter(|_| member.begins_on_woven());
+        let began_on = match woven {
+            Some(woven) => Some(woven.commit.clone()),
+            None => git.tip(repo, &sprint.target).await?,
+        };
+        let before = match began_on {
+            Some(tip) => {
+                let parted = git.merge_base(repo, (&tip, head)).await?;
+                git.tree(repo, &parted, &[OUTBOX]).await?
+            }
+            None => Tree::default(),
+        };
+        Ok(found_in(&tree, &before))
+    }
+
     async fn send_file(
         &self,
         sprint: &Sprint,
@@ -96,19 +123,34 @@ impl Dispatcher {
         file: Found,
     ) -> Result<(), Error> {
         let purpose = format!("outbox:{}:{}", member.job, file.once);
-        let outgoing = match file.written {
-            Ok(written) => written.outgoing(&member.persona),
-            Err(fault) => fault_of(&member.persona, &file.path, &fault),
+        let outgoing = file.written.and_then(|it| it.outgoing(&member.persona));
+        let sent = match outgoing {
+            Ok(outgoing) => self.sent_or_refused(sprint, &outgoing, &purpose).await?,
+            Err(fault) => Err(fault),
         };
-        if let Some(outgoing) = outgoing {
-            self.send_once(sprint, &outgoing, &purpose).await?;
+        let fault = sent.err();
+        let fault = fault.and_then(|fault| fault_of(&member.persona, &file.path, &fault));
+        if let Some(fault) = fault {
+            let purpose = format!("{purpose}:fault");
+            self.send_once(sprint, &fault, &purpose).await?;
         }
         Ok(())
     }
 }
 
+impl Found {
+    /// What stands for an outbox that cannot be read.
+    fn unreadable(head: &CommitSha, why: &str) -> Self {
+        Self {
+            path: OUTBOX.to_owned(),
+            once: head.to_string(),
+            written: Err(format!("the folder cannot be read: {why}")),
+        }
+    }
+}
+
 impl Written {
-    fn outgoing(self, from: &PersonaName) -> Option<Outgoing> {
+    fn outgoing(self, from: &PersonaName) -> Result<Outgoing, String> {
         let outgoing = Outgoing {
             from: from.clone(),
             to: self.to,
@@ -116,7 +158,7 @@ impl Written {
             body: self.body,
             attachments: self.attachments,
         };
-        outgoing.checked().ok()
+        outgoing.checked().map_err(|why| why.to_string())
     }
 }
 
@@ -128,7 +170,7 @@ fn fault_of(persona: &PersonaName, path: &str, fault: &str) -> Option<Outgoing> 
         presentable(fault, FAULT_CHARS_MAX)
     );
     Some(Outgoing {
-        from: weaver()?,
+        from: PersonaName::weaver(),
         to: Recipient::Persona(persona.clone()),
         subject: "A file of your outbox was not sent".parse().ok()?,
         body: body.parse().ok()?,
@@ -136,11 +178,15 @@ fn fault_of(persona: &PersonaName, path: &str, fault: &str) -> Option<Outgoing> 
     })
 }
 
-/// The files of an outbox, in order of path.
-fn found_in(tree: &Tree) -> Vec<Found> {
-    let files = tree.below(OUTBOX);
-    let json = files.filter(|(path, _)| path.as_str().ends_with(".json"));
-    let found = json.take(FILES_MAX).map(|(path, entry)| {
+/// The files of an outbox that were not there before, in order of path. Of very many the last are only named.
+fn found_in(tree: &Tree, before: &Tree) -> Vec<Found> {
+    let is_new = |(path, entry): &(&TreePath, &Entry)| {
+        let was = before.get(path).map(|it| &it.content);
+        path.as_str().ends_with(".json") && was != Some(&entry.content)
+    };
+    let files: Vec<_> = tree.below(OUTBOX).filter(is_new).collect();
+    let found = files.iter().enumerate().map(|(at, (path, entry))| {
+        let too_many = format!("an outbox has at most {FILES_MAX} files");
         let text = match (&entry.content, entry.mode.is_regular()) {
             (Content::Text(text), true) => Ok(text.as_str()),
             (Content::Text(_), false) => Err("it is no regular file"),
@@ -150,7 +196,10 @@ fn found_in(tree: &Tree) -> Vec<Found> {
         Found {
             path: path.as_str().to_owned(),
             once: format!("{path}:{}", text.unwrap_or_default()),
-            written: text.map_err(str::to_owned).and_then(parsed),
+            written: match at < FILES_MAX {
+                true => text.map_err(str::to_owned).and_then(parsed),
+                false => Err(too_many),
+            },
         }
     });
     found.collect()
@@ -200,6 +249,7 @@ mod tests {
             assert!(fault.contains(part), "{fault}");
         }
         let from = "refactor".parse().unwrap();
-        assert!(written(&many).unwrap().outgoing(&from).is_none());
+        let fault = written(&many).unwrap().outgoing(&from).unwrap_err();
+        assert!(fault.contains("attachments"), "{fault}");
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use domain::effect::{Effect, EffectState};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{JobId, RepoName, SprintNumber};
+use domain::ids::{CommitSha, JobId, RepoName, SprintNumber};
 use domain::job;
 use domain::outgoing_text::{integration, integration_subject};
 use domain::policy::Source;
-use domain::sprint::{self, Input, Report, Sprint, SprintState, Verdict, Woven};
+use domain::sprint::{self, Input, Report, Sprint, SprintMember, SprintState, Verdict, Woven};
 use weave::weave::Order;
 
 use super::launching::part_of;
@@ -50,6 +50,7 @@ impl Dispatcher {
             let failed = Input::WeaveFailed {
                 weave: sprint.weaves,
                 reason,
+                may_pass: false,
             };
             return self.decide_now(sprint, &failed).await;
         }
@@ -96,7 +97,8 @@ impl Dispatcher {
         let sprint = self.backend.must_sprint(repo, Some(number)).await?.value;
         match self.woven_and_pushed(&sprint).await {
             Ok(report) => Ok(EffectOutcome::Woven(Box::new(report))),
-            Err(Error::Outside(failure)) => Ok(EffectOutcome::Failed(failure)),
+            // A weave that broke off is begun anew, whatever of it was pushed: what was woven before is woven again.
+            Err(Error::Outside(failure)) => Ok(EffectOutcome::Failed(failure.never_sent())),
             Err(error) => Err(error),
         }
     }
@@ -105,6 +107,8 @@ impl Dispatcher {
         let weaver = Weaver {
             pulls: &*self.readers.pulls,
             git: &*self.readers.git,
+            // A session opens drafts, and one that nothing else stands in the way of is ready.
+            with_drafts: true,
         };
         let (weave, moved) = self.woven_at_offers(&weaver, sprint).await?;
         let mut verdicts = reported(&weave);
@@ -116,6 +120,10 @@ impl Dispatcher {
         };
         report.fit();
         let push = self.push_of(sprint, &report);
+        let place = (&sprint.repo, sprint.number);
+        if let Some(why) = self.not_woven(place, sprint.weaves).await? {
+            return Err(Failure::new(FailureClass::Precondition, why).into());
+        }
         let git = (&*self.readers.git, &*self.writers.git);
         match publish(git, &weave, &push).await {
             Ok(published) => {
@@ -216,8 +224,11 @@ impl Dispatcher {
             EffectOutcome::Failed(failure)
                 if matches!(effect.state, EffectState::Failed { .. }) =>
             {
-                let reason = failure.to_string();
-                Input::WeaveFailed { weave, reason }
+                Input::WeaveFailed {
+                    weave,
+                    reason: failure.to_string(),
+                    may_pass: failure.class.may_pass(),
+                }
             }
             EffectOutcome::Failed(_)
             | EffectOutcome::Created(_)
@@ -264,6 +275,7 @@ fn asked(sprint: &Sprint, moved: &[u64]) -> Ask {
     let known = offered.iter().filter_map(|member| {
         let known = Known {
             was_in: member.place.and_then(|place| usize::try_from(place).ok()),
+            begins_on: begins_on(sprint, member),
             refused: member
                 .refusal
                 .iter()
@@ -281,6 +293,12 @@ fn asked(sprint: &Sprint, moved: &[u64]) -> Ask {
         order: Order::Planned,
         known: known.collect::<BTreeMap<_, _>>(),
     }
+}
+
+/// Of a job that began on what is woven, only what it changed there is its own.
+fn begins_on(sprint: &Sprint, member: &SprintMember) -> Option<CommitSha> {
+    let woven = sprint.woven.as_ref().filter(|_| member.begins_on_woven());
+    woven.map(|woven| woven.commit.clone())
 }
 
 /// Whether a pull request was woven at the head that was judged.

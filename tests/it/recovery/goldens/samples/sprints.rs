@@ -109,6 +109,8 @@ fn members() -> Vec<MemberState> {
         MemberState::PullOpen,
         MemberState::Conflicted,
         MemberState::Rerunning,
+        MemberState::Unresolved,
+        MemberState::Delegated,
         MemberState::TimedOut,
         MemberState::NoChange,
         MemberState::Skipped {

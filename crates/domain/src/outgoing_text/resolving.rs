@@ -1,0 +1,227 @@
+//! Texts for jobs that begin on what is woven: the last attempt of a member, and the weaver's own.
+
+use std::fmt::Write;
+
+use super::sprint::{ConflictText, against, conflict_text};
+use super::{NAMES_MAX, one_line};
+use crate::fence::fence;
+use crate::ids::PersonaName;
+use crate::redact::redact;
+use crate::sprint::{Refusal, Sprint};
+
+/// How much of what won is shown for all conflicts together, in characters.
+const WON_CHARS_MAX: usize = 8_000;
+
+/// How many conflicts one job is asked to resolve with all their places.
+const LEFTOVERS_MAX: usize = 20;
+
+/// How many places of a conflict are named.
+const PLACES_MAX: usize = 10;
+
+/// A conflict that is left to the weaver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover<'s> {
+    /// Whose.
+    pub persona: &'s PersonaName,
+    /// The pull request.
+    pub pull: u64,
+    /// What it conflicts with.
+    pub refusal: &'s Refusal,
+    /// The diff of what is woven, in the files of the conflict.
+    pub won: String,
+}
+
+/// What a new session of a member is told of the conflict that it is to mend.
+pub fn anew_conflict(sprint: &Sprint, (pull, refusal): (u64, &Refusal), won: &str) -> ConflictText {
+    let ways_out = format!(
+        "\nYou begin on {}. Make the change of #{pull} again on top of it, so that both changes hold, and open a pull request to \
+         that branch: it replaces #{pull}. With nothing left to change, end without one.",
+        beginning(sprint)
+    );
+    conflict_text(sprint, (pull, refusal), (won, &ways_out))
+}
+
+/// The task of the weaver where conflicts are left.
+pub fn resolving_task(sprint: &Sprint, leftovers: &[Leftover<'_>], prompt: &str) -> String {
+    let mut text = introduced(sprint);
+    let _ = write!(
+        text,
+        "These changes conflict with it, and those who made them did not resolve that:\n"
+    );
+    let room = WON_CHARS_MAX / leftovers.len().clamp(1, LEFTOVERS_MAX);
+    for leftover in leftovers.iter().take(LEFTOVERS_MAX) {
+        text.push_str(&leftover_words(sprint, leftover, room));
+    }
+    if let Some(more) = leftovers
+        .len()
+        .checked_sub(LEFTOVERS_MAX)
+        .filter(|it| *it > 0)
+    {
+        let _ = write!(text, "\nAnd {more} more, which are left to people.\n");
+    }
+    text.push_str(
+        "\nApply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. \
+         Leave out a change that cannot be joined with the others, and say so in the description.",
+    );
+    with_prompt(text, prompt)
+}
+
+fn leftover_words(sprint: &Sprint, leftover: &Leftover<'_>, room: usize) -> String {
+    let Leftover {
+        persona,
+        pull,
+        refusal,
+        won,
+    } = leftover;
+    let patch = format!("https://github.com/{}/pull/{pull}.patch", sprint.repo);
+    let mut text = format!("\n## {persona}: {patch}\n\n");
+    let _ = writeln!(text, "{}", against(sprint, &refusal.against));
+    for clash in refusal.clashes.iter().take(PLACES_MAX) {
+        let _ = writeln!(text, "- `{}`: {}", one_line(&clash.path), clash.words);
+    }
+    if !won.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nWhat is woven changes these files like this:\n{}",
+            fence("diff", &redact(won), room)
+        );
+    }
+    text
+}
+
+/// The task of the weaver where the checks of what is woven fail although each change alone passes.
+pub fn checks_task(sprint: &Sprint, checks: &[String], prompt: &str) -> String {
+    let names = checks.iter().take(NAMES_MAX).map(|it| one_line(it));
+    let names: Vec<String> = names.map(|it| format!("- `{it}`")).collect();
+    let mut text = introduced(sprint);
+    let _ = write!(
+        text,
+        "Each change passes its checks alone, and all of them together fail these:\n\n{}\n\n\
+         Find out what does not work together, mend it, run the tests, and open one pull request with nothing else in it.",
+        names.join("\n")
+    );
+    with_prompt(text, prompt)
+}
+
+fn introduced(sprint: &Sprint) -> String {
+    format!(
+        "You are the persona `weaver` in sprint {} of {}. You begin on {}; open your pull request to that branch.\n\n",
+        sprint.number,
+        sprint.repo,
+        beginning(sprint)
+    )
+}
+
+/// The branch that a session begins on, and what it holds.
+fn beginning(sprint: &Sprint) -> String {
+    match sprint.woven {
+        Some(_) => format!(
+            "the branch `{}`, which holds what is woven so far",
+            sprint.number.branch()
+        ),
+        None => format!("the branch `{}`", sprint.target),
+    }
+}
+
+fn with_prompt(text: String, prompt: &str) -> String {
+    match prompt.is_empty() {
+        true => text,
+        false => format!("{text}\n\n{prompt}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::sprint::{Against, Clash, NewSprint, start};
+
+    fn sprint() -> Sprint {
+        let new = NewSprint {
+            repo: "acme/shop".parse().unwrap(),
+            number: "50".parse().unwrap(),
+            account: "default".parse().unwrap(),
+            target: "main".parse().unwrap(),
+            personas_at: "0".repeat(40).parse().unwrap(),
+            personas: vec!["curator".parse().unwrap()],
+            by: "kim".to_owned(),
+        };
+        start(new, Timestamp::UNIX_EPOCH).unwrap()
+    }
+
+    fn refusal() -> Refusal {
+        Refusal {
+            weave: 1,
+            head: "b".repeat(40).parse().unwrap(),
+            against: Against::StaleBase,
+            clashes: vec![Clash {
+                path: "src/cart.rs".to_owned(),
+                words: "both changed the same lines: lines 10–14".to_owned(),
+                is_lines: true,
+                base: None,
+                ours: None,
+                theirs: None,
+            }],
+            others: 0,
+        }
+    }
+
+    #[test]
+    fn the_weaver_gets_every_conflict_with_both_changes() {
+        let (sprint, refusal) = (sprint(), refusal());
+        let leftover = Leftover {
+            persona: &sprint.members[0].persona,
+            pull: 102,
+            refusal: &refusal,
+            won: "-a\n+b\n".to_owned(),
+        };
+        expect![[r#"
+            You are the persona `weaver` in sprint 50 of acme/shop. You begin on the branch `main`; open your pull request to that branch.
+
+            These changes conflict with it, and those who made them did not resolve that:
+
+            ## curator: https://github.com/acme/shop/pull/102.patch
+
+            Your changes conflict with what is on the branch `main` by now.
+            - `src/cart.rs`: both changed the same lines: lines 10–14
+
+            What is woven changes these files like this:
+            ```text diff
+            -a
+            +b
+            ```
+
+            Apply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. Leave out a change that cannot be joined with the others, and say so in the description.
+
+            Join them."#]].assert_eq(&resolving_task(&sprint, &[leftover.clone()], "Join them."));
+        let many = vec![leftover; LEFTOVERS_MAX + 2];
+        let text = resolving_task(&sprint, &many, "");
+        assert!(text.contains("And 2 more"), "{text}");
+    }
+
+    #[test]
+    fn the_weaver_gets_the_checks_that_fail_and_a_member_its_conflict() {
+        let (sprint, refusal) = (sprint(), refusal());
+        expect![[r#"
+            You are the persona `weaver` in sprint 50 of acme/shop. You begin on the branch `main`; open your pull request to that branch.
+
+            Each change passes its checks alone, and all of them together fail these:
+
+            - `te'st`
+
+            Find out what does not work together, mend it, run the tests, and open one pull request with nothing else in it."#]].assert_eq(&checks_task(&sprint, &["te`st".to_owned()], ""));
+        let text = anew_conflict(&sprint, (102, &refusal), "");
+        assert_eq!(text.subject, "Conflict in PR #102");
+        expect![[r#"
+            Your changes conflict with what is on the branch `main` by now.
+
+            Where:
+            - `src/cart.rs`: both changed the same lines: lines 10–14
+
+            Your patch: https://github.com/acme/shop/pull/102.patch
+
+            You begin on the branch `main`. Make the change of #102 again on top of it, so that both changes hold, and open a pull request to that branch: it replaces #102. With nothing left to change, end without one."#]].assert_eq(&text.body);
+    }
+}

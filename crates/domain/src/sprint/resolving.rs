@@ -1,0 +1,52 @@
+//! What a sprint does about conflicts that messages do not resolve, and about failing checks of what is woven.
+
+use jiff::Timestamp;
+
+use super::member::{MemberState, SprintMember};
+use super::sight::{Landing, Sights};
+use super::{Sprint, SprintState, TICKS_MAX};
+use crate::ids::{JobId, PersonaName};
+
+/// The checks of what is woven fail: who fails its own checks is the cause, and is left out.
+pub(super) fn leave_out_red(sprint: &mut Sprint, sights: &Sights) {
+    let is_red = |job: &JobId| {
+        let mut of_job = sights.members.iter().filter(|(it, _)| it == job);
+        of_job.any(|(_, sight)| sight.is_red)
+    };
+    for member in &mut sprint.members {
+        let is_in = matches!(member.state, MemberState::Applied { .. });
+        if is_in && is_red(&member.job) {
+            member.state = MemberState::Skipped {
+                reason: "its own checks fail by now".to_owned(),
+            };
+        }
+    }
+}
+
+/// Whether the weaver's job is to resolve something: what is left of conflicts, or checks that fail although each member's
+/// pass. A sprint has one such job; what it cannot resolve is left to people.
+pub(super) fn needs_weaver(sprint: &Sprint, landing: Option<Landing>) -> bool {
+    let is_red = landing == Some(Landing::Red) && sprint.is_newest_woven();
+    let has_task = is_red || sprint.members.iter().any(is_unresolved);
+    has_task && sprint.weaver().is_none() && has_time(sprint)
+}
+
+pub(super) fn is_unresolved(member: &SprintMember) -> bool {
+    member.state == MemberState::Unresolved
+}
+
+/// Resolving and the weave after it are a tick each.
+pub(super) fn has_time(sprint: &Sprint) -> bool {
+    sprint.ticks.saturating_add(2) <= TICKS_MAX
+}
+
+pub(super) fn call_weaver(sprint: &mut Sprint, now: Timestamp) {
+    for member in sprint.members.iter_mut().filter(|it| is_unresolved(it)) {
+        member.state = MemberState::Delegated;
+    }
+    let weaver = PersonaName::weaver();
+    let job = sprint.number.job(&sprint.repo, Some(&weaver), now);
+    sprint.members.push(SprintMember::new(weaver, job, now));
+    sprint.ticks += 1;
+    sprint.state = SprintState::Fixing;
+}

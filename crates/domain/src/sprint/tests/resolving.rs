@@ -1,0 +1,295 @@
+//! What a sprint does about conflicts that messages do not resolve, and about failing checks of what is woven.
+
+use super::*;
+
+const FIRST: [(&str, u64, char); 2] = [("curator", 101, 'a'), ("refactor", 102, 'b')];
+
+/// Both members are ready.
+fn both() -> Input {
+    let works = FIRST.map(|(name, number, head)| (name, ready(number, head)));
+    seen(&works)
+}
+
+/// The weave takes the curator, and refuses the refactor's pull request at this head.
+fn refused(weave: u32, number: u64, head: char) -> Input {
+    woven(weave, vec![(101, is_in('a')), (number, is_out(head, 101))])
+}
+
+/// What the present job of a member has come to.
+fn of_job(sprint: &Sprint, name: &str, work: Work) -> Input {
+    let member = sprint.member(&name.parse().unwrap()).unwrap();
+    let sight = Sight {
+        work,
+        rested_at: None,
+        is_red: false,
+    };
+    Input::Seen(Sights {
+        members: vec![(member.job.clone(), sight)],
+        landing: None,
+    })
+}
+
+fn gone() -> Work {
+    Work::Gone {
+        reason: "its session disappeared".to_owned(),
+    }
+}
+
+/// A sprint whose member conflicted twice.
+fn refused_twice() -> Sprint {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let shown = play(
+        &mut sprint,
+        &[
+            both(),
+            refused(1, 102, 'b'),
+            told("refactor"),
+            seen(&[("refactor", ready(102, 'c'))]),
+            refused(2, 102, 'c'),
+        ],
+    );
+    assert_eq!(shown[1], "fixing 3: curator applied, refactor conflicted");
+    assert_eq!(shown[4], "fixing 5: curator applied, refactor waiting");
+    sprint
+}
+
+#[test]
+fn the_last_attempt_is_a_new_job_whose_pull_request_replaces_the_old_one() {
+    let mut sprint = refused_twice();
+    let member = &sprint.members[1];
+    assert_eq!(member.earlier, [job_of("refactor")]);
+    assert_eq!(member.attempts, ATTEMPTS_MAX);
+    assert!(member.begins_on_woven());
+    let old = seen(&[("refactor", ready(102, 'd'))]);
+    assert_eq!(apply(&sprint, &old, at(9)), sprint, "its old job is over");
+    let new = of_job(&sprint, "refactor", ready(105, 'e'));
+    let shown = play(
+        &mut sprint,
+        &[
+            new,
+            woven(3, vec![(101, is_in('a')), (105, is_in('e'))]),
+            lands(Landing::Merged),
+        ],
+    );
+    assert_eq!(shown[0], "integrating 6: curator applied, refactor pr_open");
+    assert_eq!(shown[2], "done 6: curator applied, refactor applied");
+    assert_eq!(Figures::of(&sprint).resolved, 1);
+}
+
+#[test]
+fn the_weaver_resolves_what_three_attempts_do_not() {
+    let mut sprint = refused_twice();
+    let new = of_job(&sprint, "refactor", ready(105, 'e'));
+    let shown = play(&mut sprint, &[new, refused(3, 105, 'e')]);
+    assert_eq!(
+        shown[1],
+        "fixing 7: curator applied, refactor delegated, weaver waiting"
+    );
+    assert_eq!(sprint.delegated().count(), 1);
+    let resolved = of_job(&sprint, "weaver", ready(106, 'f'));
+    let shown = play(
+        &mut sprint,
+        &[
+            resolved,
+            woven(4, vec![(101, is_in('a')), (106, is_in('f'))]),
+            lands(Landing::Merged),
+        ],
+    );
+    assert_eq!(
+        shown[2],
+        "done 8: curator applied, refactor delegated, weaver applied"
+    );
+    let figures = Figures::of(&sprint);
+    assert_eq!((figures.integrated, figures.resolved), (3, 1));
+}
+
+#[test]
+fn what_the_weaver_cannot_resolve_is_left_out_and_the_rest_is_merged() {
+    let mut sprint = refused_twice();
+    let new = of_job(&sprint, "refactor", ready(105, 'e'));
+    play(&mut sprint, &[new, refused(3, 105, 'e')]);
+    let nothing = of_job(&sprint, "weaver", gone());
+    let shown = play(&mut sprint, &[nothing, lands(Landing::Merged)]);
+    assert_eq!(
+        shown[0],
+        "verifying 7: curator applied, refactor delegated, weaver failed"
+    );
+    assert_eq!(
+        shown[1],
+        "partially_done 7: curator applied, refactor skipped, weaver failed"
+    );
+    let reason = sprint.state.reason().unwrap();
+    assert_eq!(reason, "refactor: it still conflicts after 3 attempts");
+}
+
+#[test]
+fn a_conflict_outlives_its_session_but_not_a_pull_request_that_a_person_closed() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    play(
+        &mut sprint,
+        &[both(), refused(1, 102, 'b'), told("refactor")],
+    );
+    let is_gone = of_job(&sprint, "refactor", gone());
+    let anew = apply(&sprint, &is_gone, at(9));
+    assert_eq!(words(&anew), "fixing 3: curator applied, refactor waiting");
+    let closed = Work::Failed {
+        reason: "its pull request was closed".to_owned(),
+    };
+    let closed = apply(&sprint, &of_job(&sprint, "refactor", closed), at(9));
+    assert_eq!(
+        words(&closed),
+        "verifying 3: curator applied, refactor failed"
+    );
+}
+
+#[test]
+fn a_new_job_that_makes_nothing_or_takes_too_long_leaves_its_conflict_to_the_weaver() {
+    for work in [Work::Nothing, gone()] {
+        let sprint = refused_twice();
+        let none = apply(&sprint, &of_job(&sprint, "refactor", work), at(9));
+        assert_eq!(
+            words(&none),
+            "fixing 6: curator applied, refactor delegated, weaver waiting"
+        );
+    }
+    let sprint = refused_twice();
+    let works = of_job(&sprint, "refactor", Work::Working);
+    let works = apply(&sprint, &works, at(9));
+    let late = plus_minutes(&works, "refactor", 30);
+    assert_eq!(
+        words(&late),
+        "fixing 6: curator applied, refactor delegated, weaver waiting"
+    );
+}
+
+/// The sprint so many minutes after a member began to work, which still works.
+fn plus_minutes(sprint: &Sprint, name: &str, minutes: i64) -> Sprint {
+    let since = sprint.member(&name.parse().unwrap()).unwrap().since;
+    let works = of_job(sprint, name, Work::Working);
+    apply(sprint, &works, since + SignedDuration::from_mins(minutes))
+}
+
+#[test]
+fn who_is_left_over_after_the_job_of_the_weaver_is_no_part_of_what_it_made() {
+    let mut sprint = begun(&["curator", "refactor", "visionary"]);
+    let all = vec![(101, is_in('a')), (102, is_in('b'))];
+    play(
+        &mut sprint,
+        &[both(), seen(&[("visionary", Work::Working)])],
+    );
+    sprint = integrate_now(&sprint, at(5)).unwrap();
+    let input = woven(1, all);
+    play(&mut sprint, &[input]);
+    let input = red(&sprint, &[]);
+    play(&mut sprint, &[input]);
+    let mended = of_job(&sprint, "weaver", ready(106, 'f'));
+    let with_weaver = vec![(101, is_in('a')), (102, is_in('b')), (106, is_in('f'))];
+    let mut last = with_weaver.clone();
+    last.push((103, is_out('c', 101)));
+    let shown = play(
+        &mut sprint,
+        &[
+            mended,
+            woven(2, with_weaver),
+            seen(&[("visionary", ready(103, 'c'))]),
+            woven(3, last),
+        ],
+    );
+    assert!(
+        shown[3].ends_with("visionary conflicted, weaver applied"),
+        "{shown:?}"
+    );
+    let is_gone = of_job(&sprint, "visionary", gone());
+    sprint = apply(&sprint, &is_gone, at(20));
+    assert_eq!(sprint.members[2].state.word(), "waiting");
+    let is_gone = of_job(&sprint, "visionary", gone());
+    sprint = apply(&sprint, &is_gone, at(21));
+    assert_eq!(sprint.members[2].state.word(), "unresolved");
+    sprint = apply(&sprint, &lands(Landing::Merged), at(22));
+    assert_eq!(sprint.members[2].state.word(), "skipped");
+    assert_eq!(sprint.state.word(), "partially_done");
+}
+
+/// A sprint whose one pull request is open.
+fn verifying() -> Sprint {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let all = vec![(101, is_in('a')), (102, is_in('b'))];
+    play(&mut sprint, &[both(), woven(1, all)]);
+    sprint
+}
+
+/// The checks of what is woven fail, and those of some members as well.
+fn red(sprint: &Sprint, alone: &[&str]) -> Input {
+    let members = FIRST.map(|(name, number, head)| {
+        let sight = Sight {
+            work: ready(number, head),
+            rested_at: None,
+            is_red: alone.contains(&name),
+        };
+        let member = sprint.member(&name.parse().unwrap()).unwrap();
+        (member.job.clone(), sight)
+    });
+    Input::Seen(Sights {
+        members: members.into(),
+        landing: Some(Landing::Red),
+    })
+}
+
+#[test]
+fn who_is_red_alone_is_taken_out_of_what_is_red() {
+    let mut sprint = verifying();
+    let input = red(&sprint, &["refactor"]);
+    let shown = play(&mut sprint, &[input, woven(2, vec![(101, is_in('a'))])]);
+    assert_eq!(shown[0], "integrating 3: curator applied, refactor skipped");
+    assert_eq!(shown[1], "verifying 3: curator applied, refactor skipped");
+    assert!(sprint.members[1].missing().unwrap().contains("checks fail"));
+}
+
+#[test]
+fn where_all_are_green_alone_the_weaver_mends_the_checks_once() {
+    let mut sprint = verifying();
+    let input = red(&sprint, &[]);
+    let shown = play(&mut sprint, &[input]);
+    assert_eq!(
+        shown,
+        ["fixing 3: curator applied, refactor applied, weaver waiting"]
+    );
+    assert!(!sprint.is_to_be_merged(&sha('9')));
+    let mended = of_job(&sprint, "weaver", ready(106, 'f'));
+    let all = vec![(101, is_in('a')), (102, is_in('b')), (106, is_in('f'))];
+    play(&mut sprint, &[mended, woven(2, all)]);
+    let still_red = red(&sprint, &[]);
+    let again = apply(&sprint, &still_red, at(20));
+    assert_eq!(
+        words(&again),
+        "verifying 4: curator applied, refactor applied, weaver applied",
+        "a person looks at what is still red"
+    );
+}
+
+#[test]
+fn a_red_member_is_no_matter_while_what_is_woven_is_green() {
+    let sprint = verifying();
+    let Input::Seen(mut sights) = red(&sprint, &["refactor"]) else {
+        unreachable!();
+    };
+    sights.landing = Some(Landing::Open);
+    let next = apply(&sprint, &Input::Seen(sights), at(9));
+    assert_eq!(
+        words(&next),
+        "verifying 2: curator applied, refactor applied"
+    );
+}
+
+#[test]
+fn the_weaver_is_waited_for_longer() {
+    let mut sprint = verifying();
+    let input = red(&sprint, &[]);
+    play(&mut sprint, &[input]);
+    let works = of_job(&sprint, "weaver", Work::Working);
+    let works = apply(&sprint, &works, at(9));
+    let before = plus_minutes(&works, "weaver", 89);
+    assert_eq!(before.weaver().unwrap().state.word(), "working");
+    let late = plus_minutes(&works, "weaver", 90);
+    assert_eq!(late.weaver().unwrap().state.word(), "timed_out");
+}

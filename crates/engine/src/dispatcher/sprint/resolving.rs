@@ -1,0 +1,70 @@
+//! The jobs that begin on what is woven: last attempts of members, and the weaver's own.
+
+use domain::ids::MessageId;
+use domain::outgoing_text::{ConflictText, Leftover, anew_conflict, checks_task, resolving_task};
+use domain::sprint::{self, Sprint, SprintMember};
+
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+
+impl Dispatcher {
+    /// What a member that begins anew is told of its conflict; none for one that begins.
+    pub(super) async fn conflict_anew(
+        &self,
+        sprint: &Sprint,
+        member: &SprintMember,
+    ) -> Option<ConflictText> {
+        if member.earlier.is_empty() {
+            return None;
+        }
+        let (refusal, pull) = (member.refusal.as_ref()?, member.number()?);
+        let won = self.what_won(sprint, refusal).await;
+        Some(anew_conflict(sprint, (pull, refusal), &won))
+    }
+
+    /// Sends a member that begins anew the mail about its conflict, once.
+    pub(super) async fn mail_anew(
+        &self,
+        sprint: &Sprint,
+        member: &SprintMember,
+    ) -> Result<Vec<MessageId>, Error> {
+        let text = self.conflict_anew(sprint, member).await;
+        match (text, &member.refusal) {
+            (Some(text), Some(refusal)) => {
+                self.mail_conflict(sprint, (member, refusal), &text).await
+            }
+            (Some(_) | None, _) => Ok(Vec::new()),
+        }
+    }
+
+    /// What the weaver is asked for: to resolve conflicts that are left, else to mend checks that fail.
+    pub(super) async fn weaver_prompt(&self, sprint: &Sprint, body: &str) -> Result<String, Error> {
+        let mut leftovers = Vec::new();
+        for member in sprint.delegated() {
+            if let (Some(refusal), Some(pull)) = (&member.refusal, member.number()) {
+                leftovers.push(Leftover {
+                    persona: &member.persona,
+                    pull,
+                    refusal,
+                    won: self.what_won(sprint, refusal).await,
+                });
+            }
+        }
+        if !leftovers.is_empty() {
+            return Ok(resolving_task(sprint, &leftovers, body));
+        }
+        let checks = self.failed_checks_of(sprint).await?;
+        Ok(checks_task(sprint, &checks, body))
+    }
+
+    /// The checks that fail of what is woven.
+    async fn failed_checks_of(&self, sprint: &Sprint) -> Result<Vec<String>, Error> {
+        let Some(woven) = &sprint.woven else {
+            return Ok(Vec::new());
+        };
+        let found = self.backend.store.pull(&woven.pull).await?;
+        Ok(found.map_or_else(Vec::new, |found| {
+            sprint::failed_checks(&found.value.pull).to_vec()
+        }))
+    }
+}

@@ -2,6 +2,7 @@
 
 mod mail;
 mod odd;
+mod resolving;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use engine::sprints::SprintOrder;
 use expect_test::expect;
 use jiff::SignedDuration;
 use sandbox::Scenario;
-use sandbox::github::RepoSetup;
+use sandbox::github::{CheckSetup, RepoSetup};
 use sandbox::story::{Step, Story, Writing};
 use tests::world::{REPO, Setup, World, ci, green_checks, hour, on_green};
 
@@ -110,7 +111,15 @@ async fn world_of(webhooks: bool, stories: Vec<Story>) -> World {
 }
 
 async fn world_with(webhooks: bool, stories: Vec<Story>, source: Source) -> World {
-    let mut repo = RepoSetup::new(REPO).with_ci(ci(green_checks()));
+    world_checked(webhooks, stories, (source, green_checks())).await
+}
+
+async fn world_checked(
+    webhooks: bool,
+    stories: Vec<Story>,
+    (source, checks): (Source, Vec<CheckSetup>),
+) -> World {
+    let mut repo = RepoSetup::new(REPO).with_ci(ci(checks));
     repo.files = files(&["curator", "refactor", "visionary", "weaver"]);
     repo.first_number = 101;
     World::with(Setup {

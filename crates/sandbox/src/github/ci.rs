@@ -19,7 +19,7 @@ impl GitHubWorld {
         let of_commit = found.checks.iter().filter(|check| check.sha == sha);
         let known: BTreeSet<String> = of_commit.map(|check| check.name.clone()).collect();
         for setup in found.ci().checks.clone() {
-            if !known.contains(&setup.name) && starts_by_itself(&setup) {
+            if !known.contains(&setup.name) && starts_by_itself(&setup, branch) {
                 self.plan_check(now, repo, (branch, sha), &setup);
             }
         }
@@ -42,7 +42,7 @@ impl GitHubWorld {
         let of_actions = |setup: &&CheckSetup| {
             setup.app_slug == ACTIONS_APP_SLUG
                 && setup.kind == CheckKind::CheckRun
-                && starts_by_itself(setup)
+                && starts_by_itself(setup, branch)
         };
         for setup in setups.iter().filter(of_actions) {
             self.plan_check(now, repo, (branch, sha), setup);
@@ -256,9 +256,9 @@ impl GitHubWorld {
     }
 }
 
-/// Whether a check appears with a head.
-fn starts_by_itself(setup: &CheckSetup) -> bool {
-    setup.outcome != Outcome::Never && !setup.on_dispatch
+/// Whether a check appears with a head of a branch.
+fn starts_by_itself(setup: &CheckSetup, branch: &str) -> bool {
+    setup.outcome != Outcome::Never && !setup.on_dispatch && branch.contains(&setup.on_branch)
 }
 
 /// When a check moves next by itself.

@@ -215,6 +215,8 @@ pub struct CheckSetup {
     pub log: String,
     /// Whether it starts only when its workflow is dispatched.
     pub on_dispatch: bool,
+    /// Text in the names of the branches that it runs for; all if empty.
+    pub on_branch: String,
 }
 
 impl Default for CheckSetup {
@@ -231,6 +233,7 @@ impl Default for CheckSetup {
             outcome: Outcome::Success,
             log: String::new(),
             on_dispatch: false,
+            on_branch: String::new(),
         }
     }
 }

@@ -1,0 +1,188 @@
+//! Conflicts that a message does not resolve, and checks that fail of what is woven.
+
+use sandbox::github::Outcome;
+
+use super::*;
+
+/// A session that makes a change and opens a pull request, for prompts with a text.
+fn session(matches: &str, files: &[(&str, String)]) -> Story {
+    Story {
+        matches: matches.to_owned(),
+        ..member("", 1, files, &[])
+    }
+}
+
+/// A session that ends without a change.
+fn nothing(matches: &str) -> Story {
+    Story {
+        matches: matches.to_owned(),
+        steps: vec![Step::Complete {
+            after: SECOND,
+            no_change: true,
+        }],
+        ..Story::default()
+    }
+}
+
+/// Two members that change the same line; the second one's answer leaves that as it is.
+fn stubborn(mut first: Vec<Story>) -> Vec<Story> {
+    first.extend([
+        member(
+            "curator",
+            1,
+            &[("src/cart.rs", cart(&[(10, "price")]))],
+            &[],
+        ),
+        member(
+            "refactor",
+            4,
+            &[("src/cart.rs", cart(&[(10, "sum")]))],
+            &[("README.md", "A shop with sums.\n".to_owned())],
+        ),
+        member("visionary", 8, &[("VISION.md", "Far.\n".to_owned())], &[]),
+    ]);
+    first
+}
+
+/// What begins the prompt of the new session of `refactor`.
+const ANEW: &str = "Make the change of #102 again";
+
+async fn texts(world: &World) -> BTreeMap<String, String> {
+    world.sandbox.github().texts(REPO, "main").expect("main")
+}
+
+#[tokio::test]
+async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() {
+    let anew = session(ANEW, &[("src/cart.rs", cart(&[(10, "price and sum")]))]);
+    let world = world_of(true, stubborn(vec![anew])).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator #101 applied",
+            "refactor #105 applied",
+            "visionary #103 applied"
+        ],
+        "{}",
+        world.story().await
+    );
+    assert_eq!((over.state.word(), over.ticks), ("done", 6));
+    assert_eq!(
+        texts(&world).await["src/cart.rs"],
+        cart(&[(10, "price and sum")])
+    );
+    let new = world.pull(105);
+    assert_eq!(new.base_ref, "jules-sprint-50-integration");
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (4, 1));
+    assert_eq!(
+        mail(&world).await,
+        [
+            "send 1 weaver refactor Conflict in PR #102",
+            "read 1",
+            "send 2 weaver refactor Conflict in PR #102",
+            "read 2",
+        ]
+    );
+    let is_closed = async |world: &World| {
+        let open = sandbox::github::PullState::Open;
+        world.pull(102).state != open && world.pull(105).state != open
+    };
+    Box::pin(world.until(hour(1), "both are closed", is_closed)).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_weaver_gets_what_is_left() {
+    let weaver = session(
+        "You are the persona `weaver`",
+        &[("src/cart.rs", cart(&[(10, "price, sum")]))],
+    );
+    let world = world_of(true, stubborn(vec![nothing(ANEW), weaver])).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator #101 applied",
+            "refactor #102 delegated",
+            "visionary #103 applied",
+            "weaver #105 applied"
+        ],
+        "{}",
+        world.story().await
+    );
+    assert_eq!(over.state.word(), "done");
+    assert_eq!(
+        texts(&world).await["src/cart.rs"],
+        cart(&[(10, "price, sum")])
+    );
+    let job = over.weaver().expect("the weaver").job.clone();
+    let job = world.backend.must_job(&job).await.expect("a job").value;
+    for part in [
+        "pull/102.patch",
+        "src/cart.rs",
+        "+price",
+        "You are weaver in",
+    ] {
+        assert!(job.prompt.contains(part), "{part}: {}", job.prompt);
+    }
+    world.finish().await;
+}
+
+/// A check that only the branch of the sprint has.
+fn together(outcome: Outcome) -> Vec<CheckSetup> {
+    let mut checks = green_checks();
+    let mut together = CheckSetup::new("together", outcome);
+    together.on_branch = "jules-sprint-50-integration".to_owned();
+    checks.push(together);
+    checks
+}
+
+#[tokio::test]
+async fn the_weaver_mends_what_fails_together() {
+    let mut stories = appendix_a();
+    stories.push(session(
+        "You are the persona `weaver`",
+        &[("src/glue.rs", "glue\n".to_owned())],
+    ));
+    let checks = together(Outcome::FailsFirst(2));
+    let world = world_checked(true, stories, (source(), checks)).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "done", "{}", world.story().await);
+    let weaver = over.weaver().expect("the weaver");
+    assert_eq!(weaver.state.word(), "applied");
+    let job = world.backend.must_job(&weaver.job).await.expect("a job");
+    assert!(job.value.prompt.contains("- `together`"));
+    assert_eq!(texts(&world).await["src/glue.rs"], "glue\n");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_the_weaver_cannot_mend_waits_for_a_person() {
+    let mut stories = appendix_a();
+    stories.push(nothing("You are the persona `weaver`"));
+    let checks = together(Outcome::Failure);
+    let world = world_checked(true, stories, (source(), checks)).await;
+    begin(&world).await;
+    let is_left = async |world: &World| {
+        let sprint = sprint(world).await;
+        let weaver = sprint.weaver().map(|it| it.state.word());
+        sprint.state.word() == "verifying" && weaver == Some("no_change")
+    };
+    Box::pin(world.until(hour(6), "it is left to a person", is_left)).await;
+    let repo = REPO.parse().expect("a repository");
+    let why = world
+        .backend
+        .sprint_why(&repo, None)
+        .await
+        .expect("a reason");
+    let because: Vec<&str> = why.because.iter().map(|it| it.sentence.as_str()).collect();
+    assert!(
+        because.iter().any(|it| it.contains("together")),
+        "{because:?}"
+    );
+    world.finish().await;
+}

@@ -165,6 +165,8 @@ pub struct NewCommit {
     pub files_of: CommitSha,
     /// What is other than there.
     pub edits: Vec<Edit>,
+    /// Contents that no file of it has, and that the repository is to have all the same.
+    pub kept: Vec<Vec<u8>>,
     /// Its message.
     pub message: String,
     /// Whether a last line of the message names its tree, after [`TREE_TRAILER`].

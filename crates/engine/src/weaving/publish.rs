@@ -1,5 +1,6 @@
 //! A weave that becomes a commit on a branch of its own, which only goes forward, and a pull request of it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use domain::failure::Failure;
@@ -110,6 +111,7 @@ pub async fn publish(
                 parents,
                 files_of: weave.base.clone(),
                 edits,
+                kept: answered_later(weave),
                 message: message(weave, push, &trailer),
                 names_tree: true,
             };
@@ -207,6 +209,24 @@ fn edits(weave: &Weave) -> Result<Vec<Edit>, Refused> {
     }
     edits.extend(set);
     Ok(edits)
+}
+
+/// What conflicts met and no file has: an answer to them is recognised by it.
+fn answered_later(weave: &Weave) -> Vec<Vec<u8>> {
+    let out = weave.woven.outcomes.iter();
+    let out = out.filter_map(|outcome| match &outcome.verdict {
+        Verdict::Out(conflict) => Some(conflict),
+        Verdict::In { .. } | Verdict::Unreadable(_) => None,
+    });
+    let met: BTreeSet<BlobId> = out
+        .flat_map(|conflict| &conflict.clashes)
+        .filter_map(|clash| clash.ours)
+        .collect();
+    let changes = weave.woven.tree.changes_since(&weave.target);
+    let has_file = |id: &BlobId| changes.values().flatten().any(|entry| entry.id == *id);
+    let kept = met.iter().filter(|id| !has_file(id));
+    let made = kept.filter_map(|id| weave.woven.made.get(id));
+    made.cloned().collect()
 }
 
 /// Members that are in, in the order in which they came, and how each did.

@@ -63,6 +63,7 @@ async fn commit(edits: Vec<Edit>) -> Server {
         parents: vec![sha(HEAD), sha(OTHER)],
         files_of: sha(HEAD),
         edits,
+        kept: Vec::new(),
         message: "Sync".to_owned(),
         names_tree: false,
     };
@@ -142,6 +143,7 @@ async fn a_folder_that_the_other_commit_lacks_is_removed() {
         parents: vec![sha(HEAD)],
         files_of: sha(HEAD),
         edits: vec![take(".jules", TIP)],
+        kept: Vec::new(),
         message: "Drop".to_owned(),
         names_tree: false,
     };
@@ -294,6 +296,7 @@ async fn a_proposal_waits_for_one_turn_and_then_goes_on_at_once() {
         parents: vec![sha(HEAD)],
         files_of: sha(HEAD),
         edits: vec![write("a"), write("a")],
+        kept: Vec::new(),
         message: "Twice".to_owned(),
         names_tree: false,
     };

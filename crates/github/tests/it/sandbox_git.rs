@@ -84,6 +84,7 @@ impl Stage {
             parents: vec![on.clone()],
             files_of: on.clone(),
             edits,
+            kept: Vec::new(),
             message: "Change files\n\nAs asked.".to_owned(),
             names_tree: false,
         };
@@ -332,6 +333,7 @@ async fn what_is_not_there_is_refused() {
         parents: vec![main.clone()],
         files_of: main.clone(),
         edits: vec![Edit::Remove("gone".parse().unwrap())],
+        kept: Vec::new(),
         message: "Remove".to_owned(),
         names_tree: false,
     };

@@ -223,6 +223,7 @@ async fn bytes_become_blobs_and_what_is_there_is_named() {
             place("b", Mode::Symlink, BLOB),
             place("c", Mode::Submodule, OTHER),
         ],
+        kept: Vec::new(),
         message: "Weave".to_owned(),
         names_tree: true,
     };

@@ -186,3 +186,44 @@ async fn what_the_weaver_cannot_mend_waits_for_a_person() {
     );
     world.finish().await;
 }
+
+#[tokio::test]
+async fn an_answer_counts_although_the_file_that_it_met_is_no_file_any_more() {
+    let line = |number, text| [("src/cart.rs", cart(&[(number, text)]))];
+    let stories = vec![
+        member("artist", 1, &line(10, "price"), &[]),
+        member("curator", 3, &line(15, "tax"), &[]),
+        member("refactor", 6, &line(10, "sum"), &line(10, "price and sum")),
+        member("visionary", 9, &line(1, "title"), &[]),
+    ];
+    let mut repo = RepoSetup::new(REPO).with_ci(ci(green_checks()));
+    repo.files = files(&["artist", "curator", "refactor", "visionary"]);
+    repo.first_number = 101;
+    let world = World::with(Setup {
+        scenario: Scenario {
+            repos: vec![repo],
+            stories,
+            ..Scenario::default()
+        },
+        source: source(),
+        ..Setup::default()
+    })
+    .await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "artist #101 applied",
+            "curator #102 applied",
+            "refactor #103 applied",
+            "visionary #104 applied"
+        ],
+        "{}",
+        world.story().await
+    );
+    assert_eq!((over.state.word(), over.ticks), ("done", 4));
+    let all = [(1, "title"), (10, "price and sum"), (15, "tax")];
+    assert_eq!(texts(&world).await["src/cart.rs"], cart(&all));
+    world.finish().await;
+}

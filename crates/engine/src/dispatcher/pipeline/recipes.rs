@@ -82,6 +82,7 @@ impl Dispatcher {
             parents,
             files_of: shas.target.clone(),
             edits: taken.into_iter().chain(written).collect(),
+            kept: Vec::new(),
             message,
             names_tree: false,
         })
@@ -107,6 +108,7 @@ fn removal(
         parents: vec![worker.clone()],
         files_of: worker.clone(),
         edits,
+        kept: Vec::new(),
         message,
         names_tree: false,
     })

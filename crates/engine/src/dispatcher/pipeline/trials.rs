@@ -47,6 +47,7 @@ impl Dispatcher {
             parents: vec![base.clone()],
             files_of: base.clone(),
             edits,
+            kept: Vec::new(),
             message,
             names_tree: false,
         }))

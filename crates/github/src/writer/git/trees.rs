@@ -30,6 +30,9 @@ pub(super) async fn make(
     let base: wire::GitCommit = writer.client().get(repo, &path, doing).await?;
     let mut tree = base.tree.sha;
     let mut begun = false;
+    for bytes in &commit.kept {
+        blob(writer, (repo, bytes), &mut begun, doing).await?;
+    }
     for batch in batches(&commit.edits) {
         let mut entries = Vec::new();
         for edit in batch {

@@ -1,8 +1,10 @@
 //! Sprints on real git: members that know nothing but their prompt and what they are sent, up to one merged pull request.
 
+mod deaths;
 mod mail;
 mod odd;
 mod resolving;
+mod target;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -207,6 +209,24 @@ async fn mail(world: &World) -> Vec<String> {
     shown.map(|line| line.trim().to_owned()).collect()
 }
 
+/// Where the sprint was at each of its ticks, as it was saved.
+fn ticks(world: &World) -> String {
+    let repo = REPO.parse().expect("a repository");
+    let key = engine::keys::sprint(&repo, "50".parse().expect("a number"));
+    let (mut told, mut last) = (String::new(), None);
+    for (_, body) in world.ledger.bodies().iter().filter(|(at, _)| *at == key) {
+        let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        let saved: Sprint = serde_json::from_value(body["it"].clone()).expect("a sprint");
+        let now = (saved.ticks, saved.state.word());
+        if last != Some(now) {
+            let members = members(&saved).join(", ");
+            told.push_str(&format!("Tick {}, {}: {members}\n", now.0, now.1));
+            last = Some(now);
+        }
+    }
+    told
+}
+
 /// Appendix A of the plan: two of three come in, the third is told and comes in as well.
 async fn appendix(webhooks: bool) {
     let world = world_of(webhooks, appendix_a()).await;
@@ -224,6 +244,15 @@ async fn appendix(webhooks: bool) {
         world.story().await
     );
     assert_eq!((over.state.word(), over.ticks), ("done", 4));
+    expect![[r#"
+        Tick 1, working: curator waiting, refactor waiting, visionary waiting
+        Tick 2, integrating: curator #101 pr_open, refactor #102 pr_open, visionary #103 pr_open
+        Tick 3, fixing: curator #101 applied, refactor #102 conflicted, visionary #103 applied
+        Tick 4, integrating: curator #101 applied, refactor #102 pr_open, visionary #103 applied
+        Tick 4, verifying: curator #101 applied, refactor #102 applied, visionary #103 applied
+        Tick 4, done: curator #101 applied, refactor #102 applied, visionary #103 applied
+    "#]]
+    .assert_eq(&ticks(&world));
     expect![[r#"
         [
             "send 1 weaver refactor Conflict in PR #102",

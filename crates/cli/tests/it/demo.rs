@@ -155,6 +155,25 @@ fn a_pipeline_ends_with_a_merged_requirement_and_a_repository_in_order() {
 }
 
 #[test]
+fn a_sprint_of_five_ends_with_one_merged_pull_request() {
+    let report = demo(&["--sprint"]);
+    for (name, wanted) in [
+        ("members", 5),
+        ("integrated", 5),
+        ("skipped", 0),
+        ("ticks", 4),
+        ("conflicts", 1),
+        ("resolved", 1),
+        ("pulls_merged", 1),
+        ("mails", 1),
+        ("tasks", 5),
+    ] {
+        assert_eq!(report[name].as_u64(), Some(wanted), "{name}: {report}");
+    }
+    assert!(report["seconds"].is_number(), "{report}");
+}
+
+#[test]
 fn a_folder_that_is_in_use_is_refused_before_anything_is_played() {
     let world = World::new();
     let file = world.file("mine.txt", "mine\n");
@@ -179,6 +198,9 @@ fn a_folder_that_is_in_use_is_refused_before_anything_is_played() {
         &["--deliveries", "--keep"],
         &["--deliveries", "--pipeline"],
         &["--chaos", "1", "--pipeline"],
+        &["--chaos", "1", "--sprint"],
+        &["--deliveries", "--sprint"],
+        &["--sprint", "--keep"],
         &["--stay"],
     ] {
         let told = world.refused(&[&["demo"], wrong].concat());

@@ -10,7 +10,7 @@ pub use delivery::{
 pub use resolving::{Leftover, anew_conflict, checks_task, resolving_task};
 pub use sprint::{
     ConflictText, integration, integration_subject, left_out, member_task, shown_whole, sprint_end,
-    weave_conflict, weave_conflict_message,
+    unread_mail, weave_conflict, weave_conflict_message,
 };
 
 use crate::event::FailedCheck;

@@ -15,9 +15,9 @@ use domain::sprint::{Figures, Sprint};
 use engine::sprints::SprintOrder;
 use expect_test::expect;
 use jiff::SignedDuration;
-use sandbox::Scenario;
 use sandbox::github::{CheckSetup, RepoSetup};
 use sandbox::story::{Step, Story, Writing};
+use sandbox::{Scenario, Service};
 use tests::world::{REPO, Setup, World, ci, green_checks, hour, on_green};
 
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
@@ -139,14 +139,19 @@ async fn world_checked(
 
 /// Starts a sprint while the dispatcher works beside it.
 async fn begin(world: &World) -> Sprint {
-    Box::pin(begun(world)).await
+    begin_with(world, "50", &[]).await
 }
 
-async fn begun(world: &World) -> Sprint {
+async fn begin_with(world: &World, number: &str, personas: &[&str]) -> Sprint {
+    Box::pin(begun(world, number, personas)).await
+}
+
+async fn begun(world: &World, number: &str, personas: &[&str]) -> Sprint {
+    let personas = personas.iter().map(|it| it.parse().expect("a persona"));
     let order = SprintOrder {
         repo: REPO.parse().expect("a repository"),
-        number: Some("50".parse().expect("a number")),
-        personas: Vec::new(),
+        number: Some(number.parse().expect("a number")),
+        personas: personas.collect(),
     };
     let is_there = Cell::new(false);
     let started = async {
@@ -283,6 +288,18 @@ async fn appendix(webhooks: bool) {
     let figures = Figures::of(&over);
     assert_eq!((figures.conflicts, figures.resolved), (1, 1));
     is_tidy(&world, &over).await;
+    let labels = world.pull(102).labels;
+    assert_eq!(
+        labels,
+        ["jules-sprint-50"],
+        "the label of the conflict goes"
+    );
+    let label = "/issues/102/labels/conflict";
+    assert_eq!(world.requests(Service::GitHub, "DELETE", label).len(), 1);
+    let branch = world.pull(102).head_ref;
+    let is_gone =
+        async |world: &World| world.sandbox.github().branch_exists(REPO, &branch) == Some(false);
+    Box::pin(world.until(hour(1), "its branch is deleted", is_gone)).await;
     world.finish().await;
 }
 

@@ -144,7 +144,9 @@ pub(super) fn conflict_text(
 
 /// What a member can do about its conflict.
 const WAYS_OUT: &str = "\nTake over what is woven in these places, make your change on top of it, and push to the same branch \
-     of the same pull request. Or take your change back: add `.jules/mail/outbox/NAME.json` with \
+     of the same pull request. Or ask to go first: add `.jules/mail/outbox/NAME.json` with \
+     {\"to\": \"weaver\", \"subject\": \"First\", \"body\": \"why\", \"order\": \"first\"} to it, which holds if nobody who is in \
+     falls out by it. Or take your change back: add `.jules/mail/outbox/NAME.json` with \
      {\"to\": \"weaver\", \"subject\": \"Withdraw\", \"body\": \"why\", \"withdraw\": true} to it.";
 
 pub(super) fn against(sprint: &Sprint, against: &Against) -> String {
@@ -275,6 +277,31 @@ pub fn left_out(sprint: &Sprint) -> Option<(String, String)> {
         sprint.number,
         sprint.repo,
         missing.join("\n")
+    );
+    Some((subject, body))
+}
+
+/// The mail to people about messages that personas have not read for two sprints; none without any.
+pub fn unread_mail(
+    sprint: &Sprint,
+    unread: &[(PersonaName, MessageId)],
+) -> Option<(String, String)> {
+    if unread.is_empty() {
+        return None;
+    }
+    let named = unread.iter().take(NAMED_MAX);
+    let named: Vec<String> = named.map(|(who, id)| format!("- {who}: {id}")).collect();
+    let more = match unread.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!("\n- and {more} more"),
+    };
+    let plural = if unread.len() == 1 { "" } else { "s" };
+    let subject = format!("{} message{plural} unread for two sprints", unread.len());
+    let body = format!(
+        "These messages in {} were not shown whole to those whom they are for, in sprint {} and the one before:\n\n{}{more}",
+        sprint.repo,
+        sprint.number,
+        named.join("\n")
     );
     Some((subject, body))
 }

@@ -32,6 +32,7 @@ fn after(sprint: &Sprint, happening: &Happening, now: Timestamp) -> (Sprint, Don
         | Happening::Shown(..)
         | Happening::Read(_)
         | Happening::Collected(..)
+        | Happening::WantsFirst(_)
         | Happening::Withdrawn(_) => {
             let input = input(sprint, happening);
             let next = apply(sprint, &input, now);
@@ -78,6 +79,7 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
                     | Input::WeaveFailed { .. }
                     | Input::Told { .. }
                     | Input::Shown { .. }
+                    | Input::WantsFirst { .. }
                     | Input::Withdrawn { .. } => (false, false),
                 },
                 Done::Ordered => (false, false),

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::member::{MemberState, Refusal, SHOWN_MAX, SprintMember};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
-use super::seen::{late, see};
+use super::seen::{late, see, withdraw};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights};
 use super::{
     ATTEMPTS_MAX, QUEUED_TIMEOUT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX,
@@ -59,6 +59,11 @@ pub enum Input {
         /// The head.
         head: CommitSha,
     },
+    /// A member asks to be woven before those that are in.
+    WantsFirst {
+        /// Which.
+        persona: PersonaName,
+    },
     /// A member takes its change back.
     Withdrawn {
         /// Which.
@@ -81,6 +86,7 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
             shown: ids,
         } => on(&mut next, persona, |it| shown(it, ids)),
         Input::Told { persona, shown } => on(&mut next, persona, |it| told(it, shown, now)),
+        Input::WantsFirst { persona } => on(&mut next, persona, |it| it.first = true),
         Input::Withdrawn { persona } => {
             on(&mut next, persona, withdraw);
             go_on(&mut next, None, now);
@@ -151,23 +157,6 @@ fn told(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
         member.attempts = member.attempts.saturating_add(1);
         member.since = now;
         shown(member, ids);
-    }
-}
-
-/// What it took back may be in already: it keeps its place until a weave without it.
-fn withdraw(member: &mut SprintMember) {
-    match member.state {
-        MemberState::Skipped { .. } | MemberState::Withdrawn | MemberState::Failed { .. } => {}
-        MemberState::Waiting
-        | MemberState::Working
-        | MemberState::PullOpen
-        | MemberState::Applied { .. }
-        | MemberState::Conflicted
-        | MemberState::Rerunning
-        | MemberState::Unresolved
-        | MemberState::Delegated
-        | MemberState::TimedOut
-        | MemberState::NoChange => member.state = MemberState::Withdrawn,
     }
 }
 
@@ -268,6 +257,7 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     }
     for member in &mut sprint.members {
         member.place = None;
+        member.first = false;
         // It is in only if the report says so again.
         if matches!(member.state, MemberState::Applied { .. }) {
             member.state = MemberState::PullOpen;

@@ -33,6 +33,9 @@ pub struct SprintMember {
     /// Its place among those that are in, while it is: one that took its change back keeps it until a weave without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<u32>,
+    /// Whether it asked to be woven before those that are in, which the next weave tries.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first: bool,
     /// Its last conflict, also when it is in by an answer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
@@ -144,6 +147,7 @@ impl SprintMember {
             shown: Vec::new(),
             offer: None,
             place: None,
+            first: false,
             refusal: None,
             collected: None,
             attempts: 1,

@@ -128,3 +128,20 @@ pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
         | MemberState::Failed { .. } => {}
     }
 }
+
+/// What it took back may be in already: it keeps its place until a weave without it.
+pub(super) fn withdraw(member: &mut SprintMember) {
+    match member.state {
+        MemberState::Skipped { .. } | MemberState::Withdrawn | MemberState::Failed { .. } => {}
+        MemberState::Waiting
+        | MemberState::Working
+        | MemberState::PullOpen
+        | MemberState::Applied { .. }
+        | MemberState::Conflicted
+        | MemberState::Rerunning
+        | MemberState::Unresolved
+        | MemberState::Delegated
+        | MemberState::TimedOut
+        | MemberState::NoChange => member.state = MemberState::Withdrawn,
+    }
+}

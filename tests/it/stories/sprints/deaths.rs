@@ -1,6 +1,5 @@
 //! A sprint whose process dies again and again: it ends the same, and nothing of it happens twice.
 
-use sandbox::Service;
 use sandbox::github::PullState;
 use tests::world::Moment;
 

@@ -133,3 +133,75 @@ async fn who_takes_the_change_back_is_left_out() {
     assert_eq!(texts["src/cart.rs"], cart(&[(10, "price")]));
     world.finish().await;
 }
+
+#[tokio::test]
+async fn who_asks_to_go_first_pushes_nobody_out() {
+    let first = r#"{"to": "weaver", "subject": "First", "body": "Mine", "order": "first"}"#;
+    let stories = vec![
+        member(
+            "curator",
+            1,
+            &[("src/cart.rs", cart(&[(10, "price")]))],
+            &[],
+        ),
+        member(
+            "refactor",
+            2,
+            &[("src/cart.rs", cart(&[(10, "sum")]))],
+            &[outbox("first", first)],
+        ),
+        member("visionary", 3, &[("VISION.md", "Far.\n".to_owned())], &[]),
+    ];
+    let world = world_of(true, stories).await;
+    begin(&world).await;
+    let is_refused_again = async |world: &World| {
+        sprint(world).await.weaves == 2 && sprint(world).await.state.word() == "fixing"
+    };
+    Box::pin(world.until(hour(1), "the second weave", is_refused_again)).await;
+    let now = sprint(&world).await;
+    let refactor = now.members[1].refusal.as_ref().expect("a conflict");
+    assert_eq!(refactor.weave, 2, "it took part");
+    assert_eq!(now.members[0].state.word(), "applied");
+    assert_eq!(now.members[0].conflicts, 0);
+    assert!(!now.members[1].first, "it is tried once");
+    let weaver: Vec<String> = inbox(&world, "weaver").await;
+    assert_eq!(weaver, ["new from refactor: First"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn mail_that_was_not_read_for_two_sprints_is_told_to_people() {
+    let change = |sprint: i64| {
+        let matches = format!("You are the persona `curator` in sprint {sprint}");
+        let file = format!("docs/{sprint}.md");
+        Story {
+            matches,
+            ..member("", 1, &[(file.leak(), "One more.\n".to_owned())], &[])
+        }
+    };
+    let world = world_of(true, vec![change(50), change(51)]).await;
+    let long = "x".repeat(8_000);
+    let outgoing = Outgoing {
+        from: "human".parse().expect("a persona"),
+        to: Recipient::Persona("curator".parse().expect("a persona")),
+        subject: "A long one".parse().expect("a subject"),
+        body: long.parse().expect("a body"),
+        attachments: Vec::new(),
+    };
+    let repo = REPO.parse().expect("a repository");
+    let sent = world.backend.send_mail(&repo, &outgoing, ("ann", None));
+    sent.await.expect("a message");
+    for number in ["50", "51"] {
+        assert_eq!(inbox(&world, "human").await, [""; 0], "before {number}");
+        begin_with(&world, number, &["curator"]).await;
+        let over = until_over(&world).await;
+        assert_eq!(over.state.word(), "done", "{}", world.story().await);
+    }
+    let is_told = async |world: &World| !inbox(world, "human").await.is_empty();
+    Box::pin(world.until(hour(1), "a person is told", is_told)).await;
+    assert_eq!(
+        inbox(&world, "human").await,
+        ["new from weaver: 1 message unread for two sprints"]
+    );
+    world.finish().await;
+}

@@ -29,6 +29,7 @@ pub(super) enum Happening {
     Shown(u8, u8),
     Read(u8),
     Collected(u8, CommitSha),
+    WantsFirst(u8),
     Withdrawn(u8),
     IntegrateNow,
     Abort,
@@ -147,6 +148,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         3 => (who(), 0u8..40).prop_map(|(who, count)| Happening::Shown(who, count)),
         3 => who().prop_map(Happening::Read),
         3 => (who(), head()).prop_map(|(who, head)| Happening::Collected(who, head)),
+        3 => who().prop_map(Happening::WantsFirst),
         3 => who().prop_map(Happening::Withdrawn),
         2 => Just(Happening::IntegrateNow),
         1 => Just(Happening::Abort),
@@ -306,6 +308,9 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
         Happening::Collected(who, head) => Input::Collected {
             persona: persona(who),
             head: head.clone(),
+        },
+        Happening::WantsFirst(who) => Input::WantsFirst {
+            persona: persona(who),
         },
         Happening::Withdrawn(who) => Input::Withdrawn {
             persona: persona(who),

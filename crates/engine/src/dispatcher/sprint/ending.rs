@@ -7,7 +7,7 @@ use domain::failure::FailureClass;
 use domain::ids::{EventId, JobId, PersonaName, PullRef};
 use domain::job::{self, Job, Phase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
-use domain::outgoing_text::{left_out, sprint_end};
+use domain::outgoing_text::{left_out, sprint_end, unread_mail};
 use domain::policy::Timing;
 use domain::sprint::{MemberState, Sprint, SprintMember, SprintState};
 use domain::step::Step;
@@ -19,6 +19,9 @@ use crate::dispatcher::Dispatcher;
 use crate::ports::{Reading, Share};
 use crate::save::EventRoute;
 use crate::store::Versioned;
+
+/// How many sprints are read to find the one before.
+const NEWEST: usize = 2;
 
 impl Dispatcher {
     /// Carries out what the end of a sprint asks for; done twice it does nothing more.
@@ -34,6 +37,7 @@ impl Dispatcher {
         self.settle_with_pull(&sprint.integration).await?;
         self.end_job(&sprint.integration, job::leave).await?;
         self.tell_of_end(sprint).await?;
+        self.tell_unread(sprint).await?;
         let mut unit = self.backend.unit();
         let id = (sprint.repo.clone(), sprint.number);
         unit.save_at(&id, sprint, (Some(found.version), None));
@@ -144,15 +148,20 @@ impl Dispatcher {
                 pull,
                 label: sprint.number.label(),
             });
-            let effect = |job: &Job, _now| {
-                let mut step = Step::unchanged(job.clone());
-                step.due = job::looked_at(job, &Timing::default());
-                step.effects.push(unlabel.clone());
-                step
-            };
-            self.end_job(job, effect).await?;
+            self.ask_of_job(job, &unlabel).await?;
         }
         self.cancel_member(&named(sprint), job).await
+    }
+
+    /// Has something done for a job, if it is there, once.
+    pub(super) async fn ask_of_job(&self, id: &JobId, action: &Action) -> Result<(), Error> {
+        let asked = |job: &Job, _now| {
+            let mut step = Step::unchanged(job.clone());
+            step.due = job::looked_at(job, &Timing::default());
+            step.effects.push(action.clone());
+            step
+        };
+        self.end_job(id, asked).await
     }
 
     /// Ends a job, if it is there.
@@ -229,6 +238,34 @@ impl Dispatcher {
         self.send_once(sprint, &outgoing, "left-out")
             .await
             .map(drop)
+    }
+
+    /// Mail that its members have not read for two sprints is told to people.
+    async fn tell_unread(&self, sprint: &Sprint) -> Result<(), Error> {
+        let newest = self.backend.sprints(&sprint.repo, NEWEST).await?;
+        let Some(before) = newest.iter().find(|it| it.number < sprint.number) else {
+            return Ok(());
+        };
+        let mut unread = Vec::new();
+        for member in &sprint.members {
+            let messages = self.unread_of(&sprint.repo, &member.persona).await?;
+            let old = messages.iter().filter(|it| it.ts < before.created_at);
+            unread.extend(old.map(|it| (member.persona.clone(), it.message_id)));
+        }
+        let Some((subject, body)) = unread_mail(sprint, &unread) else {
+            return Ok(());
+        };
+        if let (Ok(to), Ok(subject), Ok(body)) = (HUMAN.parse(), subject.parse(), body.parse()) {
+            let outgoing = Outgoing {
+                from: PersonaName::weaver(),
+                to: Recipient::Persona(to),
+                subject,
+                body,
+                attachments: Vec::new(),
+            };
+            self.send_once(sprint, &outgoing, "unread").await?;
+        }
+        Ok(())
     }
 }
 

@@ -144,7 +144,7 @@ impl Dispatcher {
     }
 
     /// A persona's unread messages, the oldest first.
-    async fn unread_of(
+    pub(super) async fn unread_of(
         &self,
         repo: &RepoName,
         persona: &PersonaName,

@@ -32,6 +32,16 @@ struct Written {
     /// Whether the change is taken back.
     #[serde(default)]
     withdraw: bool,
+    /// Where the change wants to be woven.
+    order: Option<WantedPlace>,
+}
+
+/// Where a change wants to be woven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WantedPlace {
+    /// Before those that are in, if none of them falls out by it.
+    First,
 }
 
 /// A file that can be sent, or why it cannot.
@@ -80,7 +90,12 @@ impl Dispatcher {
         };
         for file in files {
             let withdraws = file.written.as_ref().is_ok_and(|written| written.withdraw);
+            let wants = file.written.as_ref().ok().and_then(|written| written.order);
             self.send_file(sprint, member, file).await?;
+            if wants == Some(WantedPlace::First) {
+                let persona = persona.clone();
+                inputs.push(Input::WantsFirst { persona });
+            }
             if withdraws {
                 let persona = persona.clone();
                 inputs.push(Input::Withdrawn { persona });

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use domain::effect::{Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, RepoAction};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{CommitSha, JobId, RepoName, SprintNumber};
+use domain::ids::{CommitSha, JobId, PullRef, RepoName, SprintNumber};
 use domain::job;
 use domain::outgoing_text::{integration, integration_subject};
 use domain::policy::Source;
-use domain::sprint::{self, Input, Report, Sprint, SprintMember, SprintState, Verdict, Woven};
+use domain::sprint::{
+    self, Input, MemberState, Report, Sprint, SprintMember, SprintState, Verdict, Woven,
+};
 use weave::weave::Order;
 
+use super::conflicts::CONFLICT_LABEL;
 use super::launching::part_of;
 use super::texts::{clash_of, reported};
 use super::{again, named};
@@ -156,9 +159,8 @@ impl Dispatcher {
     ) -> Result<(Weave, Vec<u64>), Error> {
         let mut moved: Vec<u64> = Vec::new();
         for _ in 0..READ_AGAIN_MAX {
-            let ask = asked(sprint, &moved);
             let now = self.backend.now();
-            let weave = weaver.weave(&ask, now).await.map_err(told)?;
+            let weave = self.woven_in_order(weaver, sprint, &moved).await?;
             let mut others: Vec<u64> = weave
                 .taken
                 .iter()
@@ -179,6 +181,29 @@ impl Dispatcher {
         Err(Failure::new(FailureClass::Unavailable, why)
             .never_sent()
             .into())
+    }
+
+    /// A member that asked to go first does so if nobody who is in falls out by it.
+    async fn woven_in_order(
+        &self,
+        weaver: &Weaver<'_>,
+        sprint: &Sprint,
+        moved: &[u64],
+    ) -> Result<Weave, Error> {
+        let now = self.backend.now();
+        if sprint
+            .offered()
+            .iter()
+            .any(|it| it.first && it.place.is_none())
+        {
+            let ask = asked(sprint, moved, true);
+            let weave = weaver.weave(&ask, now).await.map_err(told)?;
+            if !falls_out(sprint, &weave) {
+                return Ok(weave);
+            }
+        }
+        let ask = asked(sprint, moved, false);
+        weaver.weave(&ask, now).await.map_err(told)
     }
 
     fn push_of(&self, sprint: &Sprint, report: &Report) -> Push {
@@ -218,8 +243,10 @@ impl Dispatcher {
         let input = match outcome {
             EffectOutcome::Woven(report) => {
                 self.keep_report(unit, &found.value, report);
-                self.keep_commit(unit, job, report).await?;
-                Input::Woven(report.clone())
+                let input = Input::Woven(report.clone());
+                let after = sprint::apply(&found.value, &input, now);
+                self.keep_commit(unit, job, (&after, report)).await?;
+                input
             }
             EffectOutcome::Failed(failure)
                 if matches!(effect.state, EffectState::Failed { .. }) =>
@@ -251,30 +278,59 @@ impl Dispatcher {
         unit.put_if(key, report, Expect::Any, place);
     }
 
-    /// The job of the one pull request keeps which commit is ours.
+    /// The job of the one pull request keeps which commit is ours, and takes the label off those whose conflicts are resolved.
     async fn keep_commit(
         &self,
         unit: &mut UnitOfWork,
         job: &JobId,
-        report: &Report,
+        (after, report): (&Sprint, &Report),
     ) -> Result<(), Error> {
         let Some(woven) = &report.woven else {
             return Ok(());
         };
         if let Some(found) = self.backend.store.job(job).await? {
-            let step = job::weave_pushed(&found.value, (&woven.pull, &woven.commit));
+            let mut step = job::weave_pushed(&found.value, (&woven.pull, &woven.commit));
+            step.effects.extend(resolved(after));
             self.backend.save_job(unit, Some(&found), &step).await?;
         }
         Ok(())
     }
 }
 
-/// What is woven: all that is offered, but those that moved.
-fn asked(sprint: &Sprint, moved: &[u64]) -> Ask {
+/// The label of a conflict is taken off those that are in by now.
+fn resolved(sprint: &Sprint) -> Vec<Action> {
+    let is_in = |it: &&SprintMember| matches!(it.state, MemberState::Applied { .. });
+    let conflicted = sprint.members.iter().filter(|it| it.conflicts > 0);
+    let numbers = conflicted.filter(is_in).filter_map(SprintMember::number);
+    let unlabel = numbers.map(|number| {
+        Action::Repo(RepoAction::Unlabel {
+            pull: PullRef {
+                repo: sprint.repo.clone(),
+                number,
+            },
+            label: CONFLICT_LABEL.to_owned(),
+        })
+    });
+    unlabel.collect()
+}
+
+/// Those that were in and are not in this weave.
+fn falls_out(sprint: &Sprint, weave: &Weave) -> bool {
+    let was_in = sprint.offered().into_iter().filter(|it| it.place.is_some());
+    let mut numbers = was_in.filter_map(SprintMember::number);
+    let verdicts = reported(weave);
+    numbers.any(|number| {
+        let verdict = verdicts.iter().find(|(it, _)| *it == number);
+        !matches!(verdict, Some((_, Verdict::In { .. })))
+    })
+}
+
+/// What is woven: all that is offered, but those that moved. Who asked to go first may be put before those that were in.
+fn asked(sprint: &Sprint, moved: &[u64], with_first: bool) -> Ask {
     let offered = sprint.offered();
     let known = offered.iter().filter_map(|member| {
         let known = Known {
-            was_in: member.place.and_then(|place| usize::try_from(place).ok()),
+            was_in: place_of(member, with_first),
             begins_on: begins_on(sprint, member),
             refused: member
                 .refusal
@@ -292,6 +348,16 @@ fn asked(sprint: &Sprint, moved: &[u64]) -> Ask {
         numbers: numbers.filter(|it| !moved.contains(it)).collect(),
         order: Order::Planned,
         known: known.collect::<BTreeMap<_, _>>(),
+    }
+}
+
+/// The place of a member among those that go first.
+fn place_of(member: &SprintMember, with_first: bool) -> Option<usize> {
+    let place = member.place.and_then(|place| usize::try_from(place).ok());
+    match (with_first, place) {
+        (false, place) => place,
+        (true, Some(place)) => Some(place + 1),
+        (true, None) => member.first.then_some(0),
     }
 }
 

@@ -168,6 +168,7 @@ async fn a_head_that_moved_is_seen_before_anything_is_pushed() {
     let weaver = Weaver {
         pulls: reader,
         git: reader,
+        with_drafts: false,
     };
     let ask = Ask {
         repo: repo.clone(),

@@ -58,6 +58,15 @@ fn ours(target: &Tree, patch: &[u8], contents: &Contents) -> Result<Tree, Option
     Ok(tree)
 }
 
+fn is_join(refused: Option<&Refused>) -> bool {
+    refused.is_some_and(|it| it.refusal == Refusal::Hunk(Misplaced::Joins))
+}
+
+/// Whether git would join two lines, where a last line without its end is the last no more.
+pub(crate) fn joins(target: &Tree, patch: &[u8], contents: &Contents) -> bool {
+    matches!(ours(target, patch, contents), Err(refused) if is_join(refused.as_ref()))
+}
+
 /// Compares what we make of a patch with what git makes of it.
 pub(crate) fn compare(
     tally: &mut Tally,
@@ -66,7 +75,6 @@ pub(crate) fn compare(
     contents: &Contents,
     git: Said,
 ) {
-    let joins = Some(Refusal::Hunk(Misplaced::Joins));
     let said = match (ours(target, patch, contents), git) {
         (Ok(ours), Ok(git)) if ours == git => {
             let text = String::from_utf8_lossy(patch);
@@ -75,7 +83,7 @@ pub(crate) fn compare(
             "applied"
         }
         (Err(_), Err(_)) => "refused",
-        (Err(refused), Ok(_)) if refused.as_ref().map(|it| it.refusal) == joins => {
+        (Err(refused), Ok(_)) if is_join(refused.as_ref()) => {
             "git joined two lines, and we refused"
         }
         (ours, git) => {
@@ -161,7 +169,7 @@ const PATHS: [&str; 6] = [
     "./z",
 ];
 
-/// A patch that was edited badly: lines lost, twice, in another order, or with another byte, or another path.
+/// A patch that was edited badly: lines lost, twice, in another order, or with another byte, another path or no hunks.
 fn spoilt(dice: &mut Dice, patch: &[u8]) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> = patch
         .split_inclusive(|it| *it == b'\n')
@@ -169,19 +177,33 @@ fn spoilt(dice: &mut Dice, patch: &[u8]) -> Vec<u8> {
         .collect();
     let at = dice.below(lines.len());
     let other = dice.below(lines.len());
-    match dice.below(7) {
+    match dice.below(8) {
         0 => drop(lines.remove(at)),
         1 => lines.insert(at, lines[other].clone()),
         2 => lines.swap(at, other),
         3 => lines[at].insert(0, *dice.pick(b" +-\\\n@")),
         4 => drop(lines.drain(at.min(other)..at.max(other))),
         5 => return renamed(dice, patch),
+        6 => return without_hunks(&lines),
         _ => {
             let column = dice.below(lines[at].len());
             lines[at][column] = *dice.pick(b"0123456789 +-/ab,@");
         }
     }
     lines.concat()
+}
+
+/// A patch of headers alone, which deletes files and leaves all that is in them.
+fn without_hunks(lines: &[Vec<u8>]) -> Vec<u8> {
+    let mut is_body = false;
+    let mut kept = Vec::new();
+    for line in lines {
+        is_body = !line.starts_with(b"diff --git ") && (is_body || line.starts_with(b"--- "));
+        if !is_body {
+            kept.extend(line);
+        }
+    }
+    kept
 }
 
 /// A patch about a path that is in no tree, in the place of one of the usual ones.

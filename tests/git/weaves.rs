@@ -7,6 +7,7 @@ use weave::tree::Tree;
 use weave::verdict::{ClashKind, Conflict, Verdict, Way};
 use weave::weave::{Order, Start, needs, weave};
 
+use crate::applies::joins;
 use crate::cases;
 use crate::dice::Dice;
 use crate::git::{Git, Pair, Said};
@@ -44,6 +45,7 @@ struct Judge {
     merged: Said,
     /// Whether both members changed a path to the same.
     both: bool,
+    joins: bool,
 }
 
 impl Judge {
@@ -57,6 +59,14 @@ impl Judge {
             (Verdict::In { way, .. }, Err(_), Ok(tree)) if !is_plain(*way) => {
                 assert_eq!(woven, &tree);
                 way.to_string()
+            }
+            // Git's apply joins two lines, which we never do.
+            (Verdict::In { way, .. }, Ok(_), Ok(tree)) if !is_plain(*way) && self.joins => {
+                assert_eq!(woven, &tree);
+                format!("{way}, where git joins two lines")
+            }
+            (Verdict::Out(_), Ok(_), Err(_)) if self.joins => {
+                "out, where git joins two lines".to_owned()
             }
             // Git has nothing left to do where both deleted a file or moved a submodule, and refuses.
             (Verdict::In { way, .. }, Err(_), Err(_)) if !is_plain(*way) && self.both => {
@@ -135,6 +145,7 @@ fn two_members_are_woven_as_git_applies_and_merges_them() {
             applied: git.apply(one, &second),
             merged: git.merge(one, &second),
             both: both_changed(base, one, two),
+            joins: joins(one, &second, &dice.contents),
         };
         let told = judge.compare(&woven.outcomes[1].verdict, &woven.tree);
         *tally.entry(told).or_default() += 1;

@@ -8,11 +8,13 @@ mod files;
 mod functions;
 mod github_requests;
 mod machine;
+mod mail;
 mod options;
 mod output;
 mod polls;
 mod report;
 mod spread;
+mod weaving;
 mod webhook;
 
 use std::process::ExitCode;

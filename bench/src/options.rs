@@ -23,6 +23,10 @@ pub(crate) enum Section {
     Cost,
     /// The files of a pipeline.
     Files,
+    /// Mail between personas.
+    Mail,
+    /// Weaving pull requests.
+    Weave,
 }
 
 /// Measures Gaffer and prints the figures beside their targets.

@@ -10,7 +10,9 @@ use serde::Serialize;
 use crate::figure::Figure;
 use crate::machine::{Machine, said};
 use crate::options::{Options, Section};
-use crate::{cost, detect, files, functions, github_requests, output, polls, webhook};
+use crate::{
+    cost, detect, files, functions, github_requests, mail, output, polls, weaving, webhook,
+};
 
 /// Everything that was found.
 #[derive(Serialize)]
@@ -33,6 +35,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Section::Functions,
         Section::Cost,
         Section::Files,
+        Section::Mail,
+        Section::Weave,
     ] {
         if options.wants(section) {
             output::aside(&format!("measuring: {section:?}"));
@@ -65,6 +69,8 @@ fn measure(section: Section, options: &Options) -> Result<Vec<Figure>> {
         Section::Functions => functions::measure(options),
         Section::Cost => cost::measure(),
         Section::Files => files::measure(),
+        Section::Mail => mail::measure(),
+        Section::Weave => weaving::measure(),
     }
 }
 

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use weave::tree::{BlobId, Contents, Entry, Mode, Tree};
 
 /// Names that git quotes, or that lie in each other's way.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 16] = [
     "a.txt",
     "dir/b.txt",
     "dir/c d.txt",
@@ -16,6 +16,12 @@ const NAMES: [&str; 10] = [
     "dir",
     "a.txt/x",
     "z",
+    "back\\slash",
+    "new\nline",
+    "-n",
+    " a b/ c ",
+    "b/a/a.txt b",
+    "日本/\u{1}",
 ];
 
 /// A source of cases.
@@ -57,7 +63,23 @@ impl Dice {
     pub(crate) fn text(&mut self) -> Vec<u8> {
         let words = *self.pick(&[2, 5, 1000]);
         let length = self.below(40);
-        let mut text: Vec<u8> = (0..length).flat_map(|_| self.line(words)).collect();
+        // A few lines again and again: a hunk fits as near before its place as behind it.
+        let period = if self.chance(30) {
+            2 + self.below(3)
+        } else {
+            length
+        };
+        let block: Vec<Vec<u8>> = (0..period).map(|_| self.line(words)).collect();
+        let lines: Vec<Vec<u8>> = block.into_iter().cycle().take(length).collect();
+        let mut text = if self.chance(10) {
+            lines
+                .concat()
+                .split(|byte| *byte == b'\n')
+                .collect::<Vec<_>>()
+                .join(&b"\r\n"[..])
+        } else {
+            lines.concat()
+        };
         if self.chance(20) && text.ends_with(b"\n") {
             text.pop();
         }
@@ -173,11 +195,11 @@ impl Dice {
                 let moved = self.edit(old);
                 self.put(tree, moved);
             }
-            3 => {
+            3 | 4 => {
                 let copied = self.edit(old);
                 self.put(tree, copied);
             }
-            4 if old.mode.is_file() => {
+            5 if old.mode.is_file() => {
                 let mode = if old.mode == Mode::File {
                     Mode::Executable
                 } else {
@@ -185,7 +207,7 @@ impl Dice {
                 };
                 tree.set(&path, Some(Entry { mode, ..old }));
             }
-            5 => tree.set(&path, Some(entry)),
+            6 => tree.set(&path, Some(entry)),
             _ => {
                 let edited = self.edit(old);
                 tree.set(&path, Some(edited));

@@ -11,5 +11,17 @@
 mod applies;
 mod dice;
 mod git;
+mod history;
+mod index;
 mod merges;
 mod weaves;
+
+/// How many cases of a kind there are: some seconds of git, or all of them with `GAFFER_CASES=all`.
+fn cases(some: usize, all: usize) -> usize {
+    let wanted = std::env::var_os("GAFFER_CASES");
+    if wanted.is_some_and(|it| it == "all") {
+        all
+    } else {
+        some
+    }
+}

@@ -2,11 +2,12 @@
 
 use weave::three_way::{Merged, merge};
 
+use crate::cases;
 use crate::dice::Dice;
 use crate::git::Git;
 
-/// How many cases there are: some seconds of git.
-const CASES: usize = 300;
+/// How many texts are merged, of some and of all cases.
+const CASES: (usize, usize) = (300, 2_000);
 
 /// What `git merge-file` writes, and how many conflicts it counts.
 fn by_git(git: &Git, texts: [&[u8]; 3], options: &[&str]) -> (Vec<u8>, i32) {
@@ -24,8 +25,9 @@ fn by_git(git: &Git, texts: [&[u8]; 3], options: &[&str]) -> (Vec<u8>, i32) {
 fn texts_merge_as_git_merges_them() {
     let git = Git::new();
     let mut dice = Dice::new(2_800);
+    let cases = cases(CASES.0, CASES.1);
     let (mut clean, mut clashing) = (0, 0);
-    for _ in 0..CASES {
+    for _ in 0..cases {
         let base = dice.text();
         let (ours, theirs) = (dice.edited(&base), dice.edited(&base));
         let texts = [&base[..], &ours, &theirs];
@@ -51,7 +53,7 @@ fn texts_merge_as_git_merges_them() {
     }
     println!("{clean} clean, {clashing} with conflicts");
     assert!(
-        clean > CASES / 5 && clashing > CASES / 5,
+        clean > cases / 5 && clashing > cases / 5,
         "{clean} clean, {clashing} with conflicts"
     );
 }

@@ -46,7 +46,7 @@ pub(crate) struct BenchOptions {
     /// Keep the report as docs/bench.md too.
     #[arg(long, conflicts_with_all = ["only", "jobs"])]
     keep: bool,
-    /// Measure this section only; may be given more than once: webhook, polls, detection, requests, functions, cost, files.
+    /// Measure this section only; may be given more than once: webhook, polls, detection, requests, functions, cost, files, mail, weave.
     #[arg(long, value_name = "SECTION")]
     only: Vec<String>,
     /// Jobs of each simulation.

@@ -4,10 +4,13 @@
 //! as it was before the input. Where git would lose an earlier diff by that, a rename is refused.
 //! A file that one diff changes and a later one deletes is gone here, where git leaves it.
 
+mod links;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use links::{Links, leaving};
 
 use crate::binary;
 use crate::patch::{Action, Block, Body, FileDiff, Patch};
@@ -98,14 +101,12 @@ pub(crate) fn apply_files<'a>(
     tree: &Tree,
     read: &Read<'a>,
 ) -> Result<Applied, Refused> {
-    let leaving = files.iter().filter_map(|file| match &file.action {
-        Action::Delete(path) | Action::Rename { from: path, .. } => Some(path.as_str()),
-        Action::Create(_) | Action::Modify(_) | Action::Copy { .. } => None,
-    });
+    let leaving = files.iter().filter_map(|file| leaving(&file.action));
     let mut work = Work {
         tree,
         read,
         leaving: leaving.collect(),
+        links: Links::of(files),
         states: BTreeMap::new(),
         made: Contents::new(),
     };
@@ -139,6 +140,7 @@ struct Work<'t, 'a> {
     read: &'t Read<'a>,
     /// Paths that some diff of the input deletes or renames: others may be made there.
     leaving: BTreeSet<&'t str>,
+    links: Links<'t>,
     states: BTreeMap<String, State>,
     made: Contents,
 }
@@ -176,7 +178,7 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Nothing is where a file is to be made, unless the input takes it away.
+    /// Nothing is where a file is to be made, unless the input takes it away, and no link leads there.
     fn check_target(&self, action: &Action) -> Result<(), Refusal> {
         let (Action::Create(path)
         | Action::Rename { to: path, .. }
@@ -191,6 +193,8 @@ impl Work<'_, '_> {
         };
         if is_there {
             Err(Refusal::Exists)
+        } else if self.links.lie_before(path, self.tree) {
+            Err(Refusal::InTheWay)
         } else {
             Ok(())
         }
@@ -209,7 +213,10 @@ impl Work<'_, '_> {
                 let content = before.map(|entry| self.content(entry)).transpose()?;
                 place(&content.unwrap_or_default(), hunks)?
             }
-            (Body::Binary { backward, .. }, _) if !binary::is_whole(backward) => {
+            // Also of a binary that goes, whose blocks nobody needs.
+            (Body::Binary { forward, backward }, _)
+                if ![forward, backward].into_iter().all(binary::is_whole) =>
+            {
                 return Err(Refusal::BrokenBinary);
             }
             (Body::Binary { forward, .. }, before) => self.binary(file, before, forward)?,

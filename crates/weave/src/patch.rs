@@ -199,7 +199,25 @@ fn read(section: Section<'_>) -> Result<Vec<FileDiff>, Fault> {
     if hunks != section.hunks {
         return Err(Fault::Malformed("a hunk belongs to no file".to_owned()));
     }
+    if header.creates || header.deletes {
+        files
+            .iter()
+            .try_for_each(|file| check_head(section.text, file))?;
+    }
     Ok(files)
+}
+
+/// What comes or goes has the name of the first line, whatever `---` and `+++` say.
+fn check_head(text: &[u8], file: &FileDiff) -> Result<(), Fault> {
+    let head: Vec<&[u8]> = section::head(text).collect();
+    let head = head.concat();
+    let parsed = PatchSet::parse_bytes(&head, ParseOptions::gitdiff()).next();
+    let named = parsed.and_then(|it| action(it.ok()?.operation()).ok());
+    if named.as_ref() == Some(&file.action) {
+        Ok(())
+    } else {
+        Err(Fault::Contradiction(main_path(&file.action)))
+    }
 }
 
 impl Body {
@@ -226,7 +244,11 @@ fn file_diff(file: FilePatch<'_, [u8]>, header: &Header, is_git: bool) -> Result
         PatchKind::Binary(BinaryPatch::Marker) => Body::Untold,
     };
     let index = header.index.clone();
-    let old_mode = old_mode.or(index.as_ref().and_then(|index| index.mode));
+    let indexed = index.as_ref().and_then(|index| index.mode);
+    if old_mode.zip(indexed).is_some_and(|(old, also)| old != also) {
+        return Err(Fault::Contradiction(main_path(&action)));
+    }
+    let old_mode = old_mode.or(indexed);
     let diff = FileDiff {
         action,
         old_mode,

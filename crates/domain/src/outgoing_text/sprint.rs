@@ -314,6 +314,8 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+    use crate::ids::BranchName;
+    use crate::sprint::{Clash, NewSprint, Woven, start};
 
     fn message(id: i64, body: &str) -> Message {
         Message {
@@ -345,6 +347,68 @@ mod tests {
         let many: Vec<_> = (1..=40).map(|id| message(id, "short")).collect();
         assert_eq!(shown_whole(&many).len(), SHOWN_MAX);
         assert_eq!(shown_whole(&[]), []);
+    }
+
+    /// A sprint whose second weave is pushed, and what a member conflicts with in it.
+    fn woven() -> (Sprint, Refusal) {
+        let sha = |letter: &str| letter.repeat(40).parse().unwrap();
+        let new = NewSprint {
+            repo: "acme/shop".parse().unwrap(),
+            number: "50".parse().unwrap(),
+            account: "default".parse().unwrap(),
+            target: BranchName::main(),
+            personas_at: sha("0"),
+            personas: vec!["curator".parse().unwrap(), "refactor".parse().unwrap()],
+            by: "person".to_owned(),
+        };
+        let mut sprint = start(new, Timestamp::UNIX_EPOCH).unwrap();
+        sprint.woven = Some(Woven {
+            weave: 1,
+            base: sha("1"),
+            commit: sha("2"),
+            pull: "acme/shop#104".parse().unwrap(),
+        });
+        let refusal = Refusal {
+            weave: 1,
+            head: sha("3"),
+            against: Against::Members(vec![101]),
+            clashes: vec![Clash {
+                path: "src/cart.rs".to_owned(),
+                words: "both changed the same lines, lines 10–14".to_owned(),
+                is_lines: true,
+                base: None,
+                ours: None,
+                theirs: None,
+            }],
+            others: 2,
+        };
+        (sprint, refusal)
+    }
+
+    #[test]
+    fn a_conflict_names_who_won_where_both_patches_and_the_ways_out() {
+        let (sprint, refusal) = woven();
+        let told = weave_conflict(&sprint, (102, &refusal), "-old\n+```\n");
+        assert_eq!(told.subject, "Conflict in PR #102");
+        let patch = "https://github.com/acme/shop/pull/102.patch".to_owned();
+        let (head, commit) = ("3".repeat(40), "2".repeat(40));
+        let sync = format!("https://github.com/acme/shop/compare/{head}...{commit}.patch");
+        for part in [
+            "conflict with PR #101, which came in first.",
+            "- `src/cart.rs`: both changed the same lines, lines 10–14",
+            "- and 2 more places",
+            &patch,
+            &sync,
+            WAYS_OUT,
+            "````text diff",
+        ] {
+            assert!(told.body.contains(part), "{part}: {}", told.body);
+        }
+        assert_eq!(told.attachments, [patch, sync]);
+        let said = weave_conflict_message(&sprint, &told);
+        assert!(
+            said.starts_with("Conflict in PR #102 of sprint 50.\n\n") && said.ends_with(&told.body)
+        );
     }
 
     #[test]

@@ -229,6 +229,35 @@ fn each_reason_to_refuse() {
 }
 
 #[test]
+fn a_link_that_moves_without_a_word_of_its_kind_is_still_in_the_way() {
+    let patch = rename("link", "x") + &create("link/n");
+    assert_eq!(files().apply(&patch), Err(Refusal::InTheWay));
+    let gone = delete("link", "dir")
+        .replace("100644", "120000")
+        .replace("-dir\n", "-dir\n\\ No newline at end of file\n");
+    let patch = gone + &create("link/n");
+    assert_eq!(
+        files().apply(&patch).unwrap(),
+        ["link gone", "link/n 100644 \"n\\n\""]
+    );
+}
+
+#[test]
+fn a_binary_that_goes_has_two_whole_blocks() {
+    let id = BlobId::of(b"b\n").unwrap();
+    let patch = |block: &str| {
+        let zero = BlobId::ZERO;
+        format!(
+            "diff --git a/b b/b\ndeleted file mode 100755\nindex {id}..{zero}\nGIT binary patch\n\
+             literal 0\n{block}\n\nliteral 0\nHcmV?d00001\n\n"
+        )
+    };
+    assert_eq!(files().apply(&patch("HcmV?d00001")).unwrap(), ["b gone"]);
+    let broken = files().apply(&patch("HcmV?d0000@"));
+    assert_eq!(broken, Err(Refusal::BrokenBinary));
+}
+
+#[test]
 fn another_bit_to_execute_is_no_reason_and_stays() {
     let patch = modify("b", "b", "x").replace("--- a", "index 1111111..2222222 100644\n--- a");
     assert_eq!(files().apply(&patch).unwrap(), ["b 100755 \"x\\n\""]);

@@ -199,13 +199,17 @@ fn malformed(line: &[u8]) -> Fault {
     Fault::Malformed(format!("a hunk is not as long as it says, at: {shown}"))
 }
 
+/// The lines of a diff before its names.
+pub(super) fn head(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines(text).take_while(|line| {
+        !line.starts_with(b"--- ") && !line.starts_with(HUNK) && !line.starts_with(b"GIT ")
+    })
+}
+
 /// What the lines before the names say; `diffy` leaves some of it out.
 fn header(text: &[u8]) -> Result<Header, Fault> {
     let mut header = Header::default();
-    let names = |line: &&[u8]| {
-        !line.starts_with(b"--- ") && !line.starts_with(HUNK) && !line.starts_with(b"GIT ")
-    };
-    for line in lines(text).take_while(names) {
+    for line in head(text) {
         if line.len() > HEADER_LINE_BYTES_MAX {
             return Err(Fault::Malformed(
                 "a line of its header is too long".to_owned(),

@@ -154,6 +154,9 @@ fn a_header_that_contradicts_the_names_is_refused() {
         "diff --git a/a b/b\nrename from a\nrename to b\n--- a/c\n+++ b/b\n@@ -1 +1 @@\n-a\n+b\n",
         "diff --git a/a b/a\n--- a/a\n+++ b/b\n@@ -1 +1 @@\n-a\n+b\n",
         "diff --git a/a b/a\n--- a/a\n@@ -1 +1 @@\n-a\n+b\n",
+        "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+b\n",
+        "diff --git a/a b/a\nold mode 100644\nindex 1111..2222 160000\nnew mode 100755\n",
+        "diff --git a/a b/a\ndeleted file mode 100644\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n",
     ] {
         assert!(matches!(fault(text), Fault::Contradiction(_)), "{text}");
     }

@@ -1,5 +1,8 @@
 //! Runs of a pipeline and requirements, decided step by step.
 
+mod announcing;
+mod ending;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
@@ -55,7 +58,10 @@ fn seen(sights: &[(u32, MemberState)]) -> Input {
     let sights = sights.iter().cloned();
     Input::Seen(
         sights
-            .map(|(number, state)| (job(number), Some(state)))
+            .map(|(number, state)| {
+                let is_red = false;
+                (job(number), Some(MemberSight { state, is_red }))
+            })
             .collect(),
     )
 }

@@ -105,7 +105,7 @@ words! {
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
-        TooOften, GitHub, PhaseFailed, Schedule, Other,
+        TooOften, GitHub, PhaseFailed, Schedule, Pipeline, Other,
     }
     Audience { Agent, Human, Nobody }
     Channel { Http, Inbox }

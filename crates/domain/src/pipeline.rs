@@ -9,6 +9,7 @@ mod ask;
 mod mock_tag;
 mod part;
 mod requirement;
+mod requirement_state;
 mod rules;
 mod sight;
 #[cfg(test)]
@@ -27,9 +28,8 @@ pub use apply::{Input, Plan, apply, cancel, due, ended, given_up, held, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use mock_tag::{InvalidTag, MockTag};
 pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
-pub use requirement::{
-    DeliveryOutcome, FoundRequirement, Requirement, RequirementRef, RequirementState,
-};
+pub use requirement::{FoundRequirement, Requirement, RequirementRef};
+pub use requirement_state::{DeliveryOutcome, RequirementState};
 pub use rules::{
     DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,
     SCOPE_CHECK,

@@ -2,6 +2,7 @@
 
 mod announcing;
 mod ending;
+mod planners;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -327,6 +328,9 @@ fn the_words_of_ended_states_are_those_of_requirements_that_are_over() {
     let mut ended = Vec::new();
     for state in [
         RequirementState::Planning { job: job(1) },
+        RequirementState::Unplanned {
+            reason: "no disk".to_owned(),
+        },
         RequirementState::Ready,
         RequirementState::Implementing {
             delivery: delivery.clone(),

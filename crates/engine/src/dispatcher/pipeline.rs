@@ -3,6 +3,7 @@
 mod announcing;
 mod asked;
 mod cleaning;
+mod expanding;
 mod members;
 mod planning;
 mod prompts;

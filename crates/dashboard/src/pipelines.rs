@@ -139,7 +139,7 @@ fn member(member: &Member) -> MemberRow<'_> {
 
 fn requirement(requirement: &Requirement) -> RequirementRow<'_> {
     let (is_failed, is_ready) = match &requirement.state {
-        RequirementState::Failed { .. } => (true, false),
+        RequirementState::Unplanned { .. } | RequirementState::Failed { .. } => (true, false),
         RequirementState::Ready => (false, true),
         RequirementState::Planning { .. }
         | RequirementState::Implementing { .. }

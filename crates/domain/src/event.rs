@@ -267,6 +267,8 @@ pub enum ErrorCause {
     PhaseFailed,
     /// The schedule of a pipeline cannot be read.
     Schedule,
+    /// A step of a run of a pipeline failed.
+    Pipeline,
     /// A cause that a newer version stored and this one does not know; kept as it is, cut to 80 characters.
     Other(String),
 }
@@ -321,7 +323,7 @@ impl Occurrence {
 
 impl ErrorCause {
     /// Every cause that this version knows.
-    pub const KNOWN: [Self; 21] = [
+    pub const KNOWN: [Self; 22] = [
         Self::SessionFailed,
         Self::SessionPaused,
         Self::UnknownState,
@@ -343,6 +345,7 @@ impl ErrorCause {
         Self::GitHub,
         Self::PhaseFailed,
         Self::Schedule,
+        Self::Pipeline,
     ];
 
     /// The cause as written in events and in the store.
@@ -369,6 +372,7 @@ impl ErrorCause {
             Self::GitHub => "github",
             Self::PhaseFailed => "phase_failed",
             Self::Schedule => "schedule",
+            Self::Pipeline => "pipeline",
             Self::Other(text) => text,
         }
     }

@@ -3,11 +3,13 @@
 //! A run owns neither jobs nor pull requests: it asks for jobs under ids that are saved with the decision, and reads how
 //! they end.
 
+mod announcing;
 mod apply;
 mod ask;
 mod mock_tag;
 mod part;
 mod requirement;
+mod requirement_state;
 mod rules;
 mod sight;
 #[cfg(test)]
@@ -21,13 +23,13 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName, StreamName};
 use crate::layer::{InvalidLayer, Layer};
 
-pub use apply::{Input, Plan, apply, cancel, due, given_up, held, start};
+pub use announcing::{announcement, failed_step, is_known};
+pub use apply::{Input, Plan, apply, cancel, due, ended, given_up, held, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use mock_tag::{InvalidTag, MockTag};
 pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
-pub use requirement::{
-    DeliveryOutcome, FoundRequirement, Requirement, RequirementRef, RequirementState,
-};
+pub use requirement::{FoundRequirement, Requirement, RequirementRef};
+pub use requirement_state::{DeliveryOutcome, RequirementState};
 pub use rules::{
     DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,
     SCOPE_CHECK,
@@ -279,6 +281,12 @@ impl Pipeline {
     /// Whether all steps are over.
     pub fn is_over(&self) -> bool {
         self.current().is_none()
+    }
+
+    /// Its agents that are not through.
+    pub fn open_members(&self) -> impl Iterator<Item = &Member> {
+        let members = self.steps.iter().flat_map(|step| &step.members);
+        members.filter(|member| !member.state.is_over())
     }
 
     /// How far it is, in one word.

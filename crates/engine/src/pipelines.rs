@@ -189,13 +189,18 @@ impl Backend {
             let is_under_way = match next.state {
                 RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => true,
                 RequirementState::Planning { .. }
+                | RequirementState::Unplanned { .. }
                 | RequirementState::Ready
                 | RequirementState::Merged { .. }
                 | RequirementState::Tidied { .. }
                 | RequirementState::Failed { .. } => false,
             };
             let version = found.as_ref().map(|found| found.version);
-            unit.save_at(&key, &next, (version, is_under_way.then_some(now)));
+            let due = match is_under_way {
+                true => Some(now),
+                false => next.due(now),
+            };
+            unit.save_at(&key, &next, (version, due));
             if is_under_way {
                 let (repo, id) = key.clone();
                 let pk = keys::requirement_pk(&repo, &id);

@@ -3,9 +3,13 @@
 #[cfg(test)]
 mod tests;
 
+use domain::delivery::{
+    CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
+};
+use domain::fence::encoded_len;
 use domain::ids::{ArtefactId, EffectId, RoleName};
 use domain::pipeline::{FoundRequirement, RequirementRef};
-use domain::redact::presentable;
+use domain::redact::{presentable, storable};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -19,14 +23,11 @@ use crate::yaml::{self, Node};
 
 pub use crate::prompt::material::Label;
 
-/// What is shown of a title, in characters.
-const TITLE_CHARS_MAX: usize = 200;
+/// What is shown of a title, in characters. A delivery takes one more, which is the mark of the cut.
+const TITLE_CHARS_MAX: usize = domain::delivery::TITLE_CHARS_MAX - 1;
 
 /// How many events a requirement is linked with: what Gaffer removes with it is a short list.
 const EVENTS_MAX: usize = 24;
-
-/// How many acceptance criteria a requirement hands on.
-const CRITERIA_MAX: usize = 20;
 
 /// The events that no decider has seen, the oldest first. Those of trial runs are left out.
 pub fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
@@ -111,7 +112,7 @@ pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundR
             path: path.to_string(),
             events: events(tree, paths, &sources),
         },
-        title: presentable(&text("title")?.replace('\n', " "), TITLE_CHARS_MAX),
+        title: presentable(&on_one_line(text("title")?), TITLE_CHARS_MAX),
         label: known_label(tree, paths, text("label").unwrap_or_default()),
         needs_planning: needs,
     })
@@ -130,14 +131,31 @@ pub(crate) fn needs_planning(requirement: &Node) -> Option<bool> {
     mark("requires_deep_analysis").or_else(older)
 }
 
-/// When a requirement is done, as its file says it.
+/// The text of a requirement as a delivery takes it: cut and without secrets. Its session gets the file itself.
+pub fn description(text: &str) -> String {
+    storable(text.trim(), DESCRIPTION_BYTES_MAX)
+}
+
+/// When a requirement is done, as its file says it, and as a delivery takes it: what is too long is cut, and what is too much left out.
 pub fn acceptance_criteria(tree: &Tree, path: &TreePath) -> Vec<String> {
     let node = parsed(tree, path);
     let list = node
         .as_ref()
         .and_then(|node| node.get("acceptance_criteria")?.list());
     let texts = list.unwrap_or_default().iter().filter_map(Node::text);
-    texts.take(CRITERIA_MAX).map(str::to_owned).collect()
+    let lines = texts.map(|text| presentable(&on_one_line(text), CRITERION_CHARS_MAX - 1));
+    let lines = lines.filter(|line| !line.trim().is_empty());
+    let mut left = CRITERIA_BYTES_MAX;
+    let fits = |line: &String| {
+        let rest = left.checked_sub(encoded_len(line));
+        left = rest.unwrap_or(left);
+        rest.is_some()
+    };
+    lines.filter(fits).take(CRITERIA_MAX).collect()
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The files of decided events with these ids.

@@ -1,9 +1,11 @@
 //! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
 
 mod cleaning;
+mod failures;
 mod gates;
 mod innovators;
 mod labels;
+mod planners;
 mod proposals;
 mod schedule;
 mod streams;
@@ -107,7 +109,12 @@ async fn world_checked(
 }
 
 /// A person changes a file on a branch.
-pub(super) fn push(world: &World, branch: &str, (path, text): (&str, &str)) {
+pub(super) fn push(world: &World, branch: &str, file: (&str, &str)) {
+    push_all(world, branch, &[file]);
+}
+
+/// The same with several files in one commit.
+fn push_all(world: &World, branch: &str, files: &[(&str, &str)]) {
     let folder = world.sandbox.github().folder(REPO).expect("real git");
     let clone = tempfile::tempdir().expect("a folder");
     let run = |args: &[&str]| {
@@ -123,9 +130,11 @@ pub(super) fn push(world: &World, branch: &str, (path, text): (&str, &str)) {
     };
     let folder = folder.to_string_lossy();
     run(&["clone", "--quiet", "--branch", branch, &folder, "."]);
-    let file = clone.path().join(path);
-    std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
-    std::fs::write(file, text).expect("a file");
+    for (path, text) in files {
+        let file = clone.path().join(path);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(file, text).expect("a file");
+    }
     run(&["add", "--all"]);
     run(&["commit", "--quiet", "--message", "By hand"]);
     run(&["push", "--quiet", "origin", branch]);

@@ -107,6 +107,7 @@ fn state(state: &RequirementState, delivery: Option<&Delivery>) -> &'static str 
         RequirementState::Implementing { .. } if is_reviewed => IN_REVIEW,
         RequirementState::Implementing { .. }
         | RequirementState::Planning { .. }
+        | RequirementState::Unplanned { .. }
         | RequirementState::Ready
         | RequirementState::Merged { .. }
         | RequirementState::Tidying { .. }

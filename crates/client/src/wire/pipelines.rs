@@ -248,7 +248,7 @@ pub struct RequirementView {
     pub path: String,
     /// The files of the events that led to it.
     pub events: Vec<String>,
-    /// `planning`, `ready`, `implementing`, `in_review`, `merged`, `tidying`, `tidied` or `failed`.
+    /// `planning`, `unplanned`, `ready`, `implementing`, `in_review`, `merged`, `tidying`, `tidied` or `failed`.
     pub state: String,
     /// Why it was not implemented.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -100,6 +100,7 @@ pub fn cause_asks_for(cause: &ErrorCause) -> &'static [Order] {
         | ErrorCause::GitHub
         | ErrorCause::PhaseFailed
         | ErrorCause::Schedule
+        | ErrorCause::Pipeline
         | ErrorCause::Other(_) => &[],
     }
 }

@@ -27,8 +27,8 @@ const BY_CHARS_MAX: usize = 80;
 pub enum Input {
     /// The step that comes next was planned.
     Planned(Plan),
-    /// This is how far the jobs of the present step are.
-    Seen(Vec<(JobId, MemberSight)>),
+    /// This is how far the jobs of the present step are; nothing of one whose job is not there.
+    Seen(Vec<(JobId, Option<MemberSight>)>),
     /// A person called the run off.
     Cancelled {
         /// Who.
@@ -126,6 +126,35 @@ pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
     given_up.map(|(_, _, after)| after.job.clone()).collect()
 }
 
+/// A run that is over, after it was seen which of its jobs have ended. One that was never made is waited for a while: who makes it may not
+/// know yet that the run is over.
+pub fn ended(
+    pipeline: &Pipeline,
+    sights: &[(JobId, Option<MemberSight>)],
+    now: Timestamp,
+) -> Pipeline {
+    let mut ended = pipeline.clone();
+    if pipeline.current().is_some() {
+        return ended;
+    }
+    let is_given_up = now >= plus(pipeline.updated_at, LOOK_AGAIN);
+    for step in &mut ended.steps {
+        for member in step.members.iter_mut().filter(|it| !it.state.is_over()) {
+            let found = sights.iter().find(|(job, _)| *job == member.job);
+            match found {
+                Some((_, Some(sight))) if sight.state.is_over() => {
+                    member.state = sight.state.clone();
+                }
+                Some((_, None)) if is_given_up => {
+                    member.state = sight::failed("the run was over before its job was made");
+                }
+                Some(_) | None => {}
+            }
+        }
+    }
+    ended
+}
+
 /// A run whose source is paused: the time of the pause is no time of waiting.
 pub fn held(pipeline: &Pipeline, place: usize, now: Timestamp) -> Pipeline {
     let mut held = pipeline.clone();
@@ -139,9 +168,13 @@ pub fn held(pipeline: &Pipeline, place: usize, now: Timestamp) -> Pipeline {
     held
 }
 
-/// When a run is to be read next; none once it is over.
+/// When a run is to be read next; none once it is over, and no job of it is left that has to be cancelled.
 pub fn due(pipeline: &Pipeline, now: Timestamp) -> Option<Timestamp> {
-    let step = &pipeline.steps[pipeline.current()?];
+    let Some(place) = pipeline.current() else {
+        let is_left = pipeline.open_members().next().is_some();
+        return is_left.then(|| plus(now, PLAN_AGAIN));
+    };
+    let step = &pipeline.steps[place];
     match &step.state {
         StepState::Pending => Some(plus(now, PLAN_AGAIN)),
         StepState::Running { since } | StepState::WaitingMerge { since } => {
@@ -189,7 +222,12 @@ fn planned(pipeline: &mut Pipeline, place: usize, plan: &Plan, now: Timestamp) {
     }
 }
 
-fn seen(pipeline: &mut Pipeline, place: usize, sights: &[(JobId, MemberSight)], now: Timestamp) {
+fn seen(
+    pipeline: &mut Pipeline,
+    place: usize,
+    sights: &[(JobId, Option<MemberSight>)],
+    now: Timestamp,
+) {
     let since = match pipeline.steps[place].state {
         StepState::Running { since } | StepState::WaitingMerge { since } => since,
         StepState::Pending
@@ -202,14 +240,16 @@ fn seen(pipeline: &mut Pipeline, place: usize, sights: &[(JobId, MemberSight)], 
     let members = &mut pipeline.steps[place].members;
     for member in members.iter_mut().filter(|member| !member.state.is_over()) {
         let found = sights.iter().find(|(job, _)| *job == member.job);
-        // A person may take as long as they need.
+        let is_red = found.is_some_and(|(_, sight)| sight.as_ref().is_some_and(|it| it.is_red));
+        // A person may take as long as they need, and waits for green checks themselves.
+        let by_person = by_person && !is_red;
         let waits_for_person = member.state == MemberState::Merging && by_person;
-        if let Some((_, Some(state))) = found {
-            member.state = state.clone();
+        if let Some((_, Some(sight))) = found {
+            member.state = sight.state.clone();
         }
         if is_late
             && !waits_for_person
-            && let Some(reason) = late(&member.state, by_person)
+            && let Some(reason) = late(&member.state, by_person, is_red)
         {
             let reason = format!(
                 "it was not through within {} min{reason}",
@@ -229,10 +269,11 @@ fn seen(pipeline: &mut Pipeline, place: usize, sights: &[(JobId, MemberSight)], 
 }
 
 /// What there is to say about a member when the time is over; none if it is through, or waits for a person.
-fn late(state: &MemberState, by_person: bool) -> Option<String> {
+fn late(state: &MemberState, by_person: bool, is_red: bool) -> Option<String> {
     match state {
         MemberState::Merged | MemberState::Nothing => None,
         MemberState::Merging if by_person => None,
+        MemberState::Merging if is_red => Some(" (its checks failed)".to_owned()),
         MemberState::Working | MemberState::Merging => Some(String::new()),
         // The run itself may have cancelled it, and died before it wrote that down.
         MemberState::Failed { reason } => Some(format!(" ({reason})")),

@@ -1,14 +1,25 @@
 //! A requirement of the exchange: from its file to the change that implements it, and until its files are gone.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::{DeliveryOutcome, RequirementState};
 use crate::ids::{ArtefactId, DeliveryId, JobId, RepoName};
 use crate::job::NotNow;
 use crate::redact::presentable;
+use crate::when::plus;
 
 /// How many deliveries a requirement may have, one after the other.
 const REQUIREMENT_ATTEMPTS_MAX: u32 = 3;
+
+/// How many planners a requirement gets by itself, one after the other: each costs a task.
+const PLANNERS_MAX: u32 = 3;
+
+/// How often a requirement is read while its planner works.
+const PLANNER_EVERY: SignedDuration = SignedDuration::from_mins(10);
+
+/// How often one is read while its delivery or the removal of its files is under way.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_hours(1);
 
 /// Why a requirement whose files a person has removed was not implemented.
 const REMOVED: &str = "a person has its files removed";
@@ -56,6 +67,9 @@ pub struct Requirement {
     pub state: RequirementState,
     /// How many deliveries it has had.
     pub attempt: u32,
+    /// How many planners it has had.
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    pub planners: u32,
     /// Whether its files stay after the merge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_files: bool,
@@ -63,114 +77,6 @@ pub struct Requirement {
     pub created_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
-}
-
-/// How far a requirement is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "state")]
-pub enum RequirementState {
-    /// A planner thinks it through.
-    Planning {
-        /// The planner's job.
-        job: JobId,
-    },
-    /// It can be implemented.
-    Ready,
-    /// A delivery implements it.
-    Implementing {
-        /// The delivery.
-        delivery: DeliveryId,
-    },
-    /// It is implemented and merged, and its files stay.
-    Merged {
-        /// The delivery.
-        delivery: DeliveryId,
-    },
-    /// It is implemented and merged, and a pull request of ours removes its files.
-    Tidying {
-        /// The delivery.
-        delivery: DeliveryId,
-        /// The job of that pull request.
-        job: JobId,
-    },
-    /// Its files are gone.
-    Tidied {
-        /// The delivery.
-        delivery: DeliveryId,
-    },
-    /// It was not implemented, and its files stay.
-    Failed {
-        /// Why.
-        reason: String,
-    },
-}
-
-/// How a delivery that implements a requirement goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DeliveryOutcome {
-    /// It is not through.
-    Open,
-    /// Its pull request is merged.
-    Merged,
-    /// It is over without a merge.
-    NotMerged {
-        /// Why.
-        reason: String,
-    },
-}
-
-impl RequirementState {
-    /// The words of states in which nothing more happens by itself ([`Requirement::is_over`]).
-    pub const ENDED: [&str; 3] = ["merged", "tidied", "failed"];
-
-    /// One word for lists.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Planning { .. } => "planning",
-            Self::Ready => "ready",
-            Self::Implementing { .. } => "implementing",
-            Self::Merged { .. } => "merged",
-            Self::Tidying { .. } => "tidying",
-            Self::Tidied { .. } => "tidied",
-            Self::Failed { .. } => "failed",
-        }
-    }
-
-    /// The job that plans it, or that removes its files.
-    pub fn job(&self) -> Option<&JobId> {
-        match self {
-            Self::Planning { job } | Self::Tidying { job, .. } => Some(job),
-            Self::Ready
-            | Self::Implementing { .. }
-            | Self::Merged { .. }
-            | Self::Tidied { .. }
-            | Self::Failed { .. } => None,
-        }
-    }
-
-    /// Why it was not implemented.
-    pub fn reason(&self) -> Option<&str> {
-        match self {
-            Self::Failed { reason } => Some(reason),
-            Self::Planning { .. }
-            | Self::Ready
-            | Self::Implementing { .. }
-            | Self::Merged { .. }
-            | Self::Tidying { .. }
-            | Self::Tidied { .. } => None,
-        }
-    }
-
-    /// The delivery that implements it, or did.
-    pub fn delivery(&self) -> Option<&DeliveryId> {
-        match self {
-            Self::Implementing { delivery }
-            | Self::Merged { delivery }
-            | Self::Tidying { delivery, .. }
-            | Self::Tidied { delivery } => Some(delivery),
-            Self::Planning { .. } | Self::Ready | Self::Failed { .. } => None,
-        }
-    }
 }
 
 impl Requirement {
@@ -188,6 +94,7 @@ impl Requirement {
             label: found.label,
             state,
             attempt: 0,
+            planners: 0,
             keep_files: false,
             created_at: now,
             updated_at: now,
@@ -199,10 +106,18 @@ impl Requirement {
     #[must_use]
     pub fn seen(&self, found: FoundRequirement, now: Timestamp) -> Self {
         let state = match (&self.state, found.needs_planning) {
-            (RequirementState::Planning { .. } | RequirementState::Ready, false) => {
-                RequirementState::Ready
-            }
-            (RequirementState::Planning { .. } | RequirementState::Ready, true)
+            (
+                RequirementState::Planning { .. }
+                | RequirementState::Unplanned { .. }
+                | RequirementState::Ready,
+                false,
+            ) => RequirementState::Ready,
+            (
+                RequirementState::Planning { .. }
+                | RequirementState::Unplanned { .. }
+                | RequirementState::Ready,
+                true,
+            )
             | (
                 RequirementState::Implementing { .. }
                 | RequirementState::Merged { .. }
@@ -222,12 +137,35 @@ impl Requirement {
         next.at(self, now)
     }
 
+    /// Whether a run may give it a planner by itself. One that no planner expands is left to people.
+    pub fn may_be_planned(&self) -> bool {
+        match &self.state {
+            RequirementState::Planning { .. }
+            | RequirementState::Unplanned { .. }
+            | RequirementState::Ready => self.planners < PLANNERS_MAX,
+            RequirementState::Implementing { .. }
+            | RequirementState::Merged { .. }
+            | RequirementState::Tidying { .. }
+            | RequirementState::Tidied { .. }
+            | RequirementState::Failed { .. } => false,
+        }
+    }
+
     /// The same while a planner works on it.
     #[must_use]
     pub fn planned_by(&self, job: &JobId, now: Timestamp) -> Self {
         match &self.state {
-            RequirementState::Planning { .. } | RequirementState::Ready => {
-                self.with(RequirementState::Planning { job: job.clone() }, now)
+            RequirementState::Planning { job: known } if known == job && self.planners > 0 => {
+                self.clone()
+            }
+            RequirementState::Planning { .. }
+            | RequirementState::Unplanned { .. }
+            | RequirementState::Ready => {
+                let next = Self {
+                    planners: self.planners.saturating_add(1),
+                    ..self.clone()
+                };
+                next.with(RequirementState::Planning { job: job.clone() }, now)
             }
             RequirementState::Implementing { .. }
             | RequirementState::Merged { .. }
@@ -235,6 +173,34 @@ impl Requirement {
             | RequirementState::Tidied { .. }
             | RequirementState::Failed { .. } => self.clone(),
         }
+    }
+
+    /// The same after its planner ended, and its file was read again: none if there is no requirement in it.
+    #[must_use]
+    pub fn planner_ended(
+        &self,
+        why: &str,
+        found: Option<FoundRequirement>,
+        now: Timestamp,
+    ) -> Self {
+        let RequirementState::Planning { .. } = &self.state else {
+            return self.clone();
+        };
+        let Some(found) = found else {
+            let reason = format!("`{}` is no requirement any more", self.reference.path);
+            return self.with(RequirementState::Failed { reason }, now);
+        };
+        if !found.needs_planning {
+            return self.seen(found, now);
+        }
+        let reason = presentable(why, REASON_CHARS_MAX);
+        let state = match self.planners < PLANNERS_MAX {
+            true => RequirementState::Unplanned { reason },
+            false => RequirementState::Failed {
+                reason: format!("none of its {} planners expanded it", self.planners),
+            },
+        };
+        self.with(state, now)
     }
 
     /// The same once a delivery is to implement it. Its id is drawn from the number of the attempt.
@@ -248,6 +214,12 @@ impl Requirement {
             RequirementState::Ready | RequirementState::Failed { .. } => {}
             RequirementState::Planning { .. } => {
                 return refused("not_ready", "is being planned: start it once it is ready");
+            }
+            RequirementState::Unplanned { .. } => {
+                return refused(
+                    "not_ready",
+                    "is not planned yet: run the planner for it, and start it once it is ready",
+                );
             }
             RequirementState::Implementing { .. } => {
                 return refused("taken", "is being implemented already");
@@ -320,6 +292,7 @@ impl Requirement {
         let refused = |code, why: &str| Err(NotNow::new(code, format!("requirement {id} {why}")));
         match &self.state {
             RequirementState::Planning { .. }
+            | RequirementState::Unplanned { .. }
             | RequirementState::Ready
             | RequirementState::Failed { .. } => {
                 let reason = REMOVED.to_owned();
@@ -341,10 +314,26 @@ impl Requirement {
         }
     }
 
+    /// When it is to be read next: changes of its delivery call it at once, those of its planner do not.
+    pub fn due(&self, now: Timestamp) -> Option<Timestamp> {
+        match self.state {
+            RequirementState::Planning { .. } => Some(plus(now, PLANNER_EVERY)),
+            RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => {
+                Some(plus(now, LOOK_AGAIN))
+            }
+            RequirementState::Unplanned { .. }
+            | RequirementState::Ready
+            | RequirementState::Merged { .. }
+            | RequirementState::Tidied { .. }
+            | RequirementState::Failed { .. } => None,
+        }
+    }
+
     /// Whether nothing more happens to it by itself.
     pub fn is_over(&self) -> bool {
         match self.state {
             RequirementState::Planning { .. }
+            | RequirementState::Unplanned { .. }
             | RequirementState::Ready
             | RequirementState::Implementing { .. }
             | RequirementState::Tidying { .. } => false,
@@ -373,4 +362,8 @@ impl Requirement {
         }
         self
     }
+}
+
+fn is_none_yet(count: &u32) -> bool {
+    *count == 0
 }

@@ -1,14 +1,57 @@
-//! What a run can see of a job.
+//! What a run can see of a job and its pull request.
 
 use super::MemberState;
+use crate::event::ErrorCause;
 use crate::job::{EndReason, Job, Phase};
+use crate::merge::{Judgement, Reason};
+use crate::pull::{Pull, Verdict};
 use crate::redact::presentable;
 
 /// Longest reason in a run, in characters.
 pub(super) const REASON_CHARS_MAX: usize = 300;
 
-/// What a run can see of a job: nothing while the job is not there.
-pub type MemberSight = Option<MemberState>;
+/// What a run can see of an agent whose job is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberSight {
+    /// How far it is.
+    pub state: MemberState,
+    /// Whether checks of its pull request failed, and it was said that its session does not repair them.
+    pub is_red: bool,
+}
+
+impl MemberSight {
+    /// What can be seen of a job and its pull request.
+    pub fn of(job: &Job, pull: Option<&Pull>) -> Self {
+        Self {
+            state: sight(job),
+            is_red: pull.is_some_and(is_red),
+        }
+    }
+
+    /// What is seen of one whose job can never be made.
+    pub fn failed(reason: &str) -> Self {
+        Self {
+            state: failed(reason),
+            is_red: false,
+        }
+    }
+}
+
+pub(super) fn is_red(pull: &Pull) -> bool {
+    let told = |verdict: &Verdict| {
+        let mut alarms = pull.alarms.iter().filter(|alarm| alarm.sha == verdict.sha);
+        alarms.any(|alarm| [ErrorCause::CiFailed, ErrorCause::MergeBlocked].contains(&alarm.cause))
+    };
+    let fails = |verdict: &Verdict| match &verdict.judgement {
+        Judgement::Refuse { reasons } | Judgement::Wait { reasons, .. } => {
+            let is_failure = |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. });
+            reasons.iter().any(is_failure)
+        }
+        Judgement::Conflict { .. } | Judgement::Merge { .. } => false,
+    };
+    let verdict = pull.verdict.as_ref();
+    verdict.is_some_and(|verdict| fails(verdict) && told(verdict))
+}
 
 /// How far a job is, as its run sees it.
 pub fn sight(job: &Job) -> MemberState {

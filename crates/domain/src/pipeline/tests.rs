@@ -1,5 +1,9 @@
 //! Runs of a pipeline and requirements, decided step by step.
 
+mod announcing;
+mod ending;
+mod planners;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
@@ -55,7 +59,10 @@ fn seen(sights: &[(u32, MemberState)]) -> Input {
     let sights = sights.iter().cloned();
     Input::Seen(
         sights
-            .map(|(number, state)| (job(number), Some(state)))
+            .map(|(number, state)| {
+                let is_red = false;
+                (job(number), Some(MemberSight { state, is_red }))
+            })
             .collect(),
     )
 }
@@ -321,6 +328,9 @@ fn the_words_of_ended_states_are_those_of_requirements_that_are_over() {
     let mut ended = Vec::new();
     for state in [
         RequirementState::Planning { job: job(1) },
+        RequirementState::Unplanned {
+            reason: "no disk".to_owned(),
+        },
         RequirementState::Ready,
         RequirementState::Implementing {
             delivery: delivery.clone(),

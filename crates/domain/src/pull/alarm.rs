@@ -119,6 +119,7 @@ fn heads_max(cause: &ErrorCause) -> usize {
         | ErrorCause::GitHub
         | ErrorCause::PhaseFailed
         | ErrorCause::Schedule
+        | ErrorCause::Pipeline
         | ErrorCause::WrongBase
         | ErrorCause::Other(_) => 1,
     }

@@ -7,6 +7,9 @@ use domain::job::NotNow;
 use super::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry, UnitOfWork};
 use crate::store::{Aggregate, Initial, Versioned};
 
+/// The code of a refusal because others go on changing what was decided about.
+pub(super) const BUSY: &str = "busy";
+
 impl UnitOfWork {
     /// Puts the next state of an aggregate at its own place; `found` is the version that was read, none for a new one.
     pub fn save<T: Aggregate>(&mut self, id: &T::Id, value: &T, found: Option<u64>) {
@@ -127,7 +130,7 @@ where
         }
     }
     let sentence = format!("{what} is being changed by others just now: try again");
-    Err(Error::NotNow(NotNow::new("busy", sentence)).into())
+    Err(Error::NotNow(NotNow::new(BUSY, sentence)).into())
 }
 
 /// Ignores a conflict: the other writer goes on with it.

@@ -1,7 +1,9 @@
 //! A run of a pipeline: plans its next step, asks for the jobs of the present one, and reads how they are.
 
+mod announcing;
 mod asked;
 mod cleaning;
+mod expanding;
 mod members;
 mod planning;
 mod prompts;
@@ -13,12 +15,15 @@ mod schedule;
 mod trees;
 mod trials;
 
+use domain::event::Event;
 use domain::ids::{JobId, PipelineId, StreamName};
-use domain::pipeline::{self, Input, Member, MemberState, Pipeline, PipelineStep, StepState};
+use domain::pipeline::{
+    self, Input, Member, MemberSight, MemberState, Pipeline, PipelineStep, StepState,
+};
 use domain::policy::Source;
 
 use super::Dispatcher;
-use crate::backend::{DECIDE_AGAIN_MAX, Error};
+use crate::backend::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::jobs::JobRef;
 use crate::store::Versioned;
 use trees::TreeCache;
@@ -35,14 +40,14 @@ impl Dispatcher {
                 return Ok(());
             };
             let Some(place) = found.value.current() else {
-                return self.end_jobs(&found.value).await;
+                return self.end_jobs(&found).await;
             };
             let source = self.source(&found.value.repo).await?;
             let goes_on = match self.hold(&source).await? {
                 // Nothing begins now; the row is due again.
                 Some(_) => {
                     let held = pipeline::held(&found.value, place, self.backend.now());
-                    self.save_pipeline(&found, held).await?;
+                    self.save_pipeline(&found, held, (&source, &[])).await?;
                     false
                 }
                 None => self.go_on(&found, place, (&source, &mut trees)).await?,
@@ -67,7 +72,10 @@ impl Dispatcher {
                 let planned = Box::pin(self.plan(&found.value, place, (source, trees))).await?;
                 match planned {
                     Some(plan) => Input::Planned(plan),
-                    None => return self.save_pipeline(found, found.value.clone()).await,
+                    None => {
+                        let same = found.value.clone();
+                        return self.save_pipeline(found, same, (source, &[])).await;
+                    }
                 }
             }
             StepState::Running { .. } | StepState::WaitingMerge { .. } => {
@@ -85,18 +93,20 @@ impl Dispatcher {
             ..found.value.clone()
         };
         let next = pipeline::apply(&present, &input, self.backend.now());
+        let news = self.news(&found.value, &next, source).await?;
         for job in pipeline::given_up(&found.value, &next) {
             // A later run would begin the same work beside it.
             self.cancel_member(&named(&found.value), &job).await?;
         }
-        self.save_pipeline(found, next).await
+        self.save_pipeline(found, next, (source, &news)).await
     }
 
-    /// Saves a run with its due. Returns whether it changed, here or meanwhile.
+    /// Saves a run with its due and its events. Returns whether it changed, here or meanwhile.
     async fn save_pipeline(
         &self,
         found: &Versioned<Pipeline>,
         next: Pipeline,
+        (source, news): (&Source, &[Event]),
     ) -> Result<bool, Error> {
         let now = self.backend.now();
         let due = pipeline::due(&next, now);
@@ -110,6 +120,7 @@ impl Dispatcher {
         }
         let mut unit = self.backend.unit();
         unit.save_at(&next.id, &next, (Some(found.version), due));
+        self.announce(&mut unit, source, news).await?;
         match self.backend.commit(unit).await {
             Err(error) if error.is_conflict() => Ok(true),
             outcome => outcome.map(|()| !is_same),
@@ -124,26 +135,47 @@ impl Dispatcher {
     ) -> Result<Input, Error> {
         let mut sights = Vec::new();
         for member in &step.members {
-            let job = self.backend.store.job(&member.job).await?;
+            let seen = self.sight(&member.job).await?;
             let refusal = refused.iter().find(|(id, _)| *id == member.job);
-            let sight = match (job, refusal) {
-                (Some(job), _) => Some(pipeline::sight(&job.value)),
-                (None, Some((_, reason))) => Some(pipeline::failed(reason)),
-                (None, None) => None,
+            let sight = match (seen, refusal) {
+                (None, Some((_, reason))) => Some(MemberSight::failed(reason)),
+                (seen, _) => seen,
             };
             sights.push((member.job.clone(), sight));
         }
         Ok(Input::Seen(sights))
     }
 
-    /// Cancels the jobs of a run that was cancelled.
-    async fn end_jobs(&self, pipeline: &Pipeline) -> Result<(), Error> {
-        let members = pipeline.steps.iter().flat_map(|step| &step.members);
-        let open = |member: &&Member| !member.state.is_over();
-        for member in members.filter(open) {
-            self.cancel_member(&named(pipeline), &member.job).await?;
+    /// How far a job is, with its pull request; none if it is not there.
+    async fn sight(&self, id: &JobId) -> Result<Option<MemberSight>, Error> {
+        let Some(job) = self.backend.store.job(id).await? else {
+            return Ok(None);
+        };
+        let pull = match job.value.pull() {
+            Some(pull) if !job.value.is_ended() => self.backend.store.pull(pull).await?,
+            Some(_) | None => None,
+        };
+        let pull = pull.map(|found| found.value.pull);
+        Ok(Some(MemberSight::of(&job.value, pull.as_ref())))
+    }
+
+    /// Cancels the jobs of a run that was cancelled, again until all of them have ended.
+    async fn end_jobs(&self, found: &Versioned<Pipeline>) -> Result<(), Error> {
+        let run = &found.value;
+        let mut sights = Vec::new();
+        for member in run.open_members() {
+            self.cancel_member(&named(run), &member.job).await?;
+            sights.push((member.job.clone(), self.sight(&member.job).await?));
         }
-        Ok(())
+        if sights.is_empty() {
+            return Ok(());
+        }
+        let now = self.backend.now();
+        let next = pipeline::ended(run, &sights, now);
+        let mut unit = self.backend.unit();
+        let due = pipeline::due(&next, now);
+        unit.save_at(&next.id, &next, (Some(found.version), due));
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     /// Cancels the job of a member of a run or a sprint, unless it is over.
@@ -160,6 +192,8 @@ impl Dispatcher {
             };
             match self.backend.cancel_job(&named, by).await {
                 Err(error) if error.is_conflict() => {}
+                // The message comes again.
+                Err(error) if error.is_busy() => return Err(error),
                 Err(Error::NotNow(_)) => return Ok(()),
                 outcome => return outcome.map(drop),
             }

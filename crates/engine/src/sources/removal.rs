@@ -126,6 +126,7 @@ impl Backend {
         let found = open.find(|it| match it.state {
             RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => true,
             RequirementState::Planning { .. }
+            | RequirementState::Unplanned { .. }
             | RequirementState::Ready
             | RequirementState::Merged { .. }
             | RequirementState::Tidied { .. }

@@ -220,13 +220,55 @@ async fn compare(files: Value, tree: Value) -> (Result<Comparison, FailureClass>
     (read, server.lines())
 }
 
-fn whole_tree(truncated: bool) -> Value {
+fn whole_tree() -> Value {
     let entries = json!([
         { "path": "new", "mode": "120000", "type": "blob", "sha": HEAD },
         { "path": "kept", "mode": "100755", "type": "blob", "sha": HEAD },
         { "path": "copy", "mode": "100644", "type": "blob", "sha": HEAD },
     ]);
-    json!({ "sha": HEAD, "tree": entries, "truncated": truncated })
+    json!({ "sha": HEAD, "tree": entries, "truncated": false })
+}
+
+#[tokio::test]
+async fn the_modes_of_a_large_repository_are_read_in_the_folders_of_what_changed() {
+    const FOLDER: &str = "4444444444444444444444444444444444444444";
+    let entry = |path: &str, mode: &str, id: &str| json!({ "path": path, "mode": mode, "type": "blob", "sha": id });
+    let listed = |truncated: bool, entries: &[Value]| {
+        Reply::ok(&json!({ "sha": HEAD, "tree": entries, "truncated": truncated }))
+    };
+    let files = json!([
+        { "filename": "src/deep/run.sh", "status": "added" },
+        { "filename": "top", "status": "modified" },
+        { "filename": "src/gone", "status": "removed" },
+        { "filename": "srcs/odd", "status": "modified" },
+    ]);
+    let script = move |asked: &Asked| match asked.line().as_str() {
+        TREE => listed(true, &[entry("lost", "100644", TIP)]),
+        line if line.ends_with(&format!("/git/trees/{HEAD}")) => {
+            let top = entry("top", "120000", TIP);
+            let folders = ["src", "docs"].map(|path| entry(path, "040000", OTHER));
+            listed(false, &[&folders[..], &[top]].concat())
+        }
+        line if line.ends_with(&format!("/git/trees/{OTHER}")) => {
+            listed(false, &[entry("deep", "040000", FOLDER)])
+        }
+        line if line.ends_with(&format!("/git/trees/{FOLDER}")) => {
+            listed(false, &[entry("run.sh", "100755", TIP)])
+        }
+        _ => Reply::ok(&compared(&[commit(OTHER, "Add a")], 1, &files)),
+    };
+    let server = Server::start(script).await;
+    let between = (&sha(OTHER), &sha(HEAD));
+    let read = server.reader().compare(&pull().repo, between).await;
+    let modes: Vec<_> = read.unwrap().files.iter().map(|it| it.mode).collect();
+    let known = [Some(Mode::Executable), Some(Mode::Link), None, None];
+    assert_eq!(modes, known);
+    let lines = server.lines();
+    assert_eq!(
+        lines.len(),
+        5,
+        "no folder without a change is read: {lines:?}"
+    );
 }
 
 #[tokio::test]
@@ -244,7 +286,7 @@ async fn a_comparison_says_what_became_of_each_file() {
         kind,
         mode,
     };
-    let (read, lines) = compare(files.clone(), whole_tree(false)).await;
+    let (read, lines) = compare(files, whole_tree()).await;
     let read = read.unwrap();
     assert_eq!(
         read.files,
@@ -270,11 +312,8 @@ async fn a_comparison_says_what_became_of_each_file() {
             TREE.to_owned()
         ]
     );
-    let (unlisted, _) = compare(files, whole_tree(true)).await;
-    let modes: Vec<_> = unlisted.unwrap().files.iter().map(|it| it.mode).collect();
-    assert_eq!(modes, [None; 5]);
     let removed = json!([{ "filename": "gone", "status": "removed" }]);
-    let (_, lines) = compare(removed, whole_tree(false)).await;
+    let (_, lines) = compare(removed, whole_tree()).await;
     assert_eq!(lines.len(), 1, "no mode is needed: {lines:?}");
 }
 

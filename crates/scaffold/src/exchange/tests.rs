@@ -1,5 +1,9 @@
 //! What is read of an exchange, with files that cannot be read among it.
 
+use domain::delivery::{self, Actor, DeliveryKind, NewDelivery, Rules};
+use domain::ids::DeliveryId;
+use domain::priority::Priority;
+
 use super::*;
 use crate::layout::EXCHANGE;
 use crate::tree::Entry;
@@ -38,6 +42,52 @@ fn a_requirement_has_its_events() {
     assert!(!found.needs_planning);
     let criteria = acceptance_criteria(&files, &path.parse().unwrap());
     assert_eq!(criteria, ["It is retried."]);
+}
+
+#[test]
+fn a_delivery_takes_a_requirement_of_any_size_and_with_any_text() {
+    let path = ".jules/exchange/requirements/abc123-retry.yml";
+    let secret = format!("ghp_{}", "A1b2".repeat(9));
+    let criteria = format!(
+        "  - It is retried.\n  - \"{}\"\n  - \"the key {secret} goes\"\n  - \" \"\n{}",
+        "long ".repeat(100),
+        format!("  - \"{}\"\n", "\u{1F980} ".repeat(90)).repeat(30),
+    );
+    let text = format!(
+        "id: abc123\ntitle: \"{}\"\nproblem: \"{} {secret}\"\nacceptance_criteria:\n{criteria}requires_deep_analysis: false\n",
+        "retry ".repeat(100),
+        "x".repeat(9_000),
+    );
+    let files = tree(&[(path, &text)]);
+    let [found] = &requirements(&files, &EXCHANGE)[..] else {
+        panic!("no requirement");
+    };
+    let lines = acceptance_criteria(&files, &path.parse().unwrap());
+    assert_eq!(lines[0], "It is retried.");
+    assert_eq!(lines[2], "the key [secret] goes");
+    let new = NewDelivery {
+        id: DeliveryId::of_requirement(&"acme/shop".parse().unwrap(), &found.reference.id, 1),
+        seq: 1,
+        kind: DeliveryKind::Requirement,
+        repo: "acme/shop".parse().unwrap(),
+        issue: None,
+        requirement: Some(found.reference.clone()),
+        summary: found.title.clone(),
+        description: Some(description(&text)),
+        acceptance_criteria: lines,
+        refs: Vec::new(),
+        priority: Priority::default(),
+        parent: None,
+        by: Actor::System,
+    };
+    let created = delivery::create(&new, &Rules::default(), Timestamp::UNIX_EPOCH);
+    let created = created.unwrap().aggregate;
+    assert!(created.acceptance_criteria.len() > 3);
+    let raw = NewDelivery {
+        description: Some(text),
+        ..new
+    };
+    assert!(delivery::create(&raw, &Rules::default(), Timestamp::UNIX_EPOCH).is_err());
 }
 
 #[test]

@@ -105,7 +105,7 @@ words! {
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
-        TooOften, GitHub, PhaseFailed, Schedule, Other,
+        TooOften, GitHub, PhaseFailed, Schedule, Pipeline, Other,
     }
     Audience { Agent, Human, Nobody }
     Channel { Http, Inbox }
@@ -159,7 +159,7 @@ words! {
     StepKind { Bootstrap, Layer, Requirements, Proposals, Clean, Labels }
     StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }
     MemberState { Working, Merging, Merged, Nothing, Failed }
-    RequirementState { Planning, Ready, Implementing, Merged, Tidying, Tidied, Failed }
+    RequirementState { Planning, Unplanned, Ready, Implementing, Merged, Tidying, Tidied, Failed }
     PartWork { Agent, Proposal, Sprint }
     SprintState { Working, Integrating, Fixing, Verifying, Done, PartiallyDone, Aborted }
     SprintMemberState {

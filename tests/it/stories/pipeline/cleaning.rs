@@ -6,7 +6,8 @@ use engine::pipelines::PipelineOrder;
 use sandbox::story::Story;
 use tests::world::{REPO, World, hour};
 
-use super::{begin, findings, piped, requirements, rules, steps, tree, until_over, world_of};
+use super::trials::REAL;
+use super::{begin, findings, piped, push, requirements, rules, steps, tree, until_over, world_of};
 
 /// A world with a requirement that is ready.
 async fn ready() -> (World, Requirement) {
@@ -59,6 +60,29 @@ async fn a_person_has_a_requirement_removed_with_its_events() {
         let told = removed(&world, outside).await;
         assert!(told[0].contains("is no requirement"), "{told:?}");
     }
+    world.finish().await;
+}
+
+/// What breaks the files of the pipeline is not merged, whoever wrote it: an event would name a requirement that is gone.
+#[tokio::test]
+async fn a_removal_that_breaks_other_files_is_not_merged() {
+    let (world, ready) = ready().await;
+    let id = ready.reference.id.to_string();
+    let (path, text) = REAL[1];
+    let text = text.replace("rea002", "rea009").replace("rea003", &id);
+    push(&world, "jules", (&path.replace("rea002", "rea009"), &text));
+    let told = removed(&world, &ready.reference.path).await;
+    assert!(told[0].starts_with("clean failed"), "{told:?}");
+    assert!(has_files(&world, &ready));
+    let github = world.sandbox.github();
+    let last = github
+        .pulls(REPO)
+        .into_iter()
+        .max()
+        .expect("a pull request");
+    let mut shown = github.statuses(REPO, &world.pull(last).head_sha);
+    shown.sort();
+    assert_eq!(shown, ["jules/doctor failure", "jules/scope success"]);
     world.finish().await;
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// A session whose prompt holds a text writes files of its own choosing.
-fn writing(matches: &str, files: &[(&str, &str)]) -> Story {
+pub(super) fn writing(matches: &str, files: &[(&str, &str)]) -> Story {
     let files = files.iter().copied();
     let writing = Writing {
         after: SECOND,
@@ -101,6 +101,7 @@ async fn a_run_that_is_called_off_takes_its_jobs_with_it() {
     for (job, _) in members(&over, "observers") {
         assert_eq!(world.state(&job).await, "cancelled");
     }
+    assert_eq!(over.open_members().count(), 0, "nothing is left to cancel");
     let again = begin(&world, EntryPoint::Decider).await;
     until_over(&world, &again).await;
 }

@@ -15,7 +15,7 @@ fn tag() -> MockTag {
 }
 
 /// What agents wrote before the trial: no trial changes it.
-const REAL: [(&str, &str); 3] = [
+pub(super) const REAL: [(&str, &str); 3] = [
     (
         ".jules/exchange/events/pending/rea001-a-name-lies.yml",
         "schema_version: 1\nid: \"rea001\"\nrequirement_id: \"\"\ncreated_at: \"2026-03-01\"\nauthor_role: \"qa\"\nconfidence: low\ntitle: \"The mock-1 server of the tests is never stopped\"\nstatement: \"A test starts mock-1 and leaves it.\"\nevidence:\n  - path: \"src/lib.rs\"\n    loc:\n      - \"1\"\n    note: \"It begins here.\"\n",

@@ -5,7 +5,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use domain::failure::FailureClass;
+use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, JobId, RepoName};
 use domain::layer::Layer;
 use domain::pipeline::{MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas};
@@ -64,7 +64,7 @@ impl Dispatcher {
         };
         match planned {
             Ok(plan) => Ok(Some(plan)),
-            Err(Error::Outside(failure)) if failure.class.may_pass() => {
+            Err(Error::Outside(failure)) if is_seen_later(&failure) => {
                 tracing::warn!(pipeline = %pipeline.id, %failure, "the step is planned later");
                 Ok(None)
             }
@@ -189,7 +189,10 @@ impl Dispatcher {
             Layer::Observers => observers(pipeline, &config),
             Layer::Innovators => innovators(pipeline, &config),
             Layer::Decider => deciders(pipeline, &config, trees),
-            Layer::Planner => unplanned(pipeline, trees, paths),
+            Layer::Planner => {
+                let asked = unplanned(pipeline, trees, paths);
+                self.plannable(pipeline, asked, (trees, paths)).await?
+            }
             // What implements a requirement is a delivery; in a trial it is made up.
             Layer::Implementer => trial_of_code(pipeline),
         };
@@ -256,6 +259,11 @@ impl Dispatcher {
         }
         Ok(Some(described(&log[..count])))
     }
+}
+
+/// Whether a failure passes. A commit that a branch named a moment ago is there, although GitHub does not show it everywhere yet.
+fn is_seen_later(failure: &Failure) -> bool {
+    failure.class.may_pass() || failure.class == FailureClass::NotFound
 }
 
 /// Commits as a narrator gets them, the newest first: as many whole lines as fit.

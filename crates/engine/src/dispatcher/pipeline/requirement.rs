@@ -1,19 +1,18 @@
 //! A requirement: from its file to a delivery, and from the merge to the removal of its files.
 
 use domain::delivery::{Actor, Delivery, IssueText};
-use domain::facts::PullState;
 use domain::ids::{ArtefactId, BranchName, DeliveryId, RepoName};
 use domain::job::{self, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
-    self, Agent, DeliveryOutcome, Implement, Member, MemberState, Part, PartWork, Pipeline,
+    self, Agent, DeliveryOutcome, Implement, MEMBERS_MAX, MemberState, Part, PartWork, Pipeline,
     PipelineRules, Plan, Recipe, Requirement, RequirementRef, RequirementState, TreeShas,
 };
 use domain::policy::Source;
-use domain::pull::PullPhase;
-use jiff::{SignedDuration, Timestamp};
+use domain::priority::Priority;
+use jiff::Timestamp;
 use scaffold::exchange;
-use scaffold::layout::{Layout, Paths, stream_of};
+use scaffold::layout::{Layout, stream_of};
 use scaffold::prompt::Trees;
 
 use super::cleaning::named;
@@ -23,9 +22,6 @@ use crate::backend::Error;
 use crate::deliveries::DeliveryOrder;
 use crate::dispatcher::Dispatcher;
 use crate::store::Versioned;
-
-/// How often a requirement is read while its delivery is under way: changes of that call it at once.
-const LOOK_AGAIN: SignedDuration = SignedDuration::from_hours(1);
 
 /// How many decisions one message leads to.
 const LOOKS_MAX: u32 = 4;
@@ -57,6 +53,10 @@ impl Dispatcher {
     async fn follow(&self, known: &Requirement, source: &Source) -> Result<Requirement, Error> {
         let now = self.backend.now();
         Ok(match &known.state {
+            RequirementState::Planning { job } => match self.planner_end(known, job).await? {
+                None => known.clone(),
+                Some(why) => known.planner_ended(&why, self.found_again(known, source).await?, now),
+            },
             RequirementState::Implementing { delivery } => {
                 let outcome = self.delivery_of(known, delivery, source).await?;
                 known.delivered(&outcome, now)
@@ -72,7 +72,7 @@ impl Dispatcher {
                     MemberState::Failed { .. } => known.tidied(false, now),
                 },
             },
-            RequirementState::Planning { .. }
+            RequirementState::Unplanned { .. }
             | RequirementState::Ready
             | RequirementState::Merged { .. }
             | RequirementState::Tidied { .. }
@@ -87,7 +87,7 @@ impl Dispatcher {
         next: &Requirement,
     ) -> Result<bool, Error> {
         let now = self.backend.now();
-        let due = due(next, now);
+        let due = next.due(now);
         let is_same = *next == found.value;
         let is_kept = match (found.due, due) {
             (Some(kept), Some(due)) => kept > now && kept <= due,
@@ -121,23 +121,8 @@ impl Dispatcher {
             Some(pull) => self.backend.store.pull(pull).await?,
             None => None,
         };
-        let is_merged = pull.is_some_and(|found| match found.value.pull.phase {
-            PullPhase::Settled {
-                state: PullState::Merged { .. },
-                ..
-            } => true,
-            PullPhase::Settled { .. }
-            | PullPhase::Open
-            | PullPhase::Merging { .. }
-            | PullPhase::Closed { .. } => false,
-        });
-        Ok(match (is_merged, delivery.is_terminal()) {
-            (true, _) => DeliveryOutcome::Merged,
-            (false, false) => DeliveryOutcome::Open,
-            (false, true) => DeliveryOutcome::NotMerged {
-                reason: format!("delivery {id} ended without a merge"),
-            },
-        })
+        let pull = pull.map(|found| found.value.pull.phase);
+        Ok(DeliveryOutcome::of(&delivery, pull.as_ref()))
     }
 
     async fn begin_delivery(
@@ -165,17 +150,20 @@ impl Dispatcher {
             again: false,
             text: IssueText {
                 summary: known.title.clone(),
-                description: Some(text.to_owned()),
+                description: Some(exchange::description(text)),
                 acceptance_criteria: criteria.unwrap_or_default(),
             },
             refs: Vec::new(),
-            priority: None,
+            // What begins by itself lets the jobs of people go first.
+            priority: (rules.implement == Implement::Auto).then_some(Priority::BACKGROUND),
             parent: None,
             id: Some(id.clone()),
             by: Actor::System,
         };
         match self.backend.create_delivery(&order).await {
             Ok(_) => Ok(DeliveryOutcome::Open),
+            // Others create deliveries at this moment: the message comes again.
+            Err(error) if error.is_busy() => Err(error),
             Err(error @ (Error::NotNow(_) | Error::Transition(_))) => {
                 let reason = error.to_string();
                 Ok(DeliveryOutcome::NotMerged { reason })
@@ -217,28 +205,6 @@ impl Dispatcher {
         self.create_proposal(new).await.map(|()| true)
     }
 
-    /// Notes down which planner works on which requirement.
-    pub(super) async fn note_planning(
-        &self,
-        pipeline: &Pipeline,
-        members: &[Member],
-        (trees, paths): (&Trees, &Paths),
-    ) -> Result<(), Error> {
-        for found in exchange::requirements(&trees.worker, paths) {
-            let path = Some(found.reference.path.as_str());
-            let Some(member) = members.iter().find(|it| it.requirement.as_deref() == path) else {
-                continue;
-            };
-            let job = &member.job;
-            let begun = RequirementState::Planning { job: job.clone() };
-            self.note_requirement(pipeline, found, begun, |known, _, now| {
-                Ok(known.planned_by(job, now))
-            })
-            .await?;
-        }
-        Ok(())
-    }
-
     /// Hands on what is ready: every requirement is put down once, and begun where that needs no person.
     pub(super) async fn hand_on(
         &self,
@@ -267,8 +233,11 @@ impl Dispatcher {
         if ready.is_empty() {
             return Ok(Plan::Skip("No requirement is ready".to_owned()));
         }
-        let begins = only.is_some() || rules(source).implement == Implement::Auto;
+        let is_begun = only.is_some() || rules(source).implement == Implement::Auto;
+        let mut begun = 0;
         for found in ready {
+            // Each costs a task. What a run that died here had begun already counts as well.
+            let begins = is_begun && begun < MEMBERS_MAX;
             let state = RequirementState::Ready;
             let path = found.reference.path.clone();
             let noted = self.note_requirement(pipeline, found, state, |known, found, now| {
@@ -283,7 +252,7 @@ impl Dispatcher {
                 Err(Error::NotNow(why)) => {
                     tracing::warn!(pipeline = %pipeline.id, path, %why, "a requirement is left out");
                 }
-                outcome => outcome?,
+                outcome => begun += usize::from(is_begun_by(pipeline, &outcome?)),
             }
         }
         Ok(Plan::Run {
@@ -295,7 +264,7 @@ impl Dispatcher {
     }
 
     /// Puts a requirement down under its id, or decides about the one that is there.
-    async fn note_requirement(
+    pub(super) async fn note_requirement(
         &self,
         pipeline: &Pipeline,
         found: domain::pipeline::FoundRequirement,
@@ -305,7 +274,7 @@ impl Dispatcher {
             &domain::pipeline::FoundRequirement,
             Timestamp,
         ) -> Result<Requirement, job::NotNow>,
-    ) -> Result<(), Error> {
+    ) -> Result<Requirement, Error> {
         let new = |now| Requirement::found(&pipeline.repo, found.clone(), begun.clone(), now);
         self.backend
             .decide_requirement((&pipeline.repo, &found.reference.id), |known, now| {
@@ -313,7 +282,6 @@ impl Dispatcher {
                 decide(known.unwrap_or(&fresh), &found, now)
             })
             .await
-            .map(drop)
     }
 
     /// The prompt of what implements a requirement, and what its job keeps of it. No prompt if the files give none.
@@ -363,6 +331,12 @@ impl Dispatcher {
     }
 }
 
+/// Whether a requirement was begun while a run went on.
+fn is_begun_by(pipeline: &Pipeline, known: &Requirement) -> bool {
+    let is_under_way = matches!(known.state, RequirementState::Implementing { .. });
+    is_under_way && known.updated_at >= pipeline.created_at
+}
+
 /// Why the requirement that a person named is not handed on.
 fn not_implemented(trees: &Trees, path: &str) -> Option<String> {
     match named(trees, path) {
@@ -376,18 +350,4 @@ fn not_implemented(trees: &Trees, path: &str) -> Option<String> {
 /// The settings of a source for its pipeline. One whose pipeline is off finishes what was begun as people would.
 pub(in crate::dispatcher) fn rules(source: &Source) -> PipelineRules {
     source.pipeline.clone().unwrap_or_default()
-}
-
-/// When a requirement is to be read next.
-fn due(next: &Requirement, now: Timestamp) -> Option<Timestamp> {
-    match next.state {
-        RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => {
-            now.checked_add(LOOK_AGAIN).ok()
-        }
-        RequirementState::Planning { .. }
-        | RequirementState::Ready
-        | RequirementState::Merged { .. }
-        | RequirementState::Tidied { .. }
-        | RequirementState::Failed { .. } => None,
-    }
 }

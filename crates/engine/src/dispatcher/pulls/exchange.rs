@@ -16,16 +16,16 @@ use domain::policy::Source;
 use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
 use domain::redact::presentable;
 use domain::step::Step;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use scaffold::doctor::{self, Circumstances, Finding};
-use scaffold::layout::{EXCHANGE, Layout};
+use scaffold::doctor::{self, Circumstances, Finding, Rule};
+use scaffold::layout::{EXCHANGE, Layout, SYSTEM};
 use scaffold::prompt::Trees;
 use scaffold::scope::{FileChange, Scope, violations};
 use scaffold::tree::{Tree, TreePath};
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::Comparison;
 
 /// How many findings a session gets at once.
 const FINDINGS_MAX: usize = 20;
@@ -58,12 +58,16 @@ impl Dispatcher {
             | (PullState::Closed | PullState::Merged { .. }, _) => return Ok(()),
         }
         let rules = self.rules_of_checks(part, source).await?;
-        let place = (&facts.head.sha, &facts.base.sha, rules.as_str());
+        let unread = unread_rules(&rules, self.backend.now());
+        let place = (&facts.head.sha, &facts.base.sha);
         let kept = pull.own_checks.take();
-        let kept = kept.filter(|kept| (&kept.head, &kept.base, kept.rules.as_str()) == place);
+        let kept = kept.filter(|kept| still_hold(kept, place, [&rules, &unread]));
         let checks = match kept {
             Some(kept) => kept,
-            None => Box::new(self.checked(job, part, (facts, rules), source).await?),
+            None => Box::new(
+                self.checked(job, part, (facts, [rules, unread]), source)
+                    .await?,
+            ),
         };
         if let Fact::Known(known) = &mut facts.checks {
             known.extend(checks.results.iter().map(|result| Check {
@@ -82,19 +86,19 @@ impl Dispatcher {
         &self,
         job: &Job,
         part: &Part,
-        (facts, rules): (&PullFacts, String),
+        (facts, [rules, unread]): (&PullFacts, [String; 2]),
         source: &Source,
     ) -> Result<OwnChecks, Error> {
         let found = match &part.work {
             PartWork::Agent(agent) => self.check_agent(agent, facts, source).await,
-            PartWork::Proposal { .. } => Ok(check_proposal(job, facts)),
+            PartWork::Proposal { .. } => self.check_proposal(job, facts, source).await,
             PartWork::Sprint(_) => Ok(Vec::new()),
         };
         let (results, rules) = match found {
             Ok(results) => (results, rules),
-            // It fails for now. Under no rules it is worked out again at the next look.
+            // It fails for now: an answer may be cut off once, and a change with too many files always.
             Err(Error::Outside(failure)) if failure.class == FailureClass::Garbled => {
-                (vec![unreadable(SCOPE_CHECK, &failure)], String::new())
+                (vec![unreadable(SCOPE_CHECK, &failure)], unread)
             }
             Err(error) => return Err(error),
         };
@@ -172,22 +176,56 @@ impl Dispatcher {
             }
             return Ok(vec![scope]);
         }
-        let doctor = self.check_doctor((base, &compared), facts, source).await?;
+        let changed = Some(paths(&compared.files));
+        let found = self.new_errors((base, changed), facts, source).await?;
+        let doctor = check_of(DOCTOR_CHECK, found.iter().map(Finding::to_string));
         Ok(vec![scope, doctor])
     }
 
-    /// What the doctor says of the files that the merge would make; errors that the base has too do not count.
-    async fn check_doctor(
+    /// Both checks for a pull request of our own: it has the one commit that Gaffer made for it, and the files are in order after the merge.
+    async fn check_proposal(
         &self,
-        (base, compared): (Tree, &Comparison),
+        job: &Job,
         facts: &PullFacts,
         source: &Source,
-    ) -> Result<OwnCheck, Error> {
+    ) -> Result<Vec<OwnCheck>, Error> {
+        let (repo, head) = (&facts.pull.repo, &facts.head.sha);
+        if job.committed() != Some(head) {
+            let foreign = format!("{head} is no commit that Gaffer made");
+            let check = |name: &str| check_of(name, std::iter::once(foreign.clone()));
+            return Ok(OWN_CHECKS.map(check).into());
+        }
+        let base = self.system_tree(repo, &facts.base.sha).await?;
+        let between = (&facts.base.sha, head);
+        let changed = match self.readers.git.compare(repo, between).await {
+            Ok(compared) => Some(paths(&compared.files)),
+            // A bootstrap may bring more code than GitHub lists.
+            Err(failure) if failure.class == FailureClass::Garbled => None,
+            Err(failure) => return Err(failure.into()),
+        };
+        let found = self.new_errors((base, changed), facts, source).await?;
+        let doctor = found.iter().filter(|it| is_of_system(it));
+        Ok(vec![
+            check_of(SCOPE_CHECK, std::iter::empty()),
+            check_of(DOCTOR_CHECK, doctor.map(Finding::to_string)),
+        ])
+    }
+
+    /// What the doctor says of the files that the merge would make; errors that the base has too do not count. Without the changed paths, the
+    /// files of the head stand for those of the merge.
+    async fn new_errors(
+        &self,
+        (base, changed): (Tree, Option<Vec<TreePath>>),
+        facts: &PullFacts,
+        source: &Source,
+    ) -> Result<Vec<Finding>, Error> {
         let repo = &facts.pull.repo;
         let head = self.system_tree(repo, &facts.head.sha).await?;
         let control = Arc::new(self.target_files(repo, source).await?);
-        let changed = paths(&compared.files);
-        let merged = doctor::merged(&base, &head, &changed);
+        let merged = match changed {
+            Some(changed) => doctor::merged(&base, &head, &changed),
+            None => head,
+        };
         let circumstances = Circumstances {
             today: self.backend.now().to_zoned(TimeZone::UTC).date(),
             version: OURS.to_owned(),
@@ -199,8 +237,7 @@ impl Dispatcher {
             };
             doctor::examine(&trees, &circumstances)
         };
-        let found = doctor::new_errors(&examined(base), &examined(merged));
-        Ok(check_of(DOCTOR_CHECK, found.iter().map(Finding::to_string)))
+        Ok(doctor::new_errors(&examined(base), &examined(merged)))
     }
 
     /// The user's files on the branch that people work on.
@@ -270,14 +307,22 @@ pub(super) fn failed_own_checks(pull: &Pull, head: &CommitSha) -> Vec<FailedChec
         .collect()
 }
 
-/// Whether a pull request of our own still has the one commit that Gaffer made for it.
-fn check_proposal(job: &Job, facts: &PullFacts) -> Vec<OwnCheck> {
-    let foreign = (job.committed() != Some(&facts.head.sha))
-        .then(|| format!("{} is no commit that Gaffer made", facts.head.sha));
-    OWN_CHECKS
-        .into_iter()
-        .map(|name| check_of(name, foreign.iter().cloned()))
-        .collect()
+/// The rules under which an answer that could not be read is kept: it is asked for again each hour, and not at each look.
+fn unread_rules(rules: &str, now: Timestamp) -> String {
+    let hour = now.as_second().div_euclid(3_600);
+    format!("{rules}:unread:{hour}")
+}
+
+/// Whether results still count for a head on a base, under rules of which one counts.
+fn still_hold(kept: &OwnChecks, place: (&CommitSha, &CommitSha), rules: [&String; 2]) -> bool {
+    (&kept.head, &kept.base) == place && rules.contains(&&kept.rules)
+}
+
+/// Whether a finding is about the system's files as such. What is wrong with the user's files, and with the prompts that hold them, a bootstrap
+/// only brings to light.
+fn is_of_system(finding: &Finding) -> bool {
+    let is_below = finding.file.starts_with(SYSTEM);
+    is_below && finding.rule != Rule::Prompt
 }
 
 fn check_scope(
@@ -323,4 +368,34 @@ fn paths(changes: &[FileChange]) -> Vec<TreePath> {
         .iter()
         .flat_map(|change| std::iter::once(&change.path).chain(&change.old_path));
     names.filter_map(|path| path.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_could_not_be_read_is_asked_for_again_each_hour_only() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let sha = |digit: &str| digit.repeat(40).parse::<CommitSha>().unwrap();
+        let (head, base, rules) = (sha("a"), sha("b"), "rules".to_owned());
+        let kept = OwnChecks {
+            head: head.clone(),
+            base: base.clone(),
+            rules: unread_rules(&rules, at(3_600)),
+            results: Vec::new(),
+        };
+        let holds = |place, now| still_hold(&kept, place, [&rules, &unread_rules(&rules, now)]);
+        assert!(holds((&head, &base), at(7_199)));
+        assert!(!holds((&head, &base), at(7_200)));
+        assert!(!holds((&base, &base), at(7_199)));
+        let read = OwnChecks {
+            rules: rules.clone(),
+            ..kept.clone()
+        };
+        let later = unread_rules(&rules, at(90_000));
+        assert!(still_hold(&read, (&head, &base), [&rules, &later]));
+        let other = "other".to_owned();
+        assert!(!still_hold(&read, (&head, &base), [&other, &later]));
+    }
 }

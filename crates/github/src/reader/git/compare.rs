@@ -16,6 +16,12 @@ use crate::wire::git as wire;
 /// 1,000 commits: what a repository of many people gets in weeks.
 const PAGES_MAX: usize = 10;
 
+/// How many folders are read for the modes of changed files.
+const FOLDERS_MAX: usize = 200;
+
+/// The mode of a folder.
+const FOLDER: &str = "040000";
+
 pub(super) async fn read(
     client: &Client,
     repo: &RepoName,
@@ -32,8 +38,10 @@ pub(super) async fn read(
     }
     let files: Result<Vec<FileChange>, String> = found.into_iter().map(change).collect();
     let mut files = files.map_err(|what| garbled(&doing, &what))?;
-    if files.iter().any(|file| file.kind != Kind::Removed) {
-        let modes = modes(client, repo, head, &doing).await?;
+    let there = files.iter().filter(|file| file.kind != Kind::Removed);
+    let wanted: Vec<_> = there.map(|file| file.path.as_str()).collect();
+    if !wanted.is_empty() {
+        let modes = modes(client, (repo, head), &wanted, &doing).await?;
         for file in files.iter_mut().filter(|file| file.kind != Kind::Removed) {
             file.mode = modes.get(&file.path).copied();
         }
@@ -94,21 +102,51 @@ fn change(file: wire::ComparedFile) -> Result<FileChange, String> {
     })
 }
 
-/// The modes of all files of a commit; none if GitHub does not list them all.
+/// The modes of these files of a commit. In a repository whose files GitHub does not list at once, they are read in their folders.
 async fn modes(
     client: &Client,
-    repo: &RepoName,
-    commit: &CommitSha,
+    (repo, commit): (&RepoName, &CommitSha),
+    wanted: &[&str],
     doing: &str,
 ) -> Result<BTreeMap<String, Mode>, Failure> {
     let path = format!("/repos/{repo}/git/trees/{commit}?recursive=1");
     let found: wire::RestTree = client.get(repo, &path, doing).await?;
     if found.truncated {
-        return Ok(BTreeMap::new());
+        return modes_by_folder(client, (repo, commit), wanted, doing).await;
     }
     let entries = found.tree.into_iter();
     let modes = entries.filter_map(|entry| Some((entry.path, mode(&entry.mode)?)));
     Ok(modes.collect())
+}
+
+/// The same, folder by folder. What takes too many of them stays unknown.
+async fn modes_by_folder(
+    client: &Client,
+    (repo, commit): (&RepoName, &CommitSha),
+    wanted: &[&str],
+    doing: &str,
+) -> Result<BTreeMap<String, Mode>, Failure> {
+    let mut modes = BTreeMap::new();
+    let mut open = vec![(String::new(), commit.to_string())];
+    for _ in 0..FOLDERS_MAX {
+        let Some((folder, id)) = open.pop() else {
+            break;
+        };
+        let path = format!("/repos/{repo}/git/trees/{id}");
+        let found: wire::RestTree = client.get(repo, &path, doing).await?;
+        for entry in found.tree {
+            let path = format!("{folder}{}", entry.path);
+            if entry.mode == FOLDER {
+                let below = format!("{path}/");
+                if wanted.iter().any(|wanted| wanted.starts_with(&below)) {
+                    open.push((below, entry.sha));
+                }
+            } else if let Some(mode) = mode(&entry.mode) {
+                modes.insert(path, mode);
+            }
+        }
+    }
+    Ok(modes)
 }
 
 fn mode(digits: &str) -> Option<Mode> {

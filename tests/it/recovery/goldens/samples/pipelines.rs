@@ -264,6 +264,9 @@ fn requirements() -> Vec<Requirement> {
     let delivery = || -> DeliveryId { "0123456789ab".parse().expect("an id") };
     let states = [
         RequirementState::Planning { job: job_id() },
+        RequirementState::Unplanned {
+            reason: "its session disappeared".to_owned(),
+        },
         RequirementState::Ready,
         RequirementState::Implementing {
             delivery: delivery(),
@@ -289,6 +292,7 @@ fn requirements() -> Vec<Requirement> {
         needs_planning: false,
     };
     let requirement = |state| Requirement {
+        planners: 1,
         keep_files: true,
         ..Requirement::found(&pull_ref().repo, found.clone(), state, AT)
     };

@@ -1,0 +1,147 @@
+//! How far a requirement of the exchange is, and how the delivery that implements it goes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::delivery::{Closed, Delivery};
+use crate::facts::PullState;
+use crate::ids::{DeliveryId, JobId};
+use crate::pull::PullPhase;
+
+/// How far a requirement is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum RequirementState {
+    /// A planner thinks it through.
+    Planning {
+        /// The planner's job.
+        job: JobId,
+    },
+    /// Its planner ended and did not expand it: a later run gives it another one.
+    Unplanned {
+        /// How that one ended.
+        reason: String,
+    },
+    /// It can be implemented.
+    Ready,
+    /// A delivery implements it.
+    Implementing {
+        /// The delivery.
+        delivery: DeliveryId,
+    },
+    /// It is implemented and merged, and its files stay.
+    Merged {
+        /// The delivery.
+        delivery: DeliveryId,
+    },
+    /// It is implemented and merged, and a pull request of ours removes its files.
+    Tidying {
+        /// The delivery.
+        delivery: DeliveryId,
+        /// The job of that pull request.
+        job: JobId,
+    },
+    /// Its files are gone.
+    Tidied {
+        /// The delivery.
+        delivery: DeliveryId,
+    },
+    /// It was not implemented, and its files stay.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl RequirementState {
+    /// The words of states in which nothing more happens by itself ([`Requirement::is_over`]).
+    pub const ENDED: [&str; 3] = ["merged", "tidied", "failed"];
+
+    /// One word for lists.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Planning { .. } => "planning",
+            Self::Unplanned { .. } => "unplanned",
+            Self::Ready => "ready",
+            Self::Implementing { .. } => "implementing",
+            Self::Merged { .. } => "merged",
+            Self::Tidying { .. } => "tidying",
+            Self::Tidied { .. } => "tidied",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// The job that plans it, or that removes its files.
+    pub fn job(&self) -> Option<&JobId> {
+        match self {
+            Self::Planning { job } | Self::Tidying { job, .. } => Some(job),
+            Self::Unplanned { .. }
+            | Self::Ready
+            | Self::Implementing { .. }
+            | Self::Merged { .. }
+            | Self::Tidied { .. }
+            | Self::Failed { .. } => None,
+        }
+    }
+
+    /// Why it was not planned, or not implemented.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Unplanned { reason } | Self::Failed { reason } => Some(reason),
+            Self::Planning { .. }
+            | Self::Ready
+            | Self::Implementing { .. }
+            | Self::Merged { .. }
+            | Self::Tidying { .. }
+            | Self::Tidied { .. } => None,
+        }
+    }
+
+    /// The delivery that implements it, or did.
+    pub fn delivery(&self) -> Option<&DeliveryId> {
+        match self {
+            Self::Implementing { delivery }
+            | Self::Merged { delivery }
+            | Self::Tidying { delivery, .. }
+            | Self::Tidied { delivery } => Some(delivery),
+            Self::Planning { .. } | Self::Unplanned { .. } | Self::Ready | Self::Failed { .. } => {
+                None
+            }
+        }
+    }
+}
+
+/// How a delivery that implements a requirement goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    /// It is not through.
+    Open,
+    /// Its pull request is merged.
+    Merged,
+    /// It is over without a merge.
+    NotMerged {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl DeliveryOutcome {
+    /// How a delivery goes, with its pull request.
+    pub fn of(delivery: &Delivery, pull: Option<&PullPhase>) -> Self {
+        let is_open = match pull {
+            Some(PullPhase::Settled {
+                state: PullState::Merged { .. },
+                ..
+            }) => return Self::Merged,
+            Some(PullPhase::Settled { .. }) | None => false,
+            Some(PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. }) => true,
+        };
+        // With an earlier endpoint, people decide about the pull request that it leaves.
+        let is_left = is_open && delivery.closed == Some(Closed::Finished);
+        match !delivery.is_terminal() || is_left {
+            true => Self::Open,
+            false => Self::NotMerged {
+                reason: format!("delivery {} ended without a merge", delivery.id),
+            },
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What goes wrong with a run or a requirement, who is told of it, and what goes on all the same.
+
+use domain::delivery::Delivery;
+use domain::layer::Layer;
+use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk, PipelineRules};
+use domain::priority::Priority;
+use engine::pipelines::PipelineOrder;
+use sandbox::story::Story;
+use sandbox::{Fault, FaultKind, Service};
+use tests::world::{REPO, World, hour};
+
+use super::gates::writing;
+use super::trials::REAL;
+use super::{
+    begin, members, piped, push, push_all, requirements, rules, steps, until_over, world_of,
+};
+
+fn only(layer: Layer, requirement: Option<&str>) -> PipelineOrder {
+    PipelineOrder::Only(PipelineAsk {
+        layer: Some(layer),
+        requirement: requirement.map(str::to_owned),
+        ..PipelineAsk::default()
+    })
+}
+
+async fn ordered(world: &World, order: &PipelineOrder) -> Vec<String> {
+    let repo = REPO.parse().expect("a repository");
+    let begun = world.backend.start_pipeline(&repo, order, "ann").await;
+    steps(&until_over(world, &begun.expect("a run")).await)
+}
+
+async fn bootstrapped(rules: PipelineRules) -> World {
+    let world = world_of(piped(rules), vec![Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Requirements).await;
+    until_over(&world, &begun).await;
+    world
+}
+
+#[tokio::test]
+async fn what_is_in_the_way_of_each_run_is_told_once() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let world = world_of(source, vec![Story::layer()]).await;
+    for _ in 0..2 {
+        let told = ordered(&world, &only(Layer::Planner, None)).await;
+        assert!(
+            told[0].contains("failed (acme/shop has no branch `jules`"),
+            "{told:?}"
+        );
+        world.step().await;
+        assert_eq!(world.wake_names(), ["error/pipeline"]);
+    }
+    let begun = begin(&world, EntryPoint::Requirements).await;
+    until_over(&world, &begun).await;
+    super::remove(&world, "jules");
+    ordered(&world, &only(Layer::Planner, None)).await;
+    world.step().await;
+    assert_eq!(
+        world.wake_names(),
+        ["error/pipeline"; 2],
+        "it was through in between"
+    );
+}
+
+#[tokio::test]
+async fn a_pull_request_that_stays_red_holds_no_run_that_people_merge() {
+    let source = piped(rules(Exchange::Human, Implement::Human));
+    let bad = writing("role: qa", &[("src/lib.rs", "broken")]);
+    let world = world_of(source, vec![bad, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Requirements).await;
+    world.pass(hour(1)).await;
+    let now = super::run(&world, &begun).await;
+    world.approve_merge(&members(&now, "bootstrap")[0].0).await;
+    until_over(&world, &begun).await;
+    let order = PipelineOrder::Only(PipelineAsk {
+        layer: Some(Layer::Observers),
+        role: "qa".parse().ok(),
+        ..PipelineAsk::default()
+    });
+    let told = ordered(&world, &order).await;
+    let late = "observers failed (it was not through within 45 min (its checks failed))";
+    assert_eq!(told, [late]);
+}
+
+#[tokio::test]
+async fn a_commit_that_github_does_not_show_yet_fails_no_step() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let kind = FaultKind::Status {
+        code: 404,
+        retry_after_secs: None,
+        body: None,
+    };
+    let unseen = Fault::new(Service::GitHub, "/git/trees", kind)
+        .on("GET")
+        .next(1);
+    world.sandbox.faults().add(unseen);
+    let begun = begin(&world, EntryPoint::Decider).await;
+    let over = until_over(&world, &begun).await;
+    let told = steps(&over);
+    assert_eq!(
+        told[0],
+        "bootstrap skipped (the worker branch is up to date)"
+    );
+    world.finish().await;
+}
+
+/// The requirement of the trial, ready and under another id.
+fn ready(id: &str) -> (String, String) {
+    let (path, text) = REAL[2];
+    let text = text.replace(
+        "requires_deep_analysis: true",
+        "requires_deep_analysis: false",
+    );
+    let text = text.replace("source_events:\n  - \"rea002\"", "source_events: []");
+    (path.replace("rea003", id), text.replace("rea003", id))
+}
+
+#[tokio::test]
+async fn a_requirement_with_a_long_text_is_implemented() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let (path, text) = ready("rea004");
+    let long = format!("Readers are misled by it, {}", "again and ".repeat(1_000));
+    let text = text.replace("Readers of the code are misled by it.", &long);
+    push(&world, "jules", (&path, &text));
+    let told = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
+    assert_eq!(told, ["requirements done"]);
+    let is_begun = async |world: &World| world.sandbox.counters().creates == 1;
+    Box::pin(world.until(hour(1), "its session", is_begun)).await;
+    assert_eq!(requirements(&world).await[0].state.word(), "implementing");
+}
+
+#[tokio::test]
+async fn a_delivery_that_ends_before_the_merge_leaves_its_requirement_under_way() {
+    let mut source = piped(rules(Exchange::Auto, Implement::Auto));
+    source.deliveries.endpoint = "review".parse().expect("a phase");
+    let world = world_of(source, vec![Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    until_over(&world, &begun).await;
+    let delivery = async |world: &World| -> Option<Delivery> {
+        let found = requirements(world).await;
+        let id = found[0].state.delivery()?.clone();
+        let found = world.backend.store.get::<Delivery>(&id).await;
+        Some(found.expect("a store")?.value)
+    };
+    let is_closed = async |world: &World| delivery(world).await.is_some_and(|it| it.is_terminal());
+    Box::pin(world.until(hour(3), "it is closed", is_closed)).await;
+    world.pass(hour(2)).await;
+    assert_eq!(requirements(&world).await[0].state.word(), "implementing");
+    let pull = delivery(&world).await.and_then(|it| it.task.pull);
+    let number = pull.expect("a pull request").number;
+    let now = world.clock.now();
+    assert!(
+        world
+            .sandbox
+            .github()
+            .merge_by_hand(now, REPO, number, "ann")
+    );
+    let is_tidied = async |world: &World| requirements(world).await[0].state.word() == "tidied";
+    Box::pin(world.until(hour(5), "tidied", is_tidied)).await;
+}
+
+#[tokio::test]
+async fn a_run_begins_twenty_deliveries_and_those_of_people_go_first() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Auto)).await;
+    let files: Vec<_> = (0..22).map(|n| ready(&format!("rea1{n:02}"))).collect();
+    let files: Vec<_> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    push_all(&world, "jules", &files);
+    let begun = begin(&world, EntryPoint::Requirements).await;
+    until_over(&world, &begun).await;
+    let found = requirements(&world).await;
+    let count = |word: &str| found.iter().filter(|it| it.state.word() == word).count();
+    assert_eq!(
+        (count("implementing"), count("ready")),
+        (20, 2),
+        "{found:?}"
+    );
+    let begun = found.iter().find_map(|it| it.state.delivery());
+    let id = begun.expect("a delivery").clone();
+    let is_there = async |world: &World| {
+        let found = world
+            .backend
+            .store
+            .get::<Delivery>(&id)
+            .await
+            .expect("a store");
+        found.is_some_and(|found| found.value.priority == Priority::BACKGROUND)
+    };
+    Box::pin(world.until(hour(1), "its delivery", is_there)).await;
+}

@@ -44,9 +44,8 @@ pub fn anew_conflict(sprint: &Sprint, (pull, refusal): (u64, &Refusal), won: &st
 /// The task of the weaver where conflicts are left.
 pub fn resolving_task(sprint: &Sprint, leftovers: &[Leftover<'_>], prompt: &str) -> String {
     let mut text = introduced(sprint);
-    let _ = write!(
-        text,
-        "These changes conflict with it, and those who made them did not resolve that:\n"
+    text.push_str(
+        "These changes conflict with it, and those who made them did not resolve that:\n",
     );
     let room = WON_CHARS_MAX / leftovers.len().clamp(1, LEFTOVERS_MAX);
     for leftover in leftovers.iter().take(LEFTOVERS_MAX) {
@@ -195,7 +194,7 @@ mod tests {
 
             Apply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. Leave out a change that cannot be joined with the others, and say so in the description.
 
-            Join them."#]].assert_eq(&resolving_task(&sprint, &[leftover.clone()], "Join them."));
+            Join them."#]].assert_eq(&resolving_task(&sprint, std::slice::from_ref(&leftover), "Join them."));
         let many = vec![leftover; LEFTOVERS_MAX + 2];
         let text = resolving_task(&sprint, &many, "");
         assert!(text.contains("And 2 more"), "{text}");

@@ -135,7 +135,7 @@ impl Dispatcher {
     ) -> Result<Input, Error> {
         let mut sights = Vec::new();
         for member in &step.members {
-            let seen = self.sight(&member.job).await?;
+            let seen = self.member_sight(&member.job).await?;
             let refusal = refused.iter().find(|(id, _)| *id == member.job);
             let sight = match (seen, refusal) {
                 (None, Some((_, reason))) => Some(MemberSight::failed(reason)),
@@ -147,7 +147,7 @@ impl Dispatcher {
     }
 
     /// How far a job is, with its pull request; none if it is not there.
-    async fn sight(&self, id: &JobId) -> Result<Option<MemberSight>, Error> {
+    async fn member_sight(&self, id: &JobId) -> Result<Option<MemberSight>, Error> {
         let Some(job) = self.backend.store.job(id).await? else {
             return Ok(None);
         };
@@ -165,7 +165,7 @@ impl Dispatcher {
         let mut sights = Vec::new();
         for member in run.open_members() {
             self.cancel_member(&named(run), &member.job).await?;
-            sights.push((member.job.clone(), self.sight(&member.job).await?));
+            sights.push((member.job.clone(), self.member_sight(&member.job).await?));
         }
         if sights.is_empty() {
             return Ok(());

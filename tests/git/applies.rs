@@ -160,8 +160,7 @@ fn is_plain(patch: &[u8]) -> bool {
 }
 
 /// Paths that are in no tree: git refuses them, and so do we.
-const PATHS: [&str; 6] = [
-    "/a.txt",
+const PATHS: [&str; 5] = [
     "../a.txt",
     "dir/../../z",
     ".git/config",
@@ -210,15 +209,22 @@ fn without_hunks(lines: &[Vec<u8>]) -> Vec<u8> {
 fn renamed(dice: &mut Dice, patch: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(patch);
     let path = *dice.pick(&PATHS);
-    let text = ["a.txt", "dir/b.txt", "z"]
-        .iter()
-        .fold(text.into_owned(), |text, name| {
-            let ends = ["\n", " "].iter();
-            ends.fold(text, |text, end| {
-                let text = text.replace(&format!("a/{name}{end}"), &format!("a/{path}{end}"));
-                text.replace(&format!("b/{name}{end}"), &format!("b/{path}{end}"))
-            })
-        });
+    let names = [
+        "a.txt",
+        "dir/b.txt",
+        "z",
+        "dir/deep/e",
+        "dir",
+        "-n",
+        "a.txt/x",
+    ];
+    let text = names.iter().fold(text.into_owned(), |text, name| {
+        let ends = ["\n", " "].iter();
+        ends.fold(text, |text, end| {
+            let text = text.replace(&format!("a/{name}{end}"), &format!("a/{path}{end}"));
+            text.replace(&format!("b/{name}{end}"), &format!("b/{path}{end}"))
+        })
+    });
     text.into_bytes()
 }
 

@@ -312,6 +312,32 @@ fn a_head_pushed_after_its_review_is_reviewed_and_a_merge_of_the_base_is_not() {
 }
 
 #[test]
+fn a_head_that_is_pushed_after_its_checkpoint_comes_back_to_it_although_nobody_reviews() {
+    let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Nobody));
+    assert_eq!(place(&world.delivery), "review/succeeded pass");
+    assert_eq!(world.kim(Act::Approve { head: None }), "verify/pending");
+    assert_eq!(world.reads(pull('a', Checks::Failed)), "verify/running");
+    // The session repairs what failed.
+    assert_eq!(
+        world.reads(pull('b', Checks::Running)),
+        "review/succeeded pass"
+    );
+    let gated = gate(&world.delivery, &sha('b')).unwrap().reason();
+    assert_eq!(gated.code(), "delivery_not_in_verify");
+    let seen = Act::Approve {
+        head: Some(sha('a')),
+    };
+    assert_eq!(world.orders(kim(), seen), Err("head_moved"));
+    assert_eq!(world.kim(Act::Approve { head: None }), "verify/pending");
+    assert_eq!(gate(&world.delivery, &sha('b')), None);
+
+    // Without the checkpoint no person is asked, before as after.
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
+    assert_eq!(world.reads(pull('b', Checks::Running)), "verify/running");
+    assert_eq!(gate(&world.delivery, &sha('b')), None);
+}
+
+#[test]
 fn a_red_head_wakes_no_reviewer() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
     world.sees(Work::Planned("p1".parse().unwrap()), None);

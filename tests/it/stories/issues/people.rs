@@ -340,3 +340,39 @@ async fn another_session_is_given_the_new_plan() {
     }
     world.finish().await;
 }
+
+/// More than one list reads of what is over.
+const OVER: usize = 2_001;
+
+/// What is asked for by who is awaited is found among what is open, whatever was done since.
+#[tokio::test]
+async fn a_person_is_found_waiting_behind_everything_that_is_over() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    let own = world.submit("Begun by hand").await;
+    for _ in 0..OVER {
+        let job = world.submit("Never mind").await;
+        let named = world.named(&job);
+        world
+            .backend
+            .cancel_job(&named, "ann")
+            .await
+            .expect("a job");
+    }
+    let asked = |needs| DeliveryQuery {
+        needs: Some(needs),
+        ..DeliveryQuery::default()
+    };
+    let listed = async |needs| {
+        let listed = world.backend.list_deliveries(&asked(needs), None, 50).await;
+        let listed = listed.expect("a list");
+        assert_eq!(listed.next, None);
+        let all = listed.deliveries.into_iter();
+        let ids: Vec<String> = all.map(|it| it.delivery.id.to_string()).collect();
+        ids
+    };
+    assert_eq!(listed(WaitParty::Person).await, [id_of(number).to_string()]);
+    // A job without a delivery is found as well.
+    assert_eq!(listed(WaitParty::Gaffer).await, [own.to_string()]);
+}

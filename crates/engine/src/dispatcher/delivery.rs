@@ -14,6 +14,7 @@ use domain::policy::{Source, Timing};
 use domain::step::Step;
 
 use super::Dispatcher;
+use super::dues::is_due_kept;
 use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
@@ -239,10 +240,5 @@ fn plan_of(glimpse: &JobGlimpse) -> Option<PlanId> {
 
 /// Whether nothing has to be saved: nothing changed, and it is read again early enough.
 fn is_same(found: &Versioned<Delivery>, step: &Step<Delivery>, now: jiff::Timestamp) -> bool {
-    let is_due_kept = match (found.due, step.due) {
-        (Some(stored), Some(due)) => stored > now && stored <= due,
-        (None, None) => true,
-        (Some(_), None) | (None, Some(_)) => false,
-    };
-    found.value == step.aggregate && is_due_kept
+    found.value == step.aggregate && is_due_kept(found.due, step.due, now)
 }

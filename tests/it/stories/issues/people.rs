@@ -376,3 +376,18 @@ async fn a_person_is_found_waiting_behind_everything_that_is_over() {
     // A job without a delivery is found as well.
     assert_eq!(listed(WaitParty::Gaffer).await, [own.to_string()]);
 }
+
+/// Each look at a row that is due writes it twice: once to claim it, once for the next time.
+#[tokio::test]
+async fn a_delivery_that_waits_for_a_person_is_looked_at_once_an_hour() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    world.pass(MINUTE * 10).await;
+    let before = world.ledger.written().len();
+    world.pass(hour(6)).await;
+    let own = engine::keys::delivery(&id_of(number));
+    let written = world.ledger.written().into_iter().skip(before);
+    let writes = written.filter(|key| *key == own).count();
+    assert!((10..=14).contains(&writes), "{writes} writes in six hours");
+}

@@ -53,7 +53,7 @@ pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault};
 pub use gate::{Gate, gate};
 pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
-pub use history::{Actor, PhaseRun, SPANS_MAX};
+pub use history::{Actor, PhaseRun, SPANS_MAX, deploying_since};
 pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
     ProviderReport, Review, ReviewSight, ReviewState,

@@ -3,7 +3,6 @@
 use domain::delivery::{IssueRef, ProviderReport};
 use domain::effect::TrackerAction;
 use domain::failure::{Failure, FailureClass};
-use jiff::Timestamp;
 
 use super::Dispatcher;
 use crate::ports::IssueComment;
@@ -54,11 +53,7 @@ impl Dispatcher {
     }
 
     /// Whether the world shows that it was done, or that it need not be done.
-    pub(super) async fn was_tracked(
-        &self,
-        action: &TrackerAction,
-        since: Timestamp,
-    ) -> Result<bool, Failure> {
+    pub(super) async fn was_tracked(&self, action: &TrackerAction) -> Result<bool, Failure> {
         let issues = &self.readers.issues;
         match action {
             TrackerAction::Tell { issue, text, .. } => {
@@ -69,10 +64,15 @@ impl Dispatcher {
                 Err(failure) if failure.class == FailureClass::NotFound => Ok(true),
                 read => Ok(!read?.is_open),
             },
+            // Its delivery awaits a run since the same moment: one that began before proves nothing.
             TrackerAction::DispatchWorkflow {
-                repo, file, branch, ..
+                repo,
+                file,
+                branch,
+                since,
+                ..
             } => {
-                let run = issues.workflow_run(repo, (file, branch), since).await?;
+                let run = issues.workflow_run(repo, (file, branch), *since).await?;
                 Ok(run != ProviderReport::Nothing)
             }
         }

@@ -54,8 +54,8 @@ async fn a_deployment_of_the_merge_commit_is_awaited() {
     world.finish().await;
 }
 
-/// A world whose deliveries end with a workflow, which takes five hours.
-async fn deploying() -> World {
+/// Green checks, and a workflow that takes five hours once it is dispatched.
+fn with_deploy() -> Vec<CheckSetup> {
     let deploy = CheckSetup {
         workflow: "Deploy".to_owned(),
         on_dispatch: true,
@@ -64,6 +64,11 @@ async fn deploying() -> World {
     };
     let mut checks = tests::world::green_checks();
     checks.push(deploy);
+    checks
+}
+
+/// A world whose deliveries end with a workflow, which takes five hours.
+async fn deploying() -> World {
     let source = taking(|rules| {
         rules.checkpoints = Checkpoints::none();
         rules.endpoint = Endpoint::default();
@@ -73,7 +78,7 @@ async fn deploying() -> World {
     });
     World::with(Setup {
         source,
-        scenario: with_ci(ci(checks)),
+        scenario: with_ci(ci(with_deploy())),
         ..Setup::default()
     })
     .await
@@ -417,4 +422,39 @@ async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
         "{refused:?}"
     );
     assert_eq!(place(&world, number).await, "implement/running");
+}
+
+/// A dispatch that never arrived is made again, although another delivery has just started the same workflow.
+#[tokio::test]
+async fn a_dispatch_that_was_lost_is_not_taken_for_that_of_another_delivery() {
+    let world = World::with(Setup {
+        source: taking(|rules| {
+            rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+            rules.endpoint = Endpoint::default();
+            rules.deploy = "workflow:deploy.yml@main"
+                .parse::<Deploy>()
+                .expect("a workflow");
+        }),
+        scenario: with_ci(ci(with_deploy())),
+        ..Setup::default()
+    })
+    .await;
+    let titles = ["The first thing", "The second thing"];
+    let [first, second] = titles.map(|title| open_issue(&world, title, ""));
+    for number in [first, second] {
+        until(&world, number, "implement/succeeded").await;
+    }
+    order(&world, first, Act::Approve { head: None }).await;
+    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
+    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    world.pass(SECOND * 5).await;
+    let lost = Fault::new(Service::GitHub, "/dispatches", FaultKind::CutBefore);
+    world.sandbox.faults().add(lost.next(1));
+    let began = world.clock.now();
+    order(&world, second, Act::Approve { head: None }).await;
+    until(&world, second, "deploy/pending").await;
+    let took = world.clock.now().duration_since(began);
+    assert!(took < SECOND * 100, "{took}: too late to be mixed up");
+    until(&world, second, "deploy/running").await;
+    assert_eq!(world.sandbox.counters().dispatches, 2);
 }

@@ -1,7 +1,9 @@
 //! Carries out what a delivery wants of others, by the functions that orders of people use. Ids, causes and conditions
 //! make it harmless to carry out the same thing twice.
 
-use domain::delivery::{Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want, order_giver};
+use domain::delivery::{
+    Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want, deploying_since, order_giver,
+};
 use domain::effect::{Action, TrackerAction};
 use domain::event::Occurrence;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
@@ -316,6 +318,7 @@ pub(super) fn dispatch(
         file: file.to_owned(),
         branch: branch.clone(),
         cause: cause.to_owned(),
+        since: deploying_since(delivery),
     })
 }
 

@@ -70,6 +70,26 @@ fn parts_of(world: &World) -> Vec<DeliveryId> {
 }
 
 #[test]
+fn a_requirement_is_implemented_whole() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    assert!(legal(&world.delivery, &kim(), &world.rules).contains(&CommandKind::Split));
+    world.delivery.requirement = Some(crate::pipeline::RequirementRef {
+        id: "abc123".parse().unwrap(),
+        path: ".jules/exchange/requirements/cart-test.yml".to_owned(),
+        events: Vec::new(),
+    });
+    let part = Part {
+        summary: "Half of it".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let split = Act::Split {
+        children: vec![part],
+    };
+    assert_eq!(world.orders(kim(), split), Err("requirement_whole"));
+    assert!(!legal(&world.delivery, &kim(), &world.rules).contains(&CommandKind::Split));
+}
+
+#[test]
 fn a_part_that_was_given_up_holds_its_parent_up_no_longer() {
     let (mut world, ids) = split_in_two();
     let mut take = |place: usize, state| {

@@ -1,10 +1,11 @@
 //! Performs and settles what is done to issues and to what deploys.
 
-use domain::delivery::{IssueRef, ProviderReport};
-use domain::effect::TrackerAction;
+use domain::delivery::{self, IssueRef, ProviderReport};
+use domain::effect::{EffectState, TrackerAction};
 use domain::failure::{Failure, FailureClass};
 
 use super::Dispatcher;
+use crate::backend::{Error, UnitOfWork};
 use crate::ports::IssueComment;
 
 /// The hidden marker of our one comment on an issue.
@@ -36,6 +37,37 @@ impl Dispatcher {
             Err(failure) if is_gone(&failure) => Ok(()),
             outcome => outcome,
         }
+    }
+
+    /// Keeps with a delivery that is over why its issue could not be closed, until it is.
+    pub(super) async fn apply_tracked(
+        &self,
+        unit: &mut UnitOfWork,
+        action: &TrackerAction,
+        state: &EffectState,
+    ) -> Result<(), Error> {
+        let issue = match action {
+            TrackerAction::CloseIssue { issue } => issue,
+            TrackerAction::Tell { .. } | TrackerAction::DispatchWorkflow { .. } => return Ok(()),
+        };
+        let why = match state {
+            EffectState::Failed { failure, .. } => Some(failure.to_string()),
+            EffectState::Done { .. } => None,
+            EffectState::Intent { .. }
+            | EffectState::Started { .. }
+            | EffectState::Unknown { .. } => return Ok(()),
+        };
+        let found = self.backend.delivery_of_issue(issue).await?;
+        let Some(found) = found.filter(|found| found.value.is_terminal()) else {
+            return Ok(());
+        };
+        let step = delivery::with_issue_left(&found.value, why.as_deref(), self.backend.now());
+        if step.aggregate != found.value {
+            self.backend
+                .save_delivery(unit, Some(&found), &step)
+                .await?;
+        }
+        Ok(())
     }
 
     /// Writes the one comment, or edits it.

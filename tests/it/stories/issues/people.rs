@@ -391,3 +391,22 @@ async fn a_delivery_that_waits_for_a_person_is_looked_at_once_an_hour() {
     let writes = written.filter(|key| *key == own).count();
     assert!((10..=14).contains(&writes), "{writes} writes in six hours");
 }
+
+#[tokio::test]
+async fn a_job_that_waits_for_its_session_follows_the_priority_of_its_delivery() {
+    let source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    let world = world_with(source, false).await;
+    world.pause(true).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/running").await;
+    world.pass(MINUTE).await;
+    let priority = 9.try_into().expect("a priority");
+    assert_ne!(job_of(&world, number).await.priority, priority);
+    let first = domain::delivery::Edit {
+        priority: Some(priority),
+        ..domain::delivery::Edit::default()
+    };
+    order(&world, number, Act::Edit(first)).await;
+    world.pass(MINUTE).await;
+    assert_eq!(job_of(&world, number).await.priority, priority);
+}

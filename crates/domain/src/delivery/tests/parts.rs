@@ -133,6 +133,21 @@ fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
 }
 
 #[test]
+fn a_part_that_is_merged_is_not_made_anew_after_its_parent_was_cancelled() {
+    let mut part = World::in_review(Rules {
+        deploy: "workflow:deploy.yml@main".parse().unwrap(),
+        ..rules(&[], "deploy", ReviewBy::Nobody)
+    });
+    assert_eq!(part.reads(merged(None)), "deploy/pending");
+    part.take(&Input::Cancelled(kim())).unwrap();
+    assert_eq!(part.delivery.closed, Some(Closed::MergedOnly));
+    assert_eq!(ChildState::of(&part.delivery), ChildState::Closed);
+    let mut open = World::in_review(rules(&[], "deploy", ReviewBy::Nobody));
+    open.take(&Input::Cancelled(kim())).unwrap();
+    assert_eq!(open.delivery.closed, Some(Closed::Cancelled));
+}
+
+#[test]
 fn a_cancelled_split_that_is_tried_again_leaves_a_part_alone_that_was_given_up() {
     let (mut world, ids) = split_in_two();
     let given_up = Input::Child(ids[0].clone(), ChildState::Abandoned);
@@ -190,4 +205,40 @@ fn a_cancelled_review_goes_on_with_the_same_session() {
             (1, &task.job)
         );
     }
+}
+
+/// A merge closes the issue that the prompts of all parts name.
+#[test]
+fn a_closed_issue_calls_the_parts_off_only_if_none_of_them_is_merged() {
+    let closed = IssueSight {
+        read_at: at(100),
+        state: IssueState::Closed(Some("eve".to_owned())),
+    };
+    let parts = |is_any_merged, second| {
+        Input::Parts(PartsSight {
+            is_any_merged,
+            read_at: Some(at(second)),
+        })
+    };
+    let (mut merging, ids) = split_in_two();
+    assert_eq!(
+        merging.take(&Input::Issue(closed.clone())).unwrap(),
+        "plan/running"
+    );
+    let sight = Sight {
+        children_open: ids.clone(),
+        ..Sight::default()
+    };
+    let wanted = wants(&merging.delivery, &sight);
+    for id in ids {
+        assert!(wanted.contains(&Want::ReadPart { id }), "{wanted:?}");
+    }
+    assert_eq!(merging.take(&parts(true, 99)).unwrap(), "plan/running");
+    assert_eq!(merging.delivery.trouble, None);
+
+    let (mut ended, _) = split_in_two();
+    ended.take(&Input::Issue(closed)).unwrap();
+    assert_eq!(ended.take(&parts(false, 99)).unwrap(), "plan/running");
+    assert_eq!(ended.take(&parts(false, 100)).unwrap(), "close/succeeded");
+    assert_eq!(ended.delivery.closed, Some(Closed::IssueClosed));
 }

@@ -24,6 +24,7 @@ mod phase;
 mod progress;
 mod reason;
 mod refs;
+mod refusal;
 mod review;
 mod review_sight;
 mod reviewing;
@@ -42,7 +43,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use adhoc::of_job;
-pub use apply::{apply, was_taken};
+pub use apply::{apply, was_taken, with_issue_left};
 pub use asks::{asking, open_events};
 pub use closed::Closed;
 pub use create::{CHILDREN_MAX, create, is_same_trigger};
@@ -53,16 +54,17 @@ pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault};
 pub use gate::{Gate, gate};
 pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
-pub use history::{Actor, PhaseRun, SPANS_MAX};
+pub use history::{Actor, PhaseRun, SPANS_MAX, deploying_since};
 pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
-    ProviderReport, Review, ReviewSight, ReviewState,
+    PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
 };
 pub use legal::{TransitionError, legal, plan_approval};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub use reason::{Reason, reasons};
 pub use refs::{IssueRef, LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
+pub use refusal::{REFUSALS_MAX, Refusal};
 pub use review::{MalformedReview, ReviewOutput, parse as parse_review};
 pub use rules::{
     CheckpointsBy, Deploy, IntakeLabel, Observe, OddRules, PlanBy, ROUNDS_MAX, ReviewBy, Rules,
@@ -184,6 +186,9 @@ pub struct Delivery {
     /// What is odd about its issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<IssueTrouble>,
+    /// What it needs next and was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
     /// How it closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<Closed>,
@@ -326,7 +331,7 @@ pub struct Seen {
     pub pull: Option<PullGlimpse>,
 }
 
-/// What is odd about the issue of a delivery that is not closed.
+/// What is odd about the issue of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueTrouble {
@@ -339,6 +344,8 @@ pub enum IssueTrouble {
     },
     /// It was deleted or moved, or could not be read.
     Unreadable(String),
+    /// The delivery is over, and the issue could not be closed.
+    LeftOpen(String),
 }
 
 impl Delivery {

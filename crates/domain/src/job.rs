@@ -50,7 +50,7 @@ pub use orders::{
 pub use progress::is_progress;
 pub use proposal::{NewProposal, committed, proposal_failed, propose, proposed};
 pub use pushed::{PUSHED_FOR, pushed};
-pub use queue::start_place;
+pub use queue::{prioritised, start_place};
 pub use relation::{SessionRelation, relation, session_found};
 pub use retry::{RETRY_REASON_CHARS_MAX, Retry, retry};
 pub use session_status::session_status;

@@ -26,6 +26,9 @@ pub const PULLS_READ_MAX: usize = 500;
 /// What jobs in review are counted as of whose pull requests there are too many to be read.
 pub const NOT_READ: &str = "not_read";
 
+/// The lists of an account's jobs that are not over.
+pub(crate) const UNFINISHED_JOBS: [&str; 3] = ["queued", "watched", "proposed"];
+
 /// How long after an event was seen it may still be written: those before that are counted once and for all.
 const SETTLED_AFTER: SignedDuration = SignedDuration::from_mins(10);
 
@@ -117,7 +120,7 @@ impl Backend {
         let mut waits = Waits::new(self);
         let mut in_review = 0;
         for account in accounts {
-            for which in ["queued", "watched", "proposed"] {
+            for which in UNFINISHED_JOBS {
                 let list = keys::jobs_of(which, account);
                 for (word, many) in self.store.records().words(&list).await? {
                     let Some(counted) = CountLabel::from_word(&word) else {

@@ -5,6 +5,7 @@ mod adopt;
 mod artifacts;
 mod deliveries;
 mod delivery;
+mod dues;
 mod effects;
 mod forward;
 mod intake;

@@ -379,7 +379,7 @@ pub fn tick() -> Key {
     key("LEASE#tick", META)
 }
 
-/// A list of an account's jobs: `queued` or `watched`.
+/// A list of an account's jobs that are not over: `queued`, `watched` or `proposed`.
 pub fn jobs_of(which: &str, account: &AccountName) -> String {
     format!("{which}:{account}")
 }

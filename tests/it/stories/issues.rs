@@ -6,6 +6,7 @@ mod on_github;
 mod people;
 mod phases;
 mod races;
+mod refusals;
 mod removal;
 mod transcripts;
 

@@ -80,6 +80,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
         },
         told: None,
         trouble: None,
+        refused: None,
         closed,
         taken: Vec::new(),
     }

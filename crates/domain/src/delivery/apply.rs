@@ -9,8 +9,9 @@ use super::legal::{Asker, TransitionError, legal, may};
 use super::moves::Moving;
 use super::progress::progress;
 use super::sights;
-use super::{Actor, Command, CommandKind, Delivery, Fault, Input, Rules, RunStatus};
+use super::{Actor, Command, CommandKind, Delivery, Fault, Input, IssueTrouble, Rules, RunStatus};
 use crate::ids::digest;
+use crate::redact::presentable;
 use crate::step::Step;
 
 /// Digits of a command's digest.
@@ -52,6 +53,8 @@ pub fn apply(
         | Input::Pull(..)
         | Input::Issue(_)
         | Input::Child(..)
+        | Input::Parts(_)
+        | Input::AskedFor(_)
         | Input::Provider(..)
         | Input::Cancelled(_)
         | Input::Deadline => {
@@ -70,6 +73,16 @@ pub fn apply(
         }
     }
     Ok(step(delivery, moving.delivery, now))
+}
+
+/// A delivery that is over, whose issue could not be closed for a reason, or was closed after all.
+pub fn with_issue_left(delivery: &Delivery, why: Option<&str>, now: Timestamp) -> Step<Delivery> {
+    let why = why.map(|why| presentable(why, sights::WHY_CHARS_MAX));
+    let after = Delivery {
+        trouble: why.map(IssueTrouble::LeftOpen),
+        ..delivery.clone()
+    };
+    step(delivery, after, now)
 }
 
 fn stay(delivery: &Delivery, now: Timestamp) -> Step<Delivery> {

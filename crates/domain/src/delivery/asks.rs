@@ -49,11 +49,13 @@ pub fn open_events(delivery: &Delivery) -> Vec<EventId> {
         | Want::Say { .. }
         | Want::CancelJob { .. }
         | Want::LeaveJob { .. }
+        | Want::PrioritiseJob { .. }
         | Want::ApprovePull { .. }
         | Want::ReadSession { .. }
         | Want::ReadPull { .. }
         | Want::ClosePull { .. }
         | Want::CreateChild { .. }
+        | Want::ReadPart { .. }
         | Want::CancelChild { .. }
         | Want::DispatchWorkflow { .. }
         | Want::AskProvider { .. }

@@ -114,6 +114,7 @@ fn checked(new: &NewDelivery, rules: &Rules, now: Timestamp) -> Result<Delivery,
         seen: super::Seen::default(),
         told: None,
         trouble: None,
+        refused: None,
         closed: None,
         taken: Vec::new(),
     })

@@ -43,6 +43,8 @@ pub enum Fault {
     DeployFailed,
     /// What was deployed is not well.
     ObserveFailed,
+    /// Its session, or its parts, could not even be asked for.
+    NotBegun,
     /// All parts into which it was split were given up.
     PartsAbandoned,
     /// Too much has happened to it.
@@ -58,6 +60,7 @@ impl Fault {
             | Self::SessionFailed
             | Self::SessionLost
             | Self::SessionRefused
+            | Self::NotBegun
             | Self::PullClosed => true,
             Self::NoPullRequest
             | Self::NoNewCommit
@@ -89,6 +92,7 @@ impl Fault {
             Self::MalformedReview => "malformed_review",
             Self::DeployFailed => "deploy_failed",
             Self::ObserveFailed => "observe_failed",
+            Self::NotBegun => "not_begun",
             Self::PartsAbandoned => "parts_abandoned",
             Self::HistoryFull => "history_full",
         }

@@ -122,6 +122,14 @@ pub(super) fn since(delivery: &Delivery) -> Timestamp {
     open.map_or(delivery.created_at, |open| open.started_at)
 }
 
+/// Since when a run of the workflow that deploys the delivery is awaited: a retry waits for a run of its own.
+pub fn deploying_since(delivery: &Delivery) -> Timestamp {
+    let begins = (Phase::Deploy, RunStatus::Pending);
+    let mut spans = delivery.phase_runs.iter().rev();
+    let began = spans.find(|span| (span.phase, span.run_status) == begins);
+    began.map_or_else(|| since(delivery), |span| span.started_at)
+}
+
 /// Whether there is no room for more than the end of the delivery.
 pub(super) fn is_full(delivery: &Delivery) -> bool {
     delivery.phase_runs.len() + SPANS_KEPT_BACK > SPANS_MAX

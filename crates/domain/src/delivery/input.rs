@@ -26,6 +26,10 @@ pub enum Input {
     Issue(IssueSight),
     /// A delivery into which it was split was looked at.
     Child(DeliveryId, ChildState),
+    /// All deliveries into which it was split were looked at.
+    Parts(PartsSight),
+    /// What it needs next was asked for, and refused for a reason, if there is one.
+    AskedFor(Option<String>),
     /// Whatever deploys or observes it was asked.
     Provider(Phase, ProviderReport),
     /// Its parent delivery was cancelled.
@@ -306,6 +310,15 @@ impl ChildState {
             None => Self::Open,
         }
     }
+}
+
+/// What is known of all parts of a delivery together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PartsSight {
+    /// Whether one of them is merged.
+    pub is_any_merged: bool,
+    /// As of when that is known of each of them; none where it is not.
+    pub read_at: Option<Timestamp>,
 }
 
 /// What whatever deploys or observes said.

@@ -287,6 +287,13 @@ fn split(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> 
     if delivery.phase != Phase::Plan || !is_open {
         return not_here("not_planning", "split", at);
     }
+    // Its parts would implement no requirement, and the scope of none would be checked.
+    if delivery.requirement.is_some() {
+        return refuse(
+            "requirement_whole",
+            "the delivery implements a requirement, which one change does: split the requirement in its file",
+        );
+    }
     if delivery.parent.is_some() {
         return refuse("part_already", "the delivery is a part of another one");
     }

@@ -39,6 +39,7 @@ impl Moving<'_> {
         let delivery = &mut self.delivery;
         (delivery.phase, delivery.run_status) = (phase, status);
         delivery.verdict = delivery.verdict.filter(|_| is_reviewed);
+        delivery.refused = None;
         if status != RunStatus::Failed {
             delivery.error = None;
         }

@@ -5,8 +5,8 @@ use super::due::{awaits_person, result_due};
 use super::legal;
 use super::progress::is_stale;
 use super::{
-    Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, Phase, PlanBy, ReviewBy,
-    RunStatus, Work,
+    Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, Phase, PlanBy, REFUSALS_MAX,
+    ReviewBy, RunStatus, Work,
 };
 use crate::job::WaitParty;
 use crate::pull::REOPEN_WAIT;
@@ -71,7 +71,18 @@ pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
             "issue_unreadable",
             format!("Its issue cannot be read, so nothing is decided by it: {why}"),
         )),
+        Some(IssueTrouble::LeftOpen(why)) => found.push(reason(
+            "issue_left_open",
+            format!("Its issue could not be closed: {why}"),
+        )),
         Some(IssueTrouble::Closed { .. }) | None => {}
+    }
+    if let Some(refusal) = &delivery.refused {
+        let (why, times) = (&refusal.why, refusal.times);
+        let sentence = format!(
+            "What it needs next was refused, {times} of {REFUSALS_MAX} times, after which the phase fails: {why}"
+        );
+        found.insert(0, reason("refused", sentence));
     }
     if let Some(closed) = closed_pull(delivery) {
         found.insert(0, closed);

@@ -98,8 +98,11 @@ pub(super) fn head_moved(moving: &mut Moving<'_>) -> bool {
             approved.head = head.clone();
         }
     }
-    if is_same_work || moving.rules.reviewer() == ReviewBy::Nobody {
-        review.head = Some(head);
+    // Where a person is awaited after the review, they have to see the head also if it has no reviewer.
+    let is_unseen = moving.delivery.checkpoints.has(Phase::Review);
+    let is_reviewed = moving.rules.reviewer() != ReviewBy::Nobody || is_unseen;
+    if is_same_work || !is_reviewed {
+        moving.delivery.review.head = Some(head);
         return false;
     }
     moving.run(Phase::Review, &Actor::System);

@@ -3,18 +3,21 @@
 use jiff::Timestamp;
 
 use super::history::Actor;
+use super::legal;
 use super::moves::Moving;
+use super::refs;
+use super::refusal;
 use super::review;
 use super::{
-    ChildState, Delivery, Fault, Input, IssueSight, IssueState, IssueTrouble, JobSight, Phase,
-    PlanBy, ProviderReport, PullEnd, PullGlimpse, ReviewSight, ReviewState, RunStatus, Verdict,
-    Work,
+    ChildState, Closed, Delivery, Fault, Input, IssueSight, IssueState, IssueTrouble, JobSight,
+    PartsSight, Phase, PlanBy, ProviderReport, PullEnd, PullGlimpse, ReviewSight, ReviewState,
+    RunStatus, Verdict, Work,
 };
 use crate::ids::DeliveryId;
 use crate::redact::presentable;
 
-/// Longest reason why an issue cannot be read, in characters.
-const WHY_CHARS_MAX: usize = 200;
+/// Longest reason why an issue cannot be read or closed, in characters.
+pub(super) const WHY_CHARS_MAX: usize = 200;
 
 /// Keeps what was seen.
 pub(super) fn see(moving: &mut Moving<'_>, input: &Input) {
@@ -24,7 +27,8 @@ pub(super) fn see(moving: &mut Moving<'_>, input: &Input) {
         Input::Issue(sight) => issue(moving, sight),
         Input::Child(id, state) => child(moving, id, *state),
         Input::Review(sight) => moving.done_by(&sight.job, sight.session.as_ref()),
-        Input::Command(_) | Input::Provider(..) => {}
+        Input::Command(_) | Input::Provider(..) | Input::Parts(_) => {}
+        Input::AskedFor(_) => {}
         Input::Cancelled(_) | Input::Deadline => {}
     }
 }
@@ -38,16 +42,32 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &Input) {
             // A merge closes the issue, too: only a pull request that was read after it tells which it is.
             let closed = match &moving.delivery.trouble {
                 Some(IssueTrouble::Closed { at, by }) if read_at >= at => Some(by.clone()),
-                Some(IssueTrouble::Closed { .. } | IssueTrouble::Unreadable(_)) | None => None,
+                Some(
+                    IssueTrouble::Closed { .. }
+                    | IssueTrouble::Unreadable(_)
+                    | IssueTrouble::LeftOpen(_),
+                )
+                | None => None,
             };
             let is_it = moving.delivery.task.pull.as_ref() == Some(&glimpse.pull);
-            if let Some(by) = closed.filter(|_| is_it && !is_merged(moving)) {
-                moving.close(super::Closed::IssueClosed, &closer(by.as_deref()));
+            let is_whole = moving.delivery.children.is_empty();
+            if let Some(by) = closed.filter(|_| is_it && is_whole && !is_merged(moving)) {
+                moving.close(Closed::IssueClosed, &closer(by.as_deref()));
             }
         }
+        Input::Parts(sight) => parts_read(moving, *sight),
+        Input::AskedFor(why) => refusal::asked_for(moving, why.as_deref()),
         Input::Issue(_) => issue_closed(moving, None),
         Input::Job(_, read_at) => issue_closed(moving, *read_at),
-        Input::Cancelled(by) => moving.close(super::Closed::Cancelled, by),
+        Input::Cancelled(by) => {
+            // What is merged is done, and nothing of it is to be made anew.
+            let is_done = is_merged(moving) || legal::is_merged(&moving.delivery);
+            let how = match is_done {
+                true => Closed::MergedOnly,
+                false => Closed::Cancelled,
+            };
+            moving.close(how, by);
+        }
         Input::Child(..) | Input::Command(_) | Input::Deadline => {}
     }
 }
@@ -58,11 +78,15 @@ pub(super) fn closer(by: Option<&str>) -> Actor {
 }
 
 fn is_merged(moving: &Moving<'_>) -> bool {
-    let end = moving
-        .delivery
-        .pull_seen()
-        .and_then(|pull| pull.end.as_ref());
-    matches!(end, Some(PullEnd::Merged { .. }))
+    has_merged(&moving.delivery)
+}
+
+fn has_merged(delivery: &Delivery) -> bool {
+    delivery.pull_seen().is_some_and(shows_merge)
+}
+
+fn shows_merge(seen: &PullGlimpse) -> bool {
+    matches!(seen.end, Some(PullEnd::Merged { .. }))
 }
 
 fn job(moving: &mut Moving<'_>, sight: &JobSight) {
@@ -74,7 +98,8 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
         return;
     }
     delivery.seen.job = Some(sight.glimpse.clone());
-    if sight.glimpse.pull.is_some() {
+    // What is merged is what it came to, whatever its session still makes.
+    if sight.glimpse.pull.is_some() && !has_merged(delivery) {
         delivery.task.pull.clone_from(&sight.glimpse.pull);
     }
     let by_jules = moving.rules.plan_by == PlanBy::Jules;
@@ -97,17 +122,34 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
 fn pull(moving: &mut Moving<'_>, glimpse: &PullGlimpse) {
     let delivery = &mut moving.delivery;
     if delivery.task.pull.as_ref() != Some(&glimpse.pull) {
+        let is_earlier = delivery.task.earlier_pull.as_ref() == Some(&glimpse.pull);
+        if is_earlier && shows_merge(glimpse) && !has_merged(delivery) {
+            earlier_merged(moving, glimpse);
+        }
         return;
     }
     // What is merged stays merged, whatever a lagging reading shows.
-    let is_merged = |seen: &PullGlimpse| matches!(seen.end, Some(PullEnd::Merged { .. }));
-    if delivery.pull_seen().is_some_and(is_merged) && !is_merged(glimpse) {
+    if has_merged(delivery) && !shows_merge(glimpse) {
         return;
     }
     delivery.seen.pull = Some(glimpse.clone());
     // Checks that run again may fail again.
     if glimpse.checks != super::Checks::GivenUp || glimpse.head != delivery.task.forgiven {
         delivery.task.forgiven = None;
+    }
+}
+
+/// A person merged what the attempt before made: that is what the delivery came to. The present attempt is not needed
+/// any more, and what it has made so far is closed with a pointer.
+fn earlier_merged(moving: &mut Moving<'_>, glimpse: &PullGlimpse) {
+    let delivery = &mut moving.delivery;
+    let task = &mut delivery.task;
+    task.earlier_pull = task.pull.replace(glimpse.pull.clone());
+    let present = task.job.clone();
+    delivery.seen.pull = Some(glimpse.clone());
+    refs::add(&mut delivery.refs, refs::output(&glimpse.pull));
+    if let Some(present) = present {
+        moving.leave(present);
     }
 }
 
@@ -120,10 +162,12 @@ fn issue(moving: &mut Moving<'_>, sight: &IssueSight) {
         // Closed before, and still: it counts from when that was first read.
         IssueState::Closed(by) => match moving.delivery.trouble.take() {
             Some(IssueTrouble::Closed { at, by }) => Some(IssueTrouble::Closed { at, by }),
-            Some(IssueTrouble::Unreadable(_)) | None => Some(IssueTrouble::Closed {
-                at: sight.read_at,
-                by: by.as_deref().map(|by| presentable(by, 80)),
-            }),
+            Some(IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_)) | None => {
+                Some(IssueTrouble::Closed {
+                    at: sight.read_at,
+                    by: by.as_deref().map(|by| presentable(by, 80)),
+                })
+            }
         },
     };
 }
@@ -133,16 +177,32 @@ fn issue(moving: &mut Moving<'_>, sight: &IssueSight) {
 fn issue_closed(moving: &mut Moving<'_>, session_read_at: Option<Timestamp>) {
     let (closed_at, by) = match &moving.delivery.trouble {
         Some(IssueTrouble::Closed { at, by }) => (*at, closer(by.as_deref())),
-        Some(IssueTrouble::Unreadable(_)) | None => return,
+        Some(IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_)) | None => return,
     };
     if is_merged(moving) || moving.delivery.phase > Phase::Verify {
         moving.delivery.trouble = None;
         return;
     }
     let is_read = session_read_at.is_some_and(|at| at >= closed_at);
-    let is_known = is_read || !has_session(&moving.delivery);
+    // What was split has its pull requests in its parts.
+    let is_whole = moving.delivery.children.is_empty();
+    let is_known = is_whole && (is_read || !has_session(&moving.delivery));
     if is_known && moving.delivery.task.pull.is_none() {
-        moving.close(super::Closed::IssueClosed, &by);
+        moving.close(Closed::IssueClosed, &by);
+    }
+}
+
+/// The merge of one part closes the issue of them all, and the others go on. A closed issue closes what was split only
+/// once each part was read since, and none of them is merged.
+fn parts_read(moving: &mut Moving<'_>, sight: PartsSight) {
+    let (closed_at, by) = match &moving.delivery.trouble {
+        Some(IssueTrouble::Closed { at, by }) => (*at, closer(by.as_deref())),
+        Some(IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_)) | None => return,
+    };
+    if sight.is_any_merged {
+        moving.delivery.trouble = None;
+    } else if sight.read_at.is_some_and(|at| at >= closed_at) {
+        moving.close(Closed::IssueClosed, &by);
     }
 }
 

@@ -6,6 +6,7 @@ mod executions;
 mod parts;
 mod performers;
 mod races;
+mod refusals;
 mod reviews;
 mod stories;
 mod table;

@@ -3,6 +3,7 @@
 use super::{Actor, Child, IssueRef, JobGlimpse, Phase};
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PlanId, PullRef};
+use crate::priority::Priority;
 use crate::pull::{Approval, MergeStyle};
 
 /// What is the case while something is wanted.
@@ -10,6 +11,8 @@ use crate::pull::{Approval, MergeStyle};
 pub struct Sight {
     /// Its job, of whatever attempt; none while there is none.
     pub job: Option<JobGlimpse>,
+    /// The priority by which its job waits for a slot, while it does.
+    pub waits_by: Option<Priority>,
     /// Whether the job that reviews exists.
     pub review_job: bool,
     /// Jobs that are not needed any more and are not over.
@@ -76,6 +79,13 @@ pub enum Want {
         /// In whose name.
         by: Actor,
     },
+    /// The job is to wait for its slot by another priority.
+    PrioritiseJob {
+        /// The job.
+        job: JobId,
+        /// The priority.
+        priority: Priority,
+    },
     /// The job is to be followed no longer, and nothing of it touched.
     LeaveJob {
         /// The job.
@@ -130,6 +140,11 @@ pub enum Want {
         /// The part.
         child: Box<Child>,
     },
+    /// What a part is merged by is to be read now: its pull request, or its session, which may have one.
+    ReadPart {
+        /// The part.
+        id: DeliveryId,
+    },
     /// A part is to be cancelled.
     CancelChild {
         /// The part.
@@ -177,4 +192,30 @@ pub enum Purpose {
         /// The head.
         head: CommitSha,
     },
+}
+
+impl Want {
+    /// Whether the delivery cannot go on without it. What else is refused has been done already, or is asked for again.
+    pub fn is_needed(&self) -> bool {
+        match self {
+            Self::CreateJob { .. } | Self::RetryJob { .. } | Self::CreateChild { .. } => true,
+            Self::ApprovePlan { .. }
+            | Self::Say { .. }
+            | Self::CancelJob { .. }
+            | Self::LeaveJob { .. }
+            | Self::PrioritiseJob { .. }
+            | Self::ApprovePull { .. }
+            | Self::Ask { .. }
+            | Self::Tell { .. }
+            | Self::ReadSession { .. }
+            | Self::ReadPull { .. }
+            | Self::ClosePull { .. }
+            | Self::ReadPart { .. }
+            | Self::CancelChild { .. }
+            | Self::DispatchWorkflow { .. }
+            | Self::AskProvider { .. }
+            | Self::TellFailed { .. }
+            | Self::CloseIssue { .. } => false,
+        }
+    }
 }

@@ -23,12 +23,14 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
         wants.extend(leave_job(delivery, sight));
     } else {
         wants.extend(session(delivery, sight));
+        wants.extend(prioritise(delivery, sight));
         wants.extend(children(delivery, sight));
         wants.extend(review(delivery, sight));
         wants.extend(provider(delivery));
     }
     wants.extend(cancel_leftovers(delivery, sight));
     wants.extend(pull(delivery, sight));
+    wants.extend(read_parts(delivery, sight));
     wants.extend(failed(delivery));
     wants.extend(asks::asks(delivery));
     wants.extend(asks::tell(delivery));
@@ -96,7 +98,9 @@ fn leave_job(delivery: &Delivery, sight: &Sight) -> Option<Want> {
 
 fn session(delivery: &Delivery, sight: &Sight) -> Option<Want> {
     let task = &delivery.task;
-    let job = task.job.clone()?;
+    // One that is not needed any more is cancelled with the others of its kind.
+    let is_left = |job: &JobId| delivery.leftovers.contains(job);
+    let job = task.job.clone().filter(|job| !is_left(job))?;
     if !delivery.children.is_empty() {
         return cancel_job(delivery, sight, &Actor::System);
     }
@@ -136,6 +140,14 @@ fn session(delivery: &Delivery, sight: &Sight) -> Option<Want> {
     }
     live(delivery, sight)?;
     say(delivery, seen).or_else(|| approve_plan(delivery, seen))
+}
+
+/// A job that waits for a slot waits by the present priority of its delivery.
+fn prioritise(delivery: &Delivery, sight: &Sight) -> Option<Want> {
+    let priority = delivery.priority;
+    let job = delivery.task.job.clone()?;
+    let is_other = sight.waits_by.is_some_and(|present| present != priority);
+    is_other.then_some(Want::PrioritiseJob { job, priority })
 }
 
 /// The last message, until it was said.
@@ -220,6 +232,9 @@ fn pull(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
         wants.extend(job.map(|job| Want::ReadSession {
             job: job.job.clone(),
         }));
+        let earlier = delivery.task.earlier_pull.clone();
+        let earlier = earlier.filter(|_| is_closed && sight.earlier_pull_open);
+        wants.extend(earlier.map(|pull| Want::ReadPull { pull }));
         return wants;
     };
     if is_closed {
@@ -263,6 +278,13 @@ fn children(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
         child: Box::new(child.clone()),
     };
     missing.map(create).collect()
+}
+
+/// Whether the merge of a part closed the issue is told by the parts.
+fn read_parts(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
+    let is_closed = matches!(delivery.trouble, Some(IssueTrouble::Closed { .. }));
+    let open = sight.children_open.iter().filter(|_| is_closed);
+    open.map(|id| Want::ReadPart { id: id.clone() }).collect()
 }
 
 fn call_off_children(delivery: &Delivery, sight: &Sight, by: &Actor) -> Vec<Want> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::IssueRef;
@@ -35,6 +36,8 @@ pub enum TrackerAction {
         branch: BranchName,
         /// What for: the same cause is dispatched once.
         cause: String,
+        /// Since when its run is awaited. What began before is another run.
+        since: Timestamp,
     },
 }
 

@@ -8,7 +8,7 @@ use super::observe::{end, event, newest_pull};
 use super::orders::{NotNow, not_now};
 use super::silence::looked_at;
 use super::watch::{Announced, Attention, SessionLog, Watch};
-use super::{EndReason, Ending, Job, Origin, Phase, proposal};
+use super::{EndReason, Ending, Job, Origin, Phase, completion, proposal};
 use crate::effect::{Action, exponential_backoff};
 use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::facts::PullState;
@@ -376,8 +376,9 @@ pub fn pull_settled(
             pulls: vec![pull.clone()],
         };
         let name = format!("completed:{}:settled", watch.session);
+        let audience = completion::audience(job);
         step.events
-            .push(event(job, watch, (&name, what, Audience::Agent), now));
+            .push(event(job, watch, (&name, what, audience), now));
     }
     step.effects.push(Action::Archive {
         session: watch.session.clone(),

@@ -79,7 +79,7 @@ fn goes_on_after_approval(watch: &mut Watch, context: &Context<'_>) -> bool {
 }
 
 /// Who gets the completion: of a job for a delivery or a pipeline no one, since those go on by themselves.
-fn audience(job: &Job) -> Audience {
+pub(super) fn audience(job: &Job) -> Audience {
     match (&job.delivery, &job.part) {
         (None, None) => Audience::Agent,
         (Some(_), _) | (_, Some(_)) => Audience::Nobody,

@@ -6,7 +6,28 @@ use jiff::Timestamp;
 
 use super::{Job, Phase};
 use crate::ids::JobId;
-use crate::priority;
+use crate::priority::{self, Priority};
+
+/// The job with another priority, if it still waits for a slot by it.
+pub fn prioritised(job: &Job, priority: Priority) -> Option<Job> {
+    (job.waits_by().is_some_and(|present| present != priority)).then(|| Job {
+        priority,
+        ..job.clone()
+    })
+}
+
+impl Job {
+    /// The priority by which it waits for a slot, while it does.
+    pub fn waits_by(&self) -> Option<Priority> {
+        match self.phase {
+            Phase::Queued { .. } => Some(self.priority),
+            Phase::Creating { .. }
+            | Phase::Watching(_)
+            | Phase::Proposed { .. }
+            | Phase::Ended(_) => None,
+        }
+    }
+}
 
 /// A job's place in the queue for a slot of its account; the lowest place goes first.
 pub fn start_place(job: &Job, now: Timestamp) -> (Reverse<u32>, Timestamp, JobId) {

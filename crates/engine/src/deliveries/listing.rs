@@ -3,22 +3,23 @@
 use std::fmt;
 use std::str::FromStr;
 
-use domain::delivery::Phase;
+use domain::delivery::{Delivery, Phase};
 use domain::ids::{DeliveryId, JobId, RepoName};
-use domain::job::WaitParty;
+use domain::job::{Job, WaitParty};
 use jiff::Timestamp;
 
 use super::shown::DeliveryShown;
 use crate::backend::{Backend, Error};
+use crate::counts::UNFINISHED_JOBS;
 use crate::keys;
-use crate::ports::PageToken;
+use crate::ports::{PageToken, Record};
 use crate::store::decode;
 use crate::waits::Waits;
 
 /// Records read at once while listing.
 const LIST_PAGE: usize = 100;
 
-/// Maximum number of records of each kind that one list reads.
+/// Maximum number of deliveries or jobs that one list reads of each lane.
 const LIST_LOOK_MAX: usize = 2_000;
 
 /// How a cursor begins: another form gets another number.
@@ -68,7 +69,9 @@ impl DeliveryQuery {
 impl DeliveriesCursor {
     /// After a place in a list.
     fn at(place: &str) -> Option<Self> {
-        let (stamp, id) = place.split_once(':')?;
+        // Behind the id of a job may stand what makes a cache read it again.
+        let mut parts = place.split(':');
+        let (stamp, id) = (parts.next()?, parts.next()?);
         Some(Self {
             created_at: Timestamp::from_nanosecond(stamp.parse().ok()?).ok()?,
             id: id.to_owned(),
@@ -112,9 +115,34 @@ enum Entry {
     Job(JobId),
 }
 
+/// What is stored under the places of a list.
+#[derive(Clone, Copy)]
+enum Holds {
+    DeliveryIds,
+    JobIds,
+    Deliveries,
+    Jobs,
+}
+
+impl Holds {
+    /// What a record names; nothing where it is shown by its delivery.
+    fn entry(self, record: &Record) -> Result<Option<Entry>, Error> {
+        Ok(match self {
+            Self::DeliveryIds => Some(Entry::Delivery(decode(record)?.value)),
+            Self::JobIds => Some(Entry::Job(decode(record)?.value)),
+            Self::Deliveries => Some(Entry::Delivery(decode::<Delivery>(record)?.value.id)),
+            Self::Jobs => {
+                let job = decode::<Job>(record)?.value;
+                job.delivery.is_none().then_some(Entry::Job(job.id))
+            }
+        })
+    }
+}
+
 /// Reads one list, a page at a time.
 struct Lane {
-    list: &'static str,
+    list: String,
+    holds: Holds,
     token: Option<PageToken>,
     is_over: bool,
     read: usize,
@@ -122,9 +150,10 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(list: &'static str, token: Option<PageToken>) -> Self {
+    fn new((list, holds): (String, Holds), token: Option<PageToken>) -> Self {
         Self {
             list,
+            holds,
             token,
             is_over: false,
             read: 0,
@@ -142,16 +171,14 @@ impl Lane {
         while self.waiting.is_empty() && !self.is_over && self.read < LIST_LOOK_MAX {
             let records = backend.store.records();
             let token = self.token.take();
-            let page = records.list(self.list, true, token, LIST_PAGE).await?;
-            self.read += page.records.len();
+            let page = records.list(&self.list, true, token, LIST_PAGE).await?;
             for record in &page.records {
                 let sort = record.list.as_ref().map(|at| at.sort.clone());
-                let entry = match self.list {
-                    keys::DELIVERIES => Entry::Delivery(decode(record)?.value),
-                    _ => Entry::Job(decode(record)?.value),
-                };
-                self.waiting.push_back((sort.unwrap_or_default(), entry));
+                if let Some(entry) = self.holds.entry(record)? {
+                    self.waiting.push_back((sort.unwrap_or_default(), entry));
+                }
             }
+            self.read += self.waiting.len();
             self.is_over = page.next.is_none();
             self.token = page.next;
         }
@@ -168,24 +195,18 @@ impl Backend {
         after: Option<&DeliveriesCursor>,
         limit: usize,
     ) -> Result<DeliveryList, Error> {
-        let (mut stored, mut jobs) = lanes(after);
+        let mut lanes = self.lanes(asked, after).await?;
         let mut waits = Waits::new(self);
         let mut deliveries: Vec<DeliveryShown> = Vec::new();
         let mut last = after.cloned();
         loop {
-            stored.fill(self).await?;
-            jobs.fill(self).await?;
-            if stored.is_cut() || jobs.is_cut() {
+            for lane in &mut lanes {
+                lane.fill(self).await?;
+            }
+            if lanes.iter().any(Lane::is_cut) {
                 break;
             }
-            let is_stored = match (stored.waiting.front(), jobs.waiting.front()) {
-                (Some(a), Some(b)) => a.0 >= b.0,
-                (Some(_), None) => true,
-                (None, Some(_)) => false,
-                (None, None) => break,
-            };
-            let lane = if is_stored { &mut stored } else { &mut jobs };
-            let Some((sort, entry)) = lane.waiting.pop_front() else {
+            let Some((sort, entry)) = newest(&mut lanes) else {
                 break;
             };
             let shown = match &entry {
@@ -203,25 +224,58 @@ impl Backend {
             last = DeliveriesCursor::at(&sort).or(last);
             deliveries.extend(wanted);
         }
-        let is_whole = stored.is_over && jobs.is_over;
+        let is_whole = lanes.iter().all(|lane| lane.is_over);
         let next = if is_whole { None } else { last };
         Ok(DeliveryList { deliveries, next })
     }
+
+    /// The lists of deliveries and of jobs, all after the same place.
+    async fn lanes(
+        &self,
+        asked: &DeliveryQuery,
+        after: Option<&DeliveriesCursor>,
+    ) -> Result<Vec<Lane>, Error> {
+        let place = after.map(|at| format!("{}:{}", keys::stamp(at.created_at), at.id));
+        // The key of a row that need not exist: only its place counts.
+        let id = after.and_then(|at| at.id.parse::<DeliveryId>().ok());
+        let key = id.as_ref().map(keys::delivery_listed);
+        let lane = |list: String, holds| {
+            let token = place.as_ref().zip(key.as_ref());
+            let token = token.map(|(place, key)| PageToken::after(place, key));
+            Lane::new((list, holds), token)
+        };
+        if !asks_for_open(asked) {
+            let stored = lane(keys::DELIVERIES.to_owned(), Holds::DeliveryIds);
+            return Ok(vec![stored, lane(keys::JOBS.to_owned(), Holds::JobIds)]);
+        }
+        let mut lanes = vec![lane(keys::OPEN_DELIVERIES.to_owned(), Holds::Deliveries)];
+        for account in self.store.accounts().await? {
+            let of = |which: &&str| lane(keys::jobs_of(which, &account.value.name), Holds::Jobs);
+            lanes.extend(UNFINISHED_JOBS.iter().map(of));
+        }
+        Ok(lanes)
+    }
 }
 
-/// The lists of deliveries and of jobs, both after the same place.
-fn lanes(after: Option<&DeliveriesCursor>) -> (Lane, Lane) {
-    let place = after.map(|at| format!("{}:{}", keys::stamp(at.created_at), at.id));
-    let token = |key| place.as_ref().map(|place| PageToken::after(place, &key));
-    // The key of a row that need not exist: only its place counts.
-    let id = after.and_then(|at| at.id.parse::<DeliveryId>().ok());
-    let delivery = id.as_ref().map(keys::delivery_listed);
-    let stored = delivery.clone().and_then(token);
-    let jobs = delivery.and_then(token);
-    (
-        Lane::new(keys::DELIVERIES, stored),
-        Lane::new(keys::JOBS, jobs),
-    )
+/// The newest that no lane has given yet.
+fn newest(lanes: &mut [Lane]) -> Option<Position> {
+    let place = |lane: &Lane| lane.waiting.front().map(|(sort, _)| sort.clone());
+    let lanes = lanes.iter_mut().filter(|lane| !lane.waiting.is_empty());
+    lanes.max_by_key(|lane| place(lane))?.waiting.pop_front()
+}
+
+/// Whether only what is not over can be asked for: no party acts on anything else.
+fn asks_for_open(asked: &DeliveryQuery) -> bool {
+    match asked.needs {
+        Some(
+            WaitParty::Person
+            | WaitParty::Agent
+            | WaitParty::Jules
+            | WaitParty::GitHub
+            | WaitParty::Gaffer,
+        ) => true,
+        Some(WaitParty::Nobody) | None => false,
+    }
 }
 
 #[cfg(test)]
@@ -238,6 +292,8 @@ mod tests {
         let id = "0123456789ab".parse().unwrap();
         let place = keys::delivery_position(cursor.created_at, &id);
         assert_eq!(DeliveriesCursor::at(&place), Some(cursor.clone()));
+        let watched = format!("{place}:2:00001772366400000000000");
+        assert_eq!(DeliveriesCursor::at(&watched), Some(cursor.clone()));
         assert_eq!(text.parse(), Ok(cursor));
         let wrong = [
             String::new(),

@@ -1,6 +1,7 @@
 //! A delivery: what it sees of others, what it decides by that, and what it wants of them.
 
 mod announcements;
+mod parts;
 mod providers;
 mod transcripts;
 mod wants;
@@ -9,11 +10,12 @@ use domain::delivery::{
     self, Delivery, Input, JobGlimpse, JobSight, PullGlimpse, ReviewSight, RunStatus, Sight,
     Work as SessionWork,
 };
-use domain::ids::{DeliveryId, PlanId};
+use domain::ids::{DeliveryId, PlanId, PullRef};
 use domain::policy::{Source, Timing};
 use domain::step::Step;
 
 use super::Dispatcher;
+use super::dues::is_due_kept;
 use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
@@ -39,14 +41,7 @@ impl Dispatcher {
         for _ in 0..LOOKS_MAX {
             let delivery = self.look_at_delivery(id, &source).await?;
             let sight = self.sight_of(&delivery, &source.timing).await?;
-            let (mut again, mut failed) = (false, None);
-            for want in delivery::wants(&delivery, &sight) {
-                // One that fails stops neither the others nor the effects.
-                match self.carry_out(&delivery, &want, &source).await {
-                    Ok(more) => again |= more,
-                    Err(error) => failed = failed.or(Some(error)),
-                }
-            }
+            let (again, failed) = self.carry_out_all(&delivery, &sight, &source).await?;
             self.run_effects(&pk, &source, None).await?;
             ended = delivery::transcripts_wanted(&delivery, self.backend.now());
             if let Some(error) = failed {
@@ -59,6 +54,33 @@ impl Dispatcher {
         // Nothing else waits for these readings.
         Box::pin(self.keep_transcripts(id, &ended)).await;
         Ok(())
+    }
+
+    /// Carries out everything that a delivery wants, and keeps with it why it did not get what it needs. Returns whether
+    /// it has to be looked at again, and the first error.
+    async fn carry_out_all(
+        &self,
+        delivery: &Delivery,
+        sight: &Sight,
+        source: &Source,
+    ) -> Result<(bool, Option<Error>), Error> {
+        let (mut again, mut failed, mut refused) = (false, None, None);
+        for want in delivery::wants(delivery, sight) {
+            // One that fails stops neither the others nor the effects.
+            match self.carry_out(delivery, &want, source).await {
+                Ok(more) => again |= more,
+                Err(error @ (Error::NotNow(_) | Error::Transition(_))) => {
+                    tracing::info!(delivery.id = %delivery.id, %error, "a want was refused");
+                    refused = refused.or(want.is_needed().then(|| error.to_string()));
+                }
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        if refused.is_some() || delivery.refused.is_some() {
+            let input = Input::AskedFor(refused);
+            self.show_delivery(&delivery.id, &input).await?;
+        }
+        Ok((again, failed))
     }
 
     /// The source was removed since, and nothing more is wanted but the transcripts of what was done: the row would
@@ -139,6 +161,10 @@ impl Dispatcher {
             delivery::apply(delivery, &input, now, &rules).map_err(Error::from)
         };
         let mut next = before.clone();
+        // First: a merge of it ends whatever came after it.
+        if let Some(earlier) = &next.task.earlier_pull {
+            next = self.with_pull(&next, earlier, &apply).await?;
+        }
         // Before the job: what a later reading showed may not be in it yet.
         let session_read_at = match (&next.trouble, &next.task.job) {
             (Some(_), Some(job)) => self.session_read_at(job).await?,
@@ -151,12 +177,8 @@ impl Dispatcher {
             let read_at = session_read_at;
             next = apply(&next, Input::Job(Box::new(sight), read_at))?.aggregate;
         }
-        if let Some(pull) = &next.task.pull
-            && let Some(pull) = self.backend.store.pull(pull).await?
-        {
-            let glimpse = Box::new(PullGlimpse::of(&pull.value.pull));
-            let read_at = pull.value.read_at.unwrap_or(pull.value.pull.since);
-            next = apply(&next, Input::Pull(glimpse, read_at))?.aggregate;
+        if let Some(pull) = &next.task.pull {
+            next = self.with_pull(&next, pull, &apply).await?;
         }
         if let Some(job) = next.reviewing_job()
             && let Some(job) = self.backend.store.job(job).await?
@@ -170,7 +192,27 @@ impl Dispatcher {
                 next = apply(&next, Input::Child(child.id, state))?.aggregate;
             }
         }
+        if next.trouble.is_some() && !next.children.is_empty() {
+            let parts = self.parts_sight(&next).await?;
+            next = apply(&next, Input::Parts(parts))?.aggregate;
+        }
         apply(&next, Input::Deadline)
+    }
+
+    /// The state of a delivery after it has seen a pull request of its own.
+    async fn with_pull(
+        &self,
+        delivery: &Delivery,
+        pull: &PullRef,
+        apply: impl Fn(&Delivery, Input) -> Result<Step<Delivery>, Error>,
+    ) -> Result<Delivery, Error> {
+        let Some(found) = self.backend.store.pull(pull).await? else {
+            return Ok(delivery.clone());
+        };
+        let found = found.value;
+        let glimpse = Box::new(PullGlimpse::of(&found.pull));
+        let read_at = found.read_at.unwrap_or(found.pull.since);
+        Ok(apply(delivery, Input::Pull(glimpse, read_at))?.aggregate)
     }
 
     /// What is the case while a delivery wants something.
@@ -182,6 +224,7 @@ impl Dispatcher {
         {
             let glimpse = JobGlimpse::of(&job.value, timing, self.backend.now());
             sight.job = Some(glimpse);
+            sight.waits_by = job.value.waits_by();
         }
         let asked = delivery.review.asked.as_ref();
         if let Some(job) = asked.and_then(|asked| asked.job.as_ref())
@@ -239,10 +282,5 @@ fn plan_of(glimpse: &JobGlimpse) -> Option<PlanId> {
 
 /// Whether nothing has to be saved: nothing changed, and it is read again early enough.
 fn is_same(found: &Versioned<Delivery>, step: &Step<Delivery>, now: jiff::Timestamp) -> bool {
-    let is_due_kept = match (found.due, step.due) {
-        (Some(stored), Some(due)) => stored > now && stored <= due,
-        (None, None) => true,
-        (Some(_), None) | (None, Some(_)) => false,
-    };
-    found.value == step.aggregate && is_due_kept
+    found.value == step.aggregate && is_due_kept(found.due, step.due, now)
 }

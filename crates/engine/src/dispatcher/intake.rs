@@ -203,6 +203,9 @@ impl Dispatcher {
         };
         if !facts.is_open {
             found.closed += u32::from(self.take_closed(&issue, source).await?);
+        } else if self.is_in_doubt(&issue).await? {
+            // A list may lag behind what was read by its number.
+            self.take_issue(&issue, source).await?;
         } else if self.take_open(&issue, facts, source).await? {
             found.created += 1;
         }
@@ -283,6 +286,13 @@ impl Dispatcher {
             }
             Err(CreateRefused::Exists(_)) => Ok(false),
         }
+    }
+
+    /// Whether something is odd about an issue as its delivery saw it last.
+    async fn is_in_doubt(&self, issue: &IssueRef) -> Result<bool, Error> {
+        let found = self.backend.delivery_of_issue(issue).await?;
+        let open = found.filter(|found| !found.value.is_terminal());
+        Ok(open.is_some_and(|found| found.value.trouble.is_some()))
     }
 
     /// An issue that a list shows as closed: only a reading by its number closes its delivery.

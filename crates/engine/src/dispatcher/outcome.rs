@@ -73,8 +73,8 @@ impl Dispatcher {
                 | RepoAction::OpenIssue { .. }
                 | RepoAction::PutLabel { .. }
                 | RepoAction::Unlabel { .. },
-            )
-            | Action::Tracker(_) => Ok(()),
+            ) => Ok(()),
+            Action::Tracker(action) => self.apply_tracked(unit, action, &effect.state).await,
         }
     }
 

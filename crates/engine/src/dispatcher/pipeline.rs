@@ -23,6 +23,7 @@ use domain::pipeline::{
 use domain::policy::Source;
 
 use super::Dispatcher;
+use super::dues::is_due_kept;
 use crate::backend::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::jobs::JobRef;
 use crate::store::Versioned;
@@ -111,11 +112,7 @@ impl Dispatcher {
         let now = self.backend.now();
         let due = pipeline::due(&next, now);
         let is_same = next == found.value;
-        if is_same
-            && found
-                .due
-                .is_some_and(|kept| kept > now && Some(kept) <= due)
-        {
+        if is_same && is_due_kept(found.due, due, now) {
             return Ok(false);
         }
         let mut unit = self.backend.unit();

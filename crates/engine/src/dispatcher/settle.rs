@@ -78,7 +78,7 @@ impl Dispatcher {
                 .await
                 .map(|state| state.sha.is_none()),
             Action::Repo(action) => return self.was_done_in_repo(action).await,
-            Action::Tracker(action) => self.was_tracked(action, since).await,
+            Action::Tracker(action) => self.was_tracked(action).await,
         };
         Ok((finding(found), EffectOutcome::Done))
     }

@@ -15,6 +15,7 @@ use domain::pull::Pull;
 use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState, Work, Woven};
 
 use super::Dispatcher;
+use super::dues::is_due_kept;
 use crate::backend::{Backend, Error};
 use crate::store::Versioned;
 
@@ -79,8 +80,7 @@ impl Dispatcher {
             false => sprint::due(&next, now).into_iter().chain(soon).min(),
         };
         let is_same = next == found.value;
-        let is_soon_enough = |kept| kept > now && Some(kept) <= due;
-        if is_same && found.due.is_some_and(is_soon_enough) {
+        if is_same && is_due_kept(found.due, due, now) {
             return Ok(false);
         }
         let mut unit = self.backend.unit();

@@ -1,11 +1,11 @@
 //! Performs and settles what is done to issues and to what deploys.
 
-use domain::delivery::{IssueRef, ProviderReport};
-use domain::effect::TrackerAction;
+use domain::delivery::{self, IssueRef, ProviderReport};
+use domain::effect::{EffectState, TrackerAction};
 use domain::failure::{Failure, FailureClass};
-use jiff::Timestamp;
 
 use super::Dispatcher;
+use crate::backend::{Error, UnitOfWork};
 use crate::ports::IssueComment;
 
 /// The hidden marker of our one comment on an issue.
@@ -39,6 +39,37 @@ impl Dispatcher {
         }
     }
 
+    /// Keeps with a delivery that is over why its issue could not be closed, until it is.
+    pub(super) async fn apply_tracked(
+        &self,
+        unit: &mut UnitOfWork,
+        action: &TrackerAction,
+        state: &EffectState,
+    ) -> Result<(), Error> {
+        let issue = match action {
+            TrackerAction::CloseIssue { issue } => issue,
+            TrackerAction::Tell { .. } | TrackerAction::DispatchWorkflow { .. } => return Ok(()),
+        };
+        let why = match state {
+            EffectState::Failed { failure, .. } => Some(failure.to_string()),
+            EffectState::Done { .. } => None,
+            EffectState::Intent { .. }
+            | EffectState::Started { .. }
+            | EffectState::Unknown { .. } => return Ok(()),
+        };
+        let found = self.backend.delivery_of_issue(issue).await?;
+        let Some(found) = found.filter(|found| found.value.is_terminal()) else {
+            return Ok(());
+        };
+        let step = delivery::with_issue_left(&found.value, why.as_deref(), self.backend.now());
+        if step.aggregate != found.value {
+            self.backend
+                .save_delivery(unit, Some(&found), &step)
+                .await?;
+        }
+        Ok(())
+    }
+
     /// Writes the one comment, or edits it.
     async fn tell(&self, issue: &IssueRef, text: &str) -> Result<(), Failure> {
         let issues = &self.writers.issues;
@@ -54,11 +85,7 @@ impl Dispatcher {
     }
 
     /// Whether the world shows that it was done, or that it need not be done.
-    pub(super) async fn was_tracked(
-        &self,
-        action: &TrackerAction,
-        since: Timestamp,
-    ) -> Result<bool, Failure> {
+    pub(super) async fn was_tracked(&self, action: &TrackerAction) -> Result<bool, Failure> {
         let issues = &self.readers.issues;
         match action {
             TrackerAction::Tell { issue, text, .. } => {
@@ -69,10 +96,15 @@ impl Dispatcher {
                 Err(failure) if failure.class == FailureClass::NotFound => Ok(true),
                 read => Ok(!read?.is_open),
             },
+            // Its delivery awaits a run since the same moment: one that began before proves nothing.
             TrackerAction::DispatchWorkflow {
-                repo, file, branch, ..
+                repo,
+                file,
+                branch,
+                since,
+                ..
             } => {
-                let run = issues.workflow_run(repo, (file, branch), since).await?;
+                let run = issues.workflow_run(repo, (file, branch), *since).await?;
                 Ok(run != ProviderReport::Nothing)
             }
         }

@@ -2,7 +2,9 @@
 
 use domain::ids::{JobId, PullRef};
 use domain::job::{self, Job, NotNow};
+use domain::priority::Priority;
 use domain::pull;
+use domain::step::Step;
 
 use super::JobRef;
 use crate::backend::{Backend, Error, decide_again};
@@ -48,6 +50,24 @@ impl Backend {
         decide_again(format!("job {id}"), || async move {
             let found = self.must_job(id).await?;
             let step = job::leave(&found.value, self.now());
+            let mut unit = self.unit();
+            self.save_job(&mut unit, Some(&found), &step).await?;
+            Ok(self.try_commit(unit).await?.then_some(()))
+        })
+        .await
+    }
+
+    /// Has a job of a delivery wait for its slot by another priority.
+    pub(crate) async fn prioritise_job(&self, id: &JobId, priority: Priority) -> Result<(), Error> {
+        decide_again(format!("job {id}"), || async move {
+            let found = self.must_job(id).await?;
+            let Some(next) = job::prioritised(&found.value, priority) else {
+                return Ok(Some(()));
+            };
+            let step = Step {
+                due: found.due,
+                ..Step::unchanged(next)
+            };
             let mut unit = self.unit();
             self.save_job(&mut unit, Some(&found), &step).await?;
             Ok(self.try_commit(unit).await?.then_some(()))

@@ -135,7 +135,8 @@ words! {
     RefType { Jira, Verbal, Pr, Commit, Repo, GithubIssue }
     Fault {
         Canceled, JobCanceled, SessionFailed, SessionLost, SessionRefused, NoPullRequest, NoNewCommit, PullClosed,
-        ChecksFailed, RoundsUsedUp, ReviewFailed, MalformedReview, DeployFailed, ObserveFailed, PartsAbandoned, HistoryFull,
+        ChecksFailed, RoundsUsedUp, ReviewFailed, MalformedReview, DeployFailed, ObserveFailed, NotBegun, PartsAbandoned,
+        HistoryFull,
     }
     Mode { Plan, Implement, Review, Verify, Deploy, Observe, Execution }
     Performer { Jules, Agent, Human, Nobody, System }
@@ -152,7 +153,7 @@ words! {
     JobEnd { Merged, PullClosed, Completed, Failed, Lost, Refused, Canceled }
     Checks { Unknown, Awaited, Missing, Running, Passed, Failed, GivenUp }
     PullEnd { Merged, Closed }
-    IssueTrouble { Closed, Unreadable }
+    IssueTrouble { Closed, Unreadable, LeftOpen }
     Closed { Finished, PartsClosed, IssueClosed, Cancelled, Abandoned, MergedOnly }
     ChildState { Open, Failed, Closed, Cancelled, Abandoned }
     ReadingResult { Read, Failed, Skipped }

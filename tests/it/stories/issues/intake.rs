@@ -191,3 +191,32 @@ async fn resuming_tells_the_issue_at_once() {
     world.pass(SECOND * 2).await;
     assert_eq!(world.sandbox.counters().github_writes, before + 1);
 }
+
+/// An issue that is open again is as good as one that always was, also where no webhook tells so.
+#[tokio::test]
+async fn an_issue_that_can_be_read_again_is_in_doubt_no_longer() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    let kind = FaultKind::Status {
+        code: 404,
+        retry_after_secs: None,
+        body: None,
+    };
+    let path = format!("/repos/{REPO}/issues/{number}");
+    let gone = Fault::new(Service::GitHub, &path, kind).on("GET");
+    world.sandbox.faults().add(gone);
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.close_as(now, REPO, number, "ann");
+    let codes = async || {
+        let shown = world.backend.delivery_shown(&id_of(number)).await;
+        let because = shown.expect("a delivery").because.into_iter();
+        because.map(|reason| reason.code).collect::<Vec<_>>()
+    };
+    world.pass(MINUTE * 3).await;
+    assert_eq!(codes().await, ["awaits_start", "issue_unreadable"]);
+    world.sandbox.faults().clear();
+    github.reopen(world.clock.now(), REPO, number);
+    world.pass(MINUTE * 3).await;
+    assert_eq!(codes().await, ["awaits_start"]);
+}

@@ -126,3 +126,28 @@ async fn a_head_that_only_merged_the_base_in_is_not_reviewed_again() {
         world.finish().await;
     }
 }
+
+/// The person who wanted the change made anew may take the earlier one after all.
+#[tokio::test]
+async fn merging_the_pull_request_of_the_attempt_before_ends_its_delivery() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    let pull = pull_of(&world, number).await;
+    let reason = "Another way.".to_owned();
+    super::order(&world, number, domain::delivery::Act::Reject { reason }).await;
+    until(&world, number, "implement/running").await;
+    let now = world.clock.now();
+    let github = world.sandbox.github();
+    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+    until(&world, number, "close/succeeded").await;
+    let by = actor_of(&world, number, Phase::Verify).await;
+    assert_eq!(by, Some(Actor::person("ann")));
+    let ended = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(ended.closed, Some(domain::delivery::Closed::Finished));
+    let job = ended.task.job.expect("a job");
+    Box::pin(world.until_is(MINUTE * 15, &job, "cancelled")).await;
+}

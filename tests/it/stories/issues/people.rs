@@ -340,3 +340,73 @@ async fn another_session_is_given_the_new_plan() {
     }
     world.finish().await;
 }
+
+/// More than one list reads of what is over.
+const OVER: usize = 2_001;
+
+/// What is asked for by who is awaited is found among what is open, whatever was done since.
+#[tokio::test]
+async fn a_person_is_found_waiting_behind_everything_that_is_over() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    let own = world.submit("Begun by hand").await;
+    for _ in 0..OVER {
+        let job = world.submit("Never mind").await;
+        let named = world.named(&job);
+        world
+            .backend
+            .cancel_job(&named, "ann")
+            .await
+            .expect("a job");
+    }
+    let asked = |needs| DeliveryQuery {
+        needs: Some(needs),
+        ..DeliveryQuery::default()
+    };
+    let listed = async |needs| {
+        let listed = world.backend.list_deliveries(&asked(needs), None, 50).await;
+        let listed = listed.expect("a list");
+        assert_eq!(listed.next, None);
+        let all = listed.deliveries.into_iter();
+        let ids: Vec<String> = all.map(|it| it.delivery.id.to_string()).collect();
+        ids
+    };
+    assert_eq!(listed(WaitParty::Person).await, [id_of(number).to_string()]);
+    // A job without a delivery is found as well.
+    assert_eq!(listed(WaitParty::Gaffer).await, [own.to_string()]);
+}
+
+/// Each look at a row that is due writes it twice: once to claim it, once for the next time.
+#[tokio::test]
+async fn a_delivery_that_waits_for_a_person_is_looked_at_once_an_hour() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    world.pass(MINUTE * 10).await;
+    let before = world.ledger.written().len();
+    world.pass(hour(6)).await;
+    let own = engine::keys::delivery(&id_of(number));
+    let written = world.ledger.written().into_iter().skip(before);
+    let writes = written.filter(|key| *key == own).count();
+    assert!((10..=14).contains(&writes), "{writes} writes in six hours");
+}
+
+#[tokio::test]
+async fn a_job_that_waits_for_its_session_follows_the_priority_of_its_delivery() {
+    let source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    let world = world_with(source, false).await;
+    world.pause(true).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/running").await;
+    world.pass(MINUTE).await;
+    let priority = 9.try_into().expect("a priority");
+    assert_ne!(job_of(&world, number).await.priority, priority);
+    let first = domain::delivery::Edit {
+        priority: Some(priority),
+        ..domain::delivery::Edit::default()
+    };
+    order(&world, number, Act::Edit(first)).await;
+    world.pass(MINUTE).await;
+    assert_eq!(job_of(&world, number).await.priority, priority);
+}

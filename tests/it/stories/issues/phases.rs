@@ -54,8 +54,8 @@ async fn a_deployment_of_the_merge_commit_is_awaited() {
     world.finish().await;
 }
 
-/// A world whose deliveries end with a workflow, which takes five hours.
-async fn deploying() -> World {
+/// Green checks, and a workflow that takes five hours once it is dispatched.
+fn with_deploy() -> Vec<CheckSetup> {
     let deploy = CheckSetup {
         workflow: "Deploy".to_owned(),
         on_dispatch: true,
@@ -64,6 +64,11 @@ async fn deploying() -> World {
     };
     let mut checks = tests::world::green_checks();
     checks.push(deploy);
+    checks
+}
+
+/// A world whose deliveries end with a workflow, which takes five hours.
+async fn deploying() -> World {
     let source = taking(|rules| {
         rules.checkpoints = Checkpoints::none();
         rules.endpoint = Endpoint::default();
@@ -73,7 +78,7 @@ async fn deploying() -> World {
     });
     World::with(Setup {
         source,
-        scenario: with_ci(ci(checks)),
+        scenario: with_ci(ci(with_deploy())),
         ..Setup::default()
     })
     .await
@@ -417,4 +422,116 @@ async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
         "{refused:?}"
     );
     assert_eq!(place(&world, number).await, "implement/running");
+}
+
+/// A dispatch that never arrived is made again, although another delivery has just started the same workflow.
+#[tokio::test]
+async fn a_dispatch_that_was_lost_is_not_taken_for_that_of_another_delivery() {
+    let world = World::with(Setup {
+        source: taking(|rules| {
+            rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+            rules.endpoint = Endpoint::default();
+            rules.deploy = "workflow:deploy.yml@main"
+                .parse::<Deploy>()
+                .expect("a workflow");
+        }),
+        scenario: with_ci(ci(with_deploy())),
+        ..Setup::default()
+    })
+    .await;
+    let titles = ["The first thing", "The second thing"];
+    let [first, second] = titles.map(|title| open_issue(&world, title, ""));
+    for number in [first, second] {
+        until(&world, number, "implement/succeeded").await;
+    }
+    order(&world, first, Act::Approve { head: None }).await;
+    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
+    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    world.pass(SECOND * 5).await;
+    let lost = Fault::new(Service::GitHub, "/dispatches", FaultKind::CutBefore);
+    world.sandbox.faults().add(lost.next(1));
+    let began = world.clock.now();
+    order(&world, second, Act::Approve { head: None }).await;
+    until(&world, second, "deploy/pending").await;
+    let took = world.clock.now().duration_since(began);
+    assert!(took < SECOND * 100, "{took}: too late to be mixed up");
+    until(&world, second, "deploy/running").await;
+    assert_eq!(world.sandbox.counters().dispatches, 2);
+}
+
+/// The prompts of all parts name the issue, so GitHub closes it with the first merge.
+#[tokio::test]
+async fn the_merge_of_one_part_that_closes_the_issue_leaves_the_others_alone() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Plan, Phase::Implement]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Two things", "");
+    until(&world, number, "plan/pending").await;
+    let part = |summary: &str| Part {
+        summary: summary.to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let children = vec![part("The first thing"), part("The second thing")];
+    order(&world, number, Act::Split { children }).await;
+    let parts = delivery(&world, number).await.expect("a delivery").children;
+    let [first, second] = [&parts[0].id, &parts[1].id];
+    let is_at = async |world: &World, id: &DeliveryId| {
+        let found = world.backend.store.get::<Delivery>(id).await;
+        let found = found.expect("a store").map(|found| found.value);
+        found.map(|it| format!("{}/{}", it.phase, it.run_status))
+    };
+    for (wanted, act) in [
+        ("plan/pending", Some(Act::Start)),
+        ("plan/succeeded", Some(Act::Approve { head: None })),
+        ("implement/succeeded", None),
+    ] {
+        let may = async |world: &World| is_at(world, first).await.is_some_and(|it| it == wanted);
+        Box::pin(world.until(hour(1), wanted, may)).await;
+        let Some(act) = act else { continue };
+        let command = Command {
+            id: format!("test:{}", world.backend.ulid()),
+            by: Actor::person("ann"),
+            act,
+        };
+        let taken = world.backend.command_delivery(first, &command).await;
+        taken.expect("a command that is taken");
+    }
+    let made = world.backend.must_delivery(first).await.expect("a part");
+    let pull = made.value.task.pull.expect("a pull request").number;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+    github.close_as(now, REPO, number, "ann");
+    world.pass(MINUTE * 30).await;
+    assert_eq!(
+        is_at(&world, first).await.as_deref(),
+        Some("close/succeeded")
+    );
+    assert_eq!(is_at(&world, second).await.as_deref(), Some("plan/pending"));
+    let whole = delivery(&world, number).await.expect("a delivery");
+    assert_eq!((whole.closed, whole.trouble), (None, None));
+}
+
+#[tokio::test]
+async fn a_closed_issue_calls_the_parts_of_its_delivery_off() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Two things", "");
+    until(&world, number, "plan/pending").await;
+    let part = Part {
+        summary: "Half of it".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let children = vec![part.clone(), part];
+    order(&world, number, Act::Split { children }).await;
+    world.pass(MINUTE).await;
+    let github = world.sandbox.github();
+    github.close_as(world.clock.now(), REPO, number, "ann");
+    until(&world, number, "close/succeeded").await;
+    world.pass(MINUTE * 5).await;
+    let whole = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(whole.closed, Some(Closed::IssueClosed));
+    for part in &whole.children {
+        let part = world.backend.must_delivery(&part.id).await.expect("a part");
+        assert_eq!(part.value.closed, Some(Closed::Cancelled));
+    }
 }

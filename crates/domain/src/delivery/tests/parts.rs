@@ -70,6 +70,26 @@ fn parts_of(world: &World) -> Vec<DeliveryId> {
 }
 
 #[test]
+fn a_requirement_is_implemented_whole() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    assert!(legal(&world.delivery, &kim(), &world.rules).contains(&CommandKind::Split));
+    world.delivery.requirement = Some(crate::pipeline::RequirementRef {
+        id: "abc123".parse().unwrap(),
+        path: ".jules/exchange/requirements/cart-test.yml".to_owned(),
+        events: Vec::new(),
+    });
+    let part = Part {
+        summary: "Half of it".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let split = Act::Split {
+        children: vec![part],
+    };
+    assert_eq!(world.orders(kim(), split), Err("requirement_whole"));
+    assert!(!legal(&world.delivery, &kim(), &world.rules).contains(&CommandKind::Split));
+}
+
+#[test]
 fn a_part_that_was_given_up_holds_its_parent_up_no_longer() {
     let (mut world, ids) = split_in_two();
     let mut take = |place: usize, state| {
@@ -110,6 +130,21 @@ fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
     assert!(creates(&anew[1]), "{wanted:?}");
     let closed = Input::Child(anew[1].clone(), ChildState::Closed);
     assert_eq!(world.take(&closed).unwrap(), "close/succeeded");
+}
+
+#[test]
+fn a_part_that_is_merged_is_not_made_anew_after_its_parent_was_cancelled() {
+    let mut part = World::in_review(Rules {
+        deploy: "workflow:deploy.yml@main".parse().unwrap(),
+        ..rules(&[], "deploy", ReviewBy::Nobody)
+    });
+    assert_eq!(part.reads(merged(None)), "deploy/pending");
+    part.take(&Input::Cancelled(kim())).unwrap();
+    assert_eq!(part.delivery.closed, Some(Closed::MergedOnly));
+    assert_eq!(ChildState::of(&part.delivery), ChildState::Closed);
+    let mut open = World::in_review(rules(&[], "deploy", ReviewBy::Nobody));
+    open.take(&Input::Cancelled(kim())).unwrap();
+    assert_eq!(open.delivery.closed, Some(Closed::Cancelled));
 }
 
 #[test]
@@ -170,4 +205,40 @@ fn a_cancelled_review_goes_on_with_the_same_session() {
             (1, &task.job)
         );
     }
+}
+
+/// A merge closes the issue that the prompts of all parts name.
+#[test]
+fn a_closed_issue_calls_the_parts_off_only_if_none_of_them_is_merged() {
+    let closed = IssueSight {
+        read_at: at(100),
+        state: IssueState::Closed(Some("eve".to_owned())),
+    };
+    let parts = |is_any_merged, second| {
+        Input::Parts(PartsSight {
+            is_any_merged,
+            read_at: Some(at(second)),
+        })
+    };
+    let (mut merging, ids) = split_in_two();
+    assert_eq!(
+        merging.take(&Input::Issue(closed.clone())).unwrap(),
+        "plan/running"
+    );
+    let sight = Sight {
+        children_open: ids.clone(),
+        ..Sight::default()
+    };
+    let wanted = wants(&merging.delivery, &sight);
+    for id in ids {
+        assert!(wanted.contains(&Want::ReadPart { id }), "{wanted:?}");
+    }
+    assert_eq!(merging.take(&parts(true, 99)).unwrap(), "plan/running");
+    assert_eq!(merging.delivery.trouble, None);
+
+    let (mut ended, _) = split_in_two();
+    ended.take(&Input::Issue(closed)).unwrap();
+    assert_eq!(ended.take(&parts(false, 99)).unwrap(), "plan/running");
+    assert_eq!(ended.take(&parts(false, 100)).unwrap(), "close/succeeded");
+    assert_eq!(ended.delivery.closed, Some(Closed::IssueClosed));
 }

@@ -247,6 +247,42 @@ fn a_rejected_change_is_made_again_from_its_plan_by_another_session() {
 }
 
 #[test]
+fn a_person_who_merges_what_the_attempt_before_made_ends_the_present_one() {
+    let mut world = World::new(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    let resting = world.resting();
+    world.sees(resting, Some(pull_ref()));
+    world.reads(pull('a', Checks::Passed));
+    let reject = Act::Reject {
+        reason: "Another way".to_owned(),
+    };
+    world.kim(reject);
+    let newer: PullRef = "acme/shop#32".parse().unwrap();
+    world.sees(Work::Working, Some(newer.clone()));
+    // As long as it is open it says nothing about this attempt.
+    assert_eq!(world.reads(pull('a', Checks::Passed)), "plan/running");
+    assert_eq!(world.reads(merged(Some("eve"))), "close/succeeded");
+    let history = world.history();
+    let verified = "verify/succeeded by person eve".to_owned();
+    assert!(history.contains(&verified), "{history:?}");
+    assert_eq!(world.delivery.closed, Some(Closed::Finished));
+    let job = world.delivery.task.job.clone().unwrap();
+    let sight = Sight {
+        leftovers_open: world.delivery.leftovers.clone(),
+        earlier_pull_open: true,
+        ..Sight::default()
+    };
+    let wanted = wants(&world.delivery, &sight);
+    let by = Actor::System;
+    assert!(wanted.contains(&Want::CancelJob { job, by }), "{wanted:?}");
+    let closes = Want::ClosePull {
+        pull: newer,
+        newer: pull_ref(),
+    };
+    assert!(wanted.contains(&closes), "{wanted:?}");
+}
+
+#[test]
 fn a_pull_request_of_an_attempt_that_failed_is_named_until_the_next_one_is_there() {
     let mut world = World::new(ordinary());
     world.kim(Act::Start);
@@ -309,6 +345,32 @@ fn a_head_pushed_after_its_review_is_reviewed_and_a_merge_of_the_base_is_not() {
     assert_eq!(world.reads(pull('d', Checks::Passed)), "review/running");
     let waits = gate(&world.delivery, &sha('d')).unwrap().reason();
     assert_eq!(waits.code(), "delivery_not_in_verify");
+}
+
+#[test]
+fn a_head_that_is_pushed_after_its_checkpoint_comes_back_to_it_although_nobody_reviews() {
+    let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Nobody));
+    assert_eq!(place(&world.delivery), "review/succeeded pass");
+    assert_eq!(world.kim(Act::Approve { head: None }), "verify/pending");
+    assert_eq!(world.reads(pull('a', Checks::Failed)), "verify/running");
+    // The session repairs what failed.
+    assert_eq!(
+        world.reads(pull('b', Checks::Running)),
+        "review/succeeded pass"
+    );
+    let gated = gate(&world.delivery, &sha('b')).unwrap().reason();
+    assert_eq!(gated.code(), "delivery_not_in_verify");
+    let seen = Act::Approve {
+        head: Some(sha('a')),
+    };
+    assert_eq!(world.orders(kim(), seen), Err("head_moved"));
+    assert_eq!(world.kim(Act::Approve { head: None }), "verify/pending");
+    assert_eq!(gate(&world.delivery, &sha('b')), None);
+
+    // Without the checkpoint no person is asked, before as after.
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
+    assert_eq!(world.reads(pull('b', Checks::Running)), "verify/running");
+    assert_eq!(gate(&world.delivery, &sha('b')), None);
 }
 
 #[test]

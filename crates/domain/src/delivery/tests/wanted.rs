@@ -25,6 +25,7 @@ fn label(want: &Want) -> String {
             format!("say {round}: {}", text.as_deref().unwrap_or("go on"))
         }
         Want::CancelJob { by, .. } => format!("cancel job by {by}"),
+        Want::PrioritiseJob { priority, .. } => format!("wait by {priority}"),
         Want::LeaveJob { .. } => "leave job".to_owned(),
         Want::ApprovePull { by, .. } => format!("approve pull by {by}"),
         Want::Ask { ask, audience, .. } => {
@@ -45,6 +46,7 @@ fn label(want: &Want) -> String {
         Want::ReadPull { .. } => "read pull".to_owned(),
         Want::ClosePull { pull, newer } => format!("close {pull} for {newer}"),
         Want::CreateChild { child } => format!("create part {}", child.summary),
+        Want::ReadPart { .. } => "read part".to_owned(),
         Want::CancelChild { by, .. } => format!("call off part by {by}"),
         Want::DispatchWorkflow { file, branch, .. } => format!("dispatch {file} on {branch}"),
         Want::AskProvider { phase } => format!("ask about {phase}"),

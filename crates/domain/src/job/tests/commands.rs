@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 
 use super::*;
-use crate::event::ErrorCause;
+use crate::event::{Audience, ErrorCause};
 use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
 
@@ -323,6 +323,22 @@ fn a_completion_that_was_announced_is_not_announced_with_the_merge() {
     let merged = PullState::Merged { commit: None };
     let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(620));
     assert_eq!((step.effects, step.events), (archive(SESSION), vec![]));
+}
+
+#[test]
+fn a_merge_that_comes_before_the_completion_of_a_deliverys_job_wakes_nobody() {
+    let pull: PullRef = "acme/shop#7".parse().unwrap();
+    let mut story = Story::new();
+    story.job.delivery = Some("0123456789ab".parse().unwrap());
+    story.pulls = vec![pull.clone()];
+    story.poll(10, "COMPLETED");
+    let merged = PullState::Merged { commit: None };
+    let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(20));
+    let [completed] = &step.events[..] else {
+        panic!("{:?}", step.events);
+    };
+    assert_eq!(completed.what, Occurrence::Completed { pulls: vec![pull] });
+    assert_eq!(completed.audience, Audience::Nobody);
 }
 
 #[test]

@@ -146,6 +146,7 @@ fn is_own(fault: Fault) -> bool {
         | Fault::MalformedReview
         | Fault::DeployFailed
         | Fault::ObserveFailed
+        | Fault::NotBegun
         | Fault::PartsAbandoned
         | Fault::HistoryFull => true,
     }

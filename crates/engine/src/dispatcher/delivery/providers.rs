@@ -75,18 +75,8 @@ impl Dispatcher {
         Ok(match (&delivery.rules.deploy, merge_commit(delivery)) {
             (Deploy::None, _) => ProviderReport::Good,
             (Deploy::Workflow { file, branch }, _) => {
-                // A retry waits for a run of its own.
-                let mut spans = delivery.phase_runs.iter().rev();
-                let begins = (Phase::Deploy, RunStatus::Pending);
-                match spans.find(|span| (span.phase, span.run_status) == begins) {
-                    Some(began) => {
-                        let workflow = (file.as_str(), branch);
-                        issues
-                            .workflow_run(repo, workflow, began.started_at)
-                            .await?
-                    }
-                    None => ProviderReport::Nothing,
-                }
+                let since = delivery::deploying_since(delivery);
+                issues.workflow_run(repo, (file, branch), since).await?
             }
             (Deploy::Deployment { environment }, Some(sha)) => {
                 issues.deployment(repo, sha, environment).await?

@@ -1,8 +1,10 @@
 //! Carries out what a delivery wants of others, by the functions that orders of people use. Ids, causes and conditions
 //! make it harmless to carry out the same thing twice.
 
-use domain::delivery::{Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want, order_giver};
-use domain::effect::{Action, TrackerAction};
+use domain::delivery::{
+    Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want, deploying_since, order_giver,
+};
+use domain::effect::{Action, EffectState, TrackerAction};
 use domain::event::Occurrence;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
 use domain::job::{self, NewJob};
@@ -18,8 +20,8 @@ use crate::jobs::JobRef;
 use crate::keys;
 
 impl Dispatcher {
-    /// Carries out one want. Returns whether the delivery has to be looked at again for it. What cannot be done now is
-    /// wanted again at the next look.
+    /// Carries out one want. Returns whether the delivery has to be looked at again for it. What is refused now is wanted
+    /// again at the next look.
     pub(super) async fn carry_out(
         &self,
         delivery: &Delivery,
@@ -30,6 +32,7 @@ impl Dispatcher {
         let outcome = match want {
             Want::ReadSession { job } => return self.read_session(job).await,
             Want::ReadPull { pull } => return self.read_pull(pull).await,
+            Want::ReadPart { id } => return self.read_part(id).await,
             Want::AskProvider { phase } => return self.ask_provider(delivery, *phase).await,
             Want::CreateJob { job, purpose } => {
                 let new = (job, purpose);
@@ -39,7 +42,8 @@ impl Dispatcher {
             | Want::ApprovePlan { .. }
             | Want::Say { .. }
             | Want::CancelJob { .. }
-            | Want::LeaveJob { .. } => self.order_job(delivery, want).await,
+            | Want::LeaveJob { .. }
+            | Want::PrioritiseJob { .. } => self.order_job(delivery, want).await,
             Want::ApprovePull {
                 head, by, style, ..
             } => self.approve_pull(delivery, (head, style), by).await,
@@ -67,13 +71,7 @@ impl Dispatcher {
                 self.want_effects(id, &on_tracker(delivery, want)).await
             }
         };
-        match outcome {
-            Err(Error::NotNow(refused)) => {
-                tracing::info!(delivery.id = %id, code = refused.code, "{refused}");
-                Ok(false)
-            }
-            outcome => outcome.map(|()| false),
-        }
+        outcome.map(|()| false)
     }
 
     /// Gives an order to the job of a delivery.
@@ -118,12 +116,14 @@ impl Dispatcher {
                 backend.cancel_job(&named, &by).await.map(drop)
             }
             Want::LeaveJob { job } => backend.leave_job(job).await,
+            Want::PrioritiseJob { job, priority } => backend.prioritise_job(job, *priority).await,
             Want::CreateJob { .. }
             | Want::ApprovePull { .. }
             | Want::ReadSession { .. }
             | Want::ReadPull { .. }
             | Want::ClosePull { .. }
             | Want::CreateChild { .. }
+            | Want::ReadPart { .. }
             | Want::CancelChild { .. }
             | Want::DispatchWorkflow { .. }
             | Want::AskProvider { .. }
@@ -198,14 +198,14 @@ impl Dispatcher {
     }
 
     /// Reads the session of a job. Returns whether it could be read.
-    async fn read_session(&self, job: &JobId) -> Result<bool, Error> {
+    pub(super) async fn read_session(&self, job: &JobId) -> Result<bool, Error> {
         let began = self.backend.now();
         self.look(job).await?;
         let read_at = self.session_read_at(job).await?;
         Ok(read_at.is_some_and(|at| at >= began))
     }
 
-    async fn read_pull(&self, pull: &PullRef) -> Result<bool, Error> {
+    pub(super) async fn read_pull(&self, pull: &PullRef) -> Result<bool, Error> {
         let wakeup = PullWakeup {
             pull,
             hint: None,
@@ -262,7 +262,7 @@ impl Dispatcher {
         ignore_conflict(self.backend.commit(unit).await)
     }
 
-    /// Whether the issue of a delivery was closed by us, or is about to be.
+    /// Whether the issue of a delivery was closed by us, or is about to be. What failed is asked for again.
     pub(super) async fn was_told_to_close(&self, delivery: &Delivery) -> Result<bool, Error> {
         let Some(issue) = delivery.issue.clone() else {
             return Ok(false);
@@ -270,7 +270,14 @@ impl Dispatcher {
         let action = Action::Tracker(TrackerAction::CloseIssue { issue });
         let pk = keys::delivery_pk(&delivery.id);
         let id = Backend::effect_id(&action);
-        Ok(self.backend.store.effect(&pk, &id).await?.is_some())
+        let found = self.backend.store.effect(&pk, &id).await?;
+        Ok(found.is_some_and(|found| match found.value.state {
+            EffectState::Failed { .. } => false,
+            EffectState::Intent { .. }
+            | EffectState::Started { .. }
+            | EffectState::Unknown { .. }
+            | EffectState::Done { .. } => true,
+        }))
     }
 }
 
@@ -291,11 +298,13 @@ fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
         | Want::Say { .. }
         | Want::CancelJob { .. }
         | Want::LeaveJob { .. }
+        | Want::PrioritiseJob { .. }
         | Want::ApprovePull { .. }
         | Want::ReadSession { .. }
         | Want::ReadPull { .. }
         | Want::ClosePull { .. }
         | Want::CreateChild { .. }
+        | Want::ReadPart { .. }
         | Want::CancelChild { .. }
         | Want::AskProvider { .. }
         | Want::Ask { .. }
@@ -316,6 +325,7 @@ pub(super) fn dispatch(
         file: file.to_owned(),
         branch: branch.clone(),
         cause: cause.to_owned(),
+        since: deploying_since(delivery),
     })
 }
 

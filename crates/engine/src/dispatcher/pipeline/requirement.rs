@@ -21,6 +21,7 @@ use super::trees::TreeCache;
 use crate::backend::Error;
 use crate::deliveries::DeliveryOrder;
 use crate::dispatcher::Dispatcher;
+use crate::dispatcher::dues::is_due_kept;
 use crate::store::Versioned;
 
 /// How many decisions one message leads to.
@@ -89,12 +90,7 @@ impl Dispatcher {
         let now = self.backend.now();
         let due = next.due(now);
         let is_same = *next == found.value;
-        let is_kept = match (found.due, due) {
-            (Some(kept), Some(due)) => kept > now && kept <= due,
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        if is_same && is_kept {
+        if is_same && is_due_kept(found.due, due, now) {
             return Ok(false);
         }
         let key = (next.repo.clone(), next.reference.id.clone());

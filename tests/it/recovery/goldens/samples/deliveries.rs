@@ -6,8 +6,8 @@ mod transcripts;
 use domain::delivery::{
     self, Actor, Analysis, Approved, Asked, Child, ChildState, Closed, Delivery, DeliveryKind,
     Failed, Fault, IssueRef, IssueTrouble, Message, Mode, NewDelivery, Performer, Phase, PhaseRun,
-    Plan, Ref, RefRole, RefType, ReviewBy, Reviewing, Rules, Run, RunResult, RunStatus, Task, Told,
-    TranscriptState, Verdict,
+    Plan, Ref, RefRole, RefType, Refusal, ReviewBy, Reviewing, Rules, Run, RunResult, RunStatus,
+    Task, Told, TranscriptState, Verdict,
 };
 use domain::ids::{DeliveryId, RunId};
 use domain::intake::{Intake, LastReading, ReadingResult};
@@ -90,7 +90,7 @@ fn at_phase(phase: Phase) -> Delivery {
     Delivery { phase, ..bare() }
 }
 
-const FAULTS: [Fault; 16] = [
+const FAULTS: [Fault; 17] = [
     Fault::Canceled,
     Fault::JobCanceled,
     Fault::SessionFailed,
@@ -105,6 +105,7 @@ const FAULTS: [Fault; 16] = [
     Fault::MalformedReview,
     Fault::DeployFailed,
     Fault::ObserveFailed,
+    Fault::NotBegun,
     Fault::PartsAbandoned,
     Fault::HistoryFull,
 ];
@@ -167,11 +168,10 @@ fn ends() -> [Delivery; 6] {
                 at: AT,
                 by: Some("kim".to_owned()),
             },
-            Closed::Finished
-            | Closed::PartsClosed
-            | Closed::Cancelled
-            | Closed::Abandoned
-            | Closed::MergedOnly => IssueTrouble::Unreadable("404".to_owned()),
+            Closed::Finished => IssueTrouble::LeftOpen("404".to_owned()),
+            Closed::PartsClosed | Closed::Cancelled | Closed::Abandoned | Closed::MergedOnly => {
+                IssueTrouble::Unreadable("404".to_owned())
+            }
         }),
         ..bare()
     })
@@ -218,6 +218,11 @@ fn full() -> Delivery {
             at: AT,
             cause: "0123456789abcdef".to_owned(),
             count: 3,
+        }),
+        refused: Some(Refusal {
+            why: "Acme/Shop has no branch `main`".to_owned(),
+            times: 2,
+            at: AT,
         }),
         taken: vec!["0123456789abcdef".to_owned()],
         ..bare()

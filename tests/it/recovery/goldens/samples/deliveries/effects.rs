@@ -65,6 +65,7 @@ fn actions() -> [TrackerAction; 3] {
             file: "deploy.yml".to_owned(),
             branch: "main".parse().expect("a branch"),
             cause: "deploy:1".to_owned(),
+            since: AT,
         },
     ]
 }

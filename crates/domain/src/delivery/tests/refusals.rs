@@ -1,0 +1,122 @@
+//! What a delivery needs and does not get.
+
+use super::endings::fault;
+use super::*;
+
+/// It was asked for some minutes later, and refused for a reason.
+fn asked_for(world: &mut World, minutes: i64, why: Option<&str>) -> String {
+    world.second += minutes * 60;
+    let input = Input::AskedFor(why.map(str::to_owned));
+    world.take(&input).unwrap()
+}
+
+fn times(world: &World) -> Option<u32> {
+    world.delivery.refused.as_ref().map(|it| it.times)
+}
+
+#[test]
+fn what_is_refused_again_and_again_is_told_and_fails_its_phase() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let job = world.delivery.task.job.clone();
+    let why = Some("acme/shop has no branch `main`");
+    assert_eq!(asked_for(&mut world, 0, why), "plan/running");
+    let said = reasons(&world.delivery).remove(0);
+    assert_eq!(said.code, "refused");
+    assert!(said.sentence.contains("no branch"), "{}", said.sentence);
+    // Looks that come in a row are one.
+    asked_for(&mut world, 1, why);
+    assert_eq!(times(&world), Some(1));
+    for count in 2..REFUSALS_MAX {
+        assert_eq!(asked_for(&mut world, 10, why), "plan/running");
+        assert_eq!(times(&world), Some(count));
+    }
+    assert_eq!(asked_for(&mut world, 10, why), "plan/failed");
+    assert_eq!(fault(&world), Fault::NotBegun);
+    let error = world.delivery.error.clone().unwrap();
+    assert!(error.text.contains("no branch"), "{}", error.text);
+    let told = wants(&world.delivery, &Sight::default());
+    let tells = |want: &Want| matches!(want, Want::TellFailed { .. });
+    assert!(told.iter().any(tells), "{told:?}");
+    // Whether the job was made is not known, so another one is asked for, without a message before its time.
+    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
+    let task = &world.delivery.task;
+    assert_ne!(task.job, job);
+    assert_eq!((task.attempt, &task.message), (1, &None));
+    assert_eq!(times(&world), None);
+}
+
+#[test]
+fn what_is_granted_after_all_is_as_if_it_had_never_been_refused() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    asked_for(&mut world, 0, Some("busy"));
+    asked_for(&mut world, 10, None);
+    assert_eq!(world.delivery.refused, None);
+    asked_for(&mut world, 10, Some("busy"));
+    assert_eq!(times(&world), Some(1));
+    // So it is when the delivery goes on.
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    assert_eq!(world.delivery.phase, Phase::Implement);
+    assert_eq!(times(&world), None);
+}
+
+#[test]
+fn a_review_that_cannot_begin_leaves_the_change_alone() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Jules));
+    for _ in 0..REFUSALS_MAX {
+        asked_for(&mut world, 10, Some("busy"));
+    }
+    assert_eq!(fault(&world), Fault::ReviewFailed);
+    assert_eq!(world.kim(Act::Retry { reason: None }), "review/running");
+    assert_eq!(world.delivery.attempt, 1);
+}
+
+#[test]
+fn an_issue_that_could_not_be_closed_is_asked_for_again_and_told_of() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
+    assert_eq!(world.reads(merged(None)), "close/succeeded");
+    let now = at(world.second);
+    let left = with_issue_left(&world.delivery, Some("GitHub refused it"), now);
+    assert!(left.due.is_some());
+    let codes = |delivery: &Delivery| {
+        let said = reasons(delivery).into_iter();
+        said.map(|it| it.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&left.aggregate), ["closed", "issue_left_open"]);
+    let sight = Sight {
+        issue_open: true,
+        ..Sight::default()
+    };
+    let issue = issue();
+    let wanted = wants(&left.aggregate, &sight);
+    assert!(wanted.contains(&Want::CloseIssue { issue }), "{wanted:?}");
+    let done = with_issue_left(&left.aggregate, None, now);
+    assert_eq!(codes(&done.aggregate), ["closed"]);
+    let again = with_issue_left(&done.aggregate, None, now);
+    assert_eq!(again.aggregate, done.aggregate);
+}
+
+#[test]
+fn a_job_that_waits_for_its_slot_waits_by_the_priority_that_was_edited() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let job = world.delivery.task.job.clone().unwrap();
+    let usual = world.delivery.priority;
+    let priority: Priority = 9.try_into().unwrap();
+    world.kim(Act::Edit(Edit {
+        priority: Some(priority),
+        ..Edit::default()
+    }));
+    let wanted = |waits_by| {
+        let sight = Sight {
+            waits_by,
+            ..Sight::default()
+        };
+        let want = Want::PrioritiseJob {
+            job: job.clone(),
+            priority,
+        };
+        wants(&world.delivery, &sight).contains(&want)
+    };
+    assert!(wanted(Some(usual)));
+    // It does already, or it has its session.
+    assert!(!wanted(Some(priority)) && !wanted(None));
+}

@@ -1,0 +1,84 @@
+//! What a delivery needs and does not get, and what is said of it.
+
+use domain::delivery::Fault as Failed;
+
+use super::*;
+
+/// A job whose branch looks like a token is refused.
+const TOKEN_LIKE: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+async fn save(world: &World, change: impl FnOnce(&mut Source)) {
+    let repo = REPO.parse().expect("a repository");
+    let found = world.backend.store.source(&repo).await.expect("a store");
+    let mut next = found.as_ref().expect("a source").value.clone();
+    change(&mut next);
+    let saved = world.backend.save_source(found.as_ref(), &next).await;
+    saved.expect("a saved source");
+}
+
+async fn first_reason(world: &World, number: u64) -> (&'static str, String) {
+    let shown = world.backend.delivery_shown(&id_of(number)).await;
+    let first = shown.expect("a delivery").because.remove(0);
+    (first.code, first.sentence)
+}
+
+#[tokio::test]
+async fn a_session_that_is_refused_is_told_at_once_and_fails_its_phase_after_an_hour() {
+    let source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    let world = world_with(source, false).await;
+    let usual = taking(|_| {}).branch;
+    let refused = TOKEN_LIKE.parse().expect("a branch");
+    save(&world, |source| source.branch = Some(refused)).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/running").await;
+    world.pass(MINUTE).await;
+    let (code, sentence) = first_reason(&world, number).await;
+    assert_eq!(code, "refused");
+    assert!(
+        sentence.contains("holds what looks like a secret"),
+        "{sentence}"
+    );
+    world.pass(MINUTE * 30).await;
+    assert_eq!(place(&world, number).await, "plan/running");
+    until(&world, number, "plan/failed").await;
+    let failed = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(failed.error.expect("an error").code, Failed::NotBegun);
+    world.pass(MINUTE * 10).await;
+    assert_eq!(world.wake_names(), ["error/phase_failed"]);
+
+    save(&world, |source| source.branch = usual).await;
+    order(&world, number, Act::Retry { reason: None }).await;
+    until(&world, number, "close/succeeded").await;
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.messages), (1, 0));
+}
+
+#[tokio::test]
+async fn an_issue_that_could_not_be_closed_is_told_of_and_closed_later() {
+    let source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    let world = world_with(source, false).await;
+    let kind = FaultKind::Status {
+        code: 422,
+        retry_after_secs: None,
+        body: None,
+    };
+    let refused = Fault::new(Service::GitHub, "/issues/", kind)
+        .on("PATCH")
+        .saying("state_reason");
+    world.sandbox.faults().add(refused);
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "close/succeeded").await;
+    world.pass(MINUTE * 3).await;
+    let codes = async || {
+        let shown = world.backend.delivery_shown(&id_of(number)).await;
+        let because = shown.expect("a delivery").because.into_iter();
+        because.map(|reason| reason.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes().await, ["closed", "issue_left_open"]);
+    let github = world.sandbox.github();
+    assert_eq!(github.is_closed(REPO, number), Some(false));
+    world.sandbox.faults().clear();
+    world.pass(MINUTE * 25).await;
+    assert_eq!(github.is_closed(REPO, number), Some(true));
+    assert_eq!(codes().await, ["closed"]);
+}

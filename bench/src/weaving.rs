@@ -71,6 +71,7 @@ async fn woven() -> Result<Vec<Figure>> {
     let weaver = Weaver {
         pulls: &reader,
         git: &reader,
+        with_drafts: false,
     };
     let ask = Ask {
         repo: REPO.parse()?,

@@ -32,7 +32,7 @@ fn history() -> (Git, Vec<Pair>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = root.to_string_lossy();
     let here = Git::new();
-    // Whoever owns the folder: nothing of it is run.
+    // The folder may have any owner: nothing of it is run.
     let asked = |command: &[&str]| {
         let of_root = ["-c", "safe.directory=*", "-C", &root];
         let said = here.succeed(&[&of_root, command].concat(), b"");

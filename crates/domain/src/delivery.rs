@@ -51,7 +51,7 @@ pub use due::{
     AGENT_REVIEWS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due, result_due,
 };
 pub use execution::{Execution, execution};
-pub use fault::{Failed, Fault};
+pub use fault::{Failed, Fault, IssueTrouble};
 pub use gate::{Gate, gate};
 pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
 pub use history::{Actor, PhaseRun, SPANS_MAX, deploying_since};
@@ -329,23 +329,6 @@ pub struct Seen {
     /// The pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullGlimpse>,
-}
-
-/// What is odd about the issue of a delivery.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IssueTrouble {
-    /// It is closed. The pull request has to be read before that means anything, since a merge closes issues, too.
-    Closed {
-        /// When that was read.
-        at: Timestamp,
-        /// Who closed it.
-        by: Option<String>,
-    },
-    /// It was deleted or moved, or could not be read.
-    Unreadable(String),
-    /// The delivery is over, and the issue could not be closed.
-    LeftOpen(String),
 }
 
 impl Delivery {

@@ -25,7 +25,6 @@ use crate::{keys, retention};
 use after_commit::AfterCommit;
 pub(crate) use due_rows::due_after_write;
 use due_rows::keep_due_rows;
-use update::BUSY;
 pub use update::decide_again;
 pub(crate) use update::ignore_conflict;
 
@@ -67,11 +66,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether others changed the basis of the decision each time that it was made: a moment later it can be made.
-    pub(crate) fn is_busy(&self) -> bool {
-        matches!(self, Self::NotNow(refused) if refused.code == BUSY)
-    }
-
     /// Whether another writer changed the basis of the decision, so that it has to be made again.
     pub fn is_conflict(&self) -> bool {
         match self {

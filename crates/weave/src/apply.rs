@@ -213,7 +213,7 @@ impl Work<'_, '_> {
                 let content = before.map(|entry| self.content(entry)).transpose()?;
                 place(&content.unwrap_or_default(), hunks)?
             }
-            // Also of a binary that goes, whose blocks nobody needs.
+            // Also of a binary that goes, whose blocks are not needed.
             (Body::Binary { forward, backward }, _)
                 if ![forward, backward].into_iter().all(binary::is_whole) =>
             {

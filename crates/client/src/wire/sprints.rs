@@ -147,7 +147,8 @@ pub struct SprintMemberView {
     /// Its job.
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
-    /// `waiting`, `working`, `pr_open`, `applied`, `conflicted`, `rerunning`, `timed_out`, `no_change`, `skipped`, `unresolved`, `delegated`, `withdrawn` or `failed`.
+    /// `waiting`, `working`, `pr_open`, `applied`, `conflicted`, `rerunning`, `timed_out`, `no_change`, `skipped`,
+    /// `unresolved`, `delegated`, `withdrawn` or `failed`.
     pub state: String,
     /// Its pull request, once it was ready to be woven.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
-//! Why a phase of a delivery failed.
+//! Why a phase of a delivery failed, and what is odd about its issue.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Why a phase failed.
@@ -9,6 +10,23 @@ pub struct Failed {
     pub code: Fault,
     /// For people.
     pub text: String,
+}
+
+/// What is odd about the issue of a delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IssueTrouble {
+    /// It is closed. The pull request has to be read before that means anything, since a merge closes issues, too.
+    Closed {
+        /// When that was read.
+        at: Timestamp,
+        /// Who closed it.
+        by: Option<String>,
+    },
+    /// It was deleted or moved, or could not be read.
+    Unreadable(String),
+    /// The delivery is over, and the issue could not be closed.
+    LeftOpen(String),
 }
 
 /// Why a phase failed, for programs.

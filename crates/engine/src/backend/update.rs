@@ -8,7 +8,14 @@ use super::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry, UnitOfWork};
 use crate::store::{Aggregate, Initial, Versioned};
 
 /// The code of a refusal because others go on changing what was decided about.
-pub(super) const BUSY: &str = "busy";
+const BUSY: &str = "busy";
+
+impl Error {
+    /// Whether others changed the basis of the decision each time that it was made: a moment later it can be made.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self, Self::NotNow(refused) if refused.code == BUSY)
+    }
+}
 
 impl UnitOfWork {
     /// Puts the next state of an aggregate at its own place; `found` is the version that was read, none for a new one.

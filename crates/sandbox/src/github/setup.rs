@@ -215,7 +215,7 @@ pub struct CheckSetup {
     pub log: String,
     /// Whether it starts only when its workflow is dispatched.
     pub on_dispatch: bool,
-    /// Text in the names of the branches that it runs for; all if empty.
+    /// Text in the names of the branches that it runs for.
     pub on_branch: String,
 }
 

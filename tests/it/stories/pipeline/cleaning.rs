@@ -63,7 +63,7 @@ async fn a_person_has_a_requirement_removed_with_its_events() {
     world.finish().await;
 }
 
-/// What breaks the files of the pipeline is not merged, whoever wrote it: an event would name a requirement that is gone.
+/// What breaks the files of the pipeline is not merged, also if Gaffer wrote it: an event would name a requirement that is gone.
 #[tokio::test]
 async fn a_removal_that_breaks_other_files_is_not_merged() {
     let (world, ready) = ready().await;

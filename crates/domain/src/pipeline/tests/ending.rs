@@ -1,4 +1,4 @@
-//! Agents that nobody waits for any more: of red pull requests, and of runs that were called off.
+//! Agents that no run waits for any more: of red pull requests, and of runs that were called off.
 
 use super::super::sight::is_red;
 use super::*;

@@ -86,8 +86,9 @@ impl Dispatcher {
                 && job::has_unreviewed_plan(job),
             // Also when it is over: its end ends the job, and until then nothing is merged by itself.
             woven: sprint.and_then(|(sprint, persona)| persona.map(|_| sprint.number)),
+            // A sprint pushes weave after weave, and lets only the newest be merged.
             unexpected: match is_integration {
-                true => None,
+                true => Some(Some(Vec::new())),
                 false => self.unexpected(pull, facts, (job, session)).await?,
             },
             is_base_merge: self.is_base_merge(pull, facts).await?,

@@ -318,8 +318,8 @@ fn still_hold(kept: &OwnChecks, place: (&CommitSha, &CommitSha), rules: [&String
     (&kept.head, &kept.base) == place && rules.contains(&&kept.rules)
 }
 
-/// Whether a finding is about the system's files as such. What is wrong with the user's files, and with the prompts that hold them, a bootstrap
-/// only brings to light.
+/// Whether a finding is about the system's files as such. What is wrong with the user's files, and with the prompts that
+/// hold them, a bootstrap only brings to light.
 fn is_of_system(finding: &Finding) -> bool {
     let is_below = finding.file.starts_with(SYSTEM);
     is_below && finding.rule != Rule::Prompt

@@ -144,7 +144,7 @@ impl Dispatcher {
         match sent.await {
             Ok(sent) => Ok(Ok(sent.into_iter().map(|it| it.message).collect())),
             // Others write the same mailboxes now: it is sent when the sprint is read again.
-            Err(Error::NotNow(why)) if why.code == "busy" => Err(Error::NotNow(why)),
+            Err(error) if error.is_busy() => Err(error),
             Err(Error::NotNow(why)) => Ok(Err(why.sentence)),
             Err(error) => Err(error),
         }

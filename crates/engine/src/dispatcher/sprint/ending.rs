@@ -249,7 +249,7 @@ impl Dispatcher {
         let mut unread = Vec::new();
         for member in &sprint.members {
             let messages = self.unread_of(&sprint.repo, &member.persona).await?;
-            let old = messages.iter().filter(|it| it.ts < before.created_at);
+            let old = messages.iter().filter(|it| it.ts <= before.created_at);
             unread.extend(old.map(|it| (member.persona.clone(), it.message_id)));
         }
         let Some((subject, body)) = unread_mail(sprint, &unread) else {

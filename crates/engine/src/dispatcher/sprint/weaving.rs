@@ -183,7 +183,7 @@ impl Dispatcher {
             .into())
     }
 
-    /// A member that asked to go first does so if nobody who is in falls out by it.
+    /// A member that asked to go first does so if no member that is in falls out by it.
     async fn woven_in_order(
         &self,
         weaver: &Weaver<'_>,

@@ -1,7 +1,6 @@
 //! What a test or a scenario declares: repositories, their checks and rules, tokens and new pull requests.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
@@ -45,7 +44,7 @@ pub struct RepoSetup {
     /// The texts of files on the default branch, by path. A repository with files is a real one of git.
     pub files: BTreeMap<String, String>,
     /// A folder of this machine whose files are on the default branch, beside `files`.
-    pub folder: Option<PathBuf>,
+    pub folder: Option<std::path::PathBuf>,
     /// Branches of a repository with files that only merges may move.
     pub protected_branches: Vec<String>,
     /// A whole tree is cut off after so many entries, as GitHub's own is after 100,000.

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use super::admin::AdminSetup;
-
 /// Numeric id of the GitHub Actions app on github.com, the author of workflow check runs.
 pub const ACTIONS_APP_ID: u64 = 15_368;
 
@@ -40,7 +38,7 @@ pub struct RepoSetup {
     /// Permission of people other than the owner: login to `admin`, `write`, `read`.
     pub collaborators: BTreeMap<String, String>,
     /// What only administrators set.
-    pub admin: AdminSetup,
+    pub admin: super::admin::AdminSetup,
     /// The texts of files on the default branch, by path. A repository with files is a real one of git.
     pub files: BTreeMap<String, String>,
     /// A folder of this machine whose files are on the default branch, beside `files`.
@@ -67,7 +65,7 @@ impl Default for RepoSetup {
             merge_methods: vec![MergeMethod::Merge, MergeMethod::Squash, MergeMethod::Rebase],
             delete_branch_on_merge: false,
             collaborators: BTreeMap::new(),
-            admin: AdminSetup::default(),
+            admin: super::admin::AdminSetup::default(),
             files: BTreeMap::new(),
             folder: None,
             protected_branches: Vec::new(),

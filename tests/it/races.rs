@@ -70,7 +70,8 @@ async fn once(world: &World, job: &JobId, when: &str) {
     world.finish().await;
 }
 
-/// Dies at every act of the story, each time in a world of its own.
+/// Dies at every second act of the story, each time in a world of its own: after one act is before the next, so both moments
+/// together try every gap.
 async fn die_everywhere(moment: Moment) {
     let world = begin(false).await;
     let job = world.submit("ask me").await;
@@ -78,7 +79,7 @@ async fn die_everywhere(moment: Moment) {
     play(&world, &job).await;
     let acts = world.fate.acts();
     once(&world, &job, "alive").await;
-    for (at, act) in acts.iter().enumerate().skip(begun) {
+    for (at, act) in acts.iter().enumerate().skip(begun).step_by(2) {
         let world = begin(false).await;
         let job = world.submit("ask me").await;
         world.fate.kill_at(at, moment);

@@ -148,6 +148,12 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
         Phase::Review if moving.delivery.has_used_rounds() && reason.is_some() => {
             once_more(moving, reason.as_deref(), by)?;
         }
+        Phase::Review if has_failed_checks(moving) && reason.is_some() => {
+            match moving.delivery.review_round < moving.rules.review_rounds {
+                true => moving.next_round(reason.as_deref(), by),
+                false => once_more(moving, reason.as_deref(), by)?,
+            }
+        }
         Phase::Plan if !moving.delivery.children.is_empty() => {
             let code = moving.delivery.error.as_ref().map(|error| error.code);
             if code == Some(Fault::PartsAbandoned) {
@@ -159,11 +165,26 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
         Phase::Plan | Phase::Implement => moving.send_back(phase, reason.as_deref(), by),
         Phase::Verify | Phase::Review => {
             moving.delivery.task.forgiven = moving.delivery.head().cloned();
-            moving.pend(phase, by);
+            pend_because(moving, reason, by);
         }
-        Phase::Intake | Phase::Deploy | Phase::Observe | Phase::Close => moving.pend(phase, by),
+        Phase::Intake | Phase::Deploy | Phase::Observe | Phase::Close => {
+            pend_because(moving, reason, by);
+        }
     }
     Ok(())
+}
+
+/// Has the phase tried again. Its reason is kept for those who look at it next: no session works in this phase.
+fn pend_because(moving: &mut Moving<'_>, reason: Option<String>, by: &Actor) {
+    if reason.is_some() {
+        moving.delivery.feedback = reason;
+    }
+    moving.pend(moving.delivery.phase, by);
+}
+
+fn has_failed_checks(moving: &Moving<'_>) -> bool {
+    let error = moving.delivery.error.as_ref();
+    error.is_some_and(|error| error.code == Fault::ChecksFailed)
 }
 
 /// A verdict about a review that failed is a review of its own, and what a retry forgives it forgives, too.

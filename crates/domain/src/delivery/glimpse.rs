@@ -10,7 +10,7 @@ use crate::ids::{CommitSha, JobId, PlanId, PullRef, SessionId};
 use crate::job::{self, Attention, EndReason, Job, Phase, WaitReason, Watch};
 use crate::merge::{Judgement, MergeInput, Reason, SessionStatus};
 use crate::policy::Timing;
-use crate::pull::{Pull, PullPhase};
+use crate::pull::{Alarm, Pull, PullPhase};
 
 /// What can be seen of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -359,10 +359,9 @@ fn checks(pull: &Pull) -> Checks {
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => reasons,
     };
     let has = |is: fn(&Reason) -> bool| reasons.iter().any(is);
-    let is_given_up = pull
-        .alarms
-        .iter()
-        .any(|alarm| alarm.sha == verdict.sha && alarm.cause == ErrorCause::CiFailed);
+    // It is told of one head only: the repairs that there are for a pull request are used up by then.
+    let is_ci = |alarm: &Alarm| alarm.cause == ErrorCause::CiFailed;
+    let is_given_up = pull.alarms.iter().any(is_ci);
     if has(|it| matches!(it, Reason::ChecksFailed { .. })) {
         return if is_given_up {
             Checks::GivenUp

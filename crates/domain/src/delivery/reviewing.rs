@@ -16,14 +16,18 @@ pub(super) fn checks_failed(moving: &mut Moving<'_>) -> bool {
         .delivery
         .pull_seen()
         .is_some_and(|pull| pull.checks == Checks::GivenUp);
-    let head = moving.delivery.head();
-    let is_forgiven = head.is_some() && head == moving.delivery.task.forgiven.as_ref();
-    let fails = given_up && !is_forgiven;
+    let fails = given_up && !is_forgiven(moving);
     if fails {
         let text = "checks of the pull request failed";
         moving.fail(Fault::ChecksFailed, text, &Actor::System);
     }
     fails
+}
+
+/// Whether the phase was tried again although checks of this head fail.
+fn is_forgiven(moving: &Moving<'_>) -> bool {
+    let head = moving.delivery.head();
+    head.is_some() && head == moving.delivery.task.forgiven.as_ref()
 }
 
 pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
@@ -60,7 +64,8 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
         return true;
     }
     let is_called = asked.is_some();
-    if !is_called && is_resting(moving) && pull.checks.are_settled() {
+    let is_settled = pull.checks.are_settled() || is_forgiven(moving);
+    if !is_called && is_resting(moving) && is_settled {
         moving.ask_review(reviewer, &head);
         return true;
     }

@@ -267,12 +267,12 @@ fn provider(moving: &mut Moving<'_>, phase: Phase, report: &ProviderReport) {
     if !is_open {
         return;
     }
+    // Also what has ended when it is read first was run.
+    if status == RunStatus::Pending && *report != ProviderReport::Nothing {
+        moving.run(phase, &Actor::System);
+    }
     match report {
-        ProviderReport::Nothing => {}
-        ProviderReport::Running if status == RunStatus::Pending => {
-            moving.run(phase, &Actor::System);
-        }
-        ProviderReport::Running => {}
+        ProviderReport::Nothing | ProviderReport::Running => {}
         ProviderReport::Good if super::progress::is_soaking(moving) => {}
         ProviderReport::Good => moving.succeed(&Actor::System, None),
         ProviderReport::Bad(why) => moving.fail(fault, why, &Actor::System),

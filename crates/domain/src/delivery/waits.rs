@@ -70,7 +70,14 @@ fn asked_of_agent(delivery: &Delivery) -> WaitReason {
 fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
     let is_behind = delivery.phase > Phase::Plan || has_rejected_plan(delivery);
     let is_decided = told.what == WaitReason::Plan && is_behind;
-    told.who != WaitParty::Nobody && !is_decided && is_with_job(delivery)
+    let is_approved = told.what == WaitReason::Approval && is_let_go(delivery);
+    told.who != WaitParty::Nobody && !is_decided && !is_approved && is_with_job(delivery)
+}
+
+/// Whether a person let this head go on: the approval that its merge asked for is carried out next.
+fn is_let_go(delivery: &Delivery) -> bool {
+    let approved = delivery.review.approved.as_ref().map(|it| &it.head);
+    delivery.phase == Phase::Verify && approved.is_some() && approved == delivery.head()
 }
 
 /// Whether the plan that its session shows was rejected: the session has yet to take that up.

@@ -103,6 +103,9 @@ fn checks_are_seen_by_the_last_judgement_of_the_present_head() {
         sha: sha('a'),
     });
     assert_eq!(checks(&pull), Checks::GivenUp);
+    pull.alarms[0].sha = sha('c');
+    let words = "no later head is repaired either";
+    assert_eq!(checks(&pull), Checks::GivenUp, "{words}");
     let what = crate::merge::MergeInput::Checks;
     let unread = vec![Reason::Unknown {
         what,

@@ -1,6 +1,7 @@
 //! Reviews that failed, and what people can do about them.
 
 use super::*;
+use crate::job::{WaitParty, WaitReason, WaitsFor};
 
 fn zai() -> Actor {
     Actor::agent("zai")
@@ -182,6 +183,43 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
     // They ran again, and failed again.
     world.reads(pull('a', Checks::Running));
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
+}
+
+#[test]
+fn a_retry_has_a_red_head_reviewed_and_its_reason_sends_it_back() {
+    let failed = || {
+        let mut world = World::in_review(rules(&[], "verify", ReviewBy::Human));
+        assert_eq!(world.reads(pull('a', Checks::GivenUp)), "review/failed");
+        world
+    };
+    let mut reviewed = failed();
+    let retry = Act::Retry { reason: None };
+    assert_eq!(reviewed.kim(retry), "review/running");
+    reviewed.reads(pull('a', Checks::GivenUp));
+    assert!(
+        reviewed.delivery.review.asked.is_some(),
+        "a person is asked"
+    );
+    let mut sent_back = failed();
+    let retry = Act::Retry {
+        reason: Some("Mend the build.".to_owned()),
+    };
+    assert_eq!(sent_back.kim(retry), "implement/running");
+    let feedback = sent_back.delivery.feedback.as_deref();
+    assert_eq!(feedback, Some("Mend the build."));
+}
+
+#[test]
+fn who_approved_a_head_is_not_asked_for_the_same_word_again() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Human));
+    world.kim(verdict(Verdict::Pass, 'a'));
+    assert_eq!(world.delivery.phase, Phase::Verify);
+    let asked = WaitsFor::new(WaitParty::Person, WaitReason::Approval, at(0));
+    let told = waits(&world.delivery, Some(asked), None);
+    assert_eq!(
+        (told.who, told.what),
+        (WaitParty::GitHub, WaitReason::Reading)
+    );
 }
 
 /// The present job, to which nothing was sent yet: an order is not sent while work is paused.

@@ -434,10 +434,12 @@ fn deploy_and_observe_are_awaited() {
     };
     assert_eq!(take(&mut world, Input::Issue(closed)), "deploy/failed");
     assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+    let runs = world.delivery.runs.len();
     assert_eq!(
         take(&mut world, says(Phase::Deploy, ProviderReport::Good)),
         "observe/running"
     );
+    assert_eq!(world.delivery.runs.len(), runs + 2, "one of each phase");
     assert_eq!(
         take(&mut world, says(Phase::Observe, ProviderReport::Good)),
         "observe/running"

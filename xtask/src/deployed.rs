@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::ministack::MiniStack;
-use crate::stages::forget_outer_package;
+use crate::stages::{WHOLE, forget_outer_package};
 use crate::tools::python;
 
 /// The binaries of the functions.
@@ -56,6 +56,7 @@ pub(crate) fn built(root: &Path, wanted: &[&str]) -> Result<PathBuf> {
         command.args(["--bin", binary]);
     }
     let output = command
+        .env(WHOLE.0, WHOLE.1)
         .current_dir(root)
         .stderr(Stdio::inherit())
         .output()

@@ -20,6 +20,10 @@ use crate::tools::{self, python};
 /// proves the adapters. `GAFFER_TESTS_ON=aws` with any other name runs others there.
 const TOLD_ON_AWS: &str = include_str!("../../tests/aws/stories.txt");
 
+/// How every stage compiles. A whole run compiles everything once, and what a later change could reuse of it takes 20 GB.
+/// Without it a command compiles the workspace once more for itself.
+pub(crate) const WHOLE: (&str, &str) = ("CARGO_INCREMENTAL", "0");
+
 /// One stage, named on the command line by its lower-case name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stage {
@@ -212,8 +216,7 @@ impl Stage {
             .args(arguments)
             .args(self.names())
             .envs(self.environment().iter().copied())
-            // A whole run compiles everything once; what a later change could reuse of it takes 20 GB.
-            .env("CARGO_INCREMENTAL", "0")
+            .env(WHOLE.0, WHOLE.1)
             .current_dir(root);
         let status = command
             .status()

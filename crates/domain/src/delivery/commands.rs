@@ -6,6 +6,7 @@ use super::legal;
 use super::moves::Moving;
 use super::parts;
 use super::refs;
+use super::reviewing::{has_failed_checks, pend_because};
 use super::run::{Analysis, Mode, Performer, Run, RunResult};
 use super::text::{self, FEEDBACK_CHARS_MAX, Refused, TARGETS_MAX, What};
 use super::{
@@ -172,19 +173,6 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
         }
     }
     Ok(())
-}
-
-/// Has the phase tried again. Its reason is kept for those who look at it next: no session works in this phase.
-fn pend_because(moving: &mut Moving<'_>, reason: Option<String>, by: &Actor) {
-    if reason.is_some() {
-        moving.delivery.feedback = reason;
-    }
-    moving.pend(moving.delivery.phase, by);
-}
-
-fn has_failed_checks(moving: &Moving<'_>) -> bool {
-    let error = moving.delivery.error.as_ref();
-    error.is_some_and(|error| error.code == Fault::ChecksFailed)
 }
 
 /// A verdict about a review that failed is a review of its own, and what a retry forgives it forgives, too.

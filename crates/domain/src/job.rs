@@ -72,7 +72,7 @@ use crate::ids::{
     RepoName, SessionId,
 };
 use crate::marker::Marker;
-use crate::pipeline::Part;
+use crate::pipeline::{Part, SprintPart};
 use crate::policy::{PlanApproval, Terms};
 use crate::priority::Priority;
 use crate::session::SessionState;
@@ -242,6 +242,11 @@ pub enum EndReason {
 }
 
 impl Job {
+    /// Its part in a sprint, if it has one.
+    pub fn sprint(&self) -> Option<&SprintPart> {
+        self.part.as_ref()?.sprint()
+    }
+
     /// The current session, watched or last.
     pub fn session(&self) -> Option<&SessionId> {
         match &self.phase {

@@ -48,7 +48,7 @@ pub fn propose(new: NewProposal, now: Timestamp) -> Result<Step<Job>, NotNow> {
 impl Job {
     /// The branch of a pull request of Gaffer's own: named after its job, so that it is found before it is made again.
     pub fn proposal_branch(&self) -> Option<BranchName> {
-        let sprint = self.part.as_ref().and_then(|part| part.sprint());
+        let sprint = self.sprint();
         match sprint {
             Some(part) => Some(part.sprint.branch()).filter(|_| self.origin == Origin::Proposed),
             None => BranchName::of_proposal(&self.id).filter(|_| self.origin == Origin::Proposed),

@@ -18,7 +18,7 @@ impl Source {
         if job.part.as_ref().is_some_and(|part| part.is_mock_code()) {
             return Cow::Owned(self.merging(MergePolicy::Human));
         }
-        let sprint = job.part.as_ref().and_then(|part| part.sprint());
+        let sprint = job.sprint();
         let is_integration = sprint.is_some_and(|part| part.persona.is_none());
         if is_integration && self.policy.merge == MergePolicy::Integration {
             return Cow::Owned(self.merging(MergePolicy::OnGreen));

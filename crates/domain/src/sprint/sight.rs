@@ -224,7 +224,7 @@ fn watched(
 
 /// Whether the pull request of a job goes to the branch that the others are woven into.
 fn is_on_woven(job: &Job) -> bool {
-    let part = job.part.as_ref().and_then(|part| part.sprint());
+    let part = job.sprint();
     part.is_some_and(|part| part.sprint.branch() == job.branch)
 }
 

@@ -262,7 +262,7 @@ impl Dispatcher {
         }
         match pull {
             // A sprint opens it with a later weave, and ends the job itself.
-            None if is_of_sprint(&found.value) => {}
+            None if found.value.sprint().is_some() => {}
             None if !self.is_opening(id).await? => return self.end_lost(&found).await,
             Some(pull) if self.backend.store.pull(pull).await?.is_none() => {
                 let look = Work::Pull {
@@ -295,11 +295,6 @@ impl Dispatcher {
         self.backend.save_job(&mut unit, Some(found), &step).await?;
         ignore_conflict(self.backend.commit(unit).await)
     }
-}
-
-fn is_of_sprint(job: &Job) -> bool {
-    let part = job.part.as_ref().and_then(|part| part.sprint());
-    part.is_some()
 }
 
 /// How far a pull request of ours is before it is opened.

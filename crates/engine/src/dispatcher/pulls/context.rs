@@ -113,7 +113,7 @@ impl Dispatcher {
 
     /// The sprint of a job, and as which persona it takes part; none for the job of the one pull request.
     async fn sprint_of(&self, job: &Job) -> Result<Option<(Sprint, Option<PersonaName>)>, Error> {
-        let Some(part) = job.part.as_ref().and_then(|part| part.sprint()) else {
+        let Some(part) = job.sprint() else {
             return Ok(None);
         };
         let key = (job.repo.clone(), part.sprint);

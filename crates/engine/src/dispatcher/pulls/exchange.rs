@@ -116,7 +116,7 @@ impl Dispatcher {
         job: &Job,
         step: &Step<Pull>,
     ) -> Result<Option<Action>, Error> {
-        let sprint = job.part.as_ref().and_then(|part| part.sprint());
+        let sprint = job.sprint();
         if let Some(part) = sprint.filter(|part| part.persona.is_some()) {
             return Ok(Some(Action::Label {
                 pull: step.aggregate.pull.clone(),

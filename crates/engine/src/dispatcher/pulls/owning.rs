@@ -103,7 +103,7 @@ impl Dispatcher {
 
 /// The sprint that a job works for.
 fn sprint_of(job: &Job) -> Option<SprintNumber> {
-    let part = job.part.as_ref()?.sprint()?;
+    let part = job.sprint()?;
     Some(part.sprint)
 }
 

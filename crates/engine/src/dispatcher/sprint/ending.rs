@@ -37,6 +37,7 @@ impl Dispatcher {
         self.settle_with_pull(&sprint.integration).await?;
         self.end_job(&sprint.integration, job::leave).await?;
         self.tell_of_end(sprint).await?;
+        self.tell_left_out(sprint).await?;
         self.tell_unread(sprint).await?;
         let mut unit = self.backend.unit();
         let id = (sprint.repo.clone(), sprint.number);
@@ -184,7 +185,7 @@ impl Dispatcher {
         .await
     }
 
-    /// One event, and mail to people about members that are not in.
+    /// One event.
     async fn tell_of_end(&self, sprint: &Sprint) -> Result<(), Error> {
         let source = self.source(&sprint.repo).await?;
         let mut unit = self.backend.unit();
@@ -216,13 +217,24 @@ impl Dispatcher {
         self.backend
             .save_account_events(&mut unit, &[event], &route)
             .await?;
-        self.backend.commit(unit).await?;
-        self.mail_people(sprint).await
+        self.backend.commit(unit).await
     }
 
-    async fn mail_people(&self, sprint: &Sprint) -> Result<(), Error> {
+    /// Mail to people about members that are not in; none about a sprint that they aborted.
+    async fn tell_left_out(&self, sprint: &Sprint) -> Result<(), Error> {
         let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
-        let Some((subject, body)) = left_out(sprint).filter(|_| !is_aborted) else {
+        let words = left_out(sprint).filter(|_| !is_aborted);
+        self.mail_people(sprint, words, "left-out").await
+    }
+
+    /// Sends people mail once, if there are words for it.
+    async fn mail_people(
+        &self,
+        sprint: &Sprint,
+        words: Option<(String, String)>,
+        purpose: &str,
+    ) -> Result<(), Error> {
+        let Some((subject, body)) = words else {
             return Ok(());
         };
         let (Ok(to), Ok(subject), Ok(body)) = (HUMAN.parse(), subject.parse(), body.parse()) else {
@@ -235,9 +247,7 @@ impl Dispatcher {
             body,
             attachments: Vec::new(),
         };
-        self.send_once(sprint, &outgoing, "left-out")
-            .await
-            .map(drop)
+        self.send_once(sprint, &outgoing, purpose).await.map(drop)
     }
 
     /// Mail that its members have not read for two sprints is told to people.
@@ -252,20 +262,8 @@ impl Dispatcher {
             let old = messages.iter().filter(|it| it.ts <= before.created_at);
             unread.extend(old.map(|it| (member.persona.clone(), it.message_id)));
         }
-        let Some((subject, body)) = unread_mail(sprint, &unread) else {
-            return Ok(());
-        };
-        if let (Ok(to), Ok(subject), Ok(body)) = (HUMAN.parse(), subject.parse(), body.parse()) {
-            let outgoing = Outgoing {
-                from: PersonaName::weaver(),
-                to: Recipient::Persona(to),
-                subject,
-                body,
-                attachments: Vec::new(),
-            };
-            self.send_once(sprint, &outgoing, "unread").await?;
-        }
-        Ok(())
+        self.mail_people(sprint, unread_mail(sprint, &unread), "unread")
+            .await
     }
 }
 

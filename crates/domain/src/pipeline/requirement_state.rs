@@ -53,7 +53,7 @@ pub enum RequirementState {
 }
 
 impl RequirementState {
-    /// The words of states in which nothing more happens by itself ([`Requirement::is_over`]).
+    /// The words of states in which nothing more happens by itself ([`super::Requirement::is_over`]).
     pub const ENDED: [&str; 3] = ["merged", "tidied", "failed"];
 
     /// One word for lists.

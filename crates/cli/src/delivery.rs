@@ -26,6 +26,9 @@ mod transcript;
 mod untaken;
 mod wait;
 
+/// How often a request is sent that waits for a reading.
+const READ_REQUESTS_MAX: u32 = 5;
+
 /// Longest list of parts, in bytes: the API keeps less of it.
 const PARTS_BYTES_MAX: u64 = 64 * 1024;
 
@@ -153,6 +156,25 @@ async fn whole(client: &Client, mut asked: DeliveryQuery) -> Result<Deliveries, 
     Ok(listed)
 }
 
+/// Sends a request again while what it is about has yet to be read: each time, Gaffer waits a few seconds for the
+/// reading, and nothing is done until then.
+async fn once_read<T, F>(send: impl Fn() -> F) -> Result<T>
+where
+    F: Future<Output = Result<Came<T>, client::Error>>,
+{
+    let mut sent = 1;
+    loop {
+        match send().await? {
+            Came::Done(done) => return Ok(done),
+            Came::Later(_) if sent < READ_REQUESTS_MAX => sent += 1,
+            Came::Later(later) => {
+                let next = "run the command again";
+                return Err(Error::refused("not_read_yet", later.sentence, next).into());
+            }
+        }
+    }
+}
+
 async fn create(client: &Client, args: CreateDeliveryArgs) -> Result<Answer> {
     if args.summary.is_none() && args.issue.is_none() {
         let next = "give it as `gaffer delivery create 'SUMMARY' --repo OWNER/REPO`";
@@ -167,13 +189,8 @@ async fn create(client: &Client, args: CreateDeliveryArgs) -> Result<Answer> {
         acceptance_criteria: args.criteria,
         priority: args.priority,
     };
-    match client.create_delivery(&wanted, None).await? {
-        Came::Done(created) => Ok(show::delivery(&created).piped(created.card.id.to_string())),
-        Came::Later(later) => {
-            let next = "run the command again";
-            Err(Error::refused("not_read_yet", later.sentence, next).into())
-        }
-    }
+    let created = once_read(|| client.create_delivery(&wanted, None)).await?;
+    Ok(show::delivery(&created).piped(created.card.id.to_string()))
 }
 
 async fn verdict(client: &Client, args: VerdictArgs) -> Result<Answer> {

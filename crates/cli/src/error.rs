@@ -229,7 +229,7 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
     }
     if let Some(error) = error.downcast_ref::<client::Error>() {
         let (code, next) = crate::job::describe_error(error);
-        return (code, next.map(str::to_owned), FAILED);
+        return (code, next.map(str::to_owned), exit_of_client(error));
     }
     if let Some(error) = error.downcast_ref::<backend::Error>() {
         let (code, next) = of_backend(error);
@@ -246,6 +246,23 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         return ("secret".to_owned(), None, FAILED);
     }
     ("failed".to_owned(), None, FAILED)
+}
+
+/// What was sent is refused as such, whatever the state of things, like a wrong argument.
+fn exit_of_client(error: &client::Error) -> u8 {
+    match error {
+        client::Error::Problem(problem) if problem.status == 422 => USAGE,
+        client::Error::Id(_) | client::Error::Key => USAGE,
+        client::Error::Problem(_)
+        | client::Error::Base { .. }
+        | client::Error::GoogleKey
+        | client::Error::Token
+        | client::Error::Unreachable { .. }
+        | client::Error::NoAnswer { .. }
+        | client::Error::Foreign { .. }
+        | client::Error::NoTlsProvider
+        | client::Error::Http(_) => FAILED,
+    }
 }
 
 fn of_backend(error: &backend::Error) -> (&'static str, Option<&'static str>) {

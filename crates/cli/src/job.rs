@@ -347,7 +347,7 @@ pub(crate) fn describe_error(error: &client::Error) -> (String, Option<&'static 
         client::Error::Problem(problem) => (problem.code.clone(), None),
         client::Error::NoAnswer { .. } => (
             "no_answer".to_owned(),
-            Some("look with `gaffer job list` before you repeat it"),
+            Some("run the command again; before you repeat an order, look whether it was taken"),
         ),
         client::Error::Foreign { .. } => (
             "foreign".to_owned(),

@@ -1,4 +1,4 @@
-//! `gaffer logs`: the journal of one job or of one run of a pipeline, in order.
+//! `gaffer logs`: the journal of one job, of one delivery or of one run of a pipeline, in order.
 
 use anyhow::{Context, Result};
 use domain::redact::presentable;
@@ -20,22 +20,7 @@ const TEXT_CHARS_MAX: usize = 2_000;
 /// Prints the journal.
 pub(crate) async fn run(args: LogsArgs, here: &CommandContext) -> Result<Answer> {
     let site = Site::load(here).await?;
-    let (entries, mut told) = match (args.pipeline, args.id) {
-        (Some(run), _) => {
-            let entries = site.backend.run_journal(&run).await;
-            let entries = entries.with_context(|| format!("reading what was done in run {run}"))?;
-            (entries, json!({ "pipeline_id": run }))
-        }
-        (None, Some(id)) => {
-            let reading = || format!("reading what was done for job {id}");
-            let named = site.backend.find(id.as_str()).await;
-            let job = named.with_context(reading)?.job;
-            let entries = site.backend.journal(&job).await.with_context(reading)?;
-            (entries, json!({ "job_id": job }))
-        }
-        // The command line asks for one of them.
-        (None, None) => (Vec::new(), json!({})),
-    };
+    let (entries, mut told) = journal(&site, args).await?;
     told["entries"] = entries.iter().map(entry_json).collect();
     let answer = Answer::new(told);
     let head = ["at", "what", "", "over", "outcome"];
@@ -43,9 +28,35 @@ pub(crate) async fn run(args: LogsArgs, here: &CommandContext) -> Result<Answer>
     Ok(answer.table(&head, rows, "Nothing yet."))
 }
 
+/// The journal that is asked for, and what names it for programs.
+async fn journal(site: &Site, args: LogsArgs) -> Result<(Vec<Entry>, Value)> {
+    if let Some(run) = args.pipeline {
+        let entries = site.backend.run_journal(&run).await;
+        let entries = entries.with_context(|| format!("reading what was done in run {run}"))?;
+        return Ok((entries, json!({ "pipeline_id": run })));
+    }
+    if let Some(name) = args.delivery {
+        let reading = || format!("reading what was done for delivery {name}");
+        let named = site.backend.find_delivery(name.as_str()).await;
+        let id = named.with_context(reading)?;
+        let entries = site.backend.delivery_journal(&id).await;
+        return Ok((entries.with_context(reading)?, json!({ "delivery_id": id })));
+    }
+    // The command line asks for one of them.
+    let Some(id) = args.id else {
+        return Ok((Vec::new(), json!({})));
+    };
+    let reading = || format!("reading what was done for job {id}");
+    let named = site.backend.find(id.as_str()).await;
+    let job = named.with_context(reading)?.job;
+    let entries = site.backend.journal(&job).await.with_context(reading)?;
+    Ok((entries, json!({ "job_id": job })))
+}
+
 fn about(entry: &Entry) -> &'static str {
     match entry.about {
         EntryKind::Step => "step",
+        EntryKind::Phase => "phase",
         EntryKind::Job => "job",
         EntryKind::Event => "event",
         EntryKind::Effect => "effect",

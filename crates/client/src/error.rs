@@ -54,7 +54,7 @@ pub enum Error {
     },
     /// The answer never came whole, so an order may have been taken.
     #[error(
-        "no whole answer came from {base}; an order may have been taken: look before repeating it"
+        "no whole answer came from {base}; if it was an order, it may have been taken: look before repeating it"
     )]
     NoAnswer {
         /// From where.

@@ -1,9 +1,12 @@
 //! The journal of one job, in order: its events, its effects with their outcomes, and its wakes. That of a run of a pipeline has its steps,
-//! and all that was done for its jobs.
+//! that of a delivery its phases, and both all that was done for their jobs.
 
+use std::collections::BTreeSet;
+
+use domain::delivery::PhaseRun;
 use domain::effect::{Effect, EffectState};
 use domain::event::{Event, Occurrence};
-use domain::ids::{JobId, PipelineId};
+use domain::ids::{DeliveryId, JobId, PipelineId};
 use domain::job::Job;
 use domain::pipeline::PipelineStep;
 use domain::wake::{Channel, Wake, WakeState};
@@ -20,6 +23,8 @@ use crate::status::state_of;
 pub enum EntryKind {
     /// A step of a run.
     Step,
+    /// A phase of a delivery, in one status.
+    Phase,
     /// The job itself.
     Job,
     /// An event.
@@ -52,21 +57,57 @@ impl Backend {
     pub async fn journal(&self, id: &JobId) -> Result<Vec<Entry>, Error> {
         let job = self.must_job(id).await?.value;
         let mut entries = vec![of_job(&job)];
-        let events = self.store.events(id).await?;
-        entries.extend(events.iter().map(of_event));
+        entries.extend(self.told_in(&self.store.events(id).await?).await?);
+        let mut partitions = vec![keys::job_pk(id)];
+        partitions.extend(job.pull().map(keys::pull_pk));
+        entries.extend(self.done_in(&partitions).await?);
+        Ok(sorted(entries))
+    }
+
+    /// All stored entries about a delivery and its jobs, ordered by their beginning. A job that belongs to none has its own.
+    pub async fn delivery_journal(&self, id: &DeliveryId) -> Result<Vec<Entry>, Error> {
+        let shown = self.delivery_shown(id).await?;
+        if !shown.is_stored {
+            return match &shown.job {
+                Some(job) => self.journal(&job.id).await,
+                None => Ok(Vec::new()),
+            };
+        }
+        let delivery = shown.delivery;
+        let mut entries: Vec<Entry> = delivery.phase_runs.iter().map(of_phase).collect();
+        let own = keys::delivery_pk(id);
+        entries.extend(self.told_in(&self.store.events_below(&own).await?).await?);
+        entries.extend(self.done_in(&[own]).await?);
+        let runs = delivery.runs.iter().filter_map(|run| run.job.as_ref());
+        let jobs: BTreeSet<&JobId> = runs.chain(&delivery.task.job).collect();
+        for job in jobs {
+            if self.store.job(job).await?.is_some() {
+                entries.extend(self.journal(job).await?);
+            }
+        }
+        Ok(sorted(entries))
+    }
+
+    /// Events, and their wakes.
+    async fn told_in(&self, events: &[Event]) -> Result<Vec<Entry>, Error> {
+        let mut entries: Vec<Entry> = events.iter().map(of_event).collect();
         for agent in self.store.agents().await? {
-            for event in &events {
+            for event in events {
                 let wake = self.store.wake(&agent.value.name, &event.id).await?;
                 entries.extend(wake.map(|wake| of_wake(&wake.value)));
             }
         }
-        let mut partitions = vec![keys::job_pk(id)];
-        partitions.extend(job.pull().map(keys::pull_pk));
-        for pk in &partitions {
+        Ok(entries)
+    }
+
+    /// The effects of these partitions.
+    async fn done_in(&self, partitions: &[String]) -> Result<Vec<Entry>, Error> {
+        let mut entries = Vec::new();
+        for pk in partitions {
             let effects = self.store.effects(pk).await?;
             entries.extend(effects.iter().map(|effect| of_effect(&effect.value)));
         }
-        Ok(sorted(entries))
+        Ok(entries)
     }
 
     /// All stored entries about a run of a pipeline and its jobs, ordered by their beginning.
@@ -99,6 +140,17 @@ fn of_step(step: &PipelineStep) -> Option<Entry> {
         what: format!("the step {}", step.kind),
         outcome: format!("{}{}", step.state.word(), reason.unwrap_or_default()),
     })
+}
+
+fn of_phase(span: &PhaseRun) -> Entry {
+    Entry {
+        at: span.started_at,
+        over_at: span.ended_at,
+        about: EntryKind::Phase,
+        id: span.phase.to_string(),
+        what: format!("the phase {}", span.phase),
+        outcome: format!("{}, by {}", span.run_status, span.actor),
+    }
 }
 
 fn of_job(job: &Job) -> Entry {

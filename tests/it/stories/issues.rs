@@ -18,6 +18,7 @@ use domain::ids::DeliveryId;
 use domain::intake::{Intake, ReadingResult};
 use domain::policy::{MergePolicy, Source};
 use engine::deliveries::{DeliveryOrder, DeliveryQuery};
+use engine::journal::{Entry, EntryKind};
 use sandbox::github::{CheckSetup, NewIssue, Outcome};
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
@@ -138,12 +139,34 @@ async fn straight_through(webhooks: bool) {
     assert_eq!((counters.creates, counters.merges), (1, 1));
     let github = world.sandbox.github();
     assert_eq!(github.is_closed(REPO, number), Some(true));
+    journal_tells_all(&world, number).await;
     assert_eq!(
         world.wake_names(),
         [""; 0],
         "zero bytes while it progresses"
     );
     world.finish().await;
+}
+
+/// Its phases, what was asked of people before there was a job, and what was done for its job.
+async fn journal_tells_all(world: &World, number: u64) {
+    let journal = world.backend.delivery_journal(&id_of(number)).await;
+    let journal = journal.expect("a journal");
+    let times: Vec<_> = journal.iter().map(|entry| entry.at).collect();
+    assert!(times.is_sorted(), "{journal:?}");
+    let place = |about: EntryKind, begins: &str| {
+        let it = |entry: &Entry| entry.about == about && entry.what.starts_with(begins);
+        let found = journal.iter().position(it);
+        found.unwrap_or_else(|| panic!("no {begins}: {journal:#?}"))
+    };
+    let order = [
+        place(EntryKind::Event, "question (start)"),
+        place(EntryKind::Effect, "create:"),
+        place(EntryKind::Phase, "the phase verify"),
+        place(EntryKind::Effect, "merge:"),
+        place(EntryKind::Phase, "the phase close"),
+    ];
+    assert!(order.is_sorted(), "{order:?} {journal:#?}");
 }
 
 #[tokio::test]

@@ -11,7 +11,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
 use client::wire::{AdoptRequest, AnalysisRequest, CollectRequest, ExecuteDelivery, FixDelivery};
-use domain::delivery::{self, Act, Command, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX};
+use domain::delivery::{
+    self, Act, Command, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX, RunResult,
+};
 use domain::ids::DeliveryId;
 
 use super::orders::{command, command_id, no_delivery};
@@ -122,7 +124,10 @@ pub(crate) async fn collect(
         let detail = format!("`session_id`: the session works on {}", job.repo);
         return Err(Refused::field("session_id", "other_repository", &detail));
     }
+    let result = RunResult::of_collected(&job, &id);
+    let result = result.map_err(|(code, text)| Refused::new(StatusCode::CONFLICT, code, &text))?;
     let act = Act::Collect {
+        result,
         session: job.session().cloned(),
         job: job.id,
     };

@@ -4,6 +4,8 @@ use domain::conversation::Role;
 use domain::delivery::{Delivery, EntryKind, Run, TranscriptEntry, TranscriptState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::DeliveryId;
+use domain::job::Phase;
+use domain::session::SessionState;
 use engine::backend::IndexEntry;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
@@ -251,13 +253,29 @@ async fn a_session_that_was_begun_elsewhere_is_collected_as_a_run() {
     let watched = world.backend.must_job(&job).await.unwrap().value;
     let session = watched.session().unwrap().to_string();
     let wanted = json!({ "session_id": session });
+    let working = ordered(&world, &id, "collect", wanted.clone()).await;
+    assert_eq!(working.code(409), "session_working");
+    let ends_as = |state| {
+        world.change(&job, |job| {
+            if let Phase::Watching(watch) = &mut job.phase {
+                watch.state = state;
+            }
+        })
+    };
+    ends_as(SessionState::Completed).await;
+    let other = DeliveryId::of_issue(&"acme/shop".parse().unwrap(), 9);
+    let belongs_to = |to| world.change(&job, |job| job.delivery = to);
+    belongs_to(Some(other)).await;
+    let theirs = ordered(&world, &id, "collect", wanted.clone()).await;
+    assert_eq!(theirs.code(409), "of_other_delivery");
+    belongs_to(None).await;
     let collected = ordered(&world, &id, "collect", wanted.clone())
         .await
         .ok(200);
     let run = collected["runs"].as_array().unwrap().last().unwrap();
     assert_eq!(
-        (&run["mode"], &run["job_id"]),
-        (&json!("execution"), &json!(job))
+        (&run["mode"], &run["status"], &run["job_id"]),
+        (&json!("execution"), &json!("success"), &json!(job))
     );
     assert_eq!(
         (&run["session_id"], &run["transcript"]),

@@ -1,13 +1,12 @@
 //! Changes of a delivery beside its way: its words, its runs, and what a failed one came from.
 
 use anyhow::Result;
+use client::Client;
 use client::wire::{AnalysisRequest, EditDelivery};
-use client::{Answer as Came, Client};
 use domain::ids::SessionId;
 
-use super::{show, shown};
+use super::{once_read, show, shown};
 use crate::args::delivery::{AnalysisArgs, DeliveryName, EditDeliveryArgs};
-use crate::error::Error;
 use crate::render::Answer;
 
 /// The newest run.
@@ -30,13 +29,8 @@ pub(super) async fn collect(
     id: &DeliveryName,
     session: SessionId,
 ) -> Result<Answer> {
-    match client.collect(id.as_str(), session).await? {
-        Came::Done(delivery) => Ok(show::delivery(&delivery)),
-        Came::Later(later) => {
-            let next = "run the command again";
-            Err(Error::refused("not_read_yet", later.sentence, next).into())
-        }
-    }
+    let collected = once_read(|| client.collect(id.as_str(), session.clone())).await?;
+    Ok(show::delivery(&collected))
 }
 
 /// `gaffer delivery analysis`.

@@ -98,7 +98,7 @@ fn a_layer_is_run_and_what_does_not_fit_it_is_refused() {
     let world = on();
     let line = ["run", "narrator", "--role", "qa", "--repo", REPO];
     let refused = world.refused(&line);
-    assert_eq!((refused.code.as_str(), refused.exit), ("bad_field", 1));
+    assert_eq!((refused.code.as_str(), refused.exit), ("bad_field", 2));
     let line = ["run", "observers", "--role", "qa", "--repo", REPO];
     let ran = world.run(&line).ok();
     let id = ran.stdout.trim();

@@ -38,7 +38,11 @@ pub(super) fn carry_out(moving: &mut Moving<'_>, command: &Command) -> Result<()
         Act::Split { children } => split(moving, children, by)?,
         Act::Merge { head, style } => merge(moving, (head.as_ref(), style), by)?,
         Act::Edit(changes) => edit(moving, changes)?,
-        Act::Collect { job, session } => collect(moving, (job, session.as_ref()))?,
+        Act::Collect {
+            job,
+            session,
+            result,
+        } => collect(moving, (job, session.as_ref(), *result))?,
         Act::Analyse {
             run,
             text,
@@ -231,11 +235,13 @@ fn plan(
     let (most, longest) = TARGETS_MAX;
     let is_odd = |file: &String| {
         let length = file.trim().chars().count();
-        length == 0 || length > longest || file.contains(char::is_control)
+        let leads_out = file.starts_with('/') || file.split('/').any(|part| part == "..");
+        length == 0 || length > longest || file.contains(char::is_control) || leads_out
     };
     if files.len() > most || files.iter().any(is_odd) {
-        let sentence =
-            format!("`target_files` are at most {most} paths of 1 to {longest} visible characters");
+        let sentence = format!(
+            "`target_files` are at most {most} paths in the repository, of 1 to {longest} visible characters"
+        );
         return Err(("odd_target_files", sentence));
     }
     for file in files {
@@ -328,14 +334,11 @@ fn edit(moving: &mut Moving<'_>, changes: &Edit) -> Result<(), Refused> {
 
 fn collect(
     moving: &mut Moving<'_>,
-    (job, session): (&JobId, Option<&SessionId>),
+    (job, session, result): (&JobId, Option<&SessionId>, RunResult),
 ) -> Result<(), Refused> {
     let delivery = &mut moving.delivery;
-    if delivery
-        .runs
-        .iter()
-        .any(|run| run.job.as_ref() == Some(job))
-    {
+    let mut runs = delivery.runs.iter();
+    if runs.any(|run| run.job.as_ref() == Some(job)) {
         let sentence = format!("job {job} belongs to the delivery already");
         return Err(("collected_already", sentence));
     }
@@ -343,7 +346,7 @@ fn collect(
         id: RunId::of(&delivery.id, delivery.runs.len()),
         mode: Mode::Execution,
         performer: Performer::Jules,
-        status: RunResult::Success,
+        status: result,
         job: Some(job.clone()),
         session: session.cloned(),
         attempt: delivery.attempt,

@@ -22,7 +22,7 @@ pub enum Gate {
 
 impl Gate {
     /// The same as a reason of a judgement.
-    pub(crate) fn reason(self) -> Reason {
+    pub fn reason(self) -> Reason {
         match self {
             Self::NotInVerify { phase } => Reason::DeliveryNotInVerify { phase },
             Self::OtherHead => Reason::VerdictOfAnotherHead,

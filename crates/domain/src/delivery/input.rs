@@ -6,7 +6,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::glimpse::{JobSight, PullGlimpse};
-use super::{Actor, DeliveryKind, Phase, Ref, Verdict};
+use super::{Actor, DeliveryKind, Phase, Ref, RunResult, Verdict};
 use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
 use crate::priority::Priority;
 use crate::pull::MergeStyle;
@@ -100,6 +100,8 @@ pub enum Act {
         job: JobId,
         /// The session, if it has one.
         session: Option<SessionId>,
+        /// What the session came to.
+        result: RunResult,
     },
     /// Say what a failure came from.
     Analyse {

@@ -1,7 +1,7 @@
 //! Why a delivery is where it is, as far as its own record tells: a code for programs and a sentence for people.
 //! What its job and its pull request wait for is told by them.
 
-use super::due::{awaits_person, result_due};
+use super::due::{AGENT_REVIEWS_FOR, awaits_person, result_due};
 use super::legal;
 use super::progress::is_stale;
 use super::{
@@ -10,6 +10,7 @@ use super::{
 };
 use crate::job::WaitParty;
 use crate::pull::REOPEN_WAIT;
+use crate::when::plus;
 
 /// One reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,8 +246,14 @@ fn implementing(delivery: &Delivery) -> Reason {
 }
 
 fn reviewing(delivery: &Delivery) -> Reason {
-    match delivery.review.asked.as_ref().map(|asked| asked.by) {
-        Some(ReviewBy::Agent) => reason("reviewing", "The agent is awaited to review it."),
+    let asked = delivery.review.asked.as_ref();
+    match asked.map(|asked| asked.by) {
+        Some(ReviewBy::Agent) => {
+            let until = asked.map(|asked| plus(asked.at, AGENT_REVIEWS_FOR));
+            let until = until.map_or_else(String::new, |at| format!(", and from {at} on a person"));
+            let sentence = format!("The agent is awaited to review it{until}.");
+            reason("reviewing", sentence)
+        }
         Some(ReviewBy::Human) => reason("reviewing", "A person is awaited to review it."),
         Some(ReviewBy::Jules) => {
             let job = delivery.reviewing_job();

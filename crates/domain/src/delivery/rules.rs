@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Checkpoints, Endpoint, Phase};
 use crate::ids::BranchName;
-use crate::redact::presentable;
+use crate::redact::{holds_secret, presentable};
 
 pub use odd::OddRules;
 
@@ -158,7 +158,7 @@ impl FromStr for IntakeLabel {
         }
         // GitHub takes several labels with commas between them.
         let fits = label.chars().count() <= LABEL_CHARS_MAX && !label.contains(',');
-        let named = named(label).filter(|_| fits);
+        let named = named(label).filter(|_| fits && !holds_secret(label));
         named
             .ok_or_else(|| OddRules::Label(refused(label)))
             .map(Self)

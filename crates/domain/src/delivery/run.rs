@@ -4,7 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{Executor, Phase, TranscriptState, Verdict};
-use crate::ids::{CommitSha, JobId, RunId, SessionId};
+use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
+use crate::job::{self, EndReason, Job};
+use crate::session::SessionState;
 
 /// Most runs of one delivery: with everything else that is known of it, its record has to stay under the store's 64 KB.
 pub const RUNS_MAX: usize = 40;
@@ -135,6 +137,61 @@ pub enum RunResult {
     Success,
     /// It came to a bad end.
     Failed,
+}
+
+impl RunResult {
+    /// What the session of a job came to that was begun elsewhere, for the delivery that adds it as a run.
+    ///
+    /// # Errors
+    /// With a code and a sentence, when the job belongs to a delivery already or its session is still at work.
+    pub fn of_collected(job: &Job, delivery: &DeliveryId) -> Result<Self, (&'static str, String)> {
+        match &job.delivery {
+            Some(its) if its == delivery => {
+                let sentence = format!("job {} belongs to the delivery already", job.id);
+                return Err(("collected_already", sentence));
+            }
+            Some(other) => {
+                let sentence = format!("its job {} belongs to delivery {other}", job.id);
+                return Err(("of_other_delivery", sentence));
+            }
+            None => {}
+        }
+        ended_as(job).ok_or_else(|| {
+            let sentence = "the session is still at work: collect it once it has ended";
+            ("session_working", sentence.to_owned())
+        })
+    }
+}
+
+/// What a session came to; none while it is at work.
+fn ended_as(job: &Job) -> Option<RunResult> {
+    match &job.phase {
+        job::Phase::Queued { .. } | job::Phase::Creating { .. } => None,
+        job::Phase::Proposed { .. } => Some(RunResult::Success),
+        job::Phase::Watching(watch) => match watch.state {
+            SessionState::Completed => Some(RunResult::Success),
+            SessionState::Failed => Some(RunResult::Failed),
+            SessionState::Unspecified
+            | SessionState::Queued
+            | SessionState::Planning
+            | SessionState::AwaitingPlanApproval
+            | SessionState::AwaitingUserFeedback
+            | SessionState::InProgress
+            | SessionState::Paused
+            | SessionState::Other(_) => None,
+        },
+        job::Phase::Ended(ending) => Some(match ending.how {
+            EndReason::Merged { .. }
+            | EndReason::Woven { .. }
+            | EndReason::PullClosed
+            | EndReason::Completed => RunResult::Success,
+            EndReason::Failed { .. }
+            | EndReason::Lost
+            | EndReason::Refused { .. }
+            | EndReason::Left
+            | EndReason::Cancelled { .. } => RunResult::Failed,
+        }),
+    }
 }
 
 /// What was found out about a failure.

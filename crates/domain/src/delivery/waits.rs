@@ -1,6 +1,7 @@
 //! Who a delivery waits for: by its own record, or by its job and its pull request where those decide.
 
 use super::history;
+use super::progress::is_stale;
 use super::reason::waits_for;
 use super::{Delivery, Phase, RunStatus, Work};
 use crate::ids::AgentName;
@@ -20,7 +21,8 @@ pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&Agent
         }
         WaitParty::Agent => WaitsFor::woken(woken, asked_of_agent(delivery), since),
         WaitParty::Jules | WaitParty::GitHub | WaitParty::Gaffer => {
-            let own = WaitsFor::new(who, system(delivery), since);
+            let (who, what) = system(delivery, who);
+            let own = WaitsFor::new(who, what, since);
             of_job
                 .filter(|told| is_told_by_job(delivery, told))
                 .unwrap_or(own)
@@ -71,7 +73,10 @@ fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
     let is_behind = delivery.phase > Phase::Plan || has_rejected_plan(delivery);
     let is_decided = told.what == WaitReason::Plan && is_behind;
     let is_approved = told.what == WaitReason::Approval && is_let_go(delivery);
-    told.who != WaitParty::Nobody && !is_decided && !is_approved && is_with_job(delivery)
+    // It is the delivery that its pull request waits for.
+    let is_own = told.what == WaitReason::Delivery;
+    let says_nothing = told.who == WaitParty::Nobody || is_own;
+    !says_nothing && !is_decided && !is_approved && is_with_job(delivery)
 }
 
 /// Whether a person let this head go on: the approval that its merge asked for is carried out next.
@@ -98,31 +103,36 @@ fn is_with_job(delivery: &Delivery) -> bool {
     }
 }
 
-fn system(delivery: &Delivery) -> WaitReason {
+/// What is awaited while no person and no agent is, and of whom: of `who`, unless Gaffer has to act first.
+fn system(delivery: &Delivery, who: WaitParty) -> (WaitParty, WaitReason) {
     match delivery.phase {
-        Phase::Plan if !delivery.children.is_empty() => WaitReason::Parts,
-        Phase::Plan | Phase::Implement => of_session(delivery),
-        Phase::Review => WaitReason::Verdict,
-        Phase::Verify => WaitReason::Reading,
-        Phase::Deploy => WaitReason::Deployment,
-        Phase::Observe => WaitReason::Observation,
-        Phase::Intake | Phase::Close => WaitReason::Ended,
+        Phase::Plan if !delivery.children.is_empty() => (who, WaitReason::Parts),
+        Phase::Plan | Phase::Implement => of_session(delivery, who),
+        Phase::Review => (who, WaitReason::Verdict),
+        Phase::Verify => (WaitParty::Gaffer, WaitReason::Reading),
+        Phase::Deploy => (who, WaitReason::Deployment),
+        Phase::Observe => (who, WaitReason::Observation),
+        Phase::Intake | Phase::Close => (who, WaitReason::Ended),
     }
 }
 
 /// What is awaited of its session, as far as the delivery has seen.
-fn of_session(delivery: &Delivery) -> WaitReason {
+fn of_session(delivery: &Delivery, who: WaitParty) -> (WaitParty, WaitReason) {
     let is_made = delivery.task.pull.is_some();
     if has_rejected_plan(delivery) {
-        return WaitReason::Answered;
+        return (who, WaitReason::Answered);
     }
     match delivery.job_seen().map(|job| &job.work) {
-        None | Some(Work::Waiting) => WaitReason::Session,
-        Some(Work::Working | Work::Asking | Work::Planned(_)) => WaitReason::Work,
+        None | Some(Work::Waiting) => (who, WaitReason::Session),
+        Some(Work::Working | Work::Asking | Work::Planned(_)) => (who, WaitReason::Work),
         Some(Work::Resting(_) | Work::Ended(_)) if delivery.phase == Phase::Plan => {
-            WaitReason::Work
+            (who, WaitReason::Work)
         }
-        Some(Work::Resting(_) | Work::Ended(_)) if is_made => WaitReason::Reading,
-        Some(Work::Resting(_) | Work::Ended(_)) => WaitReason::Result,
+        // It has yet to take up what it was told last.
+        Some(Work::Resting(since)) if is_stale(delivery, *since) => (who, WaitReason::Answered),
+        Some(Work::Resting(_) | Work::Ended(_)) if is_made => {
+            (WaitParty::Gaffer, WaitReason::Reading)
+        }
+        Some(Work::Resting(_) | Work::Ended(_)) => (who, WaitReason::Result),
     }
 }

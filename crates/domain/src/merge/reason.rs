@@ -330,6 +330,14 @@ impl Reason {
         }
     }
 
+    /// Whether its delivery holds the merge, and not the pull request itself.
+    pub fn is_of_delivery(&self) -> bool {
+        matches!(
+            self,
+            Self::DeliveryNotInVerify { .. } | Self::VerdictOfAnotherHead
+        )
+    }
+
     /// Whether it is a pause: writing is switched off, and goes on once a person ends that.
     pub fn is_pause(&self) -> bool {
         matches!(self, Self::Paused | Self::ObserveOnly)

@@ -55,7 +55,14 @@ fn decisive<'a>(pull: &Pull, sha: &CommitSha, reasons: &'a [Reason]) -> Option<&
         matches!(reason, Reason::ChecksPending { .. })
             && is_told(pull, sha, &[ErrorCause::MergeBlocked])
     };
+    // While its session works, its delivery waits for that too.
+    let working = || reasons.iter().find(|it| **it == Reason::SessionWorking);
     let moving = reasons.iter().find(|it| it.moves() && !hangs(it));
+    let moving = moving.map(|first| {
+        working()
+            .filter(|_| first.is_of_delivery())
+            .unwrap_or(first)
+    });
     let last = |reason: &&Reason| reason.leaves_green();
     let blocking = || reasons.iter().find(|it| !last(it));
     moving.or_else(blocking).or_else(|| reasons.first())

@@ -1,6 +1,7 @@
 //! A pull request: its last judgement, its lane, and for those that are not ours, why they are left alone.
 
 use domain::advice::{Advice, Next};
+use domain::delivery::{self, Delivery, Gate};
 use domain::ids::PullRef;
 use domain::merge::{Judgement, Reason};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at};
@@ -47,12 +48,12 @@ impl Backend {
                 found.because("settled", sentence);
             }
             PullPhase::Closed { since, .. } => {
-                judged(found, tracked);
+                judged(found, tracked, self.gate_now(pull).await?);
                 let sentence = "If it has not been reopened by then, its job ends.";
                 found.then(*since + REOPEN_WAIT, sentence);
             }
             PullPhase::Open | PullPhase::Merging { .. } => {
-                judged(found, tracked);
+                judged(found, tracked, self.gate_now(pull).await?);
                 self.lane_of(found, pull).await?;
                 let source = self.store.source(&pull.pull.repo).await?;
                 let timing = source.map(|source| source.value.timing).unwrap_or_default();
@@ -69,6 +70,20 @@ impl Backend {
             }
         }
         self.why_effects(found, &keys::pull_pk(&pull.pull)).await
+    }
+
+    /// Why its delivery holds the judged head now: a judgement is as old as the last reading, and the delivery may have
+    /// gone on since.
+    async fn gate_now(&self, pull: &Pull) -> Result<Option<Gate>, Error> {
+        let Some(verdict) = &pull.verdict else {
+            return Ok(None);
+        };
+        let job = self.store.job(&pull.job).await?;
+        let Some(id) = job.and_then(|job| job.value.delivery) else {
+            return Ok(None);
+        };
+        let found = self.store.get::<Delivery>(&id).await?;
+        Ok(found.and_then(|found| delivery::gate(&found.value, &verdict.sha)))
     }
 
     /// Merges into one branch go one after the other.
@@ -131,7 +146,7 @@ fn about(reason: &Reason, pull: &Pull) -> Option<Next> {
     })
 }
 
-pub(super) fn judged(found: &mut WhySubject, tracked: &TrackedPull) {
+pub(super) fn judged(found: &mut WhySubject, tracked: &TrackedPull, gate: Option<Gate>) {
     let reference = &tracked.pull.pull;
     let Some(verdict) = &tracked.pull.verdict else {
         let sentence = format!("Pull request {reference} has not been judged yet.");
@@ -139,6 +154,10 @@ pub(super) fn judged(found: &mut WhySubject, tracked: &TrackedPull) {
     };
     let head = &verdict.sha;
     match &verdict.judgement {
+        Judgement::Merge { .. } if gate.is_some() => {
+            let held = gate.map(Gate::reason).into_iter();
+            held.for_each(|it| found.because(it.code(), it.sentence()));
+        }
         Judgement::Merge { .. } => {
             let next = match tracked.pull.phase {
                 PullPhase::Merging { .. } => "is being merged",
@@ -152,11 +171,18 @@ pub(super) fn judged(found: &mut WhySubject, tracked: &TrackedPull) {
             found.because("conflict", Reason::Conflict.sentence());
         }
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
-            // A pause of this moment is told already, by its own name.
+            // A pause of this moment is told already, by its own name, and so is what its delivery says now.
             let is_told = found.held;
-            for reason in reasons.iter().filter(|it| !(is_told && it.is_pause())) {
+            let is_old = |it: &Reason| it.is_of_delivery() || is_told && it.is_pause();
+            let present = reasons.iter().filter(|it| !is_old(it)).cloned();
+            let mut held = gate.map(Gate::reason).into_iter().chain(present).peekable();
+            if held.peek().is_none() && !is_told {
+                let sentence = format!("{head} was judged before, and is judged again.");
+                found.because("pull_unread", sentence);
+            }
+            for reason in held {
                 found.because(reason.code(), reason.sentence());
-                found.next.extend(about(reason, &tracked.pull));
+                found.next.extend(about(&reason, &tracked.pull));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What an explanation says of pauses and of the next reading.
 
+use domain::delivery::{self, Gate};
 use domain::ids::JobId;
 use domain::job::{WaitReason, WaitsFor};
 use domain::merge::{Judgement, Reason};
@@ -52,22 +53,24 @@ fn a_reading_alone_is_planned_only_where_it_can_move_something() {
     }
 }
 
+/// A pull request that was judged with these reasons.
+fn pulled(reasons: &[Reason]) -> TrackedPull {
+    let reference: PullRef = "acme/shop#7".parse().unwrap();
+    let job = JobId::from_ulid(ulid::Ulid(7));
+    let mut pull = track(reference, job, None, at(1));
+    pull.verdict = Some(Verdict {
+        at: at(1),
+        sha: "1".repeat(40).parse().unwrap(),
+        judgement: Judgement::Refuse {
+            reasons: reasons.to_vec(),
+        },
+    });
+    let read_at = Some(at(1));
+    TrackedPull { pull, read_at }
+}
+
 #[test]
 fn a_pause_is_told_once_and_by_its_own_name() {
-    let pulled = |reasons: &[Reason]| {
-        let reference: PullRef = "acme/shop#7".parse().unwrap();
-        let job = JobId::from_ulid(ulid::Ulid(7));
-        let mut pull = track(reference, job, None, at(1));
-        pull.verdict = Some(Verdict {
-            at: at(1),
-            sha: "1".repeat(40).parse().unwrap(),
-            judgement: Judgement::Refuse {
-                reasons: reasons.to_vec(),
-            },
-        });
-        let read_at = Some(at(1));
-        TrackedPull { pull, read_at }
-    };
     let cases = [
         // What is paused now, what the last judgement says, and which codes are told.
         (Some("paused"), vec![Reason::Paused], vec!["paused"]),
@@ -95,8 +98,34 @@ fn a_pause_is_told_once_and_by_its_own_name() {
             found.because(code, "It is paused.");
             found.held = true;
         }
-        super::pull::judged(&mut found, &pulled(&judged));
+        super::pull::judged(&mut found, &pulled(&judged), None);
         let told: Vec<_> = found.because.iter().map(|it| it.code.as_str()).collect();
         assert_eq!(told, codes, "{pause:?} {judged:?}");
+    }
+}
+
+#[test]
+fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
+    let before = Reason::DeliveryNotInVerify {
+        phase: delivery::Phase::Implement,
+    };
+    let at_review = Gate::NotInVerify {
+        phase: delivery::Phase::Review,
+    };
+    let cases = [
+        (vec![before.clone(), Reason::Draft], None, "It is a draft"),
+        (vec![before.clone()], None, "judged again"),
+        (vec![before], Some(at_review), "Its delivery is at review"),
+        (
+            vec![Reason::Draft],
+            Some(at_review),
+            "Its delivery is at review",
+        ),
+    ];
+    for (judged, gate, sentence) in cases {
+        let mut found = WhySubject::default();
+        super::pull::judged(&mut found, &pulled(&judged), gate);
+        let told = &found.because[0].sentence;
+        assert!(told.contains(sentence), "{told}");
     }
 }

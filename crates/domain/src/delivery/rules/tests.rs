@@ -62,7 +62,8 @@ fn odd_settings_are_refused() {
     for label in ["jules", "JULES", " Jules "] {
         assert_eq!(label.parse::<IntakeLabel>(), Err(OddRules::LabelOfJules));
     }
-    for label in ["", "  ", "a\nb", "a,b", &"x".repeat(51)] {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    for label in ["", "  ", "a\nb", "a,b", &"x".repeat(51), &token] {
         let refused = label.parse::<IntakeLabel>();
         assert!(matches!(refused, Err(OddRules::Label(_))), "{refused:?}");
     }

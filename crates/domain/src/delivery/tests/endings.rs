@@ -408,9 +408,11 @@ fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     };
     world.delivery.phase = Phase::Implement;
     world.delivery.run_status = RunStatus::Running;
-    let own = (WaitParty::Jules, WaitReason::Reading);
+    let delivery = WaitsFor::new(WaitParty::Gaffer, WaitReason::Delivery, at(1));
+    let own = (WaitParty::Gaffer, WaitReason::Reading);
     assert_eq!(told(&world, &ended), own);
     assert_eq!(told(&world, &plan), own);
+    assert_eq!(told(&world, &delivery), own);
     assert_eq!(told(&world, &work), (work.who, work.what));
     // An approval was a moment ago, and the session is there.
     world.sees(Work::Planned("p1".parse().unwrap()), Some(pull_ref()));

@@ -29,6 +29,13 @@ fn a_plan_is_sent_by_whom_the_source_names() {
     assert_eq!(place(&agent.delivery), "plan/running");
     assert_eq!(agent.delivery.task.job, None);
     assert_eq!(agent.orders(zai(), plan(" ")), Err("plan_empty"));
+    for file in ["", "/etc/passwd", "src/../../secret", "a\nb"] {
+        let odd = Act::Plan {
+            content: "1. Look".to_owned(),
+            target_files: vec![file.to_owned()],
+        };
+        assert_eq!(agent.orders(zai(), odd), Err("odd_target_files"), "{file}");
+    }
     assert_eq!(
         agent.orders(zai(), plan("1. Look")).unwrap(),
         "implement/running"
@@ -307,6 +314,7 @@ fn a_collected_session_is_a_run() {
     let collect = || Act::Collect {
         job: JobId::from_ulid(ulid::Ulid(9)),
         session: None,
+        result: RunResult::Success,
     };
     world.kim(collect());
     assert_eq!(world.delivery.runs.last().unwrap().mode, Mode::Execution);

@@ -101,6 +101,7 @@ fn commands() -> Vec<(&'static str, Act)> {
             Act::Collect {
                 job: JobId::from_ulid(ulid::Ulid(9)),
                 session: None,
+                result: RunResult::Success,
             },
         ),
         (

@@ -217,6 +217,7 @@ fn a_collected_session_and_one_that_reviews_have_transcripts() {
     world.kim(Act::Collect {
         job: JobId::from_ulid(ulid::Ulid(9)),
         session: Some("s3".parse().unwrap()),
+        result: RunResult::Success,
     });
     let run = world.delivery.runs.last().unwrap().clone();
     let span = transcript_span(&world.delivery, &run.id).unwrap();
@@ -226,6 +227,7 @@ fn a_collected_session_and_one_that_reviews_have_transcripts() {
     world.kim(Act::Collect {
         job: JobId::from_ulid(ulid::Ulid(10)),
         session: None,
+        result: RunResult::Success,
     });
     let run = world.delivery.runs.last().unwrap();
     assert!(run.transcript.is_none(), "there is no session to read");

@@ -72,6 +72,10 @@ impl Moving<'_> {
         let by_jules = self.rules.plan_by == PlanBy::Jules;
         let is_split = !self.delivery.children.is_empty();
         let planned_here = phase == Phase::Plan && by_jules && !is_split;
+        if planned_here {
+            // The session makes another one.
+            self.delivery.plan = None;
+        }
         if planned_here || phase == Phase::Implement {
             self.want_session();
         }

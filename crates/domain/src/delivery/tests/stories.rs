@@ -188,7 +188,18 @@ fn a_rejected_plan_is_made_again_by_the_same_session() {
     let reject = Act::Reject {
         reason: "Smaller, please".to_owned(),
     };
+    world.delivery.plan = Some(Plan {
+        content: "1. All of it".to_owned(),
+        generated_at: at(1),
+        model: None,
+        cwd: None,
+        target_files: Vec::new(),
+    });
     assert_eq!(world.kim(reject), "plan/running");
+    assert_eq!(
+        world.delivery.plan, None,
+        "what was rejected is not its plan"
+    );
     assert_eq!(
         world.delivery.task.message.as_ref().unwrap().text,
         "Smaller, please"

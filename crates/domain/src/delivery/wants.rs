@@ -8,7 +8,7 @@ use super::{
     JobGlimpse, Message, Phase, PlanBy, ReviewBy, RunStatus, Work,
 };
 use crate::event::{Audience, DeliveryAsk};
-use crate::ids::{CommitSha, DeliveryId, JobId, PullRef};
+use crate::ids::{DeliveryId, JobId, PullRef};
 
 /// What a delivery wants now.
 pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {

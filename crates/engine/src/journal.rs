@@ -124,7 +124,8 @@ impl Backend {
 }
 
 fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
-    entries.sort_by(|a, b| (a.at, a.about, &a.id).cmp(&(b.at, b.about, &b.id)));
+    // What is of the same moment stays in the order in which it is stored.
+    entries.sort_by_key(|entry| (entry.at, entry.about));
     entries
 }
 

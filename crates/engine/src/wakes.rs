@@ -101,7 +101,10 @@ impl Backend {
 
     /// Those that wait behind wakes that are over need not wait for their due rows.
     pub(crate) async fn nudge_after(&self, over: &[Wake]) -> Result<(), Error> {
-        for wake in over.iter().filter(|wake| wake.is_settled()) {
+        for wake in over
+            .iter()
+            .filter(|wake| wake.is_settled() || wake.answered)
+        {
             self.nudge_next_wake(wake).await?;
         }
         Ok(())
@@ -161,7 +164,9 @@ impl Backend {
         let Some(job) = &wake.event.job else {
             return Ok(false);
         };
-        let holds_up = |other: &Wake| !other.is_in_inbox() || wake.is_in_inbox();
+        // What was answered holds up nothing, although its taker still has it.
+        let holds_up =
+            |other: &Wake| !other.answered && (!other.is_in_inbox() || wake.is_in_inbox());
         let earlier = |other: &Wake| holds_up(other) && place_of(other) < place_of(wake);
         Ok(self.open_wake(&wake.agent, job, earlier).await?.is_some())
     }

@@ -153,7 +153,7 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
         Phase::Review if moving.delivery.has_used_rounds() && reason.is_some() => {
             once_more(moving, reason.as_deref(), by)?;
         }
-        Phase::Review if has_failed_checks(moving) && reason.is_some() => {
+        Phase::Review | Phase::Verify if has_failed_checks(moving) && reason.is_some() => {
             match moving.delivery.review_round < moving.rules.review_rounds {
                 true => moving.next_round(reason.as_deref(), by),
                 false => once_more(moving, reason.as_deref(), by)?,
@@ -254,6 +254,7 @@ fn plan(
         cwd: None,
         target_files: files.to_vec(),
     });
+    moving.performed_by(by);
     moving.succeed(by, None);
     Ok(())
 }

@@ -252,6 +252,7 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Review
         | WaitReason::Approval
         | WaitReason::Blocked
+        | WaitReason::Reopening
         | WaitReason::Merge
         | WaitReason::Delivery
         | WaitReason::Sprint

@@ -203,6 +203,17 @@ impl Moving<'_> {
         self.delivery.error = Some(Failed { code, text });
     }
 
+    /// A person may send what the agent was asked for, and where the source says so the other way round.
+    pub(super) fn performed_by(&mut self, actor: &Actor) {
+        if let Some(run) = self.open_run() {
+            run.performer = match (actor, run.performer) {
+                (Actor::Person(_), _) => Performer::Human,
+                (Actor::Agent(_), Performer::Human) => Performer::Agent,
+                (Actor::Agent(_) | Actor::System, asked) => asked,
+            };
+        }
+    }
+
     /// The review came to a verdict about a head.
     pub(super) fn judge(&mut self, verdict: Verdict, head: &CommitSha, by: (&Actor, Option<&str>)) {
         let (actor, note) = by;
@@ -210,13 +221,8 @@ impl Moving<'_> {
         if let Some(run) = self.open_run() {
             run.head = Some(head.clone());
             run.verdict = Some(verdict);
-            // A person may send what the agent was asked for, and where the source says so the other way round.
-            run.performer = match (actor, run.performer) {
-                (Actor::Person(_), _) => Performer::Human,
-                (Actor::Agent(_), Performer::Human) => Performer::Agent,
-                (Actor::Agent(_) | Actor::System, asked) => asked,
-            };
         }
+        self.performed_by(actor);
         self.delivery.verdict = Some(verdict);
         self.succeed(actor, note);
     }

@@ -12,6 +12,9 @@ use crate::job::{WaitParty, WaitReason, WaitsFor};
 pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&AgentName>) -> WaitsFor {
     let since = history::since(delivery);
     let who = waits_for(delivery);
+    if who != WaitParty::Nobody && is_to_be_reopened(delivery) {
+        return WaitsFor::new(WaitParty::Person, WaitReason::Reopening, since);
+    }
     match who {
         WaitParty::Nobody => WaitsFor::new(who, WaitReason::Ended, since),
         WaitParty::Person => WaitsFor::new(who, asked_of_person(delivery), since),
@@ -40,6 +43,13 @@ pub fn speaks_for_itself(delivery: &Delivery) -> bool {
         Some(Work::Waiting | Work::Working | Work::Asking) => false,
     };
     is_silent && delivery.children.is_empty() && delivery.reviewing_job().is_none()
+}
+
+/// Whether its pull request was closed a moment ago: until it counts as given up, nothing else helps.
+fn is_to_be_reopened(delivery: &Delivery) -> bool {
+    let is_open = delivery.run_status != RunStatus::Failed;
+    let closed = delivery.pull_seen().filter(|seen| seen.is_closed);
+    is_open && closed.is_some()
 }
 
 fn asked_of_person(delivery: &Delivery) -> WaitReason {
@@ -75,7 +85,9 @@ fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
     let is_approved = told.what == WaitReason::Approval && is_let_go(delivery);
     // It is the delivery that its pull request waits for.
     let is_own = told.what == WaitReason::Delivery;
-    let says_nothing = told.who == WaitParty::Nobody || is_own;
+    // A job whose present attempt was not seen yet tells of the attempt before.
+    let is_before = delivery.children.is_empty() && delivery.job_seen().is_none();
+    let says_nothing = told.who == WaitParty::Nobody || is_own || is_before;
     !says_nothing && !is_decided && !is_approved && is_with_job(delivery)
 }
 

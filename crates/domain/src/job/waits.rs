@@ -73,6 +73,8 @@ pub enum WaitReason {
     Approval,
     /// A merge is blocked until a person or an agent removes the cause.
     Blocked,
+    /// The pull request is closed, and can be reopened.
+    Reopening,
     /// The pull request is about to be merged.
     Merge,
     /// Its delivery has not come to its merge yet.

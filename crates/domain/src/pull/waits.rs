@@ -13,7 +13,7 @@ pub(crate) fn waits_for(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
             WaitsFor::new(WaitParty::Gaffer, WaitReason::Merge, *since)
         }
         PullPhase::Closed { since, .. } => {
-            WaitsFor::new(WaitParty::Person, WaitReason::Blocked, *since)
+            WaitsFor::new(WaitParty::Person, WaitReason::Reopening, *since)
         }
         PullPhase::Settled { at, .. } => WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, *at),
         PullPhase::Open => open(pull, woken),
@@ -111,7 +111,6 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         | Reason::AdoptedMayNotMerge
         | Reason::Fork
         | Reason::Closed
-        | Reason::ObserveOnly
         | Reason::BlockingLabel { .. }
         | Reason::ActionRequired { .. }
         | Reason::MergeQueue
@@ -141,7 +140,9 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
             unless_told(WaitParty::Gaffer, WaitReason::Reading)
         }
         // Once it is resumed, it is judged again.
-        Reason::FactsStale | Reason::Paused => (Whom::Is(WaitParty::Gaffer), WaitReason::Reading),
+        Reason::FactsStale | Reason::Paused | Reason::ObserveOnly => {
+            (Whom::Is(WaitParty::Gaffer), WaitReason::Reading)
+        }
         Reason::AlreadyMerged
         | Reason::DailyCap { .. }
         | Reason::MergeThrottled { .. }

@@ -243,6 +243,7 @@ fn task() -> Task {
         pull: Some(pull_ref()),
         sent_back: Some(sha('b')),
         earlier_pull: Some("Acme/Shop#6".parse().expect("a pull request")),
+        earlier_unmerged: true,
         forgiven: Some(sha('c')),
     }
 }

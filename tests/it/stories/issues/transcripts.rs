@@ -241,7 +241,12 @@ async fn collected(world: &World) -> (u64, Run) {
     world.pass(MINUTE).await;
     let found = world.backend.must_job(&job).await.expect("a job");
     let session = found.value.session().cloned();
-    order(world, number, Act::Collect { job, session }).await;
+    let collect = Act::Collect {
+        job,
+        session,
+        result: RunResult::Success,
+    };
+    order(world, number, collect).await;
     world.pass(MINUTE * 3).await;
     (number, last_run(world, number).await)
 }

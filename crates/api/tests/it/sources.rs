@@ -314,8 +314,7 @@ async fn workers_tell_their_last_result_or_their_last_error() {
 
 #[tokio::test]
 async fn how_sprints_go_is_edited_field_by_field() {
-    let world = World::new().await;
-    world.job("acme/shop").await;
+    let world = labelled().await;
     let edited = async |sprints: Value| {
         let changes = json!({ "sprints": sprints });
         edit(&world, TOKEN, &changes).await.ok(200)["sprints"].clone()

@@ -251,7 +251,7 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
 /// What was sent is refused as such, whatever the state of things, like a wrong argument.
 fn exit_of_client(error: &client::Error) -> u8 {
     match error {
-        client::Error::Problem(problem) if problem.status == 422 => USAGE,
+        client::Error::Problem(problem) if matches!(problem.status, 400 | 413 | 422) => USAGE,
         client::Error::Id(_) | client::Error::Key => USAGE,
         client::Error::Problem(_)
         | client::Error::Base { .. }

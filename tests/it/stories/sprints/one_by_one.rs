@@ -56,9 +56,8 @@ async fn a_sprint_that_is_not_woven_merges_each_pull_request_by_itself() {
     let source = set(|source| source.sprints.integration = Integration::Individual);
     let world = world_with(false, appendix_a(), source).await;
     begin(&world).await;
-    let refused = world
-        .backend
-        .integrate_sprint(&REPO.parse().expect("a repository"), None, false);
+    let repo = REPO.parse().expect("a repository");
+    let refused = world.backend.integrate_sprint(&repo, None, false);
     assert!(refused.await.is_err(), "nothing is woven");
     let over = until_over(&world).await;
     assert_eq!(over.state.word(), "done", "{}", world.story().await);

@@ -20,6 +20,9 @@ use crate::tools::{self, python};
 /// proves the adapters. `GAFFER_TESTS_ON=aws` with any other name runs others there.
 const TOLD_ON_AWS: &str = include_str!("../../tests/aws/stories.txt");
 
+/// How many tests run at once, on two cores: many of them wait for processes, whose time is real.
+const AT_ONCE: &str = "4";
+
 /// How every stage compiles. A whole run compiles everything once, and what a later change could reuse of it takes 20 GB.
 /// Without it a command compiles the workspace once more for itself.
 pub(crate) const WHOLE: (&str, &str) = ("CARGO_INCREMENTAL", "0");
@@ -133,11 +136,11 @@ impl Stage {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Stage::Doc => &[("RUSTDOCFLAGS", "-D warnings")],
+            Stage::Test => &[("RUST_TEST_THREADS", AT_ONCE)],
             Stage::Aws => &[("GAFFER_TESTS_ON", "aws")],
             Stage::Fmt
             | Stage::Infra
             | Stage::Clippy
-            | Stage::Test
             | Stage::Browser
             | Stage::Deployed
             | Stage::Deny => &[],

@@ -251,7 +251,7 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
 /// What was sent is refused as such, whatever the state of things, like a wrong argument.
 fn exit_of_client(error: &client::Error) -> u8 {
     match error {
-        client::Error::Problem(problem) if matches!(problem.status, 400 | 413 | 422) => USAGE,
+        client::Error::Problem(problem) if is_about_words(&problem.code) => USAGE,
         client::Error::Id(_) | client::Error::Key => USAGE,
         client::Error::Problem(_)
         | client::Error::Base { .. }
@@ -263,6 +263,22 @@ fn exit_of_client(error: &client::Error) -> u8 {
         | client::Error::NoTlsProvider
         | client::Error::Http(_) => FAILED,
     }
+}
+
+/// Whether the code of a refusal says that what was sent is never taken: it is no value of its field, blank, too long, or
+/// holds a secret.
+fn is_about_words(code: &str) -> bool {
+    let is_named = [
+        "bad_field",
+        "missing_field",
+        "unknown_field",
+        "secret_in_text",
+    ];
+    let begins = ["odd_", "too_many_"];
+    let ends = ["_empty", "_too_long"];
+    is_named.contains(&code)
+        || begins.iter().any(|begin| code.starts_with(begin))
+        || ends.iter().any(|end| code.ends_with(end))
 }
 
 fn of_backend(error: &backend::Error) -> (&'static str, Option<&'static str>) {

@@ -251,6 +251,9 @@ pub struct Task {
     /// The pull request of the attempt before: closed once there is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier_pull: Option<PullRef>,
+    /// Whether that was not merged when it was read after the issue was closed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub earlier_unmerged: bool,
     /// The head whose failed checks were forgiven by a retry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgiven: Option<CommitSha>,

@@ -326,6 +326,19 @@ impl Wake {
         }
     }
 
+    /// The wake after nobody needs to know any more what it asks for; `None` if that changes nothing.
+    ///
+    /// In contrast to an answered one, it is over although no agent has received it.
+    pub fn withdrawn(&self, now: Timestamp) -> Option<Self> {
+        match self.state {
+            WakeState::Pending { .. } => Some(self.acknowledged(now)),
+            WakeState::Sending { .. }
+            | WakeState::Leased { .. }
+            | WakeState::Acknowledged { .. }
+            | WakeState::Dead { .. } => self.answered(now),
+        }
+    }
+
     /// The wake restarted by a person's request; an acknowledged one stays so, and one that an agent holds is on its way.
     pub fn revived(&self, now: Timestamp) -> Self {
         match self.state {

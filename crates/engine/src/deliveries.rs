@@ -154,7 +154,7 @@ impl Backend {
         let left = delivery::open_events(next);
         let mut over = found.map_or_else(Vec::new, |found| delivery::open_events(&found.value));
         over.retain(|event| !left.contains(event));
-        self.answer_events(unit, &over).await
+        self.withdraw(unit, &over).await
     }
 }
 

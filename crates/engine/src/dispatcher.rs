@@ -305,9 +305,12 @@ impl Dispatcher {
             self.backend
                 .save_job(&mut unit, Some(&found), &step)
                 .await?;
+            let ended = (&found.value, &step);
+            let over = self.backend.withdraw_at_end(&mut unit, ended).await?;
             match self.backend.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
-                outcome => return outcome,
+                Err(error) => return Err(error),
+                Ok(()) => return self.backend.nudge_after(&over).await,
             }
         }
         Ok(())

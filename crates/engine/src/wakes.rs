@@ -2,6 +2,7 @@
 
 use domain::ids::{AgentName, EventId, JobId};
 use domain::job::{Job, Order, answers};
+use domain::step::Step;
 use domain::wake::{Channel, Wake, WakeState};
 use jiff::{SignedDuration, Timestamp};
 
@@ -53,19 +54,43 @@ impl Backend {
         let mut events = self.store.events(&job.id).await?;
         events.retain(|event| answers(job, order, event));
         let events: Vec<EventId> = events.into_iter().map(|event| event.id).collect();
-        self.answer_events(unit, &events).await
+        self.end_wakes(unit, &events, Wake::answered).await
     }
 
-    /// The same of events whose answer was given.
-    pub(crate) async fn answer_events(
+    /// Ends the wakes of a job that comes to its end without an order: nobody can answer it any more.
+    pub(crate) async fn withdraw_at_end(
+        &self,
+        unit: &mut UnitOfWork,
+        (job, step): (&Job, &Step<Job>),
+    ) -> Result<Vec<Wake>, Error> {
+        if job.is_ended() || !step.aggregate.is_ended() {
+            return Ok(Vec::new());
+        }
+        let mut events = self.store.events(&job.id).await?;
+        events.retain(|event| answers(job, Order::Cancel, event));
+        let events: Vec<EventId> = events.into_iter().map(|event| event.id).collect();
+        self.withdraw(unit, &events).await
+    }
+
+    /// Ends the wakes of events that ask for what nobody has to do any more, also those that no agent has received.
+    pub(crate) async fn withdraw(
         &self,
         unit: &mut UnitOfWork,
         events: &[EventId],
     ) -> Result<Vec<Wake>, Error> {
+        self.end_wakes(unit, events, Wake::withdrawn).await
+    }
+
+    async fn end_wakes(
+        &self,
+        unit: &mut UnitOfWork,
+        events: &[EventId],
+        end: impl Fn(&Wake, Timestamp) -> Option<Wake>,
+    ) -> Result<Vec<Wake>, Error> {
         let mut answered = Vec::new();
         for event in events {
             for found in self.wakes_of(event).await? {
-                if let Some(next) = found.value.answered(unit.now()) {
+                if let Some(next) = end(&found.value, unit.now()) {
                     unit.put_wake(&found, &next);
                     answered.push(next);
                 }

@@ -100,8 +100,10 @@ pub enum JobEnd {
 pub struct JobSight {
     /// What can be seen of it.
     pub glimpse: JobGlimpse,
-    /// The plan that waits.
+    /// The newest plan that its session showed.
     pub plan: Option<Plan>,
+    /// Which one that is.
+    pub plan_id: Option<PlanId>,
     /// Its session, of the present attempt.
     pub session: Option<SessionId>,
 }
@@ -220,6 +222,7 @@ impl JobSight {
         Self {
             glimpse: JobGlimpse::of(job, timing, now),
             plan: waiting.map(|waiting| Plan::of_steps(&waiting.plan, waiting.at)),
+            plan_id: waiting.map(|waiting| waiting.plan.id.clone()),
             session: job.session().cloned(),
         }
     }

@@ -6,7 +6,7 @@ use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
     Act, Actor, CheckpointsBy, CommandKind, Delivery, Executor, IssueTrouble, Phase, PlanBy,
-    PullGlimpse, ReviewBy, Rules, RunStatus, Work,
+    PullEnd, PullGlimpse, ReviewBy, Rules, RunStatus, Work,
 };
 
 use crate::ids::{JobId, PlanId};
@@ -141,6 +141,10 @@ fn give_up(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
 
 /// Whether its change is merged, so that only what follows can be given up.
 pub(super) fn is_merged(delivery: &Delivery) -> bool {
+    let end = delivery.pull_seen().and_then(|seen| seen.end.as_ref());
+    if matches!(end, Some(PullEnd::Merged { .. })) {
+        return true;
+    }
     match delivery.phase {
         Phase::Deploy | Phase::Observe => true,
         Phase::Intake

@@ -23,7 +23,7 @@ pub(super) const WHY_CHARS_MAX: usize = 200;
 pub(super) fn see(moving: &mut Moving<'_>, input: &Input) {
     match input {
         Input::Job(sight, _) => job(moving, sight),
-        Input::Pull(glimpse, _) => pull(moving, glimpse),
+        Input::Pull(glimpse, read_at) => pull(moving, (glimpse, *read_at)),
         Input::Issue(sight) => issue(moving, sight),
         Input::Child(id, state) => child(moving, id, *state),
         Input::Review(sight) => moving.done_by(&sight.job, sight.session.as_ref()),
@@ -39,20 +39,11 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &Input) {
         Input::Review(sight) => reviewed(moving, sight),
         Input::Provider(phase, report) => provider(moving, *phase, report),
         Input::Pull(glimpse, read_at) => {
-            // A merge closes the issue, too: only a pull request that was read after it tells which it is.
-            let closed = match &moving.delivery.trouble {
-                Some(IssueTrouble::Closed { at, by }) if read_at >= at => Some(by.clone()),
-                Some(
-                    IssueTrouble::Closed { .. }
-                    | IssueTrouble::Unreadable(_)
-                    | IssueTrouble::LeftOpen(_),
-                )
-                | None => None,
-            };
-            let is_it = moving.delivery.task.pull.as_ref() == Some(&glimpse.pull);
-            let is_whole = moving.delivery.children.is_empty();
-            if let Some(by) = closed.filter(|_| is_it && is_whole && !is_merged(moving)) {
-                moving.close(Closed::IssueClosed, &closer(by.as_deref()));
+            if moving.delivery.task.pull.as_ref() == Some(&glimpse.pull) {
+                pull_read(moving, (glimpse, *read_at));
+            } else {
+                // The pull request of the attempt before may be what the close of the issue waited for.
+                issue_closed(moving, None);
             }
         }
         Input::Parts(sight) => parts_read(moving, *sight),
@@ -70,6 +61,25 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &Input) {
         }
         Input::Child(..) | Input::Command(_) | Input::Deadline => {}
     }
+}
+
+/// A merge closes the issue, too: only a pull request that was read after that, or is over, tells which it is.
+fn pull_read(moving: &mut Moving<'_>, read: (&PullGlimpse, Timestamp)) {
+    let by = match &moving.delivery.trouble {
+        Some(IssueTrouble::Closed { at, by }) if is_known_since(read, *at) => by.clone(),
+        Some(
+            IssueTrouble::Closed { .. } | IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_),
+        )
+        | None => return,
+    };
+    if moving.delivery.children.is_empty() && !is_merged(moving) {
+        moving.close(Closed::IssueClosed, &closer(by.as_deref()));
+    }
+}
+
+/// Whether a pull request tells whether it was merged by a moment: it was read since, or is over.
+fn is_known_since((glimpse, read_at): (&PullGlimpse, Timestamp), moment: Timestamp) -> bool {
+    read_at >= moment || glimpse.end.is_some()
 }
 
 /// Who closed an issue.
@@ -104,27 +114,29 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
     }
     let by_jules = moving.rules.plan_by == PlanBy::Jules;
     let is_planning = delivery.phase == Phase::Plan && delivery.children.is_empty();
-    let is_rejected = match &sight.glimpse.work {
-        Work::Planned(plan) => delivery.task.rejected_plan.as_ref() == Some(plan),
-        Work::Waiting | Work::Working | Work::Asking => false,
-        Work::Resting(_) | Work::Ended(_) => false,
-    };
+    // Its session shows it until there is another one, whatever it does meanwhile.
+    let rejected = delivery.task.rejected_plan.as_ref();
+    let is_rejected = rejected.is_some() && sight.plan_id.as_ref() == rejected;
     if let Some(plan) = sight
         .plan
         .as_ref()
         .filter(|_| by_jules && is_planning && !is_rejected)
     {
+        let is_other = delivery.plan.as_ref().is_some_and(|shown| shown != plan);
         delivery.plan = Some(plan.clone());
+        // No person has seen this one: its approval is asked for anew.
+        if is_other && delivery.run_status == RunStatus::Succeeded {
+            moving.ask(RunStatus::Running);
+        }
     }
     moving.done_by(&sight.glimpse.job, sight.session.as_ref());
 }
 
-fn pull(moving: &mut Moving<'_>, glimpse: &PullGlimpse) {
+fn pull(moving: &mut Moving<'_>, (glimpse, read_at): (&PullGlimpse, Timestamp)) {
     let delivery = &mut moving.delivery;
     if delivery.task.pull.as_ref() != Some(&glimpse.pull) {
-        let is_earlier = delivery.task.earlier_pull.as_ref() == Some(&glimpse.pull);
-        if is_earlier && shows_merge(glimpse) && !has_merged(delivery) {
-            earlier_merged(moving, glimpse);
+        if delivery.task.earlier_pull.as_ref() == Some(&glimpse.pull) {
+            earlier_pull(moving, (glimpse, read_at));
         }
         return;
     }
@@ -137,6 +149,21 @@ fn pull(moving: &mut Moving<'_>, glimpse: &PullGlimpse) {
     if glimpse.checks != super::Checks::GivenUp || glimpse.head != delivery.task.forgiven {
         delivery.task.forgiven = None;
     }
+}
+
+/// What the attempt before made was merged by a person, or was not although the issue is closed.
+fn earlier_pull(moving: &mut Moving<'_>, read: (&PullGlimpse, Timestamp)) {
+    let delivery = &mut moving.delivery;
+    if shows_merge(read.0) {
+        if !has_merged(delivery) {
+            earlier_merged(moving, read.0);
+        }
+        return;
+    }
+    delivery.task.earlier_unmerged = match &delivery.trouble {
+        Some(IssueTrouble::Closed { at, .. }) => is_known_since(read, *at),
+        Some(IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_)) | None => false,
+    };
 }
 
 /// A person merged what the attempt before made: that is what the delivery came to. The present attempt is not needed
@@ -187,7 +214,10 @@ fn issue_closed(moving: &mut Moving<'_>, session_read_at: Option<Timestamp>) {
     // What was split has its pull requests in its parts.
     let is_whole = moving.delivery.children.is_empty();
     let is_known = is_whole && (is_read || !has_session(&moving.delivery));
-    if is_known && moving.delivery.task.pull.is_none() {
+    let task = &moving.delivery.task;
+    // A merge of what the attempt before made closes the issue, too.
+    let may_be_earlier = task.earlier_pull.is_some() && !task.earlier_unmerged;
+    if is_known && task.pull.is_none() && !may_be_earlier {
         moving.close(Closed::IssueClosed, &by);
     }
 }

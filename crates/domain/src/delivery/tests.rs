@@ -3,6 +3,7 @@
 mod adhoc;
 mod endings;
 mod executions;
+mod late;
 mod parts;
 mod performers;
 mod races;
@@ -99,6 +100,7 @@ pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Inp
     let sight = JobSight {
         glimpse,
         plan: None,
+        plan_id: None,
         session: Some(session()),
     };
     Input::Job(Box::new(sight), None)

@@ -4,8 +4,8 @@
 use super::asks;
 use super::want::{Purpose, Sight, Want};
 use super::{
-    Actor, Approved, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, JobGlimpse,
-    Message, Phase, PlanBy, ReviewBy, RunStatus, Work,
+    Actor, Approved, Asked, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble,
+    JobGlimpse, Message, Phase, PlanBy, ReviewBy, RunStatus, Work,
 };
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::{CommitSha, DeliveryId, JobId, PullRef};
@@ -191,12 +191,13 @@ fn approve_plan(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
 }
 
 pub(super) fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
-    let is_open = (delivery.phase, delivery.run_status) == (Phase::Review, RunStatus::Running);
+    // Also while a question of its session is open.
+    let is_open = delivery.phase == Phase::Review && delivery.run_status.is_under_way();
     let asked = delivery.review.asked.as_ref().filter(|_| is_open)?;
     let (pull, head) = (delivery.task.pull.clone()?, asked.head.clone());
     match asked.by {
-        ReviewBy::Agent => Some(review_of(delivery, (pull, head), Audience::Agent)),
-        ReviewBy::Human => Some(review_of(delivery, (pull, head), Audience::Human)),
+        ReviewBy::Agent => Some(review_of(delivery, (pull, asked), Audience::Agent)),
+        ReviewBy::Human => Some(review_of(delivery, (pull, asked), Audience::Human)),
         ReviewBy::Jules if sight.review_job => Some(Want::ApprovePlan {
             job: asked.job.clone()?,
             plan: sight.review_plan.clone()?,
@@ -210,12 +211,14 @@ pub(super) fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
     }
 }
 
-fn review_of(delivery: &Delivery, (pull, head): (PullRef, CommitSha), audience: Audience) -> Want {
+/// The same head is asked about anew when it is reviewed once more.
+fn review_of(delivery: &Delivery, (pull, asked): (PullRef, &Asked), audience: Audience) -> Want {
     let whom = match audience {
         Audience::Agent => "agent",
         Audience::Human | Audience::Nobody => "human",
     };
-    let cause = format!("delivery:{}:review:{head}:{whom}", delivery.id);
+    let (head, at) = (asked.head.clone(), asked.at.as_millisecond());
+    let cause = format!("delivery:{}:review:{head}:{at}:{whom}", delivery.id);
     let ask = DeliveryAsk::Review { pull, head };
     Want::Ask {
         ask,
@@ -228,13 +231,14 @@ fn pull(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     let mut wants = Vec::new();
     let is_closed = matches!(delivery.trouble, Some(IssueTrouble::Closed { .. }));
     let Some(pull) = delivery.task.pull.clone() else {
+        // First: a merge of it closed the issue.
+        let earlier = delivery.task.earlier_pull.clone();
+        let earlier = earlier.filter(|_| is_closed && sight.earlier_pull_open);
+        wants.extend(earlier.map(|pull| Want::ReadPull { pull }));
         let job = live(delivery, sight).filter(|_| is_closed);
         wants.extend(job.map(|job| Want::ReadSession {
             job: job.job.clone(),
         }));
-        let earlier = delivery.task.earlier_pull.clone();
-        let earlier = earlier.filter(|_| is_closed && sight.earlier_pull_open);
-        wants.extend(earlier.map(|pull| Want::ReadPull { pull }));
         return wants;
     };
     if is_closed {

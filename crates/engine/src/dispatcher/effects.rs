@@ -252,17 +252,18 @@ impl Dispatcher {
                 Ok(watch.is_none().then(|| UNWATCHED.to_owned()))
             }
             Action::Tracker(TrackerAction::Tell { cause, .. }) => self.not_told(pk, cause).await,
+            Action::Tracker(TrackerAction::CloseIssue { issue, .. }) => {
+                self.not_its_issue(pk, issue).await
+            }
+            Action::Merge { pull, sha, .. } => self.not_let_go(pull, sha).await,
             Action::Archive { .. }
-            | Action::Merge { .. }
             | Action::MarkReady { .. }
             | Action::UpdateBranch { .. }
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::ClosePull { .. }
             | Action::DeleteBranch { .. }
-            | Action::Tracker(
-                TrackerAction::CloseIssue { .. } | TrackerAction::DispatchWorkflow { .. },
-            ) => Ok(None),
+            | Action::Tracker(TrackerAction::DispatchWorkflow { .. }) => Ok(None),
         }
     }
 

@@ -52,7 +52,14 @@ impl Backend {
             let step = job::leave(&found.value, self.now());
             let mut unit = self.unit();
             self.save_job(&mut unit, Some(&found), &step).await?;
-            Ok(self.try_commit(unit).await?.then_some(()))
+            let over = self
+                .withdraw_at_end(&mut unit, (&found.value, &step))
+                .await?;
+            if !self.try_commit(unit).await? {
+                return Ok(None);
+            }
+            self.nudge_after(&over).await?;
+            Ok(Some(()))
         })
         .await
     }

@@ -512,7 +512,7 @@ const ROWS: &[Row] = &[
     ("resume", &[&[("source", Strict)]]),
     ("status", &[]),
     ("top", &[URL]),
-    ("logs", &[ID, &[("pipeline", Strict)]]),
+    ("logs", &[ID, &[("pipeline", Strict), ("delivery", Strict)]]),
     ("cost", &[&[("a_day", Strict)]]),
     ("dlq", &[&[("queue", Strict)]]),
     ("dlq list", &[]),
@@ -654,7 +654,11 @@ fn typed(name: &str, arg: &clap::Arg, value: &str) -> Vec<String> {
 }
 
 /// What is wrong with how a bad value is refused.
-fn fault(command: &clap::Command, (name, arg): (&str, &clap::Arg), value: &str) -> Option<String> {
+fn fault(
+    command: &mut clap::Command,
+    (name, arg): (&str, &clap::Arg),
+    value: &str,
+) -> Option<String> {
     let line = typed(name, arg, value);
     let shown: String = value.chars().take(20).collect();
     let fault = |what: &str| {
@@ -663,7 +667,7 @@ fn fault(command: &clap::Command, (name, arg): (&str, &clap::Arg), value: &str) 
             arg.get_id()
         ))
     };
-    let Err(error) = command.clone().try_get_matches_from(&line) else {
+    let Err(error) = command.try_get_matches_from_mut(&line) else {
         return fault("it is taken");
     };
     let told = crate::error::tell_usage(&error);
@@ -705,7 +709,7 @@ fn bad_values_are_refused_with_their_argument() {
             faults.extend(
                 wrong
                     .iter()
-                    .filter_map(|value| fault(&command, (&name, arg), value)),
+                    .filter_map(|value| fault(&mut command, (&name, arg), value)),
             );
         }
     }

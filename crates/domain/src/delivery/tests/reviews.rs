@@ -218,7 +218,7 @@ fn who_approved_a_head_is_not_asked_for_the_same_word_again() {
     let told = waits(&world.delivery, Some(asked), None);
     assert_eq!(
         (told.who, told.what),
-        (WaitParty::GitHub, WaitReason::Reading)
+        (WaitParty::Gaffer, WaitReason::Reading)
     );
 }
 

@@ -244,6 +244,18 @@ fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
 }
 
 #[test]
+fn what_is_withdrawn_is_over_also_where_nobody_has_got_it() {
+    let over = WakeState::Acknowledged { at: at(2) };
+    for unheard in [wake(), fetched()] {
+        assert_eq!(unheard.withdrawn(at(2)).unwrap().state, over);
+    }
+    let taken = fetched().taken(at(0)).unwrap();
+    assert_eq!(taken.withdrawn(at(2)), taken.answered(at(2)));
+    let dead = wake().given_up("nobody", at(1));
+    assert_eq!(dead.withdrawn(at(2)), None);
+}
+
+#[test]
 fn a_lease_that_lapsed_is_over_also_behind_another_wake() {
     let taken = fetched().taken(at(0)).unwrap();
     assert_eq!(taken.moved_to_front(at(599)), None);

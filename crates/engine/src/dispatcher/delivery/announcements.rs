@@ -3,7 +3,7 @@
 use domain::delivery::{Delivery, Fault, IssueRef, TELL_EVERY, Told};
 use domain::effect::{Action, TrackerAction};
 use domain::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
-use domain::ids::{DeliveryId, EventId};
+use domain::ids::{CommitSha, DeliveryId, EventId, PullRef};
 use domain::outgoing_text;
 use domain::policy::Source;
 use domain::step::Step;
@@ -126,6 +126,38 @@ impl Dispatcher {
         let told = found.and_then(|found| found.value.told);
         let is_newest = told.is_some_and(|told| told.id() == cause);
         Ok((!is_newest).then(|| "its issue is told something newer".to_owned()))
+    }
+
+    /// Why a delivery does not close an issue any more: another one was made of it while that was held or tried again.
+    pub(in crate::dispatcher) async fn not_its_issue(
+        &self,
+        pk: &str,
+        issue: &IssueRef,
+    ) -> Result<Option<String>, Error> {
+        let newest = self.backend.delivery_of_issue(issue).await?;
+        let id = keys::delivery_in(pk);
+        let is_other = newest.is_some_and(|newest| Some(&newest.value.id) != id.as_ref());
+        Ok(is_other.then(|| "another delivery of the issue is there by now".to_owned()))
+    }
+
+    /// Why a head is not merged any more although it was judged: its delivery was cancelled or closed meanwhile.
+    pub(in crate::dispatcher) async fn not_let_go(
+        &self,
+        pull: &PullRef,
+        sha: &CommitSha,
+    ) -> Result<Option<String>, Error> {
+        let store = &self.backend.store;
+        let tracked = store.pull(pull).await?;
+        let job = match tracked {
+            Some(tracked) => store.job(&tracked.value.pull.job).await?,
+            None => None,
+        };
+        let Some(id) = job.and_then(|job| job.value.delivery) else {
+            return Ok(None);
+        };
+        let found = store.get::<Delivery>(&id).await?;
+        let gate = found.and_then(|found| domain::delivery::gate(&found.value, sha));
+        Ok(gate.map(|gate| gate.reason().sentence()))
     }
 }
 

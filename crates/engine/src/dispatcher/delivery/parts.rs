@@ -30,6 +30,12 @@ impl Dispatcher {
             return Ok((false, Some(now)));
         };
         let part = part.value;
+        if let Some(earlier) = &part.task.earlier_pull
+            && let Some(tracked) = store.pull(earlier).await?
+            && let Some(PullEnd::Merged { .. }) = PullGlimpse::of(&tracked.value.pull).end
+        {
+            return Ok((true, Some(now)));
+        }
         // Before the job: what a later reading showed may not be in it yet.
         let session_read_at = match &part.task.job {
             Some(job) => self.session_read_at(job).await?,

@@ -78,6 +78,12 @@ impl Dispatcher {
     async fn order_job(&self, delivery: &Delivery, want: &Want) -> Result<(), Error> {
         let (id, backend) = (&delivery.id, &self.backend);
         let system = &Actor::System;
+        if let Want::RetryJob { job, attempt, .. } = want
+            && backend.must_job(job).await?.value.attempt >= *attempt
+        {
+            // Another look was quicker.
+            return Ok(());
+        }
         match want {
             Want::RetryJob {
                 job,

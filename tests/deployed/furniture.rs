@@ -138,6 +138,7 @@ fn source(account: &Account, agent: &Agent) -> Source {
             ..Timing::default()
         },
         pipeline: None,
+        sprints: domain::sprint::SprintRules::default(),
         deliveries: domain::delivery::Rules::default(),
     }
 }

@@ -285,6 +285,7 @@ pub(super) async fn settle_in(backend: &Backend, pace: Pace) -> Result<()> {
         },
         timing: Timing::default(),
         pipeline: None,
+        sprints: domain::sprint::SprintRules::default(),
         deliveries: domain::delivery::Rules::default(),
     };
     let mut unit = backend.unit();

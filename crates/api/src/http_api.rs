@@ -20,7 +20,7 @@ use crate::orders;
 use crate::pages::{self, SealKey};
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
-use crate::{mcp, routes, sprints, trace};
+use crate::{mail, mcp, routes, sprints, trace};
 
 /// Longest body of an order, in bytes: the longest prompt fits with any escaping.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -125,6 +125,7 @@ fn closed(api: &Arc<ApiInner>) -> Router<Arc<ApiInner>> {
         .merge(routes::served(routes::sprints::ROWS))
         .route("/jobs/{job}", post(orders::by_colon))
         .route(routes::sprints::ONE, post(sprints::by_colon))
+        .route(routes::mail::ONE, post(mail::by_colon))
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(JOB_BODY_BYTES_MAX))

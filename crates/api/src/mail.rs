@@ -2,6 +2,8 @@
 //!
 //! Who speaks is told by the token, never by a text alone.
 
+mod by_colon;
+
 use std::fmt;
 
 use axum::extract::State;
@@ -29,6 +31,8 @@ use crate::http_api::{ApiInner, SharedState};
 use crate::query::{self, QueryPairs};
 use crate::refusal::Refused;
 use crate::{reach, sources};
+
+pub(crate) use by_colon::by_colon;
 
 /// What stands in place of a persona in paths, and so is the name of none.
 const PAGES: [&str; 6] = ["log", "stats", "verify", "rebuild", "seal", "import"];

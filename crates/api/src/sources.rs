@@ -67,6 +67,7 @@ pub(crate) async fn create(
             .flatten()
             .map(|settings| settings.over(None)),
         deliveries: wanted.deliveries.over(&Rules::default()),
+        sprints: domain::sprint::SprintRules::default(),
     };
     match api.backend.add_source(&source).await? {
         Ok(()) => {}
@@ -103,6 +104,7 @@ pub(crate) async fn edit(
             paused,
             deliveries,
             pipeline,
+            sprints,
         } = changes.clone();
         Ok::<_, Error>(Source {
             account: account.unwrap_or_else(|| source.account.clone()),
@@ -114,6 +116,7 @@ pub(crate) async fn edit(
                 Some(settings) => settings.map(|settings| settings.over(source.pipeline.as_ref())),
                 None => source.pipeline.clone(),
             },
+            sprints: sprints.over(&source.sprints),
             ..source.clone()
         })
     });

@@ -77,6 +77,7 @@ async fn api() -> Router {
         timing: Timing::default(),
         pipeline: None,
         deliveries: domain::delivery::Rules::default(),
+        sprints: domain::sprint::SprintRules::default(),
     };
     let mut unit = backend.unit();
     unit.put(keys::source(&repo), &source, None, IndexEntry::default());

@@ -64,6 +64,7 @@ async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
         branch: Some(args.branch),
         pipeline: None,
         deliveries: deliveries::rules(&Rules::default(), &args.deliveries)?,
+        sprints: domain::sprint::SprintRules::default(),
     };
     let added = backend.add_source(&source).await.map_err(missing)?;
     added.map_err(|refused| match refused {
@@ -190,6 +191,10 @@ fn worded(odd: OddSource) -> Error {
         OddSource::NoReviewer => Error::usage(
             "`--review-by agent` in a source without an agent would wait for a review that nothing makes",
             "name one with `--agent NAME`, or let `--review-by human`, `jules` or `nobody` review",
+        ),
+        OddSource::Sprints(odd) => Error::usage(
+            odd.to_string(),
+            "give another value with `gaffer sprint set OWNER/REPO`",
         ),
         OddSource::Deliveries(odd) => Error::usage(format!("{odd}"), mended(&odd)),
     }

@@ -5,17 +5,27 @@ mod state;
 
 use anyhow::{Context, Result};
 use client::Client;
-use client::wire::StartSprint;
+use client::wire::{SprintSettings, StartSprint};
+use domain::policy::Source;
 
-use crate::args::sprint::{OneSprint, SprintArgs, SprintCommand, SprintStartArgs};
+use crate::args::sprint::{
+    AtOnce, OneSprint, SprintArgs, SprintCommand, SprintSetArgs, SprintStartArgs,
+};
 use crate::context::CommandContext;
 use crate::render::Answer;
-use crate::site;
+use crate::site::{self, StoreAccess};
+use crate::source;
 
 /// Runs one of the commands.
 pub(crate) async fn run(args: SprintArgs, here: &CommandContext) -> Result<Answer> {
+    if let SprintCommand::Set(set) = args.command {
+        let context = format!("setting how the sprints of {} go", set.repo);
+        return self::set(set, here).await.context(context);
+    }
     let client = site::api_client(args.url, here).await?;
     match args.command {
+        // It was done above, where no API is needed.
+        SprintCommand::Set(set) => self::set(set, here).await,
         SprintCommand::Start(start) => begin(&client, start).await,
         SprintCommand::Status(one) => {
             let found = client.sprint(&one.repo, one.number).await;
@@ -52,6 +62,25 @@ pub(crate) async fn run(args: SprintArgs, here: &CommandContext) -> Result<Answe
             written.with_context(|| doing("writing the state of", &one))
         }
     }
+}
+
+/// Sets it where the other settings of a source are.
+async fn set(args: SprintSetArgs, here: &CommandContext) -> Result<Answer> {
+    let settings = SprintSettings {
+        parallel: args.parallel,
+        at_once: args.at_once.map(|AtOnce(count)| count),
+        next: args.next.map(Into::into),
+        integration: args.integration.map(Into::into),
+    };
+    let backend = StoreAccess::found(here).await?.backend;
+    let change = |source: &Source| {
+        Ok(Source {
+            sprints: settings.clone().over(&source.sprints),
+            ..source.clone()
+        })
+    };
+    let source = source::change_source(&backend, &args.repo, change).await?;
+    Ok(show::settings(&source))
 }
 
 async fn begin(client: &Client, start: SprintStartArgs) -> Result<Answer> {

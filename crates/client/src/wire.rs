@@ -66,7 +66,7 @@ pub use report::{
 pub use schedule::{LeftOutTime, ScheduleErrorView, ScheduleView, ScheduledRun};
 pub use sources::{
     CreateSource, DeliverySettings, EditSource, PipelineSettings, SourceRemoved, SourceView,
-    Sources,
+    Sources, SprintSettings,
 };
 pub use sprints::{
     IntegrateSprint, OrderSprint, PlaceView, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintFigures,

@@ -395,6 +395,7 @@ fn source(result: ReadingResult) -> SourceState {
             timing: Default::default(),
             pipeline: None,
             deliveries,
+            sprints: domain::sprint::SprintRules::default(),
         },
         intake: Intake {
             label: None,

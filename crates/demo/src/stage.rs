@@ -229,6 +229,7 @@ fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Resul
     let seconds = SignedDuration::from_secs;
     Ok(Source {
         repo: repo.parse().context("naming the repository")?,
+        sprints: domain::sprint::SprintRules::default(),
         account: account.name.clone(),
         agent: Some(agent.name.clone()),
         paused: false,

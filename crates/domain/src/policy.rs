@@ -19,6 +19,7 @@ use crate::delivery::Rules;
 use crate::ids::{AccountName, AgentName, BranchName, RepoName};
 use crate::job::Job;
 use crate::pipeline::PipelineRules;
+use crate::sprint::SprintRules;
 
 /// A repository Gaffer works on, with its policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +44,9 @@ pub struct Source {
     /// How its pipeline runs; without them it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineRules>,
+    /// How its sprints go.
+    #[serde(default, skip_serializing_if = "SprintRules::is_usual")]
+    pub sprints: SprintRules,
 }
 
 impl Source {

@@ -6,9 +6,11 @@
 mod apply;
 mod figures;
 mod member;
+mod one_by_one;
 mod orders;
 mod report;
 mod resolving;
+mod rules;
 mod seen;
 mod sight;
 #[cfg(test)]
@@ -25,6 +27,7 @@ pub use figures::Figures;
 pub use member::{MemberState, Offer, Refusal, SHOWN_MAX, SprintMember, Way};
 pub use orders::{abort, held, integrate, integrate_now, must_go_on};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};
+pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};
 pub use sight::{
     Glimpse, Landing, Sight, Sights, Work, failed_checks, glimpse, landing, sight, soon,
 };
@@ -73,6 +76,12 @@ pub struct Sprint {
     pub by: String,
     /// The job of the one pull request.
     pub integration: JobId,
+    /// How what its members make is merged.
+    #[serde(default, skip_serializing_if = "Integration::is_consolidated")]
+    pub way: Integration,
+    /// How many of its members work at once; all of them without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<u32>,
     /// Its members, in the order of their names.
     pub members: Vec<SprintMember>,
     /// How far it is.
@@ -145,6 +154,8 @@ pub struct NewSprint {
     pub personas_at: CommitSha,
     /// Who takes part.
     pub personas: Vec<PersonaName>,
+    /// How it goes.
+    pub mode: SprintMode,
     /// Who starts it.
     pub by: String,
 }
@@ -173,10 +184,19 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
     personas.dedup();
     let member = |persona: PersonaName| {
         let job = new.number.job(&new.repo, Some(&persona), now);
-        SprintMember::new(persona, job, now)
+        let state = match new.mode.at_once {
+            Some(_) => MemberState::Pending,
+            None => MemberState::Waiting,
+        };
+        SprintMember {
+            state,
+            ..SprintMember::new(persona, job, now)
+        }
     };
-    Ok(Sprint {
+    let mut sprint = Sprint {
         integration: new.number.job(&new.repo, None, now),
+        way: new.mode.integration,
+        at_once: new.mode.at_once,
         members: personas.into_iter().map(member).collect(),
         repo: new.repo,
         number: new.number,
@@ -191,10 +211,26 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
         woven: None,
         created_at: now,
         updated_at: now,
-    })
+    };
+    one_by_one::begin_next(&mut sprint, now);
+    Ok(sprint)
 }
 
 impl Sprint {
+    /// Whether what its members make is woven into one pull request.
+    pub fn is_woven(&self) -> bool {
+        match self.way {
+            Integration::Consolidated => true,
+            Integration::Individual => false,
+        }
+    }
+
+    /// Whether anything of it is merged, or was to be.
+    pub fn came_to_something(&self) -> bool {
+        let is_in = |it: &SprintMember| matches!(it.state, MemberState::Applied { .. });
+        self.members.iter().any(is_in)
+    }
+
     /// Whether it is over.
     pub fn is_over(&self) -> bool {
         match self.state {

@@ -353,6 +353,7 @@ pub(crate) fn bare(job: &Job) -> Source {
         policy: domain::policy::Policy::default(),
         timing: Timing::default(),
         pipeline: None,
+        sprints: domain::sprint::SprintRules::default(),
         deliveries: domain::delivery::Rules::default(),
     }
 }

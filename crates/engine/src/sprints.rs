@@ -2,125 +2,25 @@
 //! weaves.
 
 mod newest;
+mod starting;
 
-use std::time::Duration;
-
-use domain::governor::{self, Limits, Room};
-use domain::ids::{BranchName, CommitSha, PersonaName, RepoName, SprintNumber};
+use domain::ids::{RepoName, SprintNumber};
 use domain::job::NotNow;
-use domain::policy::Source;
-use domain::sprint::{self, NewSprint, Report, Sprint};
+use domain::sprint::{self, Report, Sprint};
 use jiff::Timestamp;
 
-use crate::backend::{Backend, Error, IndexEntry, decide_again};
+use crate::backend::{Backend, Error, decide_again};
 use crate::keys;
-use crate::readings::ReadPersonas;
 use crate::store::{Versioned, decode};
 use crate::work::Work;
 
 pub use newest::SprintStatus;
+pub use starting::{SprintOrder, SprintPlan};
 
 /// How many sprints one list shows at most.
 pub const LIST_MAX: usize = 200;
 
-/// How much higher than the last number a new one may be: the numbers after a mistyped one would all be past.
-const AHEAD_MAX: u32 = 1_000;
-
-/// How many personas an error names at most.
-const NAMED_MAX: usize = 10;
-
-/// Longest name of who starts one, in characters.
-const BY_CHARS_MAX: usize = 80;
-
-/// What a sprint is asked to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SprintOrder {
-    /// The repository, which has to be a source.
-    pub repo: RepoName,
-    /// Its number; the next one without it.
-    pub number: Option<SprintNumber>,
-    /// Who takes part; all that are in the batch without any.
-    pub personas: Vec<PersonaName>,
-}
-
-/// What a sprint would be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SprintPlan {
-    /// The repository.
-    pub repo: RepoName,
-    /// Its number.
-    pub number: SprintNumber,
-    /// The branch that everything goes to.
-    pub target: BranchName,
-    /// The branch that its members are woven into.
-    pub branch: BranchName,
-    /// The commit whose files say who the personas are.
-    pub personas_at: CommitSha,
-    /// Who takes part.
-    pub personas: Vec<PersonaName>,
-    /// Files of personas that cannot be used.
-    pub faults: Vec<String>,
-    /// What the account has left.
-    pub room: Room,
-}
-
 impl Backend {
-    /// What a sprint would be: nothing is created. The files of the personas are read for it, awaited at most `within`.
-    pub async fn plan_sprint(
-        &self,
-        order: &SprintOrder,
-        within: Duration,
-    ) -> Result<SprintPlan, Error> {
-        let (source, target) = self.source_of_sprint(&order.repo).await?;
-        let number = self.number_of_sprint(order).await?;
-        let read = self.personas_of(&source.value, within).await?;
-        let (personas_at, personas) = chosen(order, &target, &read)?;
-        Ok(SprintPlan {
-            repo: source.value.repo.clone(),
-            number,
-            branch: number.branch(),
-            target,
-            personas_at,
-            personas,
-            faults: read.faults,
-            room: self.room_of(&source.value).await?,
-        })
-    }
-
-    /// Starts a sprint. Only one of a repository is under way at a time.
-    pub async fn start_sprint(
-        &self,
-        order: &SprintOrder,
-        (within, by): (Duration, &str),
-    ) -> Result<Sprint, Error> {
-        let plan = self.plan_sprint(order, within).await?;
-        decide_again(format!("a sprint of {}", order.repo), || async {
-            let (source, _) = self.source_of_sprint(&plan.repo).await?;
-            let turn = self.free_turn(&plan.repo, plan.number).await?;
-            let now = self.now();
-            let new = NewSprint {
-                repo: plan.repo.clone(),
-                number: plan.number,
-                account: source.value.account.clone(),
-                target: plan.target.clone(),
-                personas_at: plan.personas_at.clone(),
-                personas: plan.personas.clone(),
-                by: domain::fence::clip(by, BY_CHARS_MAX),
-            };
-            let new = sprint::start(new, now)?;
-            let mut unit = self.unit();
-            let id = (plan.repo.clone(), plan.number);
-            unit.save_at(&id, &new, (None, Some(now)));
-            let key = keys::sprint_turn(&plan.repo);
-            unit.put(key, &plan.number, turn, IndexEntry::default());
-            // A source that is removed meanwhile would leave the sprint without one.
-            unit.check(keys::source(&plan.repo), source.version);
-            unit.enqueue(&keys::sprint_pk(&id.0, id.1), work(&new));
-            Ok(self.try_commit(unit).await?.then_some(new))
-        })
-        .await
-    }
-
     /// A sprint that has to be stored; the newest one without a number.
     pub async fn must_sprint(
         &self,
@@ -242,96 +142,6 @@ impl Backend {
         })
         .await
     }
-
-    async fn source_of_sprint(
-        &self,
-        repo: &RepoName,
-    ) -> Result<(Versioned<Source>, BranchName), Error> {
-        let found = self.store.source(repo).await?;
-        let source = found.ok_or_else(|| Error::NoSuch {
-            what: "source",
-            name: repo.to_string(),
-        })?;
-        let target = source.value.branch.clone().ok_or_else(|| {
-            let sentence = format!(
-                "source {repo} names no branch, and a sprint goes to one: have the source name it"
-            );
-            NotNow::new("branch_missing", sentence)
-        })?;
-        Ok((source, target))
-    }
-
-    /// The number that a sprint gets.
-    async fn number_of_sprint(&self, order: &SprintOrder) -> Result<SprintNumber, Error> {
-        let turn = keys::sprint_turn(&order.repo);
-        let last = self.store.read::<SprintNumber>(&turn).await?;
-        let next = last.map_or(SprintNumber::FIRST, |last| last.value.next());
-        let number = order.number.unwrap_or(next);
-        self.free_turn(&order.repo, number).await?;
-        Ok(number)
-    }
-
-    /// The version of the record that says which sprint is the newest. Refuses a number that is past or far ahead, and any while
-    /// a sprint is under way.
-    async fn free_turn(&self, repo: &RepoName, number: SprintNumber) -> Result<Option<u64>, Error> {
-        let key = keys::sprint_turn(repo);
-        let turn = self.store.read::<SprintNumber>(&key).await?;
-        let last = turn.as_ref().map(|turn| turn.value);
-        if number.number()
-            > last
-                .map_or(0, SprintNumber::number)
-                .saturating_add(AHEAD_MAX)
-        {
-            let sentence = format!(
-                "sprint {number} of {repo} is far ahead of the last one: a number is at most {AHEAD_MAX} higher"
-            );
-            return Err(NotNow::new("far_number", sentence).into());
-        }
-        let Some(last) = last else {
-            return Ok(None);
-        };
-        if self.sprint_under_way(repo).await?.is_some() {
-            let sentence = format!(
-                "sprint {last} of {repo} is under way already: wait for its end, or abort it"
-            );
-            return Err(NotNow::new("already_running", sentence).into());
-        }
-        if number <= last {
-            let sentence = format!(
-                "sprint {number} of {repo} is past: leave the number out, or give one from {} on",
-                last.next()
-            );
-            return Err(NotNow::new("past_number", sentence).into());
-        }
-        Ok(turn.map(|turn| turn.version))
-    }
-
-    async fn personas_of(&self, source: &Source, within: Duration) -> Result<ReadPersonas, Error> {
-        let repo = source.repo.clone();
-        let asked = (keys::personas_read(&repo), Work::Personas { repo });
-        let read = self.read_anew::<ReadPersonas>(asked, within).await?;
-        let read = read.ok_or_else(|| {
-            let sentence = format!(
-                "the personas of {} were not read in time: check that Gaffer runs, and try again",
-                source.repo
-            );
-            NotNow::new("personas_unread", sentence)
-        })?;
-        match &read.failure {
-            Some(failure) => {
-                let sentence = format!("the personas of {} cannot be read: {failure}", source.repo);
-                Err(NotNow::new("personas_unread", sentence).into())
-            }
-            None => Ok(read),
-        }
-    }
-
-    async fn room_of(&self, source: &Source) -> Result<Room, Error> {
-        let slots = self.store.slots(&source.account).await?.value;
-        let account = self.store.account(&source.account).await?;
-        let limits = account.map_or_else(Limits::default, |it| it.value.limits);
-        Ok(governor::room(&slots, limits, self.now()))
-    }
 }
 
 /// What has a sprint looked at.
@@ -339,50 +149,5 @@ pub(crate) fn work(sprint: &Sprint) -> Work {
     Work::Sprint {
         repo: sprint.repo.clone(),
         number: sprint.number,
-    }
-}
-
-/// Who takes part, by the files that were read.
-fn chosen(
-    order: &SprintOrder,
-    target: &BranchName,
-    read: &ReadPersonas,
-) -> Result<(CommitSha, Vec<PersonaName>), NotNow> {
-    let repo = &order.repo;
-    let Some(commit) = read.commit.clone() else {
-        let sentence = format!("{repo} has no branch `{target}`");
-        return Err(NotNow::new("no_branch", sentence));
-    };
-    let known = |name: &PersonaName| read.batch.contains(name) || read.others.contains(name);
-    if let Some(unknown) = order.personas.iter().find(|name| !known(name)) {
-        let named = shown(read.batch.iter().chain(&read.others));
-        let sentence = format!(
-            "there is no persona `{unknown}` on the branch `{target}` of {repo}; there {named}"
-        );
-        return Err(NotNow::new("no_persona", sentence));
-    }
-    if let Some(never) = order.personas.iter().find(|it| !read.batch.contains(it)) {
-        let sentence =
-            format!("`{never}` takes part in no sprint: its file says so, or Gaffer works as it");
-        return Err(NotNow::new("not_in_batch", sentence));
-    }
-    let personas = match order.personas.is_empty() {
-        true => read.batch.clone(),
-        false => order.personas.clone(),
-    };
-    if personas.is_empty() {
-        let sentence = format!(
-            "the branch `{target}` of {repo} has no personas: write some with `gaffer persona init`, and commit them"
-        );
-        return Err(NotNow::new("no_personas", sentence));
-    }
-    Ok((commit, personas))
-}
-
-fn shown<'p>(names: impl Iterator<Item = &'p PersonaName>) -> String {
-    let names: Vec<&str> = names.map(PersonaName::as_str).take(NAMED_MAX).collect();
-    match names.is_empty() {
-        true => "are none".to_owned(),
-        false => format!("are {}", names.join(", ")),
     }
 }

@@ -81,6 +81,7 @@ fn rules(stuck_after: SignedDuration) -> Source {
             ..Timing::default()
         },
         pipeline: None,
+        sprints: domain::sprint::SprintRules::default(),
         deliveries: domain::delivery::Rules::default(),
     }
 }

@@ -3,6 +3,7 @@
 mod deaths;
 mod mail;
 mod odd;
+mod one_by_one;
 mod resolving;
 mod target;
 
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use domain::policy::{MergePolicy, Source};
-use domain::sprint::{Figures, Sprint};
+use domain::sprint::{Figures, Sprint, SprintMember};
 use engine::sprints::SprintOrder;
 use expect_test::expect;
 use jiff::SignedDuration;

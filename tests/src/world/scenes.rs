@@ -34,6 +34,7 @@ pub fn source_of(repo: &str, account: &str) -> Source {
         policy: Policy::default(),
         timing: Timing::default(),
         pipeline: None,
+        sprints: domain::sprint::SprintRules::default(),
         deliveries: domain::delivery::Rules::default(),
     }
 }

@@ -11,6 +11,9 @@ use crate::mail;
 
 use ResponseBody::Json;
 
+/// One message. Orders about it with a colon are posted there.
+pub(crate) const ONE: &str = "/api/mail/{owner}/{name}/{persona}/{message}";
+
 /// What answers a message as it is then.
 const MESSAGE: &[(u16, ResponseBody)] = &[(200, Json("MailMessage"))];
 
@@ -125,6 +128,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         ("read_mail", "Marks a message read, and shows it"),
         || post(mail::read),
     )
+    .also_at("/api/mail/{owner}/{name}/{persona}/{message}:read")
     .sends(RequestBody::MaybeJson("MarkMail"))
     .answers(MESSAGE)
     .refuses(&[404, 409]),
@@ -133,6 +137,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         ("tag_mail", "Puts a tag on a message, or takes one off"),
         || post(mail::tag),
     )
+    .also_at("/api/mail/{owner}/{name}/{persona}/{message}:tag")
     .sends(RequestBody::Json("TagMail"))
     .answers(MESSAGE)
     .refuses(&[404, 409]),
@@ -141,6 +146,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         ("trash_mail", "Throws a message away"),
         || post(mail::trash),
     )
+    .also_at("/api/mail/{owner}/{name}/{persona}/{message}:trash")
     .sends(RequestBody::MaybeJson("MarkMail"))
     .answers(MESSAGE)
     .refuses(&[404, 409]),
@@ -149,6 +155,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         ("untrash_mail", "Takes a message back out of the trash"),
         || post(mail::untrash),
     )
+    .also_at("/api/mail/{owner}/{name}/{persona}/{message}:untrash")
     .sends(RequestBody::MaybeJson("MarkMail"))
     .answers(MESSAGE)
     .refuses(&[404, 409]),

@@ -23,6 +23,8 @@ pub(super) fn plan(plan: &SprintPlan) -> SprintPlanView {
         number: plan.number,
         target: plan.target.clone(),
         branch: plan.branch.clone(),
+        merges: plan.mode.integration.word().to_owned(),
+        at_once: plan.mode.at_once,
         personas_at: plan.personas_at.clone(),
         members: plan.personas.clone(),
         faults: plan.faults.iter().map(|fault| short(fault)).collect(),
@@ -45,6 +47,8 @@ pub(super) fn sprint(sprint: &Sprint) -> SprintView {
         branch: sprint.number.branch(),
         by: short(&sprint.by),
         integration: sprint.integration.clone(),
+        merges: sprint.way.word().to_owned(),
+        at_once: sprint.at_once,
         ticks: sprint.ticks,
         weaves: sprint.weaves,
         members: sprint
@@ -88,7 +92,8 @@ fn member(repo: &RepoName, member: &SprintMember) -> SprintMemberView {
         MemberState::Skipped { .. } | MemberState::Failed { .. } | MemberState::TimedOut => {
             (None, member.missing())
         }
-        MemberState::Waiting
+        MemberState::Pending
+        | MemberState::Waiting
         | MemberState::Working
         | MemberState::PullOpen
         | MemberState::Conflicted

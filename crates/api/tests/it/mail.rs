@@ -117,7 +117,7 @@ async fn mail_is_sent_listed_read_tagged_and_thrown_away() {
         .ok(200);
     assert_eq!(read["read_at"], "2026-03-01T12:00:00Z");
     let again = world
-        .post(&format!("{MAIL}/art/1/read"), &json!({}))
+        .post(&format!("{MAIL}/art/1:read"), &json!({}))
         .await
         .ok(200);
     assert_eq!(again, read);
@@ -126,9 +126,11 @@ async fn mail_is_sent_listed_read_tagged_and_thrown_away() {
     assert_eq!(unread["messages"].as_array().unwrap().len(), 1);
 
     let order = async |rest: &str, body: Value| {
-        let path = format!("{MAIL}/art/3/{rest}");
+        let path = format!("{MAIL}/art/3:{rest}");
         world.post(&path, &body).await.ok(200)
     };
+    let unknown = world.post(&format!("{MAIL}/art/3:burn"), &json!({})).await;
+    assert_eq!(unknown.code(404), "no_such_verb");
     let tagged = order("tag", json!({ "tag": "needs-action" })).await;
     assert_eq!(tagged["tags"], json!(["needs-action"]));
     let bare = order("tag", json!({ "tag": "needs-action", "remove": true })).await;

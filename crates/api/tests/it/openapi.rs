@@ -127,6 +127,7 @@ fn only_the_table_makes_routes() {
         [
             r#"src/http_api.rs: .route("/jobs/{job}", post(orders::by_colon))"#,
             "src/http_api.rs: .route(routes::TOOLS.path, tools)",
+            "src/http_api.rs: .route(routes::mail::ONE, post(mail::by_colon))",
             "src/http_api.rs: .route(routes::sprints::ONE, post(sprints::by_colon))",
             "src/routes.rs: router.route(row.route.path, (row.serve)())",
         ]

@@ -311,3 +311,33 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     assert_eq!(failed["last_result"], Value::Null);
     assert_eq!(failed["last_error"], "GitHub answers 502");
 }
+
+#[tokio::test]
+async fn how_sprints_go_is_edited_field_by_field() {
+    let world = labelled().await;
+    let edited = async |sprints: Value| {
+        let changes = json!({ "sprints": sprints });
+        edit(&world, TOKEN, &changes).await.ok(200)["sprints"].clone()
+    };
+    let first = edited(json!({ "parallel": "except=7,9", "at_once": 4 })).await;
+    assert_eq!(
+        first,
+        json!({
+            "parallel": "except=7,9", "at_once": 4,
+            "next": "by-hand", "integration": "consolidated",
+        })
+    );
+    let second = edited(json!({ "at_once": null, "integration": "individual" })).await;
+    assert_eq!(
+        second,
+        json!({ "parallel": "except=7,9", "next": "by-hand", "integration": "individual" })
+    );
+    for (sprints, code) in [
+        (json!({ "parallel": "sometimes" }), 422),
+        (json!({ "next": "never" }), 422),
+        (json!({ "at_once": 61 }), 400),
+    ] {
+        let answer = edit(&world, TOKEN, &json!({ "sprints": sprints })).await;
+        assert_eq!(answer.status.as_u16(), code, "{sprints}");
+    }
+}

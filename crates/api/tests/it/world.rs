@@ -171,6 +171,7 @@ impl World {
                 timing: Timing::default(),
                 pipeline: None,
                 deliveries: domain::delivery::Rules::default(),
+                sprints: domain::sprint::SprintRules::default(),
             };
             let list = keys::listed(keys::SOURCES, repo.key());
             unit.put(

@@ -1,8 +1,9 @@
 //! Options of `gaffer sprint`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use client::wire::SPRINTS_LIMIT_MAX;
 use domain::ids::{PersonaName, RepoName, SprintNumber};
+use domain::sprint::{Integration, MEMBERS_MAX, NextSprint, Parallel};
 use url::Url;
 
 use super::value;
@@ -28,7 +29,9 @@ pub(crate) struct SprintArgs {
 /// What to do with sprints. One is named by its repository and its number; without a number the newest is meant.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SprintCommand {
-    /// Start a sprint: a job for each persona, all at once.
+    /// Set how the sprints of a source go. `gaffer up` need not run.
+    Set(SprintSetArgs),
+    /// Start a sprint: a job for each persona.
     Start(SprintStartArgs),
     /// Show a sprint with its members, its figures and what came of its weaves.
     #[command(
@@ -72,6 +75,84 @@ pub(crate) enum SprintCommand {
         after_help = "Examples:\n  gaffer sprint state acme/shop\n  gaffer sprint state acme/shop 50 --json"
     )]
     State(OneSprint),
+}
+
+/// `gaffer sprint set`: what is not given stays; a sprint that is under way stays as it was started.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer sprint set acme/shop --parallel every=5\n  gaffer sprint set acme/shop --parallel always --at-once 4 --next at-once\n  gaffer sprint set acme/shop --integration individual"
+)]
+pub(crate) struct SprintSetArgs {
+    /// The source.
+    #[arg(value_name = "OWNER/REPO")]
+    pub(crate) repo: RepoName,
+
+    /// The sprints whose members work at once: always, only=50,55, every=5 or except=7; the others go one by one [at first: always].
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) parallel: Option<Parallel>,
+
+    /// How many members of a parallel sprint work at once, or `all` [at first: all].
+    #[arg(long, value_name = "N", value_parser = at_once)]
+    pub(crate) at_once: Option<AtOnce>,
+
+    /// Who starts the next sprint, at the end of one that came to something [at first: by-hand].
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub(crate) next: Option<Next>,
+
+    /// How what the members of a parallel sprint make is merged [at first: consolidated].
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) integration: Option<Merges>,
+}
+
+/// How many members work at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AtOnce(pub(crate) Option<u32>);
+
+fn at_once(typed: &str) -> Result<AtOnce, String> {
+    if typed == "all" {
+        return Ok(AtOnce(None));
+    }
+    let count = typed.parse::<u32>().ok();
+    let fits = count.filter(|count| usize::try_from(*count).is_ok_and(|it| it <= MEMBERS_MAX));
+    let fits = fits.filter(|count| *count > 0);
+    fits.map(|count| AtOnce(Some(count)))
+        .ok_or_else(|| format!("it has to be a number from 1 to {MEMBERS_MAX}, or `all`"))
+}
+
+/// Who starts the next sprint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Next {
+    /// A person or an agent does.
+    ByHand,
+    /// Gaffer does.
+    AtOnce,
+}
+
+impl From<Next> for NextSprint {
+    fn from(next: Next) -> Self {
+        match next {
+            Next::ByHand => Self::ByHand,
+            Next::AtOnce => Self::AtOnce,
+        }
+    }
+}
+
+/// How what the members make is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Merges {
+    /// Woven into one pull request.
+    Consolidated,
+    /// Each pull request by itself.
+    Individual,
+}
+
+impl From<Merges> for Integration {
+    fn from(merges: Merges) -> Self {
+        match merges {
+            Merges::Consolidated => Self::Consolidated,
+            Merges::Individual => Self::Individual,
+        }
+    }
 }
 
 /// `gaffer sprint start`.

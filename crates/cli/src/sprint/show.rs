@@ -5,6 +5,7 @@ use client::wire::{
     SprintWhy, Sprints, VerdictView, WeaveView,
 };
 use domain::ids::RepoName;
+use domain::policy::Source;
 use serde_json::json;
 
 use crate::render::{Answer, next, value};
@@ -13,6 +14,17 @@ use crate::why::{reasons, under};
 
 /// How many places of a conflict are shown; `--json` has all.
 const PLACES_MAX: usize = 3;
+
+/// How the sprints of a source go.
+pub(super) fn settings(source: &Source) -> Answer {
+    let rules = &source.sprints;
+    Answer::new(json!({ "source": { "repo": source.repo, "sprints": rules } })).pairs(vec![
+        ("parallel", rules.parallel.to_string()),
+        ("at once", at_once(rules.at_once)),
+        ("next sprint", rules.next.word().to_owned()),
+        ("merged", rules.integration.word().to_owned()),
+    ])
+}
 
 /// What a sprint would be.
 pub(super) fn plan(plan: &SprintPlanView) -> Answer {
@@ -31,9 +43,16 @@ pub(super) fn plan(plan: &SprintPlanView) -> Answer {
             ("wait for tomorrow's quota", plan.wait_for_quota.to_string()),
             ("target branch", plan.target.to_string()),
             ("integration branch", plan.branch.to_string()),
+            ("merged", plan.merges.clone()),
+            ("at once", at_once(plan.at_once)),
             ("personas at", plan.personas_at.to_string()),
         ]);
     under(answer, "Personas that cannot be used:", faults.collect())
+}
+
+/// How many members work at once.
+fn at_once(count: Option<u32>) -> String {
+    count.map_or_else(|| "all".to_owned(), |count| count.to_string())
 }
 
 /// A sprint that was just started.
@@ -80,6 +99,8 @@ pub(super) fn sprint(sprint: &SprintView) -> Answer {
             or_empty(woven.map(|it| it.pull.to_string())),
         ),
         ("woven", or_empty(woven.map(|it| it.commit.to_string()))),
+        ("merged", sprint.merges.clone()),
+        ("at once", at_once(sprint.at_once)),
         ("ticks", sprint.ticks.to_string()),
         ("weaves", sprint.weaves.to_string()),
         ("members", of_figures(&sprint.figures)),

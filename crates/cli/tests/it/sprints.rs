@@ -56,6 +56,73 @@ fn start(world: &World) -> Value {
 }
 
 #[test]
+fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
+    let world = with_personas();
+    let line = [
+        "sprint",
+        "set",
+        REPO,
+        "--parallel",
+        "every=5",
+        "--at-once",
+        "2",
+    ];
+    let rules = world.json(&line)["source"]["sprints"].clone();
+    assert_eq!(
+        (&rules["parallel"], &rules["at_once"]),
+        (&json!("every=5"), &json!(2))
+    );
+    let rules = world.json(&["sprint", "set", REPO, "--next", "at-once"]);
+    let rules = &rules["source"]["sprints"];
+    assert_eq!(
+        (&rules["parallel"], &rules["next"]),
+        (&json!("every=5"), &json!("at-once"))
+    );
+    let plan = |number: &str| {
+        let line = ["sprint", "start", REPO, "--dry-run", "--number", number];
+        world.json(&line)["plan"].clone()
+    };
+    let parallel = plan("50");
+    assert_eq!(
+        (&parallel["merges"], &parallel["at_once"]),
+        (&json!("consolidated"), &json!(2))
+    );
+    let sequential = plan("51");
+    assert_eq!(
+        (&sequential["merges"], &sequential["at_once"]),
+        (&json!("individual"), &json!(1))
+    );
+    let begun = start(&world);
+    let states = begun["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["state"]);
+    assert!(states.eq([&json!("waiting"), &json!("waiting")]), "{begun}");
+    let all = world.json(&[
+        "sprint",
+        "set",
+        REPO,
+        "--at-once",
+        "all",
+        "--parallel",
+        "always",
+    ]);
+    assert_eq!(all["source"]["sprints"]["at_once"], Value::Null);
+    for wrong in [
+        ["--parallel", "only="],
+        ["--at-once", "0"],
+        ["--next", "soon"],
+        ["--integration", "none"],
+    ] {
+        let line = [&["sprint", "set", REPO][..], &wrong].concat();
+        assert_eq!(world.refused(&line).exit, 2, "{wrong:?}");
+    }
+    let missing = world.refused(&["sprint", "set", "acme/none", "--next", "by-hand"]);
+    assert_eq!((missing.code.as_str(), missing.exit), ("no_such", 1));
+}
+
+#[test]
 fn a_dry_run_says_who_would_take_part_and_what_waits() {
     let world = with_personas();
     let line = ["sprint", "start", REPO, "--dry-run"];

@@ -79,6 +79,12 @@ texts! {
     ExchangeWord = { "enum": ["human", "auto"] };
     /// Who decides that a requirement is implemented.
     ImplementWord = { "enum": ["human", "auto"] };
+    /// The sprints whose members work at once.
+    ParallelWord = { "pattern": "^(always|every=[1-9][0-9]{0,8}|(only|except)=[1-9][0-9]{0,8}(,[1-9][0-9]{0,8})*)$", "maxLength": 1000, "examples": ["every=5"] };
+    /// Who starts the next sprint.
+    NextSprintWord = { "enum": ["by-hand", "at-once"] };
+    /// How what the members of a sprint make is merged.
+    IntegrationWord = { "enum": ["consolidated", "individual"] };
     /// One run of a pipeline: a ULID in lower case.
     PipelineId = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
     /// A role of a layer that has several.

@@ -8,6 +8,7 @@ use domain::delivery::{
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
 use domain::pipeline::{Exchange, Implement, PipelineRules};
 use domain::policy::{Policy, Source, Timing};
+use domain::sprint::{Integration, NextSprint, Parallel, SprintRules};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -52,6 +53,9 @@ pub struct SourceView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<PipelineSettings>")]
     pub pipeline: Option<PipelineRules>,
+    /// How its sprints go.
+    #[schemars(with = "SprintSettings")]
+    pub sprints: SprintRules,
 }
 
 impl From<Source> for SourceView {
@@ -66,6 +70,7 @@ impl From<Source> for SourceView {
             timing,
             deliveries,
             pipeline,
+            sprints,
         } = source;
         Self {
             repo,
@@ -77,6 +82,7 @@ impl From<Source> for SourceView {
             timing,
             deliveries,
             pipeline,
+            sprints,
         }
     }
 }
@@ -154,6 +160,48 @@ pub struct EditSource {
     )]
     #[schemars(with = "Option<PipelineSettings>")]
     pub pipeline: Option<Option<PipelineSettings>>,
+    /// How its sprints go.
+    #[serde(default, deserialize_with = "by_name")]
+    pub sprints: SprintSettings,
+}
+
+/// Settings of a source for its sprints; what is not given stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SprintSettings {
+    /// The sprints whose members work at once: `always`, `only=50,55`, `every=5` or `except=7`. In all others one member
+    /// begins when the one before is merged or ended, and each is merged by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::ParallelWord>")]
+    pub parallel: Option<Parallel>,
+    /// How many members of a parallel sprint work at once; `null` for all.
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<u32>")]
+    pub at_once: Option<Option<u32>>,
+    /// Who starts the next sprint: `by-hand`, or `at-once` for Gaffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::NextSprintWord>")]
+    pub next: Option<NextSprint>,
+    /// How what the members of a parallel sprint make is merged: `consolidated` or `individual`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::IntegrationWord>")]
+    pub integration: Option<Integration>,
+}
+
+impl SprintSettings {
+    /// The settings after these changes.
+    pub fn over(self, before: &SprintRules) -> SprintRules {
+        SprintRules {
+            parallel: self.parallel.unwrap_or_else(|| before.parallel.clone()),
+            at_once: self.at_once.unwrap_or(before.at_once),
+            next: self.next.unwrap_or(before.next),
+            integration: self.integration.unwrap_or(before.integration),
+        }
+    }
 }
 
 /// Settings of a source for its pipeline; what is not given stays as it is.
@@ -305,7 +353,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ByName<T> {
     }
 }
 
-fn by_name<'de, D: Deserializer<'de>>(given: D) -> Result<DeliverySettings, D::Error> {
+fn by_name<'de, D, T>(given: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
     let found = given.deserialize_map(ByName(PhantomData))?;
     // Only `null` reads as nothing, and a map is asked for.
     Ok(found.unwrap_or_default())

@@ -59,6 +59,11 @@ pub struct SprintPlanView {
     /// The branch that its members are woven into.
     #[schemars(with = "form::BranchName")]
     pub branch: BranchName,
+    /// How what its members make is merged: `consolidated` or `individual`.
+    pub merges: String,
+    /// How many members work at once; all of them without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<u32>,
     /// The commit whose files say who the personas are.
     #[schemars(with = "form::CommitSha")]
     pub personas_at: CommitSha,
@@ -112,6 +117,11 @@ pub struct SprintView {
     /// The job of the one pull request.
     #[schemars(with = "form::JobId")]
     pub integration: JobId,
+    /// How what its members make is merged: `consolidated` or `individual`.
+    pub merges: String,
+    /// How many members work at once; all of them without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<u32>,
     /// How often it went on to work, weave or mend.
     pub ticks: u32,
     /// How many weaves were asked for.
@@ -147,14 +157,14 @@ pub struct SprintMemberView {
     /// Its job.
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
-    /// `waiting`, `working`, `pr_open`, `applied`, `conflicted`, `rerunning`, `timed_out`, `no_change`, `skipped`,
+    /// `pending`, `waiting`, `working`, `pr_open`, `applied`, `conflicted`, `rerunning`, `timed_out`, `no_change`, `skipped`,
     /// `unresolved`, `delegated`, `withdrawn` or `failed`.
     pub state: String,
     /// Its pull request, once it was ready to be woven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::PullRef>")]
     pub pull: Option<PullRef>,
-    /// How it came in, while it is in: `taken`, `applied`, `three_way` or `answered`.
+    /// How it came in, while it is in: `taken`, `applied`, `three_way`, `answered` or `merged`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub way: Option<String>,
     /// How often it was asked for a change: once by its prompt, and once by each conflict that was sent to it.

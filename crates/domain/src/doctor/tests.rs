@@ -20,6 +20,7 @@ fn source() -> Source {
         policy: Policy::default(),
         timing: Timing::default(),
         pipeline: None,
+        sprints: crate::sprint::SprintRules::default(),
         deliveries: crate::delivery::Rules::default(),
     }
 }

@@ -145,6 +145,7 @@ mod tests {
             target: "main".parse().unwrap(),
             personas_at: "0".repeat(40).parse().unwrap(),
             personas: vec!["curator".parse().unwrap()],
+            mode: crate::sprint::SprintMode::default(),
             by: "kim".to_owned(),
         };
         start(new, Timestamp::UNIX_EPOCH).unwrap()

@@ -306,6 +306,17 @@ pub fn unread_mail(
     Some((subject, body))
 }
 
+/// The mail to people about a sprint that did not start by itself.
+pub fn next_not_started(last: &Sprint, why: &str) -> (String, String) {
+    let next = last.number.next();
+    let subject = format!("Sprint {next} did not start");
+    let body = format!(
+        "Sprints of {} start one after the other, and sprint {next} did not: {why}\n\nStart it with `gaffer sprint start {}` once that is mended.",
+        last.repo, last.repo
+    );
+    (subject, body)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -359,6 +370,7 @@ mod tests {
             target: BranchName::main(),
             personas_at: sha("0"),
             personas: vec!["curator".parse().unwrap(), "refactor".parse().unwrap()],
+            mode: crate::sprint::SprintMode::default(),
             by: "person".to_owned(),
         };
         let mut sprint = start(new, Timestamp::UNIX_EPOCH).unwrap();

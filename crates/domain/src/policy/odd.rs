@@ -2,6 +2,7 @@
 
 use super::Source;
 use crate::delivery::{OddRules, PlanBy, ReviewBy};
+use crate::sprint::OddSprints;
 
 /// Why settings of a source do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +31,9 @@ pub enum OddSource {
     /// The rules of its deliveries.
     #[error(transparent)]
     Deliveries(#[from] OddRules),
+    /// The rules of its sprints.
+    #[error(transparent)]
+    Sprints(#[from] OddSprints),
 }
 
 impl OddSource {
@@ -41,6 +45,7 @@ impl OddSource {
             Self::NoReviewer => "deliveries.review_by".to_owned(),
             Self::NoBranch | Self::SameBranch => "pipeline".to_owned(),
             Self::Deliveries(odd) => format!("deliveries.{}", odd.field()),
+            Self::Sprints(odd) => format!("sprints.{}", odd.field()),
         }
     }
 }
@@ -68,6 +73,7 @@ impl Source {
                 return Err(OddSource::SameBranch);
             }
         }
+        self.sprints.check().map_err(OddSource::Sprints)?;
         self.deliveries.check().map_err(OddSource::Deliveries)
     }
 }
@@ -90,6 +96,7 @@ mod tests {
             timing: Timing::default(),
             pipeline: None,
             deliveries: Rules::default(),
+            sprints: crate::sprint::SprintRules::default(),
         };
         change(&mut source);
         source.check()

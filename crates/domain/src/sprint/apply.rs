@@ -3,13 +3,12 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::member::{MemberState, Refusal, SHOWN_MAX, SprintMember};
+use super::one_by_one::{begin_next, is_open, see_merged};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
 use super::seen::{late, see, withdraw};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights};
-use super::{
-    ATTEMPTS_MAX, QUEUED_TIMEOUT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX,
-};
+use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
 use crate::ids::{CommitSha, MessageId, PersonaName};
 use crate::redact::storable;
 use crate::when::plus;
@@ -111,7 +110,7 @@ pub fn due(sprint: &Sprint, now: Timestamp) -> Option<Timestamp> {
     let soonest = match sprint.state {
         SprintState::Integrating => None,
         SprintState::Working | SprintState::Fixing | SprintState::Verifying => {
-            let late = sprint.members.iter().filter_map(late_at);
+            let late = sprint.members.iter().filter_map(SprintMember::late_at);
             late.min().map(|late| late.max(plus(now, CARRY_OUT_AGAIN)))
         }
         SprintState::Done { .. }
@@ -119,24 +118,6 @@ pub fn due(sprint: &Sprint, now: Timestamp) -> Option<Timestamp> {
         | SprintState::Aborted { .. } => return None,
     };
     Some(soonest.map_or(safety, |soonest| soonest.min(safety)))
-}
-
-/// When a member is waited for no more; one that has to be sent something is due at once.
-fn late_at(member: &SprintMember) -> Option<Timestamp> {
-    match member.state {
-        MemberState::Waiting => Some(plus(member.since, QUEUED_TIMEOUT)),
-        MemberState::Working | MemberState::Rerunning => Some(plus(member.since, member.timeout())),
-        MemberState::Conflicted => Some(member.since),
-        MemberState::PullOpen
-        | MemberState::Applied { .. }
-        | MemberState::Unresolved
-        | MemberState::Delegated
-        | MemberState::TimedOut
-        | MemberState::NoChange
-        | MemberState::Skipped { .. }
-        | MemberState::Withdrawn
-        | MemberState::Failed { .. } => None,
-    }
 }
 
 fn on(sprint: &mut Sprint, persona: &PersonaName, change: impl FnOnce(&mut SprintMember)) {
@@ -162,16 +143,20 @@ fn told(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
 
 fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
     let is_woven_now = sprint.state == SprintState::Integrating;
+    let is_woven = sprint.is_woven();
     for (job, sight) in &sights.members {
         let of_job = sprint.members.iter_mut().find(|it| it.job == *job);
         // What a weave is about stays as it is until its report, which would be lost on a member that moved on.
         if let Some(member) = of_job.filter(|it| !(is_woven_now && it.is_offered())) {
-            see(member, sight, now);
+            let is_merged = !is_woven && see_merged(member, &sight.work);
+            if !is_merged {
+                see(member, sight, now);
+            }
         }
     }
     for member in &mut sprint.members {
         // What began now is not late, also at the end of all time.
-        if member.since < now && late_at(member).is_some_and(|late| late <= now) {
+        if member.since < now && member.late_at().is_some_and(|late| late <= now) {
             late(member, now);
         }
     }
@@ -221,7 +206,14 @@ pub(super) fn go_on(sprint: &mut Sprint, landing: Option<Landing>, now: Timestam
         | SprintState::PartiallyDone { .. }
         | SprintState::Aborted { .. } => return,
     }
+    begin_next(sprint, now);
     if sprint.members.iter().any(SprintMember::is_awaited) {
+        return;
+    }
+    if !sprint.is_woven() {
+        if !is_open(sprint) {
+            end(sprint, None, now);
+        }
         return;
     }
     let is_new = |it: &SprintMember| it.state == MemberState::PullOpen;

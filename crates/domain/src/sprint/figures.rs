@@ -52,7 +52,8 @@ impl Figures {
                 MemberState::Skipped { .. }
                 | MemberState::Failed { .. }
                 | MemberState::TimedOut => figures.skipped += 1,
-                MemberState::Waiting
+                MemberState::Pending
+                | MemberState::Waiting
                 | MemberState::Working
                 | MemberState::PullOpen
                 | MemberState::Conflicted

@@ -8,8 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::report::{Against, Clash};
-use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};
+use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, QUEUED_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
+use crate::when::plus;
 
 /// How many messages a prompt shows in full at most: their numbers are part of the record of the sprint.
 pub const SHOWN_MAX: usize = 12;
@@ -94,12 +95,16 @@ pub enum Way {
     ThreeWay,
     /// It answered the places that it was shown.
     Answered,
+    /// By its own pull request.
+    Merged,
 }
 
 /// How far a member is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "member")]
 pub enum MemberState {
+    /// It begins when others are through.
+    Pending,
     /// Its job waits for a slot.
     Waiting,
     /// Its session works, or its pull request is not ready yet.
@@ -138,6 +143,11 @@ pub enum MemberState {
 }
 
 impl SprintMember {
+    /// Whether its job is to be made, if it is not there.
+    pub fn is_begun(&self) -> bool {
+        self.is_awaited() && self.state != MemberState::Pending
+    }
+
     /// A member whose job is not made yet.
     pub fn new(persona: PersonaName, job: JobId, now: Timestamp) -> Self {
         Self {
@@ -171,7 +181,8 @@ impl SprintMember {
     pub fn is_offered(&self) -> bool {
         match self.state {
             MemberState::PullOpen | MemberState::Applied { .. } => self.offer.is_some(),
-            MemberState::Waiting
+            MemberState::Pending
+            | MemberState::Waiting
             | MemberState::Working
             | MemberState::Conflicted
             | MemberState::Rerunning
@@ -205,6 +216,25 @@ impl SprintMember {
         match self.persona.is_weaver() {
             true => WEAVER_TIMEOUT,
             false => MEMBER_TIMEOUT,
+        }
+    }
+
+    /// When a member is waited for no more; one that has to be sent something is due at once.
+    pub(super) fn late_at(&self) -> Option<Timestamp> {
+        match self.state {
+            MemberState::Waiting => Some(plus(self.since, QUEUED_TIMEOUT)),
+            MemberState::Working | MemberState::Rerunning => Some(plus(self.since, self.timeout())),
+            MemberState::Conflicted => Some(self.since),
+            MemberState::Pending
+            | MemberState::PullOpen
+            | MemberState::Applied { .. }
+            | MemberState::Unresolved
+            | MemberState::Delegated
+            | MemberState::TimedOut
+            | MemberState::NoChange
+            | MemberState::Skipped { .. }
+            | MemberState::Withdrawn
+            | MemberState::Failed { .. } => None,
         }
     }
 
@@ -243,7 +273,8 @@ impl SprintMember {
     /// Whether the sprint goes on only after it.
     pub fn is_awaited(&self) -> bool {
         match self.state {
-            MemberState::Waiting
+            MemberState::Pending
+            | MemberState::Waiting
             | MemberState::Working
             | MemberState::Conflicted
             | MemberState::Rerunning => true,
@@ -271,6 +302,7 @@ impl SprintMember {
                 Some(reason.clone())
             }
             MemberState::TimedOut => Some("it took too long".to_owned()),
+            MemberState::Pending => Some("it was not begun".to_owned()),
             MemberState::Waiting
             | MemberState::Working
             | MemberState::PullOpen
@@ -285,6 +317,7 @@ impl MemberState {
     /// One word for lists.
     pub fn word(&self) -> &'static str {
         match self {
+            Self::Pending => "pending",
             Self::Waiting => "waiting",
             Self::Working => "working",
             Self::PullOpen => "pr_open",
@@ -310,6 +343,7 @@ impl Way {
             Self::Applied => "applied",
             Self::ThreeWay => "three_way",
             Self::Answered => "answered",
+            Self::Merged => "merged",
         }
     }
 }

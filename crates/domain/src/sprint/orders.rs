@@ -32,6 +32,13 @@ pub fn abort(sprint: &Sprint, by: &str, now: Timestamp) -> Result<Sprint, NotNow
 /// When it is over or being woven, or when a member is waited for.
 pub fn integrate(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
     must_go_on(sprint)?;
+    if !sprint.is_woven() {
+        let sentence = format!(
+            "sprint {} merges its members one after the other, and weaves nothing",
+            sprint.number
+        );
+        return Err(NotNow::new("individual", sentence));
+    }
     let awaited = sprint.members.iter().filter(|it| it.is_awaited());
     let awaited: Vec<&str> = awaited.map(|it| it.persona.as_str()).collect();
     if !awaited.is_empty() {
@@ -58,6 +65,11 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
     let mut next = sprint.clone();
     for member in &mut next.members {
         match member.state {
+            MemberState::Pending => {
+                member.state = MemberState::Skipped {
+                    reason: "it was not begun".to_owned(),
+                };
+            }
             MemberState::Waiting
             | MemberState::Working
             | MemberState::Conflicted

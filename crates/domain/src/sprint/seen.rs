@@ -6,6 +6,9 @@ use super::member::{MemberState, Offer, SprintMember};
 use super::sight::{REASON_BYTES_MAX, Sight, Work};
 use crate::redact::storable;
 
+/// Why what a member made cannot be woven any more.
+const MERGED_BY_ITSELF: &str = "its pull request was merged by itself";
+
 /// What a member has come to.
 pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     match member.state {
@@ -18,7 +21,8 @@ pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
         MemberState::TimedOut | MemberState::NoChange | MemberState::Applied { .. } => {
             see_late(member, &sight.work);
         }
-        MemberState::Unresolved
+        MemberState::Pending
+        | MemberState::Unresolved
         | MemberState::Delegated
         | MemberState::Skipped { .. }
         | MemberState::Withdrawn
@@ -42,6 +46,7 @@ fn see_first(member: &mut SprintMember, work: &Work, now: Timestamp) {
         // What it was begun anew for is still there.
         Work::Nothing | Work::Gone { .. } if !member.earlier.is_empty() => MemberState::Unresolved,
         Work::Nothing => MemberState::NoChange,
+        Work::Merged => failed(MERGED_BY_ITSELF),
         Work::Gone { reason } | Work::Failed { reason } => failed(reason),
     };
 }
@@ -60,7 +65,9 @@ fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
             }
         }
         Work::Queued | Work::Working => {}
-        Work::Gone { .. } | Work::Failed { .. } => see_failure(member, &sight.work, now),
+        Work::Merged | Work::Gone { .. } | Work::Failed { .. } => {
+            see_failure(member, &sight.work, now);
+        }
     }
 }
 
@@ -79,6 +86,7 @@ fn see_late(member: &mut SprintMember, work: &Work) {
         | Work::Queued
         | Work::Working
         | Work::Nothing
+        | Work::Merged
         | Work::Gone { .. }
         | Work::Failed { .. } => {}
     }
@@ -96,6 +104,7 @@ fn see_failure(member: &mut SprintMember, work: &Work, now: Timestamp) {
     match work {
         Work::Gone { .. } if !member.persona.is_weaver() => member.begin_anew(now),
         Work::Gone { reason } | Work::Failed { reason } => member.state = failed(reason),
+        Work::Merged => member.state = failed(MERGED_BY_ITSELF),
         Work::Queued | Work::Working | Work::Ready(_) | Work::Nothing => {}
     }
 }
@@ -116,7 +125,8 @@ pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
             };
         }
         MemberState::Rerunning => member.send_back(now),
-        MemberState::Conflicted
+        MemberState::Pending
+        | MemberState::Conflicted
         | MemberState::Unresolved
         | MemberState::Delegated
         | MemberState::PullOpen
@@ -133,7 +143,8 @@ pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
 pub(super) fn withdraw(member: &mut SprintMember) {
     match member.state {
         MemberState::Skipped { .. } | MemberState::Withdrawn | MemberState::Failed { .. } => {}
-        MemberState::Waiting
+        MemberState::Pending
+        | MemberState::Waiting
         | MemberState::Working
         | MemberState::PullOpen
         | MemberState::Applied { .. }

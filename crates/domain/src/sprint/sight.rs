@@ -47,6 +47,8 @@ pub enum Work {
     Working,
     /// Its pull request is ready to be woven.
     Ready(Offer),
+    /// Its pull request was merged by itself.
+    Merged,
     /// Its session ended without a pull request.
     Nothing,
     /// Its session is gone.
@@ -234,11 +236,10 @@ fn work_of_pull(pull: &Pull, on_woven: bool) -> Work {
         PullPhase::Open | PullPhase::Merging { .. } => {}
         PullPhase::Closed { .. } => return Work::Working,
         PullPhase::Settled { state, .. } => {
-            let reason = match state {
-                PullState::Merged { .. } => "its pull request was merged by itself",
-                PullState::Open | PullState::Closed => "its pull request was closed",
+            return match state {
+                PullState::Merged { .. } => Work::Merged,
+                PullState::Open | PullState::Closed => failed("its pull request was closed"),
             };
-            return failed(reason);
         }
     }
     let (Some(head), Some(verdict)) = (&pull.head, &pull.verdict) else {
@@ -348,7 +349,7 @@ fn is_passed_over(reason: &Reason, conflicts: bool) -> bool {
 fn ended(how: &EndReason) -> Work {
     match how {
         EndReason::Completed => Work::Nothing,
-        EndReason::Merged { .. } => failed("its pull request was merged by itself"),
+        EndReason::Merged { .. } => Work::Merged,
         EndReason::Woven { .. } => failed("it is in another pull request already"),
         EndReason::PullClosed => failed("its pull request was closed"),
         EndReason::Lost => gone("its session disappeared"),

@@ -24,6 +24,7 @@ fn new(personas: &[&str]) -> NewSprint {
         target: BranchName::main(),
         personas_at: sha('0'),
         personas: names(personas),
+        mode: crate::sprint::SprintMode::default(),
         by: "person".to_owned(),
     }
 }

@@ -100,6 +100,9 @@ fn sentence(sprint: &Sprint) -> String {
         .collect();
     let awaited = awaited.join(", ");
     match &sprint.state {
+        SprintState::Working if !sprint.is_woven() => {
+            format!("It waits for {awaited}; each pull request is merged by itself.")
+        }
         SprintState::Working => format!("It waits for {awaited}; then all are woven."),
         SprintState::Integrating => format!("Weave {} is under way.", sprint.weaves),
         SprintState::Fixing => {
@@ -107,7 +110,7 @@ fn sentence(sprint: &Sprint) -> String {
         }
         SprintState::Verifying => match &sprint.woven {
             Some(woven) => format!("{} has to be merged.", woven.pull),
-            None => "Its pull request has to be merged.".to_owned(),
+            None => "The pull requests of its members have to be merged.".to_owned(),
         },
         SprintState::Done { .. } => "It is over: all that was made is merged.".to_owned(),
         SprintState::PartiallyDone { reason, .. } => format!("It is over: {reason}."),
@@ -117,6 +120,7 @@ fn sentence(sprint: &Sprint) -> String {
 
 fn member(sprint: &Sprint, member: &SprintMember) -> MemberWhy {
     let (sentence, until) = match &member.state {
+        MemberState::Pending => ("It begins when others are through.".to_owned(), None),
         MemberState::Waiting => (
             "Its job waits for a slot.".to_owned(),
             Some(plus(member.since, QUEUED_TIMEOUT)),
@@ -125,6 +129,9 @@ fn member(sprint: &Sprint, member: &SprintMember) -> MemberWhy {
             "Its session works, or its pull request is not ready yet.".to_owned(),
             Some(plus(member.since, member.timeout())),
         ),
+        MemberState::PullOpen if !sprint.is_woven() => {
+            ("Its pull request has to be merged.".to_owned(), None)
+        }
         MemberState::PullOpen => ("It is ready for the next weave.".to_owned(), None),
         MemberState::Applied { way } => (format!("It is in ({way})."), None),
         MemberState::Conflicted => (conflict(member), None),

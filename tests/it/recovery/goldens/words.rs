@@ -164,9 +164,9 @@ words! {
     PartWork { Agent, Proposal, Sprint }
     SprintState { Working, Integrating, Fixing, Verifying, Done, PartiallyDone, Aborted }
     SprintMemberState {
-        Waiting, Working, PullOpen, Applied, Conflicted, Rerunning, Unresolved, Delegated, TimedOut, NoChange, Skipped, Withdrawn, Failed,
+        Pending, Waiting, Working, PullOpen, Applied, Conflicted, Rerunning, Unresolved, Delegated, TimedOut, NoChange, Skipped, Withdrawn, Failed,
     }
-    Way { Taken, Applied, ThreeWay, Answered }
+    Way { Taken, Applied, ThreeWay, Answered, Merged }
     WeaveVerdict { In, Out, Moved, Nothing, Skipped }
     Against { Members, StaleBase }
     RepoAction { Propose, Status, OpenIssue, PutLabel, Weave, Unlabel }

@@ -356,6 +356,18 @@ const ROWS: &[Row] = &[
     ("requirement start", &[REPO, ID]),
     ("sprint", &[URL]),
     (
+        "sprint set",
+        &[
+            REPO,
+            &[
+                ("parallel", Strict),
+                ("at_once", Strict),
+                ("next", Strict),
+                ("integration", Strict),
+            ],
+        ],
+    ),
+    (
         "sprint start",
         &[REPO, &[("number", Strict), ("personas", Strict)]],
     ),

@@ -222,6 +222,7 @@ fn source(repo: &str, agent: &str, account: &Account) -> Result<Source> {
     let says_so = repo == HANDBOOK;
     Ok(Source {
         pipeline: None,
+        sprints: domain::sprint::SprintRules::default(),
         repo: repo.parse().context("naming a repository")?,
         account: account.name.clone(),
         agent: Some(agent.parse().context("naming an agent")?),

@@ -259,6 +259,7 @@ fn where_nobody_can_be_woken_the_next_one_is_asked_at_once() {
         timing: Timing::default(),
         pipeline: None,
         deliveries: crate::delivery::Rules::default(),
+        sprints: crate::sprint::SprintRules::default(),
     };
     for (can_be_woken, told) in [(true, "agent: question: text of a1"), (false, "nudge")] {
         let mut story = asking(&["human"]);

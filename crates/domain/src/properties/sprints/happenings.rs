@@ -68,6 +68,7 @@ fn work() -> impl Strategy<Value = Work> {
         3 => Just(Work::Working),
         9 => ready,
         1 => Just(Work::Nothing),
+        1 => Just(Work::Merged),
         1 => gone,
         1 => failed,
     ]
@@ -166,6 +167,7 @@ pub(super) fn begun(count: usize, now: Timestamp) -> Sprint {
         target: "main".parse().unwrap(),
         personas_at: sha('0'),
         personas: (0..count).map(|at| name(at).unwrap()).collect(),
+        mode: crate::sprint::SprintMode::default(),
         by: "kim".to_owned(),
     };
     start(new, now).unwrap()

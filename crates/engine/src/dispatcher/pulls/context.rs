@@ -85,7 +85,9 @@ impl Dispatcher {
             plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
             // Also when it is over: its end ends the job, and until then nothing is merged by itself.
-            woven: sprint.and_then(|(sprint, persona)| persona.map(|_| sprint.number)),
+            woven: sprint.and_then(|(sprint, persona)| {
+                persona.filter(|_| sprint.is_woven()).map(|_| sprint.number)
+            }),
             // A sprint pushes weave after weave, and lets only the newest be merged.
             unexpected: match is_integration {
                 true => Some(Some(Vec::new())),

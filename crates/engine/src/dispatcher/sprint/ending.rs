@@ -7,9 +7,9 @@ use domain::failure::FailureClass;
 use domain::ids::{EventId, JobId, PersonaName, PullRef};
 use domain::job::{self, Job, Phase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
-use domain::outgoing_text::{left_out, sprint_end, unread_mail};
+use domain::outgoing_text::{left_out, next_not_started, sprint_end, unread_mail};
 use domain::policy::Timing;
-use domain::sprint::{MemberState, Sprint, SprintMember, SprintState};
+use domain::sprint::{MemberState, NextSprint, Sprint, SprintMember, SprintState};
 use domain::step::Step;
 use jiff::Timestamp;
 
@@ -39,10 +39,29 @@ impl Dispatcher {
         self.tell_of_end(sprint).await?;
         self.tell_left_out(sprint).await?;
         self.tell_unread(sprint).await?;
+        self.start_next(sprint).await?;
         let mut unit = self.backend.unit();
         let id = (sprint.repo.clone(), sprint.number);
         unit.save_at(&id, sprint, (Some(found.version), None));
         self.backend.try_commit(unit).await.map(drop)
+    }
+
+    /// Starts the next sprint where the source says so. After one of which nothing came, or that a person aborted, people go on.
+    async fn start_next(&self, sprint: &Sprint) -> Result<(), Error> {
+        let source = self.source(&sprint.repo).await?;
+        let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
+        if source.sprints.next == NextSprint::ByHand || is_aborted || !sprint.came_to_something() {
+            return Ok(());
+        }
+        let read = self.personas_read(&sprint.repo).await?;
+        match self.backend.start_next_sprint(sprint, read).await {
+            Ok(_) => Ok(()),
+            Err(Error::NotNow(why)) => {
+                let words = next_not_started(sprint, &why.sentence);
+                self.mail_people(sprint, Some(words), "next").await
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn end_member(&self, sprint: &Sprint, member: &SprintMember) -> Result<(), Error> {

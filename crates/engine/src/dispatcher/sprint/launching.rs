@@ -22,6 +22,15 @@ use crate::{keys, retention};
 impl Dispatcher {
     /// Reads the personas of a repository, for a caller who waits.
     pub(in crate::dispatcher) async fn read_personas(&self, repo: &RepoName) -> Result<(), Error> {
+        let read = self.personas_read(repo).await?;
+        let mut unit = self.backend.unit();
+        let place = IndexEntry::until(read.read_at, retention::ANSWER);
+        unit.put_if(keys::personas_read(repo), &read, Expect::Any, place);
+        self.backend.commit(unit).await
+    }
+
+    /// The personas of a repository as they are now, or why they cannot be read.
+    pub(super) async fn personas_read(&self, repo: &RepoName) -> Result<ReadPersonas, Error> {
         let read_at = self.backend.now();
         let mut read = ReadPersonas {
             read_at,
@@ -43,10 +52,7 @@ impl Dispatcher {
             Err(Error::Outside(failure)) => read.failure = Some(reason(&failure)),
             Err(error) => return Err(error),
         }
-        let mut unit = self.backend.unit();
-        let place = IndexEntry::until(read_at, retention::ANSWER);
-        unit.put_if(keys::personas_read(repo), &read, Expect::Any, place);
-        self.backend.commit(unit).await
+        Ok(read)
     }
 
     /// The personas at the newest commit of the branch that people work on; none if it is not there.
@@ -74,7 +80,7 @@ impl Dispatcher {
     ) -> Result<bool, Error> {
         let sprint = &found.value;
         let mut missing = Vec::new();
-        for member in sprint.members.iter().filter(|it| it.is_awaited()) {
+        for member in sprint.members.iter().filter(|it| it.is_begun()) {
             if self.backend.store.job(&member.job).await?.is_none() {
                 missing.push(member);
             }

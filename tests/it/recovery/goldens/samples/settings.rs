@@ -197,6 +197,7 @@ pub(super) fn sources() -> [Source; 3] {
         },
         timing: Timing::default(),
         pipeline: None,
+        sprints: domain::sprint::SprintRules::default(),
         deliveries: super::deliveries::rules()[1].clone(),
     };
     let with = |merge, merge_method, plan_approval| Source {

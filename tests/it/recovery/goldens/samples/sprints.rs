@@ -102,8 +102,15 @@ fn report() -> Report {
 }
 
 fn members() -> Vec<MemberState> {
-    let ways = [Way::Taken, Way::Applied, Way::ThreeWay, Way::Answered];
+    let ways = [
+        Way::Taken,
+        Way::Applied,
+        Way::ThreeWay,
+        Way::Answered,
+        Way::Merged,
+    ];
     let mut states = vec![
+        MemberState::Pending,
         MemberState::Waiting,
         MemberState::Working,
         MemberState::PullOpen,
@@ -150,6 +157,7 @@ fn sprints() -> Vec<Sprint> {
         target: "main".parse().expect("a branch"),
         personas_at: sha('e'),
         personas: names.collect(),
+        mode: domain::sprint::SprintMode::default(),
         by: "token kim".to_owned(),
     };
     let mut begun = start(new, AT).expect("a sprint");

@@ -1,0 +1,128 @@
+//! Sprints of which not all members work at once, and sprints that are not woven.
+
+use domain::sprint::{Integration, MemberState, NextSprint, Way};
+
+use super::*;
+
+fn set(change: impl FnOnce(&mut Source)) -> Source {
+    let mut source = on_green();
+    change(&mut source);
+    source
+}
+
+/// How many members had begun and were not through, at most, of all that was saved of the sprint.
+fn most_at_once(world: &World, is_through: impl Fn(&MemberState) -> bool) -> usize {
+    let repo = REPO.parse().expect("a repository");
+    let key = engine::keys::sprint(&repo, "50".parse().expect("a number"));
+    let saved = world.ledger.bodies();
+    let saved = saved.iter().filter(|(at, _)| *at == key);
+    let counts = saved.map(|(_, body)| {
+        let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        let saved: Sprint = serde_json::from_value(body["it"].clone()).expect("a sprint");
+        let busy = |it: &&SprintMember| it.state != MemberState::Pending && !is_through(&it.state);
+        saved.members.iter().filter(busy).count()
+    });
+    counts.max().unwrap_or_default()
+}
+
+fn is_merged(state: &MemberState) -> bool {
+    *state == MemberState::Applied { way: Way::Merged }
+}
+
+#[tokio::test]
+async fn in_a_sequential_sprint_each_begins_when_the_one_before_is_merged() {
+    let source = set(|source| {
+        source.sprints.parallel = "only=7".parse().expect("a setting");
+        source.sprints.at_once = Some(3);
+    });
+    let world = world_with(true, appendix_a(), source).await;
+    let started = begin(&world).await;
+    assert_eq!(
+        members(&started),
+        ["curator waiting", "refactor pending", "visionary pending"]
+    );
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "done", "{}", world.story().await);
+    assert!(over.members.iter().all(|it| is_merged(&it.state)));
+    assert_eq!(most_at_once(&world, is_merged), 1);
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (3, 3));
+    assert_eq!(world.requests(Service::GitHub, "POST", "/pulls").len(), 0);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_sprint_that_is_not_woven_merges_each_pull_request_by_itself() {
+    let source = set(|source| source.sprints.integration = Integration::Individual);
+    let world = world_with(false, appendix_a(), source).await;
+    begin(&world).await;
+    let repo = REPO.parse().expect("a repository");
+    let refused = world.backend.integrate_sprint(&repo, None, false);
+    assert!(refused.await.is_err(), "nothing is woven");
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "done", "{}", world.story().await);
+    assert!(over.members.iter().all(|it| is_merged(&it.state)));
+    let texts = world.sandbox.github().texts(REPO, "main").expect("main");
+    let both = [(10, "price"), (11, "tax"), (12, "total: the sum of all")];
+    assert_eq!(
+        texts["src/cart.rs"],
+        cart(&both),
+        "its session mended the conflict"
+    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (3, 3));
+    assert_eq!(world.requests(Service::GitHub, "POST", "/pulls").len(), 0);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn no_more_members_work_at_once_than_the_source_says() {
+    let source = set(|source| source.sprints.at_once = Some(2));
+    let world = world_with(true, appendix_a(), source).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator #101 applied",
+            "refactor #102 applied",
+            "visionary #103 applied"
+        ],
+        "{}",
+        world.story().await
+    );
+    let is_through = |state: &MemberState| match state {
+        MemberState::PullOpen | MemberState::Applied { .. } => true,
+        MemberState::Pending
+        | MemberState::Waiting
+        | MemberState::Working
+        | MemberState::Conflicted
+        | MemberState::Rerunning
+        | MemberState::Unresolved
+        | MemberState::Delegated
+        | MemberState::TimedOut
+        | MemberState::NoChange
+        | MemberState::Skipped { .. }
+        | MemberState::Withdrawn
+        | MemberState::Failed { .. } => false,
+    };
+    assert_eq!(most_at_once(&world, is_through), 2);
+    assert_eq!(world.sandbox.counters().merges, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_next_sprint_starts_by_itself_until_a_person_aborts_one() {
+    let source = set(|source| source.sprints.next = NextSprint::AtOnce);
+    let world = world_with(true, appendix_a(), source).await;
+    begin(&world).await;
+    let is_next = async |world: &World| sprint(world).await.number.number() == 51;
+    Box::pin(world.until(hour(6), "the next sprint is there", is_next)).await;
+    let next = sprint(&world).await;
+    assert_eq!((next.by.as_str(), next.members.len()), ("sprint 50", 3));
+    let aborted = world.backend.abort_sprint(&next.repo, None, "ann").await;
+    aborted.expect("an abort");
+    Box::pin(world.pass(hour(2))).await;
+    assert_eq!(sprint(&world).await.number.number(), 51);
+    world.finish().await;
+}

@@ -85,7 +85,19 @@ impl Backend {
     /// The newest runs of a repository first, at most `limit`.
     pub async fn pipelines(&self, repo: &RepoName, limit: usize) -> Result<Vec<Pipeline>, Error> {
         let (runs, _next) = self.runs_after(repo, None, limit.min(LIST_MAX)).await?;
+        self.must_be_known(repo, runs.is_empty()).await?;
         Ok(runs)
+    }
+
+    /// An empty list of a repository that is no source would hide a mistyped name.
+    async fn must_be_known(&self, repo: &RepoName, is_empty: bool) -> Result<(), Error> {
+        match is_empty && self.store.source(repo).await?.is_none() {
+            true => Err(Error::NoSuch {
+                what: "source",
+                name: repo.to_string(),
+            }),
+            false => Ok(()),
+        }
     }
 
     /// Runs of a repository from a place of their list on, the newest first, and where the list goes on.
@@ -134,6 +146,7 @@ impl Backend {
         }
         found.sort_by_key(|it: &Requirement| std::cmp::Reverse(it.created_at));
         found.truncate(LIST_MAX);
+        self.must_be_known(repo, found.is_empty()).await?;
         Ok(found)
     }
 

@@ -22,7 +22,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         || get(pipelines::list),
     )
     .takes(&PIPELINES)
-    .answers(&[(200, Json("Pipelines"))]),
+    .answers(&[(200, Json("Pipelines"))])
+    .refuses(&[404]),
     Row::post(
         "/api/pipelines",
         (
@@ -71,7 +72,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         || get(requirements::list),
     )
     .takes(&OF_REPO)
-    .answers(&[(200, Json("Requirements"))]),
+    .answers(&[(200, Json("Requirements"))])
+    .refuses(&[404]),
     Row::get(
         "/api/requirements/{owner}/{name}/{requirement}",
         (

@@ -71,10 +71,19 @@ impl Backend {
                 continue;
             }
             let why = self.why(&member.job).await?;
-            let mut own = why.because.iter().filter(|it| !found.because.contains(it));
-            if let Some(Reasoned { code, sentence }) = own.next() {
-                let told = format!("{who}, job {}: {sentence}", member.job);
-                found.because(&code.clone(), told);
+            let own = why.because.iter().filter(|it| !found.because.contains(it));
+            let own: Vec<&Reasoned> = own.collect();
+            if let Some(Reasoned { code, sentence }) = decisive(&own, why.pull.is_some()) {
+                let pull = why.pull.as_ref().map(|pull| format!(", {pull}"));
+                let then = why.then.iter().find_map(|it| Some((it.at?, &it.sentence)));
+                let then = then.map(|(at, what)| format!(" {at}: {what}"));
+                let told = format!(
+                    "{who}, job {}{}: {sentence}{}",
+                    member.job,
+                    pull.unwrap_or_default(),
+                    then.unwrap_or_default()
+                );
+                found.because(code, told);
             }
             let new = why.next.into_iter().filter(|it| !found.next.contains(it));
             let new: Vec<Next> = new.collect();
@@ -82,6 +91,18 @@ impl Backend {
         }
         Ok(())
     }
+}
+
+/// The reason that matters of a job: what its pull request waits for comes last, and neither an agent that is not there nor a
+/// session that is done holds up anything.
+fn decisive<'a>(reasons: &[&'a Reasoned], has_pull: bool) -> Option<&'a Reasoned> {
+    let holds = |it: &&&Reasoned| !["no_agent", "resting"].contains(&it.code.as_str());
+    let mut holding = reasons.iter().filter(holds);
+    let found = match has_pull {
+        true => holding.next_back(),
+        false => holding.next(),
+    };
+    found.or_else(|| reasons.first()).copied()
 }
 
 fn steps(run: &Pipeline) -> Vec<StepWhy> {

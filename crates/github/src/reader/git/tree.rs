@@ -99,7 +99,8 @@ impl Gathered {
 
     fn put(&mut self, path: &str, entry: wire::GraphEntry) -> Result<(), String> {
         let parsed = path.parse();
-        let parsed = parsed.map_err(|error| format!("a path cannot be used: {error}"))?;
+        let parsed =
+            parsed.map_err(|error| format!("the path {path:?} cannot be used: {error}"))?;
         let mode = mode(entry.mode)
             .ok_or_else(|| format!("{path} is of a kind that is not known: {:o}", entry.mode))?;
         let object = entry.object;

@@ -532,13 +532,13 @@ async fn a_source_with_a_pull_request_of_our_own_is_not_removed() {
 
 #[tokio::test]
 async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
-    let missing = world.get("/api/pipelines?repo=acme/none").await;
-    assert_eq!(missing.code(404), "no_such_source");
-    let missing = world.get("/api/requirements?repo=acme/none").await;
-    assert_eq!(missing.code(404), "no_such_source");
     let list = "/api/pipelines?repo=acme/shop";
     let off = World::new().await;
     assert_eq!(off.get(list).await.ok(200).get("schedule"), None);
+    for none in ["pipelines", "requirements"] {
+        let missing = off.get(&format!("/api/{none}?repo=acme/none")).await;
+        assert_eq!(missing.code(404), "no_such_source");
+    }
     let world = world().await;
     let now = world.clock.now();
     let unread = world.get(list).await.ok(200)["schedule"].clone();

@@ -70,10 +70,9 @@ fn the_merge_of_the_attempt_before_is_waited_for_when_the_issue_is_closed() {
         commit: Some(sha('f')),
         by: Some("ann".to_owned()),
     });
-    let merged = world.take(&read(merged, 901)).unwrap();
-    assert_ne!(merged, "close/succeeded");
-    assert_ne!(world.delivery.closed, Some(Closed::IssueClosed));
-    assert!(world.delivery.phase >= Phase::Verify, "{merged}");
+    // Nothing is deployed, so that was its end.
+    assert_eq!(world.take(&read(merged, 901)).unwrap(), "close/succeeded");
+    assert_eq!(world.delivery.closed, Some(Closed::Finished));
 }
 
 #[test]

@@ -75,7 +75,10 @@ impl Backend {
             let own: Vec<&Reasoned> = own.collect();
             if let Some(Reasoned { code, sentence }) = decisive(&own, why.pull.is_some()) {
                 let pull = why.pull.as_ref().map(|pull| format!(", {pull}"));
-                let then = why.then.iter().find_map(|it| Some((it.at?, &it.sentence)));
+                // Without a pull request there is nothing but the next look.
+                let then = why.then.iter().filter(|_| why.pull.is_some());
+                let mut then = then.filter_map(|it| Some((it.at?, &it.sentence)));
+                let then = then.next();
                 let then = then.map(|(at, what)| format!(" {at}: {what}"));
                 let told = format!(
                     "{who}, job {}{}: {sentence}{}",

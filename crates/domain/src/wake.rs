@@ -326,7 +326,7 @@ impl Wake {
         }
     }
 
-    /// The wake after nobody needs to know any more what it asks for; `None` if that changes nothing.
+    /// The wake after what it asks for is over; `None` if that changes nothing.
     ///
     /// In contrast to an answered one, it is over although no agent has received it.
     pub fn withdrawn(&self, now: Timestamp) -> Option<Self> {

@@ -57,7 +57,7 @@ impl Backend {
         self.end_wakes(unit, &events, Wake::answered).await
     }
 
-    /// Ends the wakes of a job that comes to its end without an order: nobody can answer it any more.
+    /// Ends the wakes of a job that comes to its end without an order: no answer is taken any more.
     pub(crate) async fn withdraw_at_end(
         &self,
         unit: &mut UnitOfWork,
@@ -72,7 +72,7 @@ impl Backend {
         self.withdraw(unit, &events).await
     }
 
-    /// Ends the wakes of events that ask for what nobody has to do any more, also those that no agent has received.
+    /// Ends the wakes of events whose matter is over, also those that no agent has received.
     pub(crate) async fn withdraw(
         &self,
         unit: &mut UnitOfWork,

@@ -101,9 +101,7 @@ pub struct JobSight {
     /// What can be seen of it.
     pub glimpse: JobGlimpse,
     /// The newest plan that its session showed.
-    pub plan: Option<Plan>,
-    /// Which one that is.
-    pub plan_id: Option<PlanId>,
+    pub plan: Option<(PlanId, Plan)>,
     /// Its session, of the present attempt.
     pub session: Option<SessionId>,
 }
@@ -221,8 +219,7 @@ impl JobSight {
         };
         Self {
             glimpse: JobGlimpse::of(job, timing, now),
-            plan: waiting.map(|waiting| Plan::of_steps(&waiting.plan, waiting.at)),
-            plan_id: waiting.map(|waiting| waiting.plan.id.clone()),
+            plan: waiting.map(|it| (it.plan.id.clone(), Plan::of_steps(&it.plan, it.at))),
             session: job.session().cloned(),
         }
     }

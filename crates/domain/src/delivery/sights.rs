@@ -114,14 +114,11 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
     }
     let by_jules = moving.rules.plan_by == PlanBy::Jules;
     let is_planning = delivery.phase == Phase::Plan && delivery.children.is_empty();
-    // Its session shows it until there is another one, whatever it does meanwhile.
+    // Its session shows the rejected one until there is another, whatever it does meanwhile.
     let rejected = delivery.task.rejected_plan.as_ref();
-    let is_rejected = rejected.is_some() && sight.plan_id.as_ref() == rejected;
-    if let Some(plan) = sight
-        .plan
-        .as_ref()
-        .filter(|_| by_jules && is_planning && !is_rejected)
-    {
+    let is_asked_for = by_jules && is_planning;
+    let shown = sight.plan.as_ref().filter(|_| is_asked_for);
+    if let Some((_, plan)) = shown.filter(|(id, _)| Some(id) != rejected) {
         let is_other = delivery.plan.as_ref().is_some_and(|shown| shown != plan);
         delivery.plan = Some(plan.clone());
         // No person has seen this one: its approval is asked for anew.

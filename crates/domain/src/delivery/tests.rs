@@ -100,7 +100,6 @@ pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Inp
     let sight = JobSight {
         glimpse,
         plan: None,
-        plan_id: None,
         session: Some(session()),
     };
     Input::Job(Box::new(sight), None)

@@ -103,8 +103,7 @@ fn shows(world: &World, work: Work, (id, content): (&str, &str)) -> Input {
     let Input::Job(mut sight, read_at) = job(&world.delivery, work, None) else {
         unreachable!("it is a sight of a job");
     };
-    sight.plan = Some(plan_of(content));
-    sight.plan_id = Some(id.parse().unwrap());
+    sight.plan = Some((id.parse().unwrap(), plan_of(content)));
     Input::Job(sight, read_at)
 }
 

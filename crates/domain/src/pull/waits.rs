@@ -76,6 +76,7 @@ fn is_told(pull: &Pull, sha: &CommitSha, causes: &[ErrorCause]) -> bool {
 }
 
 fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason) {
+    let own = |what| (Whom::Is(WaitParty::Gaffer), what);
     let repair = |told: &[CommitSha], cause| {
         if is_told(pull, sha, &[cause, ErrorCause::MergeBlocked]) {
             (Whom::Woken, WaitReason::Blocked)
@@ -83,7 +84,7 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
             (Whom::Is(WaitParty::Jules), WaitReason::Repair)
         } else {
             // The session is about to be informed, unless it repairs that by itself.
-            (Whom::Is(WaitParty::Gaffer), WaitReason::Reading)
+            own(WaitReason::Reading)
         }
     };
     // What should have passed by itself and did not was announced.
@@ -100,9 +101,9 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
             approval(Whom::Is(WaitParty::Person))
         }
         Reason::DeliveryNotInVerify { .. } | Reason::VerdictOfAnotherHead => {
-            (Whom::Is(WaitParty::Gaffer), WaitReason::Delivery)
+            own(WaitReason::Delivery)
         }
-        Reason::Woven { .. } => (Whom::Is(WaitParty::Gaffer), WaitReason::Sprint),
+        Reason::Woven { .. } => own(WaitReason::Sprint),
         Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => approval(Whom::Woken),
         Reason::ChangesRequested | Reason::ApprovalsMissing { .. } => {
             (Whom::Is(WaitParty::Person), WaitReason::Review)
@@ -140,9 +141,7 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
             unless_told(WaitParty::Gaffer, WaitReason::Reading)
         }
         // Once it is resumed, it is judged again.
-        Reason::FactsStale | Reason::Paused | Reason::ObserveOnly => {
-            (Whom::Is(WaitParty::Gaffer), WaitReason::Reading)
-        }
+        Reason::FactsStale | Reason::Paused | Reason::ObserveOnly => own(WaitReason::Reading),
         Reason::AlreadyMerged
         | Reason::DailyCap { .. }
         | Reason::MergeThrottled { .. }

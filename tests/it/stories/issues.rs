@@ -171,12 +171,12 @@ async fn journal_tells_all(world: &World, number: u64) {
 
 #[tokio::test]
 async fn a_labelled_issue_becomes_a_closed_delivery() {
-    straight_through(false).await;
+    Box::pin(straight_through(false)).await;
 }
 
 #[tokio::test]
 async fn the_same_with_webhooks() {
-    straight_through(true).await;
+    Box::pin(straight_through(true)).await;
 }
 
 /// The reviewer's wakes so far: pull request and head.

@@ -61,7 +61,6 @@ impl UntakenIssue {
             Ok(Answer::Done(_)) => self.readings += 1,
             // A token that may not ask for a reading waits for the next one, as does one that asks while none is made.
             Ok(Answer::Later(_)) => {}
-            Err(error) if is_paused(&error) => return Err(error.into()),
             Err(error) if may_pass(&error) => {}
             Err(error) if takes_none(&error) => return Err(self.takes_none().into()),
             Err(error) => return Err(error.into()),
@@ -103,11 +102,6 @@ impl UntakenIssue {
 fn may_pass(error: &client::Error) -> bool {
     let may_pass = |status| is_refused(error, status);
     is_away(error) || may_pass(403) || may_pass(502) || may_pass(409) && !takes_none(error)
-}
-
-/// Whether no issue is read before a person resumes the source.
-fn is_paused(error: &client::Error) -> bool {
-    matches!(error, client::Error::Problem(problem) if problem.code == "source_paused")
 }
 
 /// Whether a source is refused because no issue of it becomes a delivery.

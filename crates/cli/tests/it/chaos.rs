@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::world::alone;
+
 /// As few as kill around every kind of effect; `cargo xtask chaos` plays more.
 const SEEDS: &str = "13";
 
@@ -16,6 +18,7 @@ const WITHIN: Duration = Duration::from_secs(120);
 #[test]
 #[expect(clippy::print_stdout, reason = "times are printed and never asserted")]
 fn the_first_seeds_lose_nothing_and_do_nothing_twice() {
+    let _alone = alone();
     let output = Command::new(env!("CARGO_BIN_EXE_gaffer"))
         .args(["demo", "--json", "--chaos", "1", "--seeds", SEEDS])
         .args(["--at-once", "3"])

@@ -5,10 +5,11 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{World, alone};
 
 /// Runs `gaffer demo --json` with these options and answers the last line of its stdout.
 fn demo(options: &[&str]) -> Value {
+    let _alone = alone();
     let output = Command::new(env!("CARGO_BIN_EXE_gaffer"))
         .args(["demo", "--json"])
         .args(options)

@@ -355,7 +355,7 @@ fn cases_of_pulls() -> Vec<Case> {
         ),
         of_pull("wrong base", reasons(vec![base]), ("agent", "blocked")),
         of_pull("green", green, ("gaffer", "merge")),
-        of_pull("closed", closed, ("person", "blocked")),
+        of_pull("closed", closed, ("person", "reopening")),
     ]
 }
 

@@ -5,12 +5,21 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// A key shaped like Google's.
 pub(crate) const KEY: &str = "AIzaSyTEST0123456789012345678901234567890";
+
+/// One test at a time holds it.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Held by tests that play a whole story in real time: two of them at once would make each other late.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A data folder.
 pub(crate) struct World {

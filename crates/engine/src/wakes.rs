@@ -164,9 +164,11 @@ impl Backend {
         let Some(job) = &wake.event.job else {
             return Ok(false);
         };
-        // What was answered holds up nothing, although its taker still has it.
+        // What was answered after it was taken holds up nothing, although its taker still has it. What is being sent may
+        // have to be sent again, and comes first.
+        let is_answered = |other: &Wake| other.answered && other.is_in_inbox();
         let holds_up =
-            |other: &Wake| !other.answered && (!other.is_in_inbox() || wake.is_in_inbox());
+            |other: &Wake| !is_answered(other) && (!other.is_in_inbox() || wake.is_in_inbox());
         let earlier = |other: &Wake| holds_up(other) && place_of(other) < place_of(wake);
         Ok(self.open_wake(&wake.agent, job, earlier).await?.is_some())
     }

@@ -21,7 +21,7 @@ use crate::tools::{self, python};
 const TOLD_ON_AWS: &str = include_str!("../../tests/aws/stories.txt");
 
 /// How many tests run at once, on two cores: many of them wait for processes, whose time is real.
-const AT_ONCE: &str = "4";
+const AT_ONCE: &str = "3";
 
 /// How every stage compiles. A whole run compiles everything once, and what a later change could reuse of it takes 20 GB.
 /// Without it a command compiles the workspace once more for itself.

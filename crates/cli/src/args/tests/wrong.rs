@@ -558,7 +558,7 @@ const BEFORE: [(&str, &str); 22] = [
 
 /// The values that an argument has to refuse.
 fn wrong_for(kind: Kind) -> Vec<String> {
-    let long = "x".repeat(20_000);
+    let long = "x".repeat(100_000);
     let own = |wrong: &[&str]| wrong.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     match kind {
         Strict => [

@@ -225,10 +225,10 @@ impl Sprint {
         }
     }
 
-    /// Whether anything of it is merged, or was to be.
-    pub fn came_to_something(&self) -> bool {
-        let is_in = |it: &SprintMember| matches!(it.state, MemberState::Applied { .. });
-        self.members.iter().any(is_in)
+    /// Whether the pull request of a member was merged by itself.
+    pub fn has_merged_member(&self) -> bool {
+        let merged = MemberState::Applied { way: Way::Merged };
+        self.members.iter().any(|it| it.state == merged)
     }
 
     /// Whether it is over.

@@ -10,9 +10,10 @@ mod transcripts;
 use std::borrow::Cow;
 
 use domain::delivery::{
-    self, ChildState, Command, Delivery, IssueRef, Phase, Rules, TransitionError,
+    self, ChildState, Command, Delivery, Gate, IssueRef, Phase, Rules, TransitionError,
 };
-use domain::ids::DeliveryId;
+use domain::ids::{CommitSha, DeliveryId};
+use domain::job::Job;
 use domain::redact::presentable;
 use domain::step::Step;
 use domain::wake::Wake;
@@ -102,6 +103,24 @@ impl Backend {
             Ok(Some(step.aggregate))
         })
         .await
+    }
+
+    /// Why the delivery of a job does not let a head be merged now. One whose record is missing lets nothing be merged.
+    pub(crate) async fn delivery_gate(
+        &self,
+        job: &Job,
+        head: &CommitSha,
+    ) -> Result<Option<Gate>, Error> {
+        let Some(id) = &job.delivery else {
+            return Ok(None);
+        };
+        let found = self.store.get::<Delivery>(id).await?;
+        Ok(match found {
+            Some(found) => delivery::gate(&found.value, head),
+            None => Some(Gate::NotInVerify {
+                phase: Phase::Intake,
+            }),
+        })
     }
 
     /// The rules of a delivery, for an agent that can or cannot be woken now.

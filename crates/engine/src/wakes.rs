@@ -51,10 +51,15 @@ impl Backend {
         job: &Job,
         order: Order,
     ) -> Result<Vec<Wake>, Error> {
+        let events = self.answered_by(job, order).await?;
+        self.end_wakes(unit, &events, Wake::answered).await
+    }
+
+    /// The events of a job that an order answers.
+    async fn answered_by(&self, job: &Job, order: Order) -> Result<Vec<EventId>, Error> {
         let mut events = self.store.events(&job.id).await?;
         events.retain(|event| answers(job, order, event));
-        let events: Vec<EventId> = events.into_iter().map(|event| event.id).collect();
-        self.end_wakes(unit, &events, Wake::answered).await
+        Ok(events.into_iter().map(|event| event.id).collect())
     }
 
     /// Ends the wakes of a job that comes to its end without an order: no answer is taken any more.
@@ -66,9 +71,7 @@ impl Backend {
         if job.is_ended() || !step.aggregate.is_ended() {
             return Ok(Vec::new());
         }
-        let mut events = self.store.events(&job.id).await?;
-        events.retain(|event| answers(job, Order::Cancel, event));
-        let events: Vec<EventId> = events.into_iter().map(|event| event.id).collect();
+        let events = self.answered_by(job, Order::Cancel).await?;
         self.withdraw(unit, &events).await
     }
 

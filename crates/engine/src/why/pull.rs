@@ -1,7 +1,7 @@
 //! A pull request: its last judgement, its lane, and for those that are not ours, why they are left alone.
 
 use domain::advice::{Advice, Next};
-use domain::delivery::{self, Delivery, Gate};
+use domain::delivery::Gate;
 use domain::ids::PullRef;
 use domain::merge::{Judgement, Reason};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at};
@@ -78,12 +78,10 @@ impl Backend {
         let Some(verdict) = &pull.verdict else {
             return Ok(None);
         };
-        let job = self.store.job(&pull.job).await?;
-        let Some(id) = job.and_then(|job| job.value.delivery) else {
-            return Ok(None);
-        };
-        let found = self.store.get::<Delivery>(&id).await?;
-        Ok(found.and_then(|found| delivery::gate(&found.value, &verdict.sha)))
+        match self.store.job(&pull.job).await? {
+            Some(job) => self.delivery_gate(&job.value, &verdict.sha).await,
+            None => Ok(None),
+        }
     }
 
     /// Merges into one branch go one after the other.

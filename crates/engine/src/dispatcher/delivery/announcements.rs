@@ -152,11 +152,10 @@ impl Dispatcher {
             Some(tracked) => store.job(&tracked.value.pull.job).await?,
             None => None,
         };
-        let Some(id) = job.and_then(|job| job.value.delivery) else {
-            return Ok(None);
+        let gate = match job {
+            Some(job) => self.backend.delivery_gate(&job.value, sha).await?,
+            None => None,
         };
-        let found = store.get::<Delivery>(&id).await?;
-        let gate = found.and_then(|found| domain::delivery::gate(&found.value, sha));
         Ok(gate.map(|gate| gate.reason().sentence()))
     }
 }

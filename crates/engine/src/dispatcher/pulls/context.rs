@@ -1,6 +1,5 @@
 //! Inputs of a decision about a pull request apart from GitHub's facts.
 
-use domain::delivery::{self, Delivery, Gate};
 use domain::effect::{Action, Effect};
 use domain::event::FailedCheck;
 use domain::facts::PullFacts;
@@ -81,7 +80,7 @@ impl Dispatcher {
                 .map(failed_check)
                 .chain(failed_own_checks(pull, &facts.head.sha))
                 .collect(),
-            gate: self.gate(job, facts).await?,
+            gate: self.backend.delivery_gate(job, &facts.head.sha).await?,
             plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
             // Also when it is over: its end ends the job, and until then nothing is merged by itself.
@@ -95,21 +94,6 @@ impl Dispatcher {
             },
             is_base_merge: self.is_base_merge(pull, facts).await?,
             session_page: page_of(job, pull.session.as_ref()),
-        })
-    }
-
-    /// Why the delivery of a job does not let the present head be merged. One whose record is missing lets nothing
-    /// be merged.
-    async fn gate(&self, job: &Job, facts: &PullFacts) -> Result<Option<Gate>, Error> {
-        let Some(id) = &job.delivery else {
-            return Ok(None);
-        };
-        let found = self.backend.store.get::<Delivery>(id).await?;
-        Ok(match found {
-            Some(found) => delivery::gate(&found.value, &facts.head.sha),
-            None => Some(Gate::NotInVerify {
-                phase: delivery::Phase::Intake,
-            }),
         })
     }
 

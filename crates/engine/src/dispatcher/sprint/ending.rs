@@ -46,11 +46,16 @@ impl Dispatcher {
         self.backend.try_commit(unit).await.map(drop)
     }
 
-    /// Starts the next sprint where the source says so. After one of which nothing came, or that a person aborted, people go on.
+    /// Starts the next sprint where the source says so. After one of which nothing was merged, or that a person aborted,
+    /// people go on.
     async fn start_next(&self, sprint: &Sprint) -> Result<(), Error> {
         let source = self.source(&sprint.repo).await?;
         let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
-        if source.sprints.next == NextSprint::ByHand || is_aborted || !sprint.came_to_something() {
+        if source.sprints.next == NextSprint::ByHand || is_aborted {
+            return Ok(());
+        }
+        let is_merged = sprint.has_merged_member() || self.merged(sprint).await?.is_some();
+        if !is_merged {
             return Ok(());
         }
         let read = self.personas_read(&sprint.repo).await?;

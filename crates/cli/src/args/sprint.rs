@@ -95,7 +95,7 @@ pub(crate) struct SprintSetArgs {
     #[arg(long, value_name = "N", value_parser = at_once)]
     pub(crate) at_once: Option<AtOnce>,
 
-    /// Who starts the next sprint, at the end of one that came to something [at first: by-hand].
+    /// Who starts the next sprint, at the end of one of which something was merged [at first: by-hand].
     #[arg(long, value_enum, value_name = "WHO")]
     pub(crate) next: Option<Next>,
 

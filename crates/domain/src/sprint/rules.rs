@@ -24,7 +24,7 @@ pub struct SprintRules {
     /// How many members of a parallel sprint work at once; all of them without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
-    /// Who starts the sprint after one that came to something.
+    /// Who starts the sprint after one of which something was merged.
     pub next: NextSprint,
     /// How what the members of a parallel sprint make is merged.
     pub integration: Integration,
@@ -166,7 +166,7 @@ impl From<Parallel> for String {
 pub enum NextSprint {
     /// A person or an agent.
     ByHand,
-    /// Gaffer, at the end of one that came to something.
+    /// Gaffer, at the end of one of which something was merged.
     AtOnce,
 }
 

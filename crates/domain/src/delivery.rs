@@ -44,11 +44,11 @@ use serde::{Deserialize, Serialize};
 
 pub use adhoc::of_job;
 pub use apply::{apply, was_taken, with_issue_left};
-pub use asks::{asking, open_events};
+pub use asks::{asking, is_failed_by, open_events};
 pub use closed::Closed;
 pub use create::{CHILDREN_MAX, create, is_same_trigger};
 pub use due::{
-    AGENT_REVIEWS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due, result_due,
+    AGENT_ACTS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due, result_due,
 };
 pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault, IssueTrouble};

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::delivery::{self, Delivery};
 use domain::event::{Audience, Event, EventCursor, Occurrence};
 use domain::ids::{DeliveryId, JobId, PersonaName};
-use domain::job::{NotNow, is_answered};
+use domain::job::{Job, NotNow, is_answered};
 
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -159,7 +159,7 @@ impl Backend {
     }
 
     /// Whether an event still waits: one that no agent and no person is told of never did. An event without a wake cannot be
-    /// acknowledged, and is over with its job.
+    /// acknowledged, and is over with its job, unless it announces what the delivery of that job waits for.
     async fn is_open(&self, event: &Event) -> Result<bool, Error> {
         if event.audience == Audience::Nobody {
             return Ok(false);
@@ -186,11 +186,21 @@ impl Backend {
             return Ok(false);
         }
         let wakes = self.wakes_of(&event.id).await?;
-        Ok(match (wakes.is_empty(), job) {
-            (true, _) if delivery.is_some() => true,
-            (true, job) => !job.is_some_and(|job| job.is_ended()),
-            (false, _) => !wakes.iter().any(|wake| wake.value.is_done_with()),
-        })
+        match (wakes.is_empty(), job) {
+            (true, _) if delivery.is_some() => Ok(true),
+            (true, Some(job)) if job.is_ended() => self.has_failed_by(&job, event).await,
+            (true, _) => Ok(true),
+            (false, _) => Ok(!wakes.iter().any(|wake| wake.value.is_done_with())),
+        }
+    }
+
+    /// Whether an event of a job that has ended announces why its delivery waits.
+    async fn has_failed_by(&self, job: &Job, event: &Event) -> Result<bool, Error> {
+        let found = match &job.delivery {
+            Some(delivery) => self.store.get::<Delivery>(delivery).await?,
+            None => None,
+        };
+        Ok(found.is_some_and(|found| delivery::is_failed_by(&found.value, event)))
     }
 
     /// The newest events in order: back to the cursor, or one page.

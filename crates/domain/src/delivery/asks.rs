@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::due::planner;
 use super::{Delivery, Phase, PlanBy, RunStatus, Sight, Told, Want, reasons, wants};
 use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use crate::ids::{DeliveryId, EventId, digest};
@@ -9,8 +10,10 @@ use crate::ids::{DeliveryId, EventId, digest};
 /// The decision that is asked for where a delivery waits; a review is asked for with its head.
 pub(super) fn asks(delivery: &Delivery) -> Option<Want> {
     let (ask, audience) = asked(delivery)?;
-    // One question for each time that it comes here.
-    let cause = super::cause(delivery);
+    // One question for each time that it comes here, and another one for the person who is asked in the agent's place.
+    let is_handed_over = planner(delivery) != delivery.rules.plan_by;
+    let suffix = if is_handed_over { ":human" } else { "" };
+    let cause = format!("{}{suffix}", super::cause(delivery));
     Some(Want::Ask {
         ask,
         audience,
@@ -28,7 +31,7 @@ fn asked(delivery: &Delivery) -> Option<(DeliveryAsk, Audience)> {
     }
     let is_planning = (delivery.phase, delivery.run_status) == (Phase::Plan, RunStatus::Running)
         && delivery.children.is_empty();
-    match delivery.rules.plan_by {
+    match planner(delivery) {
         PlanBy::Agent if is_planning => Some((DeliveryAsk::Plan, Audience::Agent)),
         PlanBy::Human if is_planning => Some((DeliveryAsk::Plan, Audience::Human)),
         PlanBy::Agent | PlanBy::Human | PlanBy::Jules => None,
@@ -81,6 +84,13 @@ pub fn asking(event: &Event) -> Option<&DeliveryId> {
         | Occurrence::Test => false,
     };
     event.aid.delivery.as_ref().filter(|_| is_own)
+}
+
+/// Whether a delivery waits with the failure that an event of its job announces: it does not announce such a failure itself.
+pub fn is_failed_by(delivery: &Delivery, event: &Event) -> bool {
+    let is_error = matches!(event.what, Occurrence::Error { .. });
+    let is_own = event.job == delivery.task.job && event.attempt == delivery.task.attempt;
+    delivery.run_status == RunStatus::Failed && is_error && is_own
 }
 
 /// What its issue has to be told: whatever it was not told last.

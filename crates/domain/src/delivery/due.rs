@@ -6,7 +6,9 @@ use super::asks;
 use super::history;
 use super::progress::is_stale;
 use super::transcript::transcript_due;
-use super::{Delivery, JobEnd, Observe, Phase, PlanBy, ReviewBy, RunStatus, Work};
+use super::{
+    Delivery, JobEnd, Mode, Observe, Performer, Phase, PlanBy, ReviewBy, RunResult, RunStatus, Work,
+};
 use crate::when::plus;
 
 /// How often it looks while something is under way.
@@ -18,8 +20,8 @@ const LOOK_DEPLOYING: SignedDuration = SignedDuration::from_mins(1);
 /// How often it looks while a person is awaited.
 pub const LOOK_WAITING: SignedDuration = SignedDuration::from_hours(1);
 
-/// How long the agent has for a review, before a person is awaited.
-pub const AGENT_REVIEWS_FOR: SignedDuration = SignedDuration::from_hours(8);
+/// How long the agent has for a plan or a review, before a person is awaited.
+pub const AGENT_ACTS_FOR: SignedDuration = SignedDuration::from_hours(8);
 
 /// How long a pull request or a new head may be late after its session was finished: outputs are linked late, and a
 /// head is seen with the next reading.
@@ -69,7 +71,7 @@ pub(super) fn awaits_person(delivery: &Delivery) -> bool {
     let is_running = delivery.run_status == RunStatus::Running;
     let reviewer = delivery.review.asked.as_ref().map(|asked| asked.by);
     let is_theirs = match delivery.phase {
-        Phase::Plan => delivery.rules.plan_by == PlanBy::Human && delivery.children.is_empty(),
+        Phase::Plan => planner(delivery) == PlanBy::Human && delivery.children.is_empty(),
         Phase::Review => reviewer == Some(ReviewBy::Human),
         Phase::Intake
         | Phase::Implement
@@ -82,6 +84,27 @@ pub(super) fn awaits_person(delivery: &Delivery) -> bool {
         || delivery.awaits_start()
         || delivery.awaits_approval()
         || (is_running && is_theirs)
+}
+
+/// Who plans: the agent of its source until it is late, and a person from then on.
+pub(super) fn planner(delivery: &Delivery) -> PlanBy {
+    let mut newest_first = delivery.runs.iter().rev();
+    let last = newest_first.find(|run| run.mode != Mode::Execution);
+    let is_late = last.is_some_and(|run| {
+        run.mode == Mode::Plan && run.status == RunResult::Running && run.performer == Performer::Human
+    });
+    match delivery.rules.plan_by {
+        PlanBy::Agent if is_late => PlanBy::Human,
+        whose @ (PlanBy::Agent | PlanBy::Human | PlanBy::Jules) => whose,
+    }
+}
+
+/// Until when the agent has to send its plan.
+pub(super) fn plan_due(delivery: &Delivery) -> Option<Timestamp> {
+    let is_running = (delivery.phase, delivery.run_status) == (Phase::Plan, RunStatus::Running);
+    let is_agents = planner(delivery) == PlanBy::Agent && delivery.children.is_empty();
+    let since = history::since(delivery);
+    (is_running && is_agents).then(|| plus(since, AGENT_ACTS_FOR))
 }
 
 /// When its phase fails, since its session came to rest without a result.
@@ -114,12 +137,13 @@ fn deadline(delivery: &Delivery, since: Timestamp) -> Option<Timestamp> {
         Phase::Review => {
             let asked = delivery.review.asked.as_ref();
             let asked = asked.filter(|asked| asked.by == ReviewBy::Agent)?;
-            Some(plus(asked.at, AGENT_REVIEWS_FOR))
+            Some(plus(asked.at, AGENT_ACTS_FOR))
         }
         Phase::Observe => match delivery.rules.observe {
             Observe::Soak(time) => Some(plus(since, time)),
             Observe::None => None,
         },
-        Phase::Intake | Phase::Plan | Phase::Verify | Phase::Deploy | Phase::Close => None,
+        Phase::Plan => plan_due(delivery),
+        Phase::Intake | Phase::Verify | Phase::Deploy | Phase::Close => None,
     }
 }

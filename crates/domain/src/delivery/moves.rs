@@ -214,6 +214,13 @@ impl Moving<'_> {
         }
     }
 
+    /// A person does what is under way, since the agent is late.
+    pub(super) fn hand_over(&mut self) {
+        if let Some(run) = self.open_run() {
+            run.performer = Performer::Human;
+        }
+    }
+
     /// The review came to a verdict about a head.
     pub(super) fn judge(&mut self, verdict: Verdict, head: &CommitSha, by: (&Actor, Option<&str>)) {
         let (actor, note) = by;

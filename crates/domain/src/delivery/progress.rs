@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::due::RESULT_WAIT;
+use super::due::{RESULT_WAIT, plan_due};
 use super::history::{self, Actor};
 use super::moves::Moving;
 use super::reviewing::{checks_failed, head_moved, reviewed, reviewing};
@@ -169,6 +169,10 @@ pub(super) fn session_failed(moving: &mut Moving<'_>) -> bool {
 }
 
 fn planning(moving: &mut Moving<'_>) -> bool {
+    if plan_due(&moving.delivery).is_some_and(|at| moving.now >= at) {
+        moving.hand_over();
+        return true;
+    }
     if !moving.delivery.children.is_empty() || moving.rules.plan_by != PlanBy::Jules {
         return false;
     }

@@ -1,7 +1,7 @@
 //! Why a delivery is where it is, as far as its own record tells: a code for programs and a sentence for people.
 //! What its job and its pull request wait for is told by them.
 
-use super::due::{AGENT_REVIEWS_FOR, awaits_person, result_due};
+use super::due::{AGENT_ACTS_FOR, awaits_person, plan_due, planner, result_due};
 use super::legal;
 use super::progress::is_stale;
 use super::{
@@ -43,7 +43,7 @@ pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
         // A part that failed waits for a person, and so does what it is a part of.
         Phase::Plan if delivery.has_failed_part() => WaitParty::Person,
         Phase::Plan if !delivery.children.is_empty() => WaitParty::Gaffer,
-        Phase::Plan => match delivery.rules.plan_by {
+        Phase::Plan => match planner(delivery) {
             PlanBy::Jules => WaitParty::Jules,
             PlanBy::Agent => WaitParty::Agent,
             PlanBy::Human => WaitParty::Person,
@@ -216,10 +216,14 @@ fn planning(delivery: &Delivery) -> Reason {
         let sentence = format!("It was split into {all} parts, {open} of them open.");
         return reason("parts_open", sentence);
     }
-    match delivery.rules.plan_by {
+    match planner(delivery) {
         PlanBy::Jules if !has_session(delivery) => reason("planning", TO_BE_CREATED),
         PlanBy::Jules => reason("planning", "Its session makes a plan."),
-        PlanBy::Agent => reason("awaits_plan", "The agent is awaited to send a plan."),
+        PlanBy::Agent => {
+            let until = from_then_on_a_person(plan_due(delivery));
+            let sentence = format!("The agent is awaited to send a plan{until}.");
+            reason("awaits_plan", sentence)
+        }
         PlanBy::Human => reason("awaits_plan", "A person is awaited to send a plan."),
     }
 }
@@ -249,8 +253,8 @@ fn reviewing(delivery: &Delivery) -> Reason {
     let asked = delivery.review.asked.as_ref();
     match asked.map(|asked| asked.by) {
         Some(ReviewBy::Agent) => {
-            let until = asked.map(|asked| plus(asked.at, AGENT_REVIEWS_FOR));
-            let until = until.map_or_else(String::new, |at| format!(", and from {at} on a person"));
+            let until = asked.map(|asked| plus(asked.at, AGENT_ACTS_FOR));
+            let until = from_then_on_a_person(until);
             let sentence = format!("The agent is awaited to review it{until}.");
             reason("reviewing", sentence)
         }
@@ -265,6 +269,10 @@ fn reviewing(delivery: &Delivery) -> Reason {
             "Its session and the checks of its head have to come to rest before it is reviewed.",
         ),
     }
+}
+
+fn from_then_on_a_person(at: Option<Timestamp>) -> String {
+    at.map_or_else(String::new, |at| format!(", and from {at} on a person"))
 }
 
 fn verifying(delivery: &Delivery) -> Reason {

@@ -1,7 +1,7 @@
 //! The review of a delivery: when the reviewer is asked, and what follows from a verdict.
 
 use super::commands::let_go_on;
-use super::due::AGENT_REVIEWS_FOR;
+use super::due::AGENT_ACTS_FOR;
 use super::history::Actor;
 use super::moves::Moving;
 use super::progress::{goes_on, session_failed};
@@ -57,7 +57,7 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
         return true;
     }
     let late = asked.as_ref().filter(|asked| {
-        asked.by == ReviewBy::Agent && moving.now >= plus(asked.at, AGENT_REVIEWS_FOR)
+        asked.by == ReviewBy::Agent && moving.now >= plus(asked.at, AGENT_ACTS_FOR)
     });
     if late.is_some() {
         moving.ask_review(ReviewBy::Human, &head);

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::member::{MemberState, Offer, SprintMember};
-use super::sight::{REASON_BYTES_MAX, Sight, Work};
+use super::sight::{REASON_BYTES_MAX, Sight, Work, may_no_more_be_late};
 use crate::redact::storable;
 
 /// Why what a member made cannot be woven any more.
@@ -51,7 +51,8 @@ fn see_first(member: &mut SprintMember, work: &Work, now: Timestamp) {
     };
 }
 
-/// A member that mends its conflict is ready with another head. The same head after its session rested again is no answer.
+/// A member that mends its conflict is ready with another head. The same head some time after its session rested again is no
+/// answer: GitHub may report its push after Jules reports that the session rests.
 fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     let refused = member.refusal.as_ref().map(|refusal| &refusal.head);
     match &sight.work {
@@ -60,7 +61,8 @@ fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
             member.state = MemberState::PullOpen;
         }
         Work::Ready(_) | Work::Nothing => {
-            if sight.rested_at.is_some_and(|at| at > member.since) {
+            let rested = sight.rested_at.filter(|at| *at > member.since);
+            if rested.is_some_and(|at| may_no_more_be_late(at, now)) {
                 member.send_back(now);
             }
         }

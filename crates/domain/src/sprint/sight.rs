@@ -12,7 +12,8 @@ use crate::pull::{Pull, PullPhase};
 use crate::redact::storable;
 use crate::when::plus;
 
-/// How long a session that is done is waited for a pull request: Jules lists one late.
+/// How long a session that is done is waited for a pull request or a push: Jules lists the first late, and GitHub may report the
+/// second after it.
 const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
 /// Longest reason that a sprint keeps, in bytes as JSON: each member may have one.
@@ -169,13 +170,28 @@ fn is_stale(judgement: &Judgement) -> bool {
     }
 }
 
-/// How soon a sprint is to be read again because of what it sees: of a session that is done, a pull request may come late.
+/// Whether what a session made must be there by now.
+pub(super) fn may_no_more_be_late(rested: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(rested) >= LATE_OUTPUTS
+}
+
+/// How soon a sprint is to be read again because of what it sees: of a session that is done, a pull request or a push may come
+/// late.
 pub fn soon(sights: &Sights, now: Timestamp) -> Option<Timestamp> {
     let rested = sights.members.iter().filter_map(|(_, sight)| {
-        let rested = sight.rested_at.filter(|_| sight.work == Work::Working)?;
+        let rested = sight.rested_at.filter(|_| may_change(&sight.work))?;
         Some(plus(rested, LATE_OUTPUTS))
     });
     rested.filter(|at| *at > now).min()
+}
+
+fn may_change(work: &Work) -> bool {
+    match work {
+        Work::Working | Work::Ready(_) => true,
+        Work::Queued | Work::Merged | Work::Nothing | Work::Gone { .. } | Work::Failed { .. } => {
+            false
+        }
+    }
 }
 
 /// What a sprint can see of the job of a member and of its pull request.
@@ -215,8 +231,7 @@ fn watched(
         (Some(_), None) => Work::Working,
         (None, _) => {
             let done = watch.announced.completed_at;
-            let long = |at| now.duration_since(at) >= LATE_OUTPUTS;
-            match done.is_some_and(long) {
+            match done.is_some_and(|at| may_no_more_be_late(at, now)) {
                 true => Work::Nothing,
                 false => Work::Working,
             }

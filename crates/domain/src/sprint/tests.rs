@@ -240,12 +240,16 @@ fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
             landing: None,
         })
     };
-    let before = apply(&sprint, &rested(2), at(5));
-    assert_eq!(
-        words(&before),
-        "fixing 3: curator applied, refactor rerunning"
-    );
-    let after = apply(&sprint, &rested(4), at(5));
+    let earlier = (&rested(2), 500);
+    let just_now = (&rested(4), 123);
+    for (seen, now) in [earlier, just_now] {
+        let before = apply(&sprint, seen, at(now));
+        assert_eq!(
+            words(&before),
+            "fixing 3: curator applied, refactor rerunning"
+        );
+    }
+    let after = apply(&sprint, &rested(4), at(124));
     assert_eq!(
         words(&after),
         "fixing 3: curator applied, refactor waiting",

@@ -76,6 +76,33 @@ async fn a_person_whom_a_delivery_waits_for_is_counted_and_shown_with_its_job() 
     world.finish().await;
 }
 
+/// Without an agent, a failure is a person's until they try again.
+#[tokio::test]
+async fn the_failure_of_a_session_is_open_without_an_agent() {
+    let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    source.agent = None;
+    let reason = "no disk".to_owned();
+    let after = SECOND * 2;
+    let fails = story("Add a test", vec![Step::Fail { after, reason }]);
+    let world = World::with(Setup {
+        source,
+        scenario: scenario(vec![fails]),
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/failed").await;
+    world.pass(MINUTE * 5).await;
+    assert_eq!(open_events(&world, number).await, ["session_failed"]);
+    assert_eq!(counted(&world).await, [("person".to_owned(), 1)]);
+    order(&world, number, Act::Retry { reason: None }).await;
+    assert_eq!(open_events(&world, number).await, [""; 0]);
+    until(&world, number, "implement/failed").await;
+    world.pass(MINUTE * 5).await;
+    assert_eq!(open_events(&world, number).await, ["session_failed"]);
+    world.finish().await;
+}
+
 /// A source whose agent reviews, and is called.
 async fn world_with_reviewer() -> World {
     let source = taking(|rules| {

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::ids::PlanId;
+use crate::job::WaitParty;
+use crate::when::plus;
 
 fn zai() -> Actor {
     Actor::agent("zai")
@@ -55,6 +57,34 @@ fn a_plan_is_sent_by_whom_the_source_names() {
         (first.performer, first.executor()),
         (Performer::Human, Executor::Agent)
     );
+}
+
+#[test]
+fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
+    let with_agent = Rules {
+        plan_by: PlanBy::Agent,
+        ..rules(&[], "verify", ReviewBy::Agent)
+    };
+    let mut world = World::new(with_agent);
+    let asked = open_events(&world.delivery);
+    let until = plus(at(0), AGENT_ACTS_FOR);
+    world.second = AGENT_ACTS_FOR.as_secs() - 2;
+    world.take(&Input::Deadline).unwrap();
+    assert_eq!(due(&world.delivery, at(world.second)), Some(until));
+    assert_eq!(reason::waits_for(&world.delivery), WaitParty::Agent);
+    let shown = reasons(&world.delivery).remove(0).sentence;
+    assert!(shown.ends_with(&format!("from {until} on a person.")), "{shown}");
+    world.take(&Input::Deadline).unwrap();
+    assert_eq!(place(&world.delivery), "plan/running");
+    assert_eq!(reason::waits_for(&world.delivery), WaitParty::Person);
+    assert_eq!(open_events(&world.delivery).len(), 1);
+    assert_ne!(open_events(&world.delivery), asked);
+    // It is late, and what it sends is a plan still.
+    assert_eq!(
+        world.orders(zai(), plan("1. Look")).unwrap(),
+        "implement/running"
+    );
+    assert_eq!(world.delivery.runs[0].performer, Performer::Agent);
 }
 
 #[test]

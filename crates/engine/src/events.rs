@@ -235,24 +235,37 @@ impl Backend {
         &self,
         events: Vec<Event>,
     ) -> Result<Vec<(Event, Option<String>)>, Error> {
-        let mut known: BTreeMap<JobId, Option<String>> = BTreeMap::new();
+        let mut known: BTreeMap<(Option<JobId>, Option<DeliveryId>), String> = BTreeMap::new();
         let mut all = Vec::with_capacity(events.len());
         for event in events {
-            let repo = match &event.job {
-                None => repo_of_mail(&event.what),
-                Some(job) => match known.get(job) {
-                    Some(repo) => repo.clone(),
-                    None => {
-                        let found = self.store.job(job).await?;
-                        let repo = found.map(|found| found.value.repo.to_string());
-                        known.insert(job.clone(), repo.clone());
-                        repo
+            let of_whom = (event.job.clone(), event.aid.delivery.clone());
+            let repo = match known.get(&of_whom) {
+                Some(repo) => Some(repo.clone()),
+                None => match self.repository_of(&event).await? {
+                    Some(repo) => {
+                        known.insert(of_whom, repo.clone());
+                        Some(repo)
                     }
+                    None => named_repository(&event.what),
                 },
             };
             all.push((event, repo));
         }
         Ok(all)
+    }
+
+    /// The repository of the job or of the delivery of an event: a delivery has the id of its job before the job is there.
+    async fn repository_of(&self, event: &Event) -> Result<Option<String>, Error> {
+        if let Some(job) = &event.job
+            && let Some(found) = self.store.job(job).await?
+        {
+            return Ok(Some(found.value.repo.to_string()));
+        }
+        let Some(delivery) = &event.aid.delivery else {
+            return Ok(None);
+        };
+        let found = self.store.get::<Delivery>(delivery).await?;
+        Ok(found.map(|found| found.value.repo.to_string()))
     }
 }
 
@@ -265,9 +278,17 @@ fn is_for(persona: &PersonaName, event: &Event) -> bool {
 }
 
 /// The repository that an occurrence itself names.
-fn repo_of_mail(what: &Occurrence) -> Option<String> {
-    let Occurrence::Mail { repo, .. } = what else {
-        return None;
-    };
-    Some(repo.to_string())
+fn named_repository(what: &Occurrence) -> Option<String> {
+    match what {
+        Occurrence::Mail { repo, .. } | Occurrence::Sprint { repo, .. } => Some(repo.to_string()),
+        Occurrence::Question { .. }
+        | Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
+        | Occurrence::UnexpectedPush { .. }
+        | Occurrence::Completed { .. }
+        | Occurrence::Error { .. }
+        | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
+        | Occurrence::Test => None,
+    }
 }

@@ -30,6 +30,7 @@ async fn open_events(world: &World, number: u64) -> Vec<String> {
     };
     let told = world.backend.events_after(&asked).await.expect("events");
     let kinds = told.events.iter();
+    assert!(kinds.clone().all(|(_, repo)| repo.as_deref() == Some(REPO)));
     kinds
         .map(|(event, _)| event.what.kind().to_owned())
         .collect()

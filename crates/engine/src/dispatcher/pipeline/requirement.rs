@@ -238,12 +238,14 @@ impl Dispatcher {
             let path = found.reference.path.clone();
             let noted = self.note_requirement(pipeline, found, state, |known, found, now| {
                 let seen = known.seen(found.clone(), now);
-                match begins && seen.state == RequirementState::Ready {
+                let is_wanted = only.is_some() && !is_begun_by(pipeline, known);
+                match begins && (is_wanted || seen.state == RequirementState::Ready) {
                     true => seen.start(seen.keep_files || pipeline.ask.keep_files, now),
                     false => Ok(seen),
                 }
             });
             match noted.await {
+                Err(Error::NotNow(why)) if only.is_some() => return Ok(Plan::Fail(why.to_string())),
                 // One that cannot be taken stops no other one.
                 Err(Error::NotNow(why)) => {
                     tracing::warn!(pipeline = %pipeline.id, path, %why, "a requirement is left out");

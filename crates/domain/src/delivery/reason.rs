@@ -1,6 +1,8 @@
 //! Why a delivery is where it is, as far as its own record tells: a code for programs and a sentence for people.
 //! What its job and its pull request wait for is told by them.
 
+use jiff::Timestamp;
+
 use super::due::{AGENT_ACTS_FOR, awaits_person, plan_due, planner, result_due};
 use super::legal;
 use super::progress::is_stale;

@@ -24,7 +24,7 @@ use crate::job::NotNow;
 
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
-pub use member::{MemberState, Offer, Refusal, SHOWN_MAX, SprintMember, Way};
+pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember, Way};
 pub use orders::{abort, held, integrate, integrate_now, must_go_on};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::member::{MemberState, Refusal, SHOWN_MAX, SprintMember};
+use super::member::{MemberState, Outbox, Refusal, SHOWN_MAX, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_merged};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
@@ -51,12 +51,12 @@ pub enum Input {
         /// Which.
         persona: PersonaName,
     },
-    /// The mail in a head was collected.
+    /// The mail of an outbox was collected.
     Collected {
         /// Whose.
         persona: PersonaName,
-        /// The head.
-        head: CommitSha,
+        /// The outbox.
+        outbox: Outbox,
     },
     /// A member asks to be woven before those that are in.
     WantsFirst {
@@ -76,8 +76,8 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
     match input {
         // What its members were shown is marked as read, and their mail is collected, even when it is over.
         Input::Read { persona } => on(&mut next, persona, |it| it.shown.clear()),
-        Input::Collected { persona, head } => {
-            on(&mut next, persona, |it| it.collected = Some(head.clone()));
+        Input::Collected { persona, outbox } => {
+            on(&mut next, persona, |it| it.collected = Some(outbox.clone()));
         }
         _ if sprint.is_over() => {}
         Input::Shown {

@@ -40,9 +40,9 @@ pub struct SprintMember {
     /// Its last conflict, also when it is in by an answer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
-    /// The head whose mail was collected.
+    /// The outbox whose mail was collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub collected: Option<CommitSha>,
+    pub collected: Option<Outbox>,
     /// How often it was asked for a change: once by its prompt, and once by each conflict that was sent to it.
     pub attempts: u32,
     /// How many of its weaves ended in a conflict.
@@ -65,6 +65,16 @@ pub struct Offer {
     pub pull: u64,
     /// Its head.
     pub head: CommitSha,
+}
+
+/// Where the mail is that a member wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outbox {
+    /// In this head of its pull request.
+    Head(CommitSha),
+    /// In the patch of its session, which ended without a pull request.
+    Patch,
 }
 
 /// A conflict.
@@ -146,6 +156,28 @@ impl SprintMember {
     /// Whether its job is to be made, if it is not there.
     pub fn is_begun(&self) -> bool {
         self.is_awaited() && self.state != MemberState::Pending
+    }
+
+    /// Where its mail is, once there may be some.
+    pub fn outbox(&self) -> Option<Outbox> {
+        let head = self.offer.as_ref().map(|offer| offer.head.clone());
+        let is_without = match self.state {
+            MemberState::NoChange | MemberState::Failed { .. } => true,
+            MemberState::Pending
+            | MemberState::Waiting
+            | MemberState::Working
+            | MemberState::PullOpen
+            | MemberState::Applied { .. }
+            | MemberState::Conflicted
+            | MemberState::Rerunning
+            | MemberState::Unresolved
+            | MemberState::Delegated
+            | MemberState::TimedOut
+            | MemberState::Skipped { .. }
+            | MemberState::Withdrawn => false,
+        };
+        head.map(Outbox::Head)
+            .or_else(|| is_without.then_some(Outbox::Patch))
     }
 
     /// A member whose job is not made yet.

@@ -83,6 +83,39 @@ async fn a_prompt_shows_the_mail_and_an_outbox_speaks_for_its_member_only() {
     world.finish().await;
 }
 
+/// A session whose change became no pull request has written its mail all the same.
+#[tokio::test]
+async fn the_mail_of_a_session_without_a_pull_request_is_in_its_patch() {
+    let hello = r#"{"to": "refactor", "subject": "Hello", "body": "there"}"#;
+    let mut without = member("curator", 1, &[outbox("one", hello), outbox("two", "{")], &[]);
+    without
+        .steps
+        .retain(|step| !matches!(step, Step::OpenPull { .. }));
+    let stories = vec![
+        without,
+        member("refactor", 1, &[("src/cart.rs", cart(&[(1, "x")]))], &[]),
+        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+    ];
+    let world = world_of(true, stories).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    world.pass(MINUTE * 5).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator no_change",
+            "refactor #101 applied",
+            "visionary #102 applied"
+        ]
+    );
+    assert_eq!(inbox(&world, "refactor").await, ["new from curator: Hello"]);
+    assert_eq!(
+        inbox(&world, "curator").await,
+        ["new from weaver: A file of your outbox was not sent"]
+    );
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn who_takes_the_change_back_is_left_out() {
     let curator = [("src/cart.rs", cart(&[(10, "price")]))];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::ids::{JobId, PersonaName};
 use crate::sprint::{
-    Against, Clash, Landing, NewSprint, Offer, Report, Sight, Sights, Verdict, Way, Work, Woven,
+    Against, Clash, Landing, NewSprint, Offer, Outbox, Report, Sight, Sights, Verdict, Way, Work, Woven,
 };
 
 /// What happens to a sprint; members are named by their places in its list.
@@ -309,7 +309,7 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
         },
         Happening::Collected(who, head) => Input::Collected {
             persona: persona(who),
-            head: head.clone(),
+            outbox: Outbox::Head(head.clone()),
         },
         Happening::WantsFirst(who) => Input::WantsFirst {
             persona: persona(who),

@@ -2,7 +2,7 @@
 
 use super::happenings::{all_ready, begun, pull_of, report};
 use super::*;
-use crate::sprint::{Against, Clash, MEMBERS_MAX, Sight, Sights, Verdict, Work};
+use crate::sprint::{Against, Clash, MEMBERS_MAX, Outbox, Sight, Sights, Verdict, Work};
 
 /// How large the record may be as JSON, in bytes: a store takes 64 KB with what it adds.
 const BYTES_MAX: usize = 60_000;
@@ -94,7 +94,7 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
     }));
     inputs.extend(sprint.members.iter().map(|it| Input::Collected {
         persona: it.persona.clone(),
-        head: sha('a'),
+        outbox: Outbox::Head(sha('a')),
     }));
     let fails = sprint.members.iter().step_by(7).map(|it| {
         let reason = round.reason.clone();

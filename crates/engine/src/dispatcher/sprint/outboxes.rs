@@ -4,9 +4,11 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{Attachment, CommitSha, MailBody, PersonaName, Subject};
 use domain::mail::{Outgoing, Recipient};
 use domain::redact::presentable;
-use domain::sprint::{Input, Sprint, SprintMember};
+use domain::sprint::{Input, Outbox, Sprint, SprintMember};
 use scaffold::tree::{Content, Entry, Tree, TreePath};
 use serde::Deserialize;
+use weave::patch::{self, Action, FileDiff};
+use weave::place::place;
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
@@ -53,14 +55,14 @@ struct Found {
 }
 
 impl Dispatcher {
-    /// Collects the mail of heads whose mail was not collected. Returns whether the sprint changed.
+    /// Collects the mail of outboxes that were not collected. Returns whether the sprint changed.
     pub(super) async fn collect(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
         let sprint = &found.value;
         let mut collected = Vec::new();
         for member in &sprint.members {
-            let head = member.offer.as_ref().map(|offer| &offer.head);
-            if let Some(head) = head.filter(|head| member.collected.as_ref() != Some(*head)) {
-                collected.extend(self.collect_from(sprint, member, head).await?);
+            let outbox = member.outbox();
+            if let Some(outbox) = outbox.filter(|it| member.collected.as_ref() != Some(it)) {
+                collected.extend(self.collect_from(sprint, member, outbox).await?);
             }
         }
         match collected.is_empty() {
@@ -73,21 +75,24 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         member: &SprintMember,
-        head: &CommitSha,
+        outbox: Outbox,
     ) -> Result<Vec<Input>, Error> {
         let persona = member.persona.clone();
+        let files = match &outbox {
+            Outbox::Head(head) => match self.outbox_of(sprint, member, head).await {
+                Ok(files) => files,
+                // What cannot be read to its end is not sent in parts, and blocks nothing.
+                Err(failure) if failure.class == FailureClass::Garbled => {
+                    vec![Found::unreadable(&head.to_string(), &failure.message)]
+                }
+                Err(failure) => return Err(failure.into()),
+            },
+            Outbox::Patch => self.outbox_in_patch(member).await?,
+        };
         let mut inputs = vec![Input::Collected {
             persona: persona.clone(),
-            head: head.clone(),
+            outbox,
         }];
-        let files = match self.outbox_of(sprint, member, head).await {
-            Ok(files) => files,
-            // What cannot be read to its end is not sent in parts, and blocks nothing.
-            Err(failure) if failure.class == FailureClass::Garbled => {
-                vec![Found::unreadable(head, &failure.message)]
-            }
-            Err(failure) => return Err(failure.into()),
-        };
         for file in files {
             let withdraws = file.written.as_ref().is_ok_and(|written| written.withdraw);
             let wants = file.written.as_ref().ok().and_then(|written| written.order);
@@ -131,6 +136,26 @@ impl Dispatcher {
         Ok(found_in(&tree, &before))
     }
 
+    /// The files that a member wrote whose session ended without a pull request.
+    async fn outbox_in_patch(&self, member: &SprintMember) -> Result<Vec<Found>, Error> {
+        let found = self.backend.store.job(&member.job).await?;
+        let Some(job) = found.map(|found| found.value) else {
+            return Ok(Vec::new());
+        };
+        let Some(session) = job.session() else {
+            return Ok(Vec::new());
+        };
+        let read = self.readers.sessions.artifacts(&job.account, session).await;
+        let artifacts = match read {
+            Ok(artifacts) => artifacts,
+            // It is gone with its patch.
+            Err(failure) if failure.class == FailureClass::NotFound => return Ok(Vec::new()),
+            Err(failure) => return Err(failure.into()),
+        };
+        let patch = artifacts.patch.unwrap_or_default();
+        Ok(found_in_patch(&patch))
+    }
+
     async fn send_file(
         &self,
         sprint: &Sprint,
@@ -155,10 +180,10 @@ impl Dispatcher {
 
 impl Found {
     /// What stands for an outbox that cannot be read.
-    fn unreadable(head: &CommitSha, why: &str) -> Self {
+    fn unreadable(once: &str, why: &str) -> Self {
         Self {
             path: OUTBOX.to_owned(),
-            once: head.to_string(),
+            once: once.to_owned(),
             written: Err(format!("the folder cannot be read: {why}")),
         }
     }
@@ -201,23 +226,61 @@ fn found_in(tree: &Tree, before: &Tree) -> Vec<Found> {
     };
     let files: Vec<_> = tree.below(OUTBOX).filter(is_new).collect();
     let found = files.iter().enumerate().map(|(at, (path, entry))| {
-        let too_many = format!("an outbox has at most {FILES_MAX} files");
         let text = match (&entry.content, entry.mode.is_regular()) {
             (Content::Text(text), true) => Ok(text.as_str()),
             (Content::Text(_), false) => Err("it is no regular file"),
             (Content::NotText, _) => Err("it is not UTF-8"),
             (Content::TooLarge, _) => Err("it is too large"),
         };
-        Found {
-            path: path.as_str().to_owned(),
-            once: format!("{path}:{}", text.unwrap_or_default()),
-            written: match at < FILES_MAX {
-                true => text.map_err(str::to_owned).and_then(parsed),
-                false => Err(too_many),
-            },
-        }
+        found_file(at, path.as_str(), text)
     });
     found.collect()
+}
+
+/// The same of a patch, in its order.
+fn found_in_patch(patch: &str) -> Vec<Found> {
+    if !patch.contains(OUTBOX) {
+        return Vec::new();
+    }
+    let parsed = match patch::parse(patch.as_bytes()) {
+        Ok(parsed) => parsed,
+        Err(fault) => return vec![Found::unreadable("patch", &fault.to_string())],
+    };
+    let written = parsed.files.iter().filter_map(|file| {
+        let path = file.action.target()?;
+        let is_mail = path
+            .parse::<TreePath>()
+            .is_ok_and(|it| it.below(OUTBOX).is_some());
+        (is_mail && path.ends_with(".json")).then_some((path, file))
+    });
+    let found = written.enumerate().map(|(at, (path, file))| {
+        let text = created(file);
+        found_file(at, path, text.as_deref().map_err(|why| *why))
+    });
+    found.collect()
+}
+
+/// The text of a file that a patch creates.
+fn created(file: &FileDiff) -> Result<String, &'static str> {
+    match file.action {
+        Action::Create(_) => {}
+        Action::Delete(_) | Action::Modify(_) | Action::Rename { .. } | Action::Copy { .. } => {
+            return Err("it was there before, so write a file with another name");
+        }
+    }
+    let bytes = place(&[], file.body.hunks()).map_err(|_| "its patch cannot be read")?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8")
+}
+
+fn found_file(at: usize, path: &str, text: Result<&str, &str>) -> Found {
+    Found {
+        path: path.to_owned(),
+        once: format!("{path}:{}", text.unwrap_or_default()),
+        written: match at < FILES_MAX {
+            true => text.map_err(str::to_owned).and_then(parsed),
+            false => Err(format!("an outbox has at most {FILES_MAX} files")),
+        },
+    }
 }
 
 fn parsed(text: &str) -> Result<Written, String> {
@@ -240,6 +303,26 @@ mod tests {
             .unwrap()
             .outgoing(&"refactor".parse().unwrap());
         assert_eq!(sent.unwrap().from.as_str(), "refactor");
+    }
+
+    #[test]
+    fn only_new_files_of_a_patch_are_mail() {
+        let patch = "diff --git a/.jules/mail/outbox/one.json b/.jules/mail/outbox/one.json\n\
+                     new file mode 100644\n--- /dev/null\n+++ b/.jules/mail/outbox/one.json\n\
+                     @@ -0,0 +1 @@\n+{\"to\": \"curator\", \"subject\": \"x\", \"body\": \"y\"}\n\
+                     diff --git a/.jules/mail/outbox/two.json b/.jules/mail/outbox/two.json\n\
+                     --- a/.jules/mail/outbox/two.json\n+++ b/.jules/mail/outbox/two.json\n\
+                     @@ -1 +1 @@\n-{\n+{}\n\
+                     diff --git a/src/lib.rs b/src/lib.rs\n--- a/src/lib.rs\n+++ b/src/lib.rs\n\
+                     @@ -1 +1 @@\n-a\n+b\n";
+        let found = found_in_patch(patch);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].written.as_ref().unwrap().subject.as_str(), "x");
+        let fault = found[1].written.as_ref().unwrap_err();
+        assert!(fault.contains("another name"), "{fault}");
+        let cut = &patch[..patch.len() - 4];
+        assert!(found_in_patch(cut)[0].written.is_err());
+        assert!(found_in_patch("no patch at all").is_empty());
     }
 
     #[test]

@@ -5,8 +5,8 @@ use domain::ids::{PersonaName, SprintNumber};
 use domain::job::{Job, Origin, Phase};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::sprint::{
-    Against, Clash, MemberState, NewSprint, Offer, Refusal, Report, Sprint, SprintState, Verdict,
-    Way, Woven, start,
+    Against, Clash, MemberState, NewSprint, Offer, Outbox, Refusal, Report, Sprint, SprintState,
+    Verdict, Way, Woven, start,
 };
 use engine::keys;
 use engine::readings::ReadPersonas;
@@ -172,7 +172,7 @@ fn sprints() -> Vec<Sprint> {
     });
     full.place = Some(1);
     full.conflicts = 1;
-    full.collected = Some(sha('c'));
+    full.collected = Some(Outbox::Head(sha('c')));
     full.refusal = Some(Refusal {
         weave: 1,
         head: sha('c'),

@@ -17,16 +17,16 @@ fn asked_for() -> Vec<String> {
     let ct = (1..=13).chain(15..=22);
     let ct = ct.chain([24, 26]).chain(28..=44);
     let c = (1..=42).chain(44..=55).chain(57..=73).chain(75..=82);
-    let d = (1..=20).chain(22..=29).chain(31..=46);
-    let d = d.chain([48, 51, 52, 55, 58, 59]).chain(65..=67);
-    let d = d.chain(69..=71).chain([74, 75, 76, 79, 80]);
+    let d = (1..=20).chain(22..=29).chain(31..=48);
+    let d = d.chain([51, 52, 54, 55, 57, 58, 59, 63]).chain(65..=67);
+    let d = d.chain(69..=72).chain([74, 75, 76, 79, 80]);
     let named = |name: &str, row: i32| format!("{name}{row}");
     a.map(|row| named("A", row))
         .chain((1..=57).map(|row| named("B", row)))
         .chain(ct.map(|row| named("CT", row)))
         .chain(c.map(|row| named("C", row)))
         .chain(d.map(|row| named("D", row)))
-        .chain((1..=3).map(|row| named("E", row)))
+        .chain((1..=5).map(|row| named("E", row)))
         .chain(
             (1..=6)
                 .chain(12..=18)

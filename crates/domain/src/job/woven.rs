@@ -99,5 +99,10 @@ pub fn conflict_cause(sprint: SprintNumber, weave: u32) -> String {
     format!("{CONFLICT}{sprint}:{weave}")
 }
 
+/// The cause of the message that asks a session of a sprint for its pull request.
+pub fn missing_pull_cause(sprint: SprintNumber) -> String {
+    format!("pull-of-sprint:{sprint}")
+}
+
 /// Begins the cause of a message about a conflict in a sprint.
 pub(super) const CONFLICT: &str = "sprint:";

@@ -180,6 +180,15 @@ pub fn weave_conflict_message(sprint: &Sprint, text: &ConflictText) -> String {
     )
 }
 
+/// The message to the session of a member that ended without a pull request.
+pub fn missing_pull(sprint: &Sprint) -> String {
+    format!(
+        "You ended without a pull request, and sprint {} waits for one of you.\n\nIf you changed files, open the pull request with \
+         your change now. If there is nothing to change, end as you are: you are not asked again.",
+        sprint.number
+    )
+}
+
 /// The one pull request: its title and its body.
 pub fn integration(sprint: &Sprint, report: &Report) -> (String, String) {
     let title = format!("Sprint {}: Integrated Changes", sprint.number);

@@ -79,6 +79,7 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
                     | Input::WeaveFailed { .. }
                     | Input::Told { .. }
                     | Input::Shown { .. }
+                    | Input::Asked { .. }
                     | Input::WantsFirst { .. }
                     | Input::Withdrawn { .. } => (false, false),
                 },

@@ -58,6 +58,13 @@ pub enum Input {
         /// The outbox.
         outbox: Outbox,
     },
+    /// The session of a member, which ended without a pull request, was asked for one.
+    Asked {
+        /// Whose.
+        persona: PersonaName,
+        /// Whether it takes the message.
+        is_taken: bool,
+    },
     /// A member asks to be woven before those that are in.
     WantsFirst {
         /// Which.
@@ -85,6 +92,10 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
             shown: ids,
         } => on(&mut next, persona, |it| shown(it, ids)),
         Input::Told { persona, shown } => on(&mut next, persona, |it| told(it, shown, now)),
+        Input::Asked { persona, is_taken } => {
+            on(&mut next, persona, |it| asked(it, *is_taken, now));
+            go_on(&mut next, None, now);
+        }
         Input::WantsFirst { persona } => on(&mut next, persona, |it| it.first = true),
         Input::Withdrawn { persona } => {
             on(&mut next, persona, withdraw);
@@ -138,6 +149,28 @@ fn told(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
         member.attempts = member.attempts.saturating_add(1);
         member.since = now;
         shown(member, ids);
+    }
+}
+
+fn asked(member: &mut SprintMember, is_taken: bool, now: Timestamp) {
+    match member.state {
+        MemberState::Waiting | MemberState::Working if is_taken => {
+            member.asked_at = Some(now);
+            member.since = now;
+        }
+        MemberState::Waiting | MemberState::Working => member.state = MemberState::NoChange,
+        MemberState::Pending
+        | MemberState::PullOpen
+        | MemberState::Applied { .. }
+        | MemberState::Conflicted
+        | MemberState::Rerunning
+        | MemberState::Unresolved
+        | MemberState::Delegated
+        | MemberState::TimedOut
+        | MemberState::NoChange
+        | MemberState::Skipped { .. }
+        | MemberState::Withdrawn
+        | MemberState::Failed { .. } => {}
     }
 }
 

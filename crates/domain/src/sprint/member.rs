@@ -43,6 +43,9 @@ pub struct SprintMember {
     /// The outbox whose mail was collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collected: Option<Outbox>,
+    /// When its session, which had ended without a pull request, was asked for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
     /// How often it was asked for a change: once by its prompt, and once by each conflict that was sent to it.
     pub attempts: u32,
     /// How many of its weaves ended in a conflict.
@@ -192,6 +195,7 @@ impl SprintMember {
             first: false,
             refusal: None,
             collected: None,
+            asked_at: None,
             attempts: 1,
             conflicts: 0,
             since: now,
@@ -299,6 +303,7 @@ impl SprintMember {
         let next = JobId::asked_by(&self.job.to_string(), "anew", now);
         self.earlier.push(mem::replace(&mut self.job, next));
         self.attempts = self.attempts.saturating_add(1);
+        self.asked_at = None;
         self.state = MemberState::Waiting;
     }
 

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 
 use super::member::{MemberState, Offer, SprintMember};
-use super::sight::{REASON_BYTES_MAX, Sight, Work, may_no_more_be_late};
+use super::Sprint;
+use super::sight::{REASON_BYTES_MAX, Sight, Sights, Work, may_no_more_be_late};
+use crate::ids::PersonaName;
 use crate::redact::storable;
 
 /// Why what a member made cannot be woven any more.
@@ -13,7 +15,7 @@ const MERGED_BY_ITSELF: &str = "its pull request was merged by itself";
 pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     match member.state {
         MemberState::Waiting | MemberState::Working | MemberState::PullOpen => {
-            see_first(member, &sight.work, now);
+            see_first(member, sight, now);
         }
         MemberState::Rerunning => see_again(member, sight, now),
         MemberState::Conflicted => see_failure(member, &sight.work, now),
@@ -30,8 +32,8 @@ pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     }
 }
 
-fn see_first(member: &mut SprintMember, work: &Work, now: Timestamp) {
-    member.state = match work {
+fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
+    member.state = match &sight.work {
         Work::Queued => MemberState::Waiting,
         Work::Working => {
             if member.state == MemberState::Waiting {
@@ -45,10 +47,45 @@ fn see_first(member: &mut SprintMember, work: &Work, now: Timestamp) {
         }
         // What it was begun anew for is still there.
         Work::Nothing | Work::Gone { .. } if !member.earlier.is_empty() => MemberState::Unresolved,
+        Work::Nothing if may_still_answer(member, sight) => MemberState::Working,
         Work::Nothing => MemberState::NoChange,
         Work::Merged => failed(MERGED_BY_ITSELF),
         Work::Gone { reason } | Work::Failed { reason } => failed(reason),
     };
+}
+
+/// Whether a session that ended without a pull request is to be asked for one, or has not ended again since.
+fn may_still_answer(member: &SprintMember, sight: &Sight) -> bool {
+    let rested = sight.rested_at;
+    rested.is_some_and(|at| member.asked_at.is_none_or(|asked| at <= asked))
+}
+
+/// The members whose sessions are to be asked for a pull request: once each, since they ended without one.
+pub fn to_be_asked(sprint: &Sprint, sights: &Sights) -> Vec<PersonaName> {
+    let is_asked = |member: &&SprintMember| {
+        let sight = sights.members.iter().find(|(job, _)| *job == member.job);
+        let ended = sight.filter(|(_, sight)| sight.work == Work::Nothing);
+        let is_awaited = match member.state {
+            MemberState::Waiting | MemberState::Working => member.earlier.is_empty(),
+            MemberState::Pending
+            | MemberState::PullOpen
+            | MemberState::Applied { .. }
+            | MemberState::Conflicted
+            | MemberState::Rerunning
+            | MemberState::Unresolved
+            | MemberState::Delegated
+            | MemberState::TimedOut
+            | MemberState::NoChange
+            | MemberState::Skipped { .. }
+            | MemberState::Withdrawn
+            | MemberState::Failed { .. } => false,
+        };
+        is_awaited
+            && member.asked_at.is_none()
+            && ended.is_some_and(|(_, sight)| sight.rested_at.is_some())
+    };
+    let members = sprint.members.iter().filter(is_asked);
+    members.map(|member| member.persona.clone()).collect()
 }
 
 /// A member that mends its conflict is ready with another head. The same head some time after its session rested again is no
@@ -121,9 +158,11 @@ fn failed(reason: &str) -> MemberState {
 pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
     match member.state {
         MemberState::Waiting | MemberState::Working => {
-            member.state = match member.earlier.is_empty() {
-                true => MemberState::TimedOut,
-                false => MemberState::Unresolved,
+            member.state = match (member.earlier.is_empty(), member.asked_at) {
+                (true, None) => MemberState::TimedOut,
+                // It had ended, and makes nothing of the question.
+                (true, Some(_)) => MemberState::NoChange,
+                (false, _) => MemberState::Unresolved,
             };
         }
         MemberState::Rerunning => member.send_back(now),

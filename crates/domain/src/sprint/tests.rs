@@ -320,6 +320,43 @@ fn nothing_to_change_is_done_and_nothing_made_is_not() {
 }
 
 #[test]
+fn a_session_without_a_pull_request_is_asked_for_one_once() {
+    let without = |seconds| Sights {
+        members: vec![(
+            job_of("curator"),
+            Sight {
+                work: Work::Nothing,
+                rested_at: Some(at(seconds)),
+                is_red: false,
+            },
+        )],
+        landing: None,
+    };
+    let asked = |is_taken| Input::Asked {
+        persona: "curator".parse().unwrap(),
+        is_taken,
+    };
+    let sprint = begun(&["curator"]);
+    let waits = apply(&sprint, &Input::Seen(without(5)), at(125));
+    assert_eq!(words(&waits), "working 1: curator working");
+    assert_eq!(to_be_asked(&waits, &without(5)).len(), 1);
+    // One that takes no message has said all that it says.
+    let silent = apply(&waits, &asked(false), at(126));
+    assert_eq!(words(&silent), "done 1: curator no_change");
+    let told = apply(&waits, &asked(true), at(126));
+    assert!(to_be_asked(&told, &without(5)).is_empty());
+    let still = apply(&told, &Input::Seen(without(5)), at(200));
+    assert_eq!(words(&still), "working 1: curator working");
+    let ended = apply(&told, &Input::Seen(without(130)), at(250));
+    assert_eq!(words(&ended), "done 1: curator no_change");
+    let late = apply(&told, &Input::Seen(without(5)), at(126) + MEMBER_TIMEOUT);
+    assert_eq!(words(&late), "done 1: curator no_change");
+    let mut answered = told;
+    let shown = play(&mut answered, &[seen(&[("curator", ready(101, 'a'))])]);
+    assert_eq!(shown, ["integrating 2: curator pr_open"]);
+}
+
+#[test]
 fn a_pull_request_that_went_stale_is_woven_again_a_limited_number_of_times() {
     let mut sprint = begun(&["curator"]);
     play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);

@@ -56,6 +56,9 @@ impl Dispatcher {
             return Ok(true);
         }
         let sights = self.sprint_sights(&found.value, &source.timing).await?;
+        if self.ask_for_pulls(found, &sights).await? {
+            return Ok(true);
+        }
         let now = self.backend.now();
         let soon = sprint::soon(&sights, now);
         let next = sprint::apply(&found.value, &Input::Seen(sights), now);

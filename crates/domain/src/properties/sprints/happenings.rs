@@ -29,6 +29,7 @@ pub(super) enum Happening {
     Shown(u8, u8),
     Read(u8),
     Collected(u8, CommitSha),
+    Asked(u8, bool),
     WantsFirst(u8),
     Withdrawn(u8),
     IntegrateNow,
@@ -149,6 +150,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         3 => (who(), 0u8..40).prop_map(|(who, count)| Happening::Shown(who, count)),
         3 => who().prop_map(Happening::Read),
         3 => (who(), head()).prop_map(|(who, head)| Happening::Collected(who, head)),
+        3 => (who(), any::<bool>()).prop_map(|(who, taken)| Happening::Asked(who, taken)),
         3 => who().prop_map(Happening::WantsFirst),
         3 => who().prop_map(Happening::Withdrawn),
         2 => Just(Happening::IntegrateNow),
@@ -310,6 +312,10 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
         Happening::Collected(who, head) => Input::Collected {
             persona: persona(who),
             outbox: Outbox::Head(head.clone()),
+        },
+        Happening::Asked(who, is_taken) => Input::Asked {
+            persona: persona(who),
+            is_taken: *is_taken,
         },
         Happening::WantsFirst(who) => Input::WantsFirst {
             persona: persona(who),

@@ -3,11 +3,13 @@
 use domain::effect::Action;
 use domain::fence::{clip, clip_encoded};
 use domain::ids::{MessageId, PersonaName, PullRef};
-use domain::job::{MESSAGE_BYTES_MAX, conflict_cause};
+use domain::job::{MESSAGE_BYTES_MAX, conflict_cause, missing_pull_cause};
 use domain::mail::{Outgoing, Recipient};
-use domain::outgoing_text::{ConflictText, weave_conflict, weave_conflict_message};
+use domain::outgoing_text::{
+    ConflictText, missing_pull, weave_conflict, weave_conflict_message,
+};
 use domain::redact::redact;
-use domain::sprint::{Input, MemberState, Refusal, Sprint, SprintMember};
+use domain::sprint::{Input, MemberState, Refusal, Sights, Sprint, SprintMember};
 
 use super::named;
 use crate::backend::Error;
@@ -74,6 +76,38 @@ impl Dispatcher {
             persona: member.persona.clone(),
             shown,
         })
+    }
+
+    /// Asks each session that ended without a pull request for one, once. Returns whether the sprint changed.
+    pub(super) async fn ask_for_pulls(
+        &self,
+        found: &Versioned<Sprint>,
+        sights: &Sights,
+    ) -> Result<bool, Error> {
+        let sprint = &found.value;
+        let mut asked = Vec::new();
+        for persona in domain::sprint::to_be_asked(sprint, sights) {
+            let Some(member) = sprint.members.iter().find(|it| it.persona == persona) else {
+                continue;
+            };
+            let whose = JobRef {
+                job: member.job.clone(),
+                session: None,
+                by: Some(named(sprint)),
+            };
+            let cause = missing_pull_cause(sprint.number);
+            let said = self.backend.say(&whose, &missing_pull(sprint), &cause).await;
+            let is_taken = match said {
+                Ok(_) => true,
+                Err(Error::NotNow(_)) => false,
+                Err(error) => return Err(error),
+            };
+            asked.push(Input::Asked { persona, is_taken });
+        }
+        match asked.is_empty() {
+            true => Ok(false),
+            false => self.decide(found, &asked).await,
+        }
     }
 
     /// The diff of what is woven in the files of a conflict; nothing where it cannot be read.

@@ -91,7 +91,9 @@ pub(super) fn planner(delivery: &Delivery) -> PlanBy {
     let mut newest_first = delivery.runs.iter().rev();
     let last = newest_first.find(|run| run.mode != Mode::Execution);
     let is_late = last.is_some_and(|run| {
-        run.mode == Mode::Plan && run.status == RunResult::Running && run.performer == Performer::Human
+        run.mode == Mode::Plan
+            && run.status == RunResult::Running
+            && run.performer == Performer::Human
     });
     match delivery.rules.plan_by {
         PlanBy::Agent if is_late => PlanBy::Human,

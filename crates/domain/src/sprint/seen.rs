@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::member::{MemberState, Offer, SprintMember};
 use super::Sprint;
+use super::member::{MemberState, Offer, SprintMember};
 use super::sight::{REASON_BYTES_MAX, Sight, Sights, Work, may_no_more_be_late};
 use crate::ids::PersonaName;
 use crate::redact::storable;

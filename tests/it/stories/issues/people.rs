@@ -92,13 +92,13 @@ async fn the_failure_of_a_session_is_open_without_an_agent() {
     })
     .await;
     let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/failed").await;
+    until(&world, number, "plan/failed").await;
     world.pass(MINUTE * 5).await;
     assert_eq!(open_events(&world, number).await, ["session_failed"]);
     assert_eq!(counted(&world).await, [("person".to_owned(), 1)]);
     order(&world, number, Act::Retry { reason: None }).await;
     assert_eq!(open_events(&world, number).await, [""; 0]);
-    until(&world, number, "implement/failed").await;
+    until(&world, number, "plan/failed").await;
     world.pass(MINUTE * 5).await;
     assert_eq!(open_events(&world, number).await, ["session_failed"]);
     world.finish().await;

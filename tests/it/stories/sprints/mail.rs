@@ -87,7 +87,12 @@ async fn a_prompt_shows_the_mail_and_an_outbox_speaks_for_its_member_only() {
 #[tokio::test]
 async fn the_mail_of_a_session_without_a_pull_request_is_in_its_patch() {
     let hello = r#"{"to": "refactor", "subject": "Hello", "body": "there"}"#;
-    let mut without = member("curator", 1, &[outbox("one", hello), outbox("two", "{")], &[]);
+    let mut without = member(
+        "curator",
+        1,
+        &[outbox("one", hello), outbox("two", "{")],
+        &[],
+    );
     without
         .steps
         .retain(|step| !matches!(step, Step::OpenPull { .. }));

@@ -73,7 +73,10 @@ fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
     assert_eq!(due(&world.delivery, at(world.second)), Some(until));
     assert_eq!(reason::waits_for(&world.delivery), WaitParty::Agent);
     let shown = reasons(&world.delivery).remove(0).sentence;
-    assert!(shown.ends_with(&format!("from {until} on a person.")), "{shown}");
+    assert!(
+        shown.ends_with(&format!("from {until} on a person.")),
+        "{shown}"
+    );
     world.take(&Input::Deadline).unwrap();
     assert_eq!(place(&world.delivery), "plan/running");
     assert_eq!(reason::waits_for(&world.delivery), WaitParty::Person);

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::ids::{JobId, PersonaName};
 use crate::sprint::{
-    Against, Clash, Landing, NewSprint, Offer, Outbox, Report, Sight, Sights, Verdict, Way, Work, Woven,
+    Against, Clash, Landing, NewSprint, Offer, Outbox, Report, Sight, Sights, Verdict, Way, Work,
+    Woven,
 };
 
 /// What happens to a sprint; members are named by their places in its list.

@@ -245,7 +245,9 @@ impl Dispatcher {
                 }
             });
             match noted.await {
-                Err(Error::NotNow(why)) if only.is_some() => return Ok(Plan::Fail(why.to_string())),
+                Err(Error::NotNow(why)) if only.is_some() => {
+                    return Ok(Plan::Fail(why.to_string()));
+                }
                 // One that cannot be taken stops no other one.
                 Err(Error::NotNow(why)) => {
                     tracing::warn!(pipeline = %pipeline.id, path, %why, "a requirement is left out");

@@ -5,9 +5,7 @@ use domain::fence::{clip, clip_encoded};
 use domain::ids::{MessageId, PersonaName, PullRef};
 use domain::job::{MESSAGE_BYTES_MAX, conflict_cause, missing_pull_cause};
 use domain::mail::{Outgoing, Recipient};
-use domain::outgoing_text::{
-    ConflictText, missing_pull, weave_conflict, weave_conflict_message,
-};
+use domain::outgoing_text::{ConflictText, missing_pull, weave_conflict, weave_conflict_message};
 use domain::redact::redact;
 use domain::sprint::{Input, MemberState, Refusal, Sights, Sprint, SprintMember};
 
@@ -96,7 +94,10 @@ impl Dispatcher {
                 by: Some(named(sprint)),
             };
             let cause = missing_pull_cause(sprint.number);
-            let said = self.backend.say(&whose, &missing_pull(sprint), &cause).await;
+            let said = self
+                .backend
+                .say(&whose, &missing_pull(sprint), &cause)
+                .await;
             let is_taken = match said {
                 Ok(_) => true,
                 Err(Error::NotNow(_)) => false,

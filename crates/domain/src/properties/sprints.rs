@@ -32,6 +32,7 @@ fn after(sprint: &Sprint, happening: &Happening, now: Timestamp) -> (Sprint, Don
         | Happening::Shown(..)
         | Happening::Read(_)
         | Happening::Collected(..)
+        | Happening::Asked(..)
         | Happening::WantsFirst(_)
         | Happening::Withdrawn(_) => {
             let input = input(sprint, happening);

@@ -9,7 +9,7 @@ use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, need
 use super::seen::{late, see, withdraw};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights};
 use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
-use crate::ids::{CommitSha, MessageId, PersonaName};
+use crate::ids::{MessageId, PersonaName};
 use crate::redact::storable;
 use crate::when::plus;
 

@@ -27,6 +27,7 @@ pub(super) fn run(run: &Pipeline) -> PipelineView {
         stream: run.ask.stream.clone(),
         requirement: run.ask.requirement.as_deref().map(short),
         task: run.ask.task.as_deref().map(short),
+        mock: run.ask.mock.clone(),
         exchange: run.rules.exchange.word().to_owned(),
         implement: run.rules.implement.word().to_owned(),
         by: short(&run.by),

@@ -36,11 +36,12 @@ pub(super) fn list(listed: &Pipelines) -> Answer {
             run.id.to_string(),
             run.state.clone(),
             present(run),
+            trial(run),
             run.by.clone(),
             moment(run.created_at),
         ]
     };
-    let head = ["pipeline", "state", "step", "by", "created"];
+    let head = ["pipeline", "state", "step", "trial", "by", "created"];
     let rows = listed.pipelines.iter().map(row).collect();
     let none = "No run yet: `gaffer pipeline start OWNER/REPO`.";
     let answer = Answer::new(value(listed));
@@ -49,6 +50,12 @@ pub(super) fn list(listed: &Pipelines) -> Answer {
         None => answer,
     };
     answer.table(&head, rows, none)
+}
+
+/// The tag of a trial run.
+fn trial(run: &PipelineView) -> String {
+    let tag = run.mock.as_ref();
+    tag.map_or_else(|| "-".to_owned(), ToString::to_string)
 }
 
 /// The step that a run is at.
@@ -77,6 +84,7 @@ pub(super) fn run(run: &PipelineView) -> Answer {
         ),
         ("requirement", or_empty(run.requirement.clone())),
         ("task", or_empty(run.task.clone())),
+        ("trial", or_empty(run.mock.as_ref().map(ToString::to_string))),
         ("target branch", run.target.to_string()),
         ("worker branch", run.worker.to_string()),
         ("exchange", run.exchange.clone()),

@@ -122,6 +122,7 @@ mod tests {
             stream: None,
             requirement: None,
             task: None,
+            mock: None,
             exchange: "human".to_owned(),
             implement: "human".to_owned(),
             by: "a person".to_owned(),

@@ -132,6 +132,10 @@ pub struct PipelineView {
     /// The task of the layer, if it is not the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// The tag of a trial run, in which no session works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::MockTag>")]
+    pub mock: Option<MockTag>,
     /// Who decides that its pull requests of the exchange are merged: `human` or `auto`.
     pub exchange: String,
     /// Who decides that a requirement is implemented: `human` or `auto`.

@@ -104,7 +104,7 @@ async fn the_mail_of_a_session_without_a_pull_request_is_in_its_patch() {
     let world = world_of(true, stories).await;
     begin(&world).await;
     let over = until_over(&world).await;
-    world.pass(MINUTE * 5).await;
+    world.pass(SECOND * 300).await;
     assert_eq!(
         members(&over),
         [

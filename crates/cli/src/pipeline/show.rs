@@ -84,7 +84,10 @@ pub(super) fn run(run: &PipelineView) -> Answer {
         ),
         ("requirement", or_empty(run.requirement.clone())),
         ("task", or_empty(run.task.clone())),
-        ("trial", or_empty(run.mock.as_ref().map(ToString::to_string))),
+        (
+            "trial",
+            or_empty(run.mock.as_ref().map(ToString::to_string)),
+        ),
         ("target branch", run.target.to_string()),
         ("worker branch", run.worker.to_string()),
         ("exchange", run.exchange.clone()),

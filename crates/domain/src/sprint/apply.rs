@@ -6,7 +6,7 @@ use super::member::{MemberState, Outbox, Refusal, SHOWN_MAX, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_merged};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
-use super::seen::{late, see, withdraw};
+use super::seen::{asked, late, see, withdraw};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights};
 use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
 use crate::ids::{MessageId, PersonaName};
@@ -149,28 +149,6 @@ fn told(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
         member.attempts = member.attempts.saturating_add(1);
         member.since = now;
         shown(member, ids);
-    }
-}
-
-fn asked(member: &mut SprintMember, is_taken: bool, now: Timestamp) {
-    match member.state {
-        MemberState::Waiting | MemberState::Working if is_taken => {
-            member.asked_at = Some(now);
-            member.since = now;
-        }
-        MemberState::Waiting | MemberState::Working => member.state = MemberState::NoChange,
-        MemberState::Pending
-        | MemberState::PullOpen
-        | MemberState::Applied { .. }
-        | MemberState::Conflicted
-        | MemberState::Rerunning
-        | MemberState::Unresolved
-        | MemberState::Delegated
-        | MemberState::TimedOut
-        | MemberState::NoChange
-        | MemberState::Skipped { .. }
-        | MemberState::Withdrawn
-        | MemberState::Failed { .. } => {}
     }
 }
 

@@ -72,10 +72,13 @@ pub struct Offer {
 
 /// Where the mail is that a member wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", tag = "place")]
 pub enum Outbox {
     /// In this head of its pull request.
-    Head(CommitSha),
+    Head {
+        /// The head.
+        head: CommitSha,
+    },
     /// In the patch of its session, which ended without a pull request.
     Patch,
 }
@@ -179,7 +182,7 @@ impl SprintMember {
             | MemberState::Skipped { .. }
             | MemberState::Withdrawn => false,
         };
-        head.map(Outbox::Head)
+        head.map(|head| Outbox::Head { head })
             .or_else(|| is_without.then_some(Outbox::Patch))
     }
 

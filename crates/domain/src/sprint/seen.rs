@@ -88,6 +88,29 @@ pub fn to_be_asked(sprint: &Sprint, sights: &Sights) -> Vec<PersonaName> {
     members.map(|member| member.persona.clone()).collect()
 }
 
+/// Its session was asked for a pull request; one that takes no message has said all that it says.
+pub(super) fn asked(member: &mut SprintMember, is_taken: bool, now: Timestamp) {
+    match member.state {
+        MemberState::Waiting | MemberState::Working if is_taken => {
+            member.asked_at = Some(now);
+            member.since = now;
+        }
+        MemberState::Waiting | MemberState::Working => member.state = MemberState::NoChange,
+        MemberState::Pending
+        | MemberState::PullOpen
+        | MemberState::Applied { .. }
+        | MemberState::Conflicted
+        | MemberState::Rerunning
+        | MemberState::Unresolved
+        | MemberState::Delegated
+        | MemberState::TimedOut
+        | MemberState::NoChange
+        | MemberState::Skipped { .. }
+        | MemberState::Withdrawn
+        | MemberState::Failed { .. } => {}
+    }
+}
+
 /// A member that mends its conflict is ready with another head. The same head some time after its session rested again is no
 /// answer: GitHub may report its push after Jules reports that the session rests.
 fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {

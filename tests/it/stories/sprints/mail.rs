@@ -99,7 +99,7 @@ async fn the_mail_of_a_session_without_a_pull_request_is_in_its_patch() {
     let stories = vec![
         without,
         member("refactor", 1, &[("src/cart.rs", cart(&[(1, "x")]))], &[]),
-        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+        member("visionary", 4, &[("VISION.md", "Far.\n".to_owned())], &[]),
     ];
     let world = world_of(true, stories).await;
     begin(&world).await;

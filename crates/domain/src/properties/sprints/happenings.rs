@@ -312,7 +312,7 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
         },
         Happening::Collected(who, head) => Input::Collected {
             persona: persona(who),
-            outbox: Outbox::Head(head.clone()),
+            outbox: Outbox::Head { head: head.clone() },
         },
         Happening::Asked(who, is_taken) => Input::Asked {
             persona: persona(who),

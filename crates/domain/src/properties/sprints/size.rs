@@ -94,7 +94,7 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
     }));
     inputs.extend(sprint.members.iter().map(|it| Input::Collected {
         persona: it.persona.clone(),
-        outbox: Outbox::Head(sha('a')),
+        outbox: Outbox::Head { head: sha('a') },
     }));
     let fails = sprint.members.iter().step_by(7).map(|it| {
         let reason = round.reason.clone();

@@ -79,7 +79,7 @@ impl Dispatcher {
     ) -> Result<Vec<Input>, Error> {
         let persona = member.persona.clone();
         let files = match &outbox {
-            Outbox::Head(head) => match self.outbox_of(sprint, member, head).await {
+            Outbox::Head { head } => match self.outbox_of(sprint, member, head).await {
                 Ok(files) => files,
                 // What cannot be read to its end is not sent in parts, and blocks nothing.
                 Err(failure) if failure.class == FailureClass::Garbled => {

@@ -172,7 +172,7 @@ fn sprints() -> Vec<Sprint> {
     });
     full.place = Some(1);
     full.conflicts = 1;
-    full.collected = Some(Outbox::Head(sha('c')));
+    full.collected = Some(Outbox::Head { head: sha('c') });
     full.refusal = Some(Refusal {
         weave: 1,
         head: sha('c'),

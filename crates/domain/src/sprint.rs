@@ -28,7 +28,7 @@ pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember, W
 pub use orders::{abort, held, integrate, integrate_now, must_go_on};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};
-pub use seen::to_be_asked;
+pub use seen::without_pull;
 pub use sight::{
     Glimpse, Landing, Sight, Sights, Work, failed_checks, glimpse, landing, sight, soon,
 };

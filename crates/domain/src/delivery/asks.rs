@@ -88,9 +88,14 @@ pub fn asking(event: &Event) -> Option<&DeliveryId> {
 
 /// Whether a delivery waits with the failure that an event of its job announces: it does not announce such a failure itself.
 pub fn is_failed_by(delivery: &Delivery, event: &Event) -> bool {
-    let is_error = matches!(event.what, Occurrence::Error { .. });
+    let Occurrence::Error { cause, .. } = &event.what else {
+        return false;
+    };
+    let fault = delivery.error.as_ref().map(|error| error.code);
     let is_own = event.job == delivery.task.job && event.attempt == delivery.task.attempt;
-    delivery.run_status == RunStatus::Failed && is_error && is_own
+    delivery.run_status == RunStatus::Failed
+        && is_own
+        && fault.is_some_and(|it| it.is_told_as(cause))
 }
 
 /// What its issue has to be told: whatever it was not told last.

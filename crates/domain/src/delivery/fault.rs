@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::event::ErrorCause;
+
 /// Why a phase failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
@@ -70,6 +72,31 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether an error of a job or of its pull request announces it.
+    pub(super) fn is_told_as(self, cause: &ErrorCause) -> bool {
+        match self {
+            Self::SessionFailed => *cause == ErrorCause::SessionFailed,
+            Self::SessionLost => *cause == ErrorCause::InvalidJob,
+            Self::SessionRefused => *cause == ErrorCause::CreateRefused,
+            Self::PullClosed => *cause == ErrorCause::PullClosed,
+            Self::ChecksFailed => {
+                [ErrorCause::CiFailed, ErrorCause::CiNeverStarted].contains(cause)
+            }
+            Self::Canceled
+            | Self::JobCanceled
+            | Self::NoPullRequest
+            | Self::NoNewCommit
+            | Self::RoundsUsedUp
+            | Self::ReviewFailed
+            | Self::MalformedReview
+            | Self::DeployFailed
+            | Self::ObserveFailed
+            | Self::NotBegun
+            | Self::PartsAbandoned
+            | Self::HistoryFull => false,
+        }
+    }
+
     /// Whether no session can go on from there: another attempt has to be made.
     pub(crate) fn ends_session(self) -> bool {
         match self {

@@ -5,7 +5,6 @@ use jiff::Timestamp;
 use super::Sprint;
 use super::member::{MemberState, Offer, SprintMember};
 use super::sight::{REASON_BYTES_MAX, Sight, Sights, Work, may_no_more_be_late};
-use crate::ids::PersonaName;
 use crate::redact::storable;
 
 /// Why what a member made cannot be woven any more.
@@ -47,55 +46,38 @@ fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
         }
         // What it was begun anew for is still there.
         Work::Nothing | Work::Gone { .. } if !member.earlier.is_empty() => MemberState::Unresolved,
-        Work::Nothing if may_still_answer(member, sight) => MemberState::Working,
+        Work::Nothing if may_still_answer(member, sight, now) => MemberState::Working,
         Work::Nothing => MemberState::NoChange,
         Work::Merged => failed(MERGED_BY_ITSELF),
         Work::Gone { reason } | Work::Failed { reason } => failed(reason),
     };
 }
 
-/// Whether a session that ended without a pull request is to be asked for one, or has not ended again since.
-fn may_still_answer(member: &SprintMember, sight: &Sight) -> bool {
-    let rested = sight.rested_at;
-    rested.is_some_and(|at| member.asked_at.is_none_or(|asked| at <= asked))
+/// Whether a session that ended without a pull request is to be asked for one, or has not ended again since and has time left.
+fn may_still_answer(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
+    let has_time = member.late_at().is_some_and(|at| now < at);
+    let ended_again = |rested| member.asked_at.is_some_and(|asked| rested > asked);
+    has_time && sight.rested_at.is_some_and(|rested| !ended_again(rested))
 }
 
-/// The members whose sessions are to be asked for a pull request: once each, since they ended without one.
-pub fn to_be_asked(sprint: &Sprint, sights: &Sights) -> Vec<PersonaName> {
-    let is_asked = |member: &&SprintMember| {
+/// The members whose sessions ended without a pull request, and are to be asked for one or were asked and did not answer.
+pub fn without_pull<'a>(
+    sprint: &'a Sprint,
+    sights: &'a Sights,
+    now: Timestamp,
+) -> impl Iterator<Item = &'a SprintMember> {
+    sprint.members.iter().filter(move |member| {
         let sight = sights.members.iter().find(|(job, _)| *job == member.job);
         let ended = sight.filter(|(_, sight)| sight.work == Work::Nothing);
-        let is_awaited = match member.state {
-            MemberState::Waiting | MemberState::Working => member.earlier.is_empty(),
-            MemberState::Pending
-            | MemberState::PullOpen
-            | MemberState::Applied { .. }
-            | MemberState::Conflicted
-            | MemberState::Rerunning
-            | MemberState::Unresolved
-            | MemberState::Delegated
-            | MemberState::TimedOut
-            | MemberState::NoChange
-            | MemberState::Skipped { .. }
-            | MemberState::Withdrawn
-            | MemberState::Failed { .. } => false,
-        };
-        is_awaited
-            && member.asked_at.is_none()
-            && ended.is_some_and(|(_, sight)| sight.rested_at.is_some())
-    };
-    let members = sprint.members.iter().filter(is_asked);
-    members.map(|member| member.persona.clone()).collect()
+        is_first_at_work(member)
+            && ended.is_some_and(|(_, sight)| may_still_answer(member, sight, now))
+    })
 }
 
-/// Its session was asked for a pull request; one that takes no message has said all that it says.
-pub(super) fn asked(member: &mut SprintMember, is_taken: bool, now: Timestamp) {
+/// Whether its first session is waited for.
+fn is_first_at_work(member: &SprintMember) -> bool {
     match member.state {
-        MemberState::Waiting | MemberState::Working if is_taken => {
-            member.asked_at = Some(now);
-            member.since = now;
-        }
-        MemberState::Waiting | MemberState::Working => member.state = MemberState::NoChange,
+        MemberState::Waiting | MemberState::Working => member.earlier.is_empty(),
         MemberState::Pending
         | MemberState::PullOpen
         | MemberState::Applied { .. }
@@ -107,7 +89,20 @@ pub(super) fn asked(member: &mut SprintMember, is_taken: bool, now: Timestamp) {
         | MemberState::NoChange
         | MemberState::Skipped { .. }
         | MemberState::Withdrawn
-        | MemberState::Failed { .. } => {}
+        | MemberState::Failed { .. } => false,
+    }
+}
+
+/// Its session is asked for a pull request; one that takes no message has said all that it says.
+pub(super) fn asked(member: &mut SprintMember, is_taken: bool, now: Timestamp) {
+    if !is_first_at_work(member) {
+        return;
+    }
+    if !is_taken {
+        member.state = MemberState::NoChange;
+    } else if member.asked_at.is_none() {
+        member.asked_at = Some(now);
+        member.since = now;
     }
 }
 
@@ -181,11 +176,9 @@ fn failed(reason: &str) -> MemberState {
 pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
     match member.state {
         MemberState::Waiting | MemberState::Working => {
-            member.state = match (member.earlier.is_empty(), member.asked_at) {
-                (true, None) => MemberState::TimedOut,
-                // It had ended, and makes nothing of the question.
-                (true, Some(_)) => MemberState::NoChange,
-                (false, _) => MemberState::Unresolved,
+            member.state = match member.earlier.is_empty() {
+                true => MemberState::TimedOut,
+                false => MemberState::Unresolved,
             };
         }
         MemberState::Rerunning => member.send_back(now),

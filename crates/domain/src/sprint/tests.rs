@@ -339,18 +339,23 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
     let sprint = begun(&["curator"]);
     let waits = apply(&sprint, &Input::Seen(without(5)), at(125));
     assert_eq!(words(&waits), "working 1: curator working");
-    assert_eq!(to_be_asked(&waits, &without(5)).len(), 1);
+    let asks = |sprint: &Sprint, sights: &Sights| without_pull(sprint, sights, at(126)).count();
+    assert_eq!(asks(&waits, &without(5)), 1);
     // One that takes no message has said all that it says.
     let silent = apply(&waits, &asked(false), at(126));
     assert_eq!(words(&silent), "done 1: curator no_change");
     let told = apply(&waits, &asked(true), at(126));
-    assert!(to_be_asked(&told, &without(5)).is_empty());
+    assert_eq!(apply(&told, &asked(true), at(150)), told, "once");
     let still = apply(&told, &Input::Seen(without(5)), at(200));
     assert_eq!(words(&still), "working 1: curator working");
     let ended = apply(&told, &Input::Seen(without(130)), at(250));
     assert_eq!(words(&ended), "done 1: curator no_change");
-    let late = apply(&told, &Input::Seen(without(5)), at(126) + MEMBER_TIMEOUT);
+    let in_time = at(126) + MEMBER_TIMEOUT;
+    let late = apply(&told, &Input::Seen(without(5)), in_time);
     assert_eq!(words(&late), "done 1: curator no_change");
+    // What it makes by then is no change that is missed by nobody.
+    let works = apply(&told, &seen(&[("curator", Work::Working)]), in_time);
+    assert_eq!(words(&works), "partially_done 1: curator timed_out");
     let mut answered = told;
     let shown = play(&mut answered, &[seen(&[("curator", ready(101, 'a'))])]);
     assert_eq!(shown, ["integrating 2: curator pr_open"]);

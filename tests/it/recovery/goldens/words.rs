@@ -28,7 +28,7 @@ use domain::pull::{DeliveryHint, OwnOutcome, PullPhase};
 use domain::redelivery::{Log, LogStatus, RedeliveryState};
 use domain::session::SessionState;
 use domain::sprint::{
-    Against, MemberState as SprintMemberState, Report, Sprint, SprintState,
+    Against, MemberState as SprintMemberState, Outbox, Report, Sprint, SprintState,
     Verdict as WeaveVerdict, Way,
 };
 use domain::token::{Scope, Token};
@@ -166,6 +166,7 @@ words! {
     SprintMemberState {
         Pending, Waiting, Working, PullOpen, Applied, Conflicted, Rerunning, Unresolved, Delegated, TimedOut, NoChange, Skipped, Withdrawn, Failed,
     }
+    Outbox { Head, Patch }
     Way { Taken, Applied, ThreeWay, Answered, Merged }
     WeaveVerdict { In, Out, Moved, Nothing, Skipped }
     Against { Members, StaleBase }
@@ -324,6 +325,7 @@ fn of_sprint(sprint: &Sprint) -> Vec<&'static str> {
     let mut words = vec![Words::word(&sprint.state)];
     for member in &sprint.members {
         words.push(Words::word(&member.state));
+        words.extend(member.collected.iter().map(Words::word));
         if let SprintMemberState::Applied { way } = &member.state {
             words.push(Words::word(way));
         }

@@ -87,7 +87,12 @@ fn fitted(sprint: &Sprint, round: &Round) -> Input {
 fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
     let messages = (0..i64::from(round.messages)).map(|it| (9_000_000 + it).try_into().unwrap());
     let shown: Vec<_> = messages.collect();
-    let mut inputs = vec![fitted(sprint, round)];
+    let asked = sprint.members.iter().map(|it| Input::Asked {
+        persona: it.persona.clone(),
+        is_taken: true,
+    });
+    let mut inputs: Vec<_> = asked.collect();
+    inputs.push(fitted(sprint, round));
     inputs.extend(sprint.members.iter().map(|it| Input::Told {
         persona: it.persona.clone(),
         shown: shown.clone(),

@@ -245,6 +245,7 @@ impl Dispatcher {
                 }
             });
             match noted.await {
+                Err(error) if error.is_busy() => return Err(error),
                 Err(Error::NotNow(why)) if only.is_some() => {
                     return Ok(Plan::Fail(why.to_string()));
                 }

@@ -58,6 +58,7 @@ impl Dispatcher {
         };
         match self.backend.say(&whose, &cut(&said), &cause).await {
             Ok(_) => {}
+            Err(error) if error.is_busy() => return Err(error),
             // A session that takes no message is found to be over, or the time for an answer passes: its mail stays unread.
             Err(Error::NotNow(_)) => shown.clear(),
             Err(error) => return Err(error),
@@ -84,30 +85,37 @@ impl Dispatcher {
     ) -> Result<bool, Error> {
         let sprint = &found.value;
         let mut asked = Vec::new();
-        for persona in domain::sprint::to_be_asked(sprint, sights) {
-            let Some(member) = sprint.members.iter().find(|it| it.persona == persona) else {
-                continue;
-            };
-            let whose = JobRef {
-                job: member.job.clone(),
-                session: None,
-                by: Some(named(sprint)),
-            };
-            let cause = missing_pull_cause(sprint.number);
-            let said = self
-                .backend
-                .say(&whose, &missing_pull(sprint), &cause)
-                .await;
-            let is_taken = match said {
-                Ok(_) => true,
-                Err(Error::NotNow(_)) => false,
-                Err(error) => return Err(error),
-            };
-            asked.push(Input::Asked { persona, is_taken });
+        for member in domain::sprint::without_pull(sprint, sights, self.backend.now()) {
+            // That it is asked is saved first: the message is sent once under its cause, however often this is repeated.
+            let is_taken = member.asked_at.is_none() || self.takes_question(sprint, member).await?;
+            if member.asked_at.is_none() || !is_taken {
+                let persona = member.persona.clone();
+                asked.push(Input::Asked { persona, is_taken });
+            }
         }
         match asked.is_empty() {
             true => Ok(false),
             false => self.decide(found, &asked).await,
+        }
+    }
+
+    /// Sends the question, if it was not sent. Returns whether the session takes messages.
+    async fn takes_question(&self, sprint: &Sprint, member: &SprintMember) -> Result<bool, Error> {
+        let whose = JobRef {
+            job: member.job.clone(),
+            session: None,
+            by: Some(named(sprint)),
+        };
+        let cause = missing_pull_cause(sprint.number);
+        match self
+            .backend
+            .say(&whose, &missing_pull(sprint), &cause)
+            .await
+        {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_busy() => Err(error),
+            Err(Error::NotNow(_)) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 

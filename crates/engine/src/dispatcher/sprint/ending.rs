@@ -27,7 +27,7 @@ impl Dispatcher {
     /// Carries out what the end of a sprint asks for; done twice it does nothing more.
     pub(super) async fn end_sprint(&self, found: &Versioned<Sprint>) -> Result<(), Error> {
         let sprint = &found.value;
-        if self.mark_shown(found).await? || found.due.is_none() {
+        if self.mark_shown(found).await? || found.due.is_none() || self.collect(found).await? {
             return Ok(());
         }
         for member in &sprint.members {

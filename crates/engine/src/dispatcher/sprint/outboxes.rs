@@ -2,6 +2,7 @@
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{Attachment, CommitSha, MailBody, PersonaName, Subject};
+use domain::job::{EndReason, Job, Phase};
 use domain::mail::{Outgoing, Recipient};
 use domain::redact::presentable;
 use domain::sprint::{Input, Outbox, Sprint, SprintMember};
@@ -12,6 +13,7 @@ use weave::place::place;
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
+use crate::ports::Artifacts;
 use crate::store::Versioned;
 
 /// Where a session writes its mail.
@@ -87,7 +89,11 @@ impl Dispatcher {
                 }
                 Err(failure) => return Err(failure.into()),
             },
-            Outbox::Patch => self.outbox_in_patch(member).await?,
+            Outbox::Patch => match self.outbox_in_patch(member).await? {
+                Some(files) => files,
+                // It is read at a later look, and holds up nothing.
+                None => return Ok(Vec::new()),
+            },
         };
         let mut inputs = vec![Input::Collected {
             persona: persona.clone(),
@@ -136,24 +142,25 @@ impl Dispatcher {
         Ok(found_in(&tree, &before))
     }
 
-    /// The files that a member wrote whose session ended without a pull request.
-    async fn outbox_in_patch(&self, member: &SprintMember) -> Result<Vec<Found>, Error> {
+    /// The files that a member wrote whose session ended without a pull request; none where Jules does not answer now.
+    async fn outbox_in_patch(&self, member: &SprintMember) -> Result<Option<Vec<Found>>, Error> {
         let found = self.backend.store.job(&member.job).await?;
-        let Some(job) = found.map(|found| found.value) else {
-            return Ok(Vec::new());
-        };
-        let Some(session) = job.session() else {
-            return Ok(Vec::new());
+        let job = found.map(|found| found.value);
+        let ended = job.as_ref().filter(|job| has_ended_by_itself(job));
+        let Some((job, session)) = ended.and_then(|job| Some((job, job.session()?))) else {
+            return Ok(Some(Vec::new()));
         };
         let read = self.readers.sessions.artifacts(&job.account, session).await;
-        let artifacts = match read {
-            Ok(artifacts) => artifacts,
+        match read {
+            Ok(artifacts) => Ok(Some(found_in_artifacts(&artifacts))),
             // It is gone with its patch.
-            Err(failure) if failure.class == FailureClass::NotFound => return Ok(Vec::new()),
-            Err(failure) => return Err(failure.into()),
-        };
-        let patch = artifacts.patch.unwrap_or_default();
-        Ok(found_in_patch(&patch))
+            Err(failure) if failure.class == FailureClass::NotFound => Ok(Some(Vec::new())),
+            Err(failure) if failure.class.may_pass() => {
+                tracing::warn!(job = %member.job, why = failure.message, "mail in a patch is not read yet");
+                Ok(None)
+            }
+            Err(failure) => Ok(Some(vec![Found::unreadable("patch", &failure.message)])),
+        }
     }
 
     async fn send_file(
@@ -235,6 +242,41 @@ fn found_in(tree: &Tree, before: &Tree) -> Vec<Found> {
         found_file(at, path.as_str(), text)
     });
     found.collect()
+}
+
+/// Whether a session came to its own end: what one wrote that was cancelled may be half done.
+fn has_ended_by_itself(job: &Job) -> bool {
+    match &job.phase {
+        Phase::Watching(_) => true,
+        Phase::Ended(ending) => match ending.how {
+            EndReason::Completed | EndReason::Failed { .. } => true,
+            EndReason::Merged { .. }
+            | EndReason::Woven { .. }
+            | EndReason::PullClosed
+            | EndReason::Lost
+            | EndReason::Refused { .. }
+            | EndReason::Left
+            | EndReason::Cancelled { .. } => false,
+        },
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => false,
+    }
+}
+
+/// The same of the patch among what a session made. If it is cut off, its last file is not read.
+fn found_in_artifacts(artifacts: &Artifacts) -> Vec<Found> {
+    let patch = artifacts.patch.as_deref().unwrap_or_default();
+    if !artifacts.patch_cut || !patch.contains(OUTBOX) {
+        return found_in_patch(patch);
+    }
+    let whole = patch
+        .rsplit_once("\ndiff --git ")
+        .map_or("", |(whole, _)| whole);
+    let mut found = found_in_patch(&format!("{whole}\n"));
+    found.push(Found::unreadable(
+        "cut",
+        "the patch of the session is cut off, so its last files are not read",
+    ));
+    found
 }
 
 /// The same of a patch, in its order.

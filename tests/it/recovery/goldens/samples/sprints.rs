@@ -180,6 +180,9 @@ fn sprints() -> Vec<Sprint> {
         clashes: vec![clash()],
         others: 2,
     });
+    let silent = &mut begun.members[1];
+    silent.asked_at = Some(AT);
+    silent.collected = Some(Outbox::Patch);
     let of_state = |state| Sprint {
         state,
         ticks: 3,

@@ -353,7 +353,7 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
     let in_time = at(126) + MEMBER_TIMEOUT;
     let late = apply(&told, &Input::Seen(without(5)), in_time);
     assert_eq!(words(&late), "done 1: curator no_change");
-    // What it makes by then is no change that is missed by nobody.
+    // A session at work may make something still.
     let works = apply(&told, &seen(&[("curator", Work::Working)]), in_time);
     assert_eq!(words(&works), "partially_done 1: curator timed_out");
     let mut answered = told;

@@ -126,7 +126,7 @@ async fn a_requirement_with_a_long_text_is_implemented() {
     let is_begun = async |world: &World| world.sandbox.counters().creates == 1;
     Box::pin(world.until(hour(1), "its session", is_begun)).await;
     assert_eq!(requirements(&world).await[0].state.word(), "implementing");
-    world.pass(hour(1)).await;
+    world.pass(hour(1) / 60).await;
     let again = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
     let why = "requirement rea004 is being implemented already";
     assert_eq!(again, [format!("requirements failed ({why})")]);

@@ -144,7 +144,10 @@ impl Git {
                 blob: Some(row.blob),
                 content,
             };
-            tree.put(row.path, entry);
+            match row.path {
+                Ok(path) => tree.put(path, entry),
+                Err((path, why)) => tree.put_unusable(path, why),
+            }
         }
         Ok(tree)
     }

@@ -181,6 +181,8 @@ pub enum MemberState {
     Merged,
     /// It ended without a pull request.
     Nothing,
+    /// Its pull request is open and stays so: a trial run made its code up.
+    Open,
     /// It came to no end of its own.
     Failed {
         /// Why.
@@ -206,7 +208,7 @@ impl MemberState {
     pub fn is_over(&self) -> bool {
         match self {
             Self::Working | Self::Merging => false,
-            Self::Merged | Self::Nothing | Self::Failed { .. } => true,
+            Self::Merged | Self::Nothing | Self::Open | Self::Failed { .. } => true,
         }
     }
 
@@ -217,6 +219,7 @@ impl MemberState {
             Self::Merging => "merging",
             Self::Merged => "merged",
             Self::Nothing => "nothing",
+            Self::Open => "open",
             Self::Failed { .. } => "failed",
         }
     }
@@ -225,7 +228,7 @@ impl MemberState {
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Failed { reason } => Some(reason),
-            Self::Working | Self::Merging | Self::Merged | Self::Nothing => None,
+            Self::Working | Self::Merging | Self::Merged | Self::Nothing | Self::Open => None,
         }
     }
 }

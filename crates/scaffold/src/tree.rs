@@ -180,12 +180,24 @@ impl Entry {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
     entries: BTreeMap<TreePath, Entry>,
+    /// Files that are there and cannot be worked with.
+    unusable: Vec<(String, InvalidPath)>,
 }
 
 impl Tree {
     /// Puts a file there, in place of the one that is there.
     pub fn put(&mut self, path: TreePath, entry: Entry) {
         self.entries.insert(path, entry);
+    }
+
+    /// Notes a file whose path cannot be worked with: nothing reads it, and the doctor reports it.
+    pub fn put_unusable(&mut self, path: String, why: InvalidPath) {
+        self.unusable.push((path, why));
+    }
+
+    /// The files whose paths cannot be worked with.
+    pub fn unusable(&self) -> &[(String, InvalidPath)] {
+        &self.unusable
     }
 
     /// Takes a file away.
@@ -251,6 +263,7 @@ impl FromIterator<(TreePath, Entry)> for Tree {
     fn from_iter<T: IntoIterator<Item = (TreePath, Entry)>>(files: T) -> Self {
         Self {
             entries: files.into_iter().collect(),
+            unusable: Vec::new(),
         }
     }
 }

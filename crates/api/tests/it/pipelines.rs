@@ -291,7 +291,7 @@ async fn what_cannot_be_run_is_refused_and_names_what_was_meant() {
     let step = refused(of_shop("from", "planner")).await;
     assert_eq!(step.code(400), "unknown_step");
     assert_eq!(step.json()["field"], "from");
-    assert!(step.text.contains("no run begins with the planner"));
+    assert!(step.text.contains("no run begins with `planner`"));
     let weaver = refused(of_shop("layer", "integrator")).await;
     assert_eq!(weaver.code(400), "unknown_layer");
     let both = json!({ "repo": "acme/shop", "from": "decider", "layer": "decider" });

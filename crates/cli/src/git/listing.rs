@@ -1,16 +1,15 @@
 //! What git lists: the files of a commit, blobs, and working trees.
 
-use anyhow::{Context, Result, anyhow};
-use scaffold::tree::{Mode, TEXT_BYTES_MAX, TreePath};
-
-use super::program::text;
+use anyhow::{Result, anyhow};
+use scaffold::tree::{InvalidPath, Mode, TEXT_BYTES_MAX, TreePath};
 
 /// What stands for no blob.
 const NO_BLOB: &str = "0000000000000000000000000000000000000000";
 
 /// One row of `git ls-tree --long`.
 pub(super) struct Row {
-    pub(super) path: TreePath,
+    /// Its path, or the same as text and why it cannot be worked with.
+    pub(super) path: Result<TreePath, (String, InvalidPath)>,
     pub(super) mode: Mode,
     pub(super) blob: String,
     bytes: Option<usize>,
@@ -19,7 +18,7 @@ pub(super) struct Row {
 impl Row {
     pub(super) fn read(row: &[u8]) -> Result<Self> {
         let odd = || anyhow!("git listed a file in an unknown form");
-        let row = text(row).context("a path is not UTF-8")?;
+        let row = String::from_utf8_lossy(row);
         let (facts, path) = row.split_once('\t').ok_or_else(odd)?;
         let mut facts = facts.split_ascii_whitespace();
         let mode = match facts.next() {
@@ -31,9 +30,14 @@ impl Row {
         };
         let blob = facts.nth(1).ok_or_else(odd)?.to_owned();
         let bytes = facts.next().and_then(|bytes| bytes.parse().ok());
-        let path = path
-            .parse()
-            .with_context(|| format!("the path `{path}` cannot be worked with"))?;
+        // What is no UTF-8 shows as U+FFFD, which no path of ours holds.
+        let path = match path.parse() {
+            _ if path.contains(char::REPLACEMENT_CHARACTER) => {
+                Err((path.to_owned(), InvalidPath::Character))
+            }
+            Ok(path) => Ok(path),
+            Err(why) => Err((path.to_owned(), why)),
+        };
         Ok(Self {
             path,
             mode,
@@ -44,7 +48,7 @@ impl Row {
 
     /// Whether its contents are read: a submodule has none, and a large file is none of ours.
     pub(super) fn is_read(&self) -> bool {
-        self.mode != Mode::Submodule && self.bytes.is_some_and(|bytes| bytes <= TEXT_BYTES_MAX)
+        self.path.is_ok() && self.mode != Mode::Submodule && self.bytes.is_some_and(|bytes| bytes <= TEXT_BYTES_MAX)
     }
 }
 

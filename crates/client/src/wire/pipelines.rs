@@ -189,7 +189,7 @@ pub struct MemberView {
     /// Its job.
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
-    /// `working`, `merging`, `merged`, `nothing` or `failed`.
+    /// `working`, `merging`, `merged`, `nothing`, `open` or `failed`.
     pub state: String,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -119,7 +119,10 @@ pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
         let was_open = match before.state {
             MemberState::Working => true,
             MemberState::Merging => *of_gaffer,
-            MemberState::Merged | MemberState::Nothing | MemberState::Failed { .. } => false,
+            MemberState::Merged
+            | MemberState::Nothing
+            | MemberState::Open
+            | MemberState::Failed { .. } => false,
         };
         was_open && matches!(after.state, MemberState::Failed { .. })
     });
@@ -271,7 +274,7 @@ fn seen(
 /// What there is to say about a member when the time is over; none if it is through, or waits for a person.
 fn late(state: &MemberState, by_person: bool, is_red: bool) -> Option<String> {
     match state {
-        MemberState::Merged | MemberState::Nothing => None,
+        MemberState::Merged | MemberState::Nothing | MemberState::Open => None,
         MemberState::Merging if by_person => None,
         MemberState::Merging if is_red => Some(" (its checks failed)".to_owned()),
         MemberState::Working | MemberState::Merging => Some(String::new()),
@@ -287,7 +290,8 @@ fn end_step(pipeline: &mut Pipeline, place: usize, now: Timestamp) {
         MemberState::Working
         | MemberState::Merging
         | MemberState::Merged
-        | MemberState::Nothing => None,
+        | MemberState::Nothing
+        | MemberState::Open => None,
     };
     let failed: Option<Vec<_>> = pipeline.steps[place].members.iter().map(reason).collect();
     match failed.as_deref() {

@@ -5,11 +5,15 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{MockTag, StepKind};
+use crate::fence::clip;
 use crate::ids::{RoleName, StreamName};
-use crate::layer::{Cast, InvalidLayer, Layer};
+use crate::layer::{Cast, Layer};
 
 /// Longest path of a requirement, or name of a task, in what a run is asked to do, in characters.
 pub const ASK_CHARS_MAX: usize = 200;
+
+/// How much of a text that names no step is repeated, in characters.
+const ENTRY_CHARS_MAX: usize = 40;
 
 /// What a run is asked to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,16 +117,10 @@ pub enum EntryPoint {
 
 /// A text that names no step with which a run begins.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidEntry {
-    /// It names no layer either.
-    #[error(transparent)]
-    Layer(#[from] InvalidLayer),
-    /// No run begins with that layer.
-    #[error(
-        "no run begins with the {0}: it begins with narrator, observers, decider, requirements, innovators, proposals or labels"
-    )]
-    NotAnEntry(Layer),
-}
+#[error(
+    "no run begins with `{0}`: it begins with narrator, observers, decider, requirements, innovators, proposals or labels"
+)]
+pub struct InvalidEntry(String);
 
 impl FromStr for EntryPoint {
     type Err = InvalidEntry;
@@ -133,12 +131,14 @@ impl FromStr for EntryPoint {
                 return Ok(entry);
             }
         }
-        match text.parse()? {
-            Layer::Narrator => Ok(Self::Narrator),
-            Layer::Observers => Ok(Self::Observers),
-            Layer::Decider => Ok(Self::Decider),
-            Layer::Innovators => Ok(Self::Innovators),
-            layer @ (Layer::Planner | Layer::Implementer) => Err(InvalidEntry::NotAnEntry(layer)),
+        match text.parse() {
+            Ok(Layer::Narrator) => Ok(Self::Narrator),
+            Ok(Layer::Observers) => Ok(Self::Observers),
+            Ok(Layer::Decider) => Ok(Self::Decider),
+            Ok(Layer::Innovators) => Ok(Self::Innovators),
+            Ok(Layer::Planner | Layer::Implementer) | Err(_) => {
+                Err(InvalidEntry(clip(text.trim(), ENTRY_CHARS_MAX)))
+            }
         }
     }
 }

@@ -60,7 +60,7 @@ pub fn sight(job: &Job) -> MemberState {
         Phase::Watching(watch) if watch.pull.is_none() => MemberState::Working,
         Phase::Proposed { pull: None, .. } => MemberState::Working,
         // Code that was made up is never merged, so its merge is not awaited.
-        Phase::Proposed { .. } if is_mock_code(job) => MemberState::Nothing,
+        Phase::Proposed { .. } if is_mock_code(job) => MemberState::Open,
         Phase::Watching(_) | Phase::Proposed { .. } => MemberState::Merging,
         Phase::Ended(ending) => ended(&ending.how),
     }

@@ -62,6 +62,8 @@ rules! {
     Irregular, "irregular-file", Error, "put a regular file in its place";
     /// A file is not UTF-8, or too large.
     NotText, "not-text", Error, "save it as UTF-8 with at most 64 KB, or take it away";
+    /// A path cannot be worked with.
+    Path, "path", Error, "rename the file";
     /// Two paths differ only in the case of letters.
     CaseTwins, "case-twins", Error, "rename one of the two";
     /// The file of secrets is tracked.

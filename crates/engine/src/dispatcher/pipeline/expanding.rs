@@ -81,7 +81,7 @@ impl Dispatcher {
         };
         Ok(match pipeline::sight(&job.value) {
             MemberState::Working | MemberState::Merging => None,
-            MemberState::Merged | MemberState::Nothing => {
+            MemberState::Merged | MemberState::Nothing | MemberState::Open => {
                 Some("its planner left it as it was".to_owned())
             }
             MemberState::Failed { reason } => {

@@ -69,7 +69,9 @@ impl Dispatcher {
                 },
                 Some(job) => match pipeline::sight(&job.value) {
                     MemberState::Working | MemberState::Merging => known.clone(),
-                    MemberState::Merged | MemberState::Nothing => known.tidied(true, now),
+                    MemberState::Merged | MemberState::Nothing | MemberState::Open => {
+                        known.tidied(true, now)
+                    }
                     MemberState::Failed { .. } => known.tidied(false, now),
                 },
             },

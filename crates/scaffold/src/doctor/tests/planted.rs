@@ -84,6 +84,12 @@ fn contents() -> Vec<Planted> {
             1,
         ),
         (
+            Rule::Path,
+            at_work().with_unusable(".jules/a\\b"),
+            ".jules/a\\b",
+            1,
+        ),
+        (
             Rule::CaseTwins,
             at_work().with(".jules/readme.md", ""),
             ".jules/readme.md",
@@ -105,6 +111,12 @@ fn contents() -> Vec<Planted> {
             Rule::Secret,
             at_work().with(".jules/notes.txt", &format!("\n{secret}")),
             ".jules/notes.txt",
+            2,
+        ),
+        (
+            Rule::Config,
+            replaced(CONFIG, "[run]\n", "[workflow]\nrunner_mode = \"a b\"\n[run]\n"),
+            CONFIG,
             2,
         ),
         (

@@ -6,7 +6,7 @@ use jiff::civil::{Date, date};
 
 use crate::assets;
 use crate::prompt::Trees;
-use crate::tree::{Entry, Tree};
+use crate::tree::{Entry, Tree, TreePath};
 
 pub(super) const TODAY: Date = date(2026, 2, 18);
 
@@ -177,6 +177,12 @@ impl Repository {
 
     pub(super) fn with_entry(mut self, path: &str, entry: Entry) -> Self {
         self.tree.put(path.parse().unwrap(), entry);
+        self
+    }
+
+    pub(super) fn with_unusable(mut self, path: &str) -> Self {
+        let why = path.parse::<TreePath>().unwrap_err();
+        self.tree.put_unusable(path.to_owned(), why);
         self
     }
 

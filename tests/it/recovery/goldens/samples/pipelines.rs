@@ -173,6 +173,7 @@ fn members() -> Vec<Member> {
         MemberState::Merging,
         MemberState::Merged,
         MemberState::Nothing,
+        MemberState::Open,
         MemberState::Failed {
             reason: "it failed".to_owned(),
         },

@@ -37,7 +37,7 @@ pub fn board(frame: &Frame, board: Board<'_>) -> Result<Page, Error> {
         troubles: board.troubles,
         older: board.older,
         of_person: count(awaits_person),
-        failed: count(has_failed),
+        failed: count(|card| has_failed(card) && !card.is_over()),
         shown: board.cards.len(),
         parts: parts(board.cards),
     })

@@ -15,7 +15,7 @@ pub use odd::OddSource;
 use serde::{Deserialize, Serialize};
 pub use terms::{Automation, Terms};
 
-use crate::delivery::Rules;
+use crate::delivery::{ReviewBy, Rules};
 use crate::ids::{AccountName, AgentName, BranchName, RepoName};
 use crate::job::Job;
 use crate::pipeline::PipelineRules;
@@ -50,6 +50,15 @@ pub struct Source {
 }
 
 impl Source {
+    /// The rules of a delivery that is created now: where no reviewer is set, the agent of the source reviews, if it has one.
+    pub fn delivery_rules(&self) -> Rules {
+        let of_source = self.agent.as_ref().map(|_| ReviewBy::Agent);
+        Rules {
+            review_by: self.deliveries.review_by.or(of_source),
+            ..self.deliveries.clone()
+        }
+    }
+
     /// The policy for a job whose agent (its own or the source's) can or cannot be woken. Without a reachable agent
     /// the next answerer has the turn.
     pub fn policy_for(&self, can_be_woken: bool, job: &Job) -> Cow<'_, Policy> {

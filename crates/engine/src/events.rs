@@ -176,31 +176,23 @@ impl Backend {
         if job.as_ref().is_some_and(|job| is_answered(job, event)) {
             return Ok(false);
         }
-        let delivery = match delivery::asking(event) {
-            Some(delivery) => self.store.get::<Delivery>(delivery).await?,
+        let asking = delivery::asking(event);
+        let of_job = job.as_ref().and_then(|job| job.delivery.as_ref());
+        let delivery = match asking.or(of_job) {
+            Some(id) => self.store.get::<Delivery>(id).await?,
             None => None,
         };
-        let is_over =
-            |found: &Versioned<Delivery>| !delivery::open_events(&found.value).contains(&event.id);
-        if delivery.as_ref().is_some_and(is_over) {
+        let delivery = delivery.map(|found| found.value);
+        if is_over(event, job.as_ref(), delivery.as_ref()) {
             return Ok(false);
         }
         let wakes = self.wakes_of(&event.id).await?;
-        match (wakes.is_empty(), job) {
-            (true, _) if delivery.is_some() => Ok(true),
-            (true, Some(job)) if job.is_ended() => self.has_failed_by(&job, event).await,
-            (true, _) => Ok(true),
-            (false, _) => Ok(!wakes.iter().any(|wake| wake.value.is_done_with())),
+        if !wakes.is_empty() {
+            return Ok(!wakes.iter().any(|wake| wake.value.is_done_with()));
         }
-    }
-
-    /// Whether an event of a job that has ended announces why its delivery waits.
-    async fn has_failed_by(&self, job: &Job, event: &Event) -> Result<bool, Error> {
-        let found = match &job.delivery {
-            Some(delivery) => self.store.get::<Delivery>(delivery).await?,
-            None => None,
-        };
-        Ok(found.is_some_and(|found| delivery::is_failed_by(&found.value, event)))
+        let ended = job.filter(|job| asking.is_none() && job.is_ended());
+        let has_failed = |it: &Delivery| delivery::is_failed_by(it, event);
+        Ok(ended.is_none() || delivery.as_ref().is_some_and(has_failed))
     }
 
     /// The newest events in order: back to the cursor, or one page.
@@ -266,6 +258,19 @@ impl Backend {
         };
         let found = self.store.get::<Delivery>(delivery).await?;
         Ok(found.map(|found| found.value.repo.to_string()))
+    }
+}
+
+/// Whether an event is over whatever became of its wakes: its delivery waits for something else by now, or its session is none
+/// of the present attempt.
+fn is_over(event: &Event, job: Option<&Job>, delivery: Option<&Delivery>) -> bool {
+    match (delivery::asking(event), delivery) {
+        (Some(_), Some(delivery)) => !delivery::open_events(delivery).contains(&event.id),
+        (Some(_), None) => false,
+        (None, delivery) => {
+            let is_earlier = job.is_some_and(|job| event.attempt < job.attempt);
+            is_earlier || delivery.is_some_and(Delivery::is_terminal)
+        }
     }
 }
 

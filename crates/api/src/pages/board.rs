@@ -16,8 +16,8 @@ use crate::workers::source_states;
 /// How many deliveries a board asks for: each is read with its job and its pull request.
 const CARDS: u32 = 100;
 
-/// How many closed deliveries are shown beside the others.
-const CLOSED: usize = 20;
+/// How many deliveries that are over are shown beside the others.
+const OVER: usize = 20;
 
 /// How many deliveries that wait for a person are looked for behind the newest ones.
 const WAITING: u32 = 50;
@@ -51,11 +51,10 @@ async fn made(
         let older: Vec<DeliveryCard> = waiting.deliveries.into_iter().filter(is_new).collect();
         cards.extend(older);
     }
-    let mut closed = 0;
+    let mut over = 0;
     cards.retain(|card| {
-        let is_closed = card.phase == "close" && card.run_status == "succeeded";
-        closed += usize::from(is_closed);
-        !is_closed || closed <= CLOSED
+        over += usize::from(card.is_over());
+        !card.is_over() || over <= OVER
     });
     let older = listed.next.map(|next| format!("/dashboard?after={next}"));
     let mut troubles = dashboard::unread(&source_states(api).await?);

@@ -16,11 +16,6 @@ use crate::why::{coming, reasons, under};
 /// The performer of a review that a source leaves out.
 const NO_PERFORMER: &str = "nobody";
 
-/// Whether a delivery is over.
-pub(super) fn is_closed(card: &DeliveryCard) -> bool {
-    card.phase == "close" && card.run_status == "succeeded"
-}
-
 /// One delivery.
 pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
@@ -262,7 +257,7 @@ pub(super) fn list(deliveries: &Deliveries, is_filtered: bool) -> Answer {
 
 /// Open deliveries by their phase.
 pub(super) fn board(deliveries: &Deliveries) -> Answer {
-    let open = deliveries.deliveries.iter().filter(|card| !is_closed(card));
+    let open = deliveries.deliveries.iter().filter(|card| !card.is_over());
     let open: Vec<&DeliveryCard> = open.collect();
     let of = |phase: Phase| {
         let cards = open.iter().filter(move |card| card.phase == phase.word());

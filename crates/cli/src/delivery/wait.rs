@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::job::progress::Progress;
 use crate::job::wait::{AWAY, LOOK_EVERY, is_away};
 
-use super::show;
 use super::untaken::{UNTAKEN, UntakenIssue, is_missing};
 
 /// Waits, and returns the delivery afterwards.
@@ -52,11 +51,11 @@ pub(super) async fn until(
         name = delivery.card.id.to_string();
         let failed = delivery.card.run_status == "failed";
         match until {
-            DeliveryUntil::Needed | DeliveryUntil::Closed if show::is_closed(&delivery.card) => {
+            DeliveryUntil::Closed if failed => return Err(failure(&delivery).into()),
+            DeliveryUntil::Needed | DeliveryUntil::Closed if delivery.card.is_over() => {
                 return Ok(delivery);
             }
             DeliveryUntil::Needed if delivery.card.waits_for.is_decision() => return Ok(delivery),
-            DeliveryUntil::Closed if failed => return Err(failure(&delivery).into()),
             DeliveryUntil::Needed | DeliveryUntil::Closed if Instant::now() >= end => {
                 return Err(too_long(&delivery, within).into());
             }

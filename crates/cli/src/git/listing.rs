@@ -48,7 +48,9 @@ impl Row {
 
     /// Whether its contents are read: a submodule has none, and a large file is none of ours.
     pub(super) fn is_read(&self) -> bool {
-        self.path.is_ok() && self.mode != Mode::Submodule && self.bytes.is_some_and(|bytes| bytes <= TEXT_BYTES_MAX)
+        self.path.is_ok()
+            && self.mode != Mode::Submodule
+            && self.bytes.is_some_and(|bytes| bytes <= TEXT_BYTES_MAX)
     }
 }
 

@@ -78,6 +78,13 @@ pub struct DeliveryCard {
     pub updated_at: Timestamp,
 }
 
+impl DeliveryCard {
+    /// Whether it waits for no one any more: it is closed, or shows a job that has ended.
+    pub fn is_over(&self) -> bool {
+        self.waits_for.who == "nobody"
+    }
+}
+
 /// One issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IssueView {

@@ -134,6 +134,7 @@ fn reject_plan(moving: &mut Moving<'_>, reason: &str, by: &Actor) {
         PlanBy::Jules => moving.send_back(Phase::Plan, Some(reason), by),
         PlanBy::Agent | PlanBy::Human => {
             moving.delivery.feedback = Some(reason.to_owned());
+            moving.delivery.plan = None;
             moving.pend(Phase::Plan, by);
         }
     }

@@ -74,6 +74,7 @@ fn checked(new: &NewDelivery, rules: &Rules, now: Timestamp) -> Result<Delivery,
     // What it takes with it is the delivery's own from here on.
     let kept = Rules {
         label: None,
+        review_by: Some(rules.reviewer()),
         ..rules.clone()
     };
     Ok(Delivery {

@@ -100,7 +100,10 @@ pub(super) fn may(
     match kind {
         CommandKind::Start if delivery.awaits_start() => people(delivery, by, rules),
         CommandKind::Start => not_here("not_awaiting_start", "start", (phase, status)),
-        CommandKind::Approve if delivery.awaits_approval() => people(delivery, by, rules),
+        CommandKind::Approve if delivery.awaits_approval() => {
+            people(delivery, by, rules)?;
+            must_not_be_closed(delivery)
+        }
         CommandKind::Approve => not_here("nothing_to_approve", "approve", (phase, status)),
         CommandKind::Reject if is_rejectable(delivery) => people(delivery, by, rules),
         CommandKind::Reject => not_here("nothing_to_reject", "reject", (phase, status)),
@@ -248,12 +251,23 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
     must_have_open_head(delivery)
 }
 
-/// What is judged or merged has to be there: a pull request that was closed may be reopened, or its phase fails.
-fn must_have_open_head(delivery: &Delivery) -> Result<(), Refused> {
-    let is_closed = |pull: &PullGlimpse| pull.is_closed || pull.end.is_some();
-    if delivery.pull_seen().is_some_and(is_closed) {
+/// A pull request that was closed may be reopened, or its phase fails.
+fn must_not_be_closed(delivery: &Delivery) -> Result<(), Refused> {
+    if delivery.pull_seen().is_some_and(|pull| pull.is_closed) {
         let sentence = "the pull request is closed: reopen it, or wait until its phase has failed";
         return refuse("pull_closed", sentence);
+    }
+    Ok(())
+}
+
+/// What is judged or merged has to be there.
+fn must_have_open_head(delivery: &Delivery) -> Result<(), Refused> {
+    must_not_be_closed(delivery)?;
+    if delivery.pull_seen().is_some_and(|pull| pull.end.is_some()) {
+        return refuse(
+            "pull_closed",
+            "the pull request is merged or closed for good",
+        );
     }
     match delivery.head() {
         Some(_) => Ok(()),

@@ -34,7 +34,9 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
     if session_failed(moving) || checks_failed(moving) {
         return true;
     }
-    let Some(pull) = moving.delivery.pull_seen().cloned() else {
+    // One that was closed may be reopened: until then there is nothing to review.
+    let open = moving.delivery.pull_seen().filter(|pull| !pull.is_closed);
+    let Some(pull) = open.cloned() else {
         return false;
     };
     let Some(head) = pull.head else {

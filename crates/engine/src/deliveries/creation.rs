@@ -108,7 +108,7 @@ impl Backend {
         // A part goes by the rules of what it is a part of, also where it is made later.
         let rules = match &new.parent {
             Some(parent) => self.must_delivery(parent).await?.value.rules,
-            None => source.deliveries.clone(),
+            None => source.delivery_rules(),
         };
         let step = delivery::create(&new, &rules, self.now())?;
         let mut unit = self.unit();

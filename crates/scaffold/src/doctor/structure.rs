@@ -43,7 +43,12 @@ pub(super) fn config(report: &mut Report, tree: &Tree) -> Option<Config> {
             let runner = config.workflow.runner_mode.as_deref();
             if let Some(Err(error)) = runner.map(str::parse::<Runner>) {
                 let line = line_of(tree.text(CONFIG)?, "runner_mode");
-                report.add(Rule::Config, CONFIG, line, format!("`runner_mode`: {error}"));
+                report.add(
+                    Rule::Config,
+                    CONFIG,
+                    line,
+                    format!("`runner_mode`: {error}"),
+                );
             }
             Some(config)
         }
@@ -68,7 +73,12 @@ pub(super) fn files(report: &mut Report, trees: &Trees) {
     let control = trees.target.below(CONTROL);
     let system = trees.worker.below(SYSTEM);
     let mut seen = BTreeMap::new();
-    for (path, why) in trees.target.unusable().iter().chain(trees.worker.unusable()) {
+    for (path, why) in trees
+        .target
+        .unusable()
+        .iter()
+        .chain(trees.worker.unusable())
+    {
         report.add(Rule::Path, path, 1, why.to_string());
     }
     for (path, entry) in control.chain(system) {

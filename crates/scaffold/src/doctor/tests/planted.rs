@@ -115,7 +115,11 @@ fn contents() -> Vec<Planted> {
         ),
         (
             Rule::Config,
-            replaced(CONFIG, "[run]\n", "[workflow]\nrunner_mode = \"a b\"\n[run]\n"),
+            replaced(
+                CONFIG,
+                "[run]\n",
+                "[workflow]\nrunner_mode = \"a b\"\n[run]\n",
+            ),
             CONFIG,
             2,
         ),

@@ -6,7 +6,7 @@ use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
     Act, Actor, CheckpointsBy, CommandKind, Delivery, Executor, IssueTrouble, Phase, PlanBy,
-    PullEnd, PullGlimpse, ReviewBy, Rules, RunStatus, Work,
+    PullEnd, ReviewBy, Rules, RunStatus, Work,
 };
 
 use crate::ids::{JobId, PlanId};

@@ -12,7 +12,7 @@ use domain::job::{Job, NotNow, is_answered};
 use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::ports::PageToken;
-use crate::store::{Versioned, decode};
+use crate::store::decode;
 use crate::wait::WaitState;
 
 /// Maximum number of events in one answer.

@@ -130,7 +130,7 @@ fn a_whole_run_has_its_steps_in_order() {
     }
     let refused = |text: &str| text.parse::<EntryPoint>().unwrap_err().to_string();
     assert!(refused("planner").contains("begins with narrator, observers"));
-    assert!(refused("obsrvers").contains("there is no layer"));
+    assert!(refused("obsrvers").contains("it begins with narrator, observers"));
 }
 
 #[test]

@@ -47,12 +47,14 @@ impl World {
         decisions
     }
 
-    /// Calls that wrote outside, in order.
+    /// Calls that wrote outside, in order. Those of different sessions are made side by side, so each session has its own order.
     fn calls(&self) -> Vec<String> {
         let writing = |it: &&sandbox::Logged| it.method != "GET" && it.service != Service::Agent;
         let all = self.sandbox.requests();
-        all.iter()
-            .filter(writing)
+        let mut calls: Vec<_> = all.iter().filter(writing).collect();
+        calls.sort_by_key(|it| session_of(&it.path));
+        calls
+            .iter()
             .map(|it| format!("{} {} {}", it.method, it.path, it.status))
             .collect()
     }
@@ -70,6 +72,12 @@ impl World {
         })
         .collect()
     }
+}
+
+/// The session that a path names.
+fn session_of(path: &str) -> Option<&str> {
+    let below = path.split_once("/sessions/")?.1;
+    below.split([':', '/']).next()
 }
 
 /// Times and readings differ between stories with the same decisions.

@@ -191,12 +191,21 @@ fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
     assert_eq!(world.orders(zai(), pass()), Err("pull_closed"));
     world.reads(pull('a', Checks::Passed));
     assert_eq!(world.orders(zai(), pass()), Ok("verify/pending".to_owned()));
-    world.reads(just_closed);
+    world.reads(just_closed.clone());
     let merge = Act::Merge {
         head: None,
         style: MergeStyle::default(),
     };
     assert_eq!(world.orders(kim(), merge), Err("pull_closed"));
+
+    let mut made = World::in_review(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
+    assert_eq!(place(&made.delivery), "implement/succeeded");
+    made.reads(just_closed);
+    let approve = || Act::Approve { head: None };
+    assert_eq!(made.orders(kim(), approve()), Err("pull_closed"));
+    made.reads(pull('a', Checks::Passed));
+    let taken = made.orders(kim(), approve());
+    assert_eq!(taken, Ok("review/running".to_owned()));
 }
 
 #[test]

@@ -59,6 +59,27 @@ fn structure() -> Vec<Planted> {
     ]
 }
 
+fn paths_and_machines() -> Vec<Planted> {
+    vec![
+        (
+            Rule::Path,
+            at_work().with_unusable(".jules/a\\b"),
+            ".jules/a\\b",
+            1,
+        ),
+        (
+            Rule::Config,
+            replaced(
+                CONFIG,
+                "[run]\n",
+                "[workflow]\nrunner_mode = \"a b\"\n[run]\n",
+            ),
+            CONFIG,
+            2,
+        ),
+    ]
+}
+
 fn contents() -> Vec<Planted> {
     let secret = format!("key: ghp_{}\n", "A1b2".repeat(9));
     let link = entry(Mode::Link, Content::Text("elsewhere".into()));
@@ -84,12 +105,6 @@ fn contents() -> Vec<Planted> {
             1,
         ),
         (
-            Rule::Path,
-            at_work().with_unusable(".jules/a\\b"),
-            ".jules/a\\b",
-            1,
-        ),
-        (
             Rule::CaseTwins,
             at_work().with(".jules/readme.md", ""),
             ".jules/readme.md",
@@ -111,16 +126,6 @@ fn contents() -> Vec<Planted> {
             Rule::Secret,
             at_work().with(".jules/notes.txt", &format!("\n{secret}")),
             ".jules/notes.txt",
-            2,
-        ),
-        (
-            Rule::Config,
-            replaced(
-                CONFIG,
-                "[run]\n",
-                "[workflow]\nrunner_mode = \"a b\"\n[run]\n",
-            ),
-            CONFIG,
             2,
         ),
         (
@@ -556,6 +561,7 @@ fn prompts() -> Vec<Planted> {
 fn all() -> Vec<Planted> {
     [
         structure(),
+        paths_and_machines(),
         contents(),
         fields(),
         values(),

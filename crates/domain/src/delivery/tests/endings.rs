@@ -198,8 +198,12 @@ fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
     };
     assert_eq!(world.orders(kim(), merge), Err("pull_closed"));
 
-    let mut made = World::in_review(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
-    assert_eq!(place(&made.delivery), "implement/succeeded");
+    let mut made = World::new(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
+    made.sees(Work::Planned("p1".parse().unwrap()), None);
+    let resting = made.resting();
+    made.sees(resting, Some(pull_ref()));
+    let shown = made.reads(pull('a', Checks::Passed));
+    assert_eq!(shown, "implement/succeeded");
     made.reads(just_closed);
     let approve = || Act::Approve { head: None };
     assert_eq!(made.orders(kim(), approve()), Err("pull_closed"));

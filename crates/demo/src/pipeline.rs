@@ -17,7 +17,7 @@ pub use report::PipelineReport;
 use crate::stage::{Address, Play, SHOP, Stage};
 
 /// The whole story takes less than a minute; a machine that needs more than this has stopped.
-const STORY_WITHIN: Duration = Duration::from_secs(180);
+const STORY_WITHIN: Duration = Duration::from_secs(240);
 
 /// Refresh interval of the display.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

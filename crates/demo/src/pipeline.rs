@@ -16,7 +16,7 @@ pub use report::PipelineReport;
 
 use crate::stage::{Address, Play, SHOP, Stage};
 
-/// The whole story takes less than a minute; a machine that needs more than this has stopped.
+/// How long the story is waited for. It may meet GitHub's limit of requests in a minute, and then stands still until that passes.
 const STORY_WITHIN: Duration = Duration::from_secs(240);
 
 /// Refresh interval of the display.

@@ -227,20 +227,20 @@ impl Backend {
         &self,
         events: Vec<Event>,
     ) -> Result<Vec<(Event, Option<String>)>, Error> {
-        let mut known: BTreeMap<(Option<JobId>, Option<DeliveryId>), String> = BTreeMap::new();
+        let mut known: BTreeMap<(Option<JobId>, Option<DeliveryId>), Option<String>> =
+            BTreeMap::new();
         let mut all = Vec::with_capacity(events.len());
         for event in events {
             let of_whom = (event.job.clone(), event.aid.delivery.clone());
             let repo = match known.get(&of_whom) {
-                Some(repo) => Some(repo.clone()),
-                None => match self.repository_of(&event).await? {
-                    Some(repo) => {
-                        known.insert(of_whom, repo.clone());
-                        Some(repo)
-                    }
-                    None => named_repository(&event.what),
-                },
+                Some(repo) => repo.clone(),
+                None => {
+                    let repo = self.repository_of(&event).await?;
+                    known.insert(of_whom, repo.clone());
+                    repo
+                }
             };
+            let repo = repo.or_else(|| named_repository(&event.what));
             all.push((event, repo));
         }
         Ok(all)

@@ -47,12 +47,16 @@ impl World {
         decisions
     }
 
-    /// Calls that wrote outside, in order. Those of different sessions are made side by side, so each session has its own order.
+    /// Calls that wrote outside, in order. Calls to several sessions one after the other are made side by side: among these,
+    /// only the order of each session is a decision.
     fn calls(&self) -> Vec<String> {
         let writing = |it: &&sandbox::Logged| it.method != "GET" && it.service != Service::Agent;
         let all = self.sandbox.requests();
         let mut calls: Vec<_> = all.iter().filter(writing).collect();
-        calls.sort_by_key(|it| session_of(&it.path));
+        let is_of_session = |it: &&sandbox::Logged| session_of(&it.path).is_some();
+        for side_by_side in calls.chunk_by_mut(|a, b| is_of_session(a) && is_of_session(b)) {
+            side_by_side.sort_by_key(|it| session_of(&it.path));
+        }
         calls
             .iter()
             .map(|it| format!("{} {} {}", it.method, it.path, it.status))

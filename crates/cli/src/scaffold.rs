@@ -17,7 +17,7 @@ mod workflow;
 
 use std::env;
 
-use ::scaffold::kit::Runner;
+use ::scaffold::config::Runner;
 use anyhow::{Context, Result};
 use domain::ids::StreamName;
 

@@ -8,6 +8,8 @@ mod reader;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use domain::ids::{BranchName, RoleName, StreamName};
 use domain::pipeline::MEMBERS_MAX;
@@ -25,6 +27,9 @@ const WAIT_MINUTES: u32 = 30;
 
 /// Longest name of a branch in the settings, in bytes.
 const BRANCH_BYTES_MAX: usize = 200;
+
+/// How long the label of a machine may be, as GitHub has it.
+const LABEL_CHARS_MAX: usize = 256;
 
 /// A repository's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,14 +53,64 @@ pub struct Config {
 pub struct Workflow {
     /// Whose clock starts the pipeline.
     pub clock: Clock,
-    /// The label of the machine that Actions runs on.
-    pub runner_mode: Option<String>,
+    /// The machines that Actions runs on.
+    pub runner_mode: Runner,
     /// The times as cron expressions; [`timetable`] says when they come.
     pub cron: Vec<Schedule>,
     /// The zone of the schedules by its IANA name; UTC without one.
     pub timezone: Option<String>,
     /// The longest wait for a step, in minutes.
     pub wait_minutes: u32,
+}
+
+/// What names machines.
+const RUNNERS: &str = "is `remote`, `self-hosted` or the label of a machine, which has letters, digits, `.`, `_` and `-`";
+
+/// Which machines run the workflows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Runner {
+    /// GitHub's own.
+    #[default]
+    Remote,
+    /// Any of the repository's own.
+    SelfHosted,
+    /// Those with a label.
+    Label(String),
+}
+
+/// A text that names no machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the machine of the workflows {RUNNERS}")]
+pub struct InvalidRunner;
+
+impl FromStr for Runner {
+    type Err = InvalidRunner;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRunner> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        match text {
+            "remote" => Ok(Self::Remote),
+            "self-hosted" => Ok(Self::SelfHosted),
+            _ if text.len() <= LABEL_CHARS_MAX
+                && text.chars().all(fits)
+                && text.starts_with(|c: char| c.is_ascii_alphanumeric()) =>
+            {
+                Ok(Self::Label(text.to_owned()))
+            }
+            _ => Err(InvalidRunner),
+        }
+    }
+}
+
+impl fmt::Display for Runner {
+    /// The label that Actions finds them by.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Remote => "ubuntu-latest",
+            Self::SelfHosted => "self-hosted",
+            Self::Label(label) => label,
+        })
+    }
 }
 
 /// Who starts the pipeline: two clocks would double its sessions.
@@ -210,7 +265,7 @@ fn branches(reader: &mut Reader<'_>, root: &dyn TableLike) -> (BranchName, Branc
 fn workflow(reader: &mut Reader<'_>, root: &dyn TableLike) -> Workflow {
     let mut workflow = Workflow {
         clock: Clock::Gaffer,
-        runner_mode: None,
+        runner_mode: Runner::default(),
         cron: Vec::new(),
         timezone: None,
         wait_minutes: WAIT_MINUTES,
@@ -230,7 +285,11 @@ fn workflow(reader: &mut Reader<'_>, root: &dyn TableLike) -> Workflow {
         Some("actions") => workflow.clock = Clock::Actions,
         Some(_) => reader.fault(section, "clock", "is `gaffer` or `actions`"),
     }
-    workflow.runner_mode = reader.text(section, "runner_mode");
+    match reader.text(section, "runner_mode").map(|text| text.parse()) {
+        None => {}
+        Some(Ok(runner)) => workflow.runner_mode = runner,
+        Some(Err(InvalidRunner)) => reader.fault(section, "runner_mode", RUNNERS),
+    }
     schedule(reader, section, &mut workflow);
     if let Some(minutes) = reader.positive(section, "wait_minutes_default", WAIT_MINUTES_MAX) {
         workflow.wait_minutes = minutes;

@@ -5,15 +5,12 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-use std::str::FromStr;
-
 use domain::ids::BranchName;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 
 use crate::assets;
-use crate::config::{Clock, Config, Schedule};
+use crate::config::{Clock, Config, Runner, Schedule};
 use crate::fault::{Fault, shown};
 use crate::layout::CONFIG;
 
@@ -26,60 +23,8 @@ pub const RELAY: &str = ".github/workflows/jules-relay.yml";
 /// How the first line of a generated file begins, by which it is known from a person's.
 const MARK: &str = "# Written by `gaffer workflow generate`";
 
-/// How long the label of a machine may be, as GitHub has it.
-const LABEL_CHARS_MAX: usize = 256;
-
 /// The fields of a time: minute, hour, day, month, weekday.
 const TIME_FIELDS: usize = 5;
-
-/// Which machines run the workflows.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Runner {
-    /// GitHub's own.
-    #[default]
-    Remote,
-    /// Any of the repository's own.
-    SelfHosted,
-    /// Those with a label.
-    Label(String),
-}
-
-/// A text that names no machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the workflows run on `remote`, `self-hosted` or the label of a machine, which has letters, digits, `.`, `_` and `-`"
-)]
-pub struct InvalidRunner;
-
-impl FromStr for Runner {
-    type Err = InvalidRunner;
-
-    fn from_str(text: &str) -> Result<Self, InvalidRunner> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        match text {
-            "remote" => Ok(Self::Remote),
-            "self-hosted" => Ok(Self::SelfHosted),
-            _ if text.len() <= LABEL_CHARS_MAX
-                && text.chars().all(fits)
-                && text.starts_with(|c: char| c.is_ascii_alphanumeric()) =>
-            {
-                Ok(Self::Label(text.to_owned()))
-            }
-            _ => Err(InvalidRunner),
-        }
-    }
-}
-
-impl fmt::Display for Runner {
-    /// The label that Actions finds them by.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Remote => "ubuntu-latest",
-            Self::SelfHosted => "self-hosted",
-            Self::Label(label) => label,
-        })
-    }
-}
 
 /// Why there are no workflows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -92,9 +37,6 @@ pub enum KitError {
         "{CONFIG}: `timezone` is `{0}`, and the clock of Actions knows UTC alone: write the times of `cron` in UTC and `timezone = \"UTC\"`, or keep `clock = \"gaffer\"`"
     )]
     Zone(String),
-    /// The machine that the settings name.
-    #[error("{CONFIG}: `runner_mode`: {0}")]
-    Runner(#[from] InvalidRunner),
     /// An asset cannot be filled in.
     #[error("the workflow `{0}` cannot be filled in: this is a defect, please report it")]
     Asset(&'static str),
@@ -111,17 +53,7 @@ pub struct Workflow {
 
 /// Both workflows as the settings want them, on the machines that were asked for or that the settings name.
 pub fn workflows(config: &Config, asked: Option<Runner>) -> Result<[Workflow; 2], KitError> {
-    let named = || {
-        config
-            .workflow
-            .runner_mode
-            .as_deref()
-            .map(str::parse::<Runner>)
-    };
-    let runner = match asked {
-        Some(runner) => runner,
-        None => named().transpose()?.unwrap_or_default(),
-    };
+    let runner = asked.unwrap_or_else(|| config.workflow.runner_mode.clone());
     let branches = [&config.target_branch, &config.worker_branch].map(pattern);
     let cron = match config.workflow.clock {
         Clock::Gaffer => None,

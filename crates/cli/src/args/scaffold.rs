@@ -5,7 +5,7 @@ use domain::ids::{BranchName, RepoName, RoleName, StreamName};
 use domain::layer::Layer;
 use domain::pipeline::MockTag;
 use jiff::SignedDuration;
-use scaffold::kit::Runner;
+use scaffold::config::Runner;
 use scaffold::tree::TreePath;
 use url::Url;
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use ::scaffold::kit::{self, DOCTOR, KitError, RELAY, Runner, Workflow};
+use ::scaffold::config::Runner;
+use ::scaffold::kit::{self, DOCTOR, KitError, RELAY, Workflow};
 use anyhow::{Context, Result};
 use serde_json::json;
 

@@ -9,7 +9,6 @@ use domain::redact::holds_secret;
 use super::finding::{Report, Rule};
 use crate::assets::{self, Asset};
 use crate::config::{self, Config};
-use crate::kit::Runner;
 use crate::layout::{CONFIG, CONTROL, Paths, SYSTEM};
 use crate::pin::{self, PIN};
 use crate::prompt::Trees;
@@ -39,19 +38,7 @@ pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
 /// The settings, if they can be used.
 pub(super) fn config(report: &mut Report, tree: &Tree) -> Option<Config> {
     match config::parse(CONFIG, tree.text(CONFIG)?) {
-        Ok(config) => {
-            let runner = config.workflow.runner_mode.as_deref();
-            if let Some(Err(error)) = runner.map(str::parse::<Runner>) {
-                let line = line_of(tree.text(CONFIG)?, "runner_mode");
-                report.add(
-                    Rule::Config,
-                    CONFIG,
-                    line,
-                    format!("`runner_mode`: {error}"),
-                );
-            }
-            Some(config)
-        }
+        Ok(config) => Some(config),
         Err(faults) => {
             for fault in faults {
                 report.add(Rule::Config, &fault.file, fault.line, fault.what);
@@ -61,24 +48,13 @@ pub(super) fn config(report: &mut Report, tree: &Tree) -> Option<Config> {
     }
 }
 
-/// The line that sets a key; the first if no line does.
-fn line_of(text: &str, key: &str) -> usize {
-    let mut lines = text.lines();
-    let at = lines.position(|line| line.trim_start().starts_with(key));
-    at.map_or(1, |at| at + 1)
-}
-
 /// Every file below both folders: regular, text, without a twin and without a secret.
 pub(super) fn files(report: &mut Report, trees: &Trees) {
     let control = trees.target.below(CONTROL);
     let system = trees.worker.below(SYSTEM);
     let mut seen = BTreeMap::new();
-    for (path, why) in trees
-        .target
-        .unusable()
-        .iter()
-        .chain(trees.worker.unusable())
-    {
+    let unusable = [&trees.target, &trees.worker];
+    for (path, why) in unusable.iter().flat_map(|tree| tree.unusable()) {
         report.add(Rule::Path, path, 1, why.to_string());
     }
     for (path, entry) in control.chain(system) {

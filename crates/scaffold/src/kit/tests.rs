@@ -81,10 +81,10 @@ fn a_machine_is_named_on_the_line_or_in_the_settings() {
     assert_eq!(runner(&named, Some(Runner::Remote)), "ubuntu-latest");
     let label: Runner = "gpu_2.big".parse().unwrap();
     assert_eq!(runner(&settings(""), Some(label)), "gpu_2.big");
-    let odd = settings("runner_mode = \"a\\nb: c\"\n");
-    assert!(workflows(&odd, None).is_err());
+    let odd = "[workflow]\nrunner_mode = \"a\\nb: c\"\n";
+    assert_eq!(parse(CONFIG, odd).unwrap_err()[0].line, 2);
     for text in ["", "-x", "a b", "a:b", "\u{e4}", &"a".repeat(300)] {
-        assert_eq!(text.parse::<Runner>(), Err(InvalidRunner), "{text}");
+        assert!(text.parse::<Runner>().is_err(), "{text}");
     }
 }
 

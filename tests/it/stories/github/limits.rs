@@ -56,6 +56,26 @@ async fn while_github_asks_to_stay_away_nobody_asks_anything() {
     world.finish().await;
 }
 
+/// What follows a merge goes on when GitHub takes requests again, and no claim of the poller holds it up for longer.
+#[tokio::test]
+async fn a_branch_is_deleted_as_soon_as_github_takes_requests_again() {
+    let (world, _job) = in_review(false).await;
+    world
+        .until(MINUTE * 5, "merged there", async |world| {
+            world.sandbox.counters().merges == 1
+        })
+        .await;
+    let fault = Fault::new(Service::GitHub, "", secondary(Some(30)));
+    world.sandbox.faults().add(fault.next(1));
+    world
+        .until(SECOND * 75, "the branch is gone", async |world| {
+            world.sandbox.counters().branch_deletes == 1
+        })
+        .await;
+    assert!(world.sandbox.faults().list().is_empty());
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn what_is_left_is_kept_for_a_merge_that_is_near() {
     let (world, job) = in_review(false).await;

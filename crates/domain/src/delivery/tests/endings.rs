@@ -213,6 +213,20 @@ fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
 }
 
 #[test]
+fn no_reviewer_is_asked_about_a_pull_request_that_may_be_reopened() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    let moved = PullGlimpse {
+        is_closed: true,
+        ..pull('b', Checks::Passed)
+    };
+    world.reads(moved);
+    let asked = |world: &World| world.delivery.review.asked.clone().map(|it| it.head);
+    assert_ne!(asked(&world), Some(sha('b')));
+    world.reads(pull('b', Checks::Passed));
+    assert_eq!(asked(&world), Some(sha('b')));
+}
+
+#[test]
 fn a_closed_issue_closes_its_delivery_once_its_pull_request_was_read() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     let closed = || IssueState::Closed(Some("eve".to_owned()));

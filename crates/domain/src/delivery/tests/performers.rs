@@ -60,6 +60,30 @@ fn a_plan_is_sent_by_whom_the_source_names() {
 }
 
 #[test]
+fn a_plan_of_an_agent_that_was_rejected_is_none_any_more() {
+    let mut world = World::new(Rules {
+        plan_by: PlanBy::Agent,
+        ..rules(&[Phase::Plan], "verify", ReviewBy::Agent)
+    });
+    world.kim(Act::Start);
+    world.orders(zai(), plan("1. Look")).unwrap();
+    assert!(world.delivery.plan.is_some());
+    let reason = "Too short.".to_owned();
+    assert_eq!(world.kim(Act::Reject { reason }), "plan/running");
+    assert_eq!(world.delivery.plan, None);
+}
+
+#[test]
+fn who_reviews_is_kept_with_a_delivery() {
+    let unset = Rules {
+        review_by: None,
+        ..rules(&[], "verify", ReviewBy::Agent)
+    };
+    let kept = World::new(unset).delivery.rules;
+    assert_eq!(kept.with_agent(true).reviewer(), ReviewBy::Human);
+}
+
+#[test]
 fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
     let with_agent = Rules {
         plan_by: PlanBy::Agent,

@@ -33,10 +33,29 @@ impl Dispatcher {
         tracing::warn!(pull = %reference, %failure, "the pull request cannot be read now");
         if let Some(found) = self.backend.store.pull(reference).await? {
             let wait = self.wait_of(&found, failure);
+            self.look_at_effects_again(reference, wait).await?;
             return self.backend.put_off(&keys::pull(reference), wait).await;
         }
         if self.is_worth_another_look(hint, failure).await? {
             return self.park(reference, hint, failure).await;
+        }
+        Ok(())
+    }
+
+    /// What is to be done about a pull request comes after its reading, so it is due again with that, and not only when the claim
+    /// of the poller that found it due has run out.
+    async fn look_at_effects_again(
+        &self,
+        reference: &PullRef,
+        wait: SignedDuration,
+    ) -> Result<(), Error> {
+        let pk = keys::pull_pk(reference);
+        let at = self.backend.now() + wait;
+        for found in self.backend.store.effects(&pk).await? {
+            if !found.value.is_settled() {
+                let key = keys::effect(&pk, &found.value.id);
+                self.backend.bring_forward(&key, at).await?;
+            }
         }
         Ok(())
     }

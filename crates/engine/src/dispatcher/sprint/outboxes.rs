@@ -365,6 +365,17 @@ mod tests {
         let cut = &patch[..patch.len() - 4];
         assert!(found_in_patch(cut)[0].written.is_err());
         assert!(found_in_patch("no patch at all").is_empty());
+        let artifacts = Artifacts {
+            patch: Some(cut.to_owned()),
+            patch_cut: true,
+            ..Artifacts::default()
+        };
+        let whole: Vec<_> = found_in_artifacts(&artifacts)
+            .iter()
+            .map(|it| it.written.is_ok())
+            .collect();
+        // The last file is not read, which is told beside those that are.
+        assert_eq!(whole, [true, false, false]);
     }
 
     #[test]

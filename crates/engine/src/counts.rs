@@ -23,7 +23,11 @@ use crate::waits::Waits;
 /// Maximum number of open pull requests that are read to determine who is waited for. Jobs beyond them count as [`NOT_READ`].
 pub const PULLS_READ_MAX: usize = 500;
 
-/// What jobs in review are counted as of whose pull requests there are too many to be read.
+/// Maximum number of open deliveries whose jobs and pull requests are read to determine who is waited for. Deliveries
+/// beyond them count as [`NOT_READ`].
+pub const DELIVERIES_READ_MAX: usize = 200;
+
+/// What jobs in review and deliveries are counted as where there are too many to be read.
 pub const NOT_READ: &str = "not_read";
 
 /// The lists of an account's jobs that are not over.
@@ -97,7 +101,7 @@ pub struct JobCounts {
     pub states: BTreeMap<String, u64>,
     /// That hold a slot, by account.
     pub held: BTreeMap<AccountName, u64>,
-    /// Watched jobs by who they wait for, without those for which a delivery decides.
+    /// Watched jobs by who they wait for, without those of deliveries.
     pub waits_for: BTreeMap<String, u64>,
 }
 
@@ -187,8 +191,7 @@ impl Backend {
             let of_job = |it: &&TrackedPull| job.pull() == Some(&it.pull.pull);
             let pull = pulls.iter().find(of_job);
             if let (Some(pull), JobWait::Pull, 1..) = (pull, job::job_wait(&job), left) {
-                let told = waits.told_by(&job, Some(&pull.pull)).await?;
-                let who = waits.by_delivery(&job, told).await?.who;
+                let who = waits.told_by(&job, Some(&pull.pull)).await?.who;
                 *counts.entry(who.word().to_owned()).or_insert(0) += 1;
                 left -= 1;
             }

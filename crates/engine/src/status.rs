@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::account::{Health, OVERDUE_MAX, PollCounters};
-use domain::delivery;
 use domain::ids::{AccountName, RepoName};
 use domain::job::{self, Attention, EndReason, Job, Phase};
 use domain::pipeline::RequirementState;
@@ -16,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Backend, Error};
+use crate::counts::{DELIVERIES_READ_MAX, NOT_READ};
 use crate::keys;
 use crate::ports::{Budget, Usage};
 use crate::sprints::SprintStatus;
@@ -41,8 +41,7 @@ pub struct Status {
     pub observe_only: bool,
     /// Jobs by state.
     pub jobs: std::collections::BTreeMap<String, u64>,
-    /// Who is waited for by jobs whose session is watched and by deliveries that no such job speaks for, or
-    /// [`NOT_READ`](crate::counts::NOT_READ).
+    /// Who is waited for by deliveries and by watched jobs that belong to none, or [`NOT_READ`].
     pub waits_for: BTreeMap<String, u64>,
     /// Open deliveries by their place, for example `plan/running`.
     pub deliveries: BTreeMap<String, u64>,
@@ -242,22 +241,28 @@ impl Backend {
         Ok(repairs.into_iter().map(|it| it.value.into()).collect())
     }
 
-    /// Open deliveries by their place; adds whom they wait for where no counted job tells it.
+    /// Open deliveries by their place; adds whom they wait for, up to a limit of records.
     async fn open_places(
         &self,
         waits_for: &mut BTreeMap<String, u64>,
     ) -> Result<BTreeMap<String, u64>, Error> {
         let mut places = BTreeMap::new();
         let mut waits = Waits::new(self);
-        for found in self.store.open_deliveries().await? {
+        for (place, found) in self.store.open_deliveries().await?.into_iter().enumerate() {
+            let is_read = place < DELIVERIES_READ_MAX;
             let delivery = found.value;
             let place = format!("{}/{}", delivery.phase, delivery.run_status);
             *places.entry(place).or_insert(0) += 1;
-            if delivery::speaks_for_itself(&delivery) {
-                let agent = waits.woken(None, &delivery.repo).await?;
-                let who = delivery::waits(&delivery, None, agent.as_ref()).who;
-                *waits_for.entry(who.word().to_owned()).or_insert(0) += 1;
-            }
+            let who = match is_read {
+                true => self
+                    .waiting(delivery, &mut waits)
+                    .await?
+                    .waits_for
+                    .who
+                    .word(),
+                false => NOT_READ,
+            };
+            *waits_for.entry(who.to_owned()).or_insert(0) += 1;
         }
         Ok(places)
     }

@@ -10,6 +10,8 @@ mod refusals;
 mod removal;
 mod transcripts;
 
+use std::collections::BTreeMap;
+
 use domain::delivery::{
     Act, Actor, Checkpoints, Closed, Command, Delivery, IssueRef, IssueText, Phase, Review,
     ReviewBy, Rules, Verdict,
@@ -80,6 +82,22 @@ pub(crate) async fn place(world: &World, number: u64) -> String {
 pub(crate) async fn until(world: &World, number: u64, wanted: &str) {
     let is_so = async |world: &World| place(world, number).await == wanted;
     Box::pin(world.until(hour(1), wanted, is_so)).await;
+    Box::pin(counts_what_it_shows(world)).await;
+}
+
+/// The status counts open deliveries by whom each of them shows as waited for.
+async fn counts_what_it_shows(world: &World) {
+    let query = DeliveryQuery::default();
+    let listed = world.backend.list_deliveries(&query, None, 100).await;
+    let deliveries = listed.expect("a list").deliveries;
+    let mut shown = BTreeMap::new();
+    for open in deliveries.iter().filter(|it| !it.delivery.is_terminal()) {
+        assert!(open.is_stored, "a job of no delivery: {:?}", open.delivery);
+        let who = open.waits_for.who.word().to_owned();
+        *shown.entry(who).or_insert(0) += 1;
+    }
+    let status = world.backend.status().await.expect("a status");
+    assert_eq!(status.waits_for, shown);
 }
 
 pub(crate) async fn order(world: &World, number: u64, act: Act) {

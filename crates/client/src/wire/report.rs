@@ -67,9 +67,9 @@ pub struct Status {
     pub observe_only: bool,
     /// How many jobs are in each state.
     pub jobs: BTreeMap<String, u64>,
-    /// Who is waited for, by jobs with a watched session and by deliveries that no such job speaks for: `person`,
-    /// `agent`, `jules`, `github`, `gaffer` or `nobody`; `not_read` are jobs in review beyond the first 500 open pull
-    /// requests.
+    /// Who is waited for, by open deliveries and by jobs of none whose session is watched: `person`, `agent`, `jules`,
+    /// `github`, `gaffer` or `nobody`; `not_read` are deliveries beyond the first 200, and jobs in review beyond the
+    /// first 500 open pull requests.
     #[serde(default)]
     pub waits_for: BTreeMap<String, u64>,
     /// How many open deliveries are at each place, for example `plan/running`.

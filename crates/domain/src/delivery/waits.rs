@@ -33,18 +33,6 @@ pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&Agent
     }
 }
 
-/// Whether nothing but the delivery tells who is waited for: no session of its job is at work, and it has no parts that
-/// tell it.
-pub fn speaks_for_itself(delivery: &Delivery) -> bool {
-    let is_made = delivery.task.pull.is_some();
-    let is_silent = match delivery.job_seen().map(|job| &job.work) {
-        None | Some(Work::Planned(_) | Work::Ended(_)) => true,
-        Some(Work::Resting(_)) => !is_made,
-        Some(Work::Waiting | Work::Working | Work::Asking) => false,
-    };
-    is_silent && delivery.children.is_empty() && delivery.reviewing_job().is_none()
-}
-
 /// Whether its pull request was closed a moment ago: until it counts as given up, nothing else helps.
 fn is_to_be_reopened(delivery: &Delivery) -> bool {
     let is_open = delivery.run_status != RunStatus::Failed;

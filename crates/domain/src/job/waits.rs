@@ -261,12 +261,15 @@ pub enum JobWait {
     Woken,
     /// Its pull request decides.
     Pull,
-    /// Its delivery decides.
+    /// It is counted with its delivery.
     Delivery,
 }
 
 /// Who a job waits for, as far as its own record shows.
 pub fn job_wait(job: &Job) -> JobWait {
+    if job.delivery.is_some() {
+        return JobWait::Delivery;
+    }
     let by_pull = match &job.phase {
         Phase::Watching(watch) => is_told_by_pull(watch),
         Phase::Proposed { pull, .. } => pull.is_some(),
@@ -275,14 +278,9 @@ pub fn job_wait(job: &Job) -> JobWait {
     if by_pull {
         return JobWait::Pull;
     }
-    let told = waits_for(job, None, any_agent().as_ref());
-    let who = told.who;
-    if told.is_told_by_delivery(job) {
-        JobWait::Delivery
-    } else if who == WaitParty::Agent {
-        JobWait::Woken
-    } else {
-        JobWait::Is(who)
+    match waits_for(job, None, any_agent().as_ref()).who {
+        WaitParty::Agent => JobWait::Woken,
+        who => JobWait::Is(who),
     }
 }
 

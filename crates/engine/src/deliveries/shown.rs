@@ -27,6 +27,15 @@ pub struct DeliveryShown {
     pub because: Vec<Reason>,
 }
 
+/// A stored delivery, with what decides who it waits for.
+pub(crate) struct WaitingDelivery {
+    pub(crate) delivery: Delivery,
+    pub(crate) waits_for: WaitsFor,
+    job: Option<Job>,
+    pull: Option<TrackedPull>,
+    parts: Vec<WaitingDelivery>,
+}
+
 impl Backend {
     /// A delivery, or a job that belongs to none, by the id under which it is shown.
     pub async fn delivery_shown(&self, id: &DeliveryId) -> Result<DeliveryShown, Error> {
@@ -50,7 +59,27 @@ impl Backend {
         let Some(found) = self.store.get::<Delivery>(id).await? else {
             return Ok(None);
         };
-        let mut delivery = found.value;
+        let waiting = self.waiting(found.value, waits).await?;
+        let mut because = self
+            .reasons_of(&waiting.delivery, &waiting.waits_for)
+            .await?;
+        because.extend(waiting.parts.iter().filter_map(part_that_waits));
+        Ok(Some(DeliveryShown {
+            waits_for: waiting.waits_for,
+            because,
+            is_stored: true,
+            delivery: waiting.delivery,
+            job: waiting.job,
+            pull: waiting.pull,
+        }))
+    }
+
+    /// A stored delivery with who it waits for.
+    pub(crate) async fn waiting(
+        &self,
+        mut delivery: Delivery,
+        waits: &mut Waits<'_>,
+    ) -> Result<WaitingDelivery, Error> {
         let parts = self.parts_of(&mut delivery, waits).await?;
         let job = match &delivery.task.job {
             Some(job) => self.store.job(job).await?.map(|found| found.value),
@@ -73,16 +102,13 @@ impl Backend {
         let waits_for = waits
             .under_pause(waits_for, &delivery.repo, job.as_ref())
             .await?;
-        let mut because = self.reasons_of(&delivery, &waits_for).await?;
-        because.extend(parts.iter().filter_map(part_that_waits));
-        Ok(Some(DeliveryShown {
+        Ok(WaitingDelivery {
             waits_for,
-            because,
-            is_stored: true,
             delivery,
             job,
             pull,
-        }))
+            parts,
+        })
     }
 
     /// The job whose session reviews, while its verdict is awaited.
@@ -98,14 +124,14 @@ impl Backend {
         &self,
         delivery: &mut Delivery,
         waits: &mut Waits<'_>,
-    ) -> Result<Vec<DeliveryShown>, Error> {
+    ) -> Result<Vec<WaitingDelivery>, Error> {
         let mut parts = Vec::new();
         for child in &mut delivery.children {
-            // A part has no parts, so this goes no deeper.
-            let shown = Box::pin(self.shown_stored(&child.id, waits)).await?;
-            if let Some(shown) = shown {
-                child.state = ChildState::of(&shown.delivery);
-                parts.push(shown);
+            if let Some(found) = self.store.get::<Delivery>(&child.id).await? {
+                // A part has no parts, so this goes no deeper.
+                let part = Box::pin(self.waiting(found.value, waits)).await?;
+                child.state = ChildState::of(&part.delivery);
+                parts.push(part);
             }
         }
         Ok(parts)
@@ -186,12 +212,12 @@ impl Backend {
     }
 }
 
-fn waits_of(parts: &[DeliveryShown]) -> Vec<WaitsFor> {
+fn waits_of(parts: &[WaitingDelivery]) -> Vec<WaitsFor> {
     parts.iter().map(|part| part.waits_for.clone()).collect()
 }
 
 /// What is said of a part that waits for the decision of a person or the agent.
-fn part_that_waits(part: &DeliveryShown) -> Option<Reason> {
+fn part_that_waits(part: &WaitingDelivery) -> Option<Reason> {
     let waits = Some(&part.waits_for).filter(|waits| waits.is_decision())?;
     let sentence = format!(
         "Its part {} waits for {}.",

@@ -1,7 +1,8 @@
 //! Deliveries as people and programs see them.
 
 use client::wire::{
-    ChildView, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, PlanView, RunView, WaitsFor,
+    ChildView, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, PhaseRunView, PlanView,
+    RunView, WaitsFor,
 };
 use domain::advice::Advice;
 use domain::delivery::{Phase, RunStatus};
@@ -63,6 +64,8 @@ pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
     let answer = delivery.plan.iter().fold(answer, planned);
     let children = delivery.children.iter().map(child).collect();
     let answer = under(answer, "Its parts:", children);
+    let spans = delivery.phase_runs.iter().map(span).collect();
+    let answer = under(answer, "Its phases:", spans);
     let answer = under(
         answer,
         "Its runs:",
@@ -107,6 +110,20 @@ fn planned(answer: Answer, plan: &PlanView) -> Answer {
 
 fn child(child: &ChildView) -> String {
     format!("- {} {}: {}", child.id, child.state, child.summary)
+}
+
+fn span(span: &PhaseRunView) -> String {
+    let by = match span.actor.as_str() {
+        "system" => "Gaffer",
+        other => other,
+    };
+    let verdict = span.verdict.as_ref();
+    let verdict = verdict.map_or_else(String::new, |verdict| format!(" ({verdict})"));
+    let (phase, status) = (&span.phase, &span.run_status);
+    format!(
+        "- {} {phase}, {status}{verdict}, by {by}",
+        moment(span.started_at)
+    )
 }
 
 fn run(run: &RunView) -> Vec<String> {

@@ -68,7 +68,7 @@ pub struct Settings {
     pub app_id: Option<u64>,
     /// How long one call may take. Stay at or below [`CALL_TIMEOUT`]: effects are held as long as that.
     pub call_timeout: SignedDuration,
-    /// How far writes are apart.
+    /// How far writes are apart, and a sixtieth of the window in which GitHub's points are counted.
     pub between_writes: SignedDuration,
 }
 

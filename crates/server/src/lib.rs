@@ -60,7 +60,8 @@ pub struct Settings {
     pub rhythm: LoopIntervals,
     /// How long a call to Jules or GitHub may take.
     pub call_timeout: SignedDuration,
-    /// How far writes to GitHub are apart; only a sandbox asks for less than [`BETWEEN_WRITES`].
+    /// How far writes to GitHub are apart, and a sixtieth of the window of its points; only a sandbox asks for less than
+    /// [`BETWEEN_WRITES`].
     pub between_writes: SignedDuration,
 }
 

@@ -25,7 +25,7 @@ pub(super) const WORKER: &str = "jules";
 /// Five sessions come one after the other, so each takes a quarter of what the sandbox's usual ones do.
 const PACE: f64 = 0.25;
 
-/// Twelve pull requests take some sixty writes, between which only GitHub itself wants a second.
+/// Twelve pull requests take some sixty writes and a thousand points, which only GitHub itself wants spread over minutes.
 pub(crate) const BETWEEN_WRITES: SignedDuration = SignedDuration::from_millis(100);
 
 /// The version that stands in the repository.

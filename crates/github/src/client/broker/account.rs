@@ -27,8 +27,8 @@ const WRITE_POINTS_MAX: u32 = 850;
 const READ_POINTS: u32 = 1;
 const WRITE_POINTS: u32 = 5;
 
-/// The length of the window in which points are counted.
-const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+/// The window in which points are counted, in gaps between writes: on GitHub a minute.
+const GAPS_PER_WINDOW: i32 = 60;
 
 /// Time without a secondary limit after which the next one counts as the first.
 const CALM: SignedDuration = SignedDuration::from_mins(15);
@@ -53,7 +53,7 @@ struct Rate {
 /// One credential's budgets.
 #[derive(Debug)]
 pub(super) struct CredentialBudgets {
-    /// How far writes are apart.
+    /// How far writes are apart; on GitHub a second.
     between_writes: SignedDuration,
     rates: BTreeMap<String, Rate>,
     /// Since when, and until when, GitHub asked to stay away.
@@ -148,9 +148,10 @@ impl CredentialBudgets {
         spend: Spending,
         now: Timestamp,
     ) -> Result<(Timestamp, u32), BudgetExhausted> {
+        let window = self.between_writes * GAPS_PER_WINDOW;
         let running = self
             .points
-            .filter(|(since, _)| is_within(*since, now, MINUTE));
+            .filter(|(since, _)| is_within(*since, now, window));
         let (since, spent) = running.unwrap_or((now, 0));
         let (price, most) = match spend {
             Spending::Read => (READ_POINTS, READ_POINTS_MAX),
@@ -162,7 +163,7 @@ impl CredentialBudgets {
         }
         let why = "this minute's requests to GitHub are used up";
         Err(BudgetExhausted {
-            until: since + MINUTE,
+            until: since + window,
             why,
         })
     }

@@ -65,7 +65,9 @@ pub use watch::{
     ActivityMark, AgentMessage, Announced, Announcement, Attention, Nudged, PendingPlan,
     RepeatedAnnouncement, Reply, SentAnswer, SessionLog, Turn, Watch,
 };
-pub use woven::{conflict_cause, integrate, missing_pull_cause, weave_again, weave_pushed, woven};
+pub use woven::{
+    conflict_cause, integrate, mail_cause, missing_pull_cause, weave_again, weave_pushed, woven,
+};
 
 use crate::ids::{
     AccountName, AgentName, BranchName, CommitSha, DeliveryId, InstallationId, JobId, PullRef,

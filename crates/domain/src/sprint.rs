@@ -5,6 +5,7 @@
 
 mod apply;
 mod figures;
+mod mailing;
 mod member;
 mod one_by_one;
 mod orders;
@@ -24,9 +25,10 @@ use crate::job::NotNow;
 
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
-pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember, Way};
+pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail};
+pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
 pub use orders::{abort, held, integrate, integrate_now, must_go_on};
-pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Woven};
+pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};
 pub use seen::without_pull;
 pub use sight::{

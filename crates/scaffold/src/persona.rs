@@ -7,7 +7,7 @@ mod tests;
 
 use domain::fence::encoded_len;
 use domain::ids::PersonaName;
-use domain::job::PROMPT_BYTES_MAX;
+use domain::outgoing_text::PERSONA_BYTES_MAX;
 use domain::redact::{holds_secret, presentable};
 use serde::Serialize;
 
@@ -240,9 +240,9 @@ fn checked_body((file, line): (&str, usize), body: &str) -> Result<String, Fault
     let bytes = encoded_len(body);
     let what = if body.is_empty() {
         format!("there is no prompt below the second `{RULER}`: say what the persona does")
-    } else if bytes > PROMPT_BYTES_MAX {
+    } else if bytes > PERSONA_BYTES_MAX {
         format!(
-            "the prompt has {bytes} bytes as JSON, at most {PROMPT_BYTES_MAX}: put the rest into a file of the repository"
+            "the prompt has {bytes} bytes as JSON, at most {PERSONA_BYTES_MAX}: put the rest into a file of the repository"
         )
     } else if holds_secret(body) {
         "the prompt holds what looks like a secret: take it out, and replace the secret where it is used".to_owned()

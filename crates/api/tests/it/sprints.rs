@@ -93,6 +93,7 @@ async fn ready(world: &World, sights: &[(&str, u64)]) -> Input {
     Input::Seen(Sights {
         members: members.collect(),
         landing: None,
+        ..Sights::default()
     })
 }
 

@@ -104,5 +104,10 @@ pub fn missing_pull_cause(sprint: SprintNumber) -> String {
     format!("pull-of-sprint:{sprint}")
 }
 
+/// The cause of the message that shows a session of a sprint the mail that came after its change was ready.
+pub fn mail_cause(sprint: SprintNumber, time: u32) -> String {
+    format!("mail-of-sprint:{sprint}:{time}")
+}
+
 /// Begins the cause of a message about a conflict in a sprint.
 pub(super) const CONFLICT: &str = "sprint:";

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sprint::{
-    ATTEMPTS_MAX, Input, MemberState, Sprint, SprintMember, SprintState, TICKS_MAX,
+    ATTEMPTS_MAX, Input, MAILS_MAX, MemberState, Sprint, SprintMember, SprintState, TICKS_MAX,
     WEAVE_RETRIES_MAX, abort, apply, due, held, integrate_now, start,
 };
 
@@ -33,6 +33,8 @@ fn after(sprint: &Sprint, happening: &Happening, now: Timestamp) -> (Sprint, Don
         | Happening::Read(_)
         | Happening::Collected(..)
         | Happening::Asked(..)
+        | Happening::Mail(..)
+        | Happening::MailNotTaken(_)
         | Happening::WantsFirst(_)
         | Happening::Withdrawn(_) => {
             let input = input(sprint, happening);
@@ -63,6 +65,7 @@ fn check_bounds(before: &Sprint, after: &Sprint) {
         assert!(is_same_job || is_anew, "{old:?} {new:?}");
         assert!(new.attempts <= ATTEMPTS_MAX && new.conflicts <= after.weaves);
         assert!(new.attempts >= old.attempts && new.conflicts >= old.conflicts);
+        assert!(new.mails >= old.mails && new.mails <= MAILS_MAX);
     }
 }
 
@@ -81,6 +84,7 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
                     | Input::Told { .. }
                     | Input::Shown { .. }
                     | Input::Asked { .. }
+                    | Input::MailNotTaken { .. }
                     | Input::WantsFirst { .. }
                     | Input::Withdrawn { .. } => (false, false),
                 },

@@ -2,7 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::member::{MemberState, Outbox, Refusal, SHOWN_MAX, SprintMember};
+use super::mailing::{hand_mail, not_taken, shown, told};
+use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_merged};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
@@ -65,6 +66,11 @@ pub enum Input {
         /// Whether it takes the message.
         is_taken: bool,
     },
+    /// The session of a member, which was to read its mail, takes no message.
+    MailNotTaken {
+        /// Whose.
+        persona: PersonaName,
+    },
     /// A member asks to be woven before those that are in.
     WantsFirst {
         /// Which.
@@ -94,6 +100,10 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
         Input::Told { persona, shown } => on(&mut next, persona, |it| told(it, shown, now)),
         Input::Asked { persona, is_taken } => {
             on(&mut next, persona, |it| asked(it, *is_taken, now));
+            go_on(&mut next, None, now);
+        }
+        Input::MailNotTaken { persona } => {
+            on(&mut next, persona, not_taken);
             go_on(&mut next, None, now);
         }
         Input::WantsFirst { persona } => on(&mut next, persona, |it| it.first = true),
@@ -138,20 +148,6 @@ fn on(sprint: &mut Sprint, persona: &PersonaName, change: impl FnOnce(&mut Sprin
     }
 }
 
-/// Messages that are left out are unread, so a later prompt shows them.
-fn shown(member: &mut SprintMember, shown: &[MessageId]) {
-    member.shown = shown.iter().take(SHOWN_MAX).copied().collect();
-}
-
-fn told(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
-    if member.state == MemberState::Conflicted {
-        member.state = MemberState::Rerunning;
-        member.attempts = member.attempts.saturating_add(1);
-        member.since = now;
-        shown(member, ids);
-    }
-}
-
 fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
     let is_woven_now = sprint.state == SprintState::Integrating;
     let is_woven = sprint.is_woven();
@@ -171,6 +167,7 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
             late(member, now);
         }
     }
+    hand_mail(sprint, sights, now);
     match sights.landing {
         Some(Landing::Merged) => end(sprint, None, now),
         // While it is woven, its newest head may be one that no report names yet.

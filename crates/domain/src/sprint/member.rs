@@ -1,13 +1,11 @@
 //! A member of a sprint: its job, what it offers, and how far it is.
 
-use std::fmt;
-
 use std::mem;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::report::{Against, Clash};
+use super::report::{Against, Clash, Way};
 use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, QUEUED_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::when::plus;
@@ -46,6 +44,12 @@ pub struct SprintMember {
     /// When its session, which had ended without a pull request, was asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<Timestamp>,
+    /// Since when its session reads mail that came after its change was ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Timestamp>,
+    /// How often it was sent such mail.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub mails: u32,
     /// How often it was asked for a change: once by its prompt, and once by each conflict that was sent to it.
     pub attempts: u32,
     /// How many of its weaves ended in a conflict.
@@ -97,22 +101,6 @@ pub struct Refusal {
     /// How many other places there are, which were left out because of their number.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub others: u32,
-}
-
-/// How a member came in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// Its files as they are: no other member changed any of them.
-    Taken,
-    /// Its patch, by the rules of `git apply`.
-    Applied,
-    /// Its texts, merged against the merge base.
-    ThreeWay,
-    /// It answered the places that it was shown.
-    Answered,
-    /// By its own pull request.
-    Merged,
 }
 
 /// How far a member is.
@@ -199,6 +187,8 @@ impl SprintMember {
             refusal: None,
             collected: None,
             asked_at: None,
+            reading: None,
+            mails: 0,
             attempts: 1,
             conflicts: 0,
             since: now,
@@ -260,6 +250,9 @@ impl SprintMember {
 
     /// When a member is waited for no more; one that has to be sent something is due at once.
     pub(super) fn late_at(&self) -> Option<Timestamp> {
+        if self.reading.is_some() {
+            return Some(plus(self.since, self.timeout()));
+        }
         match self.state {
             MemberState::Waiting => Some(plus(self.since, QUEUED_TIMEOUT)),
             MemberState::Working | MemberState::Rerunning => Some(plus(self.since, self.timeout())),
@@ -312,6 +305,9 @@ impl SprintMember {
 
     /// Whether the sprint goes on only after it.
     pub fn is_awaited(&self) -> bool {
+        if self.reading.is_some() {
+            return true;
+        }
         match self.state {
             MemberState::Pending
             | MemberState::Waiting
@@ -372,24 +368,5 @@ impl MemberState {
             Self::Withdrawn => "withdrawn",
             Self::Failed { .. } => "failed",
         }
-    }
-}
-
-impl Way {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Taken => "taken",
-            Self::Applied => "applied",
-            Self::ThreeWay => "three_way",
-            Self::Answered => "answered",
-            Self::Merged => "merged",
-        }
-    }
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::member::{MemberState, SprintMember, Way};
+use super::member::{MemberState, SprintMember};
+use super::report::Way;
 use super::sight::Work;
 use super::{Sprint, SprintState};
 

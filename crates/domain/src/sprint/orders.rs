@@ -64,6 +64,7 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
     }
     let mut next = sprint.clone();
     for member in &mut next.members {
+        member.reading = None;
         match member.state {
             MemberState::Pending => {
                 member.state = MemberState::Skipped {

@@ -1,8 +1,10 @@
 //! What came of a weave, as a sprint keeps it: names and numbers, and no content.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use super::member::{SprintMember, Way};
+use super::member::SprintMember;
 use super::sight::REASON_BYTES_MAX;
 use crate::fence::encoded_len;
 use crate::ids::{CommitSha, PullRef};
@@ -21,10 +23,45 @@ const SPRINT_BYTES_MAX: usize = 59_000;
 const SPRINT_BYTES: usize = 1_500;
 
 /// What a member takes at most without the places of its conflict, in bytes.
-const MEMBER_BYTES_MAX: usize = 850;
+const MEMBER_BYTES_MAX: usize = 910;
 
 /// What a place takes apart from its path and its lines, in bytes.
 const CLASH_BYTES: usize = 220;
+
+/// How a member came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// Its files as they are: no other member changed any of them.
+    Taken,
+    /// Its patch, by the rules of `git apply`.
+    Applied,
+    /// Its texts, merged against the merge base.
+    ThreeWay,
+    /// It answered the places that it was shown.
+    Answered,
+    /// By its own pull request.
+    Merged,
+}
+
+impl Way {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::Applied => "applied",
+            Self::ThreeWay => "three_way",
+            Self::Answered => "answered",
+            Self::Merged => "merged",
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
 
 /// What a weave pushed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::Sprint;
+use super::mailing::see_reading;
 use super::member::{MemberState, Offer, SprintMember};
 use super::sight::{REASON_BYTES_MAX, Sight, Sights, Work, may_no_more_be_late};
 use crate::redact::storable;
@@ -12,6 +13,11 @@ const MERGED_BY_ITSELF: &str = "its pull request was merged by itself";
 
 /// What a member has come to.
 pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
+    if let Some(since) = member.reading
+        && see_reading(member, sight, since, now)
+    {
+        return;
+    }
     match member.state {
         MemberState::Waiting | MemberState::Working | MemberState::PullOpen => {
             see_first(member, sight, now);
@@ -174,6 +180,9 @@ fn failed(reason: &str) -> MemberState {
 
 /// Nothing came in time.
 pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
+    if member.reading.take().is_some() {
+        return;
+    }
     match member.state {
         MemberState::Waiting | MemberState::Working => {
             member.state = match member.earlier.is_empty() {
@@ -198,6 +207,7 @@ pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
 
 /// What it took back may be in already: it keeps its place until a weave without it.
 pub(super) fn withdraw(member: &mut SprintMember) {
+    member.reading = None;
     match member.state {
         MemberState::Skipped { .. } | MemberState::Withdrawn | MemberState::Failed { .. } => {}
         MemberState::Pending

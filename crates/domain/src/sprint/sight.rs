@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Offer, Woven};
 use crate::facts::PullState;
-use crate::ids::{CommitSha, JobId};
+use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::job::{self, EndReason, Job, Phase, Watch};
 use crate::merge::{Judgement, MissingChecksCause, Reason, SessionStatus};
 use crate::policy::Timing;
@@ -26,6 +26,8 @@ pub struct Sights {
     pub members: Vec<(JobId, Sight)>,
     /// Of the one pull request that it makes.
     pub landing: Option<Landing>,
+    /// The unread mail of members that are sent it before a weave.
+    pub mail: Vec<(PersonaName, Vec<MessageId>)>,
 }
 
 /// What a sprint can see of a member.

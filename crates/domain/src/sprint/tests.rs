@@ -58,6 +58,7 @@ fn seen(sights: &[(&str, Work)]) -> Input {
     Input::Seen(Sights {
         members: members.collect(),
         landing: None,
+        ..Sights::default()
     })
 }
 
@@ -65,6 +66,7 @@ fn lands(landing: Landing) -> Input {
     Input::Seen(Sights {
         members: Vec::new(),
         landing: Some(landing),
+        ..Sights::default()
     })
 }
 
@@ -238,6 +240,7 @@ fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
         Input::Seen(Sights {
             members: vec![(job_of("refactor"), sight)],
             landing: None,
+            ..Sights::default()
         })
     };
     let earlier = (&rested(2), 500);
@@ -331,6 +334,7 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
             },
         )],
         landing: None,
+        ..Sights::default()
     };
     let asked = |is_taken| Input::Asked {
         persona: "curator".parse().unwrap(),
@@ -546,4 +550,103 @@ fn what_a_member_was_shown_is_kept_until_it_is_read() {
     sprint = apply(&sprint, &read, at(3));
     assert!(sprint.members[0].shown.is_empty());
     assert_eq!(apply(&sprint, &shown, at(4)), sprint);
+}
+
+/// Two members that are ready, since their sessions rested, and mail for one of them.
+fn with_mail(rested: Option<i64>, head: char, mail: bool) -> Input {
+    let sight = |name: &str, work| {
+        let sight = Sight {
+            work,
+            rested_at: rested.map(at),
+            is_red: false,
+        };
+        (job_of(name), sight)
+    };
+    let messages = vec![7.try_into().unwrap()];
+    let mail = mail.then(|| ("refactor".parse().unwrap(), messages));
+    Input::Seen(Sights {
+        members: vec![
+            sight("curator", ready(101, 'a')),
+            sight("refactor", ready(102, head)),
+        ],
+        mail: mail.into_iter().collect(),
+        ..Sights::default()
+    })
+}
+
+#[test]
+fn mail_is_read_before_a_weave_a_limited_number_of_times() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let ready = "working 1: curator pr_open, refactor pr_open";
+    for time in 1..=MAILS_MAX {
+        let sent = i64::from(time) * 1_000;
+        sprint = apply(&sprint, &with_mail(Some(sent - 500), 'b', true), at(sent));
+        assert_eq!(words(&sprint), ready, "{time}");
+        let member = sprint.members[1].clone();
+        assert_eq!((member.shown.len(), member.mails), (1, time));
+        assert!(due(&sprint, at(sent)) <= Some(at(sent + 15 * 60)));
+        // It has rested, and its push may still come.
+        sprint = apply(
+            &sprint,
+            &with_mail(Some(sent + 10), 'b', true),
+            at(sent + 20),
+        );
+        assert_eq!(sprint.members[1].reading, member.reading, "{time}");
+    }
+    let over = i64::from(MAILS_MAX) * 1_000 + 200;
+    sprint = apply(&sprint, &with_mail(Some(over - 150), 'b', true), at(over));
+    assert_eq!(
+        words(&sprint),
+        "integrating 2: curator pr_open, refactor pr_open"
+    );
+}
+
+#[test]
+fn what_mail_changes_is_woven_and_what_nobody_reads_holds_up_nothing() {
+    let reading = apply(
+        &begun(&["curator", "refactor"]),
+        &with_mail(None, 'b', true),
+        at(1),
+    );
+    assert!(reading.members[1].reading.is_some());
+    let integrating = |sprint: &Sprint| sprint.state == SprintState::Integrating;
+    let pushed = apply(&reading, &with_mail(None, 'c', false), at(2));
+    let offer = pushed.members[1].offer.clone().unwrap();
+    assert!(integrating(&pushed) && offer.head == sha('c'));
+    let refactor = || "refactor".parse().unwrap();
+    let refused = apply(
+        &reading,
+        &Input::MailNotTaken {
+            persona: refactor(),
+        },
+        at(2),
+    );
+    assert!(integrating(&refused) && refused.members[1].shown.is_empty());
+    let late = MEMBER_TIMEOUT.as_secs() + 1;
+    let late = apply(&reading, &with_mail(None, 'b', false), at(late));
+    assert!(integrating(&late));
+    let withdrawn = apply(
+        &reading,
+        &Input::Withdrawn {
+            persona: refactor(),
+        },
+        at(2),
+    );
+    assert!(integrating(&withdrawn) && withdrawn.members[1].reading.is_none());
+    assert!(integrating(&integrate_now(&reading, at(2)).unwrap()));
+    let gone = Input::Seen(Sights {
+        members: vec![(
+            job_of("refactor"),
+            Sight {
+                work: Work::Gone {
+                    reason: "lost".to_owned(),
+                },
+                rested_at: None,
+                is_red: false,
+            },
+        )],
+        ..Sights::default()
+    });
+    let gone = apply(&reading, &gone, at(2));
+    assert!(integrating(&gone), "{}", words(&gone));
 }

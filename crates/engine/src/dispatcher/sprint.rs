@@ -3,6 +3,7 @@
 mod conflicts;
 mod ending;
 mod launching;
+mod mailing;
 mod outboxes;
 mod resolving;
 mod texts;
@@ -49,19 +50,26 @@ impl Dispatcher {
 
     /// Makes one decision, and returns whether another one may follow at once.
     async fn go_on_with(&self, found: &Versioned<Sprint>, source: &Source) -> Result<bool, Error> {
-        if self.launch(found, source).await? || self.mark_shown(found).await? {
+        if self.launch(found, source).await? || self.tell_mail(found).await? {
+            return Ok(true);
+        }
+        if self.mark_shown(found).await? {
             return Ok(true);
         }
         if self.collect(found).await? || self.tell_conflicts(found).await? {
             return Ok(true);
         }
-        let sights = self.sprint_sights(&found.value, &source.timing).await?;
+        let mut sights = self.sprint_sights(&found.value, &source.timing).await?;
         if self.ask_for_pulls(found, &sights).await? {
             return Ok(true);
         }
         let now = self.backend.now();
         let soon = sprint::soon(&sights, now);
-        let next = sprint::apply(&found.value, &Input::Seen(sights), now);
+        let mut next = sprint::apply(&found.value, &Input::Seen(sights.clone()), now);
+        if sprint::begins_weave(&found.value, &next) {
+            sights.mail = self.mail_before_weave(&next).await?;
+            next = sprint::apply(&found.value, &Input::Seen(sights), now);
+        }
         let is_integrating = next.state == SprintState::Integrating;
         let changed = self.save_sprint(found, (next.clone(), soon)).await?;
         if !changed && is_integrating {
@@ -171,6 +179,7 @@ fn refused((job, reason): (JobId, String)) -> Input {
     Input::Seen(Sights {
         members: vec![(job, sight)],
         landing: None,
+        ..Sights::default()
     })
 }
 

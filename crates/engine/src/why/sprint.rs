@@ -106,7 +106,7 @@ fn sentence(sprint: &Sprint) -> String {
         SprintState::Working => format!("It waits for {awaited}; then all are woven."),
         SprintState::Integrating => format!("Weave {} is under way.", sprint.weaves),
         SprintState::Fixing => {
-            format!("It waits for {awaited} to mend a conflict; then all are woven again.")
+            format!("It waits for {awaited}; then all are woven again.")
         }
         SprintState::Verifying => match &sprint.woven {
             Some(woven) => format!("{} has to be merged.", woven.pull),
@@ -119,7 +119,12 @@ fn sentence(sprint: &Sprint) -> String {
 }
 
 fn member(sprint: &Sprint, member: &SprintMember) -> MemberWhy {
+    let until = Some(plus(member.since, member.timeout()));
     let (sentence, until) = match &member.state {
+        _ if member.reading.is_some() => {
+            let sentence = "Its session reads mail that came after its change was ready.";
+            (sentence.to_owned(), until)
+        }
         MemberState::Pending => ("It begins when others are through.".to_owned(), None),
         MemberState::Waiting => (
             "Its job waits for a slot.".to_owned(),
@@ -127,7 +132,7 @@ fn member(sprint: &Sprint, member: &SprintMember) -> MemberWhy {
         ),
         MemberState::Working => (
             "Its session works, or its pull request is not ready yet.".to_owned(),
-            Some(plus(member.since, member.timeout())),
+            until,
         ),
         MemberState::PullOpen if !sprint.is_woven() => {
             ("Its pull request has to be merged.".to_owned(), None)
@@ -141,7 +146,7 @@ fn member(sprint: &Sprint, member: &SprintMember) -> MemberWhy {
                 conflict(member),
                 member.attempts
             ),
-            Some(plus(member.since, member.timeout())),
+            until,
         ),
         MemberState::Unresolved => (
             format!("{} Its attempts are used up.", conflict(member)),

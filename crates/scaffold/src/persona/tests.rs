@@ -136,10 +136,10 @@ fn what_a_file_says_of_its_persona_is_refused_with_its_line_and_what_to_do() {
 #[test]
 fn a_prompt_that_no_job_would_take_is_refused() {
     let head = "---\nid: curator\n---\n";
-    let long = format!("{head}{}", "x".repeat(PROMPT_BYTES_MAX + 1));
-    let escaped = format!("{head}x{}", "\"".repeat(PROMPT_BYTES_MAX / 2));
+    let long = format!("{head}{}", "x".repeat(PERSONA_BYTES_MAX + 1));
+    let escaped = format!("{head}x{}", "\"".repeat(PERSONA_BYTES_MAX / 2));
     let secret = format!("{head}ghp_{}", "a1B2c3".repeat(6));
-    let too_long = "the prompt has 32001 bytes as JSON, at most 32000";
+    let too_long = "the prompt has 30001 bytes as JSON, at most 30000";
     refused(&[
         (&format!("{head} \n\n"), 4, "there is no prompt below"),
         (&long, 4, too_long),
@@ -150,7 +150,7 @@ fn a_prompt_that_no_job_would_take_is_refused() {
 
 #[test]
 fn a_prompt_as_long_as_a_job_takes_is_read() {
-    let body = "x".repeat(PROMPT_BYTES_MAX);
+    let body = "x".repeat(PERSONA_BYTES_MAX);
     let persona = parsed("a", &format!("---\nid: a\n---\n\n{body}\n"));
     assert_eq!(persona.body, body);
 }

@@ -76,10 +76,47 @@ async fn a_prompt_shows_the_mail_and_an_outbox_speaks_for_its_member_only() {
             "new from weaver: A file of your outbox was not sent"
         ]
     );
-    assert_eq!(inbox(&world, "refactor").await, ["new from curator: Hello"]);
+    assert_eq!(
+        inbox(&world, "refactor").await,
+        ["read from curator: Hello"]
+    );
     let texts = world.sandbox.github().texts(REPO, "main").expect("main");
     assert!(texts.keys().all(|path| !path.starts_with(".jules/mail")));
     assert_eq!(texts["README.md"], "A better shop.\n");
+    world.finish().await;
+}
+
+/// What one member asks of another is made before the weave, in the same session.
+#[tokio::test]
+async fn mail_goes_to_a_session_before_the_weave() {
+    let ask = r#"{"to": "refactor", "subject": "Rename it", "body": "Call line 3 total."}"#;
+    let first = [("src/cart.rs", cart(&[(1, "x")]))];
+    let again = [("src/cart.rs", cart(&[(1, "x"), (3, "total")]))];
+    let stories = vec![
+        member(
+            "curator",
+            4,
+            &[
+                ("README.md", "A better shop.\n".to_owned()),
+                outbox("one", ask),
+            ],
+            &[],
+        ),
+        member("refactor", 1, &first, &again),
+        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+    ];
+    let world = world_of(true, stories).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "done", "{:?}", members(&over));
+    assert_eq!((over.weaves, over.members[1].mails), (1, 1));
+    assert_eq!(
+        inbox(&world, "refactor").await,
+        ["read from curator: Rename it"]
+    );
+    assert!(over.members[1].earlier.is_empty(), "the same session");
+    let texts = world.sandbox.github().texts(REPO, "main").expect("main");
+    assert_eq!(texts["src/cart.rs"], cart(&[(1, "x"), (3, "total")]));
     world.finish().await;
 }
 

@@ -31,6 +31,9 @@ pub(super) enum Happening {
     Read(u8),
     Collected(u8, CommitSha),
     Asked(u8, bool),
+    /// All are ready, and mail came for one.
+    Mail(u8, u8),
+    MailNotTaken(u8),
     WantsFirst(u8),
     Withdrawn(u8),
     IntegrateNow,
@@ -152,6 +155,8 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         3 => who().prop_map(Happening::Read),
         3 => (who(), head()).prop_map(|(who, head)| Happening::Collected(who, head)),
         3 => (who(), any::<bool>()).prop_map(|(who, taken)| Happening::Asked(who, taken)),
+        4 => (who(), 0u8..40).prop_map(|(who, count)| Happening::Mail(who, count)),
+        1 => who().prop_map(Happening::MailNotTaken),
         3 => who().prop_map(Happening::WantsFirst),
         3 => who().prop_map(Happening::Withdrawn),
         2 => Just(Happening::IntegrateNow),
@@ -203,7 +208,7 @@ pub(super) fn pull_of(at: usize) -> u64 {
 }
 
 /// All members with pull requests.
-pub(super) fn all_ready(sprint: &Sprint, head: char) -> Input {
+pub(super) fn all_ready(sprint: &Sprint, head: char) -> Sights {
     let ready = |at: usize| Sight {
         work: Work::Ready(Offer {
             pull: pull_of(at),
@@ -213,12 +218,12 @@ pub(super) fn all_ready(sprint: &Sprint, head: char) -> Input {
         is_red: false,
     };
     let members = sprint.members.iter().enumerate();
-    Input::Seen(Sights {
+    Sights {
         members: members
             .map(|(at, it)| (it.job.clone(), ready(at)))
             .collect(),
-        landing: None,
-    })
+        ..Sights::default()
+    }
 }
 
 /// A report, with what is pushed if a member is in.
@@ -284,8 +289,16 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
         Happening::Seen(sights, landing) => Input::Seen(Sights {
             members: sights_of(sprint, sights),
             landing: *landing,
+            ..Sights::default()
         }),
-        Happening::AllReady(head) => all_ready(sprint, *head),
+        Happening::AllReady(head) => Input::Seen(all_ready(sprint, *head)),
+        Happening::Mail(who, count) => Input::Seen(Sights {
+            mail: vec![(persona(who), messages(count))],
+            ..all_ready(sprint, 'a')
+        }),
+        Happening::MailNotTaken(who) => Input::MailNotTaken {
+            persona: persona(who),
+        },
         Happening::Woven {
             present,
             verdicts: drawn,

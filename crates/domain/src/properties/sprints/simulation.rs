@@ -222,6 +222,7 @@ impl World {
             | SprintState::Aborted { .. } => vec![Input::Seen(Sights {
                 members: Vec::new(),
                 landing: Some(Landing::Merged),
+                ..Sights::default()
             })],
         }
     }
@@ -238,6 +239,7 @@ impl World {
         Input::Seen(Sights {
             members: members.into_iter().map(sight).collect(),
             landing: None,
+            ..Sights::default()
         })
     }
 }

@@ -112,9 +112,14 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
     });
     inputs.push(Input::Seen(Sights {
         members: fails.collect(),
-        landing: None,
+        ..Sights::default()
     }));
-    inputs.push(all_ready(sprint, round.head));
+    let personas = || sprint.members.iter().map(|it| it.persona.clone());
+    inputs.push(Input::Seen(Sights {
+        mail: personas().map(|it| (it, shown.clone())).collect(),
+        ..all_ready(sprint, round.head)
+    }));
+    inputs.extend(personas().map(|persona| Input::MailNotTaken { persona }));
     inputs
 }
 
@@ -127,7 +132,7 @@ proptest! {
     ) {
         let now = at(1_234_567);
         let mut sprint = begun(MEMBERS_MAX, now);
-        sprint = apply(&sprint, &all_ready(&sprint, 'a'), now);
+        sprint = apply(&sprint, &Input::Seen(all_ready(&sprint, 'a')), now);
         for round in &rounds {
             let inputs = inputs(&sprint, round);
             for some in inputs.chunks(MEASURED_EVERY) {

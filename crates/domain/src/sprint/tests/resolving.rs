@@ -26,6 +26,7 @@ fn of_job(sprint: &Sprint, name: &str, work: Work) -> Input {
     Input::Seen(Sights {
         members: vec![(member.job.clone(), sight)],
         landing: None,
+        ..Sights::default()
     })
 }
 
@@ -232,6 +233,7 @@ fn red(sprint: &Sprint, alone: &[&str]) -> Input {
     Input::Seen(Sights {
         members: members.into(),
         landing: Some(Landing::Red),
+        ..Sights::default()
     })
 }
 

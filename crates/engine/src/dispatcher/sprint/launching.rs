@@ -3,12 +3,12 @@
 use domain::ids::{PersonaName, RepoName};
 use domain::job::{self, Job, Phase};
 use domain::mail::{Message, Order};
-use domain::outgoing_text::{member_task, shown_whole};
+use domain::outgoing_text::{member_task, prompt_room, shown_whole};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::policy::Source;
 use domain::sprint::{Input, Sprint, SprintMember};
 use scaffold::layout::SYSTEM;
-use scaffold::persona::{self, PersonaFile};
+use scaffold::persona::{self, PersonaFile, Personas};
 
 use super::{named, refused};
 use crate::backend::{Error, IndexEntry};
@@ -59,7 +59,7 @@ impl Dispatcher {
     async fn personas_now(
         &self,
         repo: &RepoName,
-    ) -> Result<Option<(domain::ids::CommitSha, persona::Personas)>, Error> {
+    ) -> Result<Option<(domain::ids::CommitSha, Personas)>, Error> {
         let source = self.source(repo).await?;
         let Some(branch) = &source.branch else {
             return Ok(None);
@@ -88,11 +88,6 @@ impl Dispatcher {
         if missing.is_empty() {
             return Ok(false);
         }
-        let shown = self.shown_to(sprint, &missing).await?;
-        if !shown.is_empty() {
-            return self.decide(found, &shown).await;
-        }
-        self.backend.seal_mail(&sprint.repo).await?;
         let repo = &sprint.repo;
         let tree = self
             .readers
@@ -100,6 +95,11 @@ impl Dispatcher {
             .tree(repo, &sprint.personas_at, &[SYSTEM])
             .await?;
         let personas = persona::read(&tree);
+        let shown = self.shown_to(sprint, (&missing, &personas)).await?;
+        if !shown.is_empty() {
+            return self.decide(found, &shown).await;
+        }
+        self.backend.seal_mail(repo).await?;
         let mut failed = Vec::new();
         for member in missing {
             let file = personas.get(&member.persona);
@@ -127,7 +127,7 @@ impl Dispatcher {
     async fn shown_to(
         &self,
         sprint: &Sprint,
-        missing: &[&SprintMember],
+        (missing, personas): (&[&SprintMember], &Personas),
     ) -> Result<Vec<Input>, Error> {
         let mut shown = Vec::new();
         // The weaver's job resolves conflicts, and reads no mail.
@@ -137,8 +137,12 @@ impl Dispatcher {
             let of_conflict = self.mail_anew(sprint, member).await?;
             let mut unread = self.unread_of(&sprint.repo, &member.persona).await?;
             unread.retain(|it| !of_conflict.contains(&it.message_id));
+            let body = body_of(sprint, member, personas.get(&member.persona));
+            let task = self
+                .task_of(sprint, member, &body.unwrap_or_default())
+                .await;
             let mut whole = of_conflict;
-            whole.extend(shown_whole(&unread));
+            whole.extend(shown_whole(&unread, prompt_room(&task.text)));
             if !whole.is_empty() {
                 shown.push(Input::Shown {
                     persona: member.persona.clone(),
@@ -198,28 +202,48 @@ impl Dispatcher {
         sprint: &Sprint,
         (member, body): (&SprintMember, &str),
     ) -> Result<String, Error> {
-        let conflict = self.conflict_anew(sprint, member).await;
-        let subject = conflict.as_ref().map(|text| text.subject.as_str());
-        let mut messages: Vec<Message> = Vec::new();
+        let task = self.task_of(sprint, member, body).await;
+        let mut messages = self.messages_shown(sprint, member).await?;
+        let of_conflict = task.conflict.as_deref();
+        messages.retain(|it| Some(it.subject.as_str()) != of_conflict);
+        let mut others = self.unread_of(&sprint.repo, &member.persona).await?;
+        others.retain(|it| !member.shown.contains(&it.message_id));
+        let who = (&member.persona, sprint.number, &sprint.repo);
+        Ok(member_task(who, (&messages, &others), &task.text))
+    }
+
+    /// The messages that a member is shown, as far as they are there.
+    pub(super) async fn messages_shown(
+        &self,
+        sprint: &Sprint,
+        member: &SprintMember,
+    ) -> Result<Vec<Message>, Error> {
+        let mut messages = Vec::new();
         for id in &member.shown {
             let read = self
                 .backend
                 .mail_message(&sprint.repo, (*id, &member.persona));
             match read.await {
-                Ok(message) if Some(message.subject.as_str()) == subject => {}
                 Ok(message) => messages.push(message),
                 Err(Error::NoSuch { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
-        let mut others = self.unread_of(&sprint.repo, &member.persona).await?;
-        others.retain(|it| !member.shown.contains(&it.message_id));
-        let who = (&member.persona, sprint.number, &sprint.repo);
-        let task = match conflict {
-            Some(text) => format!("{}.\n\n{}\n\n{body}", text.subject, text.body),
-            None => body.to_owned(),
-        };
-        Ok(member_task(who, (&messages, &others), &task))
+        Ok(messages)
+    }
+
+    /// The task of a member: its conflict first, if it begins anew, then its persona.
+    async fn task_of(&self, sprint: &Sprint, member: &SprintMember, body: &str) -> Task {
+        match self.conflict_anew(sprint, member).await {
+            Some(told) => Task {
+                text: format!("{}.\n\n{}\n\n{body}", told.subject, told.body),
+                conflict: Some(told.subject),
+            },
+            None => Task {
+                text: body.to_owned(),
+                conflict: None,
+            },
+        }
     }
 
     /// Marks what members were shown as read, once their sessions are there. Returns whether the sprint changed.
@@ -260,6 +284,13 @@ impl Dispatcher {
         }
         Ok(())
     }
+}
+
+/// What a member is asked for.
+struct Task {
+    text: String,
+    /// The subject of the conflict that it begins with.
+    conflict: Option<String>,
 }
 
 /// What the file of a persona says to a session. The weaver's task needs none.

@@ -1,0 +1,121 @@
+//! What members are shown of their mail. Mail for those whose changes are ready goes to their sessions before a weave, and they
+//! may change something for it.
+
+use jiff::Timestamp;
+
+use super::member::{MemberState, SHOWN_MAX, SprintMember};
+use super::sight::{Sight, Sights, Work, may_no_more_be_late};
+use super::{Sprint, SprintState};
+use crate::ids::MessageId;
+
+/// How often a member is sent such mail at most: what comes later is in the prompt of its next sprint.
+pub const MAILS_MAX: u32 = 3;
+
+/// Whether a decision is to weave what is ready: mail is read before that.
+pub fn begins_weave(before: &Sprint, after: &Sprint) -> bool {
+    is_before_weave(before) && after.state == SprintState::Integrating
+}
+
+/// The members that are sent their unread mail before a weave.
+pub fn takers_of_mail(sprint: &Sprint) -> impl Iterator<Item = &SprintMember> {
+    sprint.members.iter().filter(|it| takes_mail(it))
+}
+
+/// Members with unread mail are to read it first, and then all are woven.
+pub(super) fn hand_mail(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
+    let is_awaited = sprint.members.iter().any(SprintMember::is_awaited);
+    if is_awaited || !is_before_weave(sprint) {
+        return;
+    }
+    for (persona, messages) in &sights.mail {
+        let of_persona = |it: &&mut SprintMember| it.persona == *persona && takes_mail(it);
+        if let Some(member) = sprint.members.iter_mut().find(of_persona) {
+            shown(member, messages);
+            member.reading = Some(now);
+            member.since = now;
+            member.mails = member.mails.saturating_add(1);
+        }
+    }
+}
+
+fn is_before_weave(sprint: &Sprint) -> bool {
+    let is_before = match sprint.state {
+        SprintState::Working | SprintState::Fixing => true,
+        SprintState::Integrating
+        | SprintState::Verifying
+        | SprintState::Done { .. }
+        | SprintState::PartiallyDone { .. }
+        | SprintState::Aborted { .. } => false,
+    };
+    is_before && sprint.is_woven()
+}
+
+fn takes_mail(member: &SprintMember) -> bool {
+    let is_through = match member.state {
+        MemberState::PullOpen | MemberState::Applied { .. } | MemberState::NoChange => true,
+        MemberState::Pending
+        | MemberState::Waiting
+        | MemberState::Working
+        | MemberState::Conflicted
+        | MemberState::Rerunning
+        | MemberState::Unresolved
+        | MemberState::Delegated
+        | MemberState::TimedOut
+        | MemberState::Skipped { .. }
+        | MemberState::Withdrawn
+        | MemberState::Failed { .. } => false,
+    };
+    is_through && !member.persona.is_weaver() && member.mails < MAILS_MAX
+}
+
+/// A member that reads mail is through again once its session has rested since, with another head or without. Returns whether
+/// nothing else can be seen of it.
+pub(super) fn see_reading(
+    member: &mut SprintMember,
+    sight: &Sight,
+    since: Timestamp,
+    now: Timestamp,
+) -> bool {
+    match &sight.work {
+        Work::Ready(offer) if member.offer.as_ref() != Some(offer) => {
+            member.offer = Some(offer.clone());
+            member.state = MemberState::PullOpen;
+            member.reading = None;
+            true
+        }
+        Work::Ready(_) | Work::Nothing => {
+            let rested = sight.rested_at.filter(|at| *at > since);
+            if rested.is_some_and(|at| may_no_more_be_late(at, now)) {
+                member.reading = None;
+            }
+            true
+        }
+        Work::Queued | Work::Working => true,
+        Work::Merged | Work::Gone { .. } | Work::Failed { .. } => {
+            member.reading = None;
+            false
+        }
+    }
+}
+
+/// A session takes no message: its mail stays unread.
+pub(super) fn not_taken(member: &mut SprintMember) {
+    if member.reading.take().is_some() {
+        member.shown.clear();
+    }
+}
+
+/// Messages that are left out are unread, so a later prompt shows them.
+pub(super) fn shown(member: &mut SprintMember, shown: &[MessageId]) {
+    member.shown = shown.iter().take(SHOWN_MAX).copied().collect();
+}
+
+/// A member was sent its conflict, and mends it.
+pub(super) fn told(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
+    if member.state == MemberState::Conflicted {
+        member.state = MemberState::Rerunning;
+        member.attempts = member.attempts.saturating_add(1);
+        member.since = now;
+        shown(member, ids);
+    }
+}

@@ -7,6 +7,7 @@ mod arrows;
 mod attributes;
 mod code;
 mod literals;
+mod programs;
 mod prose;
 mod purity;
 mod rows;
@@ -140,6 +141,11 @@ fn pure_crates_depend_on_nothing_that_acts() -> Outcome {
 #[test]
 fn pure_crates_touch_no_world() -> Outcome {
     everywhere(purity::source)
+}
+
+#[test]
+fn only_the_command_line_starts_programs() -> Outcome {
+    everywhere(programs::started)
 }
 
 #[test]

@@ -17,8 +17,7 @@ fn asked_for() -> Vec<String> {
     let ct = (1..=13).chain(15..=22);
     let ct = ct.chain([24, 26]).chain(28..=44);
     let c = (1..=42).chain(44..=55).chain(57..=73).chain(75..=82);
-    let d = (1..=20).chain(22..=29).chain(31..=48);
-    let d = d.chain([51, 52, 54, 55, 57, 58, 59, 63]).chain(65..=67);
+    let d = (1..=20).chain(22..=59).chain([63]).chain(65..=67);
     let d = d.chain(69..=72).chain([74, 75, 76, 79, 80]);
     let named = |name: &str, row: i32| format!("{name}{row}");
     a.map(|row| named("A", row))
@@ -26,10 +25,10 @@ fn asked_for() -> Vec<String> {
         .chain(ct.map(|row| named("CT", row)))
         .chain(c.map(|row| named("C", row)))
         .chain(d.map(|row| named("D", row)))
-        .chain((1..=5).map(|row| named("E", row)))
+        .chain((1..=7).chain([10]).map(|row| named("E", row)))
         .chain(
             (1..=6)
-                .chain(12..=18)
+                .chain(12..=19)
                 .chain([21])
                 .map(|row| named("X", row)),
         )

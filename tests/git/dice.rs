@@ -114,7 +114,7 @@ impl Dice {
         bytes
     }
 
-    fn keep(&mut self, mode: Mode, content: Vec<u8>) -> Entry {
+    pub(crate) fn keep(&mut self, mode: Mode, content: Vec<u8>) -> Entry {
         let id = BlobId::of(&content).unwrap();
         self.contents.insert(id, content);
         Entry { mode, id }

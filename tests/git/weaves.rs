@@ -1,9 +1,9 @@
 //! Two members woven, and the same two patches applied by git one after the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weave::member::{Change, Member, Work};
-use weave::tree::Tree;
+use weave::tree::{Mode, Tree};
 use weave::verdict::{ClashKind, Conflict, Verdict, Way};
 use weave::weave::{Order, Start, needs, weave};
 
@@ -30,6 +30,7 @@ fn member(number: u64, base: &Tree, head: &Tree, patch: Vec<u8>) -> Member {
         was_in: None,
         work,
         refused: Vec::new(),
+        target_renamed: BTreeSet::new(),
     }
 }
 
@@ -98,7 +99,7 @@ fn both_changed(base: &Tree, one: &Tree, two: &Tree) -> bool {
 
 fn moves(conflict: &Conflict) -> bool {
     let mut kinds = conflict.clashes.iter().map(|clash| clash.kind);
-    kinds.any(|kind| kind == ClashKind::RenameChanged)
+    kinds.any(|kind| matches!(kind, ClashKind::RenameChanged | ClashKind::MovedApart))
 }
 
 #[test]
@@ -155,4 +156,78 @@ fn two_members_are_woven_as_git_applies_and_merges_them() {
     let count = |way: &str| tally.get(way).copied().unwrap_or_default();
     assert!(ways.iter().all(|way| count(way) > cases / 60), "{tally:#?}");
     assert!(count(STRICTER) <= cases / 100, "{tally:#?}");
+}
+
+/// A tree with a file that stays, and with copies of another one: as it was, or with one line more.
+fn copies(dice: &mut Dice, files: &[(&str, bool)]) -> Tree {
+    let text: String = (0..20).map(|line| format!("line {line}\n")).collect();
+    let mut file = |content: String| dice.keep(Mode::File, content.into_bytes());
+    let mut tree = Tree::default();
+    tree.set("stays", Some(file("stays\n".to_owned())));
+    for (path, is_edited) in files {
+        let more = if *is_edited { "one more\n" } else { "" };
+        tree.set(path, Some(file(format!("{text}{more}"))));
+    }
+    tree
+}
+
+/// Whether git merges two trees that began as the first one.
+fn merges(git: &Git, trees: &[String]) -> bool {
+    let commit = |tree: &str, parents: &[&str]| {
+        let who = [
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@b",
+            "commit-tree",
+            tree,
+            "-m",
+            "x",
+        ];
+        let id = git.succeed(&[&who, parents].concat(), b"");
+        String::from_utf8(id).unwrap().trim_end().to_owned()
+    };
+    let base = commit(&trees[0], &[]);
+    let [one, two] = [1, 2].map(|at| commit(&trees[at], &["-p", &base]));
+    let output = git.run(&["merge-tree", "--write-tree", &one, &two], b"");
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    output.status.success()
+}
+
+#[test]
+fn renames_and_deletions_of_one_file_conflict_where_they_do_in_a_merge_of_git() {
+    let all: [&[(&str, bool)]; 5] = [
+        &[],
+        &[("b", false)],
+        &[("c", false)],
+        &[("c", true)],
+        &[("d", true)],
+    ];
+    let mut dice = Dice::new(1);
+    for one in all {
+        for two in all {
+            let git = Git::new();
+            let files: [&[(&str, bool)]; 3] = [&[("a", false)], one, two];
+            let trees = files.map(|files| copies(&mut dice, files));
+            let names = git.store(&trees, &dice.contents);
+            let pairs = [1, 2].map(|at| (names[0].clone(), names[at].clone()));
+            let diffs = git.diffs(&pairs, &["-M"]);
+            let [base, first, second] = &trees;
+            let members = [
+                member(1, base, first, diffs[0].clone()),
+                member(2, base, second, diffs[1].clone()),
+            ];
+            let start = Start::at(base);
+            let woven = weave(start, &members, Order::Given, &dice.contents).unwrap();
+            let mut verdicts = woven.outcomes.iter().map(|outcome| &outcome.verdict);
+            let is_in = verdicts.all(|verdict| matches!(verdict, Verdict::In { .. }));
+            // Of a file that both gave the same new name, git merges the texts by the old one.
+            let merged = merges(&git, &names);
+            let is_one_name = one.first().map(|it| it.0) == two.first().map(|it| it.0);
+            assert!(
+                is_in == merged || (merged && is_one_name),
+                "{one:?} {two:?}"
+            );
+        }
+    }
 }

@@ -24,7 +24,7 @@ pub(crate) async fn run(
         None => Box::pin(remote::weave(args, &here()?)).await?,
     };
     render::answer(&show::answer(&report), as_json).context("writing the answer")?;
-    ended(&report)
+    ended(&report, args)
 }
 
 fn order(given: OrderArg) -> Order {
@@ -38,7 +38,15 @@ fn too_much(excess: Excess) -> Error {
     Error::usage(excess.to_string(), "nothing was woven: give less at once")
 }
 
-fn ended(report: &show::Report) -> Result<()> {
+fn nothing_woven() -> Error {
+    let what = "nothing was woven, so there is nothing to push or to write";
+    Error::refused("nothing_woven", what, "do it once any of them is in")
+}
+
+fn ended(report: &show::Report, args: &WeaveArgs) -> Result<()> {
+    if report.files == 0 && (args.push.is_some() || args.patch.is_some()) {
+        return Err(nothing_woven().into());
+    }
     let (all, inside) = (report.all(), report.inside());
     if inside == all {
         return Ok(());

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::failure::Failure;
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use jiff::Timestamp;
-use weave::member::{Member, Work};
+use weave::member::{Member, Work, moved};
 use weave::tree::{BlobId, Contents, Tree};
 use weave::verdict::Clash;
 use weave::weave::{Excess, MEMBERS_MAX, Order, Start, Woven, needs, needs_patches, weave};
@@ -120,7 +120,7 @@ impl Weaver<'_> {
         let (mut taken, mut members) = (Vec::new(), Vec::new());
         for candidate in candidates {
             let known = ask.known.get(&candidate.number);
-            match member(&candidate, known, &trees) {
+            match member(&candidate, known, (&trees, &base)) {
                 Ok(member) => {
                     members.push(member);
                     taken.push(candidate.into_taken());
@@ -206,7 +206,11 @@ impl Weaver<'_> {
 }
 
 /// What a pull request changed, or why it takes no part.
-fn member(candidate: &Candidate, known: Option<&Known>, trees: &Trees) -> Result<Member, Skip> {
+fn member(
+    candidate: &Candidate,
+    known: Option<&Known>,
+    (trees, base): (&Trees, &CommitSha),
+) -> Result<Member, Skip> {
     let mut changed = trees.changed(&candidate.parted, &candidate.head)?;
     // Mail is harvested from it, and belongs to no branch that people work on.
     changed.retain(|path, _| !path.starts_with(MAIL));
@@ -217,6 +221,7 @@ fn member(candidate: &Candidate, known: Option<&Known>, trees: &Trees) -> Result
     if let Some(path) = changed.keys().find(is_protected) {
         return Err(Skip::Protected(path.clone()));
     }
+    let since = trees.changed(&candidate.parted, base)?;
     Ok(Member {
         number: candidate.number,
         was_in: known.and_then(|known| known.was_in),
@@ -225,6 +230,7 @@ fn member(candidate: &Candidate, known: Option<&Known>, trees: &Trees) -> Result
             patch: None,
         },
         refused: known.map(|known| known.refused.clone()).unwrap_or_default(),
+        target_renamed: moved(&since),
     })
 }
 

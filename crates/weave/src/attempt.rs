@@ -185,8 +185,14 @@ impl Stage<'_> {
         };
         let mut clashes = Vec::new();
         let renamed = member.renamed();
+        let apart = member.moved_apart(self.tree, self.renamed);
         for (path, change) in changed {
-            match self.resolve(member, path, *change, &renamed) {
+            let resolved = if apart.contains(path.as_str()) {
+                Err(Misfit::plain(ClashKind::MovedApart))
+            } else {
+                self.resolve(member, path, *change, &renamed)
+            };
+            match resolved {
                 Ok(resolved) => fit.add(path, resolved),
                 Err(misfit) => {
                     let clash = self.clash(path, Some(*change), misfit.kind);

@@ -22,6 +22,8 @@ pub struct Member {
     pub work: Work,
     /// The conflicts that its mail showed, with the head that was refused.
     pub refused: Vec<Clash>,
+    /// Paths that the target renamed since its merge base, as far as is known.
+    pub target_renamed: BTreeSet<String>,
 }
 
 /// What a member changed.
@@ -116,20 +118,66 @@ impl<'m> Prepared<'m> {
 
     /// Paths that it renames: by its patch, or because the same blob comes elsewhere.
     pub(crate) fn renamed(&self) -> BTreeSet<String> {
+        self.renamed_to(&|_| true)
+    }
+
+    /// Paths that it renames, where the new one is such a path.
+    fn renamed_to(&self, is_such: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
         let said = self.files().iter().filter_map(|file| match &file.action {
-            Action::Rename { from, .. } => Some(from.clone()),
+            Action::Rename { from, to } => is_such(to).then(|| from.clone()),
             Action::Create(_) | Action::Delete(_) | Action::Modify(_) | Action::Copy { .. } => None,
         });
-        let changed = || self.changed.iter().flatten();
-        let come: BTreeSet<BlobId> = changed()
-            .filter(|(_, it)| it.before.is_none())
-            .filter_map(|(_, it)| Some(it.after?.id))
-            .collect();
-        let moved = changed().filter(|(_, it)| {
-            it.after.is_none() && it.before.is_some_and(|before| come.contains(&before.id))
-        });
-        said.chain(moved.map(|(path, _)| path.clone())).collect()
+        let moved = self.changed.iter();
+        let moved = moved.flat_map(|changed| moved_to(changed, is_such));
+        said.chain(moved).collect()
     }
+
+    /// Paths that it and others took away, and that one of them renamed and the other not to the same name.
+    ///
+    /// A file without content is never taken for renamed, as in a merge of git.
+    pub(crate) fn moved_apart(&self, woven: &Tree, others: &BTreeSet<String>) -> BTreeSet<&str> {
+        let Some(changed) = &self.changed else {
+            return BTreeSet::new();
+        };
+        let others_came_to = |path: &str| {
+            let change = changed.get(path);
+            change.is_some_and(|it| woven.get(path) != it.before)
+        };
+        let (own, alike) = (self.renamed(), self.renamed_to(&others_came_to));
+        let is_renamed = |path: &str| {
+            let mut all = [&own, others, &self.member.target_renamed].into_iter();
+            all.any(|renamed| renamed.contains(path))
+        };
+        let both_took = changed.iter().filter(|(path, it)| {
+            let had_content = it.before.is_some_and(|before| before.id != BlobId::EMPTY);
+            had_content && it.after.is_none() && woven.get(path).is_none()
+        });
+        let paths = both_took.map(|(path, _)| path.as_str());
+        paths
+            .filter(|path| is_renamed(path) && !alike.contains(*path))
+            .collect()
+    }
+}
+
+/// Paths that a change renames: the same blob comes elsewhere.
+pub fn moved(changed: &BTreeMap<String, Change>) -> BTreeSet<String> {
+    moved_to(changed, &|_| true)
+}
+
+/// Paths whose blobs come to such a path.
+fn moved_to(
+    changed: &BTreeMap<String, Change>,
+    is_such: &dyn Fn(&str) -> bool,
+) -> BTreeSet<String> {
+    let come: BTreeSet<BlobId> = changed
+        .iter()
+        .filter(|(path, it)| it.before.is_none() && is_such(path))
+        .filter_map(|(_, it)| Some(it.after?.id))
+        .collect();
+    let moved = changed.iter().filter(|(_, it)| {
+        it.after.is_none() && it.before.is_some_and(|before| come.contains(&before.id))
+    });
+    moved.map(|(path, _)| path.clone()).collect()
 }
 
 /// Why a path may be in no tree, if it may not.

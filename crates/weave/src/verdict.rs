@@ -114,6 +114,9 @@ pub enum ClashKind {
     /// One changed what the other renamed.
     #[error("one changed what the other renamed")]
     RenameChanged,
+    /// One renamed what the other deleted, or both renamed it to different names.
+    #[error("one renamed what the other deleted or renamed to another name")]
+    MovedApart,
     /// Both changed the mode, or a link or submodule, or one is of another type.
     #[error("both changed what it is or where it points")]
     Kind,

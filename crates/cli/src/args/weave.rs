@@ -34,7 +34,7 @@ pub(crate) struct WeaveArgs {
     pub(crate) push: Option<BranchName>,
 
     /// Open a pull request of that branch, or bring the open one up to date.
-    #[arg(long, requires = "push")]
+    #[arg(long, requires = "push", conflicts_with = "local")]
     pub(crate) pull: bool,
 
     /// A folder of a git repository to weave patches into, without a network.
@@ -42,11 +42,11 @@ pub(crate) struct WeaveArgs {
     pub(crate) local: Option<PathBuf>,
 
     /// The commit to weave patches into [default: the one that is checked out].
-    #[arg(long, value_name = "REV", requires = "local", value_parser = value::words)]
+    #[arg(long, value_name = "REV", requires = "local", conflicts_with_all = ["base", "patch", "push"], value_parser = value::words)]
     pub(crate) rev: Option<String>,
 
     /// Change the files of the working tree, as `git apply` would: to what all that is in comes to, or not at all.
-    #[arg(long, requires = "local")]
+    #[arg(long, requires = "local", conflicts_with_all = ["base", "patch", "push"])]
     pub(crate) write: bool,
 
     /// Where GitHub's API is [default: the address stored by `gaffer init`, else GitHub's].

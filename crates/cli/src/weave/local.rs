@@ -41,6 +41,7 @@ pub(super) fn weave(folder: &Path, args: &WeaveArgs) -> Result<Report> {
             was_in: None,
             work: Work::Patch(patch),
             refused: Vec::new(),
+            target_renamed: BTreeSet::new(),
         });
     }
     let start = Start::at(&target);

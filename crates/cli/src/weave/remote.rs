@@ -14,7 +14,7 @@ use github::{Client, Reader, Writer};
 use weave::tree::{Entry, Mode};
 
 use super::show::{Named, Remote, Report};
-use super::{order, too_much};
+use super::{nothing_woven, order, too_much};
 use crate::args::weave::WeaveArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
@@ -44,7 +44,8 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Rep
     };
     let woven = weaver.weave(&ask, SystemClock.now()).await;
     let woven = woven.map_err(|error| told(error, &ask.repo))?;
-    if let Some(file) = &args.patch {
+    let is_empty = woven.woven.tree == woven.target;
+    if let Some(file) = args.patch.as_ref().filter(|_| !is_empty) {
         write(&weaver, (&ask, &woven), file).await?;
     }
     let pushed = match &args.push {
@@ -57,7 +58,7 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Rep
                 pull: args.pull,
                 words: None,
             };
-            Some(push((&weaver, client), &woven, &to).await?)
+            push((&weaver, client), &woven, &to).await?
         }
         None => None,
     };
@@ -139,12 +140,12 @@ async fn write(weaver: &Weaver<'_>, (ask, woven): (&Ask, &Weave), file: &Path) -
     fs::write(file, patch).with_context(|| format!("writing {}", file.display()))
 }
 
-/// Pushes what was woven, if it is of the newest heads still.
+/// Pushes what was woven, if there is any and it is of the newest heads still.
 async fn push(
     (weaver, client): (&Weaver<'_>, Client),
     woven: &Weave,
     to: &Push,
-) -> Result<Published> {
+) -> Result<Option<Published>> {
     let moved = weaver.moved(&to.repo, woven, SystemClock.now()).await;
     let moved = moved.map_err(|error| told(error, &to.repo))?;
     if let Some(first) = moved.first() {
@@ -152,16 +153,18 @@ async fn push(
         return Err(Error::refused(first.skip.code(), what, first.skip.next()).into());
     }
     let writer = Writer::new(client);
-    let published = publish((weaver.git, &writer), woven, to).await;
-    published.map_err(|refused| not_pushed(refused, to))
+    match publish((weaver.git, &writer), woven, to).await {
+        Ok(published) => Ok(Some(published)),
+        // The answer has the reason of each, and the command ends with a refusal after it.
+        Err(Refused::Nothing) => Ok(None),
+        Err(refused) => Err(not_pushed(refused, to)),
+    }
 }
 
 fn not_pushed(refused: Refused, to: &Push) -> anyhow::Error {
     let what = refused.to_string();
     match refused {
-        Refused::Nothing => {
-            Error::refused("nothing_woven", what, "push once any of them is in").into()
-        }
+        Refused::Nothing => nothing_woven().into(),
         Refused::Same(_) | Refused::Default(_) => {
             Error::usage(what, "push to a branch of its own").into()
         }
@@ -201,7 +204,7 @@ fn report(
             branch: ask.base,
             skipped: weave.skipped,
             calls,
-            patch: args.patch.clone(),
+            patch: args.patch.clone().filter(|_| files > 0),
             pushed: args.push.clone().zip(pushed),
         }),
     }

@@ -268,6 +268,7 @@ fn kind(kind: ClashKind) -> &'static str {
         ClashKind::Binary => "binary",
         ClashKind::EditDeleted => "edit_deleted",
         ClashKind::RenameChanged => "rename_changed",
+        ClashKind::MovedApart => "moved_apart",
         ClashKind::Kind => "kind",
         ClashKind::InTheWay => "in_the_way",
         ClashKind::Unmergeable => "unmergeable",

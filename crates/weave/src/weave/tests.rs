@@ -326,6 +326,7 @@ fn what_is_no_patch_is_told() {
         was_in: None,
         work: Work::Patch(b"Not Found".to_vec()),
         refused: vec![],
+        target_renamed: BTreeSet::new(),
     };
     assert_eq!(
         verdict(&shop.weave(&[member]), 1),

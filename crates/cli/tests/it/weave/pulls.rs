@@ -234,6 +234,25 @@ fn a_change_beside_the_target_is_applied_and_one_without_a_diff_is_merged() {
 }
 
 #[test]
+fn a_deletion_of_what_the_branch_renamed_since_is_a_conflict() {
+    let stage = Stage::new();
+    stage.begin();
+    stage.git(&["rm", "--quiet", "README.md"]);
+    stage.push("gone", &[]);
+    let new = json!({ "head": "gone", "base": "main", "title": "Gone", "body": "" });
+    let number = stage.asks("POST", "pulls", &new)["number"].clone();
+    stage.begin();
+    stage.git(&["mv", "README.md", "ABOUT.md"]);
+    stage.push("main", &[]);
+    let ran = stage.weave(&[&number.to_string()]);
+    let line = format!(
+        "❌ #{number} does not apply to the base alone either: README.md: one renamed what the other deleted"
+    );
+    assert!(ran.stdout.starts_with(&line), "{ran:?}");
+    assert_eq!(ran.code, 1, "{ran:?}");
+}
+
+#[test]
 fn who_takes_no_part_is_told_with_what_to_do() {
     let stage = Stage::new();
     let file = |name: &str| stage.pull(name, &[(name, "x\n")]);
@@ -298,16 +317,21 @@ fn what_is_wrong_is_named_before_anything_is_written() {
         (&["weave", REPO, "1", "--pull"], 2, "--push"),
         (&["weave", REPO, "1", "--write"], 2, "--local"),
         (
+            &["weave", REPO, "1", "--base", "main", "--write"],
+            2,
+            "--write",
+        ),
+        (
+            &["weave", REPO, "1", "--push", "x", "--rev", "v1"],
+            2,
+            "--rev",
+        ),
+        (
             &["weave", REPO, "1", "--local", ".", "--push", "x"],
             2,
             "--push",
         ),
         (&["weave", REPO, "3", "--push", "main"], 2, "woven into"),
-        (
-            &["weave", REPO, "99", "--push", "weave/one"],
-            1,
-            "nothing was woven",
-        ),
         (&["weave", "acme/none", "1"], 1, "acme/none"),
     ] {
         let ran = stage.world.run(arguments);

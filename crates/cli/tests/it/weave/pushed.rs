@@ -76,6 +76,33 @@ fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
 }
 
 #[test]
+fn where_nothing_is_woven_each_reason_is_told_and_nothing_is_pushed_or_written() {
+    let stage = Stage::new();
+    let number = stage.pull("protected", &[(".github/ci.yml", "on: []\n")]);
+    let number = number.to_string();
+    let before = stage.branches();
+    let file = stage.place().parent().unwrap().join("woven.patch");
+    let line = format!("❌ #{number} is left out: it changes .github/ci.yml, which is protected");
+    for wanted in [["--push", "weave/one"], ["--patch", file.to_str().unwrap()]] {
+        let arguments = [&[number.as_str()], &wanted[..]].concat();
+        let ran = stage.weave(&arguments);
+        assert!(ran.stdout.starts_with(&line), "{ran:?}");
+        assert!(!ran.stdout.contains("The change is in"), "{ran:?}");
+        assert!(ran.stderr.contains("nothing was woven"), "{ran:?}");
+        assert_eq!(ran.code, 1, "{ran:?}");
+        let ran = stage.weave(&[&arguments[..], &["--json"]].concat());
+        let told = ran.json();
+        assert_eq!(told["skipped"][0]["code"], "protected_path");
+        assert_eq!(told["pushed"], serde_json::Value::Null);
+        assert_eq!(told["patch"], serde_json::Value::Null);
+        assert!(ran.stderr.contains("nothing_woven"), "{ran:?}");
+        assert_eq!(ran.code, 1, "{ran:?}");
+    }
+    assert_eq!(stage.branches(), before);
+    assert!(!file.exists());
+}
+
+#[test]
 fn a_commit_of_another_hand_is_never_built_upon() {
     let stage = Stage::with_three();
     stage.weave(&["1", "3", "--push", "weave/one"]).ok();

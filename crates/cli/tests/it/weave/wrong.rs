@@ -71,6 +71,7 @@ fn what_is_named_wrongly_ends_with_two() {
         (&["third.diff", "--rev", "none"], "no commit `none`"),
         (&["third.diff", "--rev=--all"], "no commit `--all`"),
         (&["third.diff", "--order", "any"], "--order"),
+        (&["third.diff", "--pull"], "--pull"),
     ] {
         let ran = bench.weave(arguments);
         assert_eq!(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::effect::{Action, Effect, EffectState, RepoAction};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{CommitSha, JobId, PullRef, RepoName, SprintNumber};
+use domain::ids::{CommitSha, JobId, RepoName, SprintNumber};
 use domain::job;
 use domain::outgoing_text::{integration, integration_subject};
 use domain::policy::Source;
@@ -16,12 +16,13 @@ use weave::weave::Order;
 use super::conflicts::CONFLICT_LABEL;
 use super::launching::part_of;
 use super::texts::{clash_of, reported};
-use super::{again, named};
+use super::{again, named, pull_of};
 use crate::backend::{Error, IndexEntry, UnitOfWork, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::effects::EffectOutcome;
 use crate::ports::Expect;
 use crate::weaving::{self, Ask, Known, Push, Refused, Weave, Weaver, Words, publish};
+use crate::work::Work;
 use crate::{keys, retention};
 
 /// How often a weave is begun anew because a head moved.
@@ -276,6 +277,15 @@ impl Dispatcher {
         let key = keys::sprint_weave(&sprint.repo, sprint.number, report.weave);
         let place = IndexEntry::until(unit.now(), retention::SPRINT);
         unit.put_if(key, report, Expect::Any, place);
+        // What is left out was ready when it was last read, and is not any more.
+        let is_skipped = |(_, it): &&(u64, Verdict)| matches!(it, Verdict::Skipped { .. });
+        for (number, _) in report.verdicts.iter().filter(is_skipped) {
+            unit.enqueue_hint(Work::Pull {
+                pull: pull_of(sprint, *number),
+                job: None,
+                received_at: None,
+            });
+        }
     }
 
     /// The job of the one pull request keeps which commit is ours, and takes the label off those whose conflicts are resolved.
@@ -304,10 +314,7 @@ fn resolved(sprint: &Sprint) -> Vec<Action> {
     let numbers = conflicted.filter(is_in).filter_map(SprintMember::number);
     let unlabel = numbers.map(|number| {
         Action::Repo(RepoAction::Unlabel {
-            pull: PullRef {
-                repo: sprint.repo.clone(),
-                number,
-            },
+            pull: pull_of(sprint, number),
             label: CONFLICT_LABEL.to_owned(),
         })
     });

@@ -2,6 +2,7 @@
 
 use super::world::{Shop, numbered, out, set, verdict, with_patch};
 use super::*;
+use crate::member::moved;
 
 /// The path and kind of the one conflict of member 2.
 fn clash(woven: &Woven) -> (&str, ClashKind) {
@@ -63,6 +64,119 @@ fn a_rename_against_a_change() {
         .unwrap();
         assert_eq!(clash(&woven), ("a", ClashKind::RenameChanged));
     }
+}
+
+/// A rename with an edit, whose diff says that it is one.
+fn renamed_and_edited(shop: &mut Shop, number: u64, to: &str) -> Member {
+    let edited = numbered(20).replace("\n3\n", "\nthree\n");
+    let member = shop.trees(number, &[("a", None), (to, Some(&edited))]);
+    let hunk = "@@ -1,7 +1,7 @@\n 0\n 1\n 2\n-3\n+three\n 4\n 5\n 6\n";
+    let names = format!("rename from a\nrename to {to}\n--- a/a\n+++ b/{to}\n");
+    with_patch(member, &format!("diff --git a/a b/{to}\n{names}{hunk}"))
+}
+
+#[test]
+fn a_rename_against_another_rename_or_a_deletion() {
+    let text = numbered(20);
+    let gone = [("a", None)];
+    let to_b = [("a", None), ("b", Some(text.as_str()))];
+    let to_c = [("a", None), ("c", Some(text.as_str()))];
+    for (one, two) in [
+        (&to_b[..], &to_c[..]),
+        (&to_b[..], &gone[..]),
+        (&gone[..], &to_b[..]),
+    ] {
+        let mut shop = Shop::new(&[("a", &text)]);
+        let members = [shop.trees(1, one), shop.trees(2, two)];
+        let woven = shop.weave(&members);
+        assert_eq!(clash(&woven), ("a", ClashKind::MovedApart), "{one:?}");
+    }
+    for other in [&to_b[..], &gone[..]] {
+        for edited in [1, 2] {
+            let mut shop = Shop::new(&[("a", &text)]);
+            let members = [
+                renamed_and_edited(&mut shop, edited, "c"),
+                shop.trees(3 - edited, other),
+            ];
+            let woven = shop.weave(&members);
+            assert_eq!(clash(&woven), ("a", ClashKind::MovedApart), "{other:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_rename_or_deletion_twice_is_in() {
+    let text = numbered(20);
+    let gone = [("a", None)];
+    let to_b = [("a", None), ("b", Some(text.as_str()))];
+    for edits in [&to_b[..], &gone[..]] {
+        let mut shop = Shop::new(&[("a", &text)]);
+        let members = [shop.trees(1, edits), shop.trees(2, edits)];
+        let woven = shop.weave(&members);
+        let both = inside(Way::ThreeWay, edits.len());
+        assert_eq!(verdict(&woven, 2), &both, "{edits:?}");
+    }
+    let mut shop = Shop::new(&[("a", &text)]);
+    let members = [1, 2].map(|number| renamed_and_edited(&mut shop, number, "b"));
+    let woven = shop.weave(&members);
+    assert_eq!(verdict(&woven, 2), &inside(Way::ThreeWay, 2));
+    // No file without content is taken for another one that has none either.
+    let mut shop = Shop::new(&[("a", "")]);
+    let members = [
+        shop.trees(1, &[("a", None), ("b", Some(""))]),
+        shop.trees(2, &[("a", None), ("c", Some(""))]),
+    ];
+    let woven = shop.weave(&members);
+    assert_eq!(verdict(&woven, 2), &inside(Way::ThreeWay, 2));
+}
+
+#[test]
+fn a_rename_against_one_of_the_target_or_its_deletion() {
+    let text = numbered(20);
+    let gone = [("a", None)];
+    let to_b = [("a", None), ("b", Some(text.as_str()))];
+    let to_c = [("a", None), ("c", Some(text.as_str()))];
+    for (is_renamed, edits, is_out) in [
+        (true, &to_c[..], true),
+        (true, &gone[..], true),
+        (true, &to_b[..], false),
+        (false, &to_c[..], true),
+        (false, &gone[..], false),
+    ] {
+        let mut shop = Shop::new(&[("a", &text)]);
+        let mut member = shop.trees(1, edits);
+        shop.target("a", None);
+        if is_renamed {
+            shop.target("b", Some(&text));
+            member.target_renamed.insert("a".to_owned());
+        }
+        let woven = shop.weave(&[member]);
+        let told = (is_renamed, edits);
+        if is_out {
+            let conflict = out(&woven, 1);
+            assert_eq!(conflict.clashes[0].kind, ClashKind::MovedApart, "{told:?}");
+            assert_eq!(conflict.against, Against::StaleBase, "{told:?}");
+        } else {
+            let both = inside(Way::ThreeWay, edits.len());
+            assert_eq!(verdict(&woven, 1), &both, "{told:?}");
+        }
+    }
+}
+
+#[test]
+fn what_moves_as_it_is_is_known_by_its_blob() {
+    let mut shop = Shop::new(&[("a", "1\n"), ("b", "2\n"), ("c", "3\n")]);
+    let edits = [
+        ("a", None),
+        ("b", None),
+        ("d", Some("1\n")),
+        ("e", Some("3\n")),
+    ];
+    let member = shop.trees(1, &edits);
+    let Work::Trees { changed, .. } = &member.work else {
+        panic!("a patch")
+    };
+    assert_eq!(moved(changed), BTreeSet::from(["a".to_owned()]));
 }
 
 #[test]

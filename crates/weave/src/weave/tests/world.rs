@@ -52,6 +52,7 @@ impl Shop {
                 patch: None,
             },
             refused: Vec::new(),
+            target_renamed: BTreeSet::new(),
         };
         for (path, text) in edits {
             let after = text.map(|text| self.entry(Mode::File, text));

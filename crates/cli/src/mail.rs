@@ -270,7 +270,11 @@ fn body_of(given: String) -> Result<MailBody> {
 /// A line break at the end is that of the command before the pipe.
 fn piped_body() -> Result<String> {
     let limit = MAIL_BODY_BYTES_MAX as u64;
-    let text = stdin::of_stdin(limit).context("reading the body from standard input")?;
+    let bytes = stdin::bytes_of_stdin(limit).context("reading the body from standard input")?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        let what = "the body on standard input is not UTF-8";
+        Error::usage(what, "give text in UTF-8: nothing was sent")
+    })?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 

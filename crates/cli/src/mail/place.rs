@@ -78,8 +78,19 @@ impl Place {
     /// Makes the folder.
     pub(super) fn make(&self) -> Result<()> {
         must_be_inside(&self.root, MAIL)?;
+        self.must_have_folders()?;
         let folder = self.folder();
         fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))
+    }
+
+    /// Refuses what is there in place of a folder.
+    fn must_have_folders(&self) -> Result<()> {
+        let (folder, backups) = (self.folder(), self.backups());
+        let mut all = folder.parent().into_iter().chain([&*folder, &*backups]);
+        match all.find(|path| path.exists() && !path.is_dir()) {
+            Some(path) => Err(no_folder(path).into()),
+            None => Ok(()),
+        }
     }
 
     /// Waits for the lock; `None` where there is no mail. The lock is that of the folder, since a rebuild replaces the log.
@@ -87,6 +98,7 @@ impl Place {
         for name in [LOG, BACKUPS, REJECTED] {
             must_be_inside(&self.root, &format!("{MAIL}/{name}"))?;
         }
+        self.must_have_folders()?;
         let doing = || format!("locking {}", self.folder().display());
         let folder = match File::open(self.folder()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -115,6 +127,15 @@ pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
 fn no_file(path: &Path) -> Error {
     let what = format!("{} is no regular file", path.display());
     Error::unfit("no_file", what, "put a regular file in its place")
+}
+
+fn no_folder(path: &Path) -> Error {
+    let what = format!("{} is no folder", path.display());
+    Error::unfit(
+        "no_folder",
+        what,
+        "move it away, or put a folder in its place",
+    )
 }
 
 /// Appends in one write and waits until the disk has it. What cannot be written whole is taken back.

@@ -73,7 +73,7 @@ async fn a_prompt_shows_the_mail_and_an_outbox_speaks_for_its_member_only() {
         inbox(&world, "curator").await,
         [
             "read from human: The cart",
-            "new from weaver: A file of your outbox was not sent"
+            "read from weaver: A file of your outbox was not sent"
         ]
     );
     assert_eq!(
@@ -180,23 +180,23 @@ async fn who_takes_the_change_back_is_left_out() {
     ];
     let world = world_of(true, stories).await;
     begin(&world).await;
-    // What is unread when a session starts is part of its prompt.
-    let is_at_work = async |world: &World| {
+    // What comes before a change is ready goes to its session.
+    let is_mending = async |world: &World| {
         let sprint = sprint(world).await;
         let refactor = sprint
             .members
             .iter()
             .find(|it| it.persona.as_str() == "refactor");
-        refactor.expect("a member").state.word() == "working"
+        refactor.expect("a member").state.word() == "rerunning"
     };
-    Box::pin(world.until(hour(1), "refactor is at work", is_at_work)).await;
+    Box::pin(world.until(hour(1), "refactor mends its conflict", is_mending)).await;
     send(&world, "refactor", "Later").await;
     let over = until_over(&world).await;
     assert_eq!(
         inbox(&world, "refactor").await,
         [
-            "new from human: Later",
-            "read from weaver: Conflict in PR #102"
+            "read from weaver: Conflict in PR #102",
+            "new from human: Later"
         ],
         "only what its session was sent is read"
     );

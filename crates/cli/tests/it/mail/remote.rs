@@ -192,6 +192,15 @@ fn a_token_of_a_persona_says_who_it_is() {
             ("not_its_persona", 1)
         );
     }
+    for persona in ["curator", "art"] {
+        let line = format!("jules-mail sent --persona {persona} --repo acme/shop");
+        let refused = both.refused(&line, token);
+        assert_eq!(refused.code, "not_its_persona");
+        assert!(
+            refused.error.contains("a token without a persona"),
+            "{refused:?}"
+        );
+    }
     let unnamed = both.refused(send, TOKEN);
     assert_eq!(unnamed.code, "missing_field");
     assert!(unnamed.error.contains("`from`"), "{unnamed:?}");

@@ -78,6 +78,10 @@ fn what_cannot_be_sent_is_refused_and_nothing_is_written() {
         piped.exit == 2 && piped.error.contains("16000"),
         "{piped:?}"
     );
+    let odd = office
+        .refused("printf '\\xff' | jules-mail send --from weaver --to art --subject Hi --body -");
+    assert_eq!((odd.code.as_str(), odd.exit), ("usage", 2));
+    assert!(odd.error.contains("not UTF-8"), "{odd:?}");
     assert!(!office.file(".jules").exists(), "nothing was sent");
 }
 
@@ -145,4 +149,28 @@ fn what_is_no_regular_file_is_no_log() {
     office.prints("mkfifo .jules/mail/events.jsonl");
     let refused = office.refused("jules-mail inbox --persona art");
     assert_eq!((refused.code.as_str(), refused.exit), ("no_file", 2));
+}
+
+#[test]
+fn what_is_no_folder_is_named_with_what_to_do() {
+    for path in [".jules", ".jules/mail", ".jules/mail/backups"] {
+        let office = Office::new();
+        let file = office.file(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "mine\n").unwrap();
+        for command in [
+            "inbox --persona art",
+            "send --from weaver --to art --subject Hi --body x",
+            "verify",
+            "rebuild",
+            "seal",
+        ] {
+            let refused = office.refused(&format!("jules-mail {command}"));
+            let told = (refused.code.as_str(), refused.exit);
+            assert_eq!(told, ("no_folder", 2), "{path}: {command}");
+            assert!(refused.error.contains(path), "{refused:?}");
+            assert!(refused.next.contains("move it away"), "{refused:?}");
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
+    }
 }

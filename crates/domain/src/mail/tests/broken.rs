@@ -156,6 +156,22 @@ fn a_rebuild_keeps_every_valid_event_and_renames_no_message() {
 }
 
 #[test]
+fn a_torn_last_line_is_no_message_unless_it_is_sealed() {
+    let [one, two, _] = <[String; 3]>::try_from(lines(&three())).unwrap();
+    let text = format!("{one}\n{}", &two[..two.len() - 1]);
+    let mended = rebuilt(&text);
+    assert_eq!((mended.rejected.len(), mended.lost.len()), (1, 0));
+    assert_eq!(Log::read(&mended.text, &Seal::default()).next(), id(2));
+    let seal = Seal {
+        events: 2,
+        message: Some(id(2)),
+    };
+    let mended = rebuild(text.as_bytes(), &seal, at(99));
+    assert_eq!(mended.lost, [id(2)]);
+    assert_eq!(Log::read(&mended.text, &seal).next(), id(3));
+}
+
+#[test]
 fn a_message_that_was_noted_as_lost_and_is_found_is_there() {
     let note = event(9, 2, MailAction::Lost);
     let [one, two, three] = <[MailEvent; 3]>::try_from(three()).unwrap();

@@ -56,6 +56,15 @@ impl LocalQueue {
         .await
     }
 
+    /// Shows the messages that a killed process before this one held. Only where this process alone receives from the queue.
+    pub async fn take_over(&self) -> Result<(), QueueError> {
+        let now = self.clock.now();
+        self.run("taking messages over", move |connection, name| {
+            messages::take_over(connection, name, now)
+        })
+        .await
+    }
+
     async fn run<T, F>(&self, doing: &'static str, work: F) -> Result<T, QueueError>
     where
         F: FnOnce(&mut Connection, &str) -> rusqlite::Result<T> + Send + 'static,

@@ -133,9 +133,11 @@ pub async fn start_on(
         // Over a table of AWS functions may tick too.
         None => loops::Ticker::Leased(Holder::new(backend.clone(), poller)),
     };
-    if base.bell.is_some() {
-        // Over a table of AWS others may write while this process observes.
+    // Over a table of AWS others may write while this process observes, and receive beside it.
+    if let Some(queue) = &base.bell {
         backend.note_observing().await?;
+        let taken_over = queue.take_over().await;
+        taken_over.context("taking over the queue")?;
     }
     let mut dispatcher = Dispatcher::new(backend.clone(), readers, writers);
     if settings.webhooks {

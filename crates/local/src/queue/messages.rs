@@ -16,6 +16,8 @@ const HIDE: &str = "UPDATE messages SET receives = receives + 1, visible_ns = ?2
 const REMOVE: &str = "DELETE FROM messages WHERE queue = ?1 AND id = ?2 AND receives = ?3";
 const SHOW: &str =
     "UPDATE messages SET visible_ns = ?4 WHERE queue = ?1 AND id = ?2 AND receives = ?3";
+const TAKE_OVER: &str =
+    "UPDATE messages SET visible_ns = ?2 WHERE queue = ?1 AND receives > 0 AND visible_ns > ?2";
 const MOVE_BACK: &str =
     "UPDATE messages SET visible_ns = visible_ns - ?3, sent_ns = min(sent_ns, ?2)
     WHERE queue = ?1 AND visible_ns > ?2";
@@ -126,6 +128,18 @@ pub(super) fn release(
     ])?;
     bury(&transaction, queue, now)?;
     transaction.commit()
+}
+
+/// Shows every message that was received and not removed. One that was not received keeps its delay.
+pub(super) fn take_over(
+    connection: &Connection,
+    queue: &str,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(TAKE_OVER)?
+        .execute(params![queue, nanoseconds(now)])?;
+    Ok(())
 }
 
 pub(super) fn move_back(

@@ -208,3 +208,17 @@ async fn what_a_clock_that_was_ahead_has_hidden_is_moved_back_and_the_loop_is_wo
     let received = queue.receive(10, SOON * 9).await.unwrap();
     assert_eq!(received[0].body, "delayed");
 }
+
+#[tokio::test]
+async fn a_process_takes_over_what_a_killed_one_held_and_leaves_delays() {
+    let (_database, clock, queue) = world();
+    queue.send("held", SignedDuration::ZERO).await.unwrap();
+    assert_eq!(queue.receive(1, SOON * 4).await.unwrap().len(), 1);
+    queue.send("delayed", SOON).await.unwrap();
+    clock.advance(SignedDuration::from_secs(1));
+    assert!(queue.receive(2, SOON).await.unwrap().is_empty());
+    queue.take_over().await.unwrap();
+    let bodies: Vec<_> = queue.receive(2, SOON).await.unwrap();
+    let bodies: Vec<_> = bodies.iter().map(|it| it.body.as_str()).collect();
+    assert_eq!(bodies, ["held"]);
+}

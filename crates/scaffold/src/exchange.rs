@@ -8,7 +8,7 @@ use domain::delivery::{
 };
 use domain::fence::encoded_len;
 use domain::ids::{ArtefactId, EffectId, RoleName};
-use domain::pipeline::{FoundRequirement, RequirementRef};
+use domain::pipeline::{FoundRequirement, MockTag, RequirementRef};
 use domain::redact::{presentable, storable};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -74,6 +74,14 @@ pub enum NoRequirement {
     /// It does not say what a requirement says.
     #[error("`{0}` cannot be read as a requirement: `gaffer scaffold doctor` says why")]
     Unreadable(String),
+    /// A trial run made it up.
+    #[error("`{path}` is a file of the trial run {tag}, and only that trial works on it")]
+    OfTrial {
+        /// What was named.
+        path: String,
+        /// The trial run.
+        tag: MockTag,
+    },
 }
 
 /// The requirement that a person named by its file.
@@ -95,6 +103,22 @@ pub fn named(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement,
         return Err(NoRequirement::Missing(shown()));
     }
     requirement(tree, paths, &path).ok_or_else(|| NoRequirement::Unreadable(shown()))
+}
+
+/// The same for an agent or a delivery that is real: a requirement of a trial run is none for them.
+///
+/// # Errors
+/// When there is none in that file, or a trial run made it up.
+pub fn real(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement, NoRequirement> {
+    let found = named(tree, paths, name)?;
+    let path: Option<TreePath> = found.reference.path.parse().ok();
+    match path.and_then(|path| mock::trial_of(tree, &path)) {
+        Some(tag) => Err(NoRequirement::OfTrial {
+            path: found.reference.path,
+            tag,
+        }),
+        None => Ok(found),
+    }
 }
 
 /// One requirement, if its file can be read.

@@ -11,7 +11,7 @@ use domain::layer::{Cast, Layer};
 
 use crate::assets;
 use crate::config::{self, Config, Scheduled};
-use crate::doctor::{self, Finding};
+use crate::doctor::{self, Finding, Level};
 use crate::fault::{Fault, nearest};
 use crate::layout::{CONFIG, own_role};
 use crate::prompt;
@@ -119,6 +119,16 @@ pub fn show(target: &Tree, layer: Layer, role: &RoleName) -> Result<String, Role
 pub fn validate(target: &Tree, layer: Layer, role: &RoleName) -> Result<Vec<Finding>, RoleError> {
     must_be_known(target, layer, role)?;
     Ok(doctor::role(target, layer, role))
+}
+
+/// Why a role is sent to no work: the first error in its file.
+pub fn unusable(target: &Tree, layer: Layer, role: &RoleName) -> Option<String> {
+    let found = doctor::role(target, layer, role);
+    let error = found.iter().find(|it| it.level == Level::Error)?;
+    let Finding {
+        file, line, what, ..
+    } = error;
+    Some(format!("{file}:{line}: {what}: {}", error.remedy))
 }
 
 /// The settings with a role on the schedule that is there already, built in or the user's own.

@@ -32,7 +32,7 @@ pub(crate) enum ScaffoldCommand {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Remove your `.jlo/` files and the local worker branch, and say what stays.
+    /// Remove your `.jlo/` files, generated workflows and the local worker branch, and say what stays.
     #[command(after_help = "Example:\n  gaffer scaffold deinit")]
     Deinit,
     /// Check the committed files: exit code 0 without errors, 1 with errors, 2 with warnings where it is strict.

@@ -1,5 +1,7 @@
 //! `gaffer scaffold bootstrap`: the system's files on the worker branch, by git's plumbing alone.
 
+use std::path::Path;
+
 use ::scaffold::assets::Asset;
 use ::scaffold::doctor;
 use ::scaffold::layout::SYSTEM;
@@ -8,8 +10,9 @@ use ::scaffold::tree::Tree;
 use anyhow::Result;
 use serde_json::json;
 
-use super::OURS;
+use super::init::must_be_apart;
 use super::place::{Place, must_be_free, not_begun};
+use super::{OURS, disk};
 use crate::error::Error;
 use crate::git::{Git, Written};
 use crate::render::Answer;
@@ -54,6 +57,21 @@ pub(super) fn written(files: Vec<Asset>) -> Vec<Written> {
 /// Refuses where no version is named, and a newer one.
 pub(super) fn must_be_ours(control: &Tree) -> Result<()> {
     must_suit(control.text(PIN).ok_or_else(|| not_begun(PIN))?)
+}
+
+/// Refuses to write the user's files on the worker branch, and beside those of a newer Gaffer.
+pub(super) fn must_write_here(git: &Git) -> Result<()> {
+    must_be_apart(git)?;
+    must_suit_here(git.root()).map(drop)
+}
+
+/// Refuses a working tree of a newer Gaffer. Returns the version in it, if a file names one.
+pub(super) fn must_suit_here(root: &Path) -> Result<Option<String>> {
+    let pinned = disk::read(root, PIN)?;
+    if let Some(text) = &pinned {
+        must_suit(text)?;
+    }
+    Ok(pinned)
 }
 
 /// Refuses a repository of a newer Gaffer, whose files it would set back.

@@ -18,7 +18,8 @@ use crate::render::Answer;
 /// What the branches of test runs begin with; they are taken away by what made them.
 const TEST_PREFIX: &str = "jules-test-";
 
-/// Removes the files that git knows. What git does not know could not be brought back, so it stays.
+/// Removes the files that git knows. What git does not know could not be brought back, so it stays, and so does the list
+/// that has git ignore it.
 pub(super) fn run(git: &Git) -> Result<Answer> {
     must_be_there(git.root())?;
     must_be_apart(git)?;
@@ -29,31 +30,66 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     }
     let worker = Branches::here(git).worker;
     must_be_free(git, &worker)?;
-    let mut removed = git.tracked(CONTROL)?;
+    let tracked = git.tracked(CONTROL)?.into_iter();
+    let (lists, mut removed): (Vec<String>, Vec<String>) = tracked.partition(|it| is_list(it));
     removed.extend(workflows.into_iter().map(str::to_owned));
-    for path in &removed {
-        must_be_inside(git.root(), path)?;
-        let path = git.root().join(path);
+    remove(git.root(), &removed)?;
+    let unknown = left(git.root(), &lists)?;
+    // Last of all, and only where nothing needs it any more: no moment leaves a secret to git.
+    let (needed, idle): (Vec<String>, Vec<String>) =
+        lists.into_iter().partition(|it| guards(it, &unknown));
+    remove(git.root(), &idle)?;
+    left(git.root(), &needed)?;
+    removed.extend(idle);
+    let tip = git.delete(&worker)?;
+    Ok(answer(&removed, (&unknown, &needed), (&worker, tip)))
+}
+
+/// Whether a file says what git ignores.
+fn is_list(path: &str) -> bool {
+    path.ends_with("/.gitignore")
+}
+
+/// Whether a list of ignored files is above one that stays, and keeps it out of git.
+fn guards(list: &str, unknown: &[String]) -> bool {
+    let folder = list.strip_suffix(".gitignore").unwrap_or(list);
+    unknown.iter().any(|path| path.starts_with(folder))
+}
+
+fn remove(root: &Path, paths: &[String]) -> Result<()> {
+    for path in paths {
+        must_be_inside(root, path)?;
+        let path = root.join(path);
         fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
     }
-    let folder = git.root().join(CONTROL);
-    let mut kept = Vec::new();
-    remove_empty(&folder, git.root(), &mut kept)?;
-    let tip = git.delete(&worker)?;
-    Ok(answer(&removed, &kept, (&worker, tip)))
+    Ok(())
+}
+
+/// The files that are left but for these, in folders that are not empty; the empty ones are removed.
+fn left(root: &Path, but: &[String]) -> Result<Vec<String>> {
+    let mut left = Vec::new();
+    remove_empty(&root.join(CONTROL), root, &mut left)?;
+    left.retain(|path| !but.contains(path));
+    Ok(left)
 }
 
 fn answer(
     removed: &[String],
-    kept: &[String],
+    (unknown, needed): (&[String], &[String]),
     (worker, tip): (&BranchName, Option<CommitSha>),
 ) -> Answer {
+    let kept = [unknown, needed].concat();
     let told = json!({ "removed": removed, "kept": kept, "branch": worker, "commit": tip });
     let answer = removed.iter().fold(Answer::new(told), |answer, path| {
         answer.line(format!("{path} is removed."))
     });
-    let answer = kept.iter().fold(answer, |answer, path| {
+    let answer = unknown.iter().fold(answer, |answer, path| {
         answer.line(format!("{path} stays, since git does not know it."))
+    });
+    let answer = needed.iter().fold(answer, |answer, path| {
+        answer.line(format!(
+            "{path} stays, since it keeps that out of git: remove it once that is gone, not before."
+        ))
     });
     let answer = match tip {
         Some(tip) => answer.line(format!(
@@ -108,4 +144,27 @@ fn remove_empty(folder: &Path, root: &Path, kept: &mut Vec<String>) -> Result<()
         fs::remove_dir(folder).with_context(|| format!("removing {}", folder.display()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_ignored_files_guards_what_lies_below_its_folder() {
+        let list = ".jlo/setup/.gitignore";
+        for (unknown, expected) in [
+            (".jlo/setup/secrets.toml", true),
+            (".jlo/setup/deep/vars.toml", true),
+            (".jlo/setup.toml", false),
+            (".jlo/roles/notes.txt", false),
+        ] {
+            assert_eq!(guards(list, &[unknown.to_owned()]), expected, "{unknown}");
+        }
+        assert!(guards(
+            ".jlo/.gitignore",
+            &[".jlo/setup/secrets.toml".to_owned()]
+        ));
+        assert!(!guards(list, &[]));
+    }
 }

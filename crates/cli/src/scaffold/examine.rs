@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ::scaffold::config;
 use ::scaffold::doctor::{self, Circumstances, Finding, Level};
 use ::scaffold::layout::{CONTROL, SYSTEM, has_system};
+use ::scaffold::pin::PIN;
 use ::scaffold::prompt::Trees;
 use ::scaffold::tree::Tree;
 use anyhow::{Context, Result};
@@ -14,7 +15,7 @@ use engine::ports::Clock;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::bootstrap::written;
+use super::bootstrap::{must_suit, written};
 use super::place::{Branches, must_be_free, must_tip};
 use super::{CONFIG, OURS};
 use crate::args::scaffold::ExamineArgs;
@@ -77,6 +78,7 @@ impl Seen {
 
     /// Commits what is missing of the system's files to the worker branch, and returns their paths.
     fn fix(&mut self, git: &Git) -> Result<Vec<String>> {
+        self.trees.target.text(PIN).map_or(Ok(()), must_suit)?;
         let text = self.trees.target.text(CONFIG).unwrap_or_default();
         let config = config::parse(CONFIG, text);
         let streams = config.map(|config| doctor::streams(&config));

@@ -101,8 +101,39 @@ fn start_at(branches: &mut Branches, layer: Layer, branch: domain::ids::BranchNa
 }
 
 fn refusal(error: &PromptError) -> Error {
-    let next = "`gaffer scaffold doctor` finds what is wrong with the files";
-    Error::unfit("no_prompt", error.to_string(), next)
+    Error::unfit("no_prompt", error.to_string(), next_of(error))
+}
+
+/// What to do: correct what was asked for, or the files.
+fn next_of(error: &PromptError) -> &'static str {
+    match error {
+        PromptError::RoleWanted { .. } | PromptError::UnknownRole { .. } => {
+            "name one with `--role ROLE`; `gaffer role list` shows them all"
+        }
+        PromptError::RoleUnwanted(_)
+        | PromptError::TaskUnwanted(_)
+        | PromptError::RequirementUnwanted(_) => "run it again without that",
+        PromptError::UnknownTask { .. } => "name another one with `--task TASK`",
+        PromptError::RequirementWanted(_)
+        | PromptError::RequirementOutside { .. }
+        | PromptError::RequirementMissing(_) => "`gaffer exchange inspect` lists the requirements",
+        PromptError::NotReady(_) => "`gaffer run planner FILE --prompt-preview` shows its prompt",
+        PromptError::Ready(_) => "`gaffer run implementer FILE --prompt-preview` shows its prompt",
+        PromptError::Layout(_)
+        | PromptError::Requirement(_)
+        | PromptError::RequirementId(_)
+        | PromptError::NoMark(_)
+        | PromptError::UnknownLabel { .. }
+        | PromptError::Ids { .. }
+        | PromptError::NoTemplate(_)
+        | PromptError::NoOutput(_)
+        | PromptError::List(_)
+        | PromptError::Template { .. }
+        | PromptError::Include { .. }
+        | PromptError::TooLong { .. } => {
+            "`gaffer scaffold doctor` finds what is wrong with the files"
+        }
+    }
 }
 
 /// What a narrator sums up: the commits since the last summary, or the last ones of all.

@@ -12,7 +12,8 @@ use domain::ids::RoleName;
 use domain::layer::Layer;
 use serde_json::json;
 
-use super::init::{must_be_apart, write_new};
+use super::bootstrap::must_write_here;
+use super::init::write_new;
 use super::place::{must_be_inside, must_be_there, not_begun};
 use super::{CONFIG, disk};
 use crate::args::scaffold::{OneRole, RoleCommand};
@@ -41,7 +42,7 @@ pub(super) fn run(git: &Git, command: &RoleCommand, as_json: bool) -> Result<()>
 }
 
 fn add(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
-    must_be_apart(git)?;
+    must_write_here(git)?;
     let text = roles::add(tree, &settings(git)?, it.layer, &it.role).map_err(refusal)?;
     disk::replace(git.root(), CONFIG, &text, SETTINGS_MODE)?;
     let told = json!({ "layer": it.layer, "role": it.role });
@@ -52,7 +53,7 @@ fn add(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
 }
 
 fn create(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
-    must_be_apart(git)?;
+    must_write_here(git)?;
     let (path, text) = roles::create(tree, it.layer, &it.role).map_err(refusal)?;
     write_new(git.root(), path.as_str(), &text)?;
     let told = json!({ "layer": it.layer, "role": it.role, "file": path.as_str() });
@@ -65,7 +66,7 @@ fn create(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
 }
 
 fn delete(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
-    must_be_apart(git)?;
+    must_write_here(git)?;
     let deleted = roles::delete(tree, &settings(git)?, it.layer, &it.role);
     let deleted = deleted.map_err(refusal)?;
     // First the schedule: a role that is gone and scheduled would stop every pipeline.

@@ -6,8 +6,8 @@ use ::scaffold::setup::{
 use anyhow::Result;
 use serde_json::{Value, json};
 
+use super::bootstrap::must_write_here;
 use super::disk;
-use super::init::must_be_apart;
 use super::place::must_be_there;
 use crate::args::scaffold::SetupCommand;
 use crate::error::Error;
@@ -25,7 +25,7 @@ pub(super) fn run(git: &Git, command: &SetupCommand) -> Result<Answer> {
 /// Writes the script and the files of values; every value of the user's stays.
 fn generate(git: &Git) -> Result<Answer> {
     must_be_there(git.root())?;
-    must_be_apart(git)?;
+    must_write_here(git)?;
     let read = |path| disk::read(git.root(), path);
     let tools = read(TOOLS)?.ok_or_else(|| {
         let next = "list tools in it, such as `tools: [gh]`; `gaffer setup list` shows them";
@@ -108,6 +108,11 @@ fn told(component: &Component) -> Value {
 }
 
 fn refusal(error: SetupError) -> Error {
-    let next = "`gaffer setup list` shows the tools there are";
+    let next = match &error {
+        SetupError::File(_) => "correct that line, and try again",
+        SetupError::Nothing(_) | SetupError::Unknown { .. } | SetupError::Cycle(_) => {
+            "`gaffer setup list` shows the tools there are"
+        }
+    };
     Error::unfit("setup", error.to_string(), next)
 }

@@ -1,7 +1,6 @@
 //! `gaffer scaffold upgrade`: this version's files where they are missing, and its pin.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use ::scaffold::pin::PIN;
@@ -9,9 +8,9 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::OURS;
-use super::bootstrap::must_suit;
+use super::bootstrap::must_suit_here;
 use super::init::{first, must_be_apart, write_new};
-use super::place::{must_be_inside, must_be_there};
+use super::place::must_be_there;
 use crate::git::Git;
 use crate::render::Answer;
 
@@ -19,11 +18,7 @@ use crate::render::Answer;
 pub(super) fn run(git: &Git) -> Result<Answer> {
     must_be_there(git.root())?;
     must_be_apart(git)?;
-    must_be_inside(git.root(), PIN)?;
-    let pinned = pinned(git.root())?;
-    if let Some(text) = &pinned {
-        must_suit(text)?;
-    }
+    let pinned = must_suit_here(git.root())?;
     let mut added = Vec::new();
     for (path, text) in first() {
         if path != PIN && is_missing(git.root(), &path) {
@@ -50,15 +45,6 @@ fn answer(added: &[String], advanced: bool) -> Answer {
             .line("Commit that, then bring the worker branch up to date with `gaffer scaffold bootstrap`.")
     } else {
         answer.line(format!("Everything of {OURS} is there already."))
-    }
-}
-
-/// The version that set the repository up, if a file says so.
-fn pinned(root: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(root.join(PIN)) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("reading {PIN}")),
     }
 }
 

@@ -7,7 +7,7 @@ use ::scaffold::kit::{self, DOCTOR, KitError, RELAY, Workflow};
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::init::must_be_apart;
+use super::bootstrap::must_write_here;
 use super::place::{must_be_there, not_begun, settings};
 use super::{CONFIG, disk};
 use crate::error::Error;
@@ -20,7 +20,7 @@ const MODE: u32 = 0o644;
 /// Writes what the settings want, and removes what was generated for others. No file of a person's is touched.
 pub(super) fn generate(git: &Git, runner: Option<&Runner>) -> Result<Answer> {
     must_be_there(git.root())?;
-    must_be_apart(git)?;
+    must_write_here(git)?;
     let text = disk::read(git.root(), CONFIG)?.ok_or_else(|| not_begun(CONFIG))?;
     let settings = settings(CONFIG, &text)?;
     let workflows = kit::workflows(&settings, runner.cloned()).map_err(refusal)?;

@@ -11,7 +11,7 @@ use crate::assets;
 use crate::exchange::needs_planning;
 use crate::layout::{Paths, stream_of};
 use crate::prompt::material::labels;
-use crate::tree::Tree;
+use crate::tree::{InvalidPath, Tree, TreePath};
 use crate::yaml::{self, Node};
 
 /// How many entries a summary of changes has.
@@ -261,6 +261,22 @@ fn counts(report: &mut Report, artefact: &Artefact) {
     }) {
         let what = "`loc` names no place in the file";
         report.add(Rule::Entries, &artefact.file, place.line, what);
+    }
+    let paths = artefact.list("evidence").iter();
+    for path in paths.filter_map(|it| it.get("path")) {
+        match path.text().unwrap_or_default().parse::<TreePath>() {
+            // A folder may end in a slash.
+            Ok(_) | Err(InvalidPath::EmptyPart) => {}
+            Err(
+                why @ (InvalidPath::Absolute
+                | InvalidPath::Upwards
+                | InvalidPath::Character
+                | InvalidPath::Long),
+            ) => {
+                let what = format!("`path` names no file of the repository: {why}");
+                report.add(Rule::Value, &artefact.file, path.line, what);
+            }
+        }
     }
 }
 

@@ -128,7 +128,11 @@ fn proposals(report: &mut Report, artefacts: &Artefacts) {
     let mut runs: BTreeMap<(&str, &str), Vec<&Artefact>> = BTreeMap::new();
     for it in artefacts.of(&[Kind::Proposal]) {
         let day = it.text("created_at").get(..10).unwrap_or_default();
-        runs.entry((it.text("persona"), day)).or_default().push(it);
+        let persona = it.text("persona");
+        // A proposal that lacks one of them is told by that alone.
+        if !persona.is_empty() && !day.is_empty() {
+            runs.entry((persona, day)).or_default().push(it);
+        }
     }
     for ((persona, day), run) in runs {
         let Some(last) = run.last().filter(|_| run.len() % PROPOSALS != 0) else {

@@ -108,6 +108,22 @@ fn a_command_with_brackets_of_its_own_is_not_left_open() {
 }
 
 #[test]
+fn a_proposal_without_its_persona_or_its_day_is_counted_for_none() {
+    let [first, second, third] = repository::PROPOSALS;
+    for line in [
+        "persona: leverage_architect\n",
+        "created_at: \"2026-02-17\"\n",
+    ] {
+        let two = Repository::at_work().without(third);
+        let broken = two.replaced(first, line, "").replaced(second, line, "");
+        let findings = broken.examine();
+        let rules: Vec<_> = findings.iter().map(|it| it.rule).collect();
+        assert!(!rules.is_empty(), "{line}");
+        assert!(!rules.contains(&Rule::ProposalCount), "{findings:?}");
+    }
+}
+
+#[test]
 fn a_finding_says_where_what_and_what_to_do() {
     let broken = Repository::at_work().replaced(repository::PENDING, "high", "certain");
     let listed: Vec<_> = broken.examine().iter().map(ToString::to_string).collect();

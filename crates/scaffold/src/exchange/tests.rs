@@ -207,3 +207,21 @@ fn a_requirement_is_named_by_a_file_of_its_folder() {
         assert!(refused.contains(path) && refused.contains(why), "{refused}");
     }
 }
+
+#[test]
+fn a_requirement_of_a_trial_run_is_none_for_real_work() {
+    let path = ".jules/exchange/requirements/abc123-retry.yml";
+    let made_up = format!("# Gaffer made this file up for the trial run mock-1.\n{READY}");
+    let files = tree(&[(path, &made_up)]);
+    assert!(
+        named(&files, &EXCHANGE, path).is_ok(),
+        "people may remove it"
+    );
+    let refused = real(&files, &EXCHANGE, path).unwrap_err().to_string();
+    assert!(refused.contains("of the trial run mock-1"), "{refused}");
+    let files = tree(&[(path, READY)]);
+    assert_eq!(
+        real(&files, &EXCHANGE, path),
+        named(&files, &EXCHANGE, path)
+    );
+}

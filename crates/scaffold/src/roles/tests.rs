@@ -171,6 +171,11 @@ fn a_new_role_has_places_to_fill_in_and_is_valid_once_they_are() {
     let found = validate(&tree, Layer::Innovators, &name("writer")).unwrap();
     let lines: Vec<_> = found.iter().map(|it| (it.rule.id(), it.line)).collect();
     assert_eq!(lines, [("placeholder", 3), ("placeholder", 7)]);
+    let why = unusable(&tree, Layer::Innovators, &name("writer")).unwrap();
+    assert!(
+        why.starts_with(&format!("{path}:3: `description` still holds")),
+        "{why}"
+    );
     let filled = text
         .replace("<what this role does, in one sentence>", "Writes.")
         .replace("<what it looks at, in one sentence>", "Words.");
@@ -179,6 +184,7 @@ fn a_new_role_has_places_to_fill_in_and_is_valid_once_they_are() {
         validate(&tree, Layer::Innovators, &name("writer")),
         Ok(Vec::new())
     );
+    assert_eq!(unusable(&tree, Layer::Innovators, &name("writer")), None);
     assert_eq!(show(&tree, Layer::Innovators, &name("writer")), Ok(filled));
     let config = add(&tree, SETTINGS, Layer::Innovators, &name("writer")).unwrap();
     let deleted = delete(&tree, &config, Layer::Innovators, &name("writer")).unwrap();

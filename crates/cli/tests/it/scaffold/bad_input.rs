@@ -112,6 +112,29 @@ fn what_does_not_fit_is_named_and_changes_nothing() {
 }
 
 #[test]
+fn a_refused_preview_says_what_to_do_about_what_was_asked_for() {
+    let repository = Repository::at_work("2026-02-17");
+    let missing = ".jules/exchange/requirements/none.yml";
+    let innovator = ["run", "x", "--role", "recruiter", "--task", "y"];
+    for (arguments, next) in [
+        (&["run", "o"][..], "--role ROLE"),
+        (&["run", "o", "--role", "taxonomi"], "gaffer role list"),
+        (&["run", "n", "--role", "taxonomy"], "without that"),
+        (&innovator, "--task TASK"),
+        (&["run", "i", missing], "gaffer exchange inspect"),
+        (&["run", "p"], "gaffer exchange inspect"),
+        (&["run", "i", PLANNED], "gaffer run planner"),
+        (&["run", "p", READY], "gaffer run implementer"),
+        // Here the files are wrong.
+        (&["run", "n", "--branch", "main"], "gaffer scaffold doctor"),
+    ] {
+        let refused = repository.refused(&[arguments, &["--prompt-preview"]].concat());
+        assert_eq!(refused.code, "no_prompt", "{arguments:?}");
+        assert!(refused.next.contains(next), "{arguments:?}: {refused:?}");
+    }
+}
+
+#[test]
 fn outside_a_repository_and_without_git_nothing_is_written() {
     let repository = Repository::new();
     let outside = tempfile::tempdir().unwrap();

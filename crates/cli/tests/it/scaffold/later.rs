@@ -37,6 +37,36 @@ fn an_upgrade_adds_what_is_missing_and_keeps_what_is_there() {
 }
 
 #[test]
+fn nothing_is_written_beside_the_files_of_a_newer_version() {
+    let repository = Repository::set_up();
+    repository.write(".jlo/setup/tools.yml", "tools: [gh]\n");
+    repository.write(PIN, "999.0.0\n");
+    repository.commit("Come from the future");
+    let before = repository.state();
+    for command in [
+        "role create observers billing",
+        "role add observers librarian",
+        "role delete observers qa",
+        "workflow generate",
+        "setup gen",
+        "scaffold bootstrap",
+        "scaffold upgrade",
+        "scaffold migrate",
+        "scaffold doctor --fix",
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let refused = repository.refused(&words);
+        let told = (refused.code.as_str(), refused.exit);
+        assert_eq!(told, ("version", 2), "{command}: {refused:?}");
+        assert_eq!(repository.state(), before, "{command}");
+    }
+    for command in ["role list", "setup list", "exchange inspect"] {
+        let words: Vec<&str> = command.split(' ').collect();
+        repository.run(&words).ok();
+    }
+}
+
+#[test]
 fn a_link_leads_no_file_out_of_the_repository() {
     let repository = Repository::set_up();
     let outside = tempfile::tempdir().unwrap();
@@ -71,6 +101,7 @@ fn deinit_removes_what_git_can_bring_back_and_says_what_stays() {
     for told in [
         tip.as_str(),
         ".jlo/setup/secrets.toml stays",
+        ".jlo/setup/.gitignore stays",
         "gaffer secret list",
         "Actions",
     ] {
@@ -78,10 +109,25 @@ fn deinit_removes_what_git_can_bring_back_and_says_what_stays() {
     }
     assert_eq!(repository.git(&["branch", "--list", "jules"]), "");
     assert_eq!(repository.read(".jlo/setup/secrets.toml"), "mine\n");
+    // What is committed next has no secret in it.
+    repository.git(&["add", "--all"]);
+    let tracked = repository.git(&["ls-files", ".jlo"]);
+    assert_eq!(tracked, ".jlo/setup/.gitignore");
+    repository.git(&["reset", "--quiet"]);
     repository.git(&["checkout", "--", ".jlo"]);
     assert_eq!(repository.git(&["status", "--porcelain"]), "");
     repository.git(&["branch", "jules", &tip]);
     assert_eq!(repository.run(&["scaffold", "doctor"]).code, 0);
+}
+
+#[test]
+fn deinit_leaves_nothing_where_git_knows_everything() {
+    let repository = Repository::set_up();
+    let gone = repository.json(&["scaffold", "deinit"]);
+    let removed = gone["removed"].as_array().unwrap();
+    assert!(removed.contains(&".jlo/setup/.gitignore".into()), "{gone}");
+    assert_eq!(gone["kept"], serde_json::json!([]));
+    assert!(!repository.root().join(".jlo").exists());
 }
 
 #[test]

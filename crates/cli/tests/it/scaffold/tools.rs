@@ -78,19 +78,26 @@ fn what_cannot_be_set_up_is_named_and_nothing_is_written() {
     fs::remove_file(repository.root().join(".jlo/setup/tools.yml")).unwrap();
     let refused = repository.refused(&["setup", "gen"]);
     assert_eq!((refused.code.as_str(), refused.exit), ("no_tools", 2));
-    for (text, named) in [
-        ("tools: []\n", "no tools are selected"),
-        ("tools: [ghh]\n", "`ghh`"),
-        ("tools: [gh\n", "tools.yml:"),
-        ("tols: [gh]\n", "tools.yml:1"),
+    let (list, line) = ("gaffer setup list", "correct that line");
+    for (text, named, next) in [
+        ("tools: []\n", "no tools are selected", list),
+        ("tools: [ghh]\n", "`ghh`", list),
+        ("tools: [gh\n", "tools.yml:", line),
+        ("tols: [gh]\n", "tools.yml:1", line),
     ] {
         repository.write(".jlo/setup/tools.yml", text);
         let before = repository.state();
         let refused = repository.refused(&["setup", "gen"]);
         assert_eq!((refused.code.as_str(), refused.exit), ("setup", 2));
         assert!(refused.error.contains(named), "{text}: {refused:?}");
+        assert!(refused.next.contains(next), "{text}: {refused:?}");
         assert_eq!(repository.state(), before);
     }
+    repository.write(".jlo/setup/tools.yml", "tools: [gh]\n");
+    repository.write(SECRETS, "GH_TOKEN = \n");
+    let refused = repository.refused(&["setup", "gen"]);
+    assert!(refused.error.contains("secrets.toml:1"), "{refused:?}");
+    assert!(refused.next.contains(line), "{refused:?}");
     let refused = repository.refused(&["setup", "list", "--detail", "ghh"]);
     assert!(refused.error.contains("did you mean `gh`?"), "{refused:?}");
 }

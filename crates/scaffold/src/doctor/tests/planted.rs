@@ -62,6 +62,18 @@ fn structure() -> Vec<Planted> {
 fn paths_and_machines() -> Vec<Planted> {
     vec![
         (
+            Rule::Value,
+            replaced(PENDING, "path: src/read.rs", "path: ../../etc/passwd"),
+            PENDING,
+            10,
+        ),
+        (
+            Rule::Value,
+            replaced(PENDING, "path: src/read.rs", "path: /etc/passwd"),
+            PENDING,
+            10,
+        ),
+        (
             Rule::Path,
             at_work().with_unusable(".jules/a\\b"),
             ".jules/a\\b",

@@ -40,6 +40,9 @@ pub(crate) async fn start(
     reach::must_reach(&api, &who, &wanted.repo).await?;
     let repo = wanted.repo.clone();
     let order = order(wanted)?;
+    if matches!(&order, PipelineOrder::Only(ask) if ask.implements()) {
+        reach::must_implement(&api, &who, &repo).await?;
+    }
     let by = who.actor().to_string();
     let run = match api.backend.start_pipeline(&repo, &order, &by).await {
         Ok(run) => run,

@@ -46,7 +46,7 @@ pub(crate) async fn run(args: PipelineArgs, here: &CommandContext, as_json: bool
             let client = site::api_client(args.url, here).await?;
             let listed = client.pipelines(&repo, limit).await;
             let listed = listed.with_context(|| format!("listing the runs of {repo}"))?;
-            Ok(show::list(&listed))
+            Ok(show::list(&repo, &listed))
         }
         PipelineCommand::Show(OneRun { id }) => {
             let client = site::api_client(args.url, here).await?;

@@ -160,7 +160,8 @@ impl Backend {
         let found = self.store.get::<Requirement>(&key).await?;
         found.ok_or_else(|| Error::NoSuch {
             what: "requirement",
-            name: format!("{id} of {repo}"),
+            // Its message has quotes around the whole name.
+            name: format!("{id}` of `{repo}"),
         })
     }
 

@@ -50,6 +50,7 @@ pub(crate) async fn start(
     let StartRequirement { keep_files } = body::maybe_order(sent)?;
     let (repo, id) = named(path)?;
     reach::must_reach(&api, &who, &repo).await?;
+    reach::must_implement(&api, &who, &repo).await?;
     let begun = api
         .backend
         .start_requirement(&repo, &id, keep_files)

@@ -439,7 +439,10 @@ async fn a_requirement_that_cannot_be_started_is_refused_with_a_code() {
     let world = world().await;
     let begin = format!("{REQUIREMENT}/start");
     let refused = async || world.post(&begin, &json!({})).await;
-    assert_eq!(refused().await.code(404), "no_such_requirement");
+    let missing = refused().await;
+    assert_eq!(missing.code(404), "no_such_requirement");
+    let told = "there is no requirement `ab12cd` of `acme/shop`";
+    assert_eq!(missing.json()["detail"], told);
     let job: JobId = "01k0000000000000000000000z".parse().unwrap();
     requirement(&world, RequirementState::Planning { job }).await;
     assert_eq!(refused().await.code(409), "not_ready");
@@ -481,6 +484,35 @@ async fn fail(world: &World) {
     let mut unit = world.backend.unit();
     unit.save_at(&key, &next, (Some(found.version), None));
     world.backend.commit(unit).await.unwrap();
+}
+
+#[tokio::test]
+async fn where_people_decide_an_agent_has_no_requirement_implemented() {
+    let world = world().await;
+    requirement(&world, RequirementState::Ready).await;
+    let token = agent_token(&world).await;
+    has_agent(&world, "acme/shop").await;
+    let path = ".jules/exchange/requirements/search.yml";
+    let layer = json!({ "repo": "acme/shop", "layer": "implementer", "requirement": path });
+    let begin = format!("{REQUIREMENT}/start");
+    let orders = [(begin.as_str(), json!({})), (RUNS, layer.clone())];
+    for (at, body) in &orders {
+        let refused = as_caller(&world, (Method::POST, at), (&token, body)).await;
+        assert_eq!(refused.code(403), "people_only", "{at}");
+        assert!(refused.text.contains("implement = human"), "{refused:?}");
+    }
+    assert_eq!(world.get(REQUIREMENT).await.ok(200)["state"], "ready");
+    let mut trial = layer;
+    trial["mock"] = "mock-1".into();
+    let tried = as_caller(&world, (Method::POST, RUNS), (&token, &trial)).await;
+    let id = tried.ok(202)["id"].as_str().unwrap().to_owned();
+    let cancel = format!("{RUNS}/{id}/cancel");
+    world.post(&cancel, &json!({})).await.ok(200);
+    let auto = json!({ "pipeline": { "implement": "auto" } });
+    patch(&world, SOURCE, &auto).await.ok(200);
+    let (at, body) = &orders[0];
+    let begun = as_caller(&world, (Method::POST, at), (&token, body)).await;
+    assert_eq!(begun.ok(200)["state"], "implementing");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use client::wire::{
     MemberView, PipelineView, PipelineWhy, Pipelines, RequirementView, Requirements, StepView,
     StepWhy,
 };
+use domain::ids::RepoName;
 use domain::policy::Source;
 use serde_json::json;
 
@@ -30,7 +31,7 @@ pub(super) fn settings(source: &Source) -> Answer {
 }
 
 /// The runs of a source, and when the next ones begin by themselves.
-pub(super) fn list(listed: &Pipelines) -> Answer {
+pub(super) fn list(repo: &RepoName, listed: &Pipelines) -> Answer {
     let row = |run: &PipelineView| {
         vec![
             run.id.to_string(),
@@ -43,13 +44,20 @@ pub(super) fn list(listed: &Pipelines) -> Answer {
     };
     let head = ["pipeline", "state", "step", "trial", "by", "created"];
     let rows = listed.pipelines.iter().map(row).collect();
-    let none = "No run yet: `gaffer pipeline start OWNER/REPO`.";
     let answer = Answer::new(value(listed));
-    let answer = match &listed.schedule {
-        Some(known) => answer.pairs(schedule::pairs(known)),
-        None => answer,
-    };
-    answer.table(&head, rows, none)
+    match &listed.schedule {
+        Some(known) => {
+            let none = format!("No run yet: `gaffer pipeline start {repo}`.");
+            let answer = answer.pairs(schedule::pairs(known));
+            answer.table(&head, rows, &none)
+        }
+        // Only a pipeline that is on has one.
+        None => answer
+            .line(format!(
+                "The pipeline of {repo} is off, and no run begins: switch it on with `gaffer pipeline on {repo}`."
+            ))
+            .table(&head, rows, "No run yet."),
+    }
 }
 
 /// The tag of a trial run.
@@ -194,4 +202,37 @@ pub(super) fn requirement(it: &RequirementView) -> Answer {
         ("created", moment(it.created_at)),
         ("changed", moment(it.updated_at)),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use client::wire::ScheduleView;
+
+    use super::*;
+
+    #[test]
+    fn a_list_says_that_the_pipeline_is_off_and_what_switches_it_on() {
+        let repo: RepoName = "acme/shop".parse().unwrap();
+        let off = list(&repo, &Pipelines::default()).text();
+        assert!(off.contains("is off"), "{off}");
+        assert!(off.contains("`gaffer pipeline on acme/shop`"), "{off}");
+        assert!(!off.contains("pipeline start"), "{off}");
+        let schedule = ScheduleView {
+            clock: "gaffer".to_owned(),
+            cron: Vec::new(),
+            timezone: "UTC".to_owned(),
+            next_at: None,
+            last_run: None,
+            left_out: None,
+            last_error: None,
+            next_look: None,
+        };
+        let listed = Pipelines {
+            schedule: Some(schedule),
+            ..Pipelines::default()
+        };
+        let on = list(&repo, &listed).text();
+        assert!(on.contains("`gaffer pipeline start acme/shop`"), "{on}");
+        assert!(!on.contains("is off"), "{on}");
+    }
 }

@@ -63,6 +63,11 @@ pub enum OddAsk {
 }
 
 impl PipelineAsk {
+    /// Whether it has a requirement implemented. A trial only makes code up.
+    pub fn implements(&self) -> bool {
+        self.layer == Some(Layer::Implementer) && self.mock.is_none()
+    }
+
     /// Refuses what does not go together for a layer. Whether roles, files and tasks are there, the run itself finds out.
     ///
     /// # Errors
@@ -211,6 +216,19 @@ mod tests {
         assert_eq!(file, Err(OddAsk::Requirement(Layer::Decider)));
         let none = ask(Layer::Implementer, None, None);
         assert_eq!(none, Err(OddAsk::NoRequirement));
+    }
+
+    #[test]
+    fn only_an_implementer_outside_a_trial_implements() {
+        let ask = |layer, mock: Option<&str>| PipelineAsk {
+            layer,
+            mock: mock.map(|tag| tag.parse().unwrap()),
+            ..PipelineAsk::default()
+        };
+        assert!(ask(Some(Layer::Implementer), None).implements());
+        assert!(!ask(Some(Layer::Implementer), Some("mock-1")).implements());
+        assert!(!ask(Some(Layer::Planner), None).implements());
+        assert!(!ask(None, None).implements());
     }
 
     #[test]

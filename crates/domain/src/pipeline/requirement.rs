@@ -73,6 +73,9 @@ pub struct Requirement {
     /// Whether its files stay after the merge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_files: bool,
+    /// Whether its file is gone, or goes because a person wants that: it is not started until a run finds the file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub file_gone: bool,
     /// When it was first seen.
     pub created_at: Timestamp,
     /// When it changed last.
@@ -96,6 +99,7 @@ impl Requirement {
             attempt: 0,
             planners: 0,
             keep_files: false,
+            file_gone: false,
             created_at: now,
             updated_at: now,
         }
@@ -105,6 +109,10 @@ impl Requirement {
     /// One that is under way keeps what it began with.
     #[must_use]
     pub fn seen(&self, found: FoundRequirement, now: Timestamp) -> Self {
+        let known = Self {
+            file_gone: false,
+            ..self.clone()
+        };
         let state = match (&self.state, found.needs_planning) {
             (
                 RequirementState::Planning { .. }
@@ -125,14 +133,14 @@ impl Requirement {
                 | RequirementState::Tidied { .. }
                 | RequirementState::Failed { .. },
                 _,
-            ) => return self.clone(),
+            ) => return known.at(self, now),
         };
         let next = Self {
             reference: found.reference,
             title: found.title,
             label: found.label,
             state,
-            ..self.clone()
+            ..known
         };
         next.at(self, now)
     }
@@ -188,7 +196,7 @@ impl Requirement {
         };
         let Some(found) = found else {
             let reason = format!("`{}` is no requirement any more", self.reference.path);
-            return self.with(RequirementState::Failed { reason }, now);
+            return self.without_file(reason, now);
         };
         if !found.needs_planning {
             return self.seen(found, now);
@@ -206,11 +214,17 @@ impl Requirement {
     /// The same once a delivery is to implement it. Its id is drawn from the number of the attempt.
     ///
     /// # Errors
-    /// When it is not ready, under way, or through.
+    /// When it is not ready, under way, through, or without a file.
     pub fn start(&self, keep_files: bool, now: Timestamp) -> Result<Self, NotNow> {
         let id = &self.reference.id;
         let refused = |code, why: &str| Err(NotNow::new(code, format!("requirement {id} {why}")));
         match &self.state {
+            RequirementState::Failed { .. } if self.file_gone => {
+                return refused(
+                    "gone",
+                    "has no file any more: put the file back, and begin a run that finds it",
+                );
+            }
             RequirementState::Ready | RequirementState::Failed { .. } => {}
             RequirementState::Planning { .. } => {
                 return refused("not_ready", "is being planned: start it once it is ready");
@@ -264,6 +278,13 @@ impl Requirement {
                 let reason = presentable(reason, REASON_CHARS_MAX);
                 self.with(RequirementState::Failed { reason }, now)
             }
+            // No delivery was made, so the next start makes the one of this attempt.
+            DeliveryOutcome::NoFile => {
+                let reason = format!("`{}` is not there any more", self.reference.path);
+                let attempt = self.attempt.saturating_sub(1);
+                let next = self.without_file(reason, now);
+                Self { attempt, ..next }
+            }
         }
     }
 
@@ -294,10 +315,7 @@ impl Requirement {
             RequirementState::Planning { .. }
             | RequirementState::Unplanned { .. }
             | RequirementState::Ready
-            | RequirementState::Failed { .. } => {
-                let reason = REMOVED.to_owned();
-                Ok(self.with(RequirementState::Failed { reason }, now))
-            }
+            | RequirementState::Failed { .. } => Ok(self.without_file(REMOVED.to_owned(), now)),
             RequirementState::Implementing { delivery } => {
                 let why = format!("is being implemented: cancel delivery {delivery} first");
                 refused("taken", &why)
@@ -314,7 +332,7 @@ impl Requirement {
         }
     }
 
-    /// When it is to be read next: changes of its delivery call it at once, those of its planner do not.
+    /// When it is to be read next: changes of its delivery call it at once, and so does the end of its planner in a run.
     pub fn due(&self, now: Timestamp) -> Option<Timestamp> {
         match self.state {
             RequirementState::Planning { .. } => Some(plus(now, PLANNER_EVERY)),
@@ -346,6 +364,14 @@ impl Requirement {
     fn tidying_job(&self, now: Timestamp) -> JobId {
         let name = format!("{}:requirement:{}", self.repo.key(), self.reference.id);
         JobId::asked_by(&name, &format!("tidy:{}", self.attempt), now)
+    }
+
+    fn without_file(&self, reason: String, now: Timestamp) -> Self {
+        let next = Self {
+            file_gone: true,
+            ..self.clone()
+        };
+        next.with(RequirementState::Failed { reason }, now)
     }
 
     fn with(&self, state: RequirementState, now: Timestamp) -> Self {

@@ -122,6 +122,8 @@ pub enum DeliveryOutcome {
         /// Why.
         reason: String,
     },
+    /// There is none, since the requirement has no file to make it of.
+    NoFile,
 }
 
 impl DeliveryOutcome {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::delivery::Actor;
 use crate::ids::BranchName;
 
 /// How many merges of the exchange in any 24 hours, apart from those of code.
@@ -33,6 +34,16 @@ impl Default for PipelineRules {
             exchange: Exchange::Human,
             implement: Implement::Human,
             worker: BranchName::jules(),
+        }
+    }
+}
+
+impl PipelineRules {
+    /// Whether this actor may order that a requirement is implemented: where people decide about that, no agent does.
+    pub fn may_implement(&self, by: &Actor) -> bool {
+        match self.implement {
+            Implement::Auto => true,
+            Implement::Human => by.is_person(),
         }
     }
 }
@@ -73,6 +84,27 @@ impl Implement {
         match self {
             Self::Human => "human",
             Self::Auto => "auto",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_people_decide_no_agent_has_a_requirement_implemented() {
+        let (person, agent) = (Actor::person("mona"), Actor::agent("zai"));
+        for (implement, of_person, of_agent) in [
+            (Implement::Human, true, false),
+            (Implement::Auto, true, true),
+        ] {
+            let rules = PipelineRules {
+                implement,
+                ..PipelineRules::default()
+            };
+            assert_eq!(rules.may_implement(&person), of_person, "{implement:?}");
+            assert_eq!(rules.may_implement(&agent), of_agent, "{implement:?}");
         }
     }
 }

@@ -374,9 +374,26 @@ fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
 }
 
 #[test]
+fn a_requirement_without_a_file_takes_no_start_and_a_start_in_vain_is_no_attempt() {
+    let begun = requirement(RequirementState::Ready).start(false, at(1));
+    let begun = begun.unwrap();
+    let gone = begun.delivered(&DeliveryOutcome::NoFile, at(2));
+    assert_eq!((gone.state.word(), gone.attempt), ("failed", 0));
+    let reason = gone.state.reason().unwrap();
+    assert!(reason.ends_with("is not there any more"), "{reason}");
+    assert_eq!(gone.start(false, at(3)).unwrap_err().code, "gone");
+    for needs_planning in [false, true] {
+        let back = gone.seen(found(needs_planning), at(4));
+        let again = back.start(false, at(5)).unwrap();
+        assert_eq!(again.state.delivery(), begun.state.delivery());
+    }
+}
+
+#[test]
 fn a_requirement_that_a_person_removes_is_not_implemented() {
     let ready = requirement(RequirementState::Ready);
     let removed = ready.removed(&job(1), at(1)).unwrap();
+    assert_eq!(removed.start(false, at(2)).unwrap_err().code, "gone");
     let reason = removed.state.reason().unwrap();
     assert_eq!(reason, "a person has its files removed");
     assert_eq!(removed.removed(&job(1), at(2)), Ok(removed));

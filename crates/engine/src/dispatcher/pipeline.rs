@@ -24,7 +24,7 @@ use domain::policy::Source;
 
 use super::Dispatcher;
 use super::dues::is_due_kept;
-use crate::backend::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
+use crate::backend::{DECIDE_AGAIN_MAX, Error, UnitOfWork, ignore_conflict};
 use crate::jobs::JobRef;
 use crate::store::Versioned;
 use trees::TreeCache;
@@ -48,7 +48,9 @@ impl Dispatcher {
                 // Nothing begins now; the row is due again.
                 Some(_) => {
                     let held = pipeline::held(&found.value, place, self.backend.now());
-                    self.save_pipeline(&found, held, (&source, &[])).await?;
+                    let unit = self.backend.unit();
+                    self.save_pipeline(unit, &found, held, (&source, &[]))
+                        .await?;
                     false
                 }
                 None => self.go_on(&found, place, (&source, &mut trees)).await?,
@@ -68,19 +70,20 @@ impl Dispatcher {
         (source, trees): (&Source, &mut TreeCache),
     ) -> Result<bool, Error> {
         let step = &found.value.steps[place];
+        let mut unit = self.backend.unit();
         let input = match step.state {
             StepState::Pending => {
-                let planned = Box::pin(self.plan(&found.value, place, (source, trees))).await?;
-                match planned {
+                let planned = self.plan(&found.value, place, (source, &mut *trees));
+                match Box::pin(planned).await? {
                     Some(plan) => Input::Planned(plan),
                     None => {
                         let same = found.value.clone();
-                        return self.save_pipeline(found, same, (source, &[])).await;
+                        return self.save_pipeline(unit, found, same, (source, &[])).await;
                     }
                 }
             }
             StepState::Running { .. } | StepState::WaitingMerge { .. } => {
-                let created = self.create_members(&found.value, place, (source, trees));
+                let created = self.create_members(&found.value, place, (source, &mut *trees));
                 let refused = Box::pin(created).await?;
                 self.sights(step, &refused).await?
             }
@@ -94,17 +97,32 @@ impl Dispatcher {
             ..found.value.clone()
         };
         let next = pipeline::apply(&present, &input, self.backend.now());
+        let decided = &next.steps[place];
+        match step.state {
+            StepState::Pending => {
+                Box::pin(self.note_planning(&mut unit, (&next, decided), trees)).await?;
+            }
+            StepState::Running { .. }
+            | StepState::WaitingMerge { .. }
+            | StepState::Done { .. }
+            | StepState::Skipped { .. }
+            | StepState::Failed { .. } => {
+                let ends = self.call_planned(&mut unit, &next, (step, decided));
+                Box::pin(ends).await?;
+            }
+        }
         let news = self.news(&found.value, &next, source).await?;
         for job in pipeline::given_up(&found.value, &next) {
             // A later run would begin the same work beside it.
             self.cancel_member(&named(&found.value), &job).await?;
         }
-        self.save_pipeline(found, next, (source, &news)).await
+        self.save_pipeline(unit, found, next, (source, &news)).await
     }
 
-    /// Saves a run with its due and its events. Returns whether it changed, here or meanwhile.
+    /// Saves a run with its due and its events, and with what is in the unit already. Returns whether it changed, here or meanwhile.
     async fn save_pipeline(
         &self,
+        mut unit: UnitOfWork,
         found: &Versioned<Pipeline>,
         next: Pipeline,
         (source, news): (&Source, &[Event]),
@@ -115,7 +133,6 @@ impl Dispatcher {
         if is_same && is_due_kept(found.due, due, now) {
             return Ok(false);
         }
-        let mut unit = self.backend.unit();
         unit.save_at(&next.id, &next, (Some(found.version), due));
         self.announce(&mut unit, source, news).await?;
         match self.backend.commit(unit).await {

@@ -50,7 +50,11 @@ async fn a_person_has_a_requirement_removed_with_its_events() {
     assert_eq!(removed(&world, path).await, ["clean done"]);
     assert!(!has_files(&world, &ready));
     assert_eq!(findings(&world), [""; 0]);
-    assert_eq!(requirements(&world).await[0].state.word(), "failed");
+    let known = requirements(&world).await.remove(0);
+    assert_eq!(known.state.word(), "failed");
+    let (backend, id) = (&world.backend, &known.reference.id);
+    let started = backend.start_requirement(&known.repo, id, false).await;
+    assert!(started.is_err_and(|error| error.to_string().contains("has no file any more")));
     let again = removed(&world, path).await;
     let gone = format!(
         "clean failed (`{path}` is not there: `gaffer exchange inspect` lists the requirements)"

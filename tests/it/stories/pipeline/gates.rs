@@ -1,12 +1,16 @@
 //! What stops a pull request of a pipeline, and what stops a run.
 
+use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, MemberState, OWN_CHECKS};
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::{Step, Story, Writing};
+use scaffold::roles;
+use scaffold::tree::Tree;
 use tests::world::{SECOND, World, green_checks, hour, story};
 
 use super::{
-    begin, files, findings, members, piped, rules, run, steps, until_over, world_checked, world_of,
+    CONFIG, begin, files, files_with, findings, members, piped, rules, run, steps, until_over,
+    world_checked, world_of, world_with,
 };
 
 /// A session whose prompt holds a text writes files of its own choosing.
@@ -67,6 +71,32 @@ async fn an_observer_that_edits_code_is_stopped_and_stops_no_other() {
     let comments = world.pull(pull.number).comments;
     assert_eq!(comments.len(), 1, "{comments:?}");
     assert_eq!(findings(&world), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_role_that_is_not_filled_in_begins_no_session_and_stops_no_other() {
+    let half = "half".parse().expect("a role");
+    let (path, text) = roles::create(&Tree::default(), Layer::Observers, &half).expect("a file");
+    let first = "  { name = \"taxonomy\", enabled = true },\n";
+    let row = first.replace("taxonomy", "half");
+    let mut files = files_with(&CONFIG.replace(first, &format!("{first}{row}")));
+    files.insert(path.to_string(), text);
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let world = world_with(source, vec![Story::layer()], files).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    let over = until_over(&world, &begun).await;
+    assert_eq!(steps(&over)[1], "observers done");
+    let told = members(&over, "observers").into_iter();
+    let refused: Vec<_> = told
+        .filter_map(|(_, state)| state.reason().map(str::to_owned))
+        .collect();
+    let why = format!("{path}:3: `description` still holds");
+    assert!(
+        refused.len() == 1 && refused[0].starts_with(&why),
+        "{refused:?}"
+    );
+    let creates = world.sandbox.counters().creates;
+    assert_eq!(creates, 4, "two observers, decider, planner");
 }
 
 #[tokio::test]

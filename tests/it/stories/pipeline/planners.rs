@@ -1,13 +1,16 @@
 //! What becomes of a requirement when its planner ends, in a run of the planner alone.
 
 use domain::layer::Layer;
-use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
+use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk};
 use engine::pipelines::PipelineOrder;
+use engine::work::Work;
 use sandbox::story::{Step, Story};
-use tests::world::{REPO, SECOND, World, hour, story};
+use tests::world::{MINUTE, REPO, SECOND, World, story};
 
 use super::trials::REAL;
-use super::{begin, piped, push_all, requirements, rules, steps, until_over, world_of};
+use super::{
+    begin, members, piped, push, push_all, requirements, rules, run, steps, until_over, world_of,
+};
 
 /// A world with a requirement that asks for deep analysis.
 async fn world(stories: Vec<Story>) -> World {
@@ -19,20 +22,26 @@ async fn world(stories: Vec<Story>) -> World {
     world
 }
 
-async fn planned(world: &World) -> String {
+async fn begin_planner(world: &World) -> Pipeline {
     let repo = REPO.parse().expect("a repository");
     let order = PipelineOrder::Only(PipelineAsk {
         layer: Some(Layer::Planner),
         ..PipelineAsk::default()
     });
     let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
-    let over = until_over(world, &begun.expect("a run")).await;
+    begun.expect("a run")
+}
+
+async fn planned(world: &World) -> String {
+    let begun = begin_planner(world).await;
+    let over = until_over(world, &begun).await;
     steps(&over).remove(0)
 }
 
 async fn until_is(world: &World, word: &str) {
     let is_so = async |world: &World| requirements(world).await[0].state.word() == word;
-    Box::pin(world.until(hour(1), word, is_so)).await;
+    // The end of its planner calls it: it is not read at its due only.
+    Box::pin(world.until(MINUTE, word, is_so)).await;
 }
 
 #[tokio::test]
@@ -41,6 +50,50 @@ async fn a_requirement_is_ready_once_its_planner_is_merged() {
     assert_eq!(planned(&world).await, "planner done");
     until_is(&world, "ready").await;
     world.finish().await;
+}
+
+/// Two dispatchers get the same message, as a message and the due of its run may come at once.
+#[tokio::test]
+async fn a_plan_that_is_made_twice_counts_once_and_names_the_planner_of_its_run() {
+    let world = world(vec![Story::layer()]).await;
+    let begun = begin_planner(&world).await;
+    let work = Work::Pipeline {
+        id: begun.id.clone(),
+    };
+    let (other, clock, same) = (
+        world.another_dispatcher(),
+        world.clock.clone(),
+        work.clone(),
+    );
+    world.fate.before_next("commit REQ#", async move {
+        clock.advance(SECOND);
+        Box::pin(other.handle(&same)).await.expect("handled");
+    });
+    let handled = Box::pin(world.dispatcher.handle(&work)).await;
+    handled.expect("handled");
+    let now = run(&world, &begun).await;
+    let job = members(&now, "planner")[0].0.clone();
+    let known = requirements(&world).await.remove(0);
+    assert_eq!((known.state.job(), known.planners), (Some(&job), 1));
+    until_over(&world, &begun).await;
+    until_is(&world, "ready").await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_planner_that_fails_before_its_session_counts_like_any_other() {
+    let world = world(vec![Story::layer()]).await;
+    let (path, text) = REAL[2];
+    let odd = text.replace("label: docs", "label: nolabel");
+    push(&world, "jules", (path, &odd));
+    for word in ["unplanned", "unplanned", "failed"] {
+        let told = planned(&world).await;
+        assert!(told.contains("has the label `nolabel`"), "{told}");
+        assert_eq!(requirements(&world).await[0].state.word(), word);
+    }
+    let last = planned(&world).await;
+    assert!(last.starts_with("planner skipped"), "{last}");
+    assert_eq!(world.sandbox.counters().creates, 0);
 }
 
 #[tokio::test]

@@ -83,10 +83,15 @@ async fn a_stream_that_is_not_there_costs_no_session() {
     let world = world_of(source, vec![Story::layer()]).await;
     let bootstrap = begin(&world, EntryPoint::Requirements).await;
     until_over(&world, &bootstrap).await;
-    for layer in [Layer::Observers, Layer::Decider] {
+    let asked = [
+        (Layer::Observers, Some("qa")),
+        (Layer::Observers, None),
+        (Layer::Decider, None),
+    ];
+    for (layer, role) in asked {
         let ask = PipelineAsk {
             layer: Some(layer),
-            role: (layer == Layer::Observers).then(|| "qa".parse().expect("a role")),
+            role: role.map(|role| role.parse().expect("a role")),
             stream: Some("backend".parse().expect("a stream")),
             ..PipelineAsk::default()
         };
@@ -95,10 +100,8 @@ async fn a_stream_that_is_not_there_costs_no_session() {
         let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
         let over = until_over(&world, &begun.expect("a run")).await;
         let told = steps(&over);
-        assert!(
-            told[0].contains("has no folder `.jules/workstreams/backend/`"),
-            "{told:?}"
-        );
+        let why = "failed (the stream `backend` has no folder `.jules/workstreams/backend/`";
+        assert!(told[0].contains(why), "{told:?}");
     }
     assert_eq!(world.sandbox.counters().creates, 0);
     world.finish().await;

@@ -62,6 +62,15 @@ async fn cleaned(world: &World) -> Vec<String> {
     steps(&ordered(world, PipelineOrder::Clean(tag())).await)
 }
 
+fn requirement_of_trial(world: &World) -> String {
+    let worker = tree(world, "jules");
+    let mut requirements = worker.below(".jules/exchange/requirements");
+    let (path, _) = requirements
+        .find(|(path, _)| path.as_str().contains("mock-1"))
+        .expect("a requirement");
+    path.as_str().to_owned()
+}
+
 /// Every layer up to the pull request of the code. Returns the number of that one.
 async fn whole(world: &World) -> u64 {
     assert_eq!(tried(world, Layer::Narrator, None).await, ["narrator done"]);
@@ -72,12 +81,7 @@ async fn whole(world: &World) -> u64 {
     assert_eq!(tried(world, Layer::Decider, None).await, ["decider done"]);
     assert_eq!(tried(world, Layer::Planner, None).await, ["planner done"]);
     assert_eq!(findings(world), [""; 0]);
-    let worker = tree(world, "jules");
-    let mut requirements = worker.below(".jules/exchange/requirements");
-    let (path, _) = requirements
-        .find(|(path, _)| path.as_str().contains("mock-1"))
-        .expect("a requirement");
-    let path = path.as_str().to_owned();
+    let path = requirement_of_trial(world);
     assert_eq!(
         tried(world, Layer::Implementer, Some(&path)).await,
         ["implementer done"]
@@ -117,6 +121,20 @@ async fn real_layers_leave_a_trial_alone() {
             "requirements skipped (No requirement is ready)",
         ]
     );
+    assert_eq!(requirements(&world).await, []);
+    let path = requirement_of_trial(&world);
+    for layer in [Layer::Planner, Layer::Implementer] {
+        let ask = PipelineAsk {
+            layer: Some(layer),
+            requirement: Some(path.clone()),
+            ..PipelineAsk::default()
+        };
+        let told = steps(&ordered(&world, PipelineOrder::Only(ask)).await);
+        assert!(
+            told[0].contains("failed") && told[0].contains("of the trial run mock-1"),
+            "{told:?}"
+        );
+    }
     assert_eq!(requirements(&world).await, []);
     assert_eq!(world.sandbox.counters().creates, 0);
 }

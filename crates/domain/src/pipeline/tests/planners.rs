@@ -32,6 +32,7 @@ fn a_planner_that_fails_leaves_its_requirement_to_a_later_run() {
     assert_eq!(again.state.job(), Some(&job(2)));
     let gone = planning.planner_ended("its session disappeared", None, at(2));
     assert_eq!(gone.state.word(), "failed");
+    assert_eq!(gone.start(false, at(3)).unwrap_err().code, "gone");
 }
 
 #[test]
@@ -69,6 +70,7 @@ fn a_delivery_that_ends_before_the_merge_leaves_its_pull_request_to_people() {
         DeliveryOutcome::Open => "open",
         DeliveryOutcome::Merged => "merged",
         DeliveryOutcome::NotMerged { .. } => "not merged",
+        DeliveryOutcome::NoFile => "no file",
     };
     assert_eq!(word(&world, None), "open");
     world.orders(zai, verdict(Verdict::Pass, 'a')).unwrap();

@@ -78,7 +78,7 @@ pub(super) fn innovators(pipeline: &Pipeline, config: &Config) -> Vec<Asked> {
     }
 }
 
-/// The deciders that run: one for each stream that has pending events, and for one that is not there, which fails at once.
+/// The deciders that run: one for each stream that has pending events, and for one of the settings that is not there, which fails at once.
 pub(super) fn deciders(pipeline: &Pipeline, config: &Config, trees: &Trees) -> Vec<Asked> {
     let named = config.streams().filter(|(_, settings)| settings.decides());
     let named = named.map(|(stream, _)| stream.clone());

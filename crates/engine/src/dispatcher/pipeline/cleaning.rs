@@ -101,3 +101,9 @@ pub(super) fn named(trees: &Trees, path: &str) -> Result<FoundRequirement, Strin
     let paths = Layout::written(&trees.worker).map_err(|error| error.to_string())?;
     exchange::named(&trees.worker, paths, path).map_err(|error| error.to_string())
 }
+
+/// The same for a run that is real: no file of a trial is a requirement of it.
+pub(super) fn real(trees: &Trees, path: &str) -> Result<FoundRequirement, String> {
+    let paths = Layout::written(&trees.worker).map_err(|error| error.to_string())?;
+    exchange::real(&trees.worker, paths, path).map_err(|error| error.to_string())
+}

@@ -1,8 +1,12 @@
 //! Planners: which requirements get one, which planner works on which, and what became of a requirement once its planner ended.
 
-use domain::ids::JobId;
+use std::collections::BTreeSet;
+
+use domain::ids::{JobId, RepoName};
+use domain::layer::Layer;
 use domain::pipeline::{
-    self, FoundRequirement, Member, MemberState, Pipeline, Requirement, RequirementState,
+    self, FoundRequirement, Member, MemberState, Pipeline, PipelineStep, Requirement,
+    RequirementState, StepKind,
 };
 use domain::policy::Source;
 use jiff::SignedDuration;
@@ -12,8 +16,11 @@ use scaffold::prompt::Trees;
 
 use super::asked::Asked;
 use super::requirement::rules;
-use crate::backend::Error;
+use super::trees::TreeCache;
+use crate::backend::{Error, UnitOfWork};
 use crate::dispatcher::Dispatcher;
+use crate::keys;
+use crate::work::Work;
 
 /// How long a planner's job may be missing: its run may be held, or was called off.
 const UNMADE_FOR: SignedDuration = SignedDuration::from_hours(1);
@@ -46,24 +53,84 @@ impl Dispatcher {
         Ok(asked.into_iter().filter(stays).collect())
     }
 
-    /// Notes down which planner works on which requirement.
+    /// Notes down which planner works on which requirement, in the unit that saves the plan: a plan that is made twice, and saved once, leaves
+    /// no requirement with a job that no run has.
     pub(super) async fn note_planning(
         &self,
-        pipeline: &Pipeline,
-        members: &[Member],
-        (trees, paths): (&Trees, &Paths),
+        unit: &mut UnitOfWork,
+        (pipeline, step): (&Pipeline, &PipelineStep),
+        cache: &mut TreeCache,
     ) -> Result<(), Error> {
+        let Some(shas) = step.trees.as_ref().filter(|_| plans(pipeline, step)) else {
+            return Ok(());
+        };
+        let trees = self.trees_of(&pipeline.repo, shas, cache).await?;
+        let Ok(paths) = Layout::written(&trees.worker) else {
+            return Ok(());
+        };
+        let mut noted = BTreeSet::new();
         for found in exchange::requirements(&trees.worker, paths) {
             let path = Some(found.reference.path.as_str());
-            let Some(member) = members.iter().find(|it| it.requirement.as_deref() == path) else {
-                continue;
-            };
-            let job = &member.job;
-            let begun = RequirementState::Planning { job: job.clone() };
-            self.note_requirement(pipeline, found, begun, |known, _, now| {
-                Ok(known.planned_by(job, now))
-            })
-            .await?;
+            let mut members = step.members.iter();
+            let member = members.find(|it| it.requirement.as_deref() == path);
+            // One id may be in two files by mistake, and is one record.
+            if let Some(member) = member
+                && noted.insert(found.reference.id.clone())
+            {
+                self.note_planner(unit, (&pipeline.repo, member), found)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The planner of one requirement. One that failed before its session has ended already.
+    async fn note_planner(
+        &self,
+        unit: &mut UnitOfWork,
+        (repo, member): (&RepoName, &Member),
+        found: FoundRequirement,
+    ) -> Result<(), Error> {
+        let now = self.backend.now();
+        let job = &member.job;
+        let key = (repo.clone(), found.reference.id.clone());
+        let stored = self.backend.store.get::<Requirement>(&key).await?;
+        let begun = RequirementState::Planning { job: job.clone() };
+        let fresh = Requirement::found(repo, found.clone(), begun, now);
+        let known = stored.as_ref().map_or(&fresh, |stored| &stored.value);
+        let planning = known.seen(found.clone(), now).planned_by(job, now);
+        let next = match member.state.reason() {
+            Some(why) => planning.planner_ended(&ended_badly(why), Some(found), now),
+            None => planning,
+        };
+        if stored.as_ref().is_none_or(|stored| stored.value != next) {
+            let version = stored.map(|stored| stored.version);
+            unit.save_at(&key, &next, (version, next.due(now)));
+        }
+        Ok(())
+    }
+
+    /// Calls the requirements whose planners are through: each reads how its own ended, and its file again.
+    pub(super) async fn call_planned(
+        &self,
+        unit: &mut UnitOfWork,
+        pipeline: &Pipeline,
+        (before, after): (&PipelineStep, &PipelineStep),
+    ) -> Result<(), Error> {
+        let members = before.members.iter().zip(&after.members);
+        let ended = members.filter(|(before, after)| before.state != after.state);
+        let ended = ended.filter(|(_, after)| after.state.is_over());
+        let ended: Vec<_> = ended.map(|(_, after)| &after.job).collect();
+        if ended.is_empty() || !plans(pipeline, after) {
+            return Ok(());
+        }
+        for known in self.backend.requirements(&pipeline.repo).await? {
+            let job = known.state.job();
+            if job.is_some_and(|job| ended.contains(&job)) {
+                let (repo, id) = (known.repo, known.reference.id);
+                let pk = keys::requirement_pk(&repo, &id);
+                unit.enqueue(&pk, Work::Requirement { repo, id });
+            }
         }
         Ok(())
     }
@@ -84,9 +151,7 @@ impl Dispatcher {
             MemberState::Merged | MemberState::Nothing | MemberState::Open => {
                 Some("its planner left it as it was".to_owned())
             }
-            MemberState::Failed { reason } => {
-                Some(format!("its planner did not end well: {reason}"))
-            }
+            MemberState::Failed { reason } => Some(ended_badly(&reason)),
         })
     }
 
@@ -107,4 +172,13 @@ impl Dispatcher {
         let mut found = exchange::requirements(&tree, paths).into_iter();
         Ok(found.find(|it| it.reference.id == known.reference.id))
     }
+}
+
+/// Whether the agents of a step are planners that sessions are asked for.
+fn plans(pipeline: &Pipeline, step: &PipelineStep) -> bool {
+    step.kind == StepKind::Layer(Layer::Planner) && pipeline.ask.mock.is_none()
+}
+
+fn ended_badly(why: &str) -> String {
+    format!("its planner did not end well: {why}")
 }

@@ -15,10 +15,10 @@ use scaffold::config::{self, Config};
 use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
 use scaffold::prompt::Trees;
 use scaffold::tree::Tree;
-use scaffold::{doctor, exchange, pin};
+use scaffold::{doctor, exchange, pin, roles};
 
 use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
-use super::cleaning::named;
+use super::cleaning::{named, real};
 use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
@@ -172,9 +172,7 @@ impl Dispatcher {
             (Err(why), _) => return Ok(Plan::Fail(why)),
             (_, Err(error)) => return Ok(Plan::Fail(error.to_string())),
         };
-        if let (Layer::Planner, Some(path)) = (layer, &pipeline.ask.requirement)
-            && let Err(why) = named(trees, path)
-        {
+        if let Err(why) = names_what_is_there(pipeline, layer, trees) {
             return Ok(Plan::Fail(why));
         }
         let mut range = String::new();
@@ -211,13 +209,8 @@ impl Dispatcher {
             };
             with_prompt(pipeline, (layer, member, &range), trees)
         });
-        let members: Vec<_> = members.collect();
-        if layer == Layer::Planner && pipeline.ask.mock.is_none() {
-            self.note_planning(pipeline, &members, (trees, paths))
-                .await?;
-        }
         Ok(Plan::Run {
-            members,
+            members: members.collect(),
             trees: Some(shas),
             range,
             wait_minutes: Some(config.workflow.wait_minutes),
@@ -309,7 +302,21 @@ pub(super) fn settings_in(
     }
 }
 
-/// A member whose prompt can be put together; one whose cannot has failed before it costs a task. In a trial run there is none.
+/// Whether what a person named is there: a stream, or the requirement of a planner.
+fn names_what_is_there(pipeline: &Pipeline, layer: Layer, trees: &Trees) -> Result<(), String> {
+    let ask = &pipeline.ask;
+    if let Some(stream) = &ask.stream {
+        Layout::written_of(&trees.worker, stream).map_err(|error| error.to_string())?;
+    }
+    match (&ask.requirement, &ask.mock) {
+        (Some(path), Some(_)) if layer == Layer::Planner => named(trees, path).map(drop),
+        (Some(path), None) if layer == Layer::Planner => real(trees, path).map(drop),
+        (Some(_) | None, _) => Ok(()),
+    }
+}
+
+/// A member whose role is in order and whose prompt can be put together; another one has failed before it costs a task. A trial run has no
+/// prompts.
 fn with_prompt(
     pipeline: &Pipeline,
     (layer, member, range): (Layer, Member, &str),
@@ -318,15 +325,29 @@ fn with_prompt(
     if pipeline.ask.mock.is_some() {
         return member;
     }
-    match prompts::assembled(pipeline, (layer, &member, range), trees) {
-        Ok(_) => member,
-        Err(error) => Member {
+    match refusal(pipeline, (layer, &member, range), trees) {
+        None => member,
+        Some(why) => Member {
             state: MemberState::Failed {
-                reason: presentable(&error.to_string(), SUBJECT_CHARS_MAX * 2),
+                reason: presentable(&why, SUBJECT_CHARS_MAX * 2),
             },
             ..member
         },
     }
+}
+
+/// Why an agent is not sent to work.
+fn refusal(
+    pipeline: &Pipeline,
+    (layer, member, range): (Layer, &Member, &str),
+    trees: &Trees,
+) -> Option<String> {
+    let role = member.role.as_ref();
+    let unusable = role.and_then(|role| roles::unusable(&trees.target, layer, role));
+    unusable.or_else(|| {
+        let prompt = prompts::assembled(pipeline, (layer, member, range), trees);
+        prompt.err().map(|error| error.to_string())
+    })
 }
 
 fn short(sha: &CommitSha) -> &str {

@@ -15,7 +15,7 @@ use scaffold::exchange;
 use scaffold::layout::{Layout, stream_of};
 use scaffold::prompt::Trees;
 
-use super::cleaning::named;
+use super::cleaning::real;
 use super::prompts;
 use super::trees::TreeCache;
 use crate::backend::Error;
@@ -136,8 +136,7 @@ impl Dispatcher {
         };
         let tree = self.system_tree(&known.repo, &worker).await?;
         let Some(text) = tree.text(&known.reference.path) else {
-            let reason = format!("`{}` is not there any more", known.reference.path);
-            return Ok(DeliveryOutcome::NotMerged { reason });
+            return Ok(DeliveryOutcome::NoFile);
         };
         let path = known.reference.path.parse().ok();
         let criteria = path.map(|path| exchange::acceptance_criteria(&tree, &path));
@@ -267,7 +266,7 @@ impl Dispatcher {
     }
 
     /// Puts a requirement down under its id, or decides about the one that is there.
-    pub(super) async fn note_requirement(
+    async fn note_requirement(
         &self,
         pipeline: &Pipeline,
         found: domain::pipeline::FoundRequirement,
@@ -342,7 +341,7 @@ fn is_begun_by(pipeline: &Pipeline, known: &Requirement) -> bool {
 
 /// Why the requirement that a person named is not handed on.
 fn not_implemented(trees: &Trees, path: &str) -> Option<String> {
-    match named(trees, path) {
+    match real(trees, path) {
         Err(why) => Some(why),
         Ok(found) => found
             .needs_planning

@@ -295,6 +295,7 @@ fn requirements() -> Vec<Requirement> {
     let requirement = |state| Requirement {
         planners: 1,
         keep_files: true,
+        file_gone: true,
         ..Requirement::found(&pull_ref().repo, found.clone(), state, AT)
     };
     states.map(requirement).into()

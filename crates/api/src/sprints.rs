@@ -3,8 +3,8 @@
 mod view;
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::http::header::LOCATION;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use client::wire::{
@@ -15,7 +15,9 @@ use domain::ids::{RepoName, SprintNumber};
 use domain::redact::presentable;
 use domain::sprint::Sprint;
 use engine::backend::Error;
+use engine::jobs::IdempotencyKey;
 use engine::sprints::SprintOrder;
+use sha2::{Digest, Sha256};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
@@ -39,9 +41,10 @@ type Named = (RepoName, Option<SprintNumber>);
 pub(crate) async fn start(
     State(api): SharedState,
     path: Parts<(String, String)>,
-    Extension(who): Extension<AuthenticatedCaller>,
+    (Extension(who), headers): (Extension<AuthenticatedCaller>, HeaderMap),
     sent: Sent,
 ) -> Result<Response, Refused> {
+    let key = body::idempotency_key(&headers)?;
     let StartSprint {
         number,
         personas,
@@ -64,7 +67,11 @@ pub(crate) async fn start(
     }
     let by = who.actor().to_string();
     let asked = (api.answer_within, by.as_str());
-    let sprint = match api.backend.start_sprint(&order, asked).await {
+    let started = match key.map(|key| once(key, &order)) {
+        Some(once) => api.backend.start_sprint_once(&order, &once, asked).await,
+        None => api.backend.start_sprint(&order, asked).await,
+    };
+    let sprint = match started {
         Ok(sprint) => sprint,
         Err(error) => return Err(not_started(&api, &order.repo, error).await?),
     };
@@ -72,6 +79,21 @@ pub(crate) async fn start(
     tracing::info!(sprint.number = %number, %repo, %by, "a sprint was started");
     let address = [(LOCATION, format!("/api/sprints/{repo}/{number}"))];
     Ok((StatusCode::ACCEPTED, address, Json(view::sprint(&sprint))).into_response())
+}
+
+/// Digests of a name and of what is started under it.
+fn once(key: &str, order: &SprintOrder) -> IdempotencyKey {
+    let SprintOrder {
+        repo,
+        number,
+        personas,
+    } = order;
+    // Plain fields always serialize; should they not, everything under this name counts as the same.
+    let order = serde_json::to_vec(&(repo, number, personas)).unwrap_or_default();
+    IdempotencyKey {
+        name: hex::encode(Sha256::digest(format!("sprints:{key}"))),
+        order: hex::encode(Sha256::digest(order)),
+    }
 }
 
 /// Why a sprint is not started, with the one that is under way.
@@ -95,6 +117,7 @@ pub(crate) async fn list(
     let limit = limit.map_or(Ok(SPRINTS_LIMIT), |value| in_limit(&value))?;
     let (owner, name) = body::parts(path)?;
     let repo = sources::of_parts(&owner, &name)?;
+    sources::must_source(&api, &repo).await?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let sprints = api.backend.sprints(&repo, limit).await?;
     let sprints = sprints.iter().map(view::sprint).collect();

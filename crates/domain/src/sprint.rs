@@ -9,6 +9,7 @@ mod mailing;
 mod member;
 mod one_by_one;
 mod orders;
+mod readiness;
 mod report;
 mod resolving;
 mod rules;
@@ -25,7 +26,7 @@ use crate::job::NotNow;
 
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
-pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail};
+pub use mailing::{MAILS_MAX, begins_weave, has_uncollected, takers_of_mail};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
 pub use orders::{abort, held, integrate, integrate_now, must_go_on};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};

@@ -4,6 +4,8 @@
 mod newest;
 mod starting;
 
+use domain::advice::Advice;
+use domain::delivery::Reason;
 use domain::ids::{RepoName, SprintNumber};
 use domain::job::NotNow;
 use domain::sprint::{self, Report, Sprint};
@@ -27,9 +29,10 @@ impl Backend {
         repo: &RepoName,
         number: Option<SprintNumber>,
     ) -> Result<Versioned<Sprint>, Error> {
-        let missing = |name: String| Error::NoSuch {
+        // The message has quotes around the whole name.
+        let missing = |name: &str| Error::NoSuch {
             what: "sprint",
-            name,
+            name: format!("{name}` of `{repo}"),
         };
         let number = match number {
             Some(number) => number,
@@ -38,11 +41,11 @@ impl Backend {
                     .store
                     .read::<SprintNumber>(&keys::sprint_turn(repo))
                     .await?;
-                turn.ok_or_else(|| missing(format!("of {repo}")))?.value
+                turn.ok_or_else(|| missing("latest"))?.value
             }
         };
         let found = self.store.get::<Sprint>(&(repo.clone(), number)).await?;
-        found.ok_or_else(|| missing(format!("{number} of {repo}")))
+        found.ok_or_else(|| missing(&number.to_string()))
     }
 
     /// The sprint of a repository that is under way.
@@ -95,16 +98,22 @@ impl Backend {
             .await
     }
 
-    /// Weaves what there is; `without_waiting` also while members work, who are waited for no more.
+    /// Weaves what there is; `without_waiting` also while members work, who are waited for no more. Not in a pause: what members
+    /// finished since it began would be left out.
     pub async fn integrate_sprint(
         &self,
         repo: &RepoName,
         number: Option<SprintNumber>,
         without_waiting: bool,
     ) -> Result<Sprint, Error> {
-        let decide = match without_waiting {
-            true => sprint::integrate_now,
-            false => sprint::integrate,
+        let pauses = self.pauses(repo).await?;
+        let decide = |it: &Sprint, now| {
+            sprint::must_go_on(it)?;
+            must_see_members(repo, &pauses)?;
+            match without_waiting {
+                true => sprint::integrate_now(it, now),
+                false => sprint::integrate(it, now),
+            }
         };
         self.decide_sprint((repo, number), decide).await
     }
@@ -142,6 +151,26 @@ impl Backend {
         })
         .await
     }
+}
+
+/// Refuses what is decided by how far members are while a pause keeps the sprint from seeing that.
+fn must_see_members(repo: &RepoName, pauses: &[Reason]) -> Result<(), NotNow> {
+    let Some(first) = pauses.first() else {
+        return Ok(());
+    };
+    let told: Vec<&str> = pauses.iter().map(|it| it.sentence.as_str()).collect();
+    let sentence = format!(
+        "What members finished is seen only once writing goes on. {}",
+        told.join(" ")
+    );
+    let ends = |pause: &Reason| match pause.code {
+        "paused" => Some(Advice::Resume.about(&"")),
+        "source_paused" => Some(Advice::ResumeSource.about(repo)),
+        _ => None,
+    };
+    let refused = NotNow::new(first.code, sentence);
+    let ends = pauses.iter().filter_map(ends);
+    Err(ends.fold(refused, NotNow::advising))
 }
 
 /// What has a sprint looked at.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::routing::{get, post};
 
-use super::parameter::SPRINTS;
+use super::parameter::{KEY, SPRINTS};
 use super::{RequestBody, ResponseBody, Row};
 use crate::http_api::ApiInner;
 use crate::sprints;
@@ -28,7 +28,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         || get(sprints::list),
     )
     .takes(&SPRINTS)
-    .answers(&[(200, Json("Sprints"))]),
+    .answers(&[(200, Json("Sprints"))])
+    .refuses(&[404]),
     Row::post(
         "/api/sprints/{owner}/{name}",
         (
@@ -37,6 +38,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         ),
         || post(sprints::start),
     )
+    .takes(&[KEY])
     .sends(RequestBody::MaybeJson("StartSprint"))
     .answers(&[(200, Json("SprintPlanView")), (202, Json("SprintView"))])
     .refuses(&[404, 409]),
@@ -68,7 +70,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .also_at("/api/sprints/{owner}/{name}/{sprint}:tick")
     .sends(RequestBody::MaybeJson("OrderSprint"))
     .answers(SPRINT)
-    .refuses(&[404]),
+    .refuses(&[404, 409]),
     Row::post(
         "/api/sprints/{owner}/{name}/{sprint}/integrate",
         (

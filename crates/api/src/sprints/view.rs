@@ -17,7 +17,8 @@ use crate::view::{self, SHORT_CHARS_MAX};
 /// What a sprint would be.
 pub(super) fn plan(plan: &SprintPlan) -> SprintPlanView {
     let sessions = u32::try_from(plan.personas.len()).unwrap_or(u32::MAX);
-    let (begin_now, wait_for_slots, wait_for_quota) = plan.room.share(sessions);
+    let at_once = sessions.saturating_sub(plan.pending);
+    let (begin_now, wait_for_slots, wait_for_quota) = plan.room.share(at_once);
     SprintPlanView {
         repo: plan.repo.clone(),
         number: plan.number,
@@ -30,6 +31,7 @@ pub(super) fn plan(plan: &SprintPlan) -> SprintPlanView {
         faults: plan.faults.iter().map(|fault| short(fault)).collect(),
         sessions,
         begin_now,
+        begin_later: plan.pending,
         wait_for_slots,
         wait_for_quota,
     }

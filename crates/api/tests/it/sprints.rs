@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::deliveries::has_agent;
 use crate::metrics::add_account;
+use crate::sources::change;
 use crate::world::{Answer, SHA, World, send};
 
 const SPRINTS: &str = "/api/sprints/acme/shop";
@@ -174,6 +175,34 @@ async fn a_dry_run_tells_the_plan_and_creates_nothing() {
 }
 
 #[tokio::test]
+async fn a_plan_names_and_counts_the_members_as_the_start_does() {
+    let world = world().await;
+    let twice = json!(["refactor", "curator", "refactor"]);
+    let plan = async |number: u32| {
+        let wanted = json!({ "dry_run": true, "number": number, "personas": twice });
+        world.post(SPRINTS, &wanted).await.ok(200)
+    };
+    change(&world, |source| {
+        source.sprints.parallel = "every=2".parse().unwrap();
+    })
+    .await;
+    for (number, later) in [(1, 1), (2, 0)] {
+        let plan = plan(number).await;
+        assert_eq!(plan["members"], json!(["curator", "refactor"]));
+        assert_eq!(
+            (&plan["sessions"], &plan["begin_later"]),
+            (&json!(2), &json!(later))
+        );
+        let told = ["begin_now", "wait_for_slots", "wait_for_quota"];
+        let told = told.map(|field| plan[field].as_u64().unwrap());
+        assert_eq!(told.iter().sum::<u64>(), 2 - later, "{plan}");
+    }
+    let begun = world.post(SPRINTS, &json!({ "number": 1, "personas": twice }));
+    let begun = begun.await.ok(202);
+    assert_eq!(begun["members"][1]["state"], "pending");
+}
+
+#[tokio::test]
 async fn a_sprint_is_started_once_listed_shown_and_aborted() {
     let world = world().await;
     let begun = start(&world, &["refactor", "curator"]).await;
@@ -208,6 +237,8 @@ async fn a_sprint_is_started_once_listed_shown_and_aborted() {
         .post(&format!("{SPRINTS}/latest/abort"), &json!({}))
         .await;
     assert_eq!(twice.code(409), "ended");
+    let tick = world.post(&format!("{SPRINTS}/50:tick"), &json!({})).await;
+    assert_eq!(tick.code(409), "ended");
     let next = world.post(SPRINTS, &json!({})).await.ok(202);
     assert_eq!(next["number"], 51, "the one after the last");
     let listed = world.get(SPRINTS).await.ok(200);
@@ -216,6 +247,27 @@ async fn a_sprint_is_started_once_listed_shown_and_aborted() {
     assert_eq!(listed, [51, 50], "the newest first");
     let one = world.get(&format!("{SPRINTS}?limit=1")).await.ok(200);
     assert_eq!(one["sprints"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_start_under_a_name_is_carried_out_once_also_when_its_sprint_is_over() {
+    let world = world().await;
+    let wanted = json!({ "personas": ["curator"] });
+    let begun = world.post_named(SPRINTS, &wanted, "k1").await.ok(202);
+    assert_eq!(begun["number"], 1);
+    let again = world.post_named(SPRINTS, &wanted, "k1").await.ok(202);
+    assert_eq!(again["number"], 1);
+    let off = world.post(&format!("{SPRINTS}/1:abort"), &json!({})).await;
+    off.ok(200);
+    let over = world.post_named(SPRINTS, &wanted, "k1").await.ok(202);
+    assert_eq!(
+        (&over["number"], &over["state"]),
+        (&json!(1), &json!("aborted"))
+    );
+    let other = world.post_named(SPRINTS, &json!({}), "k1").await;
+    assert_eq!(other.code(422), "idempotency_key_reused");
+    let next = world.post_named(SPRINTS, &wanted, "k2").await.ok(202);
+    assert_eq!(next["number"], 2);
 }
 
 #[tokio::test]
@@ -269,9 +321,35 @@ async fn a_sprint_is_integrated_when_nobody_works_or_when_nobody_is_to_be_waited
     let woven = woven.ok(200);
     assert_eq!(woven["state"], "integrating");
     assert_eq!(woven["members"][1]["state"], "timed_out");
-    assert_eq!(woven["members"][1]["reason"], "it took too long");
+    assert_eq!(
+        woven["members"][1]["reason"],
+        "it was not waited for any longer"
+    );
     let unknown = world.post(&format!("{SPRINTS}/50:weave"), &json!({})).await;
     assert_eq!(unknown.code(404), "no_such_verb");
+}
+
+#[tokio::test]
+async fn nothing_is_integrated_in_a_pause_so_that_what_was_finished_in_it_is_not_left_out() {
+    let world = world().await;
+    start(&world, &["curator", "refactor"]).await;
+    play(&world, ready(&world, &[("curator", 101)]).await).await;
+    change(&world, |source| source.paused = true).await;
+    world.messages().await;
+    let integrate = format!("{SPRINTS}/50/integrate");
+    for body in [json!({}), json!({ "now": true })] {
+        let refused = world.post(&integrate, &body).await;
+        assert_eq!(refused.code(409), "source_paused");
+        let told = "Source acme/shop is paused.";
+        assert!(refused.text.contains(told), "{refused:?}");
+        assert_eq!(refused.json()["next"][0]["advice"], "resume_source");
+    }
+    assert_eq!(world.messages().await, []);
+    let shown = world.get(&format!("{SPRINTS}/50")).await.ok(200);
+    assert_eq!(shown["members"][1]["state"], "waiting");
+    change(&world, |source| source.paused = false).await;
+    let now = world.post(&integrate, &json!({ "now": true })).await;
+    assert_eq!(now.ok(200)["state"], "integrating");
 }
 
 #[tokio::test]
@@ -292,6 +370,8 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     }
     let missing = world.post("/api/sprints/acme/none", &json!({})).await;
     assert_eq!(missing.code(404), "no_such_source");
+    let listed = world.get("/api/sprints/acme/none").await;
+    assert_eq!(listed.code(404), "no_such_source");
     let unnamed = world.post("/api/sprints/acme/other", &json!({})).await;
     assert_eq!(unnamed.code(422), "branch_missing");
     read(&world, &[], None).await;
@@ -308,9 +388,12 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     let past = refused(json!({ "number": 50 })).await;
     assert_eq!(past.code(422), "past_number");
     assert_eq!(past.json()["field"], "number");
-    for at in ["49", "latest/why"] {
+    for (at, named) in [("49", "49"), ("latest/why", "latest")] {
         let path = format!("/api/sprints/acme/other/{at}");
-        assert_eq!(world.get(&path).await.code(404), "no_such_sprint");
+        let missing = world.get(&path).await;
+        assert_eq!(missing.code(404), "no_such_sprint");
+        let told = format!("there is no sprint `{named}` of `acme/other`");
+        assert_eq!(missing.json()["detail"], told);
     }
 }
 

@@ -6,6 +6,7 @@ use client::wire::{
 };
 use domain::ids::RepoName;
 use domain::policy::Source;
+use domain::sprint::MemberState;
 use serde_json::json;
 
 use crate::render::{Answer, next, value};
@@ -22,7 +23,7 @@ pub(super) fn settings(source: &Source) -> Answer {
         ("parallel", rules.parallel.to_string()),
         ("at once", at_once(rules.at_once)),
         ("next sprint", rules.next.word().to_owned()),
-        ("merged", rules.integration.word().to_owned()),
+        ("integration", rules.integration.word().to_owned()),
     ])
 }
 
@@ -39,6 +40,7 @@ pub(super) fn plan(plan: &SprintPlanView) -> Answer {
             ("members", members.join(", ")),
             ("sessions needed", plan.sessions.to_string()),
             ("begin now", plan.begin_now.to_string()),
+            ("begin later", plan.begin_later.to_string()),
             ("wait for slots", plan.wait_for_slots.to_string()),
             ("wait for tomorrow's quota", plan.wait_for_quota.to_string()),
             ("target branch", plan.target.to_string()),
@@ -59,9 +61,11 @@ fn at_once(count: Option<u32>) -> String {
 pub(super) fn launched(begun: &SprintView) -> Answer {
     let told = Answer::new(json!({ "sprint": value(begun) }))
         .line(format!("Sprint {} of {}", begun.number, begun.repo));
-    begun.members.iter().fold(told, |answer, member| {
-        answer.line(format!("🚀 Launched {}: {}", member.persona, member.job_id))
-    })
+    let line = |member: &SprintMemberView| match member.state == MemberState::Pending.word() {
+        true => format!("{} begins later", member.persona),
+        false => format!("🚀 Launched {}: {}", member.persona, member.job_id),
+    };
+    begun.members.iter().map(line).fold(told, Answer::line)
 }
 
 /// The sprints of a source.

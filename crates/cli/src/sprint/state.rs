@@ -15,6 +15,7 @@ use tempfile::NamedTempFile;
 
 use crate::args::sprint::OneSprint;
 use crate::render::{Answer, value};
+use crate::scaffold::must_be_inside;
 
 /// The file, below the present folder.
 const FILE: &str = ".jules/cycle_state.json";
@@ -41,6 +42,7 @@ struct Turn {
 
 /// Reads a sprint and its jobs, and writes the file.
 pub(super) async fn write(client: &Client, one: &OneSprint) -> Result<Answer> {
+    must_be_inside(Path::new(""), FILE)?;
     let sprint = client.sprint(&one.repo, one.number).await?;
     let jobs = jobs(client, &sprint).await?;
     let state = state(&sprint, &jobs);

@@ -78,6 +78,11 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
         (&rules["parallel"], &rules["next"]),
         (&json!("every=5"), &json!("at-once"))
     );
+    let shown = world
+        .run(&["sprint", "set", REPO, "--next", "at-once"])
+        .ok();
+    let is_it = |line: &str| line.contains("integration") && line.contains("consolidated");
+    assert!(shown.stdout.lines().any(is_it), "{shown:?}");
     let plan = |number: &str| {
         let line = ["sprint", "start", REPO, "--dry-run", "--number", number];
         world.json(&line)["plan"].clone()
@@ -91,6 +96,10 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
     assert_eq!(
         (&sequential["merges"], &sequential["at_once"]),
         (&json!("individual"), &json!(1))
+    );
+    assert_eq!(
+        (&sequential["begin_now"], &sequential["begin_later"]),
+        (&json!(1), &json!(3))
     );
     let begun = start(&world);
     let states = begun["members"]
@@ -109,6 +118,11 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
         "always",
     ]);
     assert_eq!(all["source"]["sprints"]["at_once"], Value::Null);
+}
+
+#[test]
+fn odd_settings_of_sprints_are_refused() {
+    let world = with_personas();
     for wrong in [
         ["--parallel", "only="],
         ["--at-once", "0"],
@@ -158,6 +172,19 @@ fn a_start_prints_the_job_of_each_member() {
 }
 
 #[test]
+fn a_start_prints_no_job_of_a_member_that_begins_later() {
+    let world = with_personas();
+    world.json(&["sprint", "set", REPO, "--at-once", "1"]);
+    let line = ["sprint", "start", REPO, "--persona", "refactor"];
+    let both = [&line[..], &["--persona", "curator"]].concat();
+    let said = world.run(&both).ok().stdout;
+    let mut lines = said.lines().skip(1);
+    let first = lines.next().unwrap();
+    assert!(first.starts_with("🚀 Launched curator: "), "{said}");
+    assert_eq!(lines.collect::<Vec<_>>(), ["refactor begins later"]);
+}
+
+#[test]
 fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
     let world = with_personas();
     start(&world);
@@ -174,7 +201,7 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
             &["sprint", "status", REPO, "50"],
             "jules-sprint-50-integration",
         ),
-        (&["sprint", "why", REPO], "Its job waits for a slot."),
+        (&["sprint", "why", REPO], "Its job is about to be made."),
         (&["sprint", "why", REPO, "50"], "It is waited for until"),
         (&["sprint", "tick", REPO], "working"),
     ] {
@@ -187,7 +214,8 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
         "{status}"
     );
     let now = world.run(&["sprint", "integrate", REPO, "--now"]).ok();
-    assert!(now.stdout.contains("it took too long"), "{now:?}");
+    let missed = "it was not waited for any longer";
+    assert!(now.stdout.contains(missed), "{now:?}");
     let over = world.refused(&["sprint", "abort", REPO]);
     assert_eq!(
         (over.code.as_str(), over.exit),
@@ -207,6 +235,7 @@ fn what_cannot_be_a_sprint_is_refused() {
     let world = with_personas();
     for (line, code) in [
         (&["sprint", "start", "acme/none"][..], "no_such_source"),
+        (&["sprint", "list", "acme/none"], "no_such_source"),
         (
             &["sprint", "start", REPO, "--persona", "nobody"],
             "no_persona",
@@ -243,6 +272,21 @@ async fn give_job(backend: &Backend, job: &str) {
     let mut unit = backend.unit();
     unit.save_at(&id, &sprint, (Some(found.version), None));
     backend.commit(unit).await.unwrap();
+}
+
+#[test]
+fn the_state_is_not_written_through_a_link() {
+    let world = with_personas();
+    start(&world);
+    let [folder, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    std::os::unix::fs::symlink(elsewhere.path(), folder.path().join(".jules")).unwrap();
+    let mut command = world.command(&["sprint", "state", REPO, "--json"]);
+    command.current_dir(folder.path());
+    let refused = ran(command, "").failure();
+    assert_eq!((refused.code.as_str(), refused.exit), ("link", 2));
+    assert!(refused.error.contains(".jules is a link"), "{refused:?}");
+    let mut there = std::fs::read_dir(elsewhere.path()).unwrap();
+    assert!(there.next().is_none());
 }
 
 #[test]

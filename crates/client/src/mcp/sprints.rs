@@ -86,6 +86,8 @@ pub(super) struct StartAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     begin_now: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    begin_later: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     wait_for_slots: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wait_for_quota: Option<u32>,
@@ -163,6 +165,7 @@ fn planned(plan: SprintPlanView) -> StartAnswer {
         started: false,
         members: plan.members,
         begin_now: Some(plan.begin_now),
+        begin_later: Some(plan.begin_later),
         wait_for_slots: Some(plan.wait_for_slots),
         wait_for_quota: Some(plan.wait_for_quota),
     }
@@ -174,6 +177,7 @@ fn started(sprint: SprintView) -> StartAnswer {
         started: true,
         members: sprint.members.into_iter().map(|it| it.persona).collect(),
         begin_now: None,
+        begin_later: None,
         wait_for_slots: None,
         wait_for_quota: None,
     }

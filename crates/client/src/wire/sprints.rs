@@ -77,6 +77,8 @@ pub struct SprintPlanView {
     pub sessions: u32,
     /// How many of them begin now.
     pub begin_now: u32,
+    /// How many begin when others are through.
+    pub begin_later: u32,
     /// How many wait for a slot.
     pub wait_for_slots: u32,
     /// How many wait until the account has tasks left again.
@@ -304,7 +306,7 @@ pub struct SprintWhy {
     pub because: Vec<Reason>,
     /// Each member.
     pub members: Vec<SprintMemberWhy>,
-    /// Orders about the one pull request that would be accepted now.
+    /// Orders that would be accepted now: about the sprint, its one pull request, or jobs of its members.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<Next>,
     /// The latest time at which it is looked at again.

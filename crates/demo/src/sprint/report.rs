@@ -78,6 +78,11 @@ pub(super) async fn collect(
     })
 }
 
+/// What ends the word for what is counted.
+fn plural(is_one: bool) -> &'static str {
+    if is_one { "" } else { "s" }
+}
+
 impl SprintReport {
     /// The report as text lines: the history of the repository, the mail, and the figures.
     pub fn lines(&self) -> Vec<String> {
@@ -90,8 +95,16 @@ impl SprintReport {
             self.integrated, self.members, self.ticks, self.resolved, self.conflicts, self.skipped
         ));
         lines.push(format!(
-            "{} pull request merged, {} Jules tasks, {} mails, {} wakes, {} seconds.",
-            self.pulls_merged, self.tasks, self.mails, self.wakes, self.seconds
+            "{} pull request{} merged, {} Jules task{}, {} mail{}, {} wake{}, {} seconds.",
+            self.pulls_merged,
+            plural(self.pulls_merged == 1),
+            self.tasks,
+            plural(self.tasks == 1),
+            self.mails,
+            plural(self.mails == 1),
+            self.wakes,
+            plural(self.wakes == 1),
+            self.seconds
         ));
         lines
     }
@@ -153,6 +166,14 @@ mod tests {
             history: Vec::new(),
             mail: Vec::new(),
         }
+    }
+
+    #[test]
+    fn one_mail_is_counted_as_one() {
+        let told = kept().lines();
+        let last = told.last().map(String::as_str);
+        let counted = "1 pull request merged, 5 Jules tasks, 1 mail, 1 wake, 30 seconds.";
+        assert_eq!(last, Some(counted));
     }
 
     /// What breaks a promise, and what is said then.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::fence::{clip, encoded_len, fence};
-use crate::ids::{MessageId, PersonaName, RepoName, SprintNumber};
+use crate::fence::{clip, clip_encoded, encoded_len, fence};
+use crate::ids::{MAIL_BODY_BYTES_MAX, MessageId, PersonaName, RepoName, SprintNumber};
 use crate::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
 use crate::mail::Message;
 use crate::redact::redact;
@@ -262,10 +262,19 @@ pub fn integration(sprint: &Sprint, report: &Report) -> (String, String) {
     let figures = Figures::of(sprint);
     let _ = write!(
         body,
-        "\n{} members, {} ticks, {} weaves.\n\n<!-- sprint: {}#{} -->\n",
-        figures.members, figures.ticks, figures.weaves, sprint.repo, sprint.number
+        "\n{}, {}, {}.\n\n<!-- sprint: {}#{} -->\n",
+        counted(figures.members, "member"),
+        counted(figures.ticks, "tick"),
+        counted(figures.weaves, "weave"),
+        sprint.repo,
+        sprint.number
     );
     (title, body)
+}
+
+fn counted(count: u32, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 fn conflicts_with(against: &Against) -> String {
@@ -308,12 +317,9 @@ pub fn sprint_end(sprint: &Sprint) -> String {
 pub fn left_out(sprint: &Sprint) -> Option<(String, String)> {
     let missing = sprint.members.iter().filter_map(|it| {
         let why = it.missing()?;
-        let pull = it.number().map(|number| format!(" (#{number})"));
-        Some(format!(
-            "- {}{}: {why}",
-            it.persona,
-            pull.unwrap_or_default()
-        ))
+        let pull = it.number().map(|number| format!("#{number}, "));
+        let pull = pull.unwrap_or_default();
+        Some(format!("- {} ({pull}job {}): {why}", it.persona, it.job))
     });
     let missing: Vec<String> = missing.collect();
     if missing.is_empty() {
@@ -326,6 +332,7 @@ pub fn left_out(sprint: &Sprint) -> Option<(String, String)> {
         sprint.repo,
         missing.join("\n")
     );
+    let body = clip_encoded(&body, MAIL_BODY_BYTES_MAX);
     Some((subject, body))
 }
 
@@ -374,7 +381,7 @@ mod tests {
 
     use super::*;
     use crate::ids::BranchName;
-    use crate::sprint::{Clash, NewSprint, Woven, start};
+    use crate::sprint::{Clash, MemberState, NewSprint, Offer, Woven, start};
 
     fn message(id: i64, body: &str) -> Message {
         Message {
@@ -488,6 +495,48 @@ mod tests {
     }
 
     #[test]
+    fn one_weave_is_counted_as_one() {
+        let (mut sprint, _) = woven();
+        sprint.weaves = 1;
+        let report = Report {
+            weave: 1,
+            woven: None,
+            verdicts: Vec::new(),
+        };
+        let (_, body) = integration(&sprint, &report);
+        assert!(body.contains("2 members, 1 tick, 1 weave."), "{body}");
+    }
+
+    #[test]
+    fn who_is_left_out_is_named_with_pull_request_and_job() {
+        let (mut sprint, refusal) = woven();
+        sprint.members[0].offer = Some(Offer {
+            pull: 101,
+            head: refusal.head,
+        });
+        sprint.members[0].state = MemberState::TimedOut;
+        let (subject, body) = left_out(&sprint).unwrap();
+        assert_eq!(subject, "Sprint 50: 2 left out");
+        let [first, second] = &sprint.members[..] else {
+            panic!("two members")
+        };
+        let lines = [
+            format!("- curator (#101, job {}): it was not waited", first.job),
+            format!("- refactor (job {}): it was not through", second.job),
+        ];
+        for line in lines {
+            assert!(body.contains(&line), "{line}: {body}");
+        }
+        let mut many = sprint.members[1].clone();
+        many.state = MemberState::Failed {
+            reason: "it failed ".repeat(20),
+        };
+        sprint.members = vec![many; crate::sprint::MEMBERS_MAX + 10];
+        let (_, body) = left_out(&sprint).unwrap();
+        assert!(body.parse::<crate::ids::MailBody>().is_ok(), "it is sent");
+    }
+
+    #[test]
     fn a_conflict_names_who_won_where_both_patches_and_the_ways_out() {
         let (sprint, refusal) = woven();
         let told = weave_conflict(&sprint, (102, &refusal), "-old\n+```\n");
@@ -510,6 +559,22 @@ mod tests {
         let said = weave_conflict_message(&sprint, &told);
         assert!(
             said.starts_with("Conflict in PR #102 of sprint 50.\n\n") && said.ends_with(&told.body)
+        );
+    }
+
+    #[test]
+    fn the_one_pull_request_names_its_sprint_where_no_reader_looks() {
+        let (sprint, _) = woven();
+        let report = Report {
+            weave: 1,
+            woven: sprint.woven.clone(),
+            verdicts: Vec::new(),
+        };
+        let (title, body) = integration(&sprint, &report);
+        assert_eq!(title, "Sprint 50: Integrated Changes");
+        assert!(
+            body.ends_with("\n\n<!-- sprint: acme/shop#50 -->\n"),
+            "{body}"
         );
     }
 

@@ -2,13 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::mailing::{hand_mail, not_taken, shown, told};
+use super::mailing::{hand_mail, is_before_weave, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_merged};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
 use super::seen::{asked, late, see, withdraw};
-use super::sight::{Landing, REASON_BYTES_MAX, Sights};
+use super::sight::{Landing, REASON_BYTES_MAX, Sights, Work};
 use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
 use crate::ids::{MessageId, PersonaName};
 use crate::redact::storable;
@@ -154,7 +154,12 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
     for (job, sight) in &sights.members {
         let of_job = sprint.members.iter_mut().find(|it| it.job == *job);
         // What a weave is about stays as it is until its report, which would be lost on a member that moved on.
-        if let Some(member) = of_job.filter(|it| !(is_woven_now && it.is_offered())) {
+        let Some(member) = of_job else {
+            continue;
+        };
+        if is_woven_now && member.is_offered() {
+            member.closed |= sight.work == Work::Closed;
+        } else {
             let is_merged = !is_woven && see_merged(member, &sight.work);
             if !is_merged {
                 see(member, sight, now);
@@ -162,10 +167,12 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
         }
     }
     for member in &mut sprint.members {
-        // What began now is not late, also at the end of all time.
-        if member.since < now && member.late_at().is_some_and(|late| late <= now) {
+        if member.is_late(now) {
             late(member, now);
         }
+    }
+    if sights.collects && is_before_weave(sprint) {
+        return;
     }
     hand_mail(sprint, sights, now);
     match sights.landing {
@@ -369,6 +376,7 @@ fn end(sprint: &mut Sprint, reason: Option<&str>, now: Timestamp) {
     let weaver = sprint.weaver().map(|it| &it.state);
     let is_resolved = matches!(weaver, Some(MemberState::Applied { .. }));
     for member in &mut sprint.members {
+        not_taken(member);
         let is_delegated = member.state == MemberState::Delegated;
         if is_unresolved(member) || is_delegated && !is_resolved {
             member.state = MemberState::Skipped {

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::member::{MemberState, SHOWN_MAX, SprintMember};
+use super::member::{MemberState, Outbox, SHOWN_MAX, SprintMember};
 use super::sight::{Sight, Sights, Work, may_no_more_be_late};
 use super::{Sprint, SprintState};
 use crate::ids::MessageId;
@@ -14,6 +14,14 @@ pub const MAILS_MAX: u32 = 3;
 /// Whether a decision is to weave what is ready: mail is read before that.
 pub fn begins_weave(before: &Sprint, after: &Sprint) -> bool {
     is_before_weave(before) && after.state == SprintState::Integrating
+}
+
+/// Whether a member that is ready has mail in its pull request that was not collected. A patch holds up nothing.
+pub fn has_uncollected(sprint: &Sprint) -> bool {
+    sprint.members.iter().any(|member| match member.outbox() {
+        Some(head @ Outbox::Head { .. }) => member.collected.as_ref() != Some(&head),
+        Some(Outbox::Patch) | None => false,
+    })
 }
 
 /// The members that are sent their unread mail before a weave.
@@ -32,13 +40,15 @@ pub(super) fn hand_mail(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
         if let Some(member) = sprint.members.iter_mut().find(of_persona) {
             shown(member, messages);
             member.reading = Some(now);
+            member.overdue = false;
             member.since = now;
             member.mails = member.mails.saturating_add(1);
         }
     }
 }
 
-fn is_before_weave(sprint: &Sprint) -> bool {
+/// Whether a weave is what comes next.
+pub(super) fn is_before_weave(sprint: &Sprint) -> bool {
     let is_before = match sprint.state {
         SprintState::Working | SprintState::Fixing => true,
         SprintState::Integrating
@@ -90,12 +100,31 @@ pub(super) fn see_reading(
             }
             true
         }
-        Work::Queued | Work::Working => true,
+        Work::Queued | Work::Working | Work::Closed => true,
         Work::Merged | Work::Gone { .. } | Work::Failed { .. } => {
             member.reading = None;
             false
         }
     }
+}
+
+/// A member that reads mail is waited for no more. Returns whether it did.
+pub(super) fn stop_reading(member: &mut SprintMember) -> bool {
+    let was_reading = member.reading.take().is_some();
+    member.overdue |= was_reading;
+    was_reading
+}
+
+/// Whether a session that is waited for no more still reads its mail.
+pub(super) fn still_reads(member: &mut SprintMember, sight: &Sight) -> bool {
+    let is_at_work = match sight.work {
+        Work::Queued | Work::Working | Work::Closed => true,
+        Work::Ready(_) | Work::Nothing | Work::Merged | Work::Gone { .. } | Work::Failed { .. } => {
+            false
+        }
+    };
+    member.overdue &= is_at_work;
+    member.overdue
 }
 
 /// A session takes no message: its mail stays unread.

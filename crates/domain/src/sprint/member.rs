@@ -35,6 +35,9 @@ pub struct SprintMember {
     /// Whether it asked to be woven before those that are in, which the next weave tries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first: bool,
+    /// Whether its pull request was closed since it was last seen ready to be woven.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
     /// Its last conflict, also when it is in by an answer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
@@ -47,6 +50,9 @@ pub struct SprintMember {
     /// Since when its session reads mail that came after its change was ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Timestamp>,
+    /// Whether it still reads mail and is waited for no more: what was ready before counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overdue: bool,
     /// How often it was sent such mail.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mails: u32,
@@ -132,7 +138,7 @@ pub enum MemberState {
     TimedOut,
     /// It changed nothing.
     NoChange,
-    /// It is left out.
+    /// It is left out; a pull request that was closed and is open again joins the next weave.
     Skipped {
         /// Why.
         reason: String,
@@ -184,10 +190,12 @@ impl SprintMember {
             offer: None,
             place: None,
             first: false,
+            closed: false,
             refusal: None,
             collected: None,
             asked_at: None,
             reading: None,
+            overdue: false,
             mails: 0,
             attempts: 1,
             conflicts: 0,
@@ -270,6 +278,11 @@ impl SprintMember {
         }
     }
 
+    /// Whether it is waited for no more. What began now is not late, also at the end of all time.
+    pub(super) fn is_late(&self, now: Timestamp) -> bool {
+        self.since < now && self.late_at().is_some_and(|late| late <= now)
+    }
+
     /// A conflict goes back to the session; the last attempt is a new job, and then the weaver's job resolves it.
     pub(super) fn send_back(&mut self, now: Timestamp) {
         self.since = now;
@@ -300,6 +313,8 @@ impl SprintMember {
         self.earlier.push(mem::replace(&mut self.job, next));
         self.attempts = self.attempts.saturating_add(1);
         self.asked_at = None;
+        self.closed = false;
+        self.overdue = false;
         self.state = MemberState::Waiting;
     }
 
@@ -337,7 +352,7 @@ impl SprintMember {
             MemberState::Skipped { reason } | MemberState::Failed { reason } => {
                 Some(reason.clone())
             }
-            MemberState::TimedOut => Some("it took too long".to_owned()),
+            MemberState::TimedOut => Some("it was not waited for any longer".to_owned()),
             MemberState::Pending => Some("it was not begun".to_owned()),
             MemberState::Waiting
             | MemberState::Working

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::apply::go_on;
+use super::mailing::not_taken;
 use super::member::MemberState;
 use super::{Sprint, SprintState};
 use crate::fence::clip;
@@ -22,6 +23,7 @@ pub fn abort(sprint: &Sprint, by: &str, now: Timestamp) -> Result<Sprint, NotNow
         at: now,
         by: clip(by, BY_CHARS_MAX),
     };
+    next.members.iter_mut().for_each(not_taken);
     next.updated_at = now;
     Ok(next)
 }
@@ -29,16 +31,10 @@ pub fn abort(sprint: &Sprint, by: &str, now: Timestamp) -> Result<Sprint, NotNow
 /// Weaves what there is, where no member is waited for.
 ///
 /// # Errors
-/// When it is over or being woven, or when a member is waited for.
+/// When it is over or being woven, when it weaves nothing, or when a member is waited for.
 pub fn integrate(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
     must_go_on(sprint)?;
-    if !sprint.is_woven() {
-        let sentence = format!(
-            "sprint {} merges its members one after the other, and weaves nothing",
-            sprint.number
-        );
-        return Err(NotNow::new("individual", sentence));
-    }
+    must_be_woven(sprint)?;
     let awaited = sprint.members.iter().filter(|it| it.is_awaited());
     let awaited: Vec<&str> = awaited.map(|it| it.persona.as_str()).collect();
     if !awaited.is_empty() {
@@ -55,16 +51,17 @@ pub fn integrate(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
 /// Waits for no member any more, and weaves what there is.
 ///
 /// # Errors
-/// When it is over, or being woven.
+/// When it is over or being woven, or when it weaves nothing.
 pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
     must_go_on(sprint)?;
+    must_be_woven(sprint)?;
     if sprint.state == SprintState::Integrating {
         let sentence = format!("sprint {} is being woven already", sprint.number);
         return Err(NotNow::new("integrating", sentence));
     }
     let mut next = sprint.clone();
     for member in &mut next.members {
-        member.reading = None;
+        not_taken(member);
         match member.state {
             MemberState::Pending => {
                 member.state = MemberState::Skipped {
@@ -89,6 +86,17 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
     go_on(&mut next, None, now);
     next.updated_at = now;
     Ok(next)
+}
+
+fn must_be_woven(sprint: &Sprint) -> Result<(), NotNow> {
+    if sprint.is_woven() {
+        return Ok(());
+    }
+    let sentence = format!(
+        "sprint {} weaves nothing, since each pull request of its members is merged by itself: merge those that are ready, cancel jobs that are not to be waited for, or abort the sprint",
+        sprint.number
+    );
+    Err(NotNow::new("individual", sentence))
 }
 
 /// Whether there is anything left to order.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Sprint;
-use super::mailing::see_reading;
+use super::mailing::{see_reading, still_reads, stop_reading};
 use super::member::{MemberState, Offer, SprintMember};
 use super::sight::{REASON_BYTES_MAX, Sight, Sights, Work, may_no_more_be_late};
 use crate::redact::storable;
@@ -13,11 +13,23 @@ const MERGED_BY_ITSELF: &str = "its pull request was merged by itself";
 
 /// What a member has come to.
 pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
-    if let Some(since) = member.reading
-        && see_reading(member, sight, since, now)
-    {
-        return;
+    if sight.work == Work::Closed {
+        member.closed = true;
     }
+    if member.is_late(now) {
+        stop_reading(member);
+    }
+    let since = member.reading;
+    let is_reading = since.is_some_and(|since| see_reading(member, sight, since, now));
+    if !is_reading && !still_reads(member, sight) {
+        see_work(member, sight, now);
+    }
+    if matches!(sight.work, Work::Ready(_)) {
+        member.closed = false;
+    }
+}
+
+fn see_work(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     match member.state {
         MemberState::Waiting | MemberState::Working | MemberState::PullOpen => {
             see_first(member, sight, now);
@@ -28,10 +40,10 @@ pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
         MemberState::TimedOut | MemberState::NoChange | MemberState::Applied { .. } => {
             see_late(member, &sight.work);
         }
+        MemberState::Skipped { .. } => see_open_again(member, &sight.work),
         MemberState::Pending
         | MemberState::Unresolved
         | MemberState::Delegated
-        | MemberState::Skipped { .. }
         | MemberState::Withdrawn
         | MemberState::Failed { .. } => {}
     }
@@ -40,7 +52,7 @@ pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
 fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     member.state = match &sight.work {
         Work::Queued => MemberState::Waiting,
-        Work::Working => {
+        Work::Working | Work::Closed => {
             if member.state == MemberState::Waiting {
                 member.since = now;
             }
@@ -127,7 +139,7 @@ fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
                 member.send_back(now);
             }
         }
-        Work::Queued | Work::Working => {}
+        Work::Queued | Work::Working | Work::Closed => {}
         Work::Merged | Work::Gone { .. } | Work::Failed { .. } => {
             see_failure(member, &sight.work, now);
         }
@@ -148,6 +160,26 @@ fn see_late(member: &mut SprintMember, work: &Work) {
         Work::Ready(_)
         | Work::Queued
         | Work::Working
+        | Work::Closed
+        | Work::Nothing
+        | Work::Merged
+        | Work::Gone { .. }
+        | Work::Failed { .. } => {}
+    }
+}
+
+/// What was left out joins the next weave if its pull request was closed and is ready again. One that was always ready was left
+/// out for another reason, or was closed after it was read.
+fn see_open_again(member: &mut SprintMember, work: &Work) {
+    match work {
+        Work::Ready(offer) if member.closed => {
+            member.offer = Some(offer.clone());
+            member.state = MemberState::PullOpen;
+        }
+        Work::Ready(_)
+        | Work::Queued
+        | Work::Working
+        | Work::Closed
         | Work::Nothing
         | Work::Merged
         | Work::Gone { .. }
@@ -168,7 +200,7 @@ fn see_failure(member: &mut SprintMember, work: &Work, now: Timestamp) {
         Work::Gone { .. } if !member.persona.is_weaver() => member.begin_anew(now),
         Work::Gone { reason } | Work::Failed { reason } => member.state = failed(reason),
         Work::Merged => member.state = failed(MERGED_BY_ITSELF),
-        Work::Queued | Work::Working | Work::Ready(_) | Work::Nothing => {}
+        Work::Queued | Work::Working | Work::Closed | Work::Ready(_) | Work::Nothing => {}
     }
 }
 
@@ -180,7 +212,7 @@ fn failed(reason: &str) -> MemberState {
 
 /// Nothing came in time.
 pub(super) fn late(member: &mut SprintMember, now: Timestamp) {
-    if member.reading.take().is_some() {
+    if stop_reading(member) {
         return;
     }
     match member.state {

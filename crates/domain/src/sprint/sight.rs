@@ -2,11 +2,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::readiness::is_ready;
 use super::{Offer, Woven};
 use crate::facts::PullState;
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::job::{self, EndReason, Job, Phase, Watch};
-use crate::merge::{Judgement, MissingChecksCause, Reason, SessionStatus};
+use crate::merge::{Judgement, Reason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
 use crate::redact::storable;
@@ -26,6 +27,8 @@ pub struct Sights {
     pub members: Vec<(JobId, Sight)>,
     /// Of the one pull request that it makes.
     pub landing: Option<Landing>,
+    /// Whether mail of members that are ready is to be collected before a weave begins.
+    pub collects: bool,
     /// The unread mail of members that are sent it before a weave.
     pub mail: Vec<(PersonaName, Vec<MessageId>)>,
 }
@@ -48,6 +51,8 @@ pub enum Work {
     Queued,
     /// Its session works, or its pull request is not ready to be woven.
     Working,
+    /// Its pull request was closed a moment ago, and may be opened again.
+    Closed,
     /// Its pull request is ready to be woven.
     Ready(Offer),
     /// Its pull request was merged by itself.
@@ -189,7 +194,7 @@ pub fn soon(sights: &Sights, now: Timestamp) -> Option<Timestamp> {
 
 fn may_change(work: &Work) -> bool {
     match work {
-        Work::Working | Work::Ready(_) => true,
+        Work::Working | Work::Closed | Work::Ready(_) => true,
         Work::Queued | Work::Merged | Work::Nothing | Work::Gone { .. } | Work::Failed { .. } => {
             false
         }
@@ -251,7 +256,7 @@ fn is_on_woven(job: &Job) -> bool {
 fn work_of_pull(pull: &Pull, on_woven: bool) -> Work {
     match &pull.phase {
         PullPhase::Open | PullPhase::Merging { .. } => {}
-        PullPhase::Closed { .. } => return Work::Working,
+        PullPhase::Closed { .. } => return Work::Closed,
         PullPhase::Settled { state, .. } => {
             return match state {
                 PullState::Merged { .. } => Work::Merged,
@@ -268,98 +273,6 @@ fn work_of_pull(pull: &Pull, on_woven: bool) -> Work {
             head: head.sha.clone(),
         }),
         false => Work::Working,
-    }
-}
-
-/// Whether nothing stands in the way of a weave.
-fn is_ready(judgement: &Judgement, on_woven: bool) -> bool {
-    match judgement {
-        Judgement::Merge { .. } | Judgement::Conflict { .. } => true,
-        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
-            let conflicts = reasons.contains(&Reason::Conflict);
-            let without_checks = on_woven && reasons.iter().any(is_without_checks);
-            let passes = |reason: &Reason| {
-                is_passed_over(reason, conflicts)
-                    || on_woven && matches!(reason, Reason::Stacked { .. })
-                    || without_checks && is_about_missing_checks(reason)
-            };
-            reasons.iter().all(passes)
-        }
-    }
-}
-
-/// Whether no check comes. Many workflows run for some base branches only, and a branch that others are woven into is none of
-/// them; the checks of the one pull request count in any case.
-fn is_without_checks(reason: &Reason) -> bool {
-    matches!(
-        reason,
-        Reason::CiNeverStarted {
-            cause: MissingChecksCause::NoWorkflow | MissingChecksCause::Unknown
-        }
-    )
-}
-
-fn is_about_missing_checks(reason: &Reason) -> bool {
-    let is_missing = matches!(
-        reason,
-        Reason::TooFewChecks { .. } | Reason::RequiredMissing { .. }
-    );
-    is_missing || is_without_checks(reason)
-}
-
-/// Whether a reason against a merge is none against a weave. GitHub starts no checks of a head that conflicts.
-fn is_passed_over(reason: &Reason, conflicts: bool) -> bool {
-    match reason {
-        Reason::Woven { .. }
-        | Reason::NeedsApproval
-        | Reason::ApprovalsMissing { .. }
-        | Reason::ProtectedPath { .. }
-        | Reason::Draft
-        | Reason::Behind { .. }
-        | Reason::DailyCap { .. }
-        | Reason::Conflict
-        | Reason::Settling { .. }
-        | Reason::CiNeverStarted {
-            cause: MissingChecksCause::Conflict,
-        } => true,
-        Reason::NoChecksYet { .. }
-        | Reason::TooFewChecks { .. }
-        | Reason::RequiredMissing { .. }
-        | Reason::CiNeverStarted {
-            cause:
-                MissingChecksCause::ActionsToken
-                | MissingChecksCause::ApprovalPending
-                | MissingChecksCause::NoWorkflow
-                | MissingChecksCause::Unknown,
-        } => conflicts,
-        Reason::NotOurs
-        | Reason::AdoptedMayNotMerge
-        | Reason::Fork
-        | Reason::Closed
-        | Reason::AlreadyMerged
-        | Reason::DeliveryNotInVerify { .. }
-        | Reason::VerdictOfAnotherHead
-        | Reason::Paused
-        | Reason::ObserveOnly
-        | Reason::SessionWorking
-        | Reason::SessionFailed
-        | Reason::JobCancelled
-        | Reason::WrongBase { .. }
-        | Reason::Stacked { .. }
-        | Reason::BlockingLabel { .. }
-        | Reason::PlanUnreviewed
-        | Reason::UnexpectedPush { .. }
-        | Reason::MergeableUnknown
-        | Reason::ChangesRequested
-        | Reason::ChecksPending { .. }
-        | Reason::ChecksFailed { .. }
-        | Reason::ActionRequired { .. }
-        | Reason::MergeQueue
-        | Reason::Forbidden { .. }
-        | Reason::Unknown { .. }
-        | Reason::FactsStale
-        | Reason::MergeRefused { .. }
-        | Reason::MergeThrottled { .. } => false,
     }
 }
 

@@ -465,6 +465,26 @@ fn a_person_may_stop_waiting_and_may_stop_all() {
 }
 
 #[test]
+fn what_is_not_woven_cannot_be_integrated() {
+    let mode = |at_once| SprintMode {
+        at_once,
+        integration: Integration::Individual,
+    };
+    for mode in [mode(None), mode(Some(1))] {
+        let new = NewSprint {
+            mode,
+            ..new(&["curator", "refactor"])
+        };
+        let sprint = start(new, at(0)).unwrap();
+        for order in [integrate, integrate_now] {
+            let refused = order(&sprint, at(1)).unwrap_err();
+            assert_eq!(refused.code, "individual");
+            assert!(refused.sentence.contains("abort"), "{refused:?}");
+        }
+    }
+}
+
+#[test]
 fn who_takes_the_change_back_is_missed_by_nobody() {
     let mut sprint = begun(&["curator", "refactor"]);
     let shown = play(
@@ -481,6 +501,44 @@ fn who_takes_the_change_back_is_missed_by_nobody() {
     );
     assert_eq!(shown[3], "verifying 3: curator applied, refactor withdrawn");
     assert_eq!(shown[4], "done 3: curator applied, refactor withdrawn");
+}
+
+#[test]
+fn what_was_closed_and_left_out_joins_the_next_weave_once_it_is_open_again() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let again = || ready(102, 'b');
+    let refactor = |work| seen(&[("refactor", work)]);
+    let skipped = Verdict::Skipped {
+        reason: "it is closed: open it again, or leave it out".to_owned(),
+    };
+    let shown = play(
+        &mut sprint,
+        &[
+            refactor(again()),
+            seen(&[("curator", ready(101, 'a'))]),
+            woven(1, vec![(101, is_in('a')), (102, skipped)]),
+            // It was read before it was closed.
+            refactor(again()),
+            refactor(Work::Closed),
+            refactor(Work::Working),
+        ],
+    );
+    let left_out = "verifying 2: curator applied, refactor skipped";
+    assert_eq!(shown[2..], [left_out; 4]);
+    let given_up = Work::Failed {
+        reason: "its pull request was closed".to_owned(),
+    };
+    let over = apply(&sprint, &refactor(given_up), at(9));
+    assert_eq!(words(&over), left_out);
+    let shown = play(
+        &mut sprint,
+        &[
+            refactor(again()),
+            woven(2, vec![(101, is_in('a')), (102, is_in('b'))]),
+        ],
+    );
+    assert_eq!(shown[0], "integrating 3: curator applied, refactor pr_open");
+    assert_eq!(shown[1], "verifying 3: curator applied, refactor applied");
 }
 
 #[test]
@@ -649,4 +707,30 @@ fn what_mail_changes_is_woven_and_what_nobody_reads_holds_up_nothing() {
     });
     let gone = apply(&reading, &gone, at(2));
     assert!(integrating(&gone), "{}", words(&gone));
+}
+
+#[test]
+fn a_weave_begins_after_the_mail_of_its_members_was_collected() {
+    let sprint = begun(&["curator", "refactor"]);
+    let Input::Seen(ready) = with_mail(None, 'b', false) else {
+        panic!("what is seen of members");
+    };
+    let collects = Input::Seen(Sights {
+        collects: true,
+        ..ready.clone()
+    });
+    let held = apply(&sprint, &collects, at(1));
+    assert_eq!(words(&held), "working 1: curator pr_open, refactor pr_open");
+    assert!(has_uncollected(&held) && !begins_weave(&sprint, &held));
+    let collected = |sprint: &Sprint, name: &str, head| {
+        let persona = name.parse().unwrap();
+        let outbox = Outbox::Head { head: sha(head) };
+        apply(sprint, &Input::Collected { persona, outbox }, at(2))
+    };
+    let one = collected(&held, "curator", 'a');
+    assert!(has_uncollected(&one));
+    let both = collected(&one, "refactor", 'b');
+    assert!(!has_uncollected(&both));
+    let woven = apply(&both, &Input::Seen(ready), at(3));
+    assert!(begins_weave(&both, &woven));
 }

@@ -9,7 +9,7 @@ mod resolving;
 mod texts;
 mod weaving;
 
-use domain::ids::{JobId, RepoName, SprintNumber};
+use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
 use domain::job::Job;
 use domain::policy::{Source, Timing};
 use domain::pull::Pull;
@@ -67,7 +67,11 @@ impl Dispatcher {
         let soon = sprint::soon(&sights, now);
         let mut next = sprint::apply(&found.value, &Input::Seen(sights.clone()), now);
         if sprint::begins_weave(&found.value, &next) {
-            sights.mail = self.mail_before_weave(&next).await?;
+            match sprint::has_uncollected(&next) {
+                // It is collected as soon as this decision is saved.
+                true => sights.collects = true,
+                false => sights.mail = self.mail_before_weave(&next).await?,
+            }
             next = sprint::apply(&found.value, &Input::Seen(sights), now);
         }
         let is_integrating = next.state == SprintState::Integrating;
@@ -186,6 +190,14 @@ fn refused((job, reason): (JobId, String)) -> Input {
 /// What a sprint calls itself where it gives orders.
 fn named(sprint: &Sprint) -> String {
     format!("sprint {}", sprint.number)
+}
+
+/// A pull request of the repository of a sprint.
+fn pull_of(sprint: &Sprint, number: u64) -> PullRef {
+    PullRef {
+        repo: sprint.repo.clone(),
+        number,
+    }
 }
 
 /// What has the same sprint looked at again.

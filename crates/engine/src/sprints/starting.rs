@@ -6,14 +6,15 @@ use domain::governor::{self, Limits, Room};
 use domain::ids::{BranchName, CommitSha, PersonaName, RepoName, SprintNumber};
 use domain::job::NotNow;
 use domain::policy::Source;
-use domain::sprint::{self, NewSprint, Sprint, SprintMode};
+use domain::sprint::{self, MemberState, NewSprint, Sprint, SprintMode};
 
-use super::work;
+use super::{LIST_MAX, work};
 use crate::backend::{Backend, Error, IndexEntry, decide_again};
-use crate::keys;
+use crate::jobs::{IdempotencyKey, IdempotentOrder, reused};
 use crate::readings::ReadPersonas;
 use crate::store::Versioned;
 use crate::work::Work;
+use crate::{keys, retention};
 
 /// How much higher than the last number a new one may be: the numbers after a mistyped one would all be past.
 const AHEAD_MAX: u32 = 1_000;
@@ -50,6 +51,8 @@ pub struct SprintPlan {
     pub personas_at: CommitSha,
     /// Who takes part.
     pub personas: Vec<PersonaName>,
+    /// How many of them begin when others are through.
+    pub pending: u32,
     /// How it would go.
     pub mode: SprintMode,
     /// Files of personas that cannot be used.
@@ -80,14 +83,29 @@ impl Backend {
         let (source, target) = self.source_of_sprint(&order.repo).await?;
         let number = self.number_of_sprint(order).await?;
         let (personas_at, personas) = chosen(order, &target, &read)?;
+        let mode = source.value.sprints.mode(number);
+        let new = NewSprint {
+            repo: source.value.repo.clone(),
+            number,
+            account: source.value.account.clone(),
+            target: target.clone(),
+            personas_at: personas_at.clone(),
+            personas,
+            mode,
+            by: String::new(),
+        };
+        // The plan is what the start makes of it.
+        let members = sprint::start(new, self.now())?.members;
+        let pending = members.iter().filter(|it| it.state == MemberState::Pending);
         Ok(SprintPlan {
-            mode: source.value.sprints.mode(number),
+            pending: u32::try_from(pending.count()).unwrap_or(u32::MAX),
+            mode,
             repo: source.value.repo.clone(),
             number,
             branch: number.branch(),
             target,
             personas_at,
-            personas,
+            personas: members.into_iter().map(|it| it.persona).collect(),
             faults: read.faults,
             room: self.room_of(&source.value).await?,
         })
@@ -100,7 +118,48 @@ impl Backend {
         (within, by): (Duration, &str),
     ) -> Result<Sprint, Error> {
         let plan = self.plan_sprint(order, within).await?;
-        self.start_planned(&plan, by).await
+        self.start_planned(&plan, by, None).await
+    }
+
+    /// Starts a sprint under a name, once: the same name with the same order returns the same sprint, also when that is over.
+    pub async fn start_sprint_once(
+        &self,
+        order: &SprintOrder,
+        once: &IdempotencyKey,
+        (within, by): (Duration, &str),
+    ) -> Result<Sprint, Error> {
+        if let Some(started) = self.started_before(&order.repo, once).await? {
+            return Ok(started);
+        }
+        let begun = async {
+            let plan = self.plan_sprint(order, within).await?;
+            self.start_planned(&plan, by, Some(once)).await
+        };
+        match Box::pin(begun).await {
+            Ok(sprint) => Ok(sprint),
+            // The same order may have come twice at once.
+            Err(error) => match self.started_before(&order.repo, once).await? {
+                Some(started) => Ok(started),
+                None => Err(error),
+            },
+        }
+    }
+
+    /// The sprint that was started under this name; another order under it is refused.
+    async fn started_before(
+        &self,
+        repo: &RepoName,
+        once: &IdempotencyKey,
+    ) -> Result<Option<Sprint>, Error> {
+        let key = keys::once(&once.name);
+        let Some(carried) = self.store.read::<IdempotentOrder>(&key).await? else {
+            return Ok(None);
+        };
+        if carried.value.order != once.order {
+            return Err(reused().into());
+        }
+        let mut sprints = self.sprints(repo, LIST_MAX).await?.into_iter();
+        Ok(sprints.find(|it| it.integration == carried.value.job))
     }
 
     /// Starts the sprint after one that is over, unless a person was first. Returns whether it was started here.
@@ -120,10 +179,15 @@ impl Backend {
         }
         let plan = self.plan_sprint_as_read(&order, read).await?;
         let by = format!("sprint {}", last.number);
-        self.start_planned(&plan, &by).await.map(|_| true)
+        self.start_planned(&plan, &by, None).await.map(|_| true)
     }
 
-    async fn start_planned(&self, plan: &SprintPlan, by: &str) -> Result<Sprint, Error> {
+    async fn start_planned(
+        &self,
+        plan: &SprintPlan,
+        by: &str,
+        once: Option<&IdempotencyKey>,
+    ) -> Result<Sprint, Error> {
         decide_again(format!("a sprint of {}", plan.repo), || async {
             let (source, _) = self.source_of_sprint(&plan.repo).await?;
             let turn = self.free_turn(&plan.repo, plan.number).await?;
@@ -144,6 +208,14 @@ impl Backend {
             unit.save_at(&id, &new, (None, Some(now)));
             let key = keys::sprint_turn(&plan.repo);
             unit.put(key, &plan.number, turn, IndexEntry::default());
+            if let Some(once) = once {
+                let carried = IdempotentOrder {
+                    order: once.order.clone(),
+                    job: new.integration.clone(),
+                };
+                let place = IndexEntry::until(now, retention::ONCE);
+                unit.put(keys::once(&once.name), &carried, None, place);
+            }
             // A source that is removed meanwhile would leave the sprint without one.
             unit.check(keys::source(&plan.repo), source.version);
             unit.enqueue(&keys::sprint_pk(&id.0, id.1), work(&new));

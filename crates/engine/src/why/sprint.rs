@@ -1,13 +1,14 @@
 //! Explains what a sprint waits for: its pauses, its state, and each member.
 
-use domain::advice::Next;
+mod member;
+
+use domain::advice::{Advice, Next};
 use domain::ids::{JobId, PersonaName, RepoName, SprintNumber};
-use domain::sprint::{
-    ATTEMPTS_MAX, Against, MemberState, QUEUED_TIMEOUT, Sprint, SprintMember, SprintState,
-};
-use domain::when::plus;
+use domain::job::WaitReason;
+use domain::sprint::{MemberState, Sprint, SprintMember, SprintState, failed_checks};
 use jiff::Timestamp;
 
+use self::member::OfJob;
 use super::{Reasoned, WhySubject};
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -23,7 +24,7 @@ pub struct SprintWhy {
     pub because: Vec<Reasoned>,
     /// Each member.
     pub members: Vec<MemberWhy>,
-    /// Orders about the one pull request that would be accepted now.
+    /// Orders that would be accepted now, about the sprint, its one pull request or jobs of its members.
     pub next: Vec<Next>,
     /// The latest time of its next check.
     pub next_look: Option<Timestamp>,
@@ -60,15 +61,12 @@ impl Backend {
         if sprint.state == SprintState::Verifying {
             self.why_landing(&mut found, &sprint).await?;
         }
+        let members = self.why_sprint_members(&mut found, &sprint).await?;
         Ok(SprintWhy {
             sprint: sprint.number,
             state: sprint.state.word(),
             because: found.because,
-            members: sprint
-                .members
-                .iter()
-                .map(|it| member(&sprint, it))
-                .collect(),
+            members,
             next: found.next,
             next_look: self
                 .due_of(&keys::sprint(&sprint.repo, sprint.number))
@@ -82,27 +80,94 @@ impl Backend {
             return Ok(());
         }
         let why = self.why(&sprint.integration).await?;
+        let waits_for = why.waits_for.as_ref();
+        let is_blocked = waits_for.is_some_and(|it| it.what == WaitReason::Blocked);
         let new = why.because.into_iter();
         let new: Vec<Reasoned> = new.filter(|it| !found.because.contains(it)).collect();
         found.because.extend(new);
         found.next.extend(why.next);
+        if is_blocked && !self.failing_of_sprint(sprint).await?.is_empty() {
+            let sentence = "No session mends its checks any more: have them run again on GitHub, or abort the sprint. A push to its branch ends the sprint.";
+            found.because("checks_left", sentence);
+            found.next.push(Advice::AbortSprint.about(&sprint.repo));
+        }
         Ok(())
+    }
+
+    /// The checks of the one pull request that fail, as it was last read.
+    async fn failing_of_sprint(&self, sprint: &Sprint) -> Result<Vec<String>, Error> {
+        let Some(woven) = &sprint.woven else {
+            return Ok(Vec::new());
+        };
+        let found = self.store.pull(&woven.pull).await?;
+        Ok(found.map_or_else(Vec::new, |it| failed_checks(&it.value.pull).to_vec()))
+    }
+
+    async fn why_sprint_members(
+        &self,
+        found: &mut WhySubject,
+        sprint: &Sprint,
+    ) -> Result<Vec<MemberWhy>, Error> {
+        let failing = self.failing_of_sprint(sprint).await?;
+        let mut members = Vec::new();
+        for member in &sprint.members {
+            let of_job = self.why_sprint_job(found, (sprint, member)).await?;
+            members.push(member::why(sprint, member, (&of_job, failing.as_slice())));
+        }
+        Ok(members)
+    }
+
+    /// What the job of a member tells. Where a person or an agent has to act, the sprint waits for that, and orders are advised.
+    async fn why_sprint_job(
+        &self,
+        found: &mut WhySubject,
+        (sprint, member): (&Sprint, &SprintMember),
+    ) -> Result<OfJob, Error> {
+        if sprint.is_over() || !member::is_told_by_job(member, sprint.is_woven()) {
+            return Ok(OfJob::Nothing);
+        }
+        let Some(job) = self.store.job(&member.job).await? else {
+            let is_held = found.held;
+            return Ok(OfJob::Missing { is_held });
+        };
+        let waits = self.waits_for(&job.value).await?;
+        if waits.is_decision() && !waits.is_held() {
+            let sentence = format!("{} waits for {}.", member.persona, waits.sentence());
+            found.because(waits.what.word(), sentence);
+            let why = Box::pin(self.why(&member.job)).await?;
+            let orders = why.next.into_iter();
+            found
+                .next
+                .extend(orders.filter(|it| it.advice.order().is_some()));
+        }
+        Ok(OfJob::Waits(waits))
+    }
+}
+
+/// The names of some members.
+fn named(sprint: &Sprint, is_meant: impl Fn(&SprintMember) -> bool) -> String {
+    let meant = sprint.members.iter().filter(|it| is_meant(it));
+    let names: Vec<&str> = meant.map(|it| it.persona.as_str()).collect();
+    names.join(", ")
+}
+
+/// What a sprint waits for whose members are merged by themselves.
+fn one_by_one(sprint: &Sprint) -> String {
+    let is_open = |it: &SprintMember| it.state == MemberState::PullOpen;
+    let begun = named(sprint, |it| it.is_begun() || is_open(it));
+    let pending = named(sprint, |it| it.state == MemberState::Pending);
+    let begun = format!("It waits for {begun}; each pull request is merged by itself.");
+    match pending.is_empty() {
+        true => begun,
+        false => format!("{begun} Then others begin: {pending}."),
     }
 }
 
 /// What a sprint is at, in a sentence.
 fn sentence(sprint: &Sprint) -> String {
-    let awaited: Vec<&str> = sprint
-        .members
-        .iter()
-        .filter(|it| it.is_awaited())
-        .map(|it| it.persona.as_str())
-        .collect();
-    let awaited = awaited.join(", ");
+    let awaited = named(sprint, SprintMember::is_awaited);
     match &sprint.state {
-        SprintState::Working if !sprint.is_woven() => {
-            format!("It waits for {awaited}; each pull request is merged by itself.")
-        }
+        SprintState::Working if !sprint.is_woven() => one_by_one(sprint),
         SprintState::Working => format!("It waits for {awaited}; then all are woven."),
         SprintState::Integrating => format!("Weave {} is under way.", sprint.weaves),
         SprintState::Fixing => {
@@ -115,76 +180,5 @@ fn sentence(sprint: &Sprint) -> String {
         SprintState::Done { .. } => "It is over: all that was made is merged.".to_owned(),
         SprintState::PartiallyDone { reason, .. } => format!("It is over: {reason}."),
         SprintState::Aborted { by, .. } => format!("It is over: {by} aborted it."),
-    }
-}
-
-fn member(sprint: &Sprint, member: &SprintMember) -> MemberWhy {
-    let until = Some(plus(member.since, member.timeout()));
-    let (sentence, until) = match &member.state {
-        _ if member.reading.is_some() => {
-            let sentence = "Its session reads mail that came after its change was ready.";
-            (sentence.to_owned(), until)
-        }
-        MemberState::Pending => ("It begins when others are through.".to_owned(), None),
-        MemberState::Waiting => (
-            "Its job waits for a slot.".to_owned(),
-            Some(plus(member.since, QUEUED_TIMEOUT)),
-        ),
-        MemberState::Working => (
-            "Its session works, or its pull request is not ready yet.".to_owned(),
-            until,
-        ),
-        MemberState::PullOpen if !sprint.is_woven() => {
-            ("Its pull request has to be merged.".to_owned(), None)
-        }
-        MemberState::PullOpen => ("It is ready for the next weave.".to_owned(), None),
-        MemberState::Applied { way } => (format!("It is in ({way})."), None),
-        MemberState::Conflicted => (conflict(member), None),
-        MemberState::Rerunning => (
-            format!(
-                "{} It was sent that, and has {} of {ATTEMPTS_MAX} attempts.",
-                conflict(member),
-                member.attempts
-            ),
-            until,
-        ),
-        MemberState::Unresolved => (
-            format!("{} Its attempts are used up.", conflict(member)),
-            None,
-        ),
-        MemberState::Delegated => (
-            format!("{} The weaver's job resolves that.", conflict(member)),
-            None,
-        ),
-        MemberState::TimedOut => (
-            "It took too long; a late pull request joins the next weave.".to_owned(),
-            None,
-        ),
-        MemberState::NoChange => ("It changed nothing.".to_owned(), None),
-        MemberState::Skipped { reason } => (format!("It is left out: {reason}."), None),
-        MemberState::Withdrawn => ("It took its change back.".to_owned(), None),
-        MemberState::Failed { reason } => (format!("Nothing comes of it: {reason}."), None),
-    };
-    MemberWhy {
-        persona: member.persona.clone(),
-        job: member.job.clone(),
-        state: member.state.word(),
-        sentence,
-        until: until.filter(|_| !sprint.is_over()),
-    }
-}
-
-fn conflict(member: &SprintMember) -> String {
-    let Some(refusal) = &member.refusal else {
-        return "It has not answered.".to_owned();
-    };
-    let files: Vec<&str> = refusal.clashes.iter().map(|it| it.path.as_str()).collect();
-    let files = files.join(", ");
-    match &refusal.against {
-        Against::StaleBase => format!("It conflicts with the target in {files}."),
-        Against::Members(with) => {
-            let with: Vec<String> = with.iter().map(|number| format!("#{number}")).collect();
-            format!("It conflicts with {} in {files}.", with.join(", "))
-        }
     }
 }

@@ -173,3 +173,29 @@ async fn a_commit_of_another_hand_on_the_branch_is_not_merged() {
     assert_eq!(world.sandbox.counters().merges, 0);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_sprint_that_was_started_in_a_pause_begins_as_soon_as_that_ends() {
+    let mut paused = source();
+    paused.paused = true;
+    let world = world_with(true, appendix_a(), paused).await;
+    world.pause(true).await;
+    begin(&world).await;
+    let repo = REPO.parse().expect("a repository");
+    let creates = |world: &World| world.sandbox.counters().create_calls;
+    for of in [None, Some(&repo)] {
+        world.pass(MINUTE).await;
+        assert_eq!(creates(&world), 0);
+        match of {
+            None => world.pause(false).await,
+            Some(_) => world.put_source(&source()).await,
+        }
+        world.backend.go_on(of).await.expect("a queue");
+    }
+    let all_begin = async |world: &World| creates(world) == 3;
+    // Its own due is a quarter of an hour away.
+    Box::pin(world.until(MINUTE * 3, "its sessions", all_begin)).await;
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "done", "{}", world.story().await);
+    world.finish().await;
+}

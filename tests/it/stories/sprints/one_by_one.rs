@@ -57,8 +57,10 @@ async fn a_sprint_that_is_not_woven_merges_each_pull_request_by_itself() {
     let world = world_with(false, appendix_a(), source).await;
     begin_with(&world, "50", &["curator", "visionary"]).await;
     let repo = REPO.parse().expect("a repository");
-    let refused = world.backend.integrate_sprint(&repo, None, false);
-    assert!(refused.await.is_err(), "nothing is woven");
+    for now in [false, true] {
+        let refused = world.backend.integrate_sprint(&repo, None, now);
+        assert!(refused.await.is_err(), "nothing is woven");
+    }
     let over = until_over(&world).await;
     assert_eq!(over.state.word(), "done", "{}", world.story().await);
     assert!(over.members.iter().all(|it| is_merged(&it.state)));

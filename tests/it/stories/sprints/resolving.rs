@@ -1,5 +1,6 @@
 //! Conflicts that a message does not resolve, and checks that fail of what is woven.
 
+use domain::advice::Advice;
 use sandbox::github::Outcome;
 
 use super::*;
@@ -173,6 +174,12 @@ async fn what_the_weaver_cannot_mend_waits_for_a_person() {
         sprint.state.word() == "verifying" && weaver == Some("no_change")
     };
     Box::pin(world.until(hour(6), "it is left to a person", is_left)).await;
+    let integration = sprint(&world).await.integration;
+    let is_told = async |world: &World| {
+        let told = world.events(&integration).await;
+        told.iter().any(|it| it == "error/ci_failed")
+    };
+    Box::pin(world.until(hour(1), "its agent is told", is_told)).await;
     let repo = REPO.parse().expect("a repository");
     let why = world
         .backend
@@ -183,6 +190,12 @@ async fn what_the_weaver_cannot_mend_waits_for_a_person() {
     assert!(
         because.iter().any(|it| it.contains("together")),
         "{because:?}"
+    );
+    let mut advised = why.next.iter();
+    assert!(
+        advised.any(|it| it.advice == Advice::AbortSprint),
+        "{:?}",
+        why.next
     );
     world.finish().await;
 }

@@ -47,6 +47,13 @@ async fn a_target_that_moved_is_woven_away_and_what_conflicts_with_it_is_mended(
     };
     Box::pin(world.until(hour(1), "the curator is in again", is_mended)).await;
     let integration = sprint(&world).await.integration;
+    let is_asked = async |world: &World| {
+        let is_it = |it: &serde_json::Value| {
+            it["job_id"] == integration.to_string() && it["kind"] == "completed"
+        };
+        world.wakes().iter().any(is_it)
+    };
+    Box::pin(world.until(hour(1), "its agent is told that it waits", is_asked)).await;
     world.approve_merge(&integration).await;
     let over = until_over(&world).await;
     assert_eq!((over.state.word(), over.ticks), ("done", 5));

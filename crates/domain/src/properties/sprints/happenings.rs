@@ -71,6 +71,7 @@ fn work() -> impl Strategy<Value = Work> {
     prop_oneof![
         1 => Just(Work::Queued),
         3 => Just(Work::Working),
+        2 => Just(Work::Closed),
         9 => ready,
         1 => Just(Work::Nothing),
         1 => Just(Work::Merged),

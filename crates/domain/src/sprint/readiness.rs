@@ -1,0 +1,160 @@
+//! Whether a pull request is ready to be woven, by what was judged of its merge.
+
+use crate::merge::{Judgement, MissingChecksCause, Reason};
+
+/// Whether nothing stands in the way of a weave.
+pub(super) fn is_ready(judgement: &Judgement, on_woven: bool) -> bool {
+    match judgement {
+        Judgement::Merge { .. } | Judgement::Conflict { .. } => true,
+        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
+            // A weave says of what changes nothing that it does; a merge by itself would never come.
+            let is_woven = reasons.iter().any(|it| matches!(it, Reason::Woven { .. }));
+            let is_empty = is_woven && reasons.iter().any(Reason::is_without_files);
+            let is_unchecked = is_empty || reasons.contains(&Reason::Conflict);
+            let without_checks = on_woven && reasons.iter().any(is_without_checks);
+            let passes = |reason: &Reason| {
+                is_passed_over(reason, is_unchecked)
+                    || is_empty && reason.is_without_files()
+                    || on_woven && matches!(reason, Reason::Stacked { .. })
+                    || without_checks && is_about_missing_checks(reason)
+            };
+            reasons.iter().all(passes)
+        }
+    }
+}
+
+/// Whether no check comes. Many workflows run for some base branches only, and a branch that others are woven into is none of
+/// them; the checks of the one pull request count in any case.
+fn is_without_checks(reason: &Reason) -> bool {
+    matches!(
+        reason,
+        Reason::CiNeverStarted {
+            cause: MissingChecksCause::NoWorkflow | MissingChecksCause::Unknown
+        }
+    )
+}
+
+fn is_about_missing_checks(reason: &Reason) -> bool {
+    let is_missing = matches!(
+        reason,
+        Reason::TooFewChecks { .. } | Reason::RequiredMissing { .. }
+    );
+    is_missing || is_without_checks(reason)
+}
+
+/// Whether a reason against a merge is none against a weave. GitHub starts no checks of a head that conflicts, and
+/// workflows may leave one alone that changes nothing.
+fn is_passed_over(reason: &Reason, is_unchecked: bool) -> bool {
+    match reason {
+        Reason::Woven { .. }
+        | Reason::NeedsApproval
+        | Reason::ApprovalsMissing { .. }
+        | Reason::ProtectedPath { .. }
+        | Reason::Draft
+        | Reason::Behind { .. }
+        | Reason::DailyCap { .. }
+        | Reason::Conflict
+        | Reason::Settling { .. }
+        | Reason::CiNeverStarted {
+            cause: MissingChecksCause::Conflict,
+        } => true,
+        Reason::NoChecksYet { .. }
+        | Reason::TooFewChecks { .. }
+        | Reason::RequiredMissing { .. }
+        | Reason::CiNeverStarted {
+            cause:
+                MissingChecksCause::ActionsToken
+                | MissingChecksCause::ApprovalPending
+                | MissingChecksCause::NoWorkflow
+                | MissingChecksCause::Unknown,
+        } => is_unchecked,
+        Reason::NotOurs
+        | Reason::AdoptedMayNotMerge
+        | Reason::Fork
+        | Reason::Closed
+        | Reason::AlreadyMerged
+        | Reason::DeliveryNotInVerify { .. }
+        | Reason::VerdictOfAnotherHead
+        | Reason::Paused
+        | Reason::ObserveOnly
+        | Reason::SessionWorking
+        | Reason::SessionFailed
+        | Reason::JobCancelled
+        | Reason::WrongBase { .. }
+        | Reason::Stacked { .. }
+        | Reason::BlockingLabel { .. }
+        | Reason::PlanUnreviewed
+        | Reason::UnexpectedPush { .. }
+        | Reason::MergeableUnknown
+        | Reason::ChangesRequested
+        | Reason::ChecksPending { .. }
+        | Reason::ChecksFailed { .. }
+        | Reason::ActionRequired { .. }
+        | Reason::MergeQueue
+        | Reason::Forbidden { .. }
+        | Reason::Unknown { .. }
+        | Reason::FactsStale
+        | Reason::MergeRefused { .. }
+        | Reason::MergeThrottled { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::fixture::{at, green_facts};
+    use crate::facts::{Fact, PullFacts};
+    use crate::ids::SprintNumber;
+    use crate::merge::{MergeContext, Owner, SessionStatus, judge};
+    use crate::policy::{Policy, Timing};
+
+    /// Whether a pull request of a member is ready whose facts are green but for a change.
+    fn is_ready_with(change: impl FnOnce(&mut PullFacts)) -> bool {
+        is_ready_in(Some("50".parse().unwrap()), change)
+    }
+
+    /// The same in the sprint that weaves it, if one does.
+    fn is_ready_in(woven: Option<SprintNumber>, change: impl FnOnce(&mut PullFacts)) -> bool {
+        let mut facts = green_facts();
+        change(&mut facts);
+        let context = MergeContext {
+            owner: Owner::Created,
+            session: SessionStatus::Resting,
+            wanted_base: "main".parse().unwrap(),
+            approved: None,
+            gate: None,
+            woven,
+            plan_unreviewed: false,
+            unexpected: None,
+            head_since: at(-600),
+            refused: None,
+            merges_today: 0,
+            merge_day_ends: None,
+            hold: None,
+        };
+        let rules = (&Policy::default(), &Timing::default());
+        is_ready(&judge(&facts, &context, rules, at(0)), false)
+    }
+
+    #[test]
+    fn what_changes_nothing_is_ready_and_what_is_unread_is_not() {
+        assert!(is_ready_with(|_| {}));
+        let no_files = |facts: &mut PullFacts| facts.files = Fact::Known(Vec::new());
+        let no_checks = |facts: &mut PullFacts| facts.checks = Fact::Known(Vec::new());
+        assert!(is_ready_with(no_files));
+        assert!(!is_ready_in(None, no_files), "it would never be merged");
+        assert!(!is_ready_with(no_checks));
+        assert!(is_ready_with(|facts| {
+            no_files(facts);
+            no_checks(facts);
+        }));
+        let why = || "the list is cut off".to_owned();
+        assert!(!is_ready_with(|facts| {
+            facts.files = Fact::Unknown { why: why() };
+        }));
+        assert!(!is_ready_with(|facts| {
+            no_files(facts);
+            facts.mergeable = Fact::Unknown { why: why() };
+        }));
+    }
+}

@@ -28,27 +28,29 @@ pub(crate) async fn adopt(
     }
     reach::must_reach(&api, &admitted, &wanted.repo).await?;
     let by = admitted.who(None);
-    Ok(match adopted(&api, wanted, by).await? {
+    let adoption = asked(&api, wanted, by);
+    Ok(match adopted(&api, adoption).await? {
         Some(job) => Json(view::job_view(&api, &job).await?).into_response(),
         None => not_read_yet("/jobs/adopt".to_owned()),
     })
 }
 
-/// Adopts a session; returns `None` while it is still unread.
-pub(crate) async fn adopted(
-    api: &ApiInner,
-    wanted: AdoptRequest,
-    by: String,
-) -> Result<Option<Job>, Refused> {
-    let adoption = Adoption {
+/// What is asked for now, whatever the session does.
+pub(crate) fn asked(api: &ApiInner, wanted: AdoptRequest, by: String) -> Adoption {
+    Adoption {
         session: wanted.session_id,
         repo: wanted.repo,
         agent: wanted.agent,
         take_over: wanted.take_over,
+        ended_only: false,
         by: Some(by),
         asked_at: api.backend.now(),
         refused: None,
-    };
+    }
+}
+
+/// Adopts a session; returns `None` while it is still unread.
+pub(crate) async fn adopted(api: &ApiInner, adoption: Adoption) -> Result<Option<Job>, Refused> {
     let adopted = api.backend.adopt(adoption, api.answer_within).await;
     match adopted.map_err(not_created)? {
         Adopted::Job(job) => Ok(Some(*job)),

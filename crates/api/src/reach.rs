@@ -80,3 +80,21 @@ async fn must(
         &detail,
     ))
 }
+
+/// Refuses to have a requirement of a source implemented where the settings of its pipeline leave that to people.
+pub(crate) async fn must_implement(
+    api: &ApiInner,
+    who: &AuthenticatedCaller,
+    repo: &RepoName,
+) -> Result<(), Refused> {
+    let source = api.backend.store.source(repo).await?;
+    // One without a pipeline is refused by the order itself.
+    let rules = source.and_then(|source| source.value.pipeline);
+    if rules.is_none_or(|rules| rules.may_implement(&who.actor())) {
+        return Ok(());
+    }
+    let what = format!(
+        "have a requirement of {repo} implemented, since its pipeline says `implement = human`: a person gives this order"
+    );
+    Err(who.people_only(&what))
+}

@@ -68,6 +68,7 @@ pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
         form_token: form_token.unwrap_or_default(),
         actions: actions(told.view, may_act),
         goes_to_jules: goes_to_jules(told.view),
+        takes_reason: takes_reason(told.view),
         head: told.view.head.as_ref().map(|head| head.as_str()),
         suggestion: suggestion(told.view),
         feedback_max: FEEDBACK_CHARS_MAX,
@@ -103,6 +104,7 @@ struct DeliveryPage<'a> {
     actions: Vec<Action>,
     /// Whether the reason of a retry is sent to the session.
     goes_to_jules: bool,
+    takes_reason: bool,
     head: Option<&'a str>,
     suggestion: &'a str,
     feedback_max: usize,
@@ -208,14 +210,18 @@ fn actions(view: &DeliveryView, may_act: bool) -> Vec<Action> {
 
 /// Whether the reason of a retry is sent to its session.
 fn goes_to_jules(view: &DeliveryView) -> bool {
-    let code = view.error.as_ref().map(|error| error.code.as_str());
     let by_jules = |run: &RunView| run.performer == "jules";
     match view.card.phase.as_str() {
         "plan" => view.runs.last().is_some_and(by_jules),
-        "implement" => true,
-        "review" => code == Some("rounds_used_up"),
-        _ => false,
+        _ => takes_reason(view),
     }
+}
+
+/// Whether a retry may say what to do otherwise.
+fn takes_reason(view: &DeliveryView) -> bool {
+    let mut phases = Phase::ALL.into_iter();
+    let phase = phases.find(|it| it.word() == view.card.phase);
+    phase.is_some_and(Phase::takes_reason)
 }
 
 /// What the analysis of the last failure suggests.

@@ -539,8 +539,9 @@ fn the_field_of_a_retry_says_when_its_reason_goes_to_jules() {
     };
     assert!(says("implement", "no_pull_request"));
     assert!(says("review", "rounds_used_up"));
-    assert!(!says("review", "review_failed"));
-    assert!(!says("verify", "not_merged"));
+    assert!(says("review", "review_failed"));
+    assert!(says("verify", "not_merged"));
+    assert!(!says("deploy", "deploy_failed"));
 }
 
 #[test]

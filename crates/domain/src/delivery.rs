@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 
 pub use adhoc::of_job;
 pub use apply::{apply, was_taken, with_issue_left};
-pub use asks::{asking, is_failed_by, open_events};
+pub use asks::{asking, is_failed_by, is_past, open_events};
 pub use closed::Closed;
 pub use create::{CHILDREN_MAX, create, is_same_trigger};
 pub use due::{
@@ -69,7 +69,10 @@ pub use review::{MalformedReview, ReviewOutput, parse as parse_review};
 pub use rules::{
     CheckpointsBy, Deploy, IntakeLabel, Observe, OddRules, PlanBy, ROUNDS_MAX, ReviewBy, Rules,
 };
-pub use run::{Analysis, Mode, Performer, Plan, RUNS_MAX, Run, RunResult, SUMMARY_CHARS_MAX};
+pub use run::{
+    Analysis, Mode, Performer, Plan, RUNS_MAX, Run, RunResult, SESSION_WORKING, SUMMARY_CHARS_MAX,
+    result_of,
+};
 pub use text::{
     CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
     FEEDBACK_CHARS_MAX, IssueText, PLAN_BYTES_MAX, TITLE_CHARS_MAX, of_issue,

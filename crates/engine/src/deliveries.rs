@@ -96,6 +96,7 @@ impl Backend {
             let mut unit = self.unit();
             let answered = self.save_delivery(&mut unit, Some(&found), &step).await?;
             unit.enqueue(&keys::delivery_pk(id), Work::Delivery { id: id.clone() });
+            self.read_red_anew(&mut unit, &step.aggregate);
             if !self.try_commit(unit).await? {
                 return Ok(None);
             }
@@ -103,6 +104,19 @@ impl Backend {
             Ok(Some(step.aggregate))
         })
         .await
+    }
+
+    /// Checks that failed may have passed since: whether a phase that is tried again goes on shows a reading that is new.
+    fn read_red_anew(&self, unit: &mut UnitOfWork, delivery: &Delivery) {
+        let pull = delivery.task.pull.as_ref();
+        if let Some(pull) = pull.filter(|_| delivery.task.forgiven.is_some()) {
+            let read = Work::Pull {
+                pull: pull.clone(),
+                job: delivery.task.job.clone(),
+                received_at: Some(self.now()),
+            };
+            unit.enqueue(&keys::pull_pk(pull), read);
+        }
     }
 
     /// Why the delivery of a job does not let a head be merged now. One whose record is missing lets nothing be merged.

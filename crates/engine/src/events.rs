@@ -269,7 +269,8 @@ fn is_over(event: &Event, job: Option<&Job>, delivery: Option<&Delivery>) -> boo
         (Some(_), None) => false,
         (None, delivery) => {
             let is_earlier = job.is_some_and(|job| event.attempt < job.attempt);
-            is_earlier || delivery.is_some_and(Delivery::is_terminal)
+            let is_past = |it: &Delivery| it.is_terminal() || delivery::is_past(it, event);
+            is_earlier || delivery.is_some_and(is_past)
         }
     }
 }

@@ -10,11 +10,12 @@ use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
-use client::wire::{AdoptRequest, AnalysisRequest, CollectRequest, ExecuteDelivery, FixDelivery};
+use client::wire::{AnalysisRequest, CollectRequest, ExecuteDelivery, FixDelivery};
 use domain::delivery::{
     self, Act, Command, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX, RunResult,
 };
 use domain::ids::DeliveryId;
+use engine::jobs::adoption::Adoption;
 
 use super::orders::{command, command_id, no_delivery};
 use super::{named, requests, runs, shown};
@@ -110,13 +111,18 @@ pub(crate) async fn collect(
     }
     // Nothing is adopted for a delivery that takes no run.
     must_take(&api, (&id, &delivery), CommandKind::Collect, &who).await?;
-    let adoption = AdoptRequest {
-        session_id: wanted.session_id,
+    let adoption = Adoption {
+        session: wanted.session_id,
         repo: delivery.repo.clone(),
         agent: None,
         take_over: false,
+        // One at work stays as it is.
+        ended_only: true,
+        by: Some(who.who(None)),
+        asked_at: api.backend.now(),
+        refused: None,
     };
-    let adopted = adopt::adopted(&api, adoption, who.who(None)).await;
+    let adopted = adopt::adopted(&api, adoption).await;
     let Some(job) = adopted.map_err(no_such_session)? else {
         return Ok(adopt::not_read_yet(format!("/api/deliveries/{id}/collect")));
     };

@@ -158,6 +158,7 @@ fn can(answer: Answer, view: &DeliveryView) -> Answer {
         job: view.job_id.as_ref(),
         head: view.head.as_ref(),
         is_blocked: view.card.run_status == RunStatus::Blocked.word(),
+        takes_reason: takes_reason(&view.card.phase),
     };
     under(answer, "What you can do:", known.commands(&view.legal))
 }
@@ -168,6 +169,13 @@ struct Known<'a> {
     job: Option<&'a JobId>,
     head: Option<&'a CommitSha>,
     is_blocked: bool,
+    takes_reason: bool,
+}
+
+/// Whether a retry of a phase may say what to do otherwise.
+fn takes_reason(phase: &str) -> bool {
+    let known = Phase::ALL.into_iter().find(|it| it.word() == phase);
+    known.is_some_and(Phase::takes_reason)
 }
 
 impl Known<'_> {
@@ -185,7 +193,8 @@ impl Known<'_> {
             .map_or_else(|| "SHA".to_owned(), ToString::to_string);
         let arguments = match verb {
             "start" | "approve" | "cancel" => vec![String::new()],
-            "retry" => vec![String::new(), " --reason TEXT".to_owned()],
+            "retry" if self.takes_reason => vec![" --reason TEXT".to_owned(), String::new()],
+            "retry" => vec![String::new()],
             "reject" => vec![" --reason TEXT".to_owned()],
             "verdict" => vec![
                 format!(" pass --sha {head}"),
@@ -309,6 +318,7 @@ pub(super) fn why(why: &DeliveryWhy) -> Answer {
         job: why.job_id.as_ref(),
         head: why.head.as_ref(),
         is_blocked: false,
+        takes_reason: takes_reason(&why.phase),
     };
     let orders = known.commands(&why.legal);
     under(answer, "What you can do:", next.chain(orders).collect())
@@ -330,6 +340,7 @@ mod tests {
             job: Some(&job),
             head: Some(&head),
             is_blocked,
+            takes_reason: !is_blocked,
         };
         let legal = |verbs: &[&str]| -> Vec<String> {
             let verbs = verbs.iter().map(|verb| (*verb).to_owned());
@@ -348,10 +359,18 @@ mod tests {
             ]
         );
         assert_eq!(
-            known(true).commands(&legal(&["cancel"])),
+            known(true).commands(&legal(&["cancel", "retry"])),
             [
                 "- `gaffer job say 01k5nx0000000000000000000a TEXT`",
                 "- `gaffer delivery cancel f11647a73aa0`",
+                "- `gaffer delivery retry f11647a73aa0`",
+            ]
+        );
+        assert_eq!(
+            known(false).commands(&legal(&["retry"])),
+            [
+                "- `gaffer delivery retry f11647a73aa0 --reason TEXT`",
+                "- `gaffer delivery retry f11647a73aa0`",
             ]
         );
     }

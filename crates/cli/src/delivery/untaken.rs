@@ -10,9 +10,6 @@ use tokio::time::Instant;
 use crate::error::Error;
 use crate::job::wait::is_away;
 
-/// What is shown while an issue has no delivery.
-pub(super) const UNTAKEN: &str = "Gaffer: the issues have to be read";
-
 /// How often the issues are read before an issue counts as one that is not taken: GitHub's lists lag behind.
 const READINGS: u32 = 2;
 
@@ -33,6 +30,7 @@ pub(super) struct UntakenIssue {
     issue: IssueRef,
     readings: u32,
     next_reading: Option<Instant>,
+    is_paused: bool,
 }
 
 impl UntakenIssue {
@@ -43,6 +41,7 @@ impl UntakenIssue {
             issue,
             readings: 0,
             next_reading: None,
+            is_paused: false,
         })
     }
 
@@ -57,12 +56,17 @@ impl UntakenIssue {
         }
         let read = client.sync_source(&self.issue.repo).await;
         self.next_reading = Some(Instant::now() + BETWEEN_READINGS);
+        self.is_paused = read
+            .as_ref()
+            .is_err_and(|error| is_coded(error, "source_paused"));
         match read {
             Ok(Answer::Done(_)) => self.readings += 1,
             // A token that may not ask for a reading waits for the next one, as does one that asks while none is made.
             Ok(Answer::Later(_)) => {}
+            Err(error) if is_coded(&error, "no_intake_label") => {
+                return Err(self.takes_none().into());
+            }
             Err(error) if may_pass(&error) => {}
-            Err(error) if takes_none(&error) => return Err(self.takes_none().into()),
             Err(error) => return Err(error.into()),
         }
         Ok(())
@@ -90,6 +94,29 @@ impl UntakenIssue {
         Error::refused("no_intake_label", what, next)
     }
 
+    /// What is waited for while it has no delivery.
+    pub(super) fn waits_for(&self) -> String {
+        match self.is_paused {
+            true => format!("the end of a pause: {}", self.resume()),
+            false => "Gaffer: the issues have to be read".to_owned(),
+        }
+    }
+
+    /// Why it has no delivery after all the time that there was.
+    pub(super) fn not_in_time(&self, missing: client::Error) -> anyhow::Error {
+        if !self.is_paused {
+            return missing.into();
+        }
+        let (issue, repo) = (&self.issue, &self.issue.repo);
+        let what =
+            format!("{issue} has no delivery, and {repo} is paused: its issues are not read");
+        Error::refused("source_paused", what, self.resume()).into()
+    }
+
+    fn resume(&self) -> String {
+        format!("resume it with `gaffer source resume {}`", self.issue.repo)
+    }
+
     fn create(&self) -> String {
         format!(
             "have it become one with `gaffer delivery create --repo {} --issue {}`",
@@ -101,10 +128,10 @@ impl UntakenIssue {
 /// Whether a reading was refused that may be made later: the caller may not ask for it, its source is paused, or it failed.
 fn may_pass(error: &client::Error) -> bool {
     let may_pass = |status| is_refused(error, status);
-    is_away(error) || may_pass(403) || may_pass(502) || may_pass(409) && !takes_none(error)
+    is_away(error) || may_pass(403) || may_pass(502) || may_pass(409)
 }
 
-/// Whether a source is refused because no issue of it becomes a delivery.
-fn takes_none(error: &client::Error) -> bool {
-    matches!(error, client::Error::Problem(problem) if problem.code == "no_intake_label")
+/// Whether a source refuses a reading with a code.
+fn is_coded(error: &client::Error, code: &str) -> bool {
+    matches!(error, client::Error::Problem(problem) if problem.code == code)
 }

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::job::progress::Progress;
 use crate::job::wait::{AWAY, LOOK_EVERY, is_away};
 
-use super::untaken::{UNTAKEN, UntakenIssue, is_missing};
+use super::untaken::{UntakenIssue, is_missing};
 
 /// Waits, and returns the delivery afterwards.
 pub(super) async fn until(
@@ -35,13 +35,16 @@ pub(super) async fn until(
                 progress.away(AWAY);
                 continue;
             }
-            Err(error) if Instant::now() < end && is_missing(&error) => {
+            Err(error) if is_missing(&error) => {
                 has_answered = true;
-                match &mut untaken {
-                    Some(issue) => issue.must_be_able_to_come(client).await?,
-                    None => return Err(error.into()),
+                let Some(issue) = &mut untaken else {
+                    return Err(error.into());
+                };
+                if Instant::now() >= end {
+                    return Err(issue.not_in_time(error));
                 }
-                progress.waiting("no delivery yet", UNTAKEN);
+                issue.must_be_able_to_come(client).await?;
+                progress.waiting("no delivery yet", &issue.waits_for());
                 continue;
             }
             looked => looked?,

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 
 use super::due::planner;
-use super::{Delivery, Phase, PlanBy, RunStatus, Sight, Told, Want, reasons, wants};
+use super::{
+    Delivery, Fault, Phase, PlanBy, RunStatus, Sight, Told, Want, history, reasons, wants,
+};
 use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use crate::ids::{DeliveryId, EventId, digest};
 
@@ -96,6 +98,16 @@ pub fn is_failed_by(delivery: &Delivery, event: &Event) -> bool {
     delivery.run_status == RunStatus::Failed
         && is_own
         && fault.is_some_and(|it| it.is_told_as(cause))
+}
+
+/// Whether a delivery has gone on since an error of its job: a person or the agent tried again, or it waits for something else.
+pub fn is_past(delivery: &Delivery, event: &Event) -> bool {
+    let is_error = matches!(&event.what, Occurrence::Error { cause, .. } if Fault::is_told(cause));
+    let is_own = event.job.is_some() && event.job == delivery.task.job;
+    is_error
+        && is_own
+        && !is_failed_by(delivery, event)
+        && history::since(delivery) > event.observed_at
 }
 
 /// What its issue has to be told: whatever it was not told last.

@@ -6,7 +6,6 @@ use super::legal;
 use super::moves::Moving;
 use super::parts;
 use super::refs;
-use super::reviewing::{has_failed_checks, pend_because};
 use super::run::{Analysis, Mode, Performer, Run, RunResult};
 use super::text::{self, FEEDBACK_CHARS_MAX, Refused, TARGETS_MAX, What};
 use super::{
@@ -146,6 +145,10 @@ fn reject_plan(moving: &mut Moving<'_>, reason: &str, by: &Actor) {
 fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<(), Refused> {
     let reason = text::optional(What::Reason, reason)?;
     let phase = moving.delivery.phase;
+    if reason.is_some() && !phase.takes_reason() {
+        let sentence = format!("a retry of {phase} takes no reason: leave it out");
+        return Err(("no_reason_taken", sentence));
+    }
     match phase {
         // What was closed or is gone has to be made anew.
         Phase::Review | Phase::Verify if moving.delivery.has_lost_session() => {
@@ -154,7 +157,8 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
         Phase::Review if moving.delivery.has_used_rounds() && reason.is_some() => {
             once_more(moving, reason.as_deref(), by)?;
         }
-        Phase::Review | Phase::Verify if has_failed_checks(moving) && reason.is_some() => {
+        // A reason is for the session.
+        Phase::Review | Phase::Verify if reason.is_some() => {
             match moving.delivery.review_round < moving.rules.review_rounds {
                 true => moving.next_round(reason.as_deref(), by),
                 false => once_more(moving, reason.as_deref(), by)?,
@@ -171,11 +175,9 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
         Phase::Plan | Phase::Implement => moving.send_back(phase, reason.as_deref(), by),
         Phase::Verify | Phase::Review => {
             moving.delivery.task.forgiven = moving.delivery.head().cloned();
-            pend_because(moving, reason, by);
+            moving.pend(phase, by);
         }
-        Phase::Intake | Phase::Deploy | Phase::Observe | Phase::Close => {
-            pend_because(moving, reason, by);
-        }
+        Phase::Intake | Phase::Deploy | Phase::Observe | Phase::Close => moving.pend(phase, by),
     }
     Ok(())
 }
@@ -379,10 +381,8 @@ fn analyse(
     let mut runs = runs.filter(|it| it.status == RunResult::Failed);
     let found = runs.find(|it| run.is_none_or(|run| it.id == *run));
     let Some(found) = found else {
-        return Err((
-            "no_such_run",
-            "no failed run of the delivery has that id".to_owned(),
-        ));
+        let sentence = "no failed run of the delivery has that id".to_owned();
+        return Err(("no_such_run", sentence));
     };
     found.analysis = Some(Analysis {
         by: by.clone(),

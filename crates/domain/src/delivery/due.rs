@@ -14,7 +14,7 @@ use crate::when::plus;
 /// How often it looks while something is under way.
 pub const LOOK_RUNNING: SignedDuration = SignedDuration::from_mins(10);
 
-/// How often it asks how a deployment goes, or what was deployed.
+/// How often it asks how a deployment goes, what was deployed, or whether checks still fail.
 const LOOK_DEPLOYING: SignedDuration = SignedDuration::from_mins(1);
 
 /// How often it looks while a person is awaited.
@@ -46,6 +46,8 @@ pub fn due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
     let wait = match delivery.phase {
         _ if awaits_person(delivery) => LOOK_WAITING,
         Phase::Deploy | Phase::Observe => LOOK_DEPLOYING,
+        // Its pull request is read anew, which calls it only if the checks are other ones.
+        Phase::Verify if delivery.task.forgiven.is_some() => LOOK_DEPLOYING,
         Phase::Intake
         | Phase::Plan
         | Phase::Implement

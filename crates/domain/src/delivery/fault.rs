@@ -97,6 +97,18 @@ impl Fault {
         }
     }
 
+    /// Whether some phase fails by what an event of its job tells.
+    pub(super) fn is_told(cause: &ErrorCause) -> bool {
+        let told = [
+            Self::SessionFailed,
+            Self::SessionLost,
+            Self::SessionRefused,
+            Self::PullClosed,
+            Self::ChecksFailed,
+        ];
+        told.iter().any(|fault| fault.is_told_as(cause))
+    }
+
     /// Whether no session can go on from there: another attempt has to be made.
     pub(crate) fn ends_session(self) -> bool {
         match self {

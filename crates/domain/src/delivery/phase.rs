@@ -90,6 +90,14 @@ impl Phase {
         }
     }
 
+    /// Whether a retry of it may say what to do otherwise: a session, the agent or a person works by that.
+    pub const fn takes_reason(self) -> bool {
+        match self {
+            Self::Plan | Self::Implement | Self::Review | Self::Verify => true,
+            Self::Intake | Self::Deploy | Self::Observe | Self::Close => false,
+        }
+    }
+
     /// What executes it.
     pub const fn executor(self) -> Executor {
         match self {

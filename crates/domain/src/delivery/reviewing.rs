@@ -143,19 +143,6 @@ fn not_passed(moving: &mut Moving<'_>) {
     moving.next_round(feedback.as_deref(), &Actor::System);
 }
 
-/// Has the phase tried again. Its reason is kept for those who look at it next: no session works in this phase.
-pub(super) fn pend_because(moving: &mut Moving<'_>, reason: Option<String>, by: &Actor) {
-    if reason.is_some() {
-        moving.delivery.feedback = reason;
-    }
-    moving.pend(moving.delivery.phase, by);
-}
-
-pub(super) fn has_failed_checks(moving: &Moving<'_>) -> bool {
-    let error = moving.delivery.error.as_ref();
-    error.is_some_and(|error| error.code == Fault::ChecksFailed)
-}
-
 impl Delivery {
     /// Whether its review failed since it sent the change back as often as it may.
     pub(super) fn has_used_rounds(&self) -> bool {

@@ -156,10 +156,26 @@ impl RunResult {
             }
             None => {}
         }
-        ended_as(job).ok_or_else(|| {
-            let sentence = "the session is still at work: collect it once it has ended";
-            ("session_working", sentence.to_owned())
-        })
+        ended_as(job).ok_or_else(|| ("session_working", SESSION_WORKING.to_owned()))
+    }
+}
+
+/// Why a session cannot be collected now.
+pub const SESSION_WORKING: &str = "the session is still at work: collect it once it has ended";
+
+/// What a session came to that was read in a state; none while it is at work.
+pub fn result_of(state: &SessionState) -> Option<RunResult> {
+    match state {
+        SessionState::Completed => Some(RunResult::Success),
+        SessionState::Failed => Some(RunResult::Failed),
+        SessionState::Unspecified
+        | SessionState::Queued
+        | SessionState::Planning
+        | SessionState::AwaitingPlanApproval
+        | SessionState::AwaitingUserFeedback
+        | SessionState::InProgress
+        | SessionState::Paused
+        | SessionState::Other(_) => None,
     }
 }
 
@@ -168,18 +184,7 @@ fn ended_as(job: &Job) -> Option<RunResult> {
     match &job.phase {
         job::Phase::Queued { .. } | job::Phase::Creating { .. } => None,
         job::Phase::Proposed { .. } => Some(RunResult::Success),
-        job::Phase::Watching(watch) => match watch.state {
-            SessionState::Completed => Some(RunResult::Success),
-            SessionState::Failed => Some(RunResult::Failed),
-            SessionState::Unspecified
-            | SessionState::Queued
-            | SessionState::Planning
-            | SessionState::AwaitingPlanApproval
-            | SessionState::AwaitingUserFeedback
-            | SessionState::InProgress
-            | SessionState::Paused
-            | SessionState::Other(_) => None,
-        },
+        job::Phase::Watching(watch) => result_of(&watch.state),
         job::Phase::Ended(ending) => Some(match ending.how {
             EndReason::Merged { .. }
             | EndReason::Woven { .. }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::history::Actor;
+use super::history::{self, Actor};
 use super::legal;
 use super::moves::Moving;
 use super::refs;
@@ -142,8 +142,10 @@ fn pull(moving: &mut Moving<'_>, (glimpse, read_at): (&PullGlimpse, Timestamp)) 
         return;
     }
     delivery.seen.pull = Some(glimpse.clone());
-    // Checks that run again may fail again.
-    if glimpse.checks != super::Checks::GivenUp || glimpse.head != delivery.task.forgiven {
+    // Checks that run again may fail again, and no retry of the merge goes past those that still fail.
+    let is_red = glimpse.checks == super::Checks::GivenUp;
+    let is_still_red = delivery.phase == Phase::Verify && read_at > history::since(delivery);
+    if !is_red || is_still_red || glimpse.head != delivery.task.forgiven {
         delivery.task.forgiven = None;
     }
 }
@@ -296,7 +298,11 @@ fn provider(moving: &mut Moving<'_>, phase: Phase, report: &ProviderReport) {
     }
     // Also what has ended when it is read first was run.
     if status == RunStatus::Pending && *report != ProviderReport::Nothing {
+        let awaited_since = history::since(&moving.delivery);
         moving.run(phase, &Actor::System);
+        if let Some(run) = moving.delivery.runs.last_mut() {
+            run.created_at = awaited_since;
+        }
     }
     match report {
         ProviderReport::Nothing | ProviderReport::Running => {}

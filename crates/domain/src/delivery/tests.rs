@@ -135,6 +135,7 @@ pub(crate) fn place(delivery: &Delivery) -> String {
 }
 
 /// A delivery and the clock.
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) delivery: Delivery,
     pub(crate) rules: Rules,

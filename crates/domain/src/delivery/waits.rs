@@ -73,10 +73,23 @@ fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
     let is_approved = told.what == WaitReason::Approval && is_let_go(delivery);
     // It is the delivery that its pull request waits for.
     let is_own = told.what == WaitReason::Delivery;
+    // What is told of a head that was sent back was told before.
+    let is_sent_back = delivery.phase == Phase::Implement && is_resting_on_sent_back(delivery);
     // A job whose present attempt was not seen yet tells of the attempt before.
     let is_before = delivery.children.is_empty() && delivery.job_seen().is_none();
-    let says_nothing = told.who == WaitParty::Nobody || is_own || is_before;
+    let says_nothing = told.who == WaitParty::Nobody || is_own || is_before || is_sent_back;
     !says_nothing && !is_decided && !is_approved && is_with_job(delivery)
+}
+
+/// Whether its session has not taken up yet why its head was sent back.
+fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
+    let sent_back = delivery.task.sent_back.as_ref();
+    let is_present = sent_back.is_some() && sent_back == delivery.head();
+    match delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Resting(since)) => is_present && is_stale(delivery, *since),
+        Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) | Work::Ended(_))
+        | None => false,
+    }
 }
 
 /// Whether a person let this head go on: the approval that its merge asked for is carried out next.

@@ -59,7 +59,7 @@ impl Backend {
         let Some(found) = self.store.get::<Delivery>(id).await? else {
             return Ok(None);
         };
-        let waiting = self.waiting(found.value, waits).await?;
+        let waiting = Box::pin(self.waiting(found.value, waits)).await?;
         let mut because = self
             .reasons_of(&waiting.delivery, &waiting.waits_for)
             .await?;

@@ -1,5 +1,6 @@
 //! Decides about an adoption after reading its session.
 
+use domain::delivery;
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, JobId};
 use domain::job::{self, NewJob, NotNow, SessionRelation};
@@ -67,7 +68,8 @@ impl Dispatcher {
             }
             Err(failure) => return Err(failure.into()),
         };
-        if let Some(not_now) = self.not_ours_to_take(&asked.value, &view) {
+        let not_now = self.not_ours_to_take(&asked.value, &view);
+        if let Some(not_now) = not_now.or_else(|| still_at_work(&asked.value, &view)) {
             return self.refuse(id, &asked, not_now).await;
         }
         match self.made_by_us(&view).await? {
@@ -185,6 +187,13 @@ impl Dispatcher {
         unit.delete(keys::adoption(id), asked);
         ignore_conflict(self.backend.commit(unit).await)
     }
+}
+
+/// A session that is to become a run of a delivery is not adopted while it works.
+fn still_at_work(asked: &Adoption, view: &SessionView) -> Option<NotNow> {
+    let has_ended = delivery::result_of(&view.state).is_some();
+    let is_refused = asked.ended_only && !has_ended;
+    is_refused.then(|| NotNow::new("session_working", delivery::SESSION_WORKING))
 }
 
 fn superseded(view: &SessionView, marker: &Marker, what: &str) -> OwnSession {

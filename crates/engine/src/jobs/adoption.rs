@@ -24,6 +24,9 @@ pub struct Adoption {
     pub agent: Option<AgentName>,
     /// Whether a session that carries another installation's marker may be taken over.
     pub take_over: bool,
+    /// Whether only a session that has ended is adopted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended_only: bool,
     /// Who asked for it, and through what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,

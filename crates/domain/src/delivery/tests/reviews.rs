@@ -179,10 +179,33 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "review/failed");
     assert_eq!(world.kim(verdict(Verdict::Pass, 'a')), "verify/pending");
-    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/running");
-    // They ran again, and failed again.
-    world.reads(pull('a', Checks::Running));
+    // What was read before that says nothing of it.
+    let before = Input::Pull(Box::new(pull('a', Checks::GivenUp)), at(0));
+    assert_eq!(world.take(&before).unwrap(), "verify/running");
+    let mut ran_again = world.clone();
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
+    ran_again.reads(pull('a', Checks::Running));
+    assert_eq!(ran_again.reads(pull('a', Checks::GivenUp)), "verify/failed");
+    // So it does after a retry without a reason.
+    assert_eq!(world.kim(Act::Retry { reason: None }), "verify/pending");
+    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
+}
+
+#[test]
+fn the_reason_of_a_retry_is_sent_or_refused() {
+    let retry = || retry(Some("Rename the file."));
+    let mut cancelled = World::in_review(rules(&[], "verify", ReviewBy::Human));
+    assert_eq!(cancelled.kim(Act::Cancel), "review/failed");
+    assert_eq!(cancelled.kim(retry()), "implement/running");
+    let feedback = cancelled.delivery.feedback.as_deref();
+    assert_eq!(feedback, Some("Rename the file."));
+    let mut verifying = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
+    assert_eq!(
+        verifying.reads(pull('a', Checks::Running)),
+        "verify/running"
+    );
+    assert_eq!(verifying.kim(Act::Cancel), "verify/failed");
+    assert_eq!(verifying.kim(retry()), "implement/running");
 }
 
 #[test]

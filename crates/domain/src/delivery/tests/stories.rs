@@ -444,6 +444,9 @@ fn deploy_and_observe_are_awaited() {
         state: IssueState::Closed(None),
     };
     assert_eq!(take(&mut world, Input::Issue(closed)), "deploy/failed");
+    let reason = Some("Use another flag.".to_owned());
+    let refused = world.orders(kim(), Act::Retry { reason });
+    assert_eq!(refused, Err("no_reason_taken"));
     assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
     let runs = world.delivery.runs.len();
     assert_eq!(

@@ -118,8 +118,13 @@ impl Dispatcher {
                 backend.say(&named, &text, cause).await.map(drop)
             }
             Want::CancelJob { job, by } => {
-                let (named, by) = (named(id, job, by), order_giver(id, by));
-                backend.cancel_job(&named, &by).await.map(drop)
+                let (named, giver) = (named(id, job, by), order_giver(id, by));
+                match by {
+                    Actor::System => backend.put_away_job(&named, &giver).await.map(drop),
+                    Actor::Agent(_) | Actor::Person(_) => {
+                        backend.cancel_job(&named, &giver).await.map(drop)
+                    }
+                }
             }
             Want::LeaveJob { job } => backend.leave_job(job).await,
             Want::PrioritiseJob { job, priority } => backend.prioritise_job(job, *priority).await,

@@ -280,6 +280,7 @@ fn adoption(world: &World, session: &str) -> Adoption {
         repo: REPO.parse().expect("a repository"),
         agent: None,
         take_over: true,
+        ended_only: false,
         by: Some("me over HTTP".to_owned()),
         asked_at: world.backend.now(),
         refused: None,
@@ -324,6 +325,42 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
     world.pass(MINUTE * 2).await;
     assert_eq!(world.state(&new).await, "working");
     assert_eq!(jobs(&world).await, [new]);
+}
+
+/// A session that works is no run of a delivery, and nothing of it is followed.
+#[tokio::test]
+async fn a_session_at_work_is_adopted_only_by_whom_that_suits() {
+    let theirs = ForeignSession {
+        id: Some("77".to_owned()),
+        title: "A person's own session".to_owned(),
+        repo: Some(REPO.to_owned()),
+        state: "IN_PROGRESS".to_owned(),
+        steps: vec![progress(MINUTE, "Working")],
+        ..ForeignSession::default()
+    };
+    let world = world_of(Scenario {
+        foreign: vec![Foreign::Session(theirs)],
+        ..scenario(Vec::new())
+    })
+    .await;
+    let wanted = Adoption {
+        ended_only: true,
+        ..adoption(&world, "77")
+    };
+    let asked = world.backend.adopt(wanted, Duration::ZERO).await;
+    let Ok(Adopted::Later(new)) = asked else {
+        panic!("{asked:?}")
+    };
+    world.pass(MINUTE).await;
+    let session = "77".parse().expect("a session id");
+    let answered = world.backend.adopted(&new, &session).await;
+    let Ok(Adopted::Refused(code, _)) = answered else {
+        panic!("{answered:?}")
+    };
+    assert_eq!(
+        (code.as_str(), jobs(&world).await),
+        ("session_working", Vec::new())
+    );
 }
 
 /// Every job.

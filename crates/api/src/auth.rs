@@ -193,12 +193,20 @@ impl AuthenticatedCaller {
 
     /// Refuses an agent: it works in sources, and people say which those are and what may be done there.
     pub(crate) fn must_be_person(&self) -> Result<(), Refused> {
-        let Some(agent) = &self.agent else {
-            return Ok(());
+        match self.agent.is_some() {
+            true => Err(self.people_only("change sources")),
+            false => Ok(()),
+        }
+    }
+
+    /// The refusal of what only people do.
+    pub(crate) fn people_only(&self, what: &str) -> Refused {
+        let whose = match &self.agent {
+            Some(agent) => format!("the bearer token is that of agent {agent}, and "),
+            None => String::new(),
         };
-        let detail =
-            format!("the bearer token is that of agent {agent}, and only people change sources");
-        Err(Refused::new(StatusCode::FORBIDDEN, "people_only", &detail))
+        let detail = format!("{whose}only people {what}");
+        Refused::new(StatusCode::FORBIDDEN, "people_only", &detail)
     }
 
     /// Who acts, in the log of mail.
@@ -246,7 +254,7 @@ impl AuthenticatedCaller {
             return Ok(());
         };
         let detail = format!(
-            "the bearer token is that of persona {own}, and the log holds the mail of all: ask for its mailbox"
+            "the bearer token is that of persona {own}, and the log, which also tells what each persona sent, holds the mail of all: ask for its mailbox, or use a token without a persona"
         );
         let status = StatusCode::FORBIDDEN;
         Err(Refused::new(status, "not_its_persona", &detail))

@@ -42,6 +42,7 @@ fn route(advice: Advice, about: &str) -> Option<String> {
         Advice::Events => Some(format!("GET /jobs/{about}/events")),
         Advice::TakeWakes => Some(format!("POST /agents/{about}/take")),
         Advice::AddSource => Some("POST /api/sources".to_owned()),
+        Advice::AbortSprint => Some(format!("POST /api/sprints/{about}/latest/abort")),
         Advice::Resume
         | Advice::ResumeSource
         | Advice::PauseSource
@@ -63,7 +64,11 @@ mod tests {
     #[test]
     fn every_route_that_is_advised_is_served() {
         for advice in Advice::ALL {
-            let Some(route) = route(advice, "NAME") else {
+            let about = match advice == Advice::AbortSprint {
+                true => "OWNER/NAME",
+                false => "NAME",
+            };
+            let Some(route) = route(advice, about) else {
                 continue;
             };
             let (method, path) = route.split_once(' ').unwrap();

@@ -55,17 +55,15 @@ async fn adopted(
         Refused::new(StatusCode::NOT_FOUND, "no_such_job", &detail).about("job_id")
     })?;
     reach::must_reach(api, who, repo).await?;
-    let adopted = adopt::adopted(
-        api,
-        AdoptRequest {
-            session_id,
-            repo: repo.clone(),
-            agent: wanted.agent.clone(),
-            take_over: false,
-        },
-        who.who(None),
-    );
-    Ok(adopted.await?.map(|job| job.id))
+    let wanted = AdoptRequest {
+        session_id,
+        repo: repo.clone(),
+        agent: wanted.agent.clone(),
+        take_over: false,
+    };
+    let adoption = adopt::asked(api, wanted, who.who(None));
+    let adopted = adopt::adopted(api, adoption).await?;
+    Ok(adopted.map(|job| job.id))
 }
 
 fn not_kept(error: &InvalidNotes) -> Refused {

@@ -18,7 +18,7 @@ use engine::sources::{SourceRefused, SourceUse};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
-use crate::http_api::SharedState;
+use crate::http_api::{ApiInner, SharedState};
 use crate::outcome;
 use crate::reach;
 use crate::refusal::Refused;
@@ -37,12 +37,17 @@ pub(crate) async fn show(
     path: Parts<(String, String)>,
 ) -> Result<Json<SourceView>, Refused> {
     let repo = named(path)?;
-    let found = api.backend.store.source(&repo).await?;
+    Ok(Json(must_source(&api, &repo).await?.into()))
+}
+
+/// A source that has to be there.
+pub(crate) async fn must_source(api: &ApiInner, repo: &RepoName) -> Result<Source, Refused> {
+    let found = api.backend.store.source(repo).await?;
     let found = found.ok_or_else(|| Error::NoSuch {
         what: "source",
         name: repo.to_string(),
     })?;
-    Ok(Json(found.value.into()))
+    Ok(found.value)
 }
 
 /// `POST /api/sources`. What may be done without asking is as it is by default.

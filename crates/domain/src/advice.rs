@@ -60,6 +60,8 @@ pub enum Advice {
     GiveInbox,
     /// Make a token of a scope.
     CreateToken,
+    /// Call off the newest sprint of a repository.
+    AbortSprint,
 }
 
 /// An advised order, and its subject.
@@ -73,7 +75,7 @@ pub struct Next {
 
 impl Advice {
     /// Everything that is ever advised.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Say,
         Self::Approve,
         Self::Merge,
@@ -96,6 +98,7 @@ impl Advice {
         Self::EnableAgent,
         Self::GiveInbox,
         Self::CreateToken,
+        Self::AbortSprint,
     ];
 
     /// In one word, as it travels.
@@ -123,6 +126,7 @@ impl Advice {
             Self::EnableAgent => "enable_agent",
             Self::GiveInbox => "give_inbox",
             Self::CreateToken => "create_token",
+            Self::AbortSprint => "abort_sprint",
         }
     }
 
@@ -156,6 +160,7 @@ impl Advice {
             Self::EnableAgent => "lets the agent take wakes again",
             Self::GiveInbox => "gives the agent an inbox",
             Self::CreateToken => "makes a token that may",
+            Self::AbortSprint => "calls the sprint off and leaves its pull requests to people",
         }
     }
 
@@ -203,7 +208,8 @@ impl Advice {
             | Self::AddAgent
             | Self::EnableAgent
             | Self::GiveInbox
-            | Self::CreateToken => None,
+            | Self::CreateToken
+            | Self::AbortSprint => None,
         }
     }
 

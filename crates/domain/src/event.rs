@@ -66,6 +66,13 @@ pub struct EventContext {
     pub delivery: Option<DeliveryId>,
 }
 
+impl Event {
+    /// Whether a completion tells that a pull request waits for approval: its session, if it has one, did not report it now.
+    pub(crate) fn asks_approval(&self) -> bool {
+        matches!(self.what, Occurrence::Completed { .. }) && self.status.is_empty()
+    }
+}
+
 impl EventContext {
     fn is_nothing(&self) -> bool {
         *self == Self::default()

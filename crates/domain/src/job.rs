@@ -20,6 +20,7 @@ mod relation;
 mod retry;
 mod session_status;
 mod silence;
+mod stopping;
 #[cfg(test)]
 pub(crate) mod tests;
 mod turns;
@@ -35,8 +36,8 @@ use serde::{Deserialize, Serialize};
 pub use announcement_counters::{AnnouncementCounters, AnnouncementTopic};
 pub use answered::{Order, answers, cause_asks_for, is_answered};
 pub use command::{
-    ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
-    creation_failed, leave, linked, pull_settled, start,
+    ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, create, created, creation_failed,
+    linked, pull_settled, start,
 };
 pub use log::ACTIVITY_OVERLAP;
 pub use log_lines::{effect_log_line, event_log_line, log_lines};
@@ -57,6 +58,7 @@ pub use session_status::session_status;
 pub use silence::STUCK_ANNOUNCEMENTS_MAX;
 pub(crate) use silence::silence_deadline;
 pub use silence::{POLLED_SLACK, PROPOSED_LOOK, deadline, is_halted, is_silent, looked_at};
+pub use stopping::{cancel, leave, put_away};
 pub(crate) use turns::turn_deadline;
 pub use turns::{NUDGES_MAX, PendingAnswer, answered_at, is_wanted, pending_answer};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};

@@ -4,6 +4,7 @@
 
 mod announcing;
 mod checks;
+mod no_files;
 mod reason;
 mod sentence;
 #[cfg(test)]
@@ -285,13 +286,8 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &MergeContext, 
     let Some(files) = facts.files.known() else {
         return reasons.extend(unreadable(MergeInput::ChangedFiles, &facts.files));
     };
-    // An empty list could hide a protected path.
     if files.is_empty() {
-        let why = "GitHub lists none".to_owned();
-        reasons.push(Reason::Unknown {
-            what: MergeInput::ChangedFiles,
-            why,
-        });
+        reasons.push(Reason::no_files());
     }
     let guarded = |file: &&String| policy.protected_paths.iter().any(|path| covers(path, file));
     let path = files.iter().find(guarded).map(|file| outside(file));

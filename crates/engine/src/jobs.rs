@@ -14,6 +14,7 @@ use std::time::Duration;
 
 pub use crate::save::job_list;
 pub use creation::IdempotentOrder;
+pub(crate) use creation::reused;
 pub use listing::{InvalidJobsCursor, JobList, JobQuery, JobsCursor};
 pub(crate) use waiting::{SEEN_JUST_NOW, conversation_key};
 
@@ -175,6 +176,14 @@ impl Backend {
             )
             .await?
             .aggregate)
+    }
+
+    /// Ends a job that its delivery does not need any more.
+    pub(crate) async fn put_away_job(&self, named: &JobRef, by: &str) -> Result<Job, Error> {
+        let now = self.now();
+        let put_away = |job: &Job, _: &Source| job::put_away(job, by, now);
+        let step = self.order(named, (job::Order::Cancel, &put_away)).await?;
+        Ok(step.aggregate)
     }
 
     /// Gives an ended job another session, whose prompt says why.

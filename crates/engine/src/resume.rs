@@ -3,6 +3,7 @@
 use domain::delivery::Delivery;
 use domain::ids::RepoName;
 use domain::job::Phase;
+use domain::policy::Source;
 use jiff::SignedDuration;
 
 use crate::backend::{Backend, Error};
@@ -63,9 +64,15 @@ impl Backend {
             }
         }
         for source in self.store.sources().await? {
-            let source = source.value;
-            if meant(&source.repo) && source.pipeline.is_some() {
-                let repo = source.repo;
+            let Source { repo, pipeline, .. } = source.value;
+            if !meant(&repo) {
+                continue;
+            }
+            if let Some(number) = self.sprint_under_way(&repo).await? {
+                let repo = repo.clone();
+                self.ask(&Work::Sprint { repo, number }).await?;
+            }
+            if pipeline.is_some() {
                 self.ask(&Work::Schedule { repo }).await?;
             }
         }

@@ -328,7 +328,7 @@ impl Backend {
                     .map(|of| (account.budget.requests(self.now()), of)),
             });
         }
-        let deliveries = self.open_places(&mut counts.waits_for).await?;
+        let deliveries = Box::pin(self.open_places(&mut counts.waits_for)).await?;
         let [pipelines, requirements] = self.of_pipelines(&sources).await?;
         let sprints = self.newest_sprints(&sources).await?;
         let next_due = self.store.records().next_due().await?;

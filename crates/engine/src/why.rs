@@ -11,6 +11,7 @@ mod tests;
 mod told;
 
 use domain::advice::{self, Advice, Next};
+use domain::delivery::Delivery;
 use domain::ids::{DeliveryId, JobId, PullRef};
 use domain::job::{Job, Phase, WaitParty, WaitsFor};
 use domain::policy::Timing;
@@ -187,7 +188,7 @@ impl Backend {
             let slots_due = self.due_of(&keys::slots(&job.account)).await?;
             next_look = [next_look, slots_due].into_iter().flatten().min();
         }
-        self.accepted(&mut found, (&job, pull.as_ref()));
+        self.accepted(&mut found, (&job, pull.as_ref())).await?;
         let names = (Some(id.clone()), job.pull().cloned());
         let waits_for = Some(match delivery_waits {
             Some(waits_for) => waits_for.clone(),
@@ -207,7 +208,8 @@ impl Backend {
             let names = (Some(tracked.pull.job.clone()), Some(reference.clone()));
             let waits_for = match self.store.job(&tracked.pull.job).await? {
                 Some(job) => {
-                    self.accepted(&mut found, (&job.value, Some(&tracked.pull)));
+                    let about = (&job.value, Some(&tracked.pull));
+                    self.accepted(&mut found, about).await?;
                     Some(self.waits_for(&job.value).await?)
                 }
                 None => None,
@@ -221,11 +223,23 @@ impl Backend {
         Ok(found.into_why(names, ("not-ours", None), next_look))
     }
 
-    /// Keeps only advice that would be accepted now.
-    fn accepted(&self, found: &mut WhySubject, about: (&Job, Option<&Pull>)) {
+    /// Keeps only advice that would be accepted now. An order about the job of a delivery is one about that.
+    async fn accepted(
+        &self,
+        found: &mut WhySubject,
+        about: (&Job, Option<&Pull>),
+    ) -> Result<(), Error> {
         let advised = std::mem::take(&mut found.next);
         let timing = &Timing::default();
         found.next = advice::accepted(about, advised, (self.now(), timing));
+        let Some(id) = &about.0.delivery else {
+            return Ok(());
+        };
+        let delivery = self.store.get::<Delivery>(id).await?;
+        if delivery.is_some_and(|found| found.value.is_terminal()) {
+            found.next.retain(|next| next.advice.order().is_none());
+        }
+        Ok(())
     }
 
     /// Explains pauses of everything, or of a source.

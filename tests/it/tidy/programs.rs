@@ -14,7 +14,7 @@ const WORDS: [&str; 3] = ["process::Command", "Command::new", "libc::exec"];
 pub(super) fn started(path: &str, text: &str) -> Vec<Finding> {
     let may = |name: &&str| path.starts_with(&format!("crates/{name}/"));
     let is_shipped = path.starts_with("crates/") || path.starts_with("functions/");
-    if !is_rust(path) || is_test(path) || !is_shipped || STARTERS.iter().any(|name| may(&name)) {
+    if !is_rust(path) || is_test(path) || !is_shipped || STARTERS.iter().any(may) {
         return Vec::new();
     }
     let code = code(text);

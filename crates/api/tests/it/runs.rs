@@ -312,6 +312,7 @@ async fn finds_no_session(world: &World) {
         repo: "acme/shop".parse().unwrap(),
         agent: None,
         take_over: false,
+        ended_only: false,
         by: None,
         asked_at: world.clock.now(),
         refused: Some((

@@ -18,7 +18,7 @@ pub(crate) struct McpArgs {
     #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 
-    /// Also list the tools of a set: `insight`, `inbox` or `deliveries`. Can be given several times.
+    /// Also list the tools of a set: `insight`, `inbox`, `deliveries`, `mail` or `sprint`. Can be given several times.
     #[arg(
         long = "toolset",
         global = true,

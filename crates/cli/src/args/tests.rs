@@ -70,6 +70,16 @@ fn help_of_help_is_that_of_its_group_and_elsewhere_help_is_a_value() {
 }
 
 #[test]
+fn the_help_of_mcp_names_every_toolset() {
+    let all = all();
+    let help = all.iter().find(|(name, _)| name == "gaffer mcp");
+    let help = &help.unwrap().1;
+    for set in client::mcp::Toolset::ALL {
+        assert!(help.contains(&format!("`{set}`")), "{set}: {help}");
+    }
+}
+
+#[test]
 fn the_command_line_is_consistent() {
     CommandLine::command().debug_assert();
 }

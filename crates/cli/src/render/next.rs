@@ -60,8 +60,33 @@ fn of_pause(waits_for: &wire::WaitsFor, repo: &RepoName) -> Option<String> {
     Some(of_ours(&advice.about(repo)))
 }
 
+/// What the code of a refusal alone advises.
+fn of_code(problem: &wire::Problem) -> Option<&'static str> {
+    // An order about a job or a delivery that is refused says what it takes in place of that.
+    let is_of_requirement = problem.next.is_empty() && problem.legal.is_none();
+    match problem.code.as_str() {
+        "pipeline_off" => Some("switch it on with `gaffer pipeline on OWNER/REPO`"),
+        "members_awaited" => {
+            Some("weave without them with `gaffer sprint integrate OWNER/REPO --now`")
+        }
+        "individual" => Some(
+            "see who is waited for with `gaffer sprint why OWNER/REPO`, or end it with `gaffer sprint abort OWNER/REPO`",
+        ),
+        "no_such_pipeline" => Some("see the runs with `gaffer pipeline list OWNER/REPO`"),
+        "no_such_requirement" => Some("see them all with `gaffer requirement list OWNER/REPO`"),
+        "taken" => Some("see how far it is with `gaffer requirement show OWNER/REPO REQUIREMENT`"),
+        "attempts_used_up" if is_of_requirement => Some(
+            "have it done by a job of its own with `gaffer job create`, or have its files removed with `gaffer exchange clean requirement PATH`",
+        ),
+        _ => None,
+    }
+}
+
 /// What a refused delivery takes now, or what is there already.
 pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
+    if let Some(next) = of_code(problem) {
+        return Some(next.to_owned());
+    }
     if problem.code == "already_running" {
         let id = problem.existing.as_ref()?;
         if id.parse::<SprintNumber>().is_ok() {
@@ -70,14 +95,6 @@ pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
             ));
         }
         return Some(format!("look at it with `gaffer pipeline show {id}`"));
-    }
-    if problem.code == "pipeline_off" {
-        return Some("switch it on with `gaffer pipeline on OWNER/REPO`".to_owned());
-    }
-    if problem.code == "members_awaited" {
-        return Some(
-            "weave without them with `gaffer sprint integrate OWNER/REPO --now`".to_owned(),
-        );
     }
     if let Some(id) = &problem.existing {
         return Some(format!("look at it with `gaffer delivery show {id}`"));
@@ -123,6 +140,7 @@ pub(crate) fn arguments(advice: Advice, about: &str) -> String {
         Advice::EnableAgent => format!("agent set {about} --enable"),
         Advice::GiveInbox => format!("agent set {about} --channel inbox"),
         Advice::CreateToken => format!("token create NAME --scope {about}"),
+        Advice::AbortSprint => format!("sprint abort {about}"),
     }
 }
 
@@ -148,7 +166,8 @@ mod tests {
             | Advice::PauseSource
             | Advice::AddSource
             | Advice::RequireCheck
-            | Advice::RenumberSource => "acme/shop",
+            | Advice::RenumberSource
+            | Advice::AbortSprint => "acme/shop",
             Advice::TakeWakes
             | Advice::AddAccount
             | Advice::ReplaceKey
@@ -173,5 +192,26 @@ mod tests {
             let read = CommandLine::try_parse_from(typed);
             assert!(read.is_ok(), "{words}: {}", read.err().unwrap());
         }
+    }
+
+    #[test]
+    fn a_refusal_about_a_requirement_or_a_run_says_what_to_do() {
+        let refused = |code: &str| wire::Problem::new(409, "Conflict", (code, "no"));
+        for (code, command) in [
+            ("no_such_pipeline", "gaffer pipeline list"),
+            ("no_such_requirement", "gaffer requirement list"),
+            ("taken", "gaffer requirement show"),
+            ("attempts_used_up", "gaffer exchange clean requirement"),
+        ] {
+            let next = of_delivery(&refused(code)).unwrap();
+            assert!(next.contains(command), "{code}: {next}");
+        }
+        // A delivery says itself what it takes.
+        let of_delivery_itself = wire::Problem {
+            legal: Some(vec!["cancel".to_owned()]),
+            ..refused("attempts_used_up")
+        };
+        let next = of_delivery(&of_delivery_itself).unwrap();
+        assert_eq!(next, "now it takes `cancel`");
     }
 }

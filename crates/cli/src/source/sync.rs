@@ -18,7 +18,11 @@ pub(super) async fn run(
     here: &CommandContext,
 ) -> Result<Answer> {
     let client = site::api_client(url, here).await?;
-    match client.sync_source(repo).await? {
+    match client
+        .sync_source(repo)
+        .await
+        .map_err(|it| refused(it, repo))?
+    {
         Came::Done(read) => {
             let (created, closed) = (read.created, read.closed);
             let json = json!({ "source": repo, "created": created, "closed": closed });
@@ -33,6 +37,25 @@ pub(super) async fn run(
             Err(Error::refused("not_read_yet", later.sentence, next).into())
         }
     }
+}
+
+/// Why the issues of a source are not read, with what to do about it.
+fn refused(error: client::Error, repo: &RepoName) -> anyhow::Error {
+    let client::Error::Problem(problem) = &error else {
+        return error.into();
+    };
+    let (code, next) = match problem.code.as_str() {
+        "source_paused" => (
+            "source_paused",
+            format!("resume it with `gaffer source resume {repo}`"),
+        ),
+        "no_intake_label" => (
+            "no_intake_label",
+            format!("set one with `gaffer source set {repo} --label gaffer`"),
+        ),
+        _ => return error.into(),
+    };
+    Error::refused(code, problem.detail.clone(), next).into()
 }
 
 fn became(created: u32) -> String {

@@ -33,6 +33,7 @@ fn tool(advice: Advice) -> Option<Tool> {
         Advice::ListJobs => Some(Tool::ListJobs),
         Advice::Events => Some(Tool::ListEvents),
         Advice::TakeWakes => Some(Tool::TakeWakes),
+        Advice::AbortSprint => Some(Tool::SprintAbort),
         Advice::Resume
         | Advice::ResumeSource
         | Advice::PauseSource
@@ -64,7 +65,7 @@ mod tests {
             let told = sentence(&next(advice.word()));
             assert!(!told.contains("gaffer ") && !told.contains('/'), "{told}");
             assert!(
-                told.contains("`jules_") != told.contains(OPERATOR),
+                told.starts_with('`') != told.starts_with(OPERATOR),
                 "{told}"
             );
         }

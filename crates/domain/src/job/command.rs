@@ -272,51 +272,6 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
     step
 }
 
-/// Cancels the job. Jules has no cancel call: Gaffer archives the session and stops watching it.
-pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> {
-    let mut step = Step::unchanged(job.clone());
-    let how = EndReason::Cancelled { by: clip(by, 80) };
-    match &job.phase {
-        Phase::Ended(_) => return not_now("ended", format!("job {} is over already", job.id)),
-        Phase::Queued { .. } | Phase::Creating { .. } => {
-            step.aggregate.phase = Phase::Ended(Ending {
-                at: now,
-                session: None,
-                pull: None,
-                how,
-                plan_unreviewed: false,
-            });
-            step.follow_ups.push(FollowUp::Slots(job.account.clone()));
-        }
-        Phase::Watching(watch) => {
-            step.effects.push(Action::Archive {
-                session: watch.session.clone(),
-            });
-            end(&mut step, watch, how, now);
-        }
-        Phase::Proposed { pull, .. } => {
-            // Gaffer opened it, so Gaffer closes it.
-            step.effects.extend(proposal::taken_back(job));
-            proposal::end(&mut step, pull.clone(), how, now);
-        }
-    }
-    Ok(step)
-}
-
-/// Stops following the job of a delivery or a sprint that came to its end before the merge: its session and its pull
-/// request stay as they are.
-pub fn leave(job: &Job, now: Timestamp) -> Step<Job> {
-    let mut step = Step::unchanged(job.clone());
-    match &job.phase {
-        Phase::Watching(watch) => end(&mut step, watch, EndReason::Left, now),
-        Phase::Proposed { pull, .. } => {
-            proposal::end(&mut step, pull.clone(), EndReason::Left, now);
-        }
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => {}
-    }
-    step
-}
-
 /// GitHub's side shows, by enough evidence, that a pull request belongs to the watched session; Jules may list it late or never.
 pub fn linked(job: &Job, session: &SessionId, pull: &PullRef, timing: &Timing) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());

@@ -53,7 +53,9 @@ fn ended(job: &Job) -> Option<String> {
         EndReason::Failed { .. } => "ended: its session failed".to_owned(),
         EndReason::Lost => "ended: its session is gone".to_owned(),
         EndReason::Refused { .. } => "ended: Jules refused to create its session".to_owned(),
-        EndReason::Left => "ended: its delivery came to its end".to_owned(),
+        EndReason::Left => {
+            "ended: its delivery or its sprint came to its end before the merge".to_owned()
+        }
         EndReason::Cancelled { by } => format!("cancelled by {}", plain(by)),
     })
 }
@@ -65,15 +67,15 @@ fn plain(by: &str) -> String {
 
 /// What an event means. Without an agent that takes wakes every event is a person's.
 pub fn event_log_line(event: &Event, has_agent: bool) -> String {
-    let whose = match event.audience {
-        Audience::Agent if has_agent => "agent",
-        Audience::Agent | Audience::Human => "person",
-        Audience::Nobody => "nobody",
+    let told = match event.audience {
+        Audience::Agent if has_agent => "for its agent",
+        Audience::Agent | Audience::Human => "for its person",
+        Audience::Nobody => "told to no one",
     };
     let (name, kind) = (event.what.name(), event.what.kind());
     match name == kind {
-        true => format!("{name}, for its {whose}"),
-        false => format!("{name} {kind}, for its {whose}"),
+        true => format!("{name}, {told}"),
+        false => format!("{name} {kind}, {told}"),
     }
 }
 
@@ -153,6 +155,17 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_is_left_says_that_its_sprint_may_have_ended() {
+        let watched = watched_job();
+        let left = crate::job::leave(&watched, at(2)).aggregate;
+        let told = log_lines(Some(&watched), &left);
+        assert!(
+            told[0].contains("or its sprint came to its end"),
+            "{told:?}"
+        );
+    }
+
+    #[test]
     fn without_an_agent_every_event_is_a_persons() {
         let mut story = crate::job::tests::Story::new();
         story.poll(0, "IN_PROGRESS");
@@ -160,5 +173,8 @@ mod tests {
         let event = &story.events[0];
         assert_eq!(event_log_line(event, true), "stuck, for its agent");
         assert_eq!(event_log_line(event, false), "stuck, for its person");
+        let mut recorded = event.clone();
+        recorded.audience = Audience::Nobody;
+        assert_eq!(event_log_line(&recorded, true), "stuck, told to no one");
     }
 }

@@ -80,7 +80,7 @@ fn ended(how: &EndReason) -> String {
         EndReason::Failed { reason } => format!("It failed: {reason}"),
         EndReason::Refused { reason } => format!("It was refused: {reason}"),
         EndReason::Cancelled { by } => format!("It was cancelled by {by}."),
-        EndReason::Left => "Its delivery came to its end.".to_owned(),
+        EndReason::Left => "Its delivery or its sprint came to its end.".to_owned(),
         EndReason::Woven { into } => format!("It was merged as part of {into}."),
         EndReason::PullClosed => "Its pull request was closed without being merged.".to_owned(),
         EndReason::Lost => "Its session disappeared.".to_owned(),

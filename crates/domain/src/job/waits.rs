@@ -278,9 +278,10 @@ pub fn job_wait(job: &Job) -> JobWait {
     if by_pull {
         return JobWait::Pull;
     }
-    match waits_for(job, None, any_agent().as_ref()).who {
-        WaitParty::Agent => JobWait::Woken,
-        who => JobWait::Is(who),
+    let who = waits_for(job, None, any_agent().as_ref()).who;
+    match who == WaitParty::Agent {
+        true => JobWait::Woken,
+        false => JobWait::Is(who),
     }
 }
 

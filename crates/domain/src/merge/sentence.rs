@@ -4,10 +4,17 @@ use super::MAX_ATTEMPTS;
 use super::reason::{MergeInput, MissingChecksCause, Reason};
 use crate::advice::Advice;
 use crate::delivery::Phase;
+use crate::pipeline::Part;
 
 /// The verdict of a delivery's review is about another head.
 const OTHER_HEAD: &str =
     "The verdict of its review is about another head; this one is reviewed first.";
+
+/// What a pipeline's agents write for each other has a policy of its own.
+const EXCHANGE_NEEDS_APPROVAL: &str = "People decide here what is merged into the exchange: this head has to be approved, unless the pipeline of its source says `exchange = auto`.";
+
+/// No setting has a trial's code merged.
+const MOCK_CODE_NEEDS_APPROVAL: &str = "A trial run made this code up, and only people merge it: this head has to be approved, or closed.";
 
 /// Why a delivery at this phase lets nothing be merged. One at verify has failed there.
 fn not_at_verify(phase: Phase) -> String {
@@ -71,6 +78,29 @@ impl Reason {
         }
     }
 
+    /// The same of a job that does this for a pipeline, where other settings decide than those of the source (`Source::for_job`).
+    pub fn sentence_for(&self, part: Option<&Part>) -> String {
+        if *self == Self::NeedsApproval && part.is_some_and(Part::is_mock_code) {
+            return MOCK_CODE_NEEDS_APPROVAL.to_owned();
+        }
+        if !part.is_some_and(Part::is_of_exchange) {
+            return self.sentence();
+        }
+        if let Self::DailyCap {
+            cap,
+            until: Some(until),
+        } = self
+        {
+            return format!(
+                "{cap} pull requests of the exchange were merged here in 24 hours, which is its cap; the next may be at {until}."
+            );
+        }
+        match *self == Self::NeedsApproval {
+            true => EXCHANGE_NEEDS_APPROVAL.to_owned(),
+            false => self.sentence(),
+        }
+    }
+
     /// For people: what is the case, and what to do.
     pub fn sentence(&self) -> String {
         let list = |names: &[String]| names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
@@ -97,7 +127,7 @@ impl Reason {
             }
             Self::SessionWorking => "Its session is still at work and may push again.".to_owned(),
             Self::SessionFailed => "Its session failed; look at the change, then give the job another session or merge it yourself.".to_owned(),
-            Self::JobCancelled => "Its job was cancelled; merge or close it yourself.".to_owned(),
+            Self::JobCancelled => "Its job is not followed any more; merge or close it yourself.".to_owned(),
             Self::Draft => "It is a draft; Gaffer marks it ready once its session has finished.".to_owned(),
             Self::WrongBase { is, wanted } => format!("It goes to `{is}`, but its job asked for `{wanted}`; change its base."),
             Self::Stacked { position } => {

@@ -2,13 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::alarm::raise;
+use super::alarm::{about, raise};
 use super::apply::reasons;
 use super::{ANNOUNCED_HEADS_MAX, Pull, PullContext, SeenHead, Verdict};
 use crate::effect::Action;
-use crate::event::ErrorCause;
+use crate::event::{ErrorCause, Occurrence};
 use crate::facts::{CheckOutcome, PullFacts};
-use crate::ids::CommitSha;
+use crate::ids::{CommitSha, EventId};
 use crate::merge::{AnnounceWhen, Judgement, MissingChecksCause, Reason, SessionStatus};
 use crate::outgoing_text;
 use crate::policy::{Policy, Timing};
@@ -121,7 +121,25 @@ pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgemen
             );
         }
     }
+    ask_approval(step, matter, judgement);
     blocked(step, matter, judgement);
+}
+
+/// Tells that a pull request of a sprint is green and waits for approval, once for a head: completions of a sprint's
+/// sessions are told to no one.
+fn ask_approval(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgement) {
+    let pull = &step.aggregate;
+    let sha = &matter.facts.head.sha;
+    let same = |last: &Verdict| last.sha == *sha && last.judgement == *judgement;
+    let is_told = pull.verdict.as_ref().is_some_and(same);
+    if pull.sprint.is_none() || is_told || *reasons(judgement) != [Reason::NeedsApproval] {
+        return;
+    }
+    let id = EventId::from_name(&format!("{}:approval:{}@{sha}", pull.job, pull.pull));
+    let pulls = vec![pull.pull.clone()];
+    let what = Occurrence::Completed { pulls };
+    let event = about(pull, matter.outside, (id, what), matter.now);
+    step.events.push(event);
 }
 
 /// Announces what blocks the merge and passes neither by itself nor through the session: at once, or once it has
@@ -219,6 +237,10 @@ fn failed_checks(step: &mut Step<Pull>, matter: &RepairContext<'_>, names: &[Str
     }
     // Recorded even when the cap is reached, so that this head raises one alarm only.
     remember(&mut pull.repairs.ci_sent, sha);
+    if pull.session.is_none() {
+        let reason = not_mended(pull, names);
+        return matter.alarm(step, ErrorCause::CiFailed, reason);
+    }
     if pull.repairs.count >= matter.policy.ci_repairs {
         let reason = format!(
             "checks of {} fail ({}) and its session was told {} times",
@@ -230,6 +252,17 @@ fn failed_checks(step: &mut Step<Pull>, matter: &RepairContext<'_>, names: &[Str
     }
     let text = outgoing_text::ci_failed(&matter.facts.pull, sha, names, &matter.outside.logs);
     tell(step, text, format!("ci:{sha}"));
+}
+
+/// What is told of failed checks of a pull request of Gaffer's own, which no session mends.
+fn not_mended(pull: &Pull, names: &[String]) -> String {
+    let fail = format!("checks of {} fail ({})", pull.pull, names.join(", "));
+    match pull.sprint {
+        Some(sprint) => format!(
+            "{fail} and no session mends them: have them run again on GitHub, or abort sprint {sprint}; a push to its branch ends the sprint"
+        ),
+        None => format!("{fail} and no session mends them"),
+    }
 }
 
 /// Sends a conflict to the session in the same way; GitHub's report of it needs no second reading.

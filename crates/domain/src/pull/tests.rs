@@ -35,10 +35,10 @@ pub(super) fn event_label(event: &Event) -> String {
         Occurrence::UnexpectedPush { paths, .. } => {
             format!("unexpected_push {}", paths.join(" "))
         }
+        Occurrence::Completed { .. } => "completed".to_owned(),
         what @ (Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
         | Occurrence::Mail { .. }

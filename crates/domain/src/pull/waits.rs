@@ -75,18 +75,27 @@ fn is_told(pull: &Pull, sha: &CommitSha, causes: &[ErrorCause]) -> bool {
         .any(|alarm| causes.contains(&alarm.cause))
 }
 
+/// Who mends a head: its session if it was told of it, else the one that is woken.
+fn repaired(
+    (pull, sha): (&Pull, &CommitSha),
+    told: &[CommitSha],
+    cause: ErrorCause,
+) -> (Whom, WaitReason) {
+    let is_sent = told.contains(sha);
+    let is_left = is_sent && pull.session.is_none();
+    if is_left || is_told(pull, sha, &[cause, ErrorCause::MergeBlocked]) {
+        (Whom::Woken, WaitReason::Blocked)
+    } else if is_sent {
+        (Whom::Is(WaitParty::Jules), WaitReason::Repair)
+    } else {
+        // The session is about to be informed, unless it repairs that by itself.
+        (Whom::Is(WaitParty::Gaffer), WaitReason::Reading)
+    }
+}
+
 fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason) {
     let own = |what| (Whom::Is(WaitParty::Gaffer), what);
-    let repair = |told: &[CommitSha], cause| {
-        if is_told(pull, sha, &[cause, ErrorCause::MergeBlocked]) {
-            (Whom::Woken, WaitReason::Blocked)
-        } else if told.contains(sha) {
-            (Whom::Is(WaitParty::Jules), WaitReason::Repair)
-        } else {
-            // The session is about to be informed, unless it repairs that by itself.
-            own(WaitReason::Reading)
-        }
-    };
+    let repair = |told: &[CommitSha], cause| repaired((pull, sha), told, cause);
     // What should have passed by itself and did not was announced.
     let unless_told = |who, what| {
         if is_told(pull, sha, &[ErrorCause::MergeBlocked]) {
@@ -127,6 +136,8 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
             others_pending: false,
             ..
         } => repair(&pull.repairs.ci_sent, ErrorCause::CiFailed),
+        // Of the one pull request of a sprint it says that another weave may be pushed.
+        Reason::SessionWorking if pull.session.is_none() => own(WaitReason::Sprint),
         Reason::SessionWorking => (Whom::Is(WaitParty::Jules), WaitReason::Work),
         Reason::ChecksPending { .. }
         | Reason::TooFewChecks { .. }

@@ -54,6 +54,9 @@ const CHECK_NAME_BYTES_MAX: usize = 200;
 const CHECK_OUTPUT_CHARS_MAX: usize = 1_500;
 const CHECK_OUTPUT_BYTES_MAX: usize = 2_400;
 
+/// What a completion says that tells of a pull request only.
+const WAITS_FOR_APPROVAL: &str = "Its pull request is green and waits for approval.";
+
 /// The message that an agent gets: the seed's event schema, and what is needed to answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionableEvent {
@@ -173,7 +176,9 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
         }
         Occurrence::Completed { pulls } => {
             let pulls: Vec<&PullRef> = pulls.iter().take(PULLS_MAX).collect();
-            (None, Some(json!({ "pull_requests": pulls })))
+            let words = event.asks_approval().then_some(WAITS_FOR_APPROVAL);
+            let payload = json!({ "pull_requests": pulls });
+            (words.and_then(text), Some(payload))
         }
         Occurrence::Error { reason, .. } => match &event.aid.check {
             Some(failed) => {

@@ -106,7 +106,10 @@ fn what(event: &Event) -> String {
         Occurrence::PlanApproval { .. } => "a plan waits for approval".to_owned(),
         Occurrence::UnreviewedPlan { .. } => "a plan that nobody approved is worked on".to_owned(),
         Occurrence::UnexpectedPush { .. } => "a push changes what nobody expected".to_owned(),
-        Occurrence::Completed { .. } => "a session has finished".to_owned(),
+        Occurrence::Completed { .. } => match event.asks_approval() {
+            true => "a green pull request waits for approval".to_owned(),
+            false => "a session has finished".to_owned(),
+        },
         Occurrence::Error { cause, .. } => format!("error `{}`", cause.as_str()),
         Occurrence::Stuck { .. } => "a session is silent".to_owned(),
         Occurrence::Delivery { ask, .. } => match ask {

@@ -347,6 +347,24 @@ fn a_completion_as_its_receiver_gets_it() {
 }
 
 #[test]
+fn a_pull_request_that_waits_for_approval_says_so() {
+    let pulls = vec!["acme/shop#7".parse().unwrap()];
+    let asked = Event {
+        status: String::new(),
+        ..event(Occurrence::Completed { pulls })
+    };
+    let told = message(&asked, None).message;
+    let words = "Its pull request is green and waits for approval.";
+    assert_eq!(told.as_deref(), Some(words));
+    let notice = Wake::new(asked, "me".parse().unwrap(), None, at(0)).notice();
+    assert!(
+        notice.title.contains("waits for approval"),
+        "{}",
+        notice.title
+    );
+}
+
+#[test]
 fn an_error_of_a_whole_account_as_its_receiver_gets_it() {
     let what = Occurrence::Error {
         cause: ErrorCause::Auth,

@@ -16,7 +16,7 @@ use crate::retention;
 pub struct IdempotentOrder {
     /// A digest of the whole order.
     pub order: String,
-    /// The job it became.
+    /// The job it became; of a sprint, that of its one pull request.
     pub job: JobId,
 }
 
@@ -130,7 +130,7 @@ fn looser(source: &Source) -> NotNow {
     NotNow::new("looser_than_source", sentence)
 }
 
-fn reused() -> NotNow {
+pub(crate) fn reused() -> NotNow {
     let sentence =
         "this name stands for another order already: give every order its own".to_owned();
     NotNow::new("idempotency_key_reused", sentence)

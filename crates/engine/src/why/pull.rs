@@ -3,7 +3,9 @@
 use domain::advice::{Advice, Next};
 use domain::delivery::Gate;
 use domain::ids::PullRef;
+use domain::job::Job;
 use domain::merge::{Judgement, Reason};
+use domain::pipeline::Part;
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at};
 use jiff::Timestamp;
 
@@ -48,20 +50,23 @@ impl Backend {
                 found.because("settled", sentence);
             }
             PullPhase::Closed { since, .. } => {
-                judged(found, tracked, self.gate_now(pull).await?);
+                self.judged_now(found, tracked).await?;
                 let sentence = "If it has not been reopened by then, its job ends.";
                 found.then(*since + REOPEN_WAIT, sentence);
             }
             PullPhase::Open | PullPhase::Merging { .. } => {
-                judged(found, tracked, self.gate_now(pull).await?);
+                self.judged_now(found, tracked).await?;
                 self.lane_of(found, pull).await?;
                 let source = self.store.source(&pull.pull.repo).await?;
                 let timing = source.map(|source| source.value.timing).unwrap_or_default();
                 if let Some(at) = tells_of_checks_at(pull, &timing) {
-                    found.then(
-                        at,
-                        "Its session is told that checks failed, unless it pushes before.",
-                    );
+                    let sentence = match pull.session {
+                        Some(_) => {
+                            "Its session is told that checks failed, unless it pushes before."
+                        }
+                        None => "An event tells that its checks failed, unless they pass before.",
+                    };
+                    found.then(at, sentence);
                 }
                 if let Some(due) = self.due_of(&keys::pull(&pull.pull)).await? {
                     let sentence = format!("Pull request {} is read and judged again.", pull.pull);
@@ -72,14 +77,24 @@ impl Backend {
         self.why_effects(found, &keys::pull_pk(&pull.pull)).await
     }
 
+    /// The last judgement, in the words that fit its job and its delivery as they are now.
+    async fn judged_now(&self, found: &mut WhySubject, tracked: &TrackedPull) -> Result<(), Error> {
+        let job = self.store.job(&tracked.pull.job).await?;
+        let job = job.map(|job| job.value);
+        let gate = match &job {
+            Some(job) => self.gate_now(&tracked.pull, job).await?,
+            None => None,
+        };
+        let part = job.as_ref().and_then(|job| job.part.as_deref());
+        judged(found, tracked, (part, gate));
+        Ok(())
+    }
+
     /// Why its delivery holds the judged head now: a judgement is as old as the last reading, and the delivery may have
     /// gone on since.
-    async fn gate_now(&self, pull: &Pull) -> Result<Option<Gate>, Error> {
-        let Some(verdict) = &pull.verdict else {
-            return Ok(None);
-        };
-        match self.store.job(&pull.job).await? {
-            Some(job) => self.delivery_gate(&job.value, &verdict.sha).await,
+    async fn gate_now(&self, pull: &Pull, job: &Job) -> Result<Option<Gate>, Error> {
+        match &pull.verdict {
+            Some(verdict) => self.delivery_gate(job, &verdict.sha).await,
             None => Ok(None),
         }
     }
@@ -144,7 +159,11 @@ fn about(reason: &Reason, pull: &Pull) -> Option<Next> {
     })
 }
 
-pub(super) fn judged(found: &mut WhySubject, tracked: &TrackedPull, gate: Option<Gate>) {
+pub(super) fn judged(
+    found: &mut WhySubject,
+    tracked: &TrackedPull,
+    (part, gate): (Option<&Part>, Option<Gate>),
+) {
     let reference = &tracked.pull.pull;
     let Some(verdict) = &tracked.pull.verdict else {
         let sentence = format!("Pull request {reference} has not been judged yet.");
@@ -179,7 +198,7 @@ pub(super) fn judged(found: &mut WhySubject, tracked: &TrackedPull, gate: Option
                 found.because("pull_unread", sentence);
             }
             for reason in held {
-                found.because(reason.code(), reason.sentence());
+                found.because(reason.code(), reason.sentence_for(part));
                 found.next.extend(about(&reason, &tracked.pull));
             }
         }

@@ -4,6 +4,7 @@ use domain::delivery::{self, Gate};
 use domain::ids::JobId;
 use domain::job::{WaitReason, WaitsFor};
 use domain::merge::{Judgement, Reason};
+use domain::pipeline::{Part, PartWork};
 use domain::pull::{Verdict, track};
 
 use super::*;
@@ -98,7 +99,7 @@ fn a_pause_is_told_once_and_by_its_own_name() {
             found.because(code, "It is paused.");
             found.held = true;
         }
-        super::pull::judged(&mut found, &pulled(&judged), None);
+        super::pull::judged(&mut found, &pulled(&judged), (None, None));
         let told: Vec<_> = found.because.iter().map(|it| it.code.as_str()).collect();
         assert_eq!(told, codes, "{pause:?} {judged:?}");
     }
@@ -124,8 +125,26 @@ fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
     ];
     for (judged, gate, sentence) in cases {
         let mut found = WhySubject::default();
-        super::pull::judged(&mut found, &pulled(&judged), gate);
+        super::pull::judged(&mut found, &pulled(&judged), (None, gate));
         let told = &found.because[0].sentence;
         assert!(told.contains(sentence), "{told}");
+    }
+}
+
+#[test]
+fn what_people_decide_about_an_exchange_is_told_by_the_setting_that_counts_there() {
+    let own = Part {
+        pipeline: None,
+        work: PartWork::Proposal { requirement: None },
+    };
+    for (part, setting) in [
+        (None, "`merge = on-green`"),
+        (Some(&own), "`exchange = auto`"),
+    ] {
+        let mut found = WhySubject::default();
+        let judged = pulled(&[Reason::NeedsApproval]);
+        super::pull::judged(&mut found, &judged, (part, None));
+        let told = &found.because[0].sentence;
+        assert!(told.contains(setting), "{told}");
     }
 }

@@ -169,6 +169,7 @@ async fn one(
         repo,
         agent: entry.agent.clone().or_else(|| adopted.agent.clone()),
         take_over: false,
+        ended_only: false,
         by: None,
         asked_at: backend.now(),
         refused: None,

@@ -77,7 +77,8 @@ fn who_waits_for_an_issue_waits_through_a_restart_until_it_is_read_and_not_taken
     let mut told = BufReader::new(waiting.stderr.take().unwrap())
         .lines()
         .map(Result::unwrap);
-    assert!(told.any(|line| line.starts_with("no delivery yet")));
+    let paused = |line: String| line.contains("gaffer source resume acme/shop");
+    assert!(told.any(paused));
     up.kill();
     assert!(told.any(|line| line.contains("does not answer")));
     let again = ["up", "--listen", &address, "--no-webhooks", "--json"];

@@ -6,6 +6,9 @@ use expect_test::expect;
 use super::*;
 use crate::facts::CheckOutcome;
 use crate::facts::fixture::check;
+use crate::ids::StreamName;
+use crate::layer::Layer;
+use crate::pipeline::{Agent, Part, PartWork, TreeShas};
 
 #[test]
 fn all_reasons_are_given_with_the_earliest_time_to_look_again() {
@@ -203,7 +206,7 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         daily_cap: The source's `merges_per_day` is 0; raise it to let Gaffer merge.
         session_working: Its session is still at work and may push again.
         session_failed: Its session failed; look at the change, then give the job another session or merge it yourself.
-        job_cancelled: Its job was cancelled; merge or close it yourself.
+        job_cancelled: Its job is not followed any more; merge or close it yourself.
         draft: It is a draft; Gaffer marks it ready once its session has finished.
         wrong_base: It goes to `develop`, but its job asked for `main`; change its base.
         blocking_label: It carries the label `do-not-merge`; take that off.
@@ -234,4 +237,57 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         merge_throttled: It is ready, but writes to GitHub are a second apart; Gaffer merges it from 2027-01-15T08:00:00Z on.
         settling: Everything is green; Gaffer waits until 2027-01-15T08:00:00Z in case another check starts on this new head.
     "#]].assert_eq(&text);
+}
+
+/// An agent of a layer, of a trial run or not.
+fn agent(layer: Layer, mock: Option<&str>) -> Part {
+    let trees = TreeShas {
+        target: sha('a'),
+        worker: sha('b'),
+    };
+    let agent = Agent {
+        layer,
+        role: None,
+        stream: StreamName::default(),
+        requirement: None,
+        trees,
+        included: Vec::new(),
+        skipped: Vec::new(),
+        mock: mock.map(|tag| tag.parse().unwrap()),
+    };
+    Part {
+        pipeline: None,
+        work: PartWork::Agent(agent),
+    }
+}
+
+#[test]
+fn a_sentence_names_the_setting_that_counts_for_the_job() {
+    let own = Part {
+        pipeline: None,
+        work: PartWork::Proposal { requirement: None },
+    };
+    let cap = Reason::DailyCap {
+        cap: 60,
+        until: Some(at(0)),
+    };
+    let of_source = ("merge = on-green", "merges_per_day");
+    let of_exchange = ("exchange = auto", "of the exchange");
+    for (part, (approval, capped)) in [
+        (None, of_source),
+        (Some(agent(Layer::Implementer, None)), of_source),
+        (Some(agent(Layer::Decider, None)), of_exchange),
+        (Some(own), of_exchange),
+        (
+            Some(agent(Layer::Implementer, Some("mock-1"))),
+            ("only people merge it", "merges_per_day"),
+        ),
+    ] {
+        let said = Reason::NeedsApproval.sentence_for(part.as_ref());
+        assert!(said.contains(approval), "{part:?}: {said}");
+        let said = cap.sentence_for(part.as_ref());
+        assert!(said.contains(capped), "{part:?}: {said}");
+        let said = Reason::Conflict.sentence_for(part.as_ref());
+        assert_eq!(said, Reason::Conflict.sentence());
+    }
 }

@@ -479,3 +479,41 @@ fn checks_need_not_be_named_twice() {
     world.read(0);
     assert_eq!(world.read(60), ["merge:#7@A"]);
 }
+
+#[test]
+fn a_green_pull_request_of_a_sprint_asks_for_approval_once_a_head() {
+    let mut bare = World::green();
+    bare.policy.merge = MergePolicy::Human;
+    assert!(bare.read(0).is_empty(), "its session's completion says so");
+    let mut world = World::green();
+    world.policy.merge = MergePolicy::Human;
+    world.pull.sprint = "50".parse().ok();
+    world.outside.woven = world.pull.sprint;
+    assert!(world.read(0).is_empty(), "its sprint weaves it");
+    world.outside.woven = None;
+    world.outside.hold = Some(Hold::Paused);
+    assert!(world.read(10).is_empty(), "nothing can be ordered now");
+    world.outside.hold = None;
+    assert_eq!(world.read(20), ["completed"]);
+    let asked = world.events[0].clone();
+    assert_eq!(asked.audience, crate::event::Audience::Agent);
+    assert!(asked.asks_approval() && asked.aid.pull.is_some());
+    assert!(world.read(3_600).is_empty());
+    world.checks(&[CheckOutcome::Pending]);
+    assert!(world.read(3_700).is_empty());
+    world.checks(&[CheckOutcome::Passed(crate::facts::Pass::Success)]);
+    assert_eq!(world.read(3_800), ["completed"]);
+    assert_eq!(world.events[1].id, asked.id, "the same occurrence");
+    world.facts.head.sha = sha('d');
+    assert_eq!(world.read(3_900), ["completed"]);
+    assert_ne!(world.events[2].id, asked.id);
+}
+
+#[test]
+fn a_pull_request_of_a_sprint_that_is_merged_by_itself_asks_nothing() {
+    let mut world = World::green();
+    world.pull.sprint = "50".parse().ok();
+    world.read(0);
+    world.read(600);
+    assert!(world.events.is_empty(), "{:?}", world.events);
+}

@@ -3,6 +3,7 @@
 use super::*;
 use crate::event::FailedCheck;
 use crate::facts::{CiClues, Demands};
+use crate::job::{WaitParty, WaitReason};
 use jiff::SignedDuration;
 
 fn failing() -> World {
@@ -88,6 +89,36 @@ fn what_no_session_mended_is_told_once_however_long_it_lasts() {
             assert!(world.read(hour * 3_600).is_empty(), "{cause}");
         }
     }
+}
+
+#[test]
+fn failed_checks_that_no_session_can_mend_are_told_and_wait_for_a_person() {
+    let mut world = failing();
+    (world.pull.session, world.pull.sprint) = (None, "50".parse().ok());
+    world.outside.owner = Owner::Gaffer;
+    let waits = |world: &World| {
+        let waits = waits_for(&world.pull, None);
+        (waits.who, waits.what)
+    };
+    world.outside.session = SessionStatus::Working;
+    assert!(world.read(0).is_empty(), "its sprint still mends them");
+    assert_eq!(waits(&world), (WaitParty::Gaffer, WaitReason::Sprint));
+    world.outside.session = SessionStatus::Resting;
+    assert!(world.read(59).is_empty());
+    assert_eq!(waits(&world), (WaitParty::Gaffer, WaitReason::Reading));
+    assert_eq!(world.read(60), ["ci_failed"]);
+    assert_eq!(waits(&world), (WaitParty::Person, WaitReason::Blocked));
+    let Occurrence::Error { reason, .. } = &world.events[0].what else {
+        panic!("an error")
+    };
+    assert!(reason.contains("abort sprint 50"), "{reason}");
+    assert!(world.read(3_600).is_empty());
+    // Another head is told of too, once it has lasted.
+    head(&mut world, 5);
+    world.read(4_000);
+    assert!(world.read(4_060).is_empty());
+    assert_eq!(waits(&world), (WaitParty::Person, WaitReason::Blocked));
+    assert_eq!(world.read(4_000 + 15 * 60), ["merge_blocked"]);
 }
 
 #[test]

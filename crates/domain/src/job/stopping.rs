@@ -1,0 +1,79 @@
+//! The end of a job by an order: it is cancelled, put away, or left as it is.
+
+use jiff::Timestamp;
+
+use super::observe::end;
+use super::orders::{NotNow, not_now};
+use super::{EndReason, Ending, Job, Phase, proposal};
+use crate::effect::Action;
+use crate::fence::clip;
+use crate::session::SessionState;
+use crate::step::{FollowUp, Step};
+
+/// Cancels the job. Jules has no cancel call: Gaffer archives the session and stops watching it.
+pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> {
+    let mut step = Step::unchanged(job.clone());
+    let how = EndReason::Cancelled { by: clip(by, 80) };
+    match &job.phase {
+        Phase::Ended(_) => return not_now("ended", format!("job {} is over already", job.id)),
+        Phase::Queued { .. } | Phase::Creating { .. } => {
+            step.aggregate.phase = Phase::Ended(Ending {
+                at: now,
+                session: None,
+                pull: None,
+                how,
+                plan_unreviewed: false,
+            });
+            step.follow_ups.push(FollowUp::Slots(job.account.clone()));
+        }
+        Phase::Watching(watch) => {
+            step.effects.push(Action::Archive {
+                session: watch.session.clone(),
+            });
+            end(&mut step, watch, how, now);
+        }
+        Phase::Proposed { pull, .. } => {
+            // Gaffer opened it, so Gaffer closes it.
+            step.effects.extend(proposal::taken_back(job));
+            proposal::end(&mut step, pull.clone(), how, now);
+        }
+    }
+    Ok(step)
+}
+
+/// Ends a job that its delivery does not need any more. A session that is finished and made nothing has come to its own end.
+pub fn put_away(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> {
+    let finished = match &job.phase {
+        Phase::Watching(watch) => {
+            let is_finished = watch.state == SessionState::Completed && watch.pull.is_none();
+            is_finished.then_some(watch)
+        }
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => None,
+    };
+    let Some(watch) = finished else {
+        return cancel(job, by, now);
+    };
+    let mut step = Step::unchanged(job.clone());
+    step.effects.push(Action::Archive {
+        session: watch.session.clone(),
+    });
+    end(&mut step, watch, EndReason::Completed, now);
+    Ok(step)
+}
+
+/// Stops following the job of a delivery or a sprint that came to its end before the merge: its session and its pull
+/// request stay as they are.
+pub fn leave(job: &Job, now: Timestamp) -> Step<Job> {
+    let mut step = Step::unchanged(job.clone());
+    match &job.phase {
+        Phase::Watching(watch) => end(&mut step, watch, EndReason::Left, now),
+        Phase::Proposed { pull, .. } => {
+            proposal::end(&mut step, pull.clone(), EndReason::Left, now);
+        }
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => {}
+    }
+    step
+}

@@ -1,6 +1,8 @@
 //! Reviews that failed, and what people can do about them.
 
 use super::*;
+use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use crate::ids::EventId;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 
 fn zai() -> Actor {
@@ -199,6 +201,13 @@ fn the_reason_of_a_retry_is_sent_or_refused() {
     assert_eq!(cancelled.kim(retry()), "implement/running");
     let feedback = cancelled.delivery.feedback.as_deref();
     assert_eq!(feedback, Some("Rename the file."));
+    // Its pull request tells of what was before.
+    let before = WaitsFor::new(WaitParty::Person, WaitReason::Blocked, at(0));
+    let told = waits(&cancelled.delivery, Some(before), None);
+    assert_eq!(
+        (told.who, told.what),
+        (WaitParty::Jules, WaitReason::Answered)
+    );
     let mut verifying = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
     assert_eq!(
         verifying.reads(pull('a', Checks::Running)),
@@ -206,6 +215,39 @@ fn the_reason_of_a_retry_is_sent_or_refused() {
     );
     assert_eq!(verifying.kim(Act::Cancel), "verify/failed");
     assert_eq!(verifying.kim(retry()), "implement/running");
+}
+
+#[test]
+fn an_error_of_the_job_is_past_once_the_phase_was_tried_again() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Human));
+    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "review/failed");
+    let error = |cause, second| Event {
+        id: EventId::from_name("it"),
+        job: world.delivery.task.job.clone(),
+        account: "default".parse().unwrap(),
+        attempt: 1,
+        seq: None,
+        observed_at: at(second),
+        status: String::new(),
+        last_activity: None,
+        what: Occurrence::Error {
+            cause,
+            reason: "It is red.".to_owned(),
+        },
+        audience: Audience::Agent,
+        aid: EventContext::default(),
+    };
+    let failed = error(ErrorCause::CiFailed, 0);
+    let stands = error(ErrorCause::Conflict, 0);
+    assert!(!is_past(&world.delivery, &failed), "it waits with that");
+    assert_eq!(world.kim(retry(None)), "review/running");
+    assert!(is_past(&world.delivery, &failed));
+    assert!(!is_past(&world.delivery, &stands), "no phase fails by it");
+    let later = Event {
+        observed_at: at(world.second + 1),
+        ..failed
+    };
+    assert!(!is_past(&world.delivery, &later));
 }
 
 #[test]

@@ -436,6 +436,13 @@ fn deploy_and_observe_are_awaited() {
         take(&mut world, says(Phase::Deploy, ProviderReport::Running)),
         "deploy/running"
     );
+    let spans = &world.delivery.phase_runs;
+    let awaited_since = spans[spans.len() - 2].started_at;
+    let run = world.delivery.runs.last().unwrap();
+    assert_eq!(
+        run.created_at, awaited_since,
+        "what is awaited takes its time"
+    );
     let bad = ProviderReport::Bad("no disk".to_owned());
     assert_eq!(take(&mut world, says(Phase::Deploy, bad)), "deploy/failed");
     // The issue was closed by the merge, which ends nothing.

@@ -157,6 +157,16 @@ fn the_points_of_a_minute_end_for_reads_first() {
 }
 
 #[test]
+fn a_sandbox_that_wants_writes_closer_has_shorter_minutes() {
+    let broker = Broker::new(BETWEEN_WRITES / 10);
+    for _ in 0..700 {
+        assert_eq!(try_to(&broker, Spending::Read, 0), Ok(()));
+    }
+    assert_eq!(try_to(&broker, Spending::Read, 5_999), Err(at(6_000)));
+    assert_eq!(try_to(&broker, Spending::Read, 6_000), Ok(()));
+}
+
+#[test]
 fn secondary_limits_without_a_time_double_until_there_was_calm() {
     let broker = Broker::new(BETWEEN_WRITES);
     let (nothing, limit) = (HeaderMap::new(), "You have exceeded a secondary rate limit");

@@ -734,3 +734,36 @@ fn a_weave_begins_after_the_mail_of_its_members_was_collected() {
     let woven = apply(&both, &Input::Seen(ready), at(3));
     assert!(begins_weave(&both, &woven));
 }
+
+#[test]
+fn a_change_that_was_ready_is_woven_although_its_session_reads_on() {
+    let start = begun(&["curator", "refactor"]);
+    let reading = apply(&start, &with_mail(None, 'b', true), at(1));
+    let reads_on = seen(&[("refactor", Work::Working)]);
+    let late = apply(&reading, &reads_on, at(MEMBER_TIMEOUT.as_secs() + 1));
+    assert_eq!(
+        (late.state.word(), late.offered().len()),
+        ("integrating", 2)
+    );
+}
+
+#[test]
+fn mail_that_may_not_have_been_sent_stays_unread_at_the_end() {
+    let start = begun(&["curator", "refactor"]);
+    let reading = apply(&start, &with_mail(None, 'b', true), at(1));
+    let aborted = abort(&reading, "kim", at(2)).unwrap();
+    let closed = apply(&reading, &lands(Landing::Closed), at(2));
+    for over in [aborted, closed] {
+        assert!(over.is_over() && over.members[1].shown.is_empty());
+        assert_eq!(over.members[1].reading, None);
+    }
+}
+
+#[test]
+fn a_pull_request_that_is_closed_while_it_is_woven_may_come_back() {
+    let start = begun(&["curator", "refactor"]);
+    let woven_now = apply(&start, &with_mail(None, 'b', false), at(1));
+    assert_eq!(woven_now.state.word(), "integrating");
+    let closed = apply(&woven_now, &seen(&[("refactor", Work::Closed)]), at(2));
+    assert!(closed.members[1].closed);
+}

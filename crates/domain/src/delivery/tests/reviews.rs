@@ -181,6 +181,11 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "review/failed");
     assert_eq!(world.kim(verdict(Verdict::Pass, 'a')), "verify/pending");
+    let soon = due(&world.delivery, at(world.second)).unwrap();
+    assert!(
+        soon <= at(world.second + 60),
+        "whether they still fail is looked for soon"
+    );
     // What was read before that says nothing of it.
     let before = Input::Pull(Box::new(pull('a', Checks::GivenUp)), at(0));
     assert_eq!(world.take(&before).unwrap(), "verify/running");

@@ -452,6 +452,10 @@ mod tests {
             let (whole, others) = unread.split_at(shown.len());
             let text = member_task(who, (whole, others), &prompt);
             assert!(encoded_len(&text) <= PROMPT_BYTES_MAX, "{bytes}");
+            let mut long = others.to_vec();
+            long.iter_mut().for_each(|it| it.subject = "s".repeat(200));
+            let text = member_task(who, (whole, &long), &prompt);
+            assert!(encoded_len(&text) <= PROMPT_BYTES_MAX, "{bytes}: names");
             let room = PROMPT_BYTES_MAX - FRAME_BYTES - bytes;
             assert_eq!(shown.is_empty(), room < 700, "{bytes}: {}", shown.len());
         }

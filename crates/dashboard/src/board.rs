@@ -108,7 +108,7 @@ fn parts(cards: &[DeliveryCard]) -> Vec<Part<'_>> {
             lanes: lanes(delivery),
         },
     ];
-    let is_odd = |card: &&DeliveryCard| Phase::ALL.iter().all(|it| it.word() != card.phase);
+    let is_odd = |card: &&DeliveryCard| Phase::from_word(&card.phase).is_none();
     let odd = in_order(cards.iter().filter(is_odd).collect());
     if !odd.is_empty() {
         let (id, name) = ("other", "Other phases".to_owned());

@@ -122,9 +122,8 @@ struct Step {
 }
 
 fn steps(view: &DeliveryView) -> Vec<Step> {
-    let place = |word: &str| Phase::ALL.into_iter().find(|phase| phase.word() == word);
-    let here = place(&view.card.phase);
-    let end = place(&view.endpoint);
+    let here = Phase::from_word(&view.card.phase);
+    let end = Phase::from_word(&view.endpoint);
     let is_over = here == Some(Phase::Close) && view.card.run_status == "succeeded";
     let was_in = |phase: Phase| view.phase_runs.iter().any(|it| it.phase == phase.word());
     let step = |phase: Phase| {
@@ -219,9 +218,7 @@ fn goes_to_jules(view: &DeliveryView) -> bool {
 
 /// Whether a retry may say what to do otherwise.
 fn takes_reason(view: &DeliveryView) -> bool {
-    let mut phases = Phase::ALL.into_iter();
-    let phase = phases.find(|it| it.word() == view.card.phase);
-    phase.is_some_and(Phase::takes_reason)
+    Phase::from_word(&view.card.phase).is_some_and(Phase::takes_reason)
 }
 
 /// What the analysis of the last failure suggests.

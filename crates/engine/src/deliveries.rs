@@ -10,9 +10,9 @@ mod transcripts;
 use std::borrow::Cow;
 
 use domain::delivery::{
-    self, ChildState, Command, Delivery, Gate, IssueRef, Phase, Rules, TransitionError,
+    self, ChildState, Command, Delivery, Gate, IssueRef, Phase, Rules, RunStatus, TransitionError,
 };
-use domain::ids::{CommitSha, DeliveryId};
+use domain::ids::{CommitSha, DeliveryId, EventId};
 use domain::job::Job;
 use domain::redact::presentable;
 use domain::step::Step;
@@ -187,7 +187,27 @@ impl Backend {
         let left = delivery::open_events(next);
         let mut over = found.map_or_else(Vec::new, |found| delivery::open_events(&found.value));
         over.retain(|event| !left.contains(event));
+        over.extend(
+            self.past_errors(found.map(|found| &found.value), next)
+                .await?,
+        );
         self.withdraw(unit, &over).await
+    }
+
+    /// The errors of its job that a delivery has gone on from, once it no longer waits with a failure.
+    async fn past_errors(
+        &self,
+        before: Option<&Delivery>,
+        next: &Delivery,
+    ) -> Result<Vec<EventId>, Error> {
+        let is_failed = |delivery: &Delivery| delivery.run_status == RunStatus::Failed;
+        let goes_on = before.is_some_and(is_failed) && !is_failed(next);
+        let Some(job) = next.task.job.as_ref().filter(|_| goes_on) else {
+            return Ok(Vec::new());
+        };
+        let mut events = self.store.events(job).await?;
+        events.retain(|event| delivery::is_past(next, event));
+        Ok(events.into_iter().map(|event| event.id).collect())
     }
 }
 

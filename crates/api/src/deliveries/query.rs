@@ -52,8 +52,7 @@ pub(super) fn read(asked: QueryPairs) -> Result<Asked, Refused> {
 }
 
 fn phase(value: &str) -> Result<Phase, Refused> {
-    let found = Phase::ALL.into_iter().find(|phase| phase.word() == value);
-    found.ok_or_else(|| odd("phase", value, &Phase::ALL.map(Phase::word)))
+    Phase::from_word(value).ok_or_else(|| odd("phase", value, &Phase::ALL.map(Phase::word)))
 }
 
 fn needs(value: &str) -> Result<WaitParty, Refused> {

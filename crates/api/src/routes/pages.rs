@@ -13,6 +13,13 @@ pub(crate) static ROWS: &[ApiRow] = &[
     Row::get("/", ("home", "Leads to the dashboard"), || get(pages::home))
         .called_by(Caller::Anybody)
         .answers(&[(303, Nothing)]),
+    Row::get(
+        "/dashboard/",
+        ("home_with_slash", "Leads to the dashboard"),
+        || get(pages::home),
+    )
+    .called_by(Caller::Anybody)
+    .answers(&[(303, Nothing)]),
     Row::page(
         "/dashboard",
         ("board_page", "Shows deliveries by phase"),

@@ -173,9 +173,8 @@ struct Known<'a> {
 }
 
 /// Whether a retry of a phase may say what to do otherwise.
-fn takes_reason(phase: &str) -> bool {
-    let known = Phase::ALL.into_iter().find(|it| it.word() == phase);
-    known.is_some_and(Phase::takes_reason)
+pub(super) fn takes_reason(phase: &str) -> bool {
+    Phase::from_word(phase).is_some_and(Phase::takes_reason)
 }
 
 impl Known<'_> {

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::job::progress::Progress;
 use crate::job::wait::{AWAY, LOOK_EVERY, is_away};
 
+use super::show::takes_reason;
 use super::untaken::{UntakenIssue, is_missing};
 
 /// Waits, and returns the delivery afterwards.
@@ -73,8 +74,12 @@ pub(super) async fn until(
 
 fn failure(delivery: &DeliveryView) -> Error {
     let card = &delivery.card;
+    let reason = match takes_reason(&card.phase) {
+        true => " --reason TEXT",
+        false => "",
+    };
     let next = format!(
-        "see why with `gaffer delivery why {}`, and try it again with `gaffer delivery retry {}`",
+        "see why with `gaffer delivery why {}`, and try it again with `gaffer delivery retry {}{reason}`",
         card.id, card.id
     );
     Error::refused("failed", card.why.sentence.clone(), next)

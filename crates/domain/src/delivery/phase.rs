@@ -90,6 +90,11 @@ impl Phase {
         }
     }
 
+    /// The phase of a word; `None` for any other.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.word() == word)
+    }
+
     /// Whether a retry of it may say what to do otherwise: a session, the agent or a person works by that.
     pub const fn takes_reason(self) -> bool {
         match self {
@@ -185,10 +190,6 @@ pub enum OddPhase {
     Checkpoint,
 }
 
-fn phase(word: &str) -> Option<Phase> {
-    Phase::ALL.into_iter().find(|phase| phase.word() == word)
-}
-
 /// The last phase of a delivery before it closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -228,7 +229,7 @@ impl FromStr for Endpoint {
     type Err = OddPhase;
 
     fn from_str(word: &str) -> Result<Self, OddPhase> {
-        phase(word).ok_or(OddPhase::Endpoint)?.try_into()
+        Phase::from_word(word).ok_or(OddPhase::Endpoint)?.try_into()
     }
 }
 
@@ -293,7 +294,7 @@ impl TryFrom<Vec<String>> for Checkpoints {
     type Error = OddPhase;
 
     fn try_from(words: Vec<String>) -> Result<Self, OddPhase> {
-        let phases: Option<Vec<Phase>> = words.iter().map(|word| phase(word)).collect();
+        let phases: Option<Vec<Phase>> = words.iter().map(|word| Phase::from_word(word)).collect();
         Self::at(&phases.ok_or(OddPhase::Checkpoint)?)
     }
 }

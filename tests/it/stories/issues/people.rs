@@ -7,6 +7,7 @@ use engine::events::EventQuery;
 use engine::work::Work;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
+use sandbox::story::Story;
 use tests::world::{AGENT, from_work};
 
 use super::*;
@@ -105,12 +106,12 @@ async fn the_failure_of_a_session_is_open_without_an_agent() {
 }
 
 /// A source whose agent reviews, and is called.
-async fn world_with_reviewer() -> World {
+async fn world_with_reviewer(stories: Vec<Story>) -> World {
     let source = taking(|rules| {
         rules.checkpoints = Checkpoints::at(&[Phase::Review]).expect("checkpoints");
         rules.review_by = Some(ReviewBy::Agent);
     });
-    let mut played = scenario(Vec::new());
+    let mut played = scenario(stories);
     played.agents = vec![AgentSetup {
         name: AGENT.to_owned(),
         statuses: vec![202],
@@ -132,10 +133,26 @@ async fn first_wake_is_over(world: &World) -> bool {
     matches!(wake.state, WakeState::Acknowledged { .. })
 }
 
+/// The agent is not called again about a failure after which a person has tried again.
+#[tokio::test]
+async fn a_retry_is_the_end_of_the_wake_about_the_failure() {
+    let reason = "no disk".to_owned();
+    let after = SECOND * 2;
+    let fails = story("Add a test", vec![Step::Fail { after, reason }]);
+    let world = world_with_reviewer(vec![fails]).await;
+    let number = open_issue(&world, "Add a test", "");
+    let called = async |world: &World| !world.wake_ids().is_empty();
+    Box::pin(world.until(hour(1), "a wake", called)).await;
+    assert!(!first_wake_is_over(&world).await);
+    order(&world, number, Act::Retry { reason: None }).await;
+    assert!(first_wake_is_over(&world).await);
+    world.finish().await;
+}
+
 /// What its agent was asked is over with its answer: it neither comes again nor holds up others.
 #[tokio::test]
 async fn a_verdict_is_the_end_of_the_wake_that_asked_for_it() {
-    let world = world_with_reviewer().await;
+    let world = world_with_reviewer(Vec::new()).await;
     let number = open_issue(&world, "Add a test", "");
     let asked = async |world: &World| !reviews(world).is_empty();
     Box::pin(world.until(hour(1), "a review", asked)).await;
@@ -234,7 +251,7 @@ async fn a_merge_that_closes_the_issue_early_calls_nothing_off() {
 /// A person who merges by hand answers for the reviewer.
 #[tokio::test]
 async fn a_merge_by_hand_is_the_end_of_the_wake_that_asked_for_a_review() {
-    let world = world_with_reviewer().await;
+    let world = world_with_reviewer(Vec::new()).await;
     let number = open_issue(&world, "Add a test", "");
     let asked = async |world: &World| !reviews(world).is_empty();
     Box::pin(world.until(hour(1), "a review", asked)).await;

@@ -72,8 +72,7 @@ pub(crate) struct DeliveryRuleArgs {
 
 /// A phase after which a person can be awaited.
 fn checkpoint(word: &str) -> Result<Phase, OddPhase> {
-    let phase = Phase::ALL.into_iter().find(|phase| phase.word() == word);
-    let phase = phase.ok_or(OddPhase::Checkpoint)?;
+    let phase = Phase::from_word(word).ok_or(OddPhase::Checkpoint)?;
     Checkpoints::at(&[phase])?;
     Ok(phase)
 }

@@ -51,7 +51,7 @@ pub const TICKS_MAX: u32 = 8;
 /// How many weaves of a sprint are tried again because GitHub did not answer; each has attempts of its own before.
 pub const WEAVE_RETRIES_MAX: u32 = 12;
 
-/// How long a member is waited for, from the start of its session or from its conflict on.
+/// How long a member is waited for, from the start of its session or from its conflict on, where the source sets nothing else.
 pub const MEMBER_TIMEOUT: SignedDuration = SignedDuration::from_mins(30);
 
 /// How long the weaver is waited for, from the start of its session on.
@@ -194,6 +194,7 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
         };
         SprintMember {
             state,
+            timeout: new.mode.member_timeout,
             ..SprintMember::new(persona, job, now)
         }
     };

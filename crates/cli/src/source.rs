@@ -188,6 +188,10 @@ fn worded(odd: OddSource) -> Error {
             "the worker branch of a pipeline has to be another one than the branch of its source",
             "name another one with `gaffer pipeline on OWNER/REPO --worker BRANCH`",
         ),
+        OddSource::OfSprint { .. } => Error::usage(
+            odd.to_string(),
+            "name another one with `gaffer source set OWNER/REPO --branch BRANCH`, or with `gaffer pipeline on OWNER/REPO --worker BRANCH`",
+        ),
         OddSource::NoReviewer => Error::usage(
             "`--review-by agent` in a source without an agent would wait for a review that nothing makes",
             "name one with `--agent NAME`, or let `--review-by human`, `jules` or `nobody` review",

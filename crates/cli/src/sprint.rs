@@ -69,6 +69,7 @@ async fn set(args: SprintSetArgs, here: &CommandContext) -> Result<Answer> {
     let settings = SprintSettings {
         parallel: args.parallel,
         at_once: args.at_once.map(|AtOnce(count)| count),
+        member_timeout: args.member_timeout,
         next: args.next.map(Into::into),
         integration: args.integration.map(Into::into),
     };

@@ -20,9 +20,10 @@ pub use reason::{MergeInput, MissingChecksCause, Reason, Weight};
 
 use crate::delivery::Gate;
 use crate::facts::{Fact, PullFacts, PullState, Review, ReviewVerdict};
-use crate::ids::{BranchName, CommitSha, SprintNumber};
+use crate::ids::{BranchName, CommitSha};
 use crate::policy::{MergeMethod, MergePolicy, Policy, Timing};
 use crate::redact::presentable;
+use crate::sprint::SprintGate;
 use crate::when::plus;
 
 /// Facts older than this are read again before a merge: the invariant's ten seconds.
@@ -48,9 +49,9 @@ pub struct MergeContext {
     /// Why its delivery does not let this head be merged; none if it does, or if there is no delivery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
-    /// The sprint that weaves it with others.
+    /// Why its sprint does not let it be merged by itself; none if it does, or if there is no sprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub woven: Option<SprintNumber>,
+    pub sprint_gate: Option<SprintGate>,
     /// Whether its session worked on a plan without an approval where the policy requires one.
     pub plan_unreviewed: bool,
     /// Unexpected changes of this head; `None` if it is as expected.
@@ -222,7 +223,7 @@ fn ownership(
         PullState::Closed => reasons.push(Reason::Closed),
         PullState::Merged { .. } => reasons.push(Reason::AlreadyMerged),
     }
-    reasons.extend(standing.woven.map(|sprint| Reason::Woven { sprint }));
+    reasons.extend(standing.sprint_gate.map(SprintGate::reason));
     let approved = standing.approved.as_ref() == Some(&facts.head.sha);
     match (standing.gate, policy.merge) {
         // The person who lets the delivery go on may approve this head by it.

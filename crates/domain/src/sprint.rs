@@ -5,6 +5,7 @@
 
 mod apply;
 mod figures;
+mod gate;
 mod mailing;
 mod member;
 mod one_by_one;
@@ -26,6 +27,7 @@ use crate::job::NotNow;
 
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
+pub use gate::{SprintGate, gate, released};
 pub use mailing::{MAILS_MAX, begins_weave, has_uncollected, takers_of_mail};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
 pub use orders::{abort, held, integrate, integrate_now, must_go_on};
@@ -51,7 +53,7 @@ pub const TICKS_MAX: u32 = 8;
 /// How many weaves of a sprint are tried again because GitHub did not answer; each has attempts of its own before.
 pub const WEAVE_RETRIES_MAX: u32 = 12;
 
-/// How long a member is waited for, from the start of its session or from its conflict on.
+/// How long a member is waited for, from the start of its session or from its conflict on, where the source sets nothing else.
 pub const MEMBER_TIMEOUT: SignedDuration = SignedDuration::from_mins(30);
 
 /// How long the weaver is waited for, from the start of its session on.
@@ -194,6 +196,7 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
         };
         SprintMember {
             state,
+            timeout: new.mode.member_timeout,
             ..SprintMember::new(persona, job, now)
         }
     };

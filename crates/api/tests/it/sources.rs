@@ -323,19 +323,28 @@ async fn how_sprints_go_is_edited_field_by_field() {
     assert_eq!(
         first,
         json!({
-            "parallel": "except=7,9", "at_once": 4,
+            "parallel": "except=7,9", "at_once": 4, "member_timeout": "30m",
             "next": "by-hand", "integration": "consolidated",
         })
     );
-    let second = edited(json!({ "at_once": null, "integration": "individual" })).await;
+    let others = json!({
+        "at_once": null, "integration": "individual", "member_timeout": "1h 30m",
+    });
+    let second = edited(others).await;
     assert_eq!(
         second,
-        json!({ "parallel": "except=7,9", "next": "by-hand", "integration": "individual" })
+        json!({
+            "parallel": "except=7,9", "member_timeout": "1h 30m",
+            "next": "by-hand", "integration": "individual",
+        })
     );
     for (sprints, code) in [
         (json!({ "parallel": "sometimes" }), 422),
         (json!({ "next": "never" }), 422),
         (json!({ "at_once": 61 }), 400),
+        (json!({ "member_timeout": "30" }), 422),
+        (json!({ "member_timeout": 30 }), 422),
+        (json!({ "member_timeout": "25h" }), 400),
     ] {
         let answer = edit(&world, TOKEN, &json!({ "sprints": sprints })).await;
         assert_eq!(answer.status.as_u16(), code, "{sprints}");

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use client::wire::SPRINTS_LIMIT_MAX;
 use domain::ids::{PersonaName, RepoName, SprintNumber};
 use domain::sprint::{Integration, MEMBERS_MAX, NextSprint, Parallel};
+use jiff::SignedDuration;
 use url::Url;
 
 use super::value;
@@ -94,6 +95,10 @@ pub(crate) struct SprintSetArgs {
     /// How many members of a parallel sprint work at once, or `all` [at first: all].
     #[arg(long, value_name = "N", value_parser = at_once)]
     pub(crate) at_once: Option<AtOnce>,
+
+    /// How long a member is waited for from the start of its session, from 1m to 24h [at first: 30m].
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) member_timeout: Option<SignedDuration>,
 
     /// Who starts the next sprint, at the end of one of which something was merged [at first: by-hand].
     #[arg(long, value_enum, value_name = "WHO")]

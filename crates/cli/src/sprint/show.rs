@@ -9,6 +9,7 @@ use domain::policy::Source;
 use domain::sprint::MemberState;
 use serde_json::json;
 
+use crate::args::value::short;
 use crate::render::{Answer, next, value};
 use crate::switch::moment;
 use crate::why::{reasons, under};
@@ -22,6 +23,7 @@ pub(super) fn settings(source: &Source) -> Answer {
     Answer::new(json!({ "source": { "repo": source.repo, "sprints": rules } })).pairs(vec![
         ("parallel", rules.parallel.to_string()),
         ("at once", at_once(rules.at_once)),
+        ("member timeout", short(rules.member_timeout)),
         ("next sprint", rules.next.word().to_owned()),
         ("integration", rules.integration.word().to_owned()),
     ])

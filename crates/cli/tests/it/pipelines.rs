@@ -115,6 +115,13 @@ fn a_layer_is_run_and_what_does_not_fit_it_is_refused() {
         &["pipeline", "show", "latest"],
         &["pipeline", "on", REPO, "--exchange", "always"],
         &["pipeline", "on", REPO, "--worker", "main"],
+        &[
+            "pipeline",
+            "on",
+            REPO,
+            "--worker",
+            "jules-sprint-7-integration",
+        ],
         &["requirement", "start", REPO, "search-box"],
     ] {
         assert_eq!(world.refused(wrong).exit, 2, "{wrong:?}");

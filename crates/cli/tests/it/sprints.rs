@@ -66,11 +66,17 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
         "every=5",
         "--at-once",
         "2",
+        "--member-timeout",
+        "45m",
     ];
     let rules = world.json(&line)["source"]["sprints"].clone();
     assert_eq!(
-        (&rules["parallel"], &rules["at_once"]),
-        (&json!("every=5"), &json!(2))
+        (
+            &rules["parallel"],
+            &rules["at_once"],
+            &rules["member_timeout"]
+        ),
+        (&json!("every=5"), &json!(2), &json!("45m"))
     );
     let rules = world.json(&["sprint", "set", REPO, "--next", "at-once"]);
     let rules = &rules["source"]["sprints"];
@@ -126,6 +132,8 @@ fn odd_settings_of_sprints_are_refused() {
     for wrong in [
         ["--parallel", "only="],
         ["--at-once", "0"],
+        ["--member-timeout", "30"],
+        ["--member-timeout", "30s"],
         ["--next", "soon"],
         ["--integration", "none"],
     ] {

@@ -7,8 +7,9 @@ use domain::delivery::{
 };
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
 use domain::pipeline::{Exchange, Implement, PipelineRules};
-use domain::policy::{Policy, Source, Timing};
+use domain::policy::{Policy, Source, Timing, duration};
 use domain::sprint::{Integration, NextSprint, Parallel, SprintRules};
+use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -182,6 +183,14 @@ pub struct SprintSettings {
     )]
     #[schemars(with = "Option<u32>")]
     pub at_once: Option<Option<u32>>,
+    /// How long a member is waited for from the start of its session, as `30m`; from a minute to a day.
+    #[serde(
+        default,
+        deserialize_with = "given_time",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<String>")]
+    pub member_timeout: Option<SignedDuration>,
     /// Who starts the next sprint: `by-hand`, or `at-once` for Gaffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::NextSprintWord>")]
@@ -198,6 +207,7 @@ impl SprintSettings {
         SprintRules {
             parallel: self.parallel.unwrap_or_else(|| before.parallel.clone()),
             at_once: self.at_once.unwrap_or(before.at_once),
+            member_timeout: self.member_timeout.unwrap_or(before.member_timeout),
             next: self.next.unwrap_or(before.next),
             integration: self.integration.unwrap_or(before.integration),
         }
@@ -328,6 +338,11 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     given: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(given).map(Some)
+}
+
+/// A time with its units that was given.
+fn given_time<'de, D: Deserializer<'de>>(given: D) -> Result<Option<SignedDuration>, D::Error> {
+    duration::deserialize(given).map(Some)
 }
 
 /// Settings by their names. A list would else be read as the fields in their order.

@@ -36,6 +36,12 @@ impl SprintNumber {
         BranchName(format!("jules-sprint-{}-integration", self.0))
     }
 
+    /// The sprint whose members are woven into this branch; none if it is another branch.
+    pub fn of_branch(branch: &BranchName) -> Option<Self> {
+        let rest = branch.as_str().strip_prefix("jules-sprint-")?;
+        rest.strip_suffix("-integration")?.parse().ok()
+    }
+
     /// The job of a member, or of the integration: the same start made twice has the same jobs.
     pub fn job(self, repo: &RepoName, whose: Option<&PersonaName>, at: jiff::Timestamp) -> JobId {
         let name = format!("{}:sprint:{}", repo.key(), self.0);
@@ -96,7 +102,18 @@ mod tests {
         assert_eq!(number.label(), "jules-sprint-50");
         let branch = number.branch();
         assert_eq!(branch.as_str(), "jules-sprint-50-integration");
+        assert_eq!(SprintNumber::of_branch(&branch), Some(number));
         assert_eq!(branch.as_str().parse(), Ok(branch));
+        for other in [
+            "main",
+            "jules-sprint-50",
+            "jules-sprint-x-integration",
+            "jules-sprint-0-integration",
+            "my-jules-sprint-50-integration",
+        ] {
+            let other = other.parse().unwrap();
+            assert_eq!(SprintNumber::of_branch(&other), None, "{other}");
+        }
         let repo: RepoName = "Acme/Shop".parse().unwrap();
         let (curator, at) = ("curator".parse().unwrap(), jiff::Timestamp::UNIX_EPOCH);
         let job = number.job(&repo, Some(&curator), at);

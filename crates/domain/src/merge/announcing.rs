@@ -66,6 +66,7 @@ impl Reason {
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
             | Self::Woven { .. }
+            | Self::MailUncollected
             | Self::SessionWorking
             | Self::NoChecksYet { .. }
             | Self::Behind { .. }
@@ -79,6 +80,7 @@ impl Reason {
             | Self::Closed
             | Self::AlreadyMerged
             | Self::NeedsApproval
+            | Self::TakenBack
             | Self::PlanUnreviewed
             | Self::UnexpectedPush { .. }
             | Self::Paused
@@ -93,6 +95,14 @@ impl Reason {
 }
 
 impl Reason {
+    /// Whether its delivery holds the merge, and not the pull request itself.
+    pub fn is_of_delivery(&self) -> bool {
+        matches!(
+            self,
+            Self::DeliveryNotInVerify { .. } | Self::VerdictOfAnotherHead
+        )
+    }
+
     /// Whether it passes by itself within moments, so that a pull request without any other reason keeps its turn to merge.
     pub(crate) fn is_brief(&self) -> bool {
         matches!(

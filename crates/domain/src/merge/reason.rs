@@ -34,6 +34,10 @@ pub enum Reason {
         /// Which sprint.
         sprint: SprintNumber,
     },
+    /// Its sprint has not collected the mail of this head.
+    MailUncollected,
+    /// Its session took the change back.
+    TakenBack,
     /// Writing is paused.
     Paused,
     /// This process only observes.
@@ -247,6 +251,8 @@ impl Reason {
             Self::DeliveryNotInVerify { .. } => "delivery_not_in_verify",
             Self::VerdictOfAnotherHead => "verdict_of_another_head",
             Self::Woven { .. } => "woven",
+            Self::MailUncollected => "mail_uncollected",
+            Self::TakenBack => "taken_back",
             Self::Paused => "paused",
             Self::ObserveOnly => "observe_only",
             Self::DailyCap { .. } => "daily_cap",
@@ -289,6 +295,7 @@ impl Reason {
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
             | Self::Woven { .. }
+            | Self::MailUncollected
             | Self::SessionWorking
             | Self::DailyCap { .. }
             | Self::MergeableUnknown
@@ -310,6 +317,7 @@ impl Reason {
             | Self::Closed
             | Self::AlreadyMerged
             | Self::NeedsApproval
+            | Self::TakenBack
             | Self::Paused
             | Self::ObserveOnly
             | Self::SessionFailed
@@ -330,14 +338,6 @@ impl Reason {
         }
     }
 
-    /// Whether its delivery holds the merge, and not the pull request itself.
-    pub fn is_of_delivery(&self) -> bool {
-        matches!(
-            self,
-            Self::DeliveryNotInVerify { .. } | Self::VerdictOfAnotherHead
-        )
-    }
-
     /// Whether it is a pause: writing is switched off, and goes on once a person ends that.
     pub fn is_pause(&self) -> bool {
         matches!(self, Self::Paused | Self::ObserveOnly)
@@ -351,6 +351,8 @@ impl Reason {
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
             | Self::Woven { .. }
+            | Self::MailUncollected
+            | Self::TakenBack
             | Self::ProtectedPath { .. }
             | Self::PlanUnreviewed
             | Self::UnexpectedPush { .. }

@@ -74,6 +74,8 @@ impl Reason {
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
             | Self::Woven { .. }
+            | Self::MailUncollected
+            | Self::TakenBack
             | Self::Settling { .. } => None,
         }
     }
@@ -117,6 +119,8 @@ impl Reason {
             Self::DeliveryNotInVerify { phase } => not_at_verify(*phase),
             Self::VerdictOfAnotherHead => OTHER_HEAD.to_owned(),
             Self::Woven { sprint } => format!("Sprint {sprint} weaves it into one pull request with others, and that one is merged."),
+            Self::MailUncollected => "Its sprint collects the mail of this head first.".to_owned(),
+            Self::TakenBack => "Its session took the change back; close it, or merge it on GitHub yourself.".to_owned(),
             Self::Paused => "Writing is paused.".to_owned(),
             Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),
             Self::DailyCap { cap, until: Some(until) } => {

@@ -44,7 +44,7 @@ impl Case {
             wanted_base: "main".parse().unwrap(),
             approved: None,
             gate: None,
-            woven: None,
+            sprint_gate: None,
             plan_unreviewed: false,
             unexpected: None,
             head_since: at(-600),

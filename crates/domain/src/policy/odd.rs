@@ -2,6 +2,7 @@
 
 use super::Source;
 use crate::delivery::{OddRules, PlanBy, ReviewBy};
+use crate::ids::{BranchName, SprintNumber};
 use crate::sprint::OddSprints;
 
 /// Why settings of a source do not go together.
@@ -28,6 +29,14 @@ pub enum OddSource {
         "the worker branch of a pipeline is the branch of its source: it has to be another one"
     )]
     SameBranch,
+    /// A sprint would be woven into the branch that people or agents work on.
+    #[error("`{branch}` is a branch that a sprint is woven into: it has to be another one")]
+    OfSprint {
+        /// The setting.
+        field: &'static str,
+        /// The branch.
+        branch: BranchName,
+    },
     /// The rules of its deliveries.
     #[error(transparent)]
     Deliveries(#[from] OddRules),
@@ -44,6 +53,7 @@ impl OddSource {
             Self::NoPlanner => "deliveries.plan_by".to_owned(),
             Self::NoReviewer => "deliveries.review_by".to_owned(),
             Self::NoBranch | Self::SameBranch => "pipeline".to_owned(),
+            Self::OfSprint { field, .. } => (*field).to_owned(),
             Self::Deliveries(odd) => format!("deliveries.{}", odd.field()),
             Self::Sprints(odd) => format!("sprints.{}", odd.field()),
         }
@@ -66,6 +76,13 @@ impl Source {
         }
         if self.deliveries.review_by == Some(ReviewBy::Agent) && self.agent.is_none() {
             return Err(OddSource::NoReviewer);
+        }
+        let worker = self.pipeline.as_ref().map(|rules| &rules.worker);
+        for (field, branch) in [("branch", self.branch.as_ref()), ("pipeline", worker)] {
+            let of_sprint = branch.filter(|it| SprintNumber::of_branch(it).is_some());
+            if let Some(branch) = of_sprint.cloned() {
+                return Err(OddSource::OfSprint { field, branch });
+            }
         }
         if let Some(rules) = &self.pipeline {
             let branch = self.branch.as_ref().ok_or(OddSource::NoBranch)?;
@@ -134,6 +151,27 @@ mod tests {
         assert_eq!(branches(None, "jules"), Err(OddSource::NoBranch));
         assert_eq!(branches(Some("jules"), "jules"), Err(OddSource::SameBranch));
         assert_eq!(branches(Some("main"), "jules"), Ok(()));
+    }
+
+    #[test]
+    fn the_branch_of_a_sprint_is_neither_the_target_nor_the_worker_branch() {
+        let branches = |target: &str, worker: Option<&str>| {
+            source(|source| {
+                source.branch = target.parse().ok();
+                source.pipeline = worker.map(|worker| PipelineRules {
+                    worker: worker.parse().unwrap(),
+                    ..PipelineRules::default()
+                });
+            })
+        };
+        let of_sprint = "jules-sprint-7-integration";
+        let refused = |field| {
+            let branch = of_sprint.parse().unwrap();
+            Err(OddSource::OfSprint { field, branch })
+        };
+        assert_eq!(branches(of_sprint, None), refused("branch"));
+        assert_eq!(branches("main", Some(of_sprint)), refused("pipeline"));
+        assert_eq!(branches("main", Some("jules-sprint-7")), Ok(()));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::merge::{
     FACTS_AGE_MAX, Hold, Judgement, MAX_ATTEMPTS, MergeContext, MergeRefusals, Owner,
     SessionStatus, judge,
 };
+use crate::sprint::SprintGate;
 
 fn refused() -> impl Strategy<Value = MergeRefusals> {
     (0u32..8, time()).prop_map(|(attempts, again_at)| MergeRefusals {
@@ -44,6 +45,17 @@ fn gate() -> impl Strategy<Value = Option<Gate>> {
     ]
 }
 
+/// Why a sprint does not let a pull request be merged by itself; mostly it does.
+fn sprint_gate() -> impl Strategy<Value = Option<SprintGate>> {
+    let sprint = SprintNumber::FIRST;
+    prop_oneof![
+        8 => Just(None),
+        1 => Just(Some(SprintGate::Woven { sprint })),
+        1 => Just(Some(SprintGate::Mail)),
+        1 => Just(Some(SprintGate::TakenBack)),
+    ]
+}
+
 fn standing() -> impl Strategy<Value = MergeContext> {
     (
         owner(),
@@ -57,7 +69,7 @@ fn standing() -> impl Strategy<Value = MergeContext> {
             prop_oneof![8 => Just(false), 1 => Just(true)],
             prop_oneof![8 => Just(None), 1 => Just(Some(vec!["x.rs".to_owned()]))],
             gate(),
-            prop_oneof![8 => Just(None), 1 => Just(Some(SprintNumber::FIRST))],
+            sprint_gate(),
         ),
     )
         .prop_map(
@@ -68,7 +80,7 @@ fn standing() -> impl Strategy<Value = MergeContext> {
                     wanted_base: "main".parse().unwrap(),
                     approved,
                     gate: strange.2,
-                    woven: strange.3,
+                    sprint_gate: strange.3,
                     plan_unreviewed: strange.0,
                     unexpected: strange.1,
                     head_since,
@@ -175,7 +187,7 @@ fn may_merge(
         && standing.session == SessionStatus::Resting
         && standing.hold.is_none()
         && standing.gate.is_none()
-        && standing.woven.is_none()
+        && standing.sprint_gate.is_none()
         && standing.merges_today < policy.merges_per_day
         && is_green(
             facts,

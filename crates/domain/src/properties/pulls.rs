@@ -51,7 +51,7 @@ fn outside() -> impl Strategy<Value = PullContext> {
                     merge_unsettled,
                     logs: Vec::new(),
                     gate: None,
-                    woven: None,
+                    sprint_gate: None,
                     plan_unreviewed,
                     unexpected,
                     is_base_merge: None,

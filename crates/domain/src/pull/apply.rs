@@ -14,12 +14,13 @@ use crate::effect::{Action, exponential_backoff};
 use crate::event::FailedCheck;
 use crate::facts::{PullFacts, PullState, ReadDepth};
 use crate::failure::{Failure, FailureClass};
-use crate::ids::{AccountName, BranchName, CommitSha, SprintNumber};
+use crate::ids::{AccountName, BranchName, CommitSha};
 use crate::merge::{
     self, Hold, Judgement, MergeContext, MergeRefusals, Owner, Reason, SessionStatus, Weight,
 };
 use crate::policy::{MergeMethod, Policy, Timing};
 use crate::redact::presentable;
+use crate::sprint::SprintGate;
 use crate::step::Step;
 use crate::web_page::WebPage;
 use crate::when::plus;
@@ -64,8 +65,8 @@ pub struct PullContext {
     pub logs: Vec<FailedCheck>,
     /// Why its delivery does not let this head be merged.
     pub gate: Option<Gate>,
-    /// The sprint that weaves it with others.
-    pub woven: Option<SprintNumber>,
+    /// Why its sprint does not let it be merged by itself.
+    pub sprint_gate: Option<SprintGate>,
     /// Whether its session worked on a plan without an approval where the policy requires one.
     pub plan_unreviewed: bool,
     /// Result of comparing this head, if [`needed_comparison`](super::unexpected::needed_comparison) asked for it: its
@@ -208,7 +209,7 @@ fn open(
             now,
         };
         // A pull request of our own has one commit, and any other is not ours. What is woven stays as its session left it.
-        if outside.owner != Owner::Gaffer && outside.woven.is_none() {
+        if outside.owner != Owner::Gaffer && !outside.is_woven() {
             repair::catch_up(step, &matter, reasons(&judgement));
         }
         repair::repair(step, &matter, &judgement);
@@ -315,7 +316,7 @@ fn standing(pull: &Pull, facts: &PullFacts, outside: &PullContext, now: Timestam
         wanted_base: outside.wanted_base.clone(),
         approved: pull.approval.as_ref().map(|approval| approval.sha.clone()),
         gate: outside.gate,
-        woven: outside.woven,
+        sprint_gate: outside.sprint_gate,
         plan_unreviewed: outside.plan_unreviewed,
         unexpected: unexpected::of_head(pull, facts, outside),
         head_since: pull.head.as_ref().map_or(now, |seen| seen.since),

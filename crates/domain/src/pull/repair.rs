@@ -12,6 +12,7 @@ use crate::ids::{CommitSha, EventId};
 use crate::merge::{AnnounceWhen, Judgement, MissingChecksCause, Reason, SessionStatus};
 use crate::outgoing_text;
 use crate::policy::{Policy, Timing};
+use crate::sprint::SprintGate;
 use crate::step::Step;
 use crate::when::plus;
 
@@ -89,10 +90,17 @@ impl RepairContext<'_> {
     }
 }
 
+impl PullContext {
+    /// Whether its sprint weaves it with others.
+    pub(super) fn is_woven(&self) -> bool {
+        self.sprint_gate.is_some_and(SprintGate::is_woven)
+    }
+}
+
 /// Sends failed checks and conflicts to the session, and announces what no session can repair.
 pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgement) {
     // A conflict of what is woven is sent to its session by the sprint.
-    let is_woven = matter.outside.woven.is_some();
+    let is_woven = matter.outside.is_woven();
     if is_woven && matches!(judgement, Judgement::Conflict { .. }) {
         return;
     }

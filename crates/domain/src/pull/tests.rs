@@ -85,7 +85,7 @@ impl World {
                 merge_unsettled: false,
                 logs: Vec::new(),
                 gate: None,
-                woven: None,
+                sprint_gate: None,
                 plan_unreviewed: false,
                 unexpected: Some(Some(Vec::new())),
                 is_base_merge: None,

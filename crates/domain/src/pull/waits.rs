@@ -113,6 +113,7 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
             own(WaitReason::Delivery)
         }
         Reason::Woven { .. } => own(WaitReason::Sprint),
+        Reason::MailUncollected => own(WaitReason::Reading),
         Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => approval(Whom::Woken),
         Reason::ChangesRequested | Reason::ApprovalsMissing { .. } => {
             (Whom::Is(WaitParty::Person), WaitReason::Review)
@@ -121,6 +122,7 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         | Reason::AdoptedMayNotMerge
         | Reason::Fork
         | Reason::Closed
+        | Reason::TakenBack
         | Reason::BlockingLabel { .. }
         | Reason::ActionRequired { .. }
         | Reason::MergeQueue

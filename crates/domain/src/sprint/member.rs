@@ -63,6 +63,13 @@ pub struct SprintMember {
     pub conflicts: u32,
     /// Since when it is waited for.
     pub since: Timestamp,
+    /// How long it is waited for once its session works.
+    #[serde(
+        default = "super::rules::usual_timeout",
+        skip_serializing_if = "super::rules::is_usual_timeout",
+        with = "crate::policy::duration"
+    )]
+    pub timeout: SignedDuration,
     /// How far it is.
     pub state: MemberState,
 }
@@ -182,6 +189,10 @@ impl SprintMember {
 
     /// A member whose job is not made yet.
     pub fn new(persona: PersonaName, job: JobId, now: Timestamp) -> Self {
+        let timeout = match persona.is_weaver() {
+            true => WEAVER_TIMEOUT,
+            false => MEMBER_TIMEOUT,
+        };
         Self {
             persona,
             job,
@@ -200,6 +211,7 @@ impl SprintMember {
             attempts: 1,
             conflicts: 0,
             since: now,
+            timeout,
             state: MemberState::Waiting,
         }
     }
@@ -248,22 +260,14 @@ impl SprintMember {
         !self.earlier.is_empty() || self.persona.is_weaver()
     }
 
-    /// How long it is waited for once its session works.
-    pub fn timeout(&self) -> SignedDuration {
-        match self.persona.is_weaver() {
-            true => WEAVER_TIMEOUT,
-            false => MEMBER_TIMEOUT,
-        }
-    }
-
     /// When a member is waited for no more; one that has to be sent something is due at once.
     pub(super) fn late_at(&self) -> Option<Timestamp> {
         if self.reading.is_some() {
-            return Some(plus(self.since, self.timeout()));
+            return Some(plus(self.since, self.timeout));
         }
         match self.state {
             MemberState::Waiting => Some(plus(self.since, QUEUED_TIMEOUT)),
-            MemberState::Working | MemberState::Rerunning => Some(plus(self.since, self.timeout())),
+            MemberState::Working | MemberState::Rerunning => Some(plus(self.since, self.timeout)),
             MemberState::Conflicted => Some(self.since),
             MemberState::Pending
             | MemberState::PullOpen

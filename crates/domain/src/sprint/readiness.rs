@@ -47,6 +47,7 @@ fn is_about_missing_checks(reason: &Reason) -> bool {
 fn is_passed_over(reason: &Reason, is_unchecked: bool) -> bool {
     match reason {
         Reason::Woven { .. }
+        | Reason::MailUncollected
         | Reason::NeedsApproval
         | Reason::ApprovalsMissing { .. }
         | Reason::ProtectedPath { .. }
@@ -75,6 +76,7 @@ fn is_passed_over(reason: &Reason, is_unchecked: bool) -> bool {
         | Reason::AlreadyMerged
         | Reason::DeliveryNotInVerify { .. }
         | Reason::VerdictOfAnotherHead
+        | Reason::TakenBack
         | Reason::Paused
         | Reason::ObserveOnly
         | Reason::SessionWorking
@@ -104,17 +106,18 @@ mod tests {
     use super::*;
     use crate::facts::fixture::{at, green_facts};
     use crate::facts::{Fact, PullFacts};
-    use crate::ids::SprintNumber;
     use crate::merge::{MergeContext, Owner, SessionStatus, judge};
     use crate::policy::{Policy, Timing};
+    use crate::sprint::SprintGate;
 
     /// Whether a pull request of a member is ready whose facts are green but for a change.
     fn is_ready_with(change: impl FnOnce(&mut PullFacts)) -> bool {
-        is_ready_in(Some("50".parse().unwrap()), change)
+        let sprint = "50".parse().unwrap();
+        is_ready_in(Some(SprintGate::Woven { sprint }), change)
     }
 
-    /// The same in the sprint that weaves it, if one does.
-    fn is_ready_in(woven: Option<SprintNumber>, change: impl FnOnce(&mut PullFacts)) -> bool {
+    /// The same where the sprint holds it for another reason, or not at all.
+    fn is_ready_in(sprint_gate: Option<SprintGate>, change: impl FnOnce(&mut PullFacts)) -> bool {
         let mut facts = green_facts();
         change(&mut facts);
         let context = MergeContext {
@@ -123,7 +126,7 @@ mod tests {
             wanted_base: "main".parse().unwrap(),
             approved: None,
             gate: None,
-            woven,
+            sprint_gate,
             plan_unreviewed: false,
             unexpected: None,
             head_since: at(-600),
@@ -142,7 +145,10 @@ mod tests {
         let no_files = |facts: &mut PullFacts| facts.files = Fact::Known(Vec::new());
         let no_checks = |facts: &mut PullFacts| facts.checks = Fact::Known(Vec::new());
         assert!(is_ready_with(no_files));
-        assert!(!is_ready_in(None, no_files), "it would never be merged");
+        for gate in [None, Some(SprintGate::Mail)] {
+            assert!(is_ready_in(gate, |_| {}), "its mail is collected");
+            assert!(!is_ready_in(gate, no_files), "it would never be merged");
+        }
         assert!(!is_ready_with(no_checks));
         assert!(is_ready_with(|facts| {
             no_files(facts);

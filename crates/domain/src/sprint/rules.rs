@@ -3,11 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use super::MEMBERS_MAX;
+use super::{MEMBER_TIMEOUT, MEMBERS_MAX};
 use crate::ids::SprintNumber;
 use crate::redact::presentable;
+
+/// Shortest time that a source may wait for a member.
+const MEMBER_TIMEOUT_MIN: SignedDuration = SignedDuration::from_mins(1);
+
+/// Longest time that a source may wait for a member: while one works, the others are not woven.
+const MEMBER_TIMEOUT_MAX: SignedDuration = SignedDuration::from_hours(24);
 
 /// Most numbers that a setting lists.
 const LISTED_MAX: usize = 100;
@@ -24,6 +31,9 @@ pub struct SprintRules {
     /// How many members of a parallel sprint work at once; all of them without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
+    /// How long a member is waited for, from the start of its session or from its conflict on.
+    #[serde(with = "crate::policy::duration")]
+    pub member_timeout: SignedDuration,
     /// Who starts the sprint after one of which something was merged.
     pub next: NextSprint,
     /// How what the members of a parallel sprint make is merged.
@@ -35,6 +45,7 @@ impl Default for SprintRules {
         Self {
             parallel: Parallel::Always,
             at_once: None,
+            member_timeout: MEMBER_TIMEOUT,
             next: NextSprint::ByHand,
             integration: Integration::Consolidated,
         }
@@ -42,26 +53,33 @@ impl Default for SprintRules {
 }
 
 /// How one sprint goes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SprintMode {
     /// How many members work at once; all of them without it.
     pub at_once: Option<u32>,
+    /// How long each of them is waited for.
+    pub member_timeout: SignedDuration,
     /// How what they make is merged.
     pub integration: Integration,
+}
+
+impl Default for SprintMode {
+    fn default() -> Self {
+        SprintRules::default().mode(SprintNumber::FIRST)
+    }
 }
 
 impl SprintRules {
     /// How the sprint of this number goes. In a sequential one, each member begins when the one before is merged or ended.
     pub fn mode(&self, number: SprintNumber) -> SprintMode {
-        match self.parallel.holds(number) {
-            true => SprintMode {
-                at_once: self.at_once,
-                integration: self.integration,
-            },
-            false => SprintMode {
-                at_once: Some(1),
-                integration: Integration::Individual,
-            },
+        let (at_once, integration) = match self.parallel.holds(number) {
+            true => (self.at_once, self.integration),
+            false => (Some(1), Integration::Individual),
+        };
+        SprintMode {
+            at_once,
+            member_timeout: self.member_timeout,
+            integration,
         }
     }
 
@@ -76,11 +94,24 @@ impl SprintRules {
     /// With what is odd about them.
     pub fn check(&self) -> Result<(), OddSprints> {
         let most = u32::try_from(MEMBERS_MAX).unwrap_or(u32::MAX);
-        match self.at_once {
-            Some(count) if !(1..=most).contains(&count) => Err(OddSprints::AtOnce(count)),
-            Some(_) | None => Ok(()),
+        if let Some(count) = self.at_once.filter(|count| !(1..=most).contains(count)) {
+            return Err(OddSprints::AtOnce(count));
+        }
+        let timeout = self.member_timeout;
+        match (MEMBER_TIMEOUT_MIN..=MEMBER_TIMEOUT_MAX).contains(&timeout) {
+            true => Ok(()),
+            false => Err(OddSprints::MemberTimeout(timeout)),
         }
     }
+}
+
+/// How long a member is waited for whose record says nothing else.
+pub(super) fn usual_timeout() -> SignedDuration {
+    MEMBER_TIMEOUT
+}
+
+pub(super) fn is_usual_timeout(timeout: &SignedDuration) -> bool {
+    *timeout == MEMBER_TIMEOUT
 }
 
 /// The sprints whose members work at once.
@@ -217,6 +248,11 @@ pub enum OddSprints {
     /// No member, or too many.
     #[error("{0} does not fit: from 1 to {MEMBERS_MAX} members work at once")]
     AtOnce(u32),
+    /// No time, or too much.
+    #[error(
+        "{0:#} does not fit: a member is waited for from {MEMBER_TIMEOUT_MIN:#} to {MEMBER_TIMEOUT_MAX:#}"
+    )]
+    MemberTimeout(SignedDuration),
 }
 
 impl OddSprints {
@@ -225,6 +261,7 @@ impl OddSprints {
         match self {
             Self::Parallel(_) => "parallel",
             Self::AtOnce(_) => "at_once",
+            Self::MemberTimeout(_) => "member_timeout",
         }
     }
 }
@@ -279,6 +316,25 @@ mod tests {
         assert_eq!(at_once(0).check(), Err(OddSprints::AtOnce(0)));
         assert_eq!(at_once(61).check(), Err(OddSprints::AtOnce(61)));
         assert_eq!(at_once(1).check(), Ok(()));
+        let waited = |seconds| {
+            let member_timeout = SignedDuration::from_secs(seconds);
+            let rules = SprintRules {
+                member_timeout,
+                ..SprintRules::default()
+            };
+            rules.check()
+        };
+        for seconds in [-60, 0, 59, 86_401] {
+            let refused = OddSprints::MemberTimeout(SignedDuration::from_secs(seconds));
+            assert_eq!(waited(seconds), Err(refused));
+        }
+        for seconds in [60, 86_400] {
+            assert_eq!(waited(seconds), Ok(()));
+        }
+        assert_eq!(
+            OddSprints::MemberTimeout(SignedDuration::from_secs(30)).to_string(),
+            "30s does not fit: a member is waited for from 1m to 24h"
+        );
     }
 
     #[test]

@@ -261,6 +261,30 @@ fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
 }
 
 #[test]
+fn a_sprint_waits_for_its_members_as_long_as_its_source_said_when_it_started() {
+    let mode = SprintMode {
+        member_timeout: SignedDuration::from_mins(5),
+        ..SprintMode::default()
+    };
+    let new = NewSprint {
+        mode,
+        ..new(&["curator", "refactor"])
+    };
+    let mut sprint = start(new, at(0)).unwrap();
+    let works = [("curator", ready(101, 'a')), ("refactor", Work::Working)];
+    play(&mut sprint, &[seen(&works)]);
+    let minutes = |minutes| at(1) + SignedDuration::from_mins(minutes);
+    assert_eq!(due(&sprint, at(1)), Some(minutes(5)));
+    let before = apply(&sprint, &seen(&works), minutes(4));
+    assert_eq!(before.members[1].state.word(), "working");
+    let late = apply(&sprint, &seen(&works), minutes(5));
+    assert_eq!(late.members[1].state.word(), "timed_out");
+    let stored = serde_json::to_value(&sprint).unwrap();
+    assert_eq!(stored["members"][0]["timeout"], "5m");
+    assert_eq!(serde_json::from_value::<Sprint>(stored).unwrap(), sprint);
+}
+
+#[test]
 fn who_takes_too_long_is_waited_for_no_more_and_may_come_late() {
     let mut sprint = begun(&["curator", "refactor"]);
     let works = [("curator", ready(101, 'a')), ("refactor", Work::Working)];
@@ -469,6 +493,7 @@ fn what_is_not_woven_cannot_be_integrated() {
     let mode = |at_once| SprintMode {
         at_once,
         integration: Integration::Individual,
+        ..SprintMode::default()
     };
     for mode in [mode(None), mode(Some(1))] {
         let new = NewSprint {

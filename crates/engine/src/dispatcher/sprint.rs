@@ -101,6 +101,13 @@ impl Dispatcher {
         let mut unit = self.backend.unit();
         let id = (next.repo.clone(), next.number);
         unit.save_at(&id, &next, (Some(found.version), due));
+        for number in sprint::released(&found.value, &next) {
+            unit.enqueue_hint(crate::work::Work::Pull {
+                pull: pull_of(&next, number),
+                job: None,
+                received_at: None,
+            });
+        }
         Ok(!self.backend.try_commit(unit).await? || !is_same)
     }
 

@@ -2,6 +2,7 @@
 
 use domain::ids::PersonaName;
 use domain::mail::{Outgoing, Recipient};
+use domain::sprint::Integration;
 use engine::mail::InboxQuery;
 
 use super::*;
@@ -211,6 +212,47 @@ async fn who_takes_the_change_back_is_left_out() {
     assert_eq!(over.state.word(), "done");
     let texts = world.sandbox.github().texts(REPO, "main").expect("main");
     assert_eq!(texts["src/cart.rs"], cart(&[(10, "price")]));
+    world.finish().await;
+}
+
+/// Where nothing is woven, a merge waits for the mail of its head, and what is taken back is not merged.
+#[tokio::test]
+async fn what_is_merged_by_itself_waits_until_its_mail_is_collected() {
+    let hello = r#"{"to": "refactor", "subject": "Hello", "body": "there"}"#;
+    let withdraw =
+        r#"{"to": "weaver", "subject": "Withdraw", "body": "Not needed", "withdraw": true}"#;
+    let readme = ("README.md", "A better shop.\n".to_owned());
+    let lines = ("src/cart.rs", cart(&[(1, "x")]));
+    let stories = vec![
+        member("curator", 1, &[readme, outbox("curator", hello)], &[]),
+        member("refactor", 4, &[lines, outbox("refactor", withdraw)], &[]),
+    ];
+    let mut source = on_green();
+    source.sprints.integration = Integration::Individual;
+    // The first reading that finds a pull request green may merge it.
+    source.timing.settle = SignedDuration::ZERO;
+    let world = world_with(true, stories, source).await;
+    begin_with(&world, "50", &["curator", "refactor"]).await;
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        ["curator #101 applied", "refactor #102 withdrawn"],
+        "{}",
+        world.story().await
+    );
+    assert_eq!(over.state.word(), "done");
+    assert_eq!(inbox(&world, "refactor").await, ["new from curator: Hello"]);
+    assert_eq!(
+        inbox(&world, "weaver").await,
+        ["new from refactor: Withdraw"]
+    );
+    Box::pin(world.pass(hour(1))).await;
+    assert_eq!(world.sandbox.counters().merges, 1);
+    let texts = world.sandbox.github().texts(REPO, "main").expect("main");
+    assert_eq!(texts["README.md"], "A better shop.\n");
+    assert_eq!(texts["src/cart.rs"], cart(&[]));
+    let mail = ".jules/mail/outbox/curator.json";
+    assert!(texts.contains_key(mail), "its prompt says so");
     world.finish().await;
 }
 

@@ -362,6 +362,7 @@ const ROWS: &[Row] = &[
             &[
                 ("parallel", Strict),
                 ("at_once", Strict),
+                ("member_timeout", Strict),
                 ("next", Strict),
                 ("integration", Strict),
             ],

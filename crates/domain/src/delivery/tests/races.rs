@@ -217,7 +217,7 @@ impl Race {
             wanted_base: "main".parse().unwrap(),
             approved: None,
             gate: gate(&self.world.delivery, &facts.head.sha),
-            woven: None,
+            sprint_gate: None,
             plan_unreviewed: false,
             unexpected: None,
             head_since: at(self.hub.pushed),

@@ -81,6 +81,8 @@ fn about_the_pull_request() -> Vec<Reason> {
         Reason::Woven {
             sprint: "50".parse().unwrap(),
         },
+        Reason::MailUncollected,
+        Reason::TakenBack,
         Reason::AdoptedMayNotMerge,
         Reason::Fork,
         Reason::Closed,
@@ -195,6 +197,8 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         delivery_not_in_verify: Verifying it failed in its delivery, and has to be tried again.
         verdict_of_another_head: The verdict of its review is about another head; this one is reviewed first.
         woven: Sprint 50 weaves it into one pull request with others, and that one is merged.
+        mail_uncollected: Its sprint collects the mail of this head first.
+        taken_back: Its session took the change back; close it, or merge it on GitHub yourself.
         adopted_may_not_merge: Its session was adopted; set `adopted_may_merge` on the source to let Gaffer merge it.
         fork: It comes from a fork; Gaffer never writes to those.
         closed: Its pull request is closed; reopen it if it should be merged.

@@ -7,6 +7,7 @@ use crate::facts::{Base, Demands, PullState};
 use crate::ids::RepoId;
 use crate::policy::MergeMethod;
 use crate::pull::{MergeApproval, MergeStyle, REOPEN_WAIT};
+use crate::sprint::SprintGate;
 use crate::step::FollowUp;
 
 /// My word, with nothing said about how.
@@ -488,9 +489,10 @@ fn a_green_pull_request_of_a_sprint_asks_for_approval_once_a_head() {
     let mut world = World::green();
     world.policy.merge = MergePolicy::Human;
     world.pull.sprint = "50".parse().ok();
-    world.outside.woven = world.pull.sprint;
+    let woven = |sprint| SprintGate::Woven { sprint };
+    world.outside.sprint_gate = world.pull.sprint.map(woven);
     assert!(world.read(0).is_empty(), "its sprint weaves it");
-    world.outside.woven = None;
+    world.outside.sprint_gate = None;
     world.outside.hold = Some(Hold::Paused);
     assert!(world.read(10).is_empty(), "nothing can be ordered now");
     world.outside.hold = None;

@@ -9,7 +9,7 @@ use domain::job::{self, Job, Phase};
 use domain::merge::{Owner, SessionStatus};
 use domain::policy::Source;
 use domain::pull::{self, PullContext};
-use domain::sprint::Sprint;
+use domain::sprint::{self, Sprint};
 use domain::web_page::WebPage;
 use jiff::Timestamp;
 
@@ -83,9 +83,9 @@ impl Dispatcher {
             gate: self.backend.delivery_gate(job, &facts.head.sha).await?,
             plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
-            // Also when it is over: its end ends the job, and until then nothing is merged by itself.
-            woven: sprint.and_then(|(sprint, persona)| {
-                persona.filter(|_| sprint.is_woven()).map(|_| sprint.number)
+            sprint_gate: sprint.as_ref().and_then(|(sprint, persona)| {
+                let persona = persona.as_ref()?;
+                sprint::gate(sprint, persona, &facts.head.sha)
             }),
             // A sprint pushes weave after weave, and lets only the newest be merged.
             unexpected: match is_integration {

@@ -208,7 +208,7 @@ impl Dispatcher {
         messages.retain(|it| Some(it.subject.as_str()) != of_conflict);
         let mut others = self.unread_of(&sprint.repo, &member.persona).await?;
         others.retain(|it| !member.shown.contains(&it.message_id));
-        let who = (&member.persona, sprint.number, &sprint.repo);
+        let who = (&member.persona, sprint);
         Ok(member_task(who, (&messages, &others), &task.text))
     }
 

@@ -83,7 +83,7 @@ pub(super) fn why(
 
 /// Until when a member is waited for.
 fn until(member: &SprintMember) -> Option<Timestamp> {
-    let late = plus(member.since, member.timeout());
+    let late = plus(member.since, member.timeout);
     if member.reading.is_some() {
         return Some(late);
     }
@@ -255,6 +255,7 @@ mod tests {
         let mode = SprintMode {
             at_once: Some(1),
             integration: Integration::Individual,
+            ..SprintMode::default()
         };
         let mut sprint = begun(&["curator", "refactor"], mode);
         sprint.members[0].state = MemberState::PullOpen;

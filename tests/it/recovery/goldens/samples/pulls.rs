@@ -198,6 +198,8 @@ fn about_the_pull_request() -> Vec<Reason> {
         Reason::Woven {
             sprint: super::sprints::number(),
         },
+        Reason::MailUncollected,
+        Reason::TakenBack,
         Reason::Paused,
         Reason::ObserveOnly,
         Reason::DailyCap {

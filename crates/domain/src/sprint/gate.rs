@@ -1,0 +1,191 @@
+//! Whether a sprint lets the pull request of a member be merged by itself: never what is woven, nor what was taken back, and
+//! nothing before its mail was collected.
+
+use serde::{Deserialize, Serialize};
+
+use super::Sprint;
+use super::member::{MemberState, Outbox, SprintMember};
+use crate::ids::{CommitSha, PersonaName, SprintNumber};
+use crate::merge::Reason;
+
+/// Why a sprint does not let the pull request of a member be merged by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SprintGate {
+    /// It weaves it with others.
+    Woven {
+        /// Which sprint.
+        sprint: SprintNumber,
+    },
+    /// It has not collected the mail of this head.
+    Mail,
+    /// Its session took the change back.
+    TakenBack,
+}
+
+impl SprintGate {
+    /// Whether the pull request is woven with others.
+    pub fn is_woven(self) -> bool {
+        match self {
+            Self::Woven { .. } => true,
+            Self::Mail | Self::TakenBack => false,
+        }
+    }
+
+    /// The same as a reason of a judgement.
+    pub fn reason(self) -> Reason {
+        match self {
+            Self::Woven { sprint } => Reason::Woven { sprint },
+            Self::Mail => Reason::MailUncollected,
+            Self::TakenBack => Reason::TakenBack,
+        }
+    }
+}
+
+/// Why this head of a member's pull request may not be merged by itself, as far as its sprint has a say; none if it may.
+/// Also when the sprint is over: its end ends the job, and until then nothing is merged.
+pub fn gate(sprint: &Sprint, persona: &PersonaName, head: &CommitSha) -> Option<SprintGate> {
+    if sprint.is_woven() {
+        let sprint = sprint.number;
+        return Some(SprintGate::Woven { sprint });
+    }
+    let member = sprint.member(persona)?;
+    match member.state {
+        MemberState::Withdrawn => Some(SprintGate::TakenBack),
+        // Its pull request is not looked at any more, so its mail would never be collected.
+        MemberState::Skipped { .. } | MemberState::Failed { .. } => None,
+        MemberState::Pending
+        | MemberState::Waiting
+        | MemberState::Working
+        | MemberState::PullOpen
+        | MemberState::Applied { .. }
+        | MemberState::Conflicted
+        | MemberState::Rerunning
+        | MemberState::Unresolved
+        | MemberState::Delegated
+        | MemberState::TimedOut
+        | MemberState::NoChange => {
+            let mail = Outbox::Head { head: head.clone() };
+            let is_collected = member.collected.as_ref() == Some(&mail);
+            (!is_collected).then_some(SprintGate::Mail)
+        }
+    }
+}
+
+/// The pull requests that may be merged by themselves after a decision, and could not before it.
+pub fn released(before: &Sprint, after: &Sprint) -> Vec<u64> {
+    let may_be = |sprint: &Sprint, member: &SprintMember| {
+        let offer = member.offer.as_ref();
+        offer.is_some_and(|offer| gate(sprint, &member.persona, &offer.head).is_none())
+    };
+    let released = |it: &&SprintMember| may_be(after, it) && !may_be(before, it);
+    let members = after.members.iter().filter(released);
+    members.filter_map(SprintMember::number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::fixture::at;
+    use crate::ids::BranchName;
+    use crate::sprint::{
+        Input, Integration, NewSprint, Offer, Sight, Sights, SprintMode, Work, apply, start,
+    };
+
+    fn sha(letter: char) -> CommitSha {
+        letter.to_string().repeat(40).parse().unwrap()
+    }
+
+    fn begun(integration: Integration) -> Sprint {
+        let new = NewSprint {
+            repo: "acme/shop".parse().unwrap(),
+            number: "50".parse().unwrap(),
+            account: "default".parse().unwrap(),
+            target: BranchName::main(),
+            personas_at: sha('0'),
+            personas: vec!["curator".parse().unwrap(), "refactor".parse().unwrap()],
+            mode: SprintMode {
+                integration,
+                ..SprintMode::default()
+            },
+            by: "person".to_owned(),
+        };
+        start(new, at(0)).unwrap()
+    }
+
+    fn is_ready(sprint: &Sprint, head: char) -> Input {
+        let offer = Offer {
+            pull: 101,
+            head: sha(head),
+        };
+        let sight = Sight {
+            work: Work::Ready(offer),
+            rested_at: None,
+            is_red: false,
+        };
+        Input::Seen(Sights {
+            members: vec![(sprint.members[0].job.clone(), sight)],
+            ..Sights::default()
+        })
+    }
+
+    fn curator() -> PersonaName {
+        "curator".parse().unwrap()
+    }
+
+    fn collected(head: char) -> Input {
+        Input::Collected {
+            persona: curator(),
+            outbox: Outbox::Head { head: sha(head) },
+        }
+    }
+
+    /// Why a head of the first member is not merged by itself, as the code of the reason.
+    fn held(sprint: &Sprint, head: char) -> Option<&'static str> {
+        let gate = gate(sprint, &curator(), &sha(head));
+        gate.map(|it| it.reason().code())
+    }
+
+    #[test]
+    fn what_is_merged_by_itself_waits_for_its_mail() {
+        let begun = begun(Integration::Individual);
+        assert_eq!(held(&begun, 'a'), Some("mail_uncollected"));
+        let ready = apply(&begun, &is_ready(&begun, 'a'), at(1));
+        assert_eq!(held(&ready, 'a'), Some("mail_uncollected"));
+        let free = apply(&ready, &collected('a'), at(2));
+        assert_eq!(held(&free, 'a'), None);
+        assert_eq!(released(&ready, &free), [101]);
+        assert_eq!(released(&free, &free), [0; 0]);
+        assert_eq!(held(&free, 'b'), Some("mail_uncollected"), "another head");
+        let pushed = apply(&free, &is_ready(&free, 'b'), at(3));
+        assert_eq!(released(&free, &pushed), [0; 0]);
+        let again = apply(&pushed, &collected('b'), at(4));
+        assert_eq!(released(&pushed, &again), [101]);
+        let mut failed = begun;
+        failed.members[0].state = MemberState::Failed {
+            reason: "it failed".to_owned(),
+        };
+        assert_eq!(held(&failed, 'a'), None);
+    }
+
+    #[test]
+    fn what_was_taken_back_is_not_merged_by_itself() {
+        let begun = begun(Integration::Individual);
+        let ready = apply(&begun, &is_ready(&begun, 'a'), at(1));
+        let withdrawn = Input::Withdrawn { persona: curator() };
+        let both = [collected('a'), withdrawn];
+        let decided = |so_far: Sprint, input: &Input| apply(&so_far, input, at(2));
+        let back = both.iter().fold(ready.clone(), decided);
+        assert_eq!(held(&back, 'a'), Some("taken_back"));
+        assert_eq!(released(&ready, &back), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_woven_is_never_merged_by_itself() {
+        let begun = begun(Integration::Consolidated);
+        let ready = apply(&begun, &is_ready(&begun, 'a'), at(1));
+        let free = apply(&ready, &collected('a'), at(2));
+        assert_eq!(held(&free, 'a'), Some("woven"));
+        assert_eq!(released(&ready, &free), [0; 0]);
+    }
+}

@@ -68,9 +68,9 @@ fn with_deploy() -> Vec<CheckSetup> {
 }
 
 /// A world whose deliveries end with a workflow, which takes five hours.
-async fn deploying() -> World {
+async fn deploying(checkpoints: Checkpoints) -> World {
     let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::none();
+        rules.checkpoints = checkpoints;
         rules.endpoint = Endpoint::default();
         rules.deploy = "workflow:deploy.yml@main"
             .parse::<Deploy>()
@@ -86,7 +86,7 @@ async fn deploying() -> World {
 
 #[tokio::test]
 async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
-    let world = deploying().await;
+    let world = deploying(Checkpoints::none()).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "deploy/running").await;
     let ends = |conclusion| {
@@ -109,9 +109,43 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
     world.finish().await;
 }
 
+/// A dispatch that a pause holds is decided about when it begins: a cancelled one is not made, and a retry makes its own.
+#[tokio::test]
+async fn a_deployment_that_was_cancelled_during_a_pause_is_not_dispatched() {
+    for is_retried_before in [false, true] {
+        let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
+        let number = open_issue(&world, "Add a test", "");
+        until(&world, number, "implement/succeeded").await;
+        let task = delivery(&world, number).await.expect("a delivery").task;
+        let pull = task.pull.expect("a pull request").number;
+        world.pause(true).await;
+        let (github, now) = (world.sandbox.github(), world.clock.now());
+        assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+        until(&world, number, "deploy/pending").await;
+        // The dispatch is saved by now, and held.
+        world.pass(MINUTE * 2).await;
+        order(&world, number, Act::Cancel).await;
+        if is_retried_before {
+            order(&world, number, Act::Retry { reason: None }).await;
+            world.pass(MINUTE * 2).await;
+        }
+        world.pause(false).await;
+        world.backend.go_on(None).await.expect("a queue");
+        world.pass(MINUTE * 5).await;
+        let dispatched = u64::from(is_retried_before);
+        assert_eq!(world.sandbox.counters().dispatches, dispatched);
+        if !is_retried_before {
+            order(&world, number, Act::Retry { reason: None }).await;
+        }
+        until(&world, number, "deploy/running").await;
+        world.pass(MINUTE * 5).await;
+        assert_eq!(world.sandbox.counters().dispatches, 1);
+    }
+}
+
 #[tokio::test]
 async fn a_workflow_that_cannot_be_dispatched_fails_its_phase() {
-    let world = deploying().await;
+    let world = deploying(Checkpoints::none()).await;
     let kind = FaultKind::Status {
         code: 422,
         retry_after_secs: None,
@@ -427,18 +461,7 @@ async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
 /// A dispatch that never arrived is made again, although another delivery has just started the same workflow.
 #[tokio::test]
 async fn a_dispatch_that_was_lost_is_not_taken_for_that_of_another_delivery() {
-    let world = World::with(Setup {
-        source: taking(|rules| {
-            rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
-            rules.endpoint = Endpoint::default();
-            rules.deploy = "workflow:deploy.yml@main"
-                .parse::<Deploy>()
-                .expect("a workflow");
-        }),
-        scenario: with_ci(ci(with_deploy())),
-        ..Setup::default()
-    })
-    .await;
+    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
     let titles = ["The first thing", "The second thing"];
     let [first, second] = titles.map(|title| open_issue(&world, title, ""));
     for number in [first, second] {

@@ -18,6 +18,7 @@ mod glimpse;
 mod history;
 mod input;
 mod legal;
+mod looked_at;
 mod moves;
 mod parts;
 mod phase;

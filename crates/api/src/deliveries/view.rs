@@ -238,6 +238,7 @@ fn reference(reference: &Ref) -> RefView {
 
 fn plan(plan: &Plan) -> PlanView {
     PlanView {
+        id: plan.id.clone(),
         content: text(&plan.content),
         generated_at: plan.generated_at,
         model: plan.model.as_deref().map(short),

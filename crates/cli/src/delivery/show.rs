@@ -103,7 +103,11 @@ fn items(texts: &[String]) -> Vec<String> {
 
 fn planned(answer: Answer, plan: &PlanView) -> Answer {
     let answer = answer
-        .line(format!("Its plan of {}:", moment(plan.generated_at)))
+        .line(format!(
+            "Its plan {} of {}:",
+            plan.id,
+            moment(plan.generated_at)
+        ))
         .line(plan.content.clone());
     under(answer, "Files:", items(&plan.target_files))
 }

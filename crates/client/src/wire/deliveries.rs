@@ -3,7 +3,7 @@
 mod requests;
 mod runs;
 
-use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName, RunId, SessionId};
+use domain::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName, RunId, SessionId};
 use domain::priority::Priority;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -173,6 +173,9 @@ pub struct RefView {
 /// A plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanView {
+    /// Its id, by which an approval names it.
+    #[schemars(with = "String")]
+    pub id: PlanId,
     /// The plan itself: text from outside.
     pub content: String,
     /// When it was made.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::glimpse::{JobSight, PullGlimpse};
 use super::{Actor, DeliveryKind, Phase, Ref, RunResult, Verdict};
-use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
+use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::priority::Priority;
 use crate::pull::MergeStyle;
 
@@ -58,6 +58,8 @@ pub enum Act {
     Approve {
         /// The reviewed head that the approver looked at.
         head: Option<CommitSha>,
+        /// The plan that the approver read.
+        plan: Option<PlanId>,
     },
     /// Go back from a checkpoint.
     Reject {
@@ -221,6 +223,12 @@ impl fmt::Display for CommandKind {
 }
 
 impl Act {
+    /// Go on from the checkpoint that is reached, whatever head and plan are there.
+    pub const APPROVE: Self = Self::Approve {
+        head: None,
+        plan: None,
+    };
+
     /// Its kind.
     pub fn kind(&self) -> CommandKind {
         match self {

@@ -118,7 +118,7 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
     let rejected = delivery.task.rejected_plan.as_ref();
     let is_asked_for = by_jules && is_planning;
     let shown = sight.plan.as_ref().filter(|_| is_asked_for);
-    if let Some((_, plan)) = shown.filter(|(id, _)| Some(id) != rejected) {
+    if let Some(plan) = shown.filter(|plan| Some(&plan.id) != rejected) {
         let is_other = delivery.plan.as_ref().is_some_and(|shown| shown != plan);
         delivery.plan = Some(plan.clone());
         // No person has seen this one: its approval is asked for anew.

@@ -42,7 +42,7 @@ async fn a_pull_request_that_is_closed_and_reopened_in_time_goes_on_and_so_does_
     assert_eq!(place(&world, number).await, "implement/succeeded");
     assert_eq!(told(&world, number), before);
 
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.merges), (1, 1));

@@ -164,7 +164,7 @@ async fn a_delivery_that_a_pause_holds_up_says_so_first() {
         (awaited.0, awaited.1, Some("awaits_approval"))
     );
 
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     world.pass(MINUTE).await;
     let held = (WaitParty::Person, WaitReason::Hold);
     assert_eq!(said().await, (held.0, held.1, Some("paused")));

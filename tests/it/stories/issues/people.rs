@@ -69,7 +69,7 @@ async fn a_person_whom_a_delivery_waits_for_is_counted_and_shown_with_its_job() 
             Some(WaitReason::Checkpoint)
         );
         assert_eq!(open_events(&world, number).await, ["checkpoint"]);
-        order(&world, number, Act::Approve { head: None }).await;
+        order(&world, number, Act::APPROVE).await;
         assert_eq!(open_events(&world, number).await, [""; 0], "{checkpoint}");
     }
     until(&world, number, "close/succeeded").await;
@@ -314,7 +314,7 @@ async fn a_repository_without_ci_merges_where_no_check_is_asked_for() {
     .await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "review/succeeded").await;
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     assert_eq!(world.sandbox.counters().merges, 1);
     world.finish().await;

@@ -278,7 +278,7 @@ async fn a_delivery_that_was_split_closes_after_its_parts() {
             reason.code == "part_waits" && reason.sentence.contains(part.id.as_str())
         };
         assert!(shown.because.iter().any(names_it), "{:?}", shown.because);
-        for act in [Act::Start, Act::Approve { head: None }] {
+        for act in [Act::Start, Act::APPROVE] {
             let may = async |world: &World| {
                 let shown = world.backend.delivery_shown(&part.id).await;
                 let it = shown.expect("a part").delivery;
@@ -325,7 +325,7 @@ async fn a_rejected_plan_is_made_again_by_the_same_session() {
         (counters.creates, counters.messages, counters.approvals),
         (1, 2, 0)
     );
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     assert_eq!(world.sandbox.counters().creates, 1);
     world.finish().await;
@@ -346,7 +346,7 @@ async fn a_rejected_change_is_a_new_attempt_and_the_older_pull_request_is_closed
     let second = delivery(&world, number).await.expect("a delivery");
     assert_eq!(second.attempt, 2);
     assert_ne!(second.task.pull.as_ref(), Some(&first));
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     world.pass(MINUTE * 10).await;
     let github = world.sandbox.github();
@@ -434,7 +434,7 @@ async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
         let command = Command {
             id: "other".to_owned(),
             by: Actor::person("bob"),
-            act: Act::Approve { head: None },
+            act: Act::APPROVE,
         };
         let taken = backend.command_delivery(&id, &command).await;
         taken.expect("an approval");
@@ -467,14 +467,14 @@ async fn a_dispatch_that_was_lost_is_not_taken_for_that_of_another_delivery() {
     for number in [first, second] {
         until(&world, number, "implement/succeeded").await;
     }
-    order(&world, first, Act::Approve { head: None }).await;
+    order(&world, first, Act::APPROVE).await;
     let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
     Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
     world.pass(SECOND * 5).await;
     let lost = Fault::new(Service::GitHub, "/dispatches", FaultKind::CutBefore);
     world.sandbox.faults().add(lost.next(1));
     let began = world.clock.now();
-    order(&world, second, Act::Approve { head: None }).await;
+    order(&world, second, Act::APPROVE).await;
     until(&world, second, "deploy/pending").await;
     let took = world.clock.now().duration_since(began);
     assert!(took < SECOND * 100, "{took}: too late to be mixed up");
@@ -506,7 +506,7 @@ async fn the_merge_of_one_part_that_closes_the_issue_leaves_the_others_alone() {
     };
     for (wanted, act) in [
         ("plan/pending", Some(Act::Start)),
-        ("plan/succeeded", Some(Act::Approve { head: None })),
+        ("plan/succeeded", Some(Act::APPROVE)),
         ("implement/succeeded", None),
     ] {
         let may = async |world: &World| is_at(world, first).await.is_some_and(|it| it == wanted);

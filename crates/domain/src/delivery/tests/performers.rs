@@ -141,7 +141,7 @@ fn agents_do_not_act_at_checkpoints_unless_the_source_says_so() {
     assert_eq!(world.orders(zai(), Act::Start).unwrap(), "plan/running");
     world.sees(Work::Planned("p1".parse().unwrap()), None);
     assert_eq!(
-        world.orders(zai(), Act::Approve { head: None }).unwrap(),
+        world.orders(zai(), Act::APPROVE).unwrap(),
         "implement/running"
     );
 }
@@ -385,7 +385,7 @@ fn a_collected_session_is_a_run() {
 fn the_approval_of_a_plan_approves_nothing_else() {
     let own = rules(&[Phase::Plan, Phase::Implement], "verify", ReviewBy::Nobody);
     let mut world = World::new(own.clone());
-    let (read, other) = ("p1", "p2".parse().unwrap());
+    let (read, other): (PlanId, PlanId) = ("p1".parse().unwrap(), "p2".parse().unwrap());
     let approval = |world: &World, plan: Option<&PlanId>| {
         let job = world.delivery.task.job.clone();
         let job = job.unwrap_or_else(|| JobId::from_ulid(ulid::Ulid(7)));
@@ -394,16 +394,16 @@ fn the_approval_of_a_plan_approves_nothing_else() {
     };
     world.kim(Act::Start);
     assert_eq!(approval(&world, None), Err("no_open_plan"));
-    world.sees(Work::Planned(read.parse().unwrap()), None);
-    let read: PlanId = read.parse().unwrap();
-    let approved = Ok(Act::Approve { head: None });
-    assert_eq!(approval(&world, None), approved);
-    assert_eq!(approval(&world, Some(&read)), approved);
-    assert_eq!(approval(&world, Some(&other)), Err("plan_moved"));
+    world.sees(Work::Planned(read.clone()), None);
+    // Whether it is the present plan is asked when the approval is taken.
+    for plan in [None, Some(read.clone()), Some(other)] {
+        let given = approval(&world, plan.as_ref());
+        assert_eq!(given, Ok(Act::Approve { head: None, plan }));
+    }
     let earlier = JobId::from_ulid(ulid::Ulid(8));
     let of_earlier = plan_approval(&world.delivery, (&earlier, None), (&kim(), &own));
     assert_eq!(of_earlier.map_err(|it| it.code), Err("no_open_plan"));
-    world.kim(Act::Approve { head: None });
+    world.kim(Act::APPROVE);
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
     assert_eq!(

@@ -182,6 +182,7 @@ fn full() -> Delivery {
     Delivery {
         refs: refs(),
         plan: Some(Plan {
+            id: "p1".parse().expect("a plan"),
             content: "1. Do it".to_owned(),
             generated_at: AT,
             model: Some("a-model".to_owned()),

@@ -192,7 +192,7 @@ async fn give(
             inside.patch(caller, at, &edit(fields)?).await
         }
         "say" => {
-            let job = view.job_id.as_ref().ok_or_else(no_page)?;
+            let job = view.asking_job_id.as_ref().ok_or_else(no_page)?;
             let route = format!("/jobs/{job}/messages");
             let message = Message {
                 message: owned(fields, "text").unwrap_or_default(),

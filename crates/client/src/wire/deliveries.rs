@@ -125,6 +125,10 @@ pub struct DeliveryView {
     /// The open question of its session: text from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
+    /// The job whose session asks it: the one that works, or the one that reviews.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::JobId>")]
+    pub asking_job_id: Option<JobId>,
     /// The number of the session that works on it, from 1.
     pub attempt: u32,
     /// How often its review sent it back.

@@ -264,6 +264,8 @@ pub struct ReviewSight {
 pub enum ReviewState {
     /// It works.
     Working,
+    /// It asked something, and has no answer yet.
+    Asking,
     /// It rests, and this is the last it said; nothing if it said nothing.
     Said(String),
     /// It ended without an answer.

@@ -173,7 +173,11 @@ fn first(delivery: &Delivery) -> Reason {
         return reason(error.code.word(), sentence);
     }
     if delivery.run_status == RunStatus::Blocked {
-        return reason("blocked", "A question of its session is open.");
+        let sentence = match delivery.reviewing_job() {
+            Some(job) => format!("A question of the session that reviews it is open: job {job}."),
+            None => "A question of its session is open.".to_owned(),
+        };
+        return reason("blocked", sentence);
     }
     match phase {
         Phase::Intake => reason("taken_in", "It was taken in."),

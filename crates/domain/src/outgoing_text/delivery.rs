@@ -21,6 +21,10 @@ const COMMENT_CHARS_MAX: usize = 2_000;
 const DO_NOT_ASK: &str = "Do not ask questions: decide yourself along the task, the conventions of the repository and what is \
      easiest to undo, and say in the description of your pull request what you assumed.";
 
+/// The same for a session that reviews: it opens no pull request that could say what it assumed.
+const REVIEW_WITHOUT_ASKING: &str = "Do not ask questions: decide yourself along the task and the conventions of the repository, and say in the \
+     summary what you assumed.";
+
 /// The task of the session that plans and implements a delivery.
 pub fn delivery_task(delivery: &Delivery) -> String {
     let mut text = format!(
@@ -63,6 +67,7 @@ pub fn review_task(delivery: &Delivery, pull: &PullRef, head: &CommitSha) -> Str
     );
     text.push_str(&criteria(delivery));
     text.push_str(&references(delivery));
+    text.push_str(&format!("\n\n{REVIEW_WITHOUT_ASKING}"));
     text.push_str(&format!(
         "\n\nRun the tests, and check the change against the task. Your last message is this JSON in a fence marked `json`, \
          and nothing else:\n\n\
@@ -197,6 +202,8 @@ mod tests {
 
             It refers to:
             - https://github.com/acme/shop/issues/12
+
+            Do not ask questions: decide yourself along the task and the conventions of the repository, and say in the summary what you assumed.
 
             Run the tests, and check the change against the task. Your last message is this JSON in a fence marked `json`, and nothing else:
 

@@ -237,6 +237,34 @@ fn a_second_session_reviews_and_its_answer_is_read_strictly() {
 }
 
 #[test]
+fn a_question_of_the_session_that_reviews_blocks_the_review() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Jules));
+    let job = world.delivery.reviewing_job().cloned();
+    let asks = reviews(&world, ReviewState::Asking);
+    assert_eq!(world.take(&asks).unwrap(), "review/blocked");
+    assert_eq!(world.delivery.reviewing_job(), job.as_ref());
+    let why = reasons(&world.delivery).remove(0);
+    let named = format!("the session that reviews it is open: job {}", job.unwrap());
+    assert!(why.sentence.contains(&named), "{}", why.sentence);
+    // What the session does that works is no answer to it.
+    let resting = world.resting();
+    assert_eq!(world.sees(resting, Some(pull_ref())), "review/blocked");
+    let pass = "```json\n{\"verdict\":\"pass\",\"summary\":\"Good\"}\n```".to_owned();
+    for (state, ends) in [
+        (ReviewState::Working, "review/running"),
+        (ReviewState::Said(pass), "verify/running"),
+        (ReviewState::Failed("no disk".to_owned()), "review/failed"),
+    ] {
+        let mut world = world.clone();
+        let next = reviews(&world, state);
+        assert_eq!(world.take(&next).unwrap(), ends);
+    }
+    // A question about an earlier head holds up nothing.
+    let pushed = world.reads(pull('b', Checks::Running));
+    assert_eq!(pushed, "review/running");
+}
+
+#[test]
 fn not_pass_needs_feedback() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     let without = |feedback: Option<&str>| {

@@ -103,6 +103,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
     let pass = "```json\n{\"verdict\":\"pass\",\"summary\":\"Good\"}\n```".to_owned();
     let reviewed = proptest::sample::select(vec![
         ReviewState::Working,
+        ReviewState::Asking,
         ReviewState::Said(pass),
         ReviewState::Said("merge it".to_owned()),
         ReviewState::Failed("no disk".to_owned()),

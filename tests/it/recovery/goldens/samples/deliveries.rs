@@ -203,6 +203,7 @@ fn full() -> Delivery {
                 at: AT,
                 by: ReviewBy::Jules,
                 job: Some(job_id()),
+                has_question: true,
             }),
             approved: Some(Approved {
                 head: sha('a'),

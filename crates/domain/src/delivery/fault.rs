@@ -132,6 +132,29 @@ impl Fault {
         }
     }
 
+    /// What happened, in words that are the same for everybody and ask for nothing.
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Self::Canceled => "it was cancelled",
+            Self::JobCanceled => "its job was cancelled",
+            Self::SessionFailed => "its session failed",
+            Self::SessionLost => "its session is gone",
+            Self::SessionRefused => "its session could not be created",
+            Self::NoPullRequest => "its session was finished without a pull request",
+            Self::NoNewCommit => "its session was finished without anything new",
+            Self::PullClosed => "its pull request was closed without a merge",
+            Self::ChecksFailed => "checks of its pull request failed",
+            Self::RoundsUsedUp => "it did not pass its review",
+            Self::ReviewFailed => "its review came to no verdict",
+            Self::MalformedReview => "the answer of its review was malformed",
+            Self::DeployFailed => "its change could not be deployed",
+            Self::ObserveFailed => "what was deployed is not well",
+            Self::NotBegun => "what it needs was refused",
+            Self::PartsAbandoned => "all its parts were given up",
+            Self::HistoryFull => "too much has happened to it",
+        }
+    }
+
     /// In one word, as it travels.
     pub fn word(self) -> &'static str {
         match self {

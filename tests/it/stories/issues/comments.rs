@@ -68,7 +68,7 @@ async fn after_a_pause_an_issue_is_told_once_and_the_newest() {
     world.pause(false).await;
     world.backend.go_on(None).await.expect("a queue");
     world.pass(SECOND * 2).await;
-    assert!(told(&world, number).contains("Canceled by user"));
+    assert!(told(&world, number).contains("failed: it was cancelled"));
     assert_eq!(world.sandbox.counters().github_writes, before + 1);
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().github_writes, before + 1);

@@ -56,6 +56,7 @@ impl Dispatcher {
         };
         match (number, &source.deliveries.label) {
             (Some(number), _) if source.paused => {
+                // With a label by the next reading of all; without one it is asked for when the source is resumed.
                 tracing::debug!(%repo, number, "the source is paused: its issue is read later");
                 Ok(())
             }

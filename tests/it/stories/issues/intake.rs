@@ -192,6 +192,35 @@ async fn resuming_tells_the_issue_at_once() {
     assert_eq!(world.sandbox.counters().github_writes, before + 1);
 }
 
+/// What a webhook told while its source was paused is found afterwards, also where no issue is read at intervals.
+#[tokio::test]
+async fn an_issue_that_was_closed_while_its_source_was_paused_ends_its_delivery_afterwards() {
+    let source = taking(|rules| rules.label = None);
+    let world = world_with(source.clone(), true).await;
+    let number = open_issue(&world, "Add a test", "");
+    let repo = source.repo.clone();
+    let issue = IssueRef { repo, number };
+    let created = world.backend.create_delivery(&of_issue(&issue)).await;
+    created.expect("an answer").expect("a delivery");
+    until(&world, number, "plan/pending").await;
+    let paused = Source {
+        paused: true,
+        ..source.clone()
+    };
+    world.put_source(&paused).await;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.close_as(now, REPO, number, "ann");
+    world.pass(hour(1)).await;
+    assert_eq!(place(&world, number).await, "plan/pending");
+    world.put_source(&source).await;
+    let resumed = world.backend.go_on(Some(&source.repo)).await;
+    resumed.expect("a queue");
+    until(&world, number, "close/succeeded").await;
+    let ended = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(ended.closed, Some(Closed::IssueClosed));
+    world.finish().await;
+}
+
 /// An issue that is open again is as good as one that always was, also where no webhook tells so.
 #[tokio::test]
 async fn an_issue_that_can_be_read_again_is_in_doubt_no_longer() {

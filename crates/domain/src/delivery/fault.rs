@@ -25,7 +25,7 @@ pub enum IssueTrouble {
         /// Who closed it.
         by: Option<String>,
     },
-    /// It was deleted or moved, or could not be read.
+    /// It was deleted or moved, or may not be read.
     Unreadable(String),
     /// The delivery is over, and the issue could not be closed.
     LeftOpen(String),

@@ -288,7 +288,7 @@ pub enum IssueState {
     Open,
     /// It is closed, by whom if that is known.
     Closed(Option<String>),
-    /// It was deleted or moved, or could not be read.
+    /// It was deleted or moved, or may not be read.
     Unreadable(String),
 }
 

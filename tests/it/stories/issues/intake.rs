@@ -224,11 +224,18 @@ async fn an_issue_that_was_closed_while_its_source_was_paused_ends_its_delivery_
 /// An issue that is open again is as good as one that always was, also where no webhook tells so.
 #[tokio::test]
 async fn an_issue_that_can_be_read_again_is_in_doubt_no_longer() {
+    // Missing, forbidden, and taken down by law.
+    for code in [404, 403, 451] {
+        Box::pin(unreadable_for_a_while(code)).await;
+    }
+}
+
+async fn unreadable_for_a_while(code: u16) {
     let world = world_with(taking(|_| {}), false).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "plan/pending").await;
     let kind = FaultKind::Status {
-        code: 404,
+        code,
         retry_after_secs: None,
         body: None,
     };
@@ -243,9 +250,13 @@ async fn an_issue_that_can_be_read_again_is_in_doubt_no_longer() {
         because.map(|reason| reason.code).collect::<Vec<_>>()
     };
     world.pass(MINUTE * 3).await;
-    assert_eq!(codes().await, ["awaits_start", "issue_unreadable"]);
+    assert_eq!(
+        codes().await,
+        ["awaits_start", "issue_unreadable"],
+        "{code}"
+    );
     world.sandbox.faults().clear();
     github.reopen(world.clock.now(), REPO, number);
     world.pass(MINUTE * 3).await;
-    assert_eq!(codes().await, ["awaits_start"]);
+    assert_eq!(codes().await, ["awaits_start"], "{code}");
 }

@@ -49,8 +49,8 @@ pub(crate) async fn run(
         DeliveryCommand::Start(OneDelivery { id }) => {
             shown(client.start_delivery(id.as_str()).await)
         }
-        DeliveryCommand::Approve { id, sha } => {
-            let approve = ApproveDelivery { sha };
+        DeliveryCommand::Approve { id, sha, plan } => {
+            let approve = ApproveDelivery { sha, plan_id: plan };
             shown(client.approve_delivery(id.as_str(), &approve).await)
         }
         DeliveryCommand::Reject { id, reason } => {

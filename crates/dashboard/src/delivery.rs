@@ -28,10 +28,11 @@ pub struct Delivery<'a> {
     pub has_moved: bool,
 }
 
-/// Where a delivery stands, for forms: an order that was meant for another moment is not given.
+/// Where a delivery stands, for forms: an order that was meant for another moment is not given. A delivery that comes
+/// back to where it was has one more span; a job that is shown as one has another attempt.
 pub fn standing(view: &DeliveryView) -> String {
-    let (card, attempt, round) = (&view.card, view.attempt, view.review_round);
-    format!("{}/{}/{attempt}/{round}", card.phase, card.run_status)
+    let (card, attempt, spans) = (&view.card, view.attempt, view.phase_runs.len());
+    format!("{}/{}/{attempt}/{spans}", card.phase, card.run_status)
 }
 
 /// The page of a delivery.

@@ -81,7 +81,7 @@ pub(crate) fn view(changes: Value) -> DeliveryView {
                 {"role": "trigger", "type": "github_issue", "label": "acme/shop#7", "url": "https://github.com/acme/shop/issues/7"},
                 {"role": "output", "type": "pr", "label": "acme/shop#8", "url": "https://github.com/acme/shop/pull/8"},
             ],
-            "plan": {"content": "1. Add a box.\n2. Test it.", "generated_at": "2026-03-01T10:10:00Z", "model": null, "cwd": null, "target_files": ["src/search.rs"]},
+            "plan": {"id": "p1", "content": "1. Add a box.\n2. Test it.", "generated_at": "2026-03-01T10:10:00Z", "model": null, "cwd": null, "target_files": ["src/search.rs"]},
             "attempt": 1, "review_round": 0, "job_id": "01k0000000000000000000000a",
             "head": "1111111111111111111111111111111111111111",
             "runs": [
@@ -245,7 +245,7 @@ fn text_from_outside_stays_text() {
     for words in CORPUS {
         let view = view(json!({
             "summary": words, "description": words, "acceptance_criteria": [words], "feedback": words,
-            "plan": {"content": words, "generated_at": "2026-03-01T10:10:00Z", "model": null, "cwd": null, "target_files": [words]},
+            "plan": {"id": "p1", "content": words, "generated_at": "2026-03-01T10:10:00Z", "model": null, "cwd": null, "target_files": [words]},
             "why": {"code": words, "sentence": words}, "phase": words, "run_status": words, "verdict": words,
             "issue": {"number": 7, "url": words},
             "refs": [{"role": words, "type": "pr", "label": words, "url": words}],
@@ -316,6 +316,19 @@ fn exactly_what_is_legal_has_a_button() {
         shown(&view, true).contains("costs one more Jules task")
     };
     assert!(costs("implement") && !costs("plan") && !costs("review"));
+}
+
+/// A page that was left open shows a plan which another one may have replaced since.
+#[test]
+fn the_approval_of_a_plan_names_the_plan_and_the_moment_that_its_page_shows() {
+    let planned = json!({"phase": "plan", "legal": ["approve"]});
+    let before = view(planned.clone());
+    let named = r#"name="plan_id" value="p1""#;
+    assert!(shown(&before, true).contains(named));
+    assert!(!shown(&view(json!({})), true).contains(named));
+    let mut after = view(planned);
+    after.phase_runs.extend(before.phase_runs.clone());
+    assert_ne!(standing(&after), standing(&before));
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod glimpse;
 mod history;
 mod input;
 mod legal;
+mod looked_at;
 mod moves;
 mod parts;
 mod phase;
@@ -62,6 +63,7 @@ pub use input::{
 pub use legal::{TransitionError, legal, plan_approval};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
+pub(crate) use reason::public_sentences;
 pub use reason::{Reason, reasons};
 pub use refs::{IssueRef, LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
 pub use refusal::{REFUSALS_MAX, Refusal};
@@ -310,6 +312,9 @@ pub struct Asked {
     /// The job that reviews, if a session does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
+    /// Whether that session asked something itself, and has no answer yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_question: bool,
 }
 
 /// A person's word that a head may be merged.
@@ -362,13 +367,6 @@ impl Delivery {
         let code = self.error.as_ref().map(|error| error.code);
         let is_left_alone = code == Some(Fault::Canceled) && self.phase > Phase::Implement;
         code.is_some_and(Fault::ends_session) && !is_left_alone
-    }
-
-    /// The job that reviews, while its answer is awaited.
-    pub fn reviewing_job(&self) -> Option<&JobId> {
-        let is_awaited = (self.phase, self.run_status) == (Phase::Review, RunStatus::Running);
-        let asked = self.review.asked.as_ref().filter(|_| is_awaited)?;
-        asked.job.as_ref()
     }
 
     /// What was last seen of its present attempt's job.

@@ -184,7 +184,7 @@ text_id!(
     ActivityId, "activity id", "1 to 128 letters, digits, `-` or `_`", |v| is_word(v, 128)
 );
 text_id!(
-    /// Jules's id of one plan.
+    /// One plan: Jules's own id of it, or ours where another planner sent it.
     PlanId, "plan id", "1 to 128 letters, digits, `-` or `_`", |v| is_word(v, 128)
 );
 text_id!(

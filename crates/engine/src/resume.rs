@@ -63,10 +63,19 @@ impl Backend {
                 self.ask(&work).await?;
             }
         }
+        let mut unlabelled = Vec::new();
         for source in self.store.sources().await? {
-            let Source { repo, pipeline, .. } = source.value;
+            let Source {
+                repo,
+                pipeline,
+                deliveries,
+                ..
+            } = source.value;
             if !meant(&repo) {
                 continue;
+            }
+            if deliveries.label.is_none() {
+                unlabelled.push(repo.clone());
             }
             if let Some(number) = self.sprint_under_way(&repo).await? {
                 let repo = repo.clone();
@@ -77,12 +86,29 @@ impl Backend {
             }
         }
         for delivery in self.store.open_deliveries().await? {
-            let Delivery { id, repo, .. } = delivery.value;
-            if meant(&repo) {
-                self.ask(&Work::Delivery { id }).await?;
+            if meant(&delivery.value.repo) {
+                self.ask_about(delivery.value, &unlabelled).await?;
             }
         }
         Ok(())
+    }
+
+    /// Requests handling of a delivery, and a reading of its issue in a source without a label: no list of issues is read
+    /// there, and what a webhook told during the pause of the source was dropped.
+    async fn ask_about(&self, delivery: Delivery, unlabelled: &[RepoName]) -> Result<(), Error> {
+        let Delivery {
+            id, repo, issue, ..
+        } = delivery;
+        self.ask(&Work::Delivery { id }).await?;
+        let Some(issue) = issue.filter(|_| unlabelled.contains(&repo)) else {
+            return Ok(());
+        };
+        let work = Work::Intake {
+            repo,
+            number: Some(issue.number),
+            webhook: None,
+        };
+        self.ask(&work).await
     }
 
     async fn ask(&self, work: &Work) -> Result<(), Error> {

@@ -121,7 +121,7 @@ async fn reviewed_by_agent(pen: &Pen) -> World {
     let number = opened(&world, pen, "plan/pending").await;
     order(&world, number, Act::Start).await;
     until(&world, number, "plan/succeeded").await;
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     for (round, verdict) in [(1, Verdict::NotPass), (2, Verdict::Pass)] {
         let asked = async |world: &World| reviews(world).len() == round;
         Box::pin(world.until(hour(1), "a review", asked)).await;
@@ -298,6 +298,7 @@ fn told_of(text: &str) -> Vec<Vec<String>> {
     let created = create(&new, &rules, Timestamp::UNIX_EPOCH);
     let mut delivery = created.expect("a delivery").aggregate;
     delivery.plan = Some(Plan {
+        id: "p1".parse().expect("a plan"),
         content: text.to_owned(),
         generated_at: Timestamp::UNIX_EPOCH,
         model: None,

@@ -155,7 +155,7 @@ async fn straight_through(webhooks: bool) {
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().approve_calls, 0);
 
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     world.pass(hour(2)).await;
     let counters = world.sandbox.counters();

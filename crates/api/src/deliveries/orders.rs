@@ -173,7 +173,10 @@ async fn of_job(
     let named = api.backend.find(id.as_str()).await?.by(who.who(None));
     let kind = act.kind();
     match act {
-        Act::Approve { .. } => api.backend.approve_plan(&named, None).await.map(drop)?,
+        Act::Approve { plan, .. } => {
+            let plan = plan.as_ref();
+            api.backend.approve_plan(&named, plan).await.map(drop)?;
+        }
         Act::Retry { reason } => {
             let reason = reason.as_deref();
             api.backend.retry_job(&named, reason).await.map(drop)?;

@@ -22,6 +22,7 @@ impl From<TransitionError> for Refused {
                 let refused = Self::new(StatusCode::CONFLICT, code, &sentence).with_legal(legal);
                 match code {
                     "head_moved" => refused.about("sha"),
+                    "plan_moved" => refused.about("plan_id"),
                     _ => refused,
                 }
             }

@@ -53,7 +53,10 @@ pub(super) fn criteria(lines: &[String]) -> Result<(), Refused> {
 }
 
 pub(super) fn approve(sent: ApproveDelivery) -> Act {
-    Act::Approve { head: sent.sha }
+    Act::Approve {
+        head: sent.sha,
+        plan: sent.plan_id,
+    }
 }
 
 pub(super) fn reject(sent: RejectDelivery) -> Result<Act, Refused> {

@@ -7,7 +7,8 @@ use client::wire::{
 };
 use domain::advice::{self, Next};
 use domain::delivery::{
-    self, Analysis, Child, Delivery, DeliveryKind, PhaseRun, Plan, Ref, Run, TITLE_CHARS_MAX,
+    self, Analysis, Child, Delivery, DeliveryKind, PhaseRun, Plan, Ref, Run, RunStatus,
+    TITLE_CHARS_MAX,
 };
 use domain::job::Order;
 use domain::policy::Timing;
@@ -65,6 +66,9 @@ pub(crate) async fn whole(
     let delivery = &shown.delivery;
     let phases = delivery.checkpoints.phases().iter();
     let feedback = delivery.feedback.as_deref();
+    let asking = shown.asking();
+    let question = asking.and_then(view::question);
+    let is_asking = question.is_some() || delivery.run_status == RunStatus::Blocked;
     Ok(DeliveryView {
         card: card(shown),
         schema_version: delivery.schema_version,
@@ -76,7 +80,8 @@ pub(crate) async fn whole(
         plan: delivery.plan.as_ref().map(plan),
         error: error(delivery),
         feedback: feedback.map(short),
-        question: shown.job.as_ref().and_then(view::question),
+        asking_job_id: asking.filter(|_| is_asking).map(|job| job.id.clone()),
+        question,
         attempt: delivery.attempt,
         review_round: delivery.review_round,
         parent: delivery.parent.clone(),
@@ -111,7 +116,7 @@ pub(crate) async fn why(
         next_look: None,
         legal: legal(api, shown, who).await?,
     };
-    let job = shown.job.as_ref().filter(|_| !delivery.is_terminal());
+    let job = shown.asking().filter(|_| !delivery.is_terminal());
     if let Some(job) = job {
         let waits_for = Some(&shown.waits_for);
         let mut of_job = api.backend.why_within(&job.id, waits_for).await?;
@@ -238,6 +243,7 @@ fn reference(reference: &Ref) -> RefView {
 
 fn plan(plan: &Plan) -> PlanView {
     PlanView {
+        id: plan.id.clone(),
         content: text(&plan.content),
         generated_at: plan.generated_at,
         model: plan.model.as_deref().map(short),

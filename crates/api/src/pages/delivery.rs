@@ -10,7 +10,7 @@ use client::wire::{
 };
 use dashboard::{Delivery, Frame, Page};
 use domain::delivery::Verdict;
-use domain::ids::{CommitSha, DeliveryId};
+use domain::ids::{CommitSha, DeliveryId, PlanId};
 
 use super::Rooms;
 use super::answer::{self, Asked};
@@ -167,9 +167,9 @@ async fn give(
     match word {
         "start" => inside.post(caller, at, &StartDelivery {}).await,
         "approve" => {
-            inside
-                .post(caller, at, &ApproveDelivery { sha: head })
-                .await
+            let plan_id = plan_id(fields)?;
+            let approval = ApproveDelivery { sha: head, plan_id };
+            inside.post(caller, at, &approval).await
         }
         "reject" => {
             let reason = reason.unwrap_or_default();
@@ -192,7 +192,7 @@ async fn give(
             inside.patch(caller, at, &edit(fields)?).await
         }
         "say" => {
-            let job = view.job_id.as_ref().ok_or_else(no_page)?;
+            let job = view.asking_job_id.as_ref().ok_or_else(no_page)?;
             let route = format!("/jobs/{job}/messages");
             let message = Message {
                 message: owned(fields, "text").unwrap_or_default(),
@@ -263,6 +263,12 @@ fn owned(fields: &Fields, name: &str) -> Option<String> {
 fn head(fields: &Fields) -> Result<Option<CommitSha>, Refused> {
     let sha = text(fields, "sha").map(str::parse).transpose();
     sha.map_err(|_| Refused::field("sha", "bad_field", "`sha` is no commit's id"))
+}
+
+/// The plan that the page showed.
+fn plan_id(fields: &Fields) -> Result<Option<PlanId>, Refused> {
+    let plan = text(fields, "plan_id").map(str::parse).transpose();
+    plan.map_err(|_| Refused::field("plan_id", "bad_field", "`plan_id` is no plan's id"))
 }
 
 fn verdict(fields: &Fields, head: Option<CommitSha>) -> Result<VerdictRequest, Refused> {

@@ -142,6 +142,14 @@ async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
     change(&world, &id, |delivery| {
         delivery.phase = Phase::Plan;
         delivery.task.pull = None;
+        delivery.plan = Some(domain::delivery::Plan {
+            id: plan.clone(),
+            content: "1. Tidy".to_owned(),
+            generated_at: delivery.created_at,
+            model: None,
+            cwd: None,
+            target_files: Vec::new(),
+        });
         delivery.seen.job = Some(domain::delivery::JobGlimpse {
             job: job.clone(),
             attempt: 1,
@@ -154,6 +162,9 @@ async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
     .await;
     let moved = json!({ "plan_id": "p2" });
     let answer = world.post(&format!("/jobs/{job}/approve"), &moved).await;
+    assert_eq!(answer.code(409), "plan_moved");
+    let path = format!("/api/deliveries/{id}/approve");
+    let answer = world.post(&path, &moved).await;
     assert_eq!(answer.code(409), "plan_moved");
     let read = json!({ "plan_id": "p1" });
     let answer = world.post(&format!("/jobs/{job}/approve"), &read).await;

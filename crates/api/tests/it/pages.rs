@@ -423,7 +423,7 @@ async fn a_token_that_may_only_look_sees_no_button_and_orders_nothing() {
         format!(
             "form={}&standing={}",
             field("form"),
-            "implement%2Frunning%2F1%2F0"
+            "implement%2Frunning%2F1%2F1"
         )
     };
     let answer = reader.post(&format!("{path}/cancel"), &form(&looked)).await;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::delivery::Verdict;
-use domain::ids::{CommitSha, JobName, RepoName, RunId, SessionId};
+use domain::ids::{CommitSha, JobName, PlanId, RepoName, RunId, SessionId};
 use domain::priority::Priority;
 use jiff::SignedDuration;
 use url::Url;
@@ -54,6 +54,9 @@ pub(crate) enum DeliveryCommand {
         /// Only if this is the reviewed head.
         #[arg(long, value_name = "SHA")]
         sha: Option<CommitSha>,
+        /// The id of the plan that you read; another one is not approved in its place.
+        #[arg(long, value_name = "PLAN_ID")]
+        plan: Option<PlanId>,
     },
     /// Send a delivery back from a checkpoint.
     ///

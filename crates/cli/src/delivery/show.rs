@@ -5,7 +5,7 @@ use client::wire::{
     RunView, WaitsFor,
 };
 use domain::advice::Advice;
-use domain::delivery::{Phase, RunStatus};
+use domain::delivery::Phase;
 use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName};
 use domain::job::WaitReason;
 use serde_json::json;
@@ -103,7 +103,11 @@ fn items(texts: &[String]) -> Vec<String> {
 
 fn planned(answer: Answer, plan: &PlanView) -> Answer {
     let answer = answer
-        .line(format!("Its plan of {}:", moment(plan.generated_at)))
+        .line(format!(
+            "Its plan {} of {}:",
+            plan.id,
+            moment(plan.generated_at)
+        ))
         .line(plan.content.clone());
     under(answer, "Files:", items(&plan.target_files))
 }
@@ -156,8 +160,8 @@ fn can(answer: Answer, view: &DeliveryView) -> Answer {
     let known = Known {
         id: &view.card.id,
         job: view.job_id.as_ref(),
+        asking: view.asking_job_id.as_ref(),
         head: view.head.as_ref(),
-        is_blocked: view.card.run_status == RunStatus::Blocked.word(),
         takes_reason: takes_reason(&view.card.phase),
     };
     under(answer, "What you can do:", known.commands(&view.legal))
@@ -167,8 +171,8 @@ fn can(answer: Answer, view: &DeliveryView) -> Answer {
 struct Known<'a> {
     id: &'a DeliveryId,
     job: Option<&'a JobId>,
+    asking: Option<&'a JobId>,
     head: Option<&'a CommitSha>,
-    is_blocked: bool,
     takes_reason: bool,
 }
 
@@ -179,8 +183,9 @@ pub(super) fn takes_reason(phase: &str) -> bool {
 
 impl Known<'_> {
     fn commands(&self, legal: &[String]) -> Vec<String> {
-        let say = self.job.filter(|_| self.is_blocked);
-        let say = say.map(|job| format!("- `gaffer job say {job} TEXT`"));
+        let say = self
+            .asking
+            .map(|job| format!("- `gaffer job say {job} TEXT`"));
         let orders = legal.iter().flat_map(|verb| self.typed(verb));
         say.into_iter().chain(orders).collect()
     }
@@ -315,8 +320,8 @@ pub(super) fn why(why: &DeliveryWhy) -> Answer {
     let known = Known {
         id: &why.delivery_id,
         job: why.job_id.as_ref(),
+        asking: None,
         head: why.head.as_ref(),
-        is_blocked: false,
         takes_reason: takes_reason(&why.phase),
     };
     let orders = known.commands(&why.legal);
@@ -337,8 +342,8 @@ mod tests {
         let known = |is_blocked| Known {
             id: &id,
             job: Some(&job),
+            asking: Some(&job).filter(|_| is_blocked),
             head: Some(&head),
-            is_blocked,
             takes_reason: !is_blocked,
         };
         let legal = |verbs: &[&str]| -> Vec<String> {

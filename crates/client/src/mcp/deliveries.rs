@@ -2,7 +2,7 @@
 //! delivery.
 
 use domain::delivery::{Phase, Verdict};
-use domain::ids::{CommitSha, RepoName};
+use domain::ids::{CommitSha, PlanId, RepoName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -115,6 +115,10 @@ pub(super) struct Approve {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     sha: Option<CommitSha>,
+    /// The plan you read.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    plan_id: Option<PlanId>,
 }
 
 /// `delivery_reject`.
@@ -193,6 +197,8 @@ pub(super) struct DeliveryAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    plan_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     feedback: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     job_id: Option<String>,
@@ -242,6 +248,7 @@ impl From<DeliveryView> for DeliveryAnswer {
             description: delivery.description,
             acceptance_criteria: delivery.acceptance_criteria,
             issue: card.issue.map(|issue| issue.url),
+            plan_id: delivery.plan.as_ref().map(|plan| plan.id.to_string()),
             plan: delivery.plan.map(|plan| plan.content),
             feedback: delivery.feedback,
             job_id: delivery.job_id.map(|job| job.to_string()),
@@ -328,12 +335,9 @@ pub(super) async fn split(client: &Client, given: Value) -> Result<Value, ToolEr
 
 /// `delivery_approve`.
 pub(super) async fn approve(client: &Client, given: Value) -> Result<Value, ToolError> {
-    let Approve { id, sha } = read(given)?;
-    ordered(
-        &client
-            .approve_delivery(&id, &ApproveDelivery { sha })
-            .await?,
-    )
+    let Approve { id, sha, plan_id } = read(given)?;
+    let approval = ApproveDelivery { sha, plan_id };
+    ordered(&client.approve_delivery(&id, &approval).await?)
 }
 
 /// `delivery_reject`.

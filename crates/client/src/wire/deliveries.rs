@@ -3,7 +3,7 @@
 mod requests;
 mod runs;
 
-use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName, RunId, SessionId};
+use domain::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName, RunId, SessionId};
 use domain::priority::Priority;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -125,6 +125,10 @@ pub struct DeliveryView {
     /// The open question of its session: text from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
+    /// The job whose session asks it: the one that works, or the one that reviews.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::JobId>")]
+    pub asking_job_id: Option<JobId>,
     /// The number of the session that works on it, from 1.
     pub attempt: u32,
     /// How often its review sent it back.
@@ -173,6 +177,9 @@ pub struct RefView {
 /// A plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanView {
+    /// Its id, by which an approval names it.
+    #[schemars(with = "String")]
+    pub id: PlanId,
     /// The plan itself: text from outside.
     pub content: String,
     /// When it was made.

@@ -41,7 +41,7 @@ texts! {
     SessionId = { "pattern": "^[A-Za-z0-9_-]{1,64}$", "examples": ["15400000000000000001"] };
     /// A session as Jules names it.
     SessionName = { "pattern": "^sessions/[A-Za-z0-9_-]{1,64}$", "examples": ["sessions/15400000000000000001"] };
-    /// Jules's id of one plan.
+    /// One plan: Jules's own id of it, or ours where another planner sent it.
     PlanId = { "pattern": "^[A-Za-z0-9_-]{1,128}$" };
     /// One Jules key with its plan and budgets.
     AccountName = { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["default"] };

@@ -3,6 +3,7 @@
 use super::create::{CHILDREN_MAX, check_refs};
 use super::history::Actor;
 use super::legal;
+use super::looked_at::{same_head, same_plan};
 use super::moves::Moving;
 use super::parts;
 use super::refs;
@@ -12,7 +13,7 @@ use super::{
     Act, Approved, Child, ChildState, Closed, Command, Edit, Fault, Part, Phase, Plan, PlanBy,
     Review, RunStatus, TranscriptState, Verdict, Work,
 };
-use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
+use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::job::RETRY_REASON_CHARS_MAX;
 use crate::pull::MergeStyle;
 use crate::redact::presentable;
@@ -25,7 +26,7 @@ pub(super) fn carry_out(moving: &mut Moving<'_>, command: &Command) -> Result<()
     let by = &command.by;
     match &command.act {
         Act::Start => moving.run(Phase::Plan, by),
-        Act::Approve { head } => approve(moving, head.as_ref(), by)?,
+        Act::Approve { head, plan } => approve(moving, (head.as_ref(), plan.as_ref()), by)?,
         Act::Reject { reason } => reject(moving, reason, by)?,
         Act::Retry { reason } => retry(moving, reason.as_deref(), by)?,
         Act::Cancel => cancel(moving, by),
@@ -51,22 +52,11 @@ pub(super) fn carry_out(moving: &mut Moving<'_>, command: &Command) -> Result<()
     Ok(())
 }
 
-/// Refuses what was decided about a head that is not the present one.
-fn same_head(wanted: Option<&CommitSha>, head: Option<&CommitSha>) -> Result<(), Refused> {
-    match (wanted, head) {
-        (Some(wanted), Some(head)) if wanted != head => Err((
-            "head_moved",
-            format!("the head is {head}, not {wanted}: look at it again"),
-        )),
-        (Some(_), None) => Err((
-            "head_moved",
-            "no head is known now: look at it again".to_owned(),
-        )),
-        (Some(_), Some(_)) | (None, _) => Ok(()),
-    }
-}
-
-fn approve(moving: &mut Moving<'_>, head: Option<&CommitSha>, by: &Actor) -> Result<(), Refused> {
+fn approve(
+    moving: &mut Moving<'_>,
+    (head, plan): (Option<&CommitSha>, Option<&PlanId>),
+    by: &Actor,
+) -> Result<(), Refused> {
     let delivery = &moving.delivery;
     let reviewed = delivery.phase == Phase::Review;
     let present = if reviewed {
@@ -75,6 +65,7 @@ fn approve(moving: &mut Moving<'_>, head: Option<&CommitSha>, by: &Actor) -> Res
         delivery.head().cloned()
     };
     same_head(head, present.as_ref())?;
+    same_plan(plan, delivery.plan.as_ref())?;
     if reviewed {
         let_go_on(moving, (present, &MergeStyle::default()), by);
     }
@@ -250,7 +241,9 @@ fn plan(
     for file in files {
         text::no_secret("target_files", file)?;
     }
-    moving.delivery.plan = Some(Plan {
+    let delivery = &mut moving.delivery;
+    delivery.plan = Some(Plan {
+        id: PlanId::of_delivery(&delivery.id, delivery.runs.len()),
         content,
         generated_at: moving.now,
         model: None,

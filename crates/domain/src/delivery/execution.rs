@@ -40,7 +40,7 @@ pub fn execution(
 ) -> Result<Act, TransitionError> {
     let may = legal(delivery, by, rules);
     let at = |phase| delivery.phase == phase && !delivery.is_terminal();
-    let (approve, retry) = (Act::Approve { head: None }, Act::Retry { reason: None });
+    let (approve, retry) = (Act::APPROVE, Act::Retry { reason: None });
     let ways = match wanted {
         Execution::Plan => vec![(Phase::Plan, Act::Start), (Phase::Plan, retry)],
         Execution::Implement => vec![(Phase::Plan, approve), (Phase::Implement, retry)],

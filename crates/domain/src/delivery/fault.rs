@@ -25,7 +25,7 @@ pub enum IssueTrouble {
         /// Who closed it.
         by: Option<String>,
     },
-    /// It was deleted or moved, or could not be read.
+    /// It was deleted or moved, or may not be read.
     Unreadable(String),
     /// The delivery is over, and the issue could not be closed.
     LeftOpen(String),
@@ -129,6 +129,29 @@ impl Fault {
             | Self::ObserveFailed
             | Self::PartsAbandoned
             | Self::HistoryFull => false,
+        }
+    }
+
+    /// What happened, in words that are the same for everybody and ask for nothing.
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Self::Canceled => "it was cancelled",
+            Self::JobCanceled => "its job was cancelled",
+            Self::SessionFailed => "its session failed",
+            Self::SessionLost => "its session is gone",
+            Self::SessionRefused => "its session could not be created",
+            Self::NoPullRequest => "its session was finished without a pull request",
+            Self::NoNewCommit => "its session was finished without anything new",
+            Self::PullClosed => "its pull request was closed without a merge",
+            Self::ChecksFailed => "checks of its pull request failed",
+            Self::RoundsUsedUp => "it did not pass its review",
+            Self::ReviewFailed => "its review came to no verdict",
+            Self::MalformedReview => "the answer of its review was malformed",
+            Self::DeployFailed => "its change could not be deployed",
+            Self::ObserveFailed => "what was deployed is not well",
+            Self::NotBegun => "what it needs was refused",
+            Self::PartsAbandoned => "all its parts were given up",
+            Self::HistoryFull => "too much has happened to it",
         }
     }
 

@@ -101,7 +101,7 @@ pub struct JobSight {
     /// What can be seen of it.
     pub glimpse: JobGlimpse,
     /// The newest plan that its session showed.
-    pub plan: Option<(PlanId, Plan)>,
+    pub plan: Option<Plan>,
     /// Its session, of the present attempt.
     pub session: Option<SessionId>,
 }
@@ -219,7 +219,7 @@ impl JobSight {
         };
         Self {
             glimpse: JobGlimpse::of(job, timing, now),
-            plan: waiting.map(|it| (it.plan.id.clone(), Plan::of_steps(&it.plan, it.at))),
+            plan: waiting.map(|it| Plan::of_steps(&it.plan, it.at)),
             session: job.session().cloned(),
         }
     }

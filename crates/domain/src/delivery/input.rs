@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::glimpse::{JobSight, PullGlimpse};
 use super::{Actor, DeliveryKind, Phase, Ref, RunResult, Verdict};
-use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
+use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::priority::Priority;
 use crate::pull::MergeStyle;
 
@@ -58,6 +58,8 @@ pub enum Act {
     Approve {
         /// The reviewed head that the approver looked at.
         head: Option<CommitSha>,
+        /// The plan that the approver read.
+        plan: Option<PlanId>,
     },
     /// Go back from a checkpoint.
     Reject {
@@ -221,6 +223,12 @@ impl fmt::Display for CommandKind {
 }
 
 impl Act {
+    /// Go on from the checkpoint that is reached, whatever head and plan are there.
+    pub const APPROVE: Self = Self::Approve {
+        head: None,
+        plan: None,
+    };
+
     /// Its kind.
     pub fn kind(&self) -> CommandKind {
         match self {
@@ -256,6 +264,8 @@ pub struct ReviewSight {
 pub enum ReviewState {
     /// It works.
     Working,
+    /// It asked something, and has no answer yet.
+    Asking,
     /// It rests, and this is the last it said; nothing if it said nothing.
     Said(String),
     /// It ended without an answer.
@@ -278,7 +288,7 @@ pub enum IssueState {
     Open,
     /// It is closed, by whom if that is known.
     Closed(Option<String>),
-    /// It was deleted or moved, or could not be read.
+    /// It was deleted or moved, or may not be read.
     Unreadable(String),
 }
 

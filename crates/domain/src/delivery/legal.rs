@@ -30,10 +30,11 @@ pub fn legal(delivery: &Delivery, by: &Actor, rules: &Rules) -> Vec<CommandKind>
     CommandKind::ALL.into_iter().filter(is_legal).collect()
 }
 
-/// The command that an approval of the plan of its job stands for; refused unless that plan is what is to be approved.
+/// The command that an approval of the plan of its job stands for; refused unless a plan of that job is what is to be
+/// approved.
 ///
 /// # Errors
-/// When the delivery is not at its plan, or when another plan was read.
+/// When the delivery is not at its plan, or when it is another job that plans.
 pub fn plan_approval(
     delivery: &Delivery,
     (job, read): (&JobId, Option<&PlanId>),
@@ -53,16 +54,8 @@ pub fn plan_approval(
         let sentence = format!("job {job} is not the one whose plan waits for approval");
         return Err(refused("no_open_plan", sentence));
     }
-    let present = match delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Planned(plan)) => Some(plan),
-        Some(Work::Waiting | Work::Working | Work::Asking | Work::Resting(_) | Work::Ended(_))
-        | None => None,
-    };
-    if let Some(read) = read.filter(|read| present != Some(*read)) {
-        let sentence = format!("the present plan is not {read}: read it first");
-        return Err(refused("plan_moved", sentence));
-    }
-    Ok(Act::Approve { head: None })
+    let plan = read.cloned();
+    Ok(Act::Approve { head: None, plan })
 }
 
 /// Who wants something of a delivery, and by which rules.

@@ -118,12 +118,12 @@ fn merged(moving: &mut Moving<'_>, by: &Actor) {
 }
 
 /// A question blocks whatever is under way, and its answer lets it go on.
-fn asks(moving: &mut Moving<'_>) -> bool {
+pub(super) fn asks(moving: &mut Moving<'_>) -> bool {
     if moving.delivery.phase > Phase::Verify || !moving.delivery.children.is_empty() {
         return unblock(moving, moving.delivery.run_status == RunStatus::Blocked);
     }
     let work = moving.delivery.job_seen().map(|job| job.work.clone());
-    let is_asking = work == Some(Work::Asking);
+    let is_asking = work == Some(Work::Asking) || moving.delivery.is_asked_by_reviewer();
     let is_answered = work.is_some() && !is_asking;
     let blocked = moving.delivery.run_status == RunStatus::Blocked;
     if is_asking && !blocked {

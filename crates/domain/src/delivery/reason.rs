@@ -7,8 +7,8 @@ use super::due::{AGENT_ACTS_FOR, awaits_person, plan_due, planner, result_due};
 use super::legal;
 use super::progress::is_stale;
 use super::{
-    Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, Phase, PlanBy, REFUSALS_MAX,
-    ReviewBy, RunStatus, Work,
+    Child, ChildState, Closed, Delivery, Deploy, Failed, Fault, IssueTrouble, Phase, PlanBy,
+    REFUSALS_MAX, ReviewBy, RunStatus, Work,
 };
 use crate::job::WaitParty;
 use crate::pull::REOPEN_WAIT;
@@ -23,10 +23,31 @@ pub struct Reason {
     pub sentence: String,
 }
 
-fn reason(code: &'static str, sentence: impl Into<String>) -> Reason {
-    Reason {
+/// One reason in two wordings.
+struct Told {
+    code: &'static str,
+    /// For people who look at Gaffer: also in the words of others, and with what they can do.
+    sentence: String,
+    /// For everybody who reads the issue, people and agents: only our own words, which ask for nothing.
+    public: String,
+}
+
+/// A reason that is the same for all.
+fn reason(code: &'static str, sentence: impl Into<String>) -> Told {
+    let sentence = sentence.into();
+    Told {
         code,
-        sentence: sentence.into(),
+        public: sentence.clone(),
+        sentence,
+    }
+}
+
+/// A reason with details for people who look at Gaffer.
+fn detailed(code: &'static str, what: &str, words: &str) -> Told {
+    Told {
+        code,
+        sentence: format!("{what}: {words}"),
+        public: format!("{what}."),
     }
 }
 
@@ -64,28 +85,39 @@ pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
 
 /// Why it is where it is, the decisive reason first.
 pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
+    let reason = |Told { code, sentence, .. }| Reason { code, sentence };
+    told(delivery).into_iter().map(reason).collect()
+}
+
+/// The same in sentences for everybody who reads its issue: they repeat no words of others and ask for nothing.
+pub(crate) fn public_sentences(delivery: &Delivery) -> Vec<String> {
+    let told = told(delivery).into_iter();
+    told.map(|it| it.public).collect()
+}
+
+fn told(delivery: &Delivery) -> Vec<Told> {
     let mut found = vec![first(delivery)];
     match &delivery.trouble {
         Some(IssueTrouble::Closed { .. }) if !delivery.is_terminal() => found.push(reason(
             "issue_closed",
             "Its issue is closed; its session and its pull request are read before that means anything.",
         )),
-        Some(IssueTrouble::Unreadable(why)) => found.push(reason(
-            "issue_unreadable",
-            format!("Its issue cannot be read, so nothing is decided by it: {why}"),
-        )),
-        Some(IssueTrouble::LeftOpen(why)) => found.push(reason(
-            "issue_left_open",
-            format!("Its issue could not be closed: {why}"),
-        )),
+        Some(IssueTrouble::Unreadable(why)) => {
+            let what = "Its issue cannot be read, so nothing is decided by it";
+            found.push(detailed("issue_unreadable", what, why));
+        }
+        Some(IssueTrouble::LeftOpen(why)) => {
+            let what = "Its issue could not be closed";
+            found.push(detailed("issue_left_open", what, why));
+        }
         Some(IssueTrouble::Closed { .. }) | None => {}
     }
     if let Some(refusal) = &delivery.refused {
         let (why, times) = (&refusal.why, refusal.times);
-        let sentence = format!(
-            "What it needs next was refused, {times} of {REFUSALS_MAX} times, after which the phase fails: {why}"
+        let what = format!(
+            "What it needs next was refused, {times} of {REFUSALS_MAX} times, after which the phase fails"
         );
-        found.insert(0, reason("refused", sentence));
+        found.insert(0, detailed("refused", &what, why));
     }
     if let Some(closed) = closed_pull(delivery) {
         found.insert(0, closed);
@@ -96,21 +128,22 @@ pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
 }
 
 /// The pull request was closed a moment ago: until it counts as given up, nothing else is decisive.
-fn closed_pull(delivery: &Delivery) -> Option<Reason> {
+fn closed_pull(delivery: &Delivery) -> Option<Told> {
     let is_over = delivery.is_terminal() || delivery.run_status == RunStatus::Failed;
     let seen = delivery
         .pull_seen()
         .filter(|seen| seen.is_closed && !is_over)?;
     let minutes = REOPEN_WAIT.as_mins();
-    let sentence = format!(
-        "Its pull request {} was closed without a merge: unless it is reopened within {minutes} minutes, the phase {} fails.",
-        seen.pull, delivery.phase
+    let what = format!("Its pull request {} was closed without a merge", seen.pull);
+    let until = format!(
+        "unless it is reopened within {minutes} minutes, the phase {} fails.",
+        delivery.phase
     );
-    Some(reason("pull_request_closed", sentence))
+    Some(detailed("pull_request_closed", &what, &until))
 }
 
 /// The pull request of the attempt before, until there is another one.
-fn earlier_pull(delivery: &Delivery) -> Option<Reason> {
+fn earlier_pull(delivery: &Delivery) -> Option<Told> {
     let earlier = delivery.task.earlier_pull.as_ref();
     let is_awaited = delivery.task.pull.is_none() && !delivery.is_terminal();
     let earlier = earlier.filter(|_| is_awaited)?;
@@ -144,18 +177,18 @@ fn way_on(delivery: &Delivery) -> Option<&'static str> {
 }
 
 /// What is said of a part that did not just go on.
-fn part(child: &Child) -> Option<Reason> {
+fn part(child: &Child) -> Option<Told> {
     let (code, what) = match child.state {
         ChildState::Open | ChildState::Closed => return None,
         ChildState::Failed => ("part_failed", "failed"),
         ChildState::Cancelled => ("part_cancelled", "was cancelled with it"),
         ChildState::Abandoned => ("part_abandoned", "was given up"),
     };
-    let sentence = format!("Its part {} {what}: {}", child.id, child.summary);
-    Some(reason(code, sentence))
+    let what = format!("Its part {} {what}", child.id);
+    Some(detailed(code, &what, &child.summary))
 }
 
-fn first(delivery: &Delivery) -> Reason {
+fn first(delivery: &Delivery) -> Told {
     let phase = delivery.phase;
     if delivery.awaits_start() {
         return reason("awaits_start", "A person is awaited to start it.");
@@ -165,15 +198,14 @@ fn first(delivery: &Delivery) -> Reason {
         return reason("awaits_approval", sentence);
     }
     if let Some(error) = &delivery.error {
-        let failed = format!("The phase {phase} failed: {}", error.text);
-        let sentence = match way_on(delivery) {
-            Some(way) => format!("{}. {way}", failed.trim_end_matches('.')),
-            None => failed,
-        };
-        return reason(error.code.word(), sentence);
+        return failed(delivery, error);
     }
     if delivery.run_status == RunStatus::Blocked {
-        return reason("blocked", "A question of its session is open.");
+        let sentence = match delivery.reviewing_job() {
+            Some(job) => format!("A question of the session that reviews it is open: job {job}."),
+            None => "A question of its session is open.".to_owned(),
+        };
+        return reason("blocked", sentence);
     }
     match phase {
         Phase::Intake => reason("taken_in", "It was taken in."),
@@ -199,6 +231,20 @@ fn first(delivery: &Delivery) -> Reason {
     }
 }
 
+fn failed(delivery: &Delivery, error: &Failed) -> Told {
+    let phase = delivery.phase;
+    let failed = format!("The phase {phase} failed: {}", error.text);
+    let sentence = match way_on(delivery) {
+        Some(way) => format!("{}. {way}", failed.trim_end_matches('.')),
+        None => failed,
+    };
+    Told {
+        code: error.code.word(),
+        sentence,
+        public: format!("The phase {phase} failed: {}.", error.code.what()),
+    }
+}
+
 /// What is said while no session is there that could do anything.
 const TO_BE_CREATED: &str = "Its session has yet to be created.";
 
@@ -207,7 +253,7 @@ fn has_session(delivery: &Delivery) -> bool {
     work.is_some_and(|work| *work != Work::Waiting)
 }
 
-fn planning(delivery: &Delivery) -> Reason {
+fn planning(delivery: &Delivery) -> Told {
     if !delivery.children.is_empty() {
         let open = delivery.children.iter();
         let open = open.filter(|child| match child.state {
@@ -230,7 +276,7 @@ fn planning(delivery: &Delivery) -> Reason {
     }
 }
 
-fn implementing(delivery: &Delivery) -> Reason {
+fn implementing(delivery: &Delivery) -> Told {
     let is_untold = match delivery.job_seen().map(|job| &job.work) {
         Some(Work::Resting(since)) => is_stale(delivery, *since),
         Some(Work::Ended(_)) => false,
@@ -251,7 +297,7 @@ fn implementing(delivery: &Delivery) -> Reason {
     reason("awaits_result", sentence)
 }
 
-fn reviewing(delivery: &Delivery) -> Reason {
+fn reviewing(delivery: &Delivery) -> Told {
     let asked = delivery.review.asked.as_ref();
     match asked.map(|asked| asked.by) {
         Some(ReviewBy::Agent) => {
@@ -277,7 +323,7 @@ fn from_then_on_a_person(at: Option<Timestamp>) -> String {
     at.map_or_else(String::new, |at| format!(", and from {at} on a person"))
 }
 
-fn verifying(delivery: &Delivery) -> Reason {
+fn verifying(delivery: &Delivery) -> Told {
     match delivery.run_status {
         RunStatus::Pending => reason("awaits_checks", "Checks of its pull request are awaited."),
         RunStatus::Running | RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => {
@@ -286,7 +332,7 @@ fn verifying(delivery: &Delivery) -> Reason {
     }
 }
 
-fn closed(delivery: &Delivery) -> Reason {
+fn closed(delivery: &Delivery) -> Told {
     let sentence = match delivery.closed {
         Some(Closed::Finished) | None => "It is closed: it came to its end.",
         Some(Closed::PartsClosed) => "It is closed, since all its parts are.",

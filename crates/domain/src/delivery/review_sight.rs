@@ -1,4 +1,4 @@
-//! What can be seen of a job that reviews: its answer, once its session rests.
+//! What can be seen of a job that reviews: its answer, once its session rests, or its question.
 
 use jiff::Timestamp;
 
@@ -17,7 +17,8 @@ impl ReviewSight {
         let state = match glimpse.work {
             Work::Resting(_) | Work::Ended(JobEnd::Completed) => ReviewState::Said(said(job)),
             Work::Ended(end) => ReviewState::Failed(why(&end)),
-            Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) => ReviewState::Working,
+            Work::Asking => ReviewState::Asking,
+            Work::Waiting | Work::Working | Work::Planned(_) => ReviewState::Working,
         };
         Self {
             job: job.id.clone(),

@@ -5,7 +5,7 @@ use super::due::AGENT_ACTS_FOR;
 use super::history::Actor;
 use super::moves::Moving;
 use super::progress::{goes_on, session_failed};
-use super::{Asked, Checks, Delivery, Fault, Phase, ReviewBy, Verdict, Work};
+use super::{Asked, Checks, Delivery, Fault, Phase, ReviewBy, RunStatus, Verdict, Work};
 use crate::ids::JobId;
 use crate::pull::MergeStyle;
 use crate::when::plus;
@@ -144,6 +144,21 @@ fn not_passed(moving: &mut Moving<'_>) {
 }
 
 impl Delivery {
+    /// The job that reviews, while its answer is awaited, or an answer to its question.
+    pub fn reviewing_job(&self) -> Option<&JobId> {
+        let is_running = (self.phase, self.run_status) == (Phase::Review, RunStatus::Running);
+        let asked = self.review.asked.as_ref();
+        let asked = asked.filter(|_| is_running || self.is_asked_by_reviewer())?;
+        asked.job.as_ref()
+    }
+
+    /// Whether a question of the session that reviews the present head is open.
+    pub(super) fn is_asked_by_reviewer(&self) -> bool {
+        let is_open = self.phase == Phase::Review && self.run_status.is_under_way();
+        let asked = self.review.asked.as_ref().filter(|_| is_open);
+        asked.is_some_and(|asked| asked.has_question && Some(&asked.head) == self.head())
+    }
+
     /// Whether its review failed since it sent the change back as often as it may.
     pub(super) fn has_used_rounds(&self) -> bool {
         let code = self.error.as_ref().map(|error| error.code);
@@ -181,6 +196,7 @@ impl Moving<'_> {
             at: now,
             by,
             job,
+            has_question: false,
         });
     }
 }

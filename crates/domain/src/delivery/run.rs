@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{Executor, Phase, TranscriptState, Verdict};
-use crate::ids::{CommitSha, DeliveryId, JobId, RunId, SessionId};
+use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::job::{self, EndReason, Job};
 use crate::session::SessionState;
 
@@ -214,6 +214,8 @@ pub struct Analysis {
 /// The plan of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
+    /// Jules's own, or ours where another planner sent it.
+    pub id: PlanId,
     /// The plan itself; text from outside.
     pub content: String,
     /// When it was made.
@@ -239,6 +241,7 @@ impl Plan {
         };
         let steps: Vec<String> = plan.steps.iter().enumerate().map(step).collect();
         Self {
+            id: plan.id.clone(),
             content: super::text::stored_plan(&steps.join("\n")),
             generated_at: at,
             model: None,

@@ -26,7 +26,7 @@ pub(super) fn see(moving: &mut Moving<'_>, input: &Input) {
         Input::Pull(glimpse, read_at) => pull(moving, (glimpse, *read_at)),
         Input::Issue(sight) => issue(moving, sight),
         Input::Child(id, state) => child(moving, id, *state),
-        Input::Review(sight) => moving.done_by(&sight.job, sight.session.as_ref()),
+        Input::Review(sight) => reviewer(moving, sight),
         Input::Command(_) | Input::Provider(..) | Input::Parts(_) => {}
         Input::AskedFor(_) => {}
         Input::Cancelled(_) | Input::Deadline => {}
@@ -118,7 +118,7 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
     let rejected = delivery.task.rejected_plan.as_ref();
     let is_asked_for = by_jules && is_planning;
     let shown = sight.plan.as_ref().filter(|_| is_asked_for);
-    if let Some((_, plan)) = shown.filter(|(id, _)| Some(id) != rejected) {
+    if let Some(plan) = shown.filter(|plan| Some(&plan.id) != rejected) {
         let is_other = delivery.plan.as_ref().is_some_and(|shown| shown != plan);
         delivery.plan = Some(plan.clone());
         // No person has seen this one: its approval is asked for anew.
@@ -252,21 +252,36 @@ fn child(moving: &mut Moving<'_>, id: &DeliveryId, state: ChildState) {
     }
 }
 
-/// The session that reviews came to an end.
+/// Whether the session that reviews asks something.
+fn reviewer(moving: &mut Moving<'_>, sight: &ReviewSight) {
+    moving.done_by(&sight.job, sight.session.as_ref());
+    let asked = moving.delivery.review.asked.as_mut();
+    if let Some(asked) = asked.filter(|asked| asked.job.as_ref() == Some(&sight.job)) {
+        asked.has_question = sight.state == ReviewState::Asking;
+    }
+}
+
+/// The session that reviews came to an end, or to a question.
 fn reviewed(moving: &mut Moving<'_>, sight: &ReviewSight) {
-    let at = (Phase::Review, RunStatus::Running);
+    let (phase, status) = moving.at();
+    let is_open = phase == Phase::Review && status.is_under_way();
     let asked = moving.delivery.review.asked.clone();
     let asked = asked.filter(|asked| asked.job.as_ref() == Some(&sight.job));
-    let Some(asked) = asked.filter(|_| moving.at() == at) else {
+    let Some(asked) = asked.filter(|_| is_open) else {
         return;
     };
     // What it says is about the head that it was asked about.
     if moving.delivery.head() != Some(&asked.head) {
         return;
     }
+    // What it said after its question was answered counts at once.
+    super::progress::asks(moving);
+    if moving.delivery.run_status == RunStatus::Blocked {
+        return;
+    }
     let by = Actor::agent("jules");
     match &sight.state {
-        ReviewState::Working => {}
+        ReviewState::Working | ReviewState::Asking => {}
         ReviewState::Failed(why) => moving.fail(Fault::ReviewFailed, why, &by),
         ReviewState::Said(text) => match review::parse(text) {
             Ok(output) => {

@@ -222,7 +222,7 @@ impl World {
         }
         world.sees(Work::Planned("p1".parse().unwrap()), None);
         if world.delivery.phase == Phase::Plan {
-            world.kim(Act::Approve { head: None });
+            world.kim(Act::APPROVE);
         }
         world.reviewable()
     }
@@ -233,7 +233,7 @@ impl World {
         self.sees(resting, Some(pull_ref()));
         self.reads(pull('a', Checks::Passed));
         if self.delivery.phase == Phase::Implement {
-            self.kim(Act::Approve { head: None });
+            self.kim(Act::APPROVE);
         }
         self
     }

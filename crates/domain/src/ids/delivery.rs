@@ -1,12 +1,12 @@
 //! Ids of deliveries and of what belongs to them: each is a hash of what it is for, so that the same thing seen twice
 //! has one id.
 
-use super::{DeliveryId, JobId, RepoName, RunId, digest};
+use super::{DeliveryId, JobId, PlanId, RepoName, RunId, digest};
 
 /// Digits of a delivery's id that is a hash.
 pub(super) const DELIVERY_DIGITS: usize = 12;
 
-/// Digits of a run's id.
+/// Digits of the id of a run, and of a plan that was sent.
 const RUN_DIGITS: usize = 8;
 
 /// Digits of a hash that fill the random half of a ULID.
@@ -49,6 +49,13 @@ impl RunId {
     /// The id of a delivery's run, by its place among the runs.
     pub fn of(delivery: &DeliveryId, place: usize) -> Self {
         Self(short(&format!("{delivery}:run:{place}"), RUN_DIGITS))
+    }
+}
+
+impl PlanId {
+    /// The id of a plan that was sent for a delivery, by how many runs it has.
+    pub fn of_delivery(delivery: &DeliveryId, runs: usize) -> Self {
+        Self(short(&format!("{delivery}:plan:{runs}"), RUN_DIGITS))
     }
 }
 
@@ -100,6 +107,9 @@ mod tests {
         let id = DeliveryId::of_issue(&"acme/shop".parse().unwrap(), 12);
         assert_ne!(DeliveryId::of_child(&id, 0), DeliveryId::of_child(&id, 1));
         assert_ne!(RunId::of(&id, 0), RunId::of(&id, 1));
+        let plan = PlanId::of_delivery(&id, 1);
+        assert_ne!(plan, PlanId::of_delivery(&id, 2));
+        assert_eq!(plan.as_str().parse(), Ok(plan.clone()));
         let at = jiff::Timestamp::from_millisecond(1_772_366_400_123).unwrap();
         let job = JobId::of_delivery(&id, "work:1", at);
         assert_eq!(job, JobId::of_delivery(&id, "work:1", at));

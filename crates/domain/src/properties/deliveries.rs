@@ -188,7 +188,7 @@ fn is_empty(text: &Act) -> bool {
         Act::Reject { reason } => reason.trim().is_empty(),
         Act::Verdict(review) => review.verdict == Judged::NotPass && review.feedback.is_none(),
         Act::Split { children } => children.is_empty(),
-        Act::Approve { head } | Act::Merge { head, .. } => head.is_some(),
+        Act::Approve { head, .. } | Act::Merge { head, .. } => head.is_some(),
         Act::Start
         | Act::Retry { .. }
         | Act::Cancel

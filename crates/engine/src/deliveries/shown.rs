@@ -1,6 +1,6 @@
 //! A delivery as every surface shows it: with who is waited for, and why.
 
-use domain::delivery::{self, ChildState, Delivery, Reason};
+use domain::delivery::{self, ChildState, Delivery, Reason, RunStatus};
 use domain::ids::{DeliveryId, JobId};
 use domain::job::{Job, WaitsFor};
 use domain::policy::Timing;
@@ -19,6 +19,8 @@ pub struct DeliveryShown {
     pub is_stored: bool,
     /// Its job, once there is one.
     pub job: Option<Job>,
+    /// The job whose session reviews it, while its answer is awaited, or an answer to its question.
+    pub reviewing: Option<Job>,
     /// Its pull request, once it is tracked.
     pub pull: Option<TrackedPull>,
     /// Who is waited for.
@@ -32,8 +34,18 @@ pub(crate) struct WaitingDelivery {
     pub(crate) delivery: Delivery,
     pub(crate) waits_for: WaitsFor,
     job: Option<Job>,
+    reviewing: Option<Job>,
     pull: Option<TrackedPull>,
     parts: Vec<WaitingDelivery>,
+}
+
+impl DeliveryShown {
+    /// The job whose session may ask something.
+    pub fn asking(&self) -> Option<&Job> {
+        let is_blocked = self.delivery.run_status == RunStatus::Blocked;
+        let reviewing = self.reviewing.as_ref().filter(|_| is_blocked);
+        reviewing.or(self.job.as_ref())
+    }
 }
 
 impl Backend {
@@ -70,6 +82,7 @@ impl Backend {
             is_stored: true,
             delivery: waiting.delivery,
             job: waiting.job,
+            reviewing: waiting.reviewing,
             pull: waiting.pull,
         }))
     }
@@ -89,8 +102,9 @@ impl Backend {
             Some(pull) => self.store.pull(pull).await?.map(|found| found.value),
             None => None,
         };
-        let at_work = match self.reviewing_job(&delivery).await? {
-            Some(reviewing) => Some(waits.told_by(&reviewing, None).await?),
+        let reviewing = self.reviewing_job(&delivery).await?;
+        let at_work = match &reviewing {
+            Some(reviewing) => Some(waits.told_by(reviewing, None).await?),
             None if !delivery.children.is_empty() => delivery::waits_of_parts(&waits_of(&parts)),
             None => match &job {
                 Some(job) => Some(waits.told_by(job, pull.as_ref().map(|it| &it.pull)).await?),
@@ -106,12 +120,13 @@ impl Backend {
             waits_for,
             delivery,
             job,
+            reviewing,
             pull,
             parts,
         })
     }
 
-    /// The job whose session reviews, while its verdict is awaited.
+    /// The job whose session reviews.
     async fn reviewing_job(&self, delivery: &Delivery) -> Result<Option<Job>, Error> {
         match delivery.reviewing_job() {
             Some(id) => Ok(self.store.job(id).await?.map(|found| found.value)),
@@ -207,6 +222,7 @@ impl Backend {
             is_stored: false,
             delivery,
             job: Some(job),
+            reviewing: None,
             pull,
         }))
     }

@@ -199,7 +199,7 @@ impl Dispatcher {
     }
 
     /// Why an obsolete effect is not begun: a create whose job moved on, a message to a session that was replaced
-    /// or archived, or a text for an issue that was overtaken.
+    /// or archived, a text for an issue that was overtaken, or a deployment that was cancelled.
     async fn not_wanted(&self, pk: &str, action: &Action) -> Result<Option<String>, Error> {
         match action {
             Action::CreateSession { job, attempt } => {
@@ -255,6 +255,9 @@ impl Dispatcher {
             Action::Tracker(TrackerAction::CloseIssue { issue, .. }) => {
                 self.not_its_issue(pk, issue).await
             }
+            Action::Tracker(TrackerAction::DispatchWorkflow { cause, .. }) => {
+                self.not_dispatched(pk, cause).await
+            }
             Action::Merge { pull, sha, .. } => self.not_let_go(pull, sha).await,
             Action::Archive { .. }
             | Action::MarkReady { .. }
@@ -262,8 +265,7 @@ impl Dispatcher {
             | Action::Comment { .. }
             | Action::Label { .. }
             | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. }
-            | Action::Tracker(TrackerAction::DispatchWorkflow { .. }) => Ok(None),
+            | Action::DeleteBranch { .. } => Ok(None),
         }
     }
 

@@ -56,6 +56,7 @@ impl Dispatcher {
         };
         match (number, &source.deliveries.label) {
             (Some(number), _) if source.paused => {
+                // With a label by the next reading of all; without one it is asked for when the source is resumed.
                 tracing::debug!(%repo, number, "the source is paused: its issue is read later");
                 Ok(())
             }
@@ -230,7 +231,7 @@ impl Dispatcher {
         let read_at = self.backend.now();
         let facts = match self.readers.issues.issue(issue).await {
             Ok(facts) => facts,
-            Err(failure) if failure.class == FailureClass::NotFound => {
+            Err(failure) if is_unreadable(failure.class) => {
                 return self.unreadable(issue, &failure, read_at).await;
             }
             Err(failure) => return Err(failure.into()),
@@ -329,5 +330,20 @@ impl Dispatcher {
     async fn has_webhooks(&self, repo: &RepoName, now: Timestamp) -> Result<bool, Error> {
         let known = self.backend.store.feed(repo).await?;
         Ok(webhook_activity::health(known, now).is_arriving())
+    }
+}
+
+/// Whether an issue was deleted or moved, or may not be read: reading it again helps only after a person has changed something.
+fn is_unreadable(class: FailureClass) -> bool {
+    match class {
+        FailureClass::NotFound | FailureClass::Forbidden => true,
+        FailureClass::Throttled
+        | FailureClass::Unauthorized
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid
+        | FailureClass::Unavailable
+        | FailureClass::Network
+        | FailureClass::Garbled => false,
     }
 }

@@ -42,7 +42,7 @@ async fn a_pull_request_that_is_closed_and_reopened_in_time_goes_on_and_so_does_
     assert_eq!(place(&world, number).await, "implement/succeeded");
     assert_eq!(told(&world, number), before);
 
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.merges), (1, 1));
@@ -68,7 +68,7 @@ async fn after_a_pause_an_issue_is_told_once_and_the_newest() {
     world.pause(false).await;
     world.backend.go_on(None).await.expect("a queue");
     world.pass(SECOND * 2).await;
-    assert!(told(&world, number).contains("Canceled by user"));
+    assert!(told(&world, number).contains("failed: it was cancelled"));
     assert_eq!(world.sandbox.counters().github_writes, before + 1);
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().github_writes, before + 1);

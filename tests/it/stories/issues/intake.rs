@@ -164,7 +164,7 @@ async fn a_delivery_that_a_pause_holds_up_says_so_first() {
         (awaited.0, awaited.1, Some("awaits_approval"))
     );
 
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     world.pass(MINUTE).await;
     let held = (WaitParty::Person, WaitReason::Hold);
     assert_eq!(said().await, (held.0, held.1, Some("paused")));
@@ -192,14 +192,50 @@ async fn resuming_tells_the_issue_at_once() {
     assert_eq!(world.sandbox.counters().github_writes, before + 1);
 }
 
+/// What a webhook told while its source was paused is found afterwards, also where no issue is read at intervals.
+#[tokio::test]
+async fn an_issue_that_was_closed_while_its_source_was_paused_ends_its_delivery_afterwards() {
+    let source = taking(|rules| rules.label = None);
+    let world = world_with(source.clone(), true).await;
+    let number = open_issue(&world, "Add a test", "");
+    let repo = source.repo.clone();
+    let issue = IssueRef { repo, number };
+    let created = world.backend.create_delivery(&of_issue(&issue)).await;
+    created.expect("an answer").expect("a delivery");
+    until(&world, number, "plan/pending").await;
+    let paused = Source {
+        paused: true,
+        ..source.clone()
+    };
+    world.put_source(&paused).await;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.close_as(now, REPO, number, "ann");
+    world.pass(hour(1)).await;
+    assert_eq!(place(&world, number).await, "plan/pending");
+    world.put_source(&source).await;
+    let resumed = world.backend.go_on(Some(&source.repo)).await;
+    resumed.expect("a queue");
+    until(&world, number, "close/succeeded").await;
+    let ended = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(ended.closed, Some(Closed::IssueClosed));
+    world.finish().await;
+}
+
 /// An issue that is open again is as good as one that always was, also where no webhook tells so.
 #[tokio::test]
 async fn an_issue_that_can_be_read_again_is_in_doubt_no_longer() {
+    // Missing, forbidden, and taken down by law.
+    for code in [404, 403, 451] {
+        Box::pin(unreadable_for_a_while(code)).await;
+    }
+}
+
+async fn unreadable_for_a_while(code: u16) {
     let world = world_with(taking(|_| {}), false).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "plan/pending").await;
     let kind = FaultKind::Status {
-        code: 404,
+        code,
         retry_after_secs: None,
         body: None,
     };
@@ -214,9 +250,13 @@ async fn an_issue_that_can_be_read_again_is_in_doubt_no_longer() {
         because.map(|reason| reason.code).collect::<Vec<_>>()
     };
     world.pass(MINUTE * 3).await;
-    assert_eq!(codes().await, ["awaits_start", "issue_unreadable"]);
+    assert_eq!(
+        codes().await,
+        ["awaits_start", "issue_unreadable"],
+        "{code}"
+    );
     world.sandbox.faults().clear();
     github.reopen(world.clock.now(), REPO, number);
     world.pass(MINUTE * 3).await;
-    assert_eq!(codes().await, ["awaits_start"]);
+    assert_eq!(codes().await, ["awaits_start"], "{code}");
 }

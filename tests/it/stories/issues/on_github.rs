@@ -110,12 +110,7 @@ async fn a_head_that_only_merged_the_base_in_is_not_reviewed_again() {
         judge(&world, number, (Verdict::Pass, &head)).await;
         if !checkpoints.is_empty() {
             until(&world, number, "review/succeeded").await;
-            super::order(
-                &world,
-                number,
-                domain::delivery::Act::Approve { head: None },
-            )
-            .await;
+            super::order(&world, number, domain::delivery::Act::APPROVE).await;
         }
         until(&world, number, "close/succeeded").await;
         world.pass(MINUTE * 5).await;

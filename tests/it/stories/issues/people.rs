@@ -8,7 +8,7 @@ use engine::work::Work;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
 use sandbox::story::Story;
-use tests::world::{AGENT, from_work};
+use tests::world::{AGENT, from_work, progress};
 
 use super::*;
 
@@ -69,7 +69,7 @@ async fn a_person_whom_a_delivery_waits_for_is_counted_and_shown_with_its_job() 
             Some(WaitReason::Checkpoint)
         );
         assert_eq!(open_events(&world, number).await, ["checkpoint"]);
-        order(&world, number, Act::Approve { head: None }).await;
+        order(&world, number, Act::APPROVE).await;
         assert_eq!(open_events(&world, number).await, [""; 0], "{checkpoint}");
     }
     until(&world, number, "close/succeeded").await;
@@ -217,6 +217,59 @@ async fn a_question_blocks_a_delivery_until_it_is_answered() {
     world.finish().await;
 }
 
+/// So does one of the session that reviews, which is told not to ask either.
+#[tokio::test]
+async fn a_question_of_the_session_that_reviews_blocks_its_delivery_until_it_is_answered() {
+    let after = SECOND;
+    let ask = Step::Ask {
+        after,
+        text: "Which tests?".to_owned(),
+    };
+    let says = Step::Say {
+        after,
+        text: "```json\n{\"verdict\": \"pass\", \"summary\": \"good\"}\n```".to_owned(),
+    };
+    let no_change = true;
+    let ends = Step::Complete { after, no_change };
+    let asking = vec![ask, progress(after, "Running the tests"), says, ends];
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.review_by = Some(ReviewBy::Jules);
+    });
+    let world = World::with(Setup {
+        source,
+        scenario: scenario(vec![story("You review a change", asking)]),
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "review/blocked").await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(place(&world, number).await, "review/blocked");
+    let shown = world.backend.delivery_shown(&id_of(number)).await;
+    let shown = shown.expect("a delivery");
+    assert_eq!(shown.because[0].code, "blocked");
+    assert_eq!(shown.waits_for.what, WaitReason::Question);
+    let asking = shown.asking().expect("a job").id.clone();
+    assert_ne!(asking, job_of(&world, number).await.id);
+    let prompt = world.backend.must_job(&asking).await.expect("a job");
+    assert!(prompt.value.prompt.contains("Do not ask questions"));
+
+    let said = world.say(&asking, "All of them", "answer").await;
+    said.expect("an answer");
+    until(&world, number, "close/succeeded").await;
+    let ended = delivery(&world, number).await.expect("a delivery");
+    let spans = ended.phase_runs.iter();
+    let reviewed: Vec<String> = spans
+        .filter(|span| span.phase == Phase::Review)
+        .map(|span| span.run_status.to_string())
+        .collect();
+    assert_eq!(reviewed, ["running", "blocked", "running", "succeeded"]);
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.messages), (2, 1));
+    world.finish().await;
+}
+
 /// A merge closes the issue, too, and may be seen before the session has shown its pull request.
 #[tokio::test]
 async fn a_merge_that_closes_the_issue_early_calls_nothing_off() {
@@ -314,7 +367,7 @@ async fn a_repository_without_ci_merges_where_no_check_is_asked_for() {
     .await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "review/succeeded").await;
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     assert_eq!(world.sandbox.counters().merges, 1);
     world.finish().await;

@@ -68,9 +68,9 @@ fn with_deploy() -> Vec<CheckSetup> {
 }
 
 /// A world whose deliveries end with a workflow, which takes five hours.
-async fn deploying() -> World {
+async fn deploying(checkpoints: Checkpoints) -> World {
     let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::none();
+        rules.checkpoints = checkpoints;
         rules.endpoint = Endpoint::default();
         rules.deploy = "workflow:deploy.yml@main"
             .parse::<Deploy>()
@@ -86,7 +86,7 @@ async fn deploying() -> World {
 
 #[tokio::test]
 async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
-    let world = deploying().await;
+    let world = deploying(Checkpoints::none()).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "deploy/running").await;
     let ends = |conclusion| {
@@ -109,9 +109,43 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
     world.finish().await;
 }
 
+/// A dispatch that a pause holds is decided about when it begins: a cancelled one is not made, and a retry makes its own.
+#[tokio::test]
+async fn a_deployment_that_was_cancelled_during_a_pause_is_not_dispatched() {
+    for is_retried_before in [false, true] {
+        let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
+        let number = open_issue(&world, "Add a test", "");
+        until(&world, number, "implement/succeeded").await;
+        let task = delivery(&world, number).await.expect("a delivery").task;
+        let pull = task.pull.expect("a pull request").number;
+        world.pause(true).await;
+        let (github, now) = (world.sandbox.github(), world.clock.now());
+        assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+        until(&world, number, "deploy/pending").await;
+        // The dispatch is saved by now, and held.
+        world.pass(MINUTE * 2).await;
+        order(&world, number, Act::Cancel).await;
+        if is_retried_before {
+            order(&world, number, Act::Retry { reason: None }).await;
+            world.pass(MINUTE * 2).await;
+        }
+        world.pause(false).await;
+        world.backend.go_on(None).await.expect("a queue");
+        world.pass(MINUTE * 5).await;
+        let dispatched = u64::from(is_retried_before);
+        assert_eq!(world.sandbox.counters().dispatches, dispatched);
+        if !is_retried_before {
+            order(&world, number, Act::Retry { reason: None }).await;
+        }
+        until(&world, number, "deploy/running").await;
+        world.pass(MINUTE * 5).await;
+        assert_eq!(world.sandbox.counters().dispatches, 1);
+    }
+}
+
 #[tokio::test]
 async fn a_workflow_that_cannot_be_dispatched_fails_its_phase() {
-    let world = deploying().await;
+    let world = deploying(Checkpoints::none()).await;
     let kind = FaultKind::Status {
         code: 422,
         retry_after_secs: None,
@@ -244,7 +278,7 @@ async fn a_delivery_that_was_split_closes_after_its_parts() {
             reason.code == "part_waits" && reason.sentence.contains(part.id.as_str())
         };
         assert!(shown.because.iter().any(names_it), "{:?}", shown.because);
-        for act in [Act::Start, Act::Approve { head: None }] {
+        for act in [Act::Start, Act::APPROVE] {
             let may = async |world: &World| {
                 let shown = world.backend.delivery_shown(&part.id).await;
                 let it = shown.expect("a part").delivery;
@@ -291,7 +325,7 @@ async fn a_rejected_plan_is_made_again_by_the_same_session() {
         (counters.creates, counters.messages, counters.approvals),
         (1, 2, 0)
     );
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     assert_eq!(world.sandbox.counters().creates, 1);
     world.finish().await;
@@ -312,7 +346,7 @@ async fn a_rejected_change_is_a_new_attempt_and_the_older_pull_request_is_closed
     let second = delivery(&world, number).await.expect("a delivery");
     assert_eq!(second.attempt, 2);
     assert_ne!(second.task.pull.as_ref(), Some(&first));
-    order(&world, number, Act::Approve { head: None }).await;
+    order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     world.pass(MINUTE * 10).await;
     let github = world.sandbox.github();
@@ -400,7 +434,7 @@ async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
         let command = Command {
             id: "other".to_owned(),
             by: Actor::person("bob"),
-            act: Act::Approve { head: None },
+            act: Act::APPROVE,
         };
         let taken = backend.command_delivery(&id, &command).await;
         taken.expect("an approval");
@@ -427,31 +461,20 @@ async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
 /// A dispatch that never arrived is made again, although another delivery has just started the same workflow.
 #[tokio::test]
 async fn a_dispatch_that_was_lost_is_not_taken_for_that_of_another_delivery() {
-    let world = World::with(Setup {
-        source: taking(|rules| {
-            rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
-            rules.endpoint = Endpoint::default();
-            rules.deploy = "workflow:deploy.yml@main"
-                .parse::<Deploy>()
-                .expect("a workflow");
-        }),
-        scenario: with_ci(ci(with_deploy())),
-        ..Setup::default()
-    })
-    .await;
+    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
     let titles = ["The first thing", "The second thing"];
     let [first, second] = titles.map(|title| open_issue(&world, title, ""));
     for number in [first, second] {
         until(&world, number, "implement/succeeded").await;
     }
-    order(&world, first, Act::Approve { head: None }).await;
+    order(&world, first, Act::APPROVE).await;
     let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
     Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
     world.pass(SECOND * 5).await;
     let lost = Fault::new(Service::GitHub, "/dispatches", FaultKind::CutBefore);
     world.sandbox.faults().add(lost.next(1));
     let began = world.clock.now();
-    order(&world, second, Act::Approve { head: None }).await;
+    order(&world, second, Act::APPROVE).await;
     until(&world, second, "deploy/pending").await;
     let took = world.clock.now().duration_since(began);
     assert!(took < SECOND * 100, "{took}: too late to be mixed up");
@@ -483,7 +506,7 @@ async fn the_merge_of_one_part_that_closes_the_issue_leaves_the_others_alone() {
     };
     for (wanted, act) in [
         ("plan/pending", Some(Act::Start)),
-        ("plan/succeeded", Some(Act::Approve { head: None })),
+        ("plan/succeeded", Some(Act::APPROVE)),
         ("implement/succeeded", None),
     ] {
         let may = async |world: &World| is_at(world, first).await.is_some_and(|it| it == wanted);

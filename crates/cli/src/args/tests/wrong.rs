@@ -292,7 +292,10 @@ const ROWS: &[Row] = &[
         ],
     ),
     ("delivery start", &[ID]),
-    ("delivery approve", &[ID, &[("sha", Strict)]]),
+    (
+        "delivery approve",
+        &[ID, &[("sha", Strict), ("plan", Strict)]],
+    ),
     ("delivery reject", &[ID, &[("reason", Text)]]),
     (
         "delivery verdict",

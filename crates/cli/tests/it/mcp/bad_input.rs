@@ -273,7 +273,7 @@ fn decisions(job: &str) -> Vec<Row> {
         (
             "delivery_approve",
             one.clone(),
-            &[("id", Job), ("sha", Pull)],
+            &[("id", Job), ("sha", Pull), ("plan_id", Key)],
         ),
         (
             "delivery_reject",

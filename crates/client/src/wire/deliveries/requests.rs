@@ -1,7 +1,7 @@
 //! What can be asked of deliveries.
 
 use domain::delivery::{RefRole, RefType, Verdict};
-use domain::ids::{CommitSha, RepoName, SessionId};
+use domain::ids::{CommitSha, PlanId, RepoName, SessionId};
 use domain::priority::Priority;
 use domain::web_page::WebPage;
 use schemars::JsonSchema;
@@ -56,6 +56,10 @@ pub struct ApproveDelivery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::CommitSha>")]
     pub sha: Option<CommitSha>,
+    /// The plan that was read; another one is not approved in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::PlanId>")]
+    pub plan_id: Option<PlanId>,
 }
 
 /// `POST /api/deliveries/{delivery}/reject`.

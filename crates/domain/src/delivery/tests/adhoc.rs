@@ -153,7 +153,7 @@ fn what_a_session_does_is_seen_in_its_job() {
     });
     assert_eq!(work(&job), Work::Planned("p1".parse().unwrap()));
     let sight = JobSight::of(&job, &Timing::default(), at(10));
-    assert_eq!(sight.plan.unwrap().1.content, "1. Look\nAt the cart");
+    assert_eq!(sight.plan.unwrap().content, "1. Look\nAt the cart");
     let job::Phase::Watching(watch) = &mut job.phase else {
         panic!("watched");
     };

@@ -141,7 +141,7 @@ fn a_pull_request_merged_by_hand_goes_on_to_the_endpoint_from_everywhere() {
         ));
         world.kim(Act::Start);
         world.sees(Work::Planned("p1".parse().unwrap()), None);
-        world.kim(Act::Approve { head: None });
+        world.kim(Act::APPROVE);
         world.sees(Work::Working, Some(pull_ref()));
         assert_eq!(world.reads(merged(Some("eve"))), "close/succeeded");
         let history = world.history();
@@ -205,7 +205,7 @@ fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
     let shown = made.reads(pull('a', Checks::Passed));
     assert_eq!(shown, "implement/succeeded");
     made.reads(just_closed);
-    let approve = || Act::Approve { head: None };
+    let approve = || Act::APPROVE;
     assert_eq!(made.orders(kim(), approve()), Err("pull_closed"));
     made.reads(pull('a', Checks::Passed));
     let taken = made.orders(kim(), approve());
@@ -389,7 +389,7 @@ fn the_events_of_a_delivery_are_open_while_it_asks() {
     let checkpoint = open_events(&world.delivery);
     assert_eq!(checkpoint.len(), 1);
     assert_ne!(checkpoint, start);
-    world.kim(Act::Approve { head: None });
+    world.kim(Act::APPROVE);
     assert_eq!(open_events(&world.delivery), []);
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     assert_eq!(open_events(&world.delivery).len(), 1);

@@ -88,8 +88,9 @@ fn a_closed_issue_closes_once_the_attempt_before_was_read_and_is_not_merged() {
     }
 }
 
-fn plan_of(content: &str) -> Plan {
+fn plan_of((id, content): (&str, &str)) -> Plan {
     Plan {
+        id: id.parse().unwrap(),
         content: content.to_owned(),
         generated_at: at(1),
         model: None,
@@ -99,11 +100,11 @@ fn plan_of(content: &str) -> Plan {
 }
 
 /// The job at some work, with the newest plan that its session showed.
-fn shows(world: &World, work: Work, (id, content): (&str, &str)) -> Input {
+fn shows(world: &World, work: Work, plan: (&str, &str)) -> Input {
     let Input::Job(mut sight, read_at) = job(&world.delivery, work, None) else {
         unreachable!("it is a sight of a job");
     };
-    sight.plan = Some((id.parse().unwrap(), plan_of(content)));
+    sight.plan = Some(plan_of(plan));
     Input::Job(sight, read_at)
 }
 
@@ -120,6 +121,13 @@ fn another_plan_is_asked_about_anew() {
     let second = shows(&world, planned("p2"), ("p2", "1. Half of it"));
     assert_eq!(world.take(&second).unwrap(), "plan/succeeded");
     assert_ne!(open_events(&world.delivery), asked, "nobody has seen it");
+    // A page that shows the first one approves that one only.
+    let approve = |id: &str| Act::Approve {
+        head: None,
+        plan: Some(id.parse().unwrap()),
+    };
+    assert_eq!(world.orders(kim(), approve("p1")), Err("plan_moved"));
+    assert_eq!(world.kim(approve("p2")), "implement/running");
 }
 
 #[test]
@@ -138,7 +146,8 @@ fn a_rejected_plan_does_not_come_back() {
     let other = Work::Planned("p2".parse().unwrap());
     let other = shows(&world, other, ("p2", "1. Half of it"));
     assert_eq!(world.take(&other).unwrap(), "plan/succeeded");
-    assert_eq!(world.delivery.plan, Some(plan_of("1. Half of it")));
+    let present = plan_of(("p2", "1. Half of it"));
+    assert_eq!(world.delivery.plan, Some(present));
 }
 
 #[test]

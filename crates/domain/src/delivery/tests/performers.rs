@@ -141,7 +141,7 @@ fn agents_do_not_act_at_checkpoints_unless_the_source_says_so() {
     assert_eq!(world.orders(zai(), Act::Start).unwrap(), "plan/running");
     world.sees(Work::Planned("p1".parse().unwrap()), None);
     assert_eq!(
-        world.orders(zai(), Act::Approve { head: None }).unwrap(),
+        world.orders(zai(), Act::APPROVE).unwrap(),
         "implement/running"
     );
 }
@@ -234,6 +234,34 @@ fn a_second_session_reviews_and_its_answer_is_read_strictly() {
     let answer = reviews(&late, ReviewState::Failed("no disk".to_owned()));
     late.reads(pull('b', Checks::Passed));
     assert_eq!(late.take(&answer).unwrap(), "review/running");
+}
+
+#[test]
+fn a_question_of_the_session_that_reviews_blocks_the_review() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Jules));
+    let job = world.delivery.reviewing_job().cloned();
+    let asks = reviews(&world, ReviewState::Asking);
+    assert_eq!(world.take(&asks).unwrap(), "review/blocked");
+    assert_eq!(world.delivery.reviewing_job(), job.as_ref());
+    let why = reasons(&world.delivery).remove(0);
+    let named = format!("the session that reviews it is open: job {}", job.unwrap());
+    assert!(why.sentence.contains(&named), "{}", why.sentence);
+    // What the session does that works is no answer to it.
+    let resting = world.resting();
+    assert_eq!(world.sees(resting, Some(pull_ref())), "review/blocked");
+    let pass = "```json\n{\"verdict\":\"pass\",\"summary\":\"Good\"}\n```".to_owned();
+    for (state, ends) in [
+        (ReviewState::Working, "review/running"),
+        (ReviewState::Said(pass), "verify/running"),
+        (ReviewState::Failed("no disk".to_owned()), "review/failed"),
+    ] {
+        let mut world = world.clone();
+        let next = reviews(&world, state);
+        assert_eq!(world.take(&next).unwrap(), ends);
+    }
+    // A question about an earlier head holds up nothing.
+    let pushed = world.reads(pull('b', Checks::Running));
+    assert_eq!(pushed, "review/running");
 }
 
 #[test]
@@ -385,7 +413,7 @@ fn a_collected_session_is_a_run() {
 fn the_approval_of_a_plan_approves_nothing_else() {
     let own = rules(&[Phase::Plan, Phase::Implement], "verify", ReviewBy::Nobody);
     let mut world = World::new(own.clone());
-    let (read, other) = ("p1", "p2".parse().unwrap());
+    let (read, other): (PlanId, PlanId) = ("p1".parse().unwrap(), "p2".parse().unwrap());
     let approval = |world: &World, plan: Option<&PlanId>| {
         let job = world.delivery.task.job.clone();
         let job = job.unwrap_or_else(|| JobId::from_ulid(ulid::Ulid(7)));
@@ -394,16 +422,16 @@ fn the_approval_of_a_plan_approves_nothing_else() {
     };
     world.kim(Act::Start);
     assert_eq!(approval(&world, None), Err("no_open_plan"));
-    world.sees(Work::Planned(read.parse().unwrap()), None);
-    let read: PlanId = read.parse().unwrap();
-    let approved = Ok(Act::Approve { head: None });
-    assert_eq!(approval(&world, None), approved);
-    assert_eq!(approval(&world, Some(&read)), approved);
-    assert_eq!(approval(&world, Some(&other)), Err("plan_moved"));
+    world.sees(Work::Planned(read.clone()), None);
+    // Whether it is the present plan is asked when the approval is taken.
+    for plan in [None, Some(read.clone()), Some(other)] {
+        let given = approval(&world, plan.as_ref());
+        assert_eq!(given, Ok(Act::Approve { head: None, plan }));
+    }
     let earlier = JobId::from_ulid(ulid::Ulid(8));
     let of_earlier = plan_approval(&world.delivery, (&earlier, None), (&kim(), &own));
     assert_eq!(of_earlier.map_err(|it| it.code), Err("no_open_plan"));
-    world.kim(Act::Approve { head: None });
+    world.kim(Act::APPROVE);
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
     assert_eq!(

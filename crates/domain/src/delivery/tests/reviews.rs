@@ -358,7 +358,7 @@ fn what_a_person_let_go_on_goes_on_with_the_base_merged_in() {
     world
         .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
         .unwrap();
-    world.kim(Act::Approve { head: None });
+    world.kim(Act::APPROVE);
     let updated = PullGlimpse {
         same_work_as: Some(sha('a')),
         ..pull('b', Checks::Running)

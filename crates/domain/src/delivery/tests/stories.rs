@@ -20,7 +20,7 @@ fn an_issue_with_one_checkpoint_is_delivered() {
         world.sees(Work::Planned("p1".parse().unwrap()), None),
         "plan/succeeded"
     );
-    assert_eq!(world.kim(Act::Approve { head: None }), "implement/running");
+    assert_eq!(world.kim(Act::APPROVE), "implement/running");
     assert_eq!(world.sees(Work::Working, None), "implement/running");
     let resting = world.resting();
     assert_eq!(world.sees(resting, Some(pull_ref())), "implement/running");
@@ -189,6 +189,7 @@ fn a_rejected_plan_is_made_again_by_the_same_session() {
         reason: "Smaller, please".to_owned(),
     };
     world.delivery.plan = Some(Plan {
+        id: "p1".parse().unwrap(),
         content: "1. All of it".to_owned(),
         generated_at: at(1),
         model: None,
@@ -298,7 +299,7 @@ fn a_pull_request_of_an_attempt_that_failed_is_named_until_the_next_one_is_there
     let mut world = World::new(ordinary());
     world.kim(Act::Start);
     world.sees(Work::Planned("p1".parse().unwrap()), None);
-    world.kim(Act::Approve { head: None });
+    world.kim(Act::APPROVE);
     world.sees(Work::Working, Some(pull_ref()));
     world.sees(Work::Ended(JobEnd::Lost), Some(pull_ref()));
     assert_eq!(world.kim(Act::Retry { reason: None }), "implement/running");
@@ -337,11 +338,13 @@ fn a_head_pushed_after_its_review_is_reviewed_and_a_merge_of_the_base_is_not() {
     world.orders(zai(), verdict(Verdict::Pass, 'b')).unwrap();
     let stale = Act::Approve {
         head: Some(sha('a')),
+        plan: None,
     };
     assert_eq!(world.orders(kim(), stale), Err("head_moved"));
     assert_eq!(
         world.kim(Act::Approve {
-            head: Some(sha('b'))
+            head: Some(sha('b')),
+            plan: None,
         }),
         "verify/pending"
     );
@@ -362,7 +365,7 @@ fn a_head_pushed_after_its_review_is_reviewed_and_a_merge_of_the_base_is_not() {
 fn a_head_that_is_pushed_after_its_checkpoint_comes_back_to_it_although_nobody_reviews() {
     let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Nobody));
     assert_eq!(place(&world.delivery), "review/succeeded pass");
-    assert_eq!(world.kim(Act::Approve { head: None }), "verify/pending");
+    assert_eq!(world.kim(Act::APPROVE), "verify/pending");
     assert_eq!(world.reads(pull('a', Checks::Failed)), "verify/running");
     // The session repairs what failed.
     assert_eq!(
@@ -373,9 +376,10 @@ fn a_head_that_is_pushed_after_its_checkpoint_comes_back_to_it_although_nobody_r
     assert_eq!(gated.code(), "delivery_not_in_verify");
     let seen = Act::Approve {
         head: Some(sha('a')),
+        plan: None,
     };
     assert_eq!(world.orders(kim(), seen), Err("head_moved"));
-    assert_eq!(world.kim(Act::Approve { head: None }), "verify/pending");
+    assert_eq!(world.kim(Act::APPROVE), "verify/pending");
     assert_eq!(gate(&world.delivery, &sha('b')), None);
 
     // Without the checkpoint no person is asked, before as after.

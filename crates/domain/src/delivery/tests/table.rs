@@ -64,7 +64,7 @@ fn commands() -> Vec<(&'static str, Act)> {
     };
     vec![
         ("start", Act::Start),
-        ("approve", Act::Approve { head: None }),
+        ("approve", Act::APPROVE),
         (
             "reject",
             Act::Reject {

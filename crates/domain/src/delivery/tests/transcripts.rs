@@ -143,7 +143,7 @@ fn each_run_has_its_part_of_the_log_of_their_session() {
     let looks = due(&world.delivery, at(160));
     assert_eq!(looks, Some(at(161)), "that is when it looks");
     world.second = 500;
-    world.kim(Act::Approve { head: None });
+    world.kim(Act::APPROVE);
     world.second = 600;
     world.kim(Act::Cancel);
     let made = world.delivery.runs[1].id.clone();

@@ -134,7 +134,7 @@ fn an_ordinary_delivery_wants_one_thing_after_the_other() {
     assert_eq!(wanted(&world), none());
     world.sees(Work::Planned("p1".parse().unwrap()), None);
     assert_eq!(wanted(&world), none());
-    world.kim(Act::Approve { head: None });
+    world.kim(Act::APPROVE);
     assert_eq!(wanted(&world), ["approve p1 by person kim"]);
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
@@ -144,7 +144,7 @@ fn an_ordinary_delivery_wants_one_thing_after_the_other() {
         .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
         .unwrap();
     assert_eq!(wanted(&world), none());
-    world.kim(Act::Approve { head: None });
+    world.kim(Act::APPROVE);
     assert_eq!(wanted(&world), ["approve pull by person kim"]);
     let mut approved = seen(&world);
     approved.approved = Some(Approval {

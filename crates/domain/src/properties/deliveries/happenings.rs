@@ -43,7 +43,7 @@ fn act() -> impl Strategy<Value = Act> {
     let text = prop_oneof![4 => Just("Smaller".to_owned()), 1 => Just(" ".to_owned())];
     prop_oneof![
            3 => Just(Act::Start),
-           6 => proptest::option::weighted(0.3, commit()).prop_map(|head| Act::Approve { head }),
+           6 => proptest::option::weighted(0.3, commit()).prop_map(|head| Act::Approve { head, plan: None }),
            3 => text.prop_map(|reason| Act::Reject { reason }),
            4 => proptest::option::of(Just("Smaller".to_owned())).prop_map(|reason| Act::Retry { reason }),
            1 => Just(Act::Cancel),
@@ -103,6 +103,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
     let pass = "```json\n{\"verdict\":\"pass\",\"summary\":\"Good\"}\n```".to_owned();
     let reviewed = proptest::sample::select(vec![
         ReviewState::Working,
+        ReviewState::Asking,
         ReviewState::Said(pass),
         ReviewState::Said("merge it".to_owned()),
         ReviewState::Failed("no disk".to_owned()),

@@ -62,6 +62,25 @@ impl Dispatcher {
         }))
     }
 
+    /// Why a workflow is not started any more: its delivery was cancelled or tried again while that was held, and wants a
+    /// run of its own for each time that it comes to deploy.
+    pub(in crate::dispatcher) async fn not_dispatched(
+        &self,
+        pk: &str,
+        cause: &str,
+    ) -> Result<Option<String>, Error> {
+        let found = match keys::delivery_in(pk) {
+            Some(id) => self.backend.store.get::<Delivery>(&id).await?,
+            None => None,
+        };
+        let is_awaited = found.is_some_and(|found| {
+            let delivery = &found.value;
+            let at = (delivery.phase, delivery.run_status);
+            at == (Phase::Deploy, RunStatus::Pending) && delivery::cause(delivery) == cause
+        });
+        Ok((!is_awaited).then(|| "its delivery does not wait for this run any more".to_owned()))
+    }
+
     async fn observed(&self, delivery: &Delivery) -> Result<ProviderReport, Error> {
         let issues = &self.readers.issues;
         Ok(match (delivery.rules.observe, merge_commit(delivery)) {

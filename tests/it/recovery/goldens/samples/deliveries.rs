@@ -182,6 +182,7 @@ fn full() -> Delivery {
     Delivery {
         refs: refs(),
         plan: Some(Plan {
+            id: "p1".parse().expect("a plan"),
             content: "1. Do it".to_owned(),
             generated_at: AT,
             model: Some("a-model".to_owned()),
@@ -202,6 +203,7 @@ fn full() -> Delivery {
                 at: AT,
                 by: ReviewBy::Jules,
                 job: Some(job_id()),
+                has_question: true,
             }),
             approved: Some(Approved {
                 head: sha('a'),

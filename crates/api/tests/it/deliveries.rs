@@ -195,6 +195,7 @@ async fn lists_are_the_newest_first_filtered_and_in_pages() {
         [ids[1].clone(), ids[3].clone()]
     );
     assert_eq!(listed("?needs=agent").await.0, Vec::<String>::new());
+    assert_eq!(listed("?phase=plan&open=true").await.0, ids[1..]);
     assert_eq!(listed("?repo=acme%2Fother").await.0, Vec::<String>::new());
     let (first, next) = listed("?limit=3").await;
     assert_eq!(first, ids[..3]);

@@ -502,6 +502,26 @@ async fn a_form_gives_the_order_that_its_page_shows_and_only_once() {
 }
 
 #[tokio::test]
+async fn the_board_has_what_is_open_behind_more_than_it_shows_of_what_is_over() {
+    let world = World::new().await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add search" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let at = format!("/api/deliveries/{}", made["id"].as_str().unwrap());
+    let started = world.post(&format!("{at}/start"), &json!({})).await.ok(200);
+    assert_eq!(started["waits_for"]["who"], "jules");
+    world.clock.advance(SignedDuration::from_secs(1));
+    for _ in 0..=100 {
+        let job = world.job("acme/shop").await;
+        let cancelled = world.post(&format!("/jobs/{job}/cancel"), &json!({}));
+        cancelled.await.ok(200);
+    }
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let board = browser.get("/dashboard").await;
+    assert!(board.text.contains("Add search"), "{board:?}");
+    assert_eq!(board.text.matches("Tidy the shop").count(), 20);
+}
+
+#[tokio::test]
 async fn a_delivery_is_edited_and_split_on_its_page() {
     let world = World::new().await;
     let order = json!({ "repo": "acme/shop", "summary": "Add search" });

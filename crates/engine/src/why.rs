@@ -28,6 +28,7 @@ use crate::status::state_of;
 use crate::waits::OBSERVES;
 
 pub use pipeline::{PipelineWhy, StepWhy};
+pub(crate) use pull::reasons as pull_reasons;
 pub use pull::state_of as pull_state_of;
 pub use sprint::{MemberWhy, SprintWhy};
 

@@ -190,6 +190,10 @@ fn a_delivery_tells_everything_about_it() {
         "job_id": null, "pull_request": "acme/shop#8", "state": "waits",
         "as_read": {"at": "2026-03-01T11:58:00Z", "sentence": "as read 2 minutes ago"},
         "because": [{"code": "checks_running", "sentence": "2 checks run."}],
+        "checks": [
+            {"name": "lint", "state": "failed", "url": "javascript:alert(1)"},
+            {"name": "<build>", "state": "pending", "url": "https://github.com/acme/shop/runs/7"},
+        ],
         "then": [{"at": "2026-03-01T12:10:00Z", "sentence": "The checks are read again."}],
         "next_look": "2026-03-01T12:10:00Z",
     }))

@@ -44,6 +44,9 @@ impl Backend {
     ) -> Result<(), Error> {
         let pull = &tracked.pull;
         found.as_read = AsRead::from_tracked(tracked, self.now());
+        if let Some(verdict) = &pull.verdict {
+            found.checks.clone_from(&verdict.checks);
+        }
         self.judged_now(found, tracked).await?;
         match &pull.phase {
             PullPhase::Settled { .. } => {}

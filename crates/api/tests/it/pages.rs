@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::http::{self, Request};
 use domain::ids::TokenName;
 use domain::token::Scope;
+use engine::ports::Queue;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -584,6 +585,32 @@ async fn every_place_of_the_navigation_has_its_page() {
                 .contains(&format!("<a href=\"{path}\" aria-current=\"page\">"))
         );
         assert!(page.text.contains("data-live=\"poll\""), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn dead_letters_are_listed_where_a_look_takes_them_from_no_one() {
+    let world = World::new().await;
+    let none = SignedDuration::ZERO;
+    world
+        .queue
+        .send("{\"no\":\"message\"}", none)
+        .await
+        .unwrap();
+    // Received so often in vain that it is given up.
+    for _ in 0..10 {
+        world.queue.receive(10, none).await.unwrap();
+    }
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let counted = browser.get("/dashboard/wakes").await;
+    assert!(counted.text.contains("✕ 1 dead letters"), "{counted:?}");
+    assert!(!counted.text.contains("malformed"), "{counted:?}");
+    let state = api::ApiState::new(world.backend.clone(), vec![TOKEN.into()]);
+    let router = api::router(state.showing(Some(world.queue.clone())));
+    let mut browser = Browser::signed_in(&router, TOKEN).await;
+    for _ in 0..2 {
+        let listed = browser.get("/dashboard/wakes").await;
+        assert!(listed.text.contains("✕ malformed"), "{listed:?}");
     }
 }
 

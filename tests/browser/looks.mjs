@@ -30,11 +30,13 @@ async function pages(world) {
     await world.api("POST", `/api/deliveries/${review}/approve`, {});
     await world.gaffer(["delivery", "wait", review, "--within", "2m"]);
   }
+  const { transcript } = JSON.parse(await world.gaffer(["delivery", "transcript", review, "--json"]));
   return [
     ["board", "/dashboard"],
     ["delivery at its plan", `/dashboard/deliveries/${planned}`],
     ["delivery in review", `/dashboard/deliveries/${review}`],
     ["delivery that failed", `/dashboard/deliveries/${failed}`],
+    ["transcript", `/dashboard/deliveries/${review}/runs/${transcript.run_id}`],
     ["pipelines", "/dashboard/pipelines"],
     ["sources", "/dashboard/sources"],
     ["accounts", "/dashboard/accounts"],
@@ -59,12 +61,25 @@ async function wrong(browser, world, { axe, all, look }) {
   const outside = await browser.page(look);
   await outside.goto("/dashboard/sign-in");
   const found = await judge(outside, "sign-in");
+  await staying(outside);
+  const { path: link } = await world.api("GET", "/api/dashboard/link");
+  await outside.goto(link);
+  found.push(...(await judge(outside, "signed in by a link")));
   const page = await browser.signedIn(world.token, look);
   for (const [name, path] of all) {
     await page.goto(path);
     found.push(...(await judge(page, name)));
   }
   return found;
+}
+
+/// Keeps the page of a link from going on by itself, which it does at once.
+function staying(page) {
+  return page.route(/\/dashboard\/enter\b/, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace(/<meta http-equiv="refresh"[^>]*>/, "");
+    await route.fulfill({ response, body });
+  });
 }
 
 /// What is wrong with a page.

@@ -18,6 +18,9 @@ export async function everything(browser, world) {
   await page.locator("#feedback", { hasText: "Not too low." }).waitFor();
   await world.gaffer(["delivery", "wait", id, "--within", "2m"]);
   await page.reload();
+  await page.getByRole("link", { name: "transcript" }).first().click();
+  await page.getByRole("heading", { name: "Transcript of the run", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Back to the delivery" }).click();
   await act.getByRole("button", { name: "Approve" }).click();
   await page.getByRole("link", { name: "Deliveries" }).first().click();
   await lane(page, id, "implement");

@@ -10,7 +10,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::post;
 use engine::backend::Backend;
 use engine::jobs::ANSWER_WITHIN;
-use engine::ports::{SecretName, Secrets};
+use engine::ports::{DeadLetters, SecretName, Secrets};
 use secrecy::SecretString;
 use tokio::sync::watch;
 
@@ -41,6 +41,8 @@ pub struct ApiState {
     pub webhooks: Arc<WebhookCounters>,
     /// Allows long polling; signals when the process is to stop.
     pub holding: Option<watch::Receiver<bool>>,
+    /// The dead letters, where looking at them takes them from no one.
+    pub dead: Option<Arc<dyn DeadLetters>>,
 }
 
 impl ApiState {
@@ -53,6 +55,7 @@ impl ApiState {
             answer_within: ANSWER_WITHIN,
             webhooks: Arc::default(),
             holding: None,
+            dead: None,
         }
     }
 
@@ -70,6 +73,12 @@ impl ApiState {
         self
     }
 
+    /// The same API, with pages that show these dead letters.
+    pub fn showing(mut self, dead: Option<Arc<dyn DeadLetters>>) -> Self {
+        self.dead = dead;
+        self
+    }
+
     /// The same API with these counters.
     pub fn counting(mut self, webhooks: Arc<WebhookCounters>) -> Self {
         self.webhooks = webhooks;
@@ -84,6 +93,7 @@ pub(crate) struct ApiInner {
     pub(crate) answer_within: Duration,
     pub(crate) webhooks: Arc<WebhookCounters>,
     pub(crate) holding: Option<watch::Receiver<bool>>,
+    pub(crate) dead: Option<Arc<dyn DeadLetters>>,
 }
 
 /// What handlers share, cheap to clone.
@@ -102,6 +112,7 @@ pub fn router(state: ApiState) -> Router {
         answer_within: state.answer_within,
         webhooks: state.webhooks,
         holding: state.holding,
+        dead: state.dead,
     });
     let tools = mcp::route(&api, |api| closed(&api).with_state(api));
     let open = routes::served(routes::OPEN)

@@ -2,9 +2,10 @@
 //! secret.
 
 use client::wire::{
-    AsRead, Ended, JobView, OrderView, PlanStepView, PlannedStep, PullView, Reason, Waiting,
-    WaitsFor, Why,
+    AsRead, CheckView, Ended, JobView, OrderView, PlanStepView, PlannedStep, PullView, Reason,
+    Waiting, WaitsFor, Why,
 };
+use domain::facts::Check;
 use domain::ids::PullRef;
 use domain::job::{Attention, EndReason, Ending, Job, OrderRecord, Phase, Watch, answered_at};
 use domain::merge::{self, Judgement};
@@ -199,6 +200,17 @@ pub(crate) fn reasoned(reasoned: &Reasoned) -> Reason {
     reason(&reasoned.code, &reasoned.sentence)
 }
 
+fn checks(checks: &[Check], pull: Option<&PullRef>) -> Vec<CheckView> {
+    let view = |check: &Check| CheckView {
+        name: presentable(&check.name, SHORT_CHARS_MAX),
+        state: check.outcome.word().to_owned(),
+        url: pull
+            .and_then(|pull| check.page(&pull.repo))
+            .map(String::from),
+    };
+    checks.iter().map(view).collect()
+}
+
 /// The wire form of an explanation.
 pub(crate) fn why(why: engine::why::Why) -> Why {
     Why {
@@ -208,6 +220,7 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
         waits_for: why.waits_for.map(Into::into),
         as_read: why.as_read.map(as_read),
         because: why.because.iter().map(reasoned).collect(),
+        checks: checks(&why.checks, why.pull.as_ref()),
         then: why.then.into_iter().map(planned).collect(),
         next: why.next.iter().map(next::shown).collect(),
         next_look: why.next_look,

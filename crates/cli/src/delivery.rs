@@ -121,6 +121,7 @@ async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
         phase: args.phase.as_ref().and_then(word),
         repo: args.repo,
         needs: args.needs.as_ref().and_then(word),
+        open: false,
         limit: Some(if args.all {
             DELIVERIES_LIMIT_MAX
         } else {
@@ -138,6 +139,7 @@ async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
 async fn board(client: &Client, repo: Option<RepoName>) -> Result<Answer> {
     let asked = DeliveryQuery {
         repo,
+        open: true,
         limit: Some(DELIVERIES_LIMIT_MAX),
         ..DeliveryQuery::default()
     };

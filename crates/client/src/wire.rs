@@ -60,8 +60,8 @@ pub use pipelines::{
 pub use problem::{Next, PROBLEM_JSON, Problem, Reason};
 pub use push::{InvalidSessionName, PushTaken, PushedSession, SessionName};
 pub use report::{
-    AccountView, BudgetView, DeliveryLogView, GitHubView, Health, PlannedStep, QueueView,
-    SpendingView, Status, UsageView, Used, WebhookCounts, WebhookFeedView, Why,
+    AccountView, BudgetView, CheckView, DeliveryLogView, GitHubView, Health, PlannedStep,
+    QueueView, SpendingView, Status, UsageView, Used, WebhookCounts, WebhookFeedView, Why,
 };
 pub use schedule::{LeftOutTime, ScheduleErrorView, ScheduleView, ScheduledRun};
 pub use sources::{

@@ -21,7 +21,7 @@ pub use assets::{Asset, asset};
 pub use board::{Board, board};
 pub use delivery::{Delivery, delivery, standing};
 pub use entry::{SignIn, entered, refusal, sign_in};
-pub use operation::{Wakes, accounts, wakes, workers};
+pub use operation::{DeadLetter, Wakes, accounts, wakes, workers};
 pub use pipelines::{PipelineStates, pipelines};
 pub use shell::{Frame, Live, Page, Viewer};
 pub use sources::{SourceState, sources, unread};

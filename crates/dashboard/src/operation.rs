@@ -83,6 +83,23 @@ pub struct Wakes<'a> {
     pub is_cut: bool,
     /// How many dead letters there are.
     pub dead: u64,
+    /// The newest of them, where they can be listed.
+    pub letters: &'a [DeadLetter],
+}
+
+/// A message that was given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// Names it.
+    pub id: String,
+    /// When it was sent.
+    pub sent_at: Timestamp,
+    /// When it was given up, if that is known.
+    pub died_at: Option<Timestamp>,
+    /// Whether it is no message of this version.
+    pub is_malformed: bool,
+    /// The beginning of its body, without secrets.
+    pub body: String,
 }
 
 /// Wakes on their way to agents.
@@ -95,6 +112,7 @@ pub fn wakes(frame: &Frame, told: Wakes<'_>) -> Result<Page, Error> {
         rows: told.wakes.iter().map(wake).collect(),
         is_cut: told.is_cut,
         dead: told.dead,
+        letters: told.letters,
     })
 }
 
@@ -105,10 +123,13 @@ struct WakesPage<'a> {
     rows: Vec<WakeRow<'a>>,
     is_cut: bool,
     dead: u64,
+    letters: &'a [DeadLetter],
 }
 
 struct WakeRow<'a> {
     wake: &'a Wake,
+    /// The delivery, or the job of none, that it is about.
+    about: Option<String>,
     state: &'static str,
     class: Option<&'static str>,
     why: Option<&'a str>,
@@ -122,8 +143,12 @@ fn wake(wake: &Wake) -> WakeRow<'_> {
         WakeState::Acknowledged { .. } => ("✓ acknowledged", Some("good"), None),
         WakeState::Dead { why, .. } => ("✕ given up", Some("bad"), Some(why.as_str())),
     };
+    let event = &wake.event;
+    let delivery = event.aid.delivery.as_ref().map(ToString::to_string);
+    let job = || event.job.as_ref().map(ToString::to_string);
     WakeRow {
         wake,
+        about: delivery.or_else(job),
         state,
         class,
         why,

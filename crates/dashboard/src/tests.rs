@@ -190,6 +190,10 @@ fn a_delivery_tells_everything_about_it() {
         "job_id": null, "pull_request": "acme/shop#8", "state": "waits",
         "as_read": {"at": "2026-03-01T11:58:00Z", "sentence": "as read 2 minutes ago"},
         "because": [{"code": "checks_running", "sentence": "2 checks run."}],
+        "checks": [
+            {"name": "lint", "state": "failed", "url": "javascript:alert(1)"},
+            {"name": "<build>", "state": "pending", "url": "https://github.com/acme/shop/runs/7"},
+        ],
         "then": [{"at": "2026-03-01T12:10:00Z", "sentence": "The checks are read again."}],
         "next_look": "2026-03-01T12:10:00Z",
     }))
@@ -463,23 +467,37 @@ fn accounts_tell_their_budgets() {
 
 #[test]
 fn wakes_that_were_given_up_stand_out() {
-    let wake = |state: Value| {
+    let wake = |about: Value, state: Value| {
         let event = json!({
-            "id": "evt_0000000000000000000000000000005b", "job": "01k5nx0000000000000000000a", "attempt": 1,
+            "id": "evt_0000000000000000000000000000005b", "job": about["job"], "aid": about["aid"], "attempt": 1,
             "account": "default", "audience": "agent", "observed_at": "2026-03-01T11:00:00Z",
             "last_activity": "2026-03-01T11:00:00Z", "status": "IN_PROGRESS", "what": {"question": {"text": "?"}},
         });
         json!({"agent": "zai", "repo": "acme/shop", "event": event, "state": state})
     };
     let all: Vec<Wake> = serde_json::from_value(json!([
-        wake(json!({"state": "dead", "at": "2026-03-01T11:30:00Z", "why": "<i>410</i>"})),
-        wake(json!({"state": "pending", "attempt": 2, "not_before": "2026-03-01T12:30:00Z"})),
+        wake(
+            json!({"job": "01k5nx0000000000000000000a", "aid": {}}),
+            json!({"state": "dead", "at": "2026-03-01T11:30:00Z", "why": "<i>410</i>"}),
+        ),
+        wake(
+            json!({"job": null, "aid": {"delivery": "0123456789ab"}}),
+            json!({"state": "pending", "attempt": 2, "not_before": "2026-03-01T12:30:00Z"}),
+        ),
     ]))
     .unwrap();
+    let letters = [DeadLetter {
+        id: "7".to_owned(),
+        sent_at: "2026-03-01T11:00:00Z".parse().unwrap(),
+        died_at: None,
+        is_malformed: true,
+        body: "<b>{}</b>".to_owned(),
+    }];
     let told = Wakes {
         wakes: &all,
         is_cut: true,
         dead: 3,
+        letters: &letters,
     };
     let html = wakes(&frame(true), told).unwrap().html;
     for words in [
@@ -487,6 +505,9 @@ fn wakes_that_were_given_up_stand_out() {
         "&#60;i&#62;410",
         "● waiting",
         "✕ 3 dead letters",
+        "<code>&#60;b&#62;{}&#60;/b&#62;</code>",
+        "href=\"/dashboard/deliveries/01k5nx0000000000000000000a\"",
+        "href=\"/dashboard/deliveries/0123456789ab\"",
         "gaffer wake list",
     ] {
         assert!(html.contains(words), "{words}: {html}");

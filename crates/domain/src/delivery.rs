@@ -64,7 +64,7 @@ pub use legal::{TransitionError, legal, plan_approval};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub(crate) use reason::public_sentences;
-pub use reason::{Reason, reasons};
+pub use reason::{Reason, is_told_by_pull, reasons};
 pub use refs::{IssueRef, LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
 pub use refusal::{REFUSALS_MAX, Refusal};
 pub use review::{MalformedReview, ReviewOutput, parse as parse_review};

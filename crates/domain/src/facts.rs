@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName, RepositoryIdentity};
+use crate::web_page::WebPage;
 
 /// A fact from outside that a merge depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,6 +170,14 @@ pub struct Check {
     pub id: Option<u64>,
 }
 
+impl Check {
+    /// Its page; a commit status has none of its own.
+    pub fn page(&self, repo: &RepoName) -> Option<WebPage> {
+        let address = |id| format!("https://github.com/{repo}/runs/{id}");
+        self.id.and_then(|id| WebPage::from_service(&address(id)))
+    }
+}
+
 /// How far a check is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -181,6 +190,20 @@ pub enum CheckOutcome {
     Failed,
     /// Waits for a person to approve the workflow run.
     ActionRequired,
+}
+
+impl CheckOutcome {
+    /// In one word, as it travels.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Passed(Pass::Success) => "passed",
+            Self::Passed(Pass::Neutral) => "neutral",
+            Self::Passed(Pass::Skipped) => "skipped",
+            Self::Failed => "failed",
+            Self::ActionRequired => "action_required",
+        }
+    }
 }
 
 /// The three ways to pass.

@@ -3,6 +3,7 @@
 mod alarm;
 mod apply;
 mod approval;
+mod checks;
 mod closing;
 mod ending;
 mod for_delivery;
@@ -37,7 +38,7 @@ pub use unexpected::{
 pub(crate) use waits::waits_for;
 
 use crate::event::ErrorCause;
-use crate::facts::{Base, CheckOutcome, Pass, PullState};
+use crate::facts::{Base, Check, CheckOutcome, Pass, PullState};
 use crate::ids::{
     BranchName, CommitSha, DeliveryId, JobId, PullRef, RepoId, SessionId, SprintNumber,
 };
@@ -220,6 +221,9 @@ pub struct Verdict {
     pub sha: CommitSha,
     /// What.
     pub judgement: Judgement,
+    /// Its checks then, at most twenty; what changed since and changed no judgement is not told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
 }
 
 /// Results of our own checks of one head on one base, under the rules of then.

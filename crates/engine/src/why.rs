@@ -12,6 +12,7 @@ mod told;
 
 use domain::advice::{self, Advice, Next};
 use domain::delivery::Delivery;
+use domain::facts::Check;
 use domain::ids::{DeliveryId, JobId, PullRef};
 use domain::job::{Job, Phase, WaitParty, WaitsFor};
 use domain::policy::Timing;
@@ -28,6 +29,7 @@ use crate::status::state_of;
 use crate::waits::OBSERVES;
 
 pub use pipeline::{PipelineWhy, StepWhy};
+pub(crate) use pull::reasons as pull_reasons;
 pub use pull::state_of as pull_state_of;
 pub use sprint::{MemberWhy, SprintWhy};
 
@@ -46,6 +48,8 @@ pub struct Why {
     pub as_read: Option<AsRead>,
     /// What is the case.
     pub because: Vec<Reasoned>,
+    /// The checks of its head, as they were when that was judged.
+    pub checks: Vec<Check>,
     /// What will be done, the soonest first.
     pub then: Vec<Planned>,
     /// Advice: orders that would be accepted now.
@@ -106,6 +110,7 @@ pub fn read_again(who: Option<WaitParty>, at: Option<Timestamp>) -> Option<Plann
 #[derive(Default)]
 struct WhySubject {
     because: Vec<Reasoned>,
+    checks: Vec<Check>,
     then: Vec<Planned>,
     next: Vec<Next>,
     as_read: Option<AsRead>,
@@ -148,6 +153,7 @@ impl WhySubject {
             waits_for,
             as_read: self.as_read,
             because: self.because,
+            checks: self.checks,
             then: self.then,
             next: self.next,
             next_look,

@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use engine::backend::Backend;
 use engine::dispatcher::{Deliveries, Dispatcher, Readers, Writers};
 use engine::poller::Poller;
-use engine::ports::{Clock, Queue, SecretName, Secrets};
+use engine::ports::{Clock, DeadLetters, Queue, SecretName, Secrets};
 use engine::ticks::Holder;
 use jiff::SignedDuration;
 use local::LocalQueue;
@@ -168,7 +168,8 @@ pub async fn start_on(
     let counters = Arc::<api::WebhookCounters>::default();
     let state = api::ApiState::new(backend, vec![token.value.clone()])
         .counting(counters.clone())
-        .holding(stopped.clone());
+        .holding(stopped.clone())
+        .showing(dead_letters(&base));
     let mut router = api::router(state);
     if settings.webhooks {
         let api = api::WebhookApi {
@@ -201,6 +202,12 @@ impl Running {
             tracing::warn!("some work was still going on; it is settled at the next start");
         }
     }
+}
+
+/// The dead letters that pages may list: on SQS, a look hides them from others.
+fn dead_letters(base: &Base) -> Option<Arc<dyn DeadLetters>> {
+    let queue = base.bell.clone()?;
+    Some(queue)
 }
 
 fn show_on_desktop(title: &str, text: &str) -> Result<(), String> {

@@ -33,13 +33,14 @@ pub(super) fn read(asked: QueryPairs) -> Result<Asked, Refused> {
             "repo" => query.repo = Some(value.parse().map_err(|error: InvalidId| wrong(&error))?),
             "phase" => query.phase = Some(phase(&value)?),
             "needs" => query.needs = Some(needs(&value)?),
+            "open" => query.open = query::switch(&name, &value)?,
             "after" => {
                 let read = value.parse();
                 after = Some(read.map_err(|error: InvalidDeliveriesCursor| wrong(&error))?);
             }
             "limit" => limit = number(&value)?,
             _ => {
-                let known = "there are `phase`, `repo`, `needs`, `limit` and `after`";
+                let known = "there are `phase`, `repo`, `needs`, `open`, `limit` and `after`";
                 return Err(query::unknown(&name, known));
             }
         }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use client::wire::{Deliveries, DeliveryCard, Status};
+use client::wire::{DELIVERIES_LIMIT_MAX, Deliveries, DeliveryCard, Status};
 use dashboard::{Board, Frame, Page};
 
 use super::Rooms;
@@ -19,8 +19,8 @@ const CARDS: u32 = 100;
 /// How many deliveries that are over are shown beside the others.
 const OVER: usize = 20;
 
-/// How many deliveries that wait for a person are looked for behind the newest ones.
-const WAITING: u32 = 50;
+/// How many open deliveries are looked for behind the newest ones.
+const OPEN: u32 = DELIVERIES_LIMIT_MAX;
 
 /// `GET /dashboard`.
 pub(crate) async fn board(State(api): SharedState, rooms: Rooms, asked: Asked) -> Response {
@@ -45,10 +45,10 @@ async fn made(
     let listed: Deliveries = inside.get(&session.caller, &path).await?;
     let mut cards = listed.deliveries;
     if listed.next.is_some() && cursor.is_empty() {
-        let path = format!("/api/deliveries?needs=person&limit={WAITING}");
-        let waiting: Deliveries = inside.get(&session.caller, &path).await?;
+        let path = format!("/api/deliveries?open=true&limit={OPEN}");
+        let open: Deliveries = inside.get(&session.caller, &path).await?;
         let is_new = |card: &DeliveryCard| cards.iter().all(|known| known.id != card.id);
-        let older: Vec<DeliveryCard> = waiting.deliveries.into_iter().filter(is_new).collect();
+        let older: Vec<DeliveryCard> = open.deliveries.into_iter().filter(is_new).collect();
         cards.extend(older);
     }
     let mut over = 0;

@@ -3,8 +3,11 @@
 use axum::extract::State;
 use axum::response::Response;
 use client::wire::Status;
-use dashboard::{PipelineStates, Wakes};
+use dashboard::{DeadLetter, PipelineStates, Wakes};
+use domain::redact::presentable;
 use domain::wake::Wake;
+use engine::backend::Error;
+use engine::dead_letters::{self, DeadLetterQueue, DeadLetterView};
 
 use super::Rooms;
 use super::answer::Asked;
@@ -15,6 +18,12 @@ use crate::workers::source_states;
 
 /// How many wakes are shown.
 const WAKES: usize = 100;
+
+/// How many dead letters are shown.
+const LETTERS: usize = 20;
+
+/// Longest part of a dead letter that is shown, in characters: our own messages have a few hundred.
+const LETTER_CHARS_MAX: usize = 400;
 
 /// How many runs of a pipeline are shown.
 const RUNS: usize = 5;
@@ -92,10 +101,12 @@ pub(crate) async fn wakes(State(api): SharedState, rooms: Rooms, asked: Asked) -
         async move {
             let status: Status = inside.get(&session.caller, "/status").await?;
             let wakes = newest(&api).await?;
+            let letters = letters(&api).await?;
             let told = Wakes {
                 is_cut: wakes.len() > WAKES,
                 wakes: wakes.get(..WAKES).unwrap_or(&wakes),
                 dead: status.queue.dead,
+                letters: &letters,
             };
             Ok::<_, NoPage>(dashboard::wakes(&frame, told)?)
         }
@@ -113,4 +124,24 @@ async fn newest(api: &ApiInner) -> Result<Vec<Wake>, Refused> {
     }
     wakes.sort_by_key(|wake| std::cmp::Reverse(wake.event.observed_at));
     Ok(wakes)
+}
+
+/// The newest dead letters; none where a look would hide them from others.
+async fn letters(api: &ApiInner) -> Result<Vec<DeadLetter>, Refused> {
+    let Some(dead) = &api.dead else {
+        return Ok(Vec::new());
+    };
+    let found = dead_letters::letters(dead.as_ref(), DeadLetterQueue::Work).await;
+    let found = found.map_err(Error::Queue)?;
+    Ok(found.into_iter().rev().take(LETTERS).map(letter).collect())
+}
+
+fn letter(letter: DeadLetterView) -> DeadLetter {
+    DeadLetter {
+        body: presentable(&letter.body, LETTER_CHARS_MAX),
+        id: letter.id,
+        sent_at: letter.sent_at,
+        died_at: letter.died_at,
+        is_malformed: letter.malformed,
+    }
 }

@@ -172,7 +172,7 @@ pub(super) const JOBS: [Parameter; 4] = [
 ];
 
 /// What `GET /api/deliveries` takes.
-pub(super) const DELIVERIES: [Parameter; 5] = [
+pub(super) const DELIVERIES: [Parameter; 6] = [
     query(
         "phase",
         ParameterType::Word(&[
@@ -196,6 +196,11 @@ pub(super) const DELIVERIES: [Parameter; 5] = [
         "needs",
         ParameterType::Word(&NEEDS),
         "Only deliveries that wait for a person, or for an agent.",
+    ),
+    query(
+        "open",
+        ParameterType::Switch,
+        "Only deliveries that are not over.",
     ),
     number(
         "limit",

@@ -4,7 +4,9 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use domain::delivery::{Checkpoints, IssueRef, Rules};
 use domain::failure::{Failure, FailureClass};
+use domain::job::Phase;
 use domain::policy::Source;
+use domain::session::SessionState;
 use domain::token::Scope;
 use engine::backend::IndexEntry;
 use engine::keys;
@@ -14,6 +16,7 @@ use engine::work::Work;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
+use crate::merging::in_review;
 use crate::world::{Answer, SHA, World, send};
 
 const REPO: &str = "acme/shop";
@@ -195,6 +198,7 @@ async fn lists_are_the_newest_first_filtered_and_in_pages() {
         [ids[1].clone(), ids[3].clone()]
     );
     assert_eq!(listed("?needs=agent").await.0, Vec::<String>::new());
+    assert_eq!(listed("?phase=plan&open=true").await.0, ids[1..]);
     assert_eq!(listed("?repo=acme%2Fother").await.0, Vec::<String>::new());
     let (first, next) = listed("?limit=3").await;
     assert_eq!(first, ids[..3]);
@@ -444,6 +448,32 @@ async fn a_job_that_belongs_to_no_delivery_takes_its_own_orders() {
     assert_eq!(cancelled["run_status"], "failed");
     let shown = world.get(&format!("/jobs/{job}")).await.ok(200);
     assert_eq!(shown["state"], "cancelled");
+}
+
+#[tokio::test]
+async fn what_stands_against_the_merge_is_said_in_the_list_and_in_the_answer() {
+    let world = world(|_| {}).await;
+    let job = in_review(&world).await;
+    world
+        .change(&job, |job| {
+            if let Phase::Watching(watch) = &mut job.phase {
+                watch.state = SessionState::Completed;
+            }
+        })
+        .await;
+    let shown = world.get(&format!("/api/deliveries/{job}")).await.ok(200);
+    assert_eq!(
+        (&shown["phase"], &shown["why"]["code"]),
+        (&json!("verify"), &json!("needs_approval"))
+    );
+    let listed = world.get("/api/deliveries").await.ok(200);
+    assert_eq!(listed["deliveries"][0]["why"], shown["why"]);
+    let path = format!("/api/deliveries/{job}/why");
+    let why = world.get(&path).await.ok(200);
+    let because = why["because"].as_array().unwrap();
+    assert_eq!(because[0], shown["why"]);
+    let times = because.iter().filter(|it| **it == shown["why"]).count();
+    assert_eq!(times, 1, "{because:?}");
 }
 
 #[tokio::test]

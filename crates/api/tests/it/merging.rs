@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::effect::{Action, Effect, EffectState};
-use domain::facts::{Base, PullState};
+use domain::facts::{Base, Check, CheckOutcome, PullState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId};
 use domain::merge::{Judgement, Reason};
@@ -40,6 +40,7 @@ pub(crate) async fn in_review(world: &World) -> JobId {
         judgement: Judgement::Refuse {
             reasons: vec![Reason::NeedsApproval],
         },
+        checks: Vec::new(),
     });
     let tracked = TrackedPull {
         pull,
@@ -114,6 +115,40 @@ async fn what_is_told_of_a_pull_request_says_how_old_it_is() {
     let told = call_of(&world, "jules_why", json!({ "job_id": id })).await;
     let as_read = &told["result"]["structuredContent"]["as_read"];
     assert_eq!(*as_read, aged["sentence"]);
+}
+
+#[tokio::test]
+async fn the_checks_of_the_judged_head_are_told_with_their_pages() {
+    let world = World::new().await;
+    in_review(&world).await;
+    let found = world.backend.store.pull(&shop_pull()).await;
+    let found = found.unwrap().unwrap();
+    let mut tracked = found.value;
+    let check = |name: &str, outcome, id| Check {
+        name: name.to_owned(),
+        app: None,
+        outcome,
+        id,
+    };
+    if let Some(verdict) = &mut tracked.pull.verdict {
+        verdict.checks = vec![
+            check("lint", CheckOutcome::Failed, Some(7)),
+            check("ci/old", CheckOutcome::Pending, None),
+        ];
+    }
+    let mut unit = world.backend.unit();
+    let key = keys::pull(&shop_pull());
+    unit.put(key, &tracked, Some(found.version), IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
+    let why = world.get("/pulls/acme/shop/7/why").await.ok(200);
+    let page = "https://github.com/acme/shop/runs/7";
+    assert_eq!(
+        why["checks"],
+        json!([
+            { "name": "lint", "state": "failed", "url": page },
+            { "name": "ci/old", "state": "pending" },
+        ])
+    );
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::http::{self, Request};
 use domain::ids::TokenName;
 use domain::token::Scope;
+use engine::ports::Queue;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -502,6 +503,26 @@ async fn a_form_gives_the_order_that_its_page_shows_and_only_once() {
 }
 
 #[tokio::test]
+async fn the_board_has_what_is_open_behind_more_than_it_shows_of_what_is_over() {
+    let world = World::new().await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add search" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let at = format!("/api/deliveries/{}", made["id"].as_str().unwrap());
+    let started = world.post(&format!("{at}/start"), &json!({})).await.ok(200);
+    assert_eq!(started["waits_for"]["who"], "jules");
+    world.clock.advance(SignedDuration::from_secs(1));
+    for _ in 0..=100 {
+        let job = world.job("acme/shop").await;
+        let cancelled = world.post(&format!("/jobs/{job}/cancel"), &json!({}));
+        cancelled.await.ok(200);
+    }
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let board = browser.get("/dashboard").await;
+    assert!(board.text.contains("Add search"), "{board:?}");
+    assert_eq!(board.text.matches("Tidy the shop").count(), 20);
+}
+
+#[tokio::test]
 async fn a_delivery_is_edited_and_split_on_its_page() {
     let world = World::new().await;
     let order = json!({ "repo": "acme/shop", "summary": "Add search" });
@@ -564,6 +585,32 @@ async fn every_place_of_the_navigation_has_its_page() {
                 .contains(&format!("<a href=\"{path}\" aria-current=\"page\">"))
         );
         assert!(page.text.contains("data-live=\"poll\""), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn dead_letters_are_listed_where_a_look_takes_them_from_no_one() {
+    let world = World::new().await;
+    let none = SignedDuration::ZERO;
+    world
+        .queue
+        .send("{\"no\":\"message\"}", none)
+        .await
+        .unwrap();
+    // Received so often in vain that it is given up.
+    for _ in 0..10 {
+        world.queue.receive(10, none).await.unwrap();
+    }
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let counted = browser.get("/dashboard/wakes").await;
+    assert!(counted.text.contains("✕ 1 dead letters"), "{counted:?}");
+    assert!(!counted.text.contains("malformed"), "{counted:?}");
+    let state = api::ApiState::new(world.backend.clone(), vec![TOKEN.into()]);
+    let router = api::router(state.showing(Some(world.queue.clone())));
+    let mut browser = Browser::signed_in(&router, TOKEN).await;
+    for _ in 0..2 {
+        let listed = browser.get("/dashboard/wakes").await;
+        assert!(listed.text.contains("✕ malformed"), "{listed:?}");
     }
 }
 

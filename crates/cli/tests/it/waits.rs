@@ -93,6 +93,7 @@ fn judged(pull: &mut Pull, judgement: Judgement) {
         at: pull.since,
         sha: SHA.parse().unwrap(),
         judgement,
+        checks: Vec::new(),
     });
 }
 

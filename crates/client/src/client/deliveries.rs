@@ -25,6 +25,8 @@ pub struct DeliveryQuery {
     pub repo: Option<RepoName>,
     /// Only those that wait for this party: `person` or `agent`.
     pub needs: Option<String>,
+    /// Only those that are not over.
+    pub open: bool,
     /// How many at most; [`DELIVERIES_LIMIT`](crate::wire::DELIVERIES_LIMIT) without it.
     pub limit: Option<u32>,
     /// Where an earlier list ended.
@@ -51,6 +53,7 @@ impl Client {
             ("phase", asked.phase.clone()),
             ("repo", asked.repo.as_ref().map(ToString::to_string)),
             ("needs", asked.needs.clone()),
+            ("open", asked.open.then(|| "1".to_owned())),
             ("limit", asked.limit.map(|limit| limit.to_string())),
             ("after", asked.after.clone()),
         ];

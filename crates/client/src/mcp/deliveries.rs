@@ -268,6 +268,7 @@ pub(super) async fn list(client: &Client, given: Value) -> Result<Value, ToolErr
         phase: wanted.phase.map(|phase| phase.word().to_owned()),
         repo: wanted.repo,
         needs: wanted.needs.map(|needs| needs.word().to_owned()),
+        open: false,
         limit: wanted.limit,
         after,
     };

@@ -34,6 +34,9 @@ pub struct Why {
     pub as_read: Option<AsRead>,
     /// What is the case.
     pub because: Vec<Reason>,
+    /// The checks of its head when that was last judged, those that failed first; at most twenty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckView>,
     /// What will be done, the soonest first.
     pub then: Vec<PlannedStep>,
     /// Advice: orders that would be accepted now.
@@ -42,6 +45,18 @@ pub struct Why {
     /// The latest time of its next check.
     #[schemars(with = "Option<form::Moment>")]
     pub next_look: Option<Timestamp>,
+}
+
+/// A check of a pull request's head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckView {
+    /// Its name: text from outside.
+    pub name: String,
+    /// How far it is: `pending`, `passed`, `neutral`, `skipped`, `failed` or `action_required`.
+    pub state: String,
+    /// Its page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// A planned action.

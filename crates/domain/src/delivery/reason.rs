@@ -127,6 +127,15 @@ fn told(delivery: &Delivery) -> Vec<Told> {
     found
 }
 
+/// Whether its pull request says why it is where it is: what its own record tells of a merge is only that it is awaited.
+pub fn is_told_by_pull(delivery: &Delivery) -> bool {
+    let is_awaited = match delivery.run_status {
+        RunStatus::Pending | RunStatus::Running => delivery.phase == Phase::Verify,
+        RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => false,
+    };
+    is_awaited && delivery.refused.is_none() && closed_pull(delivery).is_none()
+}
+
 /// The pull request was closed a moment ago: until it counts as given up, nothing else is decisive.
 fn closed_pull(delivery: &Delivery) -> Option<Told> {
     let is_over = delivery.is_terminal() || delivery.run_status == RunStatus::Failed;

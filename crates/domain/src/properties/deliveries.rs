@@ -5,14 +5,15 @@ use crate::delivery::tests::{World, command, job, new_delivery, pull_ref};
 use crate::delivery::{
     Act, Actor, Checkpoints, CheckpointsBy, Checks, ChildState, Closed, CommandKind, Delivery,
     Endpoint, Executor, Input, IssueSight, IssueState, JobEnd, Observe, Part, Phase, PlanBy,
-    ProviderReport, PullEnd, PullGlimpse, Review, ReviewBy, ReviewSight, ReviewState, Rules,
-    RunResult, RunStatus, SPANS_MAX, Sight, Verdict as Judged, Work, apply, create, due, gate,
-    legal, wants,
+    ProviderReport, PullEnd, Review, ReviewBy, ReviewSight, ReviewState, Rules, RunResult,
+    RunStatus, SPANS_MAX, Sight, Verdict as Judged, Work, apply, create, due, gate, legal, wants,
 };
 
 mod happenings;
+mod live_jobs;
 
 use happenings::{Happening, after_the_last_round, happening, rules};
+use live_jobs::LiveJobs;
 
 /// What comes in when something happens now.
 fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -> Input {
@@ -25,18 +26,7 @@ fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -
             }
             seen
         }
-        Happening::Pull(head, checks, end, same) => {
-            let glimpse = PullGlimpse {
-                pull: pull_ref(),
-                head: Some(head.clone()),
-                same_work_as: same.clone(),
-                checks: *checks,
-                approved_by: None,
-                is_closed: false,
-                end: end.clone(),
-            };
-            Input::Pull(Box::new(glimpse), now)
-        }
+        Happening::Pull(glimpse) => Input::Pull(glimpse.clone(), now),
         Happening::Issue(state) => Input::Issue(IssueSight {
             read_at: now,
             state: state.clone(),
@@ -185,19 +175,26 @@ fn check_terminal(before: &Delivery, after: &Delivery) {
 
 fn is_empty(text: &Act) -> bool {
     match text {
-        Act::Reject { reason } => reason.trim().is_empty(),
+        Act::Reject { reason } => is_blank(reason),
         Act::Verdict(review) => review.verdict == Judged::NotPass && review.feedback.is_none(),
         Act::Split { children } => children.is_empty(),
         Act::Approve { head, .. } | Act::Merge { head, .. } => head.is_some(),
+        Act::Edit(changes) => changes.summary.as_deref().is_some_and(is_blank),
         Act::Start
         | Act::Retry { .. }
         | Act::Cancel
         | Act::Plan { .. }
-        | Act::Edit(_)
         | Act::Collect { .. }
         | Act::Analyse { .. } => false,
     }
 }
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+/// For what an order is refused that is legal.
+const ODD: [&str; 3] = ["head_moved", "rounds_used_up", "collected_already"];
 
 /// What happens one after the other, each with the seconds before it.
 type Story = Vec<(Happening, i64)>;
@@ -205,17 +202,18 @@ type Story = Vec<(Happening, i64)>;
 /// Plays a story from a delivery on, and checks each decision.
 fn play(mut delivery: Delivery, rules: &Rules, story: Story) -> Result<Delivery, TestCaseError> {
     let mut now = delivery.updated_at;
+    let mut jobs = LiveJobs::default();
     for (n, (happening, seconds)) in story.into_iter().enumerate() {
         now = crate::when::plus(now, SignedDuration::from_secs(seconds));
         let input = input(&delivery, &happening, n, now);
+        jobs.see(&delivery, &input);
         let decided = apply(&delivery, &input, now, rules);
         if let Happening::Ordered(by, act) = &happening {
             let listed = legal(&delivery, by, rules);
             let is_listed = listed.contains(&act.kind());
             if let Err(refused) = &decided {
                 prop_assert_eq!(&refused.legal, &listed);
-                let is_odd =
-                    is_empty(act) || ["head_moved", "rounds_used_up"].contains(&refused.code);
+                let is_odd = is_empty(act) || ODD.contains(&refused.code);
                 prop_assert!(!is_listed || is_odd, "{:?}", refused);
             } else {
                 prop_assert!(is_listed);
@@ -234,6 +232,8 @@ fn play(mut delivery: Delivery, rules: &Rules, story: Story) -> Result<Delivery,
         check_bounds(&delivery, &after, (rules, &input));
         check_moves(&delivery, &after, &input);
         check_gate(&after);
+        jobs.follow(&after);
+        prop_assert!(jobs.is_one_of_each(), "{:?}", jobs);
         prop_assert_eq!(step.due, due(&after, now));
         prop_assert!(after.is_terminal() || step.due.is_some_and(|due| due > now));
         let seen = Sight {

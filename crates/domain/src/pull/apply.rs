@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::approval::as_wished;
+use super::checks::checks_of;
 use super::closing;
 use super::ending;
 use super::hint;
@@ -354,6 +355,7 @@ pub(super) fn keep_verdict(
             at: now,
             sha,
             judgement,
+            checks: checks_of(facts),
         });
     }
 }

@@ -55,6 +55,8 @@ pub struct DeliveryQuery {
     pub repo: Option<RepoName>,
     /// Only those that wait for this party.
     pub needs: Option<WaitParty>,
+    /// Only those that are not over: some party is waited for.
+    pub open: bool,
 }
 
 impl DeliveryQuery {
@@ -63,6 +65,7 @@ impl DeliveryQuery {
         self.phase.is_none_or(|phase| delivery.phase == phase)
             && self.repo.as_ref().is_none_or(|repo| delivery.repo == *repo)
             && self.needs.is_none_or(|who| shown.waits_for.who == who)
+            && !(self.open && shown.waits_for.who == WaitParty::Nobody)
     }
 }
 
@@ -266,16 +269,17 @@ fn newest(lanes: &mut [Lane]) -> Option<Position> {
 
 /// Whether only what is not over can be asked for: no party acts on anything else.
 fn asks_for_open(asked: &DeliveryQuery) -> bool {
-    match asked.needs {
-        Some(
-            WaitParty::Person
-            | WaitParty::Agent
-            | WaitParty::Jules
-            | WaitParty::GitHub
-            | WaitParty::Gaffer,
-        ) => true,
-        Some(WaitParty::Nobody) | None => false,
-    }
+    asked.open
+        || match asked.needs {
+            Some(
+                WaitParty::Person
+                | WaitParty::Agent
+                | WaitParty::Jules
+                | WaitParty::GitHub
+                | WaitParty::Gaffer,
+            ) => true,
+            Some(WaitParty::Nobody) | None => false,
+        }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::no_such;
 use crate::backend::{Backend, Error};
 use crate::settings::TrackedPull;
 use crate::waits::Waits;
+use crate::why::pull_reasons;
 
 /// A delivery, with what belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct DeliveryShown {
     pub because: Vec<Reason>,
 }
 
-/// A stored delivery, with what decides who it waits for.
+/// A delivery, with what decides who it waits for.
 pub(crate) struct WaitingDelivery {
     pub(crate) delivery: Delivery,
     pub(crate) waits_for: WaitsFor,
@@ -72,9 +73,7 @@ impl Backend {
             return Ok(None);
         };
         let waiting = Box::pin(self.waiting(found.value, waits)).await?;
-        let mut because = self
-            .reasons_of(&waiting.delivery, &waiting.waits_for)
-            .await?;
+        let mut because = self.reasons_of(&waiting).await?;
         because.extend(waiting.parts.iter().filter_map(part_that_waits));
         Ok(Some(DeliveryShown {
             waits_for: waiting.waits_for,
@@ -154,12 +153,9 @@ impl Backend {
 
     /// Why a delivery is where it is: its own reasons and what holds up everything of its source. A pause that it waits
     /// for decides.
-    async fn reasons_of(
-        &self,
-        delivery: &Delivery,
-        waits_for: &WaitsFor,
-    ) -> Result<Vec<Reason>, Error> {
-        let mut because = self.with_pauses(delivery, waits_for).await?;
+    async fn reasons_of(&self, waiting: &WaitingDelivery) -> Result<Vec<Reason>, Error> {
+        let mut because = self.with_pauses(waiting).await?;
+        let delivery = &waiting.delivery;
         if delivery.is_terminal() {
             return Ok(because);
         }
@@ -178,18 +174,16 @@ impl Backend {
         Ok(because)
     }
 
-    /// The reasons in its own record, with the pauses.
-    async fn with_pauses(
-        &self,
-        delivery: &Delivery,
-        waits_for: &WaitsFor,
-    ) -> Result<Vec<Reason>, Error> {
+    /// The reasons in its own record, with the pauses, behind those of its pull request where that decides.
+    async fn with_pauses(&self, waiting: &WaitingDelivery) -> Result<Vec<Reason>, Error> {
+        let delivery = &waiting.delivery;
         let own = delivery::reasons(delivery);
         if delivery.is_terminal() {
             return Ok(own);
         }
         let pauses = self.pauses(&delivery.repo).await?;
-        Ok(match waits_for.is_held() {
+        let own = [of_pull(waiting, !pauses.is_empty()), own].concat();
+        Ok(match waiting.waits_for.is_held() {
             true => [pauses, own].concat(),
             false => [own, pauses].concat(),
         })
@@ -215,21 +209,41 @@ impl Backend {
         let timing = source.map_or_else(Timing::default, |source| source.value.timing);
         let its = pull.as_ref().map(|it| &it.pull);
         let delivery = delivery::of_job(&job, its, &timing, self.now());
-        let waits_for = waits.told_by(&job, its).await?;
-        Ok(Some(DeliveryShown {
-            because: self.with_pauses(&delivery, &waits_for).await?,
-            waits_for,
-            is_stored: false,
+        let waiting = WaitingDelivery {
+            waits_for: waits.told_by(&job, its).await?,
             delivery,
             job: Some(job),
             reviewing: None,
             pull,
+            parts: Vec::new(),
+        };
+        Ok(Some(DeliveryShown {
+            because: self.with_pauses(&waiting).await?,
+            waits_for: waiting.waits_for,
+            is_stored: false,
+            delivery: waiting.delivery,
+            job: waiting.job,
+            pull: waiting.pull,
         }))
     }
 }
 
 fn waits_of(parts: &[WaitingDelivery]) -> Vec<WaitsFor> {
     parts.iter().map(|part| part.waits_for.clone()).collect()
+}
+
+/// What its pull request waits for, if that is why it is where it is.
+fn of_pull(waiting: &WaitingDelivery, is_paused: bool) -> Vec<Reason> {
+    let (Some(job), Some(tracked)) = (&waiting.job, &waiting.pull) else {
+        return Vec::new();
+    };
+    if !delivery::is_told_by_pull(&waiting.delivery) {
+        return Vec::new();
+    }
+    let verdict = tracked.pull.verdict.as_ref();
+    let judged = verdict.filter(|_| job.delivery.is_some());
+    let gate = judged.and_then(|verdict| delivery::gate(&waiting.delivery, &verdict.sha));
+    pull_reasons(tracked, (job.part.as_deref(), gate), is_paused)
 }
 
 /// What is said of a part that waits for the decision of a person or the agent.

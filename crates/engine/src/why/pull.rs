@@ -1,7 +1,7 @@
 //! A pull request: its last judgement, its lane, and for those that are not ours, why they are left alone.
 
 use domain::advice::{Advice, Next};
-use domain::delivery::Gate;
+use domain::delivery::{self, Gate};
 use domain::ids::PullRef;
 use domain::job::Job;
 use domain::merge::{Judgement, Reason};
@@ -44,18 +44,17 @@ impl Backend {
     ) -> Result<(), Error> {
         let pull = &tracked.pull;
         found.as_read = AsRead::from_tracked(tracked, self.now());
+        if let Some(verdict) = &pull.verdict {
+            found.checks.clone_from(&verdict.checks);
+        }
+        self.judged_now(found, tracked).await?;
         match &pull.phase {
-            PullPhase::Settled { .. } => {
-                let sentence = format!("Pull request {} is {}.", pull.pull, state_of(pull));
-                found.because("settled", sentence);
-            }
+            PullPhase::Settled { .. } => {}
             PullPhase::Closed { since, .. } => {
-                self.judged_now(found, tracked).await?;
                 let sentence = "If it has not been reopened by then, its job ends.";
                 found.then(*since + REOPEN_WAIT, sentence);
             }
             PullPhase::Open | PullPhase::Merging { .. } => {
-                self.judged_now(found, tracked).await?;
                 self.lane_of(found, pull).await?;
                 let source = self.store.source(&pull.pull.repo).await?;
                 let timing = source.map(|source| source.value.timing).unwrap_or_default();
@@ -162,45 +161,83 @@ fn about(reason: &Reason, pull: &Pull) -> Option<Next> {
 pub(super) fn judged(
     found: &mut WhySubject,
     tracked: &TrackedPull,
-    (part, gate): (Option<&Part>, Option<Gate>),
+    about: (Option<&Part>, Option<Gate>),
 ) {
-    let reference = &tracked.pull.pull;
-    let Some(verdict) = &tracked.pull.verdict else {
+    for (reason, next) in said(tracked, about, found.held) {
+        found.because(reason.code, reason.sentence);
+        found.next.extend(next);
+    }
+}
+
+/// Why a pull request is not merged now, the decisive reason first, as its delivery tells it.
+pub(crate) fn reasons(
+    tracked: &TrackedPull,
+    about: (Option<&Part>, Option<Gate>),
+    is_paused: bool,
+) -> Vec<delivery::Reason> {
+    let said = said(tracked, about, is_paused).into_iter();
+    said.map(|(reason, _)| reason).collect()
+}
+
+type Said = (delivery::Reason, Option<Next>);
+
+fn alone(code: &'static str, sentence: impl Into<String>) -> Vec<Said> {
+    let sentence = sentence.into();
+    vec![(delivery::Reason { code, sentence }, None)]
+}
+
+/// What the last reading of a pull request says, with what to do about it.
+fn said(
+    tracked: &TrackedPull,
+    (part, gate): (Option<&Part>, Option<Gate>),
+    is_paused: bool,
+) -> Vec<Said> {
+    let pull = &tracked.pull;
+    let reference = &pull.pull;
+    let is_merging = match &pull.phase {
+        PullPhase::Settled { .. } => {
+            let sentence = format!("Pull request {reference} is {}.", state_of(pull));
+            return alone("settled", sentence);
+        }
+        PullPhase::Merging { .. } => true,
+        PullPhase::Open | PullPhase::Closed { .. } => false,
+    };
+    let Some(verdict) = &pull.verdict else {
         let sentence = format!("Pull request {reference} has not been judged yet.");
-        return found.because("pull_unread", sentence);
+        return alone("pull_unread", sentence);
     };
     let head = &verdict.sha;
-    match &verdict.judgement {
-        Judgement::Merge { .. } if gate.is_some() => {
-            let held = gate.map(Gate::reason).into_iter();
-            held.for_each(|it| found.because(it.code(), it.sentence()));
+    let with_advice = |reason: Reason| {
+        let told = delivery::Reason {
+            code: reason.code(),
+            sentence: reason.sentence_for(part),
+        };
+        (told, about(&reason, pull))
+    };
+    match (&verdict.judgement, gate) {
+        (Judgement::Merge { .. }, Some(gate)) => {
+            let held = gate.reason();
+            alone(held.code(), held.sentence())
         }
-        Judgement::Merge { .. } => {
-            let next = match tracked.pull.phase {
-                PullPhase::Merging { .. } => "is being merged",
-                PullPhase::Open | PullPhase::Closed { .. } | PullPhase::Settled { .. } => {
-                    "is merged when its turn comes"
-                }
+        (Judgement::Merge { .. }, None) => {
+            let next = if is_merging {
+                "is being merged"
+            } else {
+                "is merged when its turn comes"
             };
-            found.because("merge", format!("{head} is green and {next}."));
+            alone("merge", format!("{head} is green and {next}."))
         }
-        Judgement::Conflict { .. } => {
-            found.because("conflict", Reason::Conflict.sentence());
-        }
-        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
+        (Judgement::Conflict { .. }, _) => alone("conflict", Reason::Conflict.sentence()),
+        (Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons }, gate) => {
             // A pause of this moment is told already, by its own name, and so is what its delivery says now.
-            let is_told = found.held;
-            let is_old = |it: &Reason| it.is_of_delivery() || is_told && it.is_pause();
+            let is_old = |it: &Reason| it.is_of_delivery() || is_paused && it.is_pause();
             let present = reasons.iter().filter(|it| !is_old(it)).cloned();
-            let mut held = gate.map(Gate::reason).into_iter().chain(present).peekable();
-            if held.peek().is_none() && !is_told {
+            let held: Vec<Reason> = gate.map(Gate::reason).into_iter().chain(present).collect();
+            if held.is_empty() && !is_paused {
                 let sentence = format!("{head} was judged before, and is judged again.");
-                found.because("pull_unread", sentence);
+                return alone("pull_unread", sentence);
             }
-            for reason in held {
-                found.because(reason.code(), reason.sentence_for(part));
-                found.next.extend(about(&reason, &tracked.pull));
-            }
+            held.into_iter().map(with_advice).collect()
         }
     }
 }

@@ -65,6 +65,7 @@ fn pulled(reasons: &[Reason]) -> TrackedPull {
         judgement: Judgement::Refuse {
             reasons: reasons.to_vec(),
         },
+        checks: Vec::new(),
     });
     let read_at = Some(at(1));
     TrackedPull { pull, read_at }

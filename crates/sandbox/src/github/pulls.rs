@@ -2,10 +2,23 @@
 
 use jiff::Timestamp;
 
+use super::GitHub;
 use super::commits::Draft;
 use super::events::PullEvent;
 use super::setup::{ChangedFile, NewCommit, NewPull, RepoSetup};
 use super::world::{GitHubRefusal, GitHubWorld, Issue, Pull, User};
+
+impl GitHub {
+    /// Points a pull request at another base as a person would; a merged or unknown one, or a branch that is not there,
+    /// changes nothing.
+    pub fn retarget(&self, now: Timestamp, repo: &str, number: u64, base: &str) {
+        let mut world = self.world();
+        let found = world.pull(repo, number);
+        if found.is_ok_and(|pull| pull.merged.is_none() && pull.base_ref != base) {
+            drop(world.retarget(now, repo, number, base));
+        }
+    }
+}
 
 impl GitHubWorld {
     /// Opens a pull request with a branch and a commit of its own; a missing repository is declared first.

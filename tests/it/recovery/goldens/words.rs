@@ -13,7 +13,7 @@ use domain::delivery::{
 };
 use domain::effect::{Action, Effect, EffectState, RepoAction, TrackerAction};
 use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
-use domain::facts::PullState;
+use domain::facts::{Check, CheckOutcome, Pass, PullState};
 use domain::failure::{CallEffect, FailureClass};
 use domain::github_access::{AccessProblemKind, RepositoryAccess};
 use domain::intake::{Intake, ReadingResult};
@@ -90,6 +90,8 @@ words! {
     }
     PullPhase { Open, Merging, Closed, Settled }
     PullState { Open, Closed, Merged }
+    CheckOutcome { Pending, Passed, Failed, ActionRequired }
+    Pass { Success, Neutral, Skipped }
     Judgement { Merge, Wait, Refuse, Conflict }
     Reason {
         NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, DeliveryNotInVerify, VerdictOfAnotherHead, Woven, MailUncollected,
@@ -391,6 +393,17 @@ fn of_pull(tracked: &TrackedPull) -> Vec<&'static str> {
     if let Some(verdict) = &pull.verdict {
         words.push(verdict.judgement.word());
         words.extend(of_reasons(&verdict.judgement));
+        words.extend(of_checks(&verdict.checks));
+    }
+    words
+}
+
+fn of_checks(checks: &[Check]) -> Vec<&'static str> {
+    let mut words: Vec<&'static str> = checks.iter().map(|it| Words::word(&it.outcome)).collect();
+    for check in checks {
+        if let CheckOutcome::Passed(pass) = &check.outcome {
+            words.push(pass.word());
+        }
     }
     words
 }

@@ -444,7 +444,7 @@ const OVER: usize = 2_001;
 
 /// What is asked for by who is awaited is found among what is open, whatever was done since.
 #[tokio::test]
-async fn a_person_is_found_waiting_behind_everything_that_is_over() {
+async fn what_is_open_is_found_behind_everything_that_is_over() {
     let world = world_with(taking(|_| {}), false).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "plan/pending").await;
@@ -458,21 +458,27 @@ async fn a_person_is_found_waiting_behind_everything_that_is_over() {
             .await
             .expect("a job");
     }
-    let asked = |needs| DeliveryQuery {
-        needs: Some(needs),
-        ..DeliveryQuery::default()
-    };
-    let listed = async |needs| {
-        let listed = world.backend.list_deliveries(&asked(needs), None, 50).await;
+    let listed = async |needs: Option<WaitParty>| {
+        let asked = DeliveryQuery {
+            needs,
+            open: needs.is_none(),
+            ..DeliveryQuery::default()
+        };
+        let listed = world.backend.list_deliveries(&asked, None, 50).await;
         let listed = listed.expect("a list");
         assert_eq!(listed.next, None);
         let all = listed.deliveries.into_iter();
         let ids: Vec<String> = all.map(|it| it.delivery.id.to_string()).collect();
         ids
     };
-    assert_eq!(listed(WaitParty::Person).await, [id_of(number).to_string()]);
+    let (issue, own) = (id_of(number).to_string(), own.to_string());
+    assert_eq!(listed(Some(WaitParty::Person)).await, [issue.as_str()]);
     // A job without a delivery is found as well.
-    assert_eq!(listed(WaitParty::Gaffer).await, [own.to_string()]);
+    assert_eq!(listed(Some(WaitParty::Gaffer)).await, [own.as_str()]);
+    let (mut open, mut both) = (listed(None).await, [own, issue]);
+    open.sort();
+    both.sort();
+    assert_eq!(open, both);
 }
 
 /// Each look at a row that is due writes it twice: once to claim it, once for the next time.

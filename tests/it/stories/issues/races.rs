@@ -1,5 +1,5 @@
 //! Seeded races of a merge through the whole engine: pushes, checks that flip, approvals that are dismissed, a base that
-//! moves, and verdicts of older heads, also right before the merge is sent.
+//! moves or is another one, and verdicts of older heads, also right before the merge is sent.
 
 use std::collections::BTreeSet;
 
@@ -27,14 +27,19 @@ enum Disturbance {
     CheckFlips,
     Dismissal,
     BaseMoves,
+    Retarget,
 }
 
-const ALL: [Disturbance; 4] = [
+const ALL: [Disturbance; 5] = [
     Disturbance::Push,
     Disturbance::CheckFlips,
     Disturbance::Dismissal,
     Disturbance::BaseMoves,
+    Disturbance::Retarget,
 ];
+
+/// The base that the job asked for, and another one.
+const BASES: [&str; 2] = ["main", "release"];
 
 fn disturb(github: &GitHub, now: jiff::Timestamp, number: u64, what: Disturbance) {
     let Some(pull) = github.pull(REPO, number) else {
@@ -45,7 +50,13 @@ fn disturb(github: &GitHub, now: jiff::Timestamp, number: u64, what: Disturbance
         Disturbance::Push => drop(github.push(now, REPO, &pull.head_ref, "More", "jules")),
         Disturbance::CheckFlips => github.set_check(now, REPO, (&pull.head_sha, "build"), failed),
         Disturbance::Dismissal => github.review(now, REPO, number, ("acme", "DISMISSED", "")),
-        Disturbance::BaseMoves => drop(github.push(now, REPO, "main", "Another one", "ann")),
+        Disturbance::BaseMoves => drop(github.push(now, REPO, BASES[0], "Another one", "ann")),
+        Disturbance::Retarget => {
+            if github.branch(REPO, BASES[1]).is_none() {
+                drop(github.push(now, REPO, BASES[1], "A branch", "ann"));
+            }
+            github.retarget(now, REPO, number, BASES[1]);
+        }
     }
 }
 
@@ -151,9 +162,10 @@ impl Race {
         }
     }
 
-    /// The person whose approval the base demands gives it.
+    /// The person whose approval the base demands gives it, and the base is the right one again.
     fn comes_right(&mut self, pull: u64) {
         let (github, now) = (self.world.sandbox.github(), self.world.clock.now());
+        github.retarget(now, REPO, pull, BASES[0]);
         github.review(now, REPO, pull, ("acme", "APPROVED", "Yes"));
     }
 }
@@ -187,6 +199,13 @@ async fn raced(seed: u64) -> bool {
             race.passed.contains(&head),
             "seed {seed}: {sha} was not reviewed"
         );
+        // GitHub's merge call does not name the base, so another one cannot be ruled out; it is told.
+        if shown.base_ref != BASES[0] {
+            race.world.pass(MINUTE * 5).await;
+            let told = race.world.all_events().await;
+            let is_told = told.iter().any(|event| event == "error/wrong_base");
+            assert!(is_told, "seed {seed}: {sha} went astray: {told:?}");
+        }
         return true;
     }
     false

@@ -68,6 +68,7 @@ fn judged(head: char, reasons: Vec<crate::merge::Reason>) -> Pull {
         at: at(1),
         sha: sha(head),
         judgement: crate::merge::Judgement::Refuse { reasons },
+        checks: Vec::new(),
     });
     pull
 }

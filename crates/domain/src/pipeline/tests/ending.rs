@@ -42,6 +42,7 @@ fn it_is_red_once_people_were_told_of_that_head() {
         at: at(1),
         sha: sha('a'),
         judgement: refuse(reasons),
+        checks: Vec::new(),
     });
     assert!(!is_red(&pull), "its session may repair it");
     for (head, told) in [('b', false), ('a', true)] {

@@ -1,6 +1,10 @@
 //! Random happenings around a delivery, and random rules.
 
 use super::*;
+use crate::delivery::tests::{pull, session};
+use crate::delivery::{Edit, PullGlimpse};
+use crate::ids::JobId;
+use crate::priority::Priority;
 use crate::pull::MergeStyle;
 
 /// What happens to a delivery; what it is about is filled in when it does.
@@ -8,7 +12,7 @@ use crate::pull::MergeStyle;
 pub(super) enum Happening {
     Ordered(Actor, Act),
     Job(Work, bool, bool),
-    Pull(CommitSha, Checks, Option<PullEnd>, Option<CommitSha>),
+    Pull(Box<PullGlimpse>),
     Issue(IssueState),
     Reviewed(ReviewState),
     Child(usize, ChildState),
@@ -40,11 +44,24 @@ fn act() -> impl Strategy<Value = Act> {
         summary: "Half".to_owned(),
         acceptance_criteria: Vec::new(),
     };
-    let text = prop_oneof![4 => Just("Smaller".to_owned()), 1 => Just(" ".to_owned())];
+    let text = || prop_oneof![4 => Just("Smaller".to_owned()), 1 => Just(" ".to_owned())];
+    let edit = (0u8..9, proptest::option::of(text())).prop_map(|(level, summary)| {
+        Act::Edit(Edit {
+            summary,
+            priority: Some(Priority::try_from(level).unwrap()),
+            ..Edit::default()
+        })
+    });
+    let results = proptest::sample::select(vec![RunResult::Success, RunResult::Failed]);
+    let collect = (0u128..4, results).prop_map(|(n, result)| Act::Collect {
+        job: JobId::from_ulid(ulid::Ulid(100 + n)),
+        session: Some(session()),
+        result,
+    });
     prop_oneof![
            3 => Just(Act::Start),
            6 => proptest::option::weighted(0.3, commit()).prop_map(|head| Act::Approve { head, plan: None }),
-           3 => text.prop_map(|reason| Act::Reject { reason }),
+           3 => text().prop_map(|reason| Act::Reject { reason }),
            4 => proptest::option::of(Just("Smaller".to_owned())).prop_map(|reason| Act::Retry { reason }),
            1 => Just(Act::Cancel),
            6 => review,
@@ -53,6 +70,8 @@ fn act() -> impl Strategy<Value = Act> {
            1 => Just(Act::Merge {
     head: None, style: MergeStyle::default() }),
            1 => Just(Act::Analyse { run: None, text: "No disk".to_owned(), suggestion: None }),
+           1 => edit,
+           1 => collect,
        ]
 }
 
@@ -89,12 +108,30 @@ fn checks() -> impl Strategy<Value = Checks> {
     ]
 }
 
-pub(super) fn happening() -> impl Strategy<Value = Happening> {
+/// What is read of its pull request: sometimes that a person approved its head, or closed it a moment ago.
+fn glimpse() -> impl Strategy<Value = PullGlimpse> {
     let end = prop_oneof![
         12 => Just(None),
         1 => Just(Some(PullEnd::Merged { commit: None, by: None })),
         1 => Just(Some(PullEnd::Closed { by: None })),
     ];
+    let same = proptest::option::weighted(0.2, commit());
+    let approved_by = proptest::option::weighted(0.1, Just("mona".to_owned()));
+    let is_closed = proptest::bool::weighted(0.1);
+    (commit(), checks(), end, same, approved_by, is_closed).prop_map(
+        |(head, checks, end, same_work_as, approved_by, is_closed)| PullGlimpse {
+            pull: pull_ref(),
+            head: Some(head),
+            same_work_as,
+            checks,
+            approved_by,
+            is_closed: is_closed && end.is_none(),
+            end,
+        },
+    )
+}
+
+pub(super) fn happening() -> impl Strategy<Value = Happening> {
     let issue = prop_oneof![
         2 => Just(IssueState::Open),
         1 => Just(IssueState::Closed(None)),
@@ -126,8 +163,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         14 => (actor(), act()).prop_map(|(by, act)| Happening::Ordered(by, act)),
         14 => (work(), any::<bool>(), any::<bool>())
             .prop_map(|(work, pull, elsewhere)| Happening::Job(work, pull, elsewhere)),
-        12 => (commit(), checks(), end, proptest::option::weighted(0.2, commit()))
-            .prop_map(|(head, checks, end, same)| Happening::Pull(head, checks, end, same)),
+        12 => glimpse().prop_map(|glimpse| Happening::Pull(Box::new(glimpse))),
         1 => issue.prop_map(Happening::Issue),
         2 => reviewed.prop_map(Happening::Reviewed),
         1 => (0usize..2, child).prop_map(|(place, state)| Happening::Child(place, state)),
@@ -151,7 +187,7 @@ pub(super) fn after_the_last_round() -> impl Strategy<Value = Happening> {
     let retry = proptest::option::of(Just("Smaller".to_owned()));
     let act = prop_oneof![not_pass, retry.prop_map(|reason| Act::Retry { reason })];
     let made = proptest::sample::select(vec!['a', 'b'])
-        .prop_map(|head| Happening::Pull(sha(head), Checks::Passed, None, None));
+        .prop_map(|head| Happening::Pull(Box::new(pull(head, Checks::Passed))));
     prop_oneof![
         4 => (actor(), act).prop_map(|(by, act)| Happening::Ordered(by, act)),
         1 => time().prop_map(|at| Happening::Job(Work::Resting(Some(at)), true, false)),

@@ -255,3 +255,29 @@ fn a_pull_request_is_closed_once_and_stays_open_when_it_is_reopened() {
     world.facts.state = crate::facts::PullState::Open;
     assert!(world.read(5).is_empty());
 }
+
+#[test]
+fn the_checks_of_a_judged_head_are_kept_and_those_that_failed_come_first() {
+    let mut world = World::green();
+    let names = |world: &World| {
+        let verdict = world.pull.verdict.as_ref().unwrap();
+        let names = verdict.checks.iter().map(|check| check.name.clone());
+        names.collect::<Vec<_>>()
+    };
+    world.facts.checks = Fact::Known(vec![
+        passed("build"),
+        check("deploy", CheckOutcome::Pending),
+        check("lint", CheckOutcome::Failed),
+    ]);
+    world.read(0);
+    assert_eq!(names(&world), ["lint", "deploy", "build"]);
+    let many = (0..30).map(|n| passed(&format!("build {n}")));
+    world.facts.checks = Fact::Known(many.collect());
+    world.read(60);
+    assert_eq!(names(&world).len(), 20);
+    world.facts.checks = Fact::Unknown {
+        why: "502".to_owned(),
+    };
+    world.read(120);
+    assert_eq!(names(&world), [""; 0]);
+}

@@ -1,6 +1,6 @@
 //! Samples of pull requests: every phase, every judgement, every reason.
 
-use domain::facts::PullState;
+use domain::facts::{Check, CheckOutcome, Pass, PullState};
 use domain::merge::{Judgement, MergeInput, MergeRefusals, MissingChecksCause, Reason};
 use domain::policy::MergeMethod;
 use domain::pull::{
@@ -19,6 +19,7 @@ pub(super) fn put(samples: &mut Samples) {
             at: AT,
             sha: sha('a'),
             judgement,
+            checks: checks(),
         }),
         ..bare(PullPhase::Open)
     });
@@ -85,6 +86,24 @@ pub(super) fn bare(phase: PullPhase) -> Pull {
         verdict: None,
         hints: HintState::default(),
     }
+}
+
+fn checks() -> Vec<Check> {
+    let outcomes = [
+        CheckOutcome::Failed,
+        CheckOutcome::ActionRequired,
+        CheckOutcome::Pending,
+        CheckOutcome::Passed(Pass::Success),
+        CheckOutcome::Passed(Pass::Neutral),
+        CheckOutcome::Passed(Pass::Skipped),
+    ];
+    let check = |outcome| Check {
+        name: "build".to_owned(),
+        app: Some(15_368),
+        outcome,
+        id: Some(7),
+    };
+    outcomes.map(check).into()
 }
 
 fn repairs() -> Repairs {

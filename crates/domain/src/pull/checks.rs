@@ -1,0 +1,30 @@
+//! The checks of a judged head, as they are kept for people.
+
+use crate::facts::{Check, CheckOutcome, PullFacts};
+use crate::redact::presentable;
+
+/// Maximum number of checks that are kept of a head: its record has other things to hold.
+const CHECKS_KEPT_MAX: usize = 20;
+
+/// Longest name that is kept, in characters.
+const NAME_CHARS_MAX: usize = 100;
+
+/// The checks of the head; those that stand in the way come first.
+pub(super) fn checks_of(facts: &PullFacts) -> Vec<Check> {
+    let mut checks = facts.checks.known().cloned().unwrap_or_default();
+    checks.sort_by_key(|check| place(check.outcome));
+    checks.truncate(CHECKS_KEPT_MAX);
+    for check in &mut checks {
+        check.name = presentable(&check.name, NAME_CHARS_MAX);
+    }
+    checks
+}
+
+fn place(outcome: CheckOutcome) -> u8 {
+    match outcome {
+        CheckOutcome::Failed => 0,
+        CheckOutcome::ActionRequired => 1,
+        CheckOutcome::Pending => 2,
+        CheckOutcome::Passed(_) => 3,
+    }
+}

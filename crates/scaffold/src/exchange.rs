@@ -1,5 +1,6 @@
 //! What waits in the exchange of a repository: events, requirements, and when the last summary was made.
 
+mod removal;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
 
 pub use crate::prompt::material::Label;
+pub use removal::removal;
 
 /// What is shown of a title, in characters. A delivery takes one more, which is the mark of the cut.
 const TITLE_CHARS_MAX: usize = domain::delivery::TITLE_CHARS_MAX - 1;

@@ -178,7 +178,7 @@ impl Trial<'_> {
             let node = yaml::parse(path.as_str(), text.as_bytes()).ok();
             let event = node.as_ref().and_then(|node| node.get("id")?.text());
             let event = event.and_then(|id| id.parse::<ArtefactId>().ok());
-            let (Some(event), Some(text)) = (event, decided(text, id)) else {
+            let (Some(event), Some(text)) = (event, with_requirement(text, id.as_str())) else {
                 let key = "requirement_id";
                 return Err(MockError::NoLine { path, key });
             };
@@ -302,8 +302,8 @@ fn fill(name: &str, source: &str, values: Value) -> Result<String, Error> {
         .render(values)
 }
 
-/// An event's text with its requirement. Both names of the key are known.
-fn decided(text: &str, requirement: &ArtefactId) -> Option<String> {
+/// An event's text with its requirement, or with none. Both names of the key are known.
+pub(crate) fn with_requirement(text: &str, requirement: &str) -> Option<String> {
     let value = format!("\"{requirement}\"");
     replaced(text, "requirement_id", &value).or_else(|| replaced(text, "issue_id", &value))
 }

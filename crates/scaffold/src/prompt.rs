@@ -64,6 +64,15 @@ pub struct Ask {
     pub range_description: String,
     /// Fresh ids, as many as [`ids_wanted`] says: the first for the branch, the others for files.
     pub ids: Vec<ArtefactId>,
+    /// What the caller knows besides the files.
+    pub records: Records,
+}
+
+/// What Gaffer's records say and no file does. Nothing of it is known in a checked-out folder.
+#[derive(Debug, Clone, Default)]
+pub struct Records {
+    /// The files of requirements that are being implemented or were: no decider adds an event to them.
+    pub taken: Vec<TreePath>,
 }
 
 /// How many fresh ids a prompt of a layer hands out.
@@ -289,7 +298,16 @@ fn variables(
             ("pending_titles", &paths.pending),
         ],
     };
-    let titles = |folder: &str| material::titles(tree, folder).into();
+    // What is added to one that is taken would not be implemented.
+    let taken: &[TreePath] = match ask.layer {
+        Layer::Decider => &*ask.records.taken,
+        Layer::Narrator
+        | Layer::Observers
+        | Layer::Planner
+        | Layer::Implementer
+        | Layer::Innovators => &[],
+    };
+    let titles = |folder: &str| material::titles(tree, folder, taken).into();
     variables.extend(lists.iter().map(|&(name, folder)| (name, titles(folder))));
     let role = ask.role.as_ref();
     variables.extend(role.map(|role| ("role", role.as_str().into())));

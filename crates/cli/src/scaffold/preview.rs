@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ::scaffold::layout::{Layout, SYSTEM};
-use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Trees, ids_wanted};
+use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Records, Trees, ids_wanted};
 use ::scaffold::tree::Tree;
 use ::scaffold::yaml;
 use anyhow::{Context, Result};
@@ -87,6 +87,7 @@ fn assembled(
         worker_branch: branches.worker,
         range_description,
         ids,
+        records: Records::default(),
     };
     prompt::assemble(&trees, &ask).map_err(|error| refusal(&error).into())
 }

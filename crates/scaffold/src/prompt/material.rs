@@ -47,12 +47,12 @@ pub(crate) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
     events.into_iter().map(|(_, path)| path).collect()
 }
 
-/// The titles of the files below a folder, fenced, since sessions wrote them. Empty if there is no file.
-pub(super) fn titles(tree: &Tree, folder: &str) -> String {
+/// The titles of the files below a folder but for those that are left out, fenced, since sessions wrote them. Empty if there is no file.
+pub(super) fn titles(tree: &Tree, folder: &str, left_out: &[TreePath]) -> String {
     let mut room = TITLES_BYTES_MAX;
     let mut lines = Vec::new();
     // Only what is shown is read: there may be thousands.
-    for path in artefacts(tree, folder) {
+    for path in shown(tree, folder, left_out) {
         let node = parsed(tree, path);
         let title = node.as_ref().and_then(|node| node.get("title")?.text());
         let title = title.unwrap_or("(its title cannot be read)");
@@ -64,7 +64,7 @@ pub(super) fn titles(tree: &Tree, folder: &str) -> String {
         room -= line.len();
         lines.push(line);
     }
-    let left = artefacts(tree, folder).count() - lines.len();
+    let left = shown(tree, folder, left_out).count() - lines.len();
     if left > 0 {
         lines.push(format!("({left} more have no room here)"));
     }
@@ -73,6 +73,15 @@ pub(super) fn titles(tree: &Tree, folder: &str) -> String {
     }
     let text = presentable(&lines.join("\n"), TEXT_BYTES_MAX);
     fence(folder, &text, TEXT_BYTES_MAX)
+}
+
+/// The files whose titles are shown.
+fn shown<'a>(
+    tree: &'a Tree,
+    folder: &'a str,
+    left_out: &'a [TreePath],
+) -> impl Iterator<Item = &'a TreePath> {
+    artefacts(tree, folder).filter(move |path| !left_out.contains(path))
 }
 
 /// The YAML files of a folder, in order of path.

@@ -113,8 +113,10 @@ impl Dispatcher {
             return self.create_proposal(new).await;
         }
         let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
+        let records = self.records(&pipeline.repo, layer, trees).await?;
         // It was assembled before the step began, from the same files.
-        let prompt = prompts::assembled(pipeline, (layer, member, &step.range), trees);
+        let asked = (layer, member, step.range.as_str());
+        let prompt = prompts::assembled(pipeline, asked, (trees, &records));
         let prompt = prompt.map_err(|error| no_prompt(&error))?;
         let agent = prompts::agent((layer, member), shas, &prompt);
         let title = agent_title(&agent);

@@ -13,7 +13,7 @@ use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config};
 use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
-use scaffold::prompt::Trees;
+use scaffold::prompt::{Records, Trees};
 use scaffold::tree::Tree;
 use scaffold::{doctor, exchange, pin, roles};
 
@@ -198,6 +198,7 @@ impl Dispatcher {
             return Ok(Plan::Skip(idle(layer).to_owned()));
         }
         let now = self.backend.now();
+        let records = self.records(&pipeline.repo, layer, trees).await?;
         let members = asked.into_iter().take(MEMBERS_MAX).map(|asked| {
             let purpose = format!("{layer}:{}", asked.name());
             let job = JobId::of_pipeline(&pipeline.id, &purpose, now);
@@ -207,7 +208,7 @@ impl Dispatcher {
                 requirement: asked.requirement,
                 ..at_work(job)
             };
-            with_prompt(pipeline, (layer, member, &range), trees)
+            with_prompt(pipeline, (layer, member, &range), (trees, &records))
         });
         Ok(Plan::Run {
             members: members.collect(),
@@ -320,12 +321,12 @@ fn names_what_is_there(pipeline: &Pipeline, layer: Layer, trees: &Trees) -> Resu
 fn with_prompt(
     pipeline: &Pipeline,
     (layer, member, range): (Layer, Member, &str),
-    trees: &Trees,
+    files: (&Trees, &Records),
 ) -> Member {
     if pipeline.ask.mock.is_some() {
         return member;
     }
-    match refusal(pipeline, (layer, &member, range), trees) {
+    match refusal(pipeline, (layer, &member, range), files) {
         None => member,
         Some(why) => Member {
             state: MemberState::Failed {
@@ -340,12 +341,13 @@ fn with_prompt(
 fn refusal(
     pipeline: &Pipeline,
     (layer, member, range): (Layer, &Member, &str),
-    trees: &Trees,
+    (trees, records): (&Trees, &Records),
 ) -> Option<String> {
     let role = member.role.as_ref();
     let unusable = role.and_then(|role| roles::unusable(&trees.target, layer, role));
     unusable.or_else(|| {
-        let prompt = prompts::assembled(pipeline, (layer, member, range), trees);
+        let asked = (layer, member, range);
+        let prompt = prompts::assembled(pipeline, asked, (trees, records));
         prompt.err().map(|error| error.to_string())
     })
 }

@@ -199,3 +199,20 @@ fn a_tree_without_the_systems_files_says_what_is_missing() {
     let said = repository.refuses(&ask(Layer::Narrator));
     assert!(said.contains(template.as_str()), "{said}");
 }
+
+#[test]
+fn a_decider_is_not_shown_what_is_being_implemented() {
+    for (layer, is_shown) in [
+        (Layer::Decider, false),
+        (Layer::Observers, true),
+        (Layer::Innovators, true),
+    ] {
+        let taken = vec![REQUIREMENT.parse().unwrap()];
+        let ask = Ask {
+            records: Records { taken },
+            ..ask(layer)
+        };
+        let prompt = ready_for(layer).assemble(&ask).unwrap();
+        assert_eq!(prompt.text.contains(REQUIREMENT), is_shown, "{layer}");
+    }
+}

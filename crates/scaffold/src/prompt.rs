@@ -73,6 +73,8 @@ pub struct Ask {
 pub struct Records {
     /// The files of requirements that are being implemented or were: no decider adds an event to them.
     pub taken: Vec<TreePath>,
+    /// The plan along which a requirement is implemented, fenced; empty where its session plans.
+    pub plan: String,
 }
 
 /// How many fresh ids a prompt of a layer hands out.
@@ -312,6 +314,7 @@ fn variables(
     let role = ask.role.as_ref();
     variables.extend(role.map(|role| ("role", role.as_str().into())));
     variables.extend(requirement.map(|it| ("requirement", it.value())));
+    variables.push(("plan", ask.records.plan.as_str().into()));
     variables
 }
 

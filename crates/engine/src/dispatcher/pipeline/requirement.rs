@@ -13,7 +13,7 @@ use domain::priority::Priority;
 use jiff::Timestamp;
 use scaffold::exchange;
 use scaffold::layout::{Layout, stream_of};
-use scaffold::prompt::Trees;
+use scaffold::prompt::{Ask, Records, Trees};
 
 use super::cleaning::real;
 use super::prompts;
@@ -286,11 +286,11 @@ impl Dispatcher {
             .await
     }
 
-    /// The prompt of what implements a requirement, and what its job keeps of it. No prompt if the files give none.
+    /// The prompt of what implements a requirement, along a plan if there is one, and what its job keeps of it. None if files give none.
     pub(in crate::dispatcher) async fn implementer(
         &self,
         job: &domain::ids::JobId,
-        requirement: &RequirementRef,
+        (requirement, plan): (&RequirementRef, Option<String>),
         (source, target): (&Source, &BranchName),
     ) -> Result<(Option<String>, Part), Error> {
         let rules = rules(source);
@@ -306,11 +306,17 @@ impl Dispatcher {
         };
         let mut cache = TreeCache::default();
         let files = self.trees_of(&source.repo, &trees, &mut cache).await?;
-        let asked = prompts::ask(
-            (Layer::Implementer, job),
-            (&source.repo, target, &rules.worker),
-            Some(&requirement.path),
-        );
+        let asked = Ask {
+            records: Records {
+                plan: plan.unwrap_or_default(),
+                ..Records::default()
+            },
+            ..prompts::ask(
+                (Layer::Implementer, job),
+                (&source.repo, target, &rules.worker),
+                Some(&requirement.path),
+            )
+        };
         let prompt = scaffold::prompt::assemble(files, &asked).ok();
         let included = prompt.iter().flat_map(|prompt| &prompt.included);
         let skipped = prompt.iter().flat_map(|prompt| &prompt.skipped);

@@ -209,10 +209,29 @@ fn a_decider_is_not_shown_what_is_being_implemented() {
     ] {
         let taken = vec![REQUIREMENT.parse().unwrap()];
         let ask = Ask {
-            records: Records { taken },
+            records: Records {
+                taken,
+                ..Records::default()
+            },
             ..ask(layer)
         };
         let prompt = ready_for(layer).assemble(&ask).unwrap();
         assert_eq!(prompt.text.contains(REQUIREMENT), is_shown, "{layer}");
     }
+}
+
+#[test]
+fn a_plan_that_was_given_stands_before_the_output() {
+    let plan = "Work along this plan.\n```text plan\nTake the first way.\n```".to_owned();
+    let section = format!("\n---\n# The plan\n{plan}\n---\n# Output\n");
+    let records = Records {
+        plan,
+        ..Records::default()
+    };
+    let ask = Ask {
+        records,
+        ..ask(Layer::Implementer)
+    };
+    let prompt = ready_for(Layer::Implementer).assemble(&ask).unwrap();
+    assert!(prompt.text.contains(&section), "{}", prompt.text);
 }

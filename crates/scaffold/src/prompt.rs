@@ -75,6 +75,8 @@ pub struct Records {
     pub taken: Vec<TreePath>,
     /// The plan along which a requirement is implemented, fenced; empty where its session plans.
     pub plan: String,
+    /// Whether a requirement is implemented as it is, although it asks to be planned: a person has it done so.
+    pub as_it_is: bool,
 }
 
 /// How many fresh ids a prompt of a layer hands out.

@@ -5,7 +5,7 @@ use domain::ids::ArtefactId;
 use domain::layer::Layer;
 use domain::redact::presentable;
 
-use super::PromptError;
+use super::{Ask, PromptError};
 use crate::assets;
 use crate::exchange::needs_planning;
 use crate::layout::Paths;
@@ -110,7 +110,7 @@ impl Requirement {
     pub(super) fn read(
         tree: &Tree,
         paths: &Paths,
-        layer: Layer,
+        ask: &Ask,
         path: &TreePath,
     ) -> Result<Self, PromptError> {
         if !paths.holds_requirement(path) || !path.as_str().ends_with(".yml") {
@@ -122,7 +122,7 @@ impl Requirement {
         let text = tree.text(path.as_str());
         let text = text.ok_or_else(|| PromptError::RequirementMissing(path.clone()))?;
         let node = yaml::parse(path.as_str(), text.as_bytes()).map_err(PromptError::Requirement)?;
-        ready(layer, path, &node)?;
+        ready(ask, path, &node)?;
         let id = node.get("id").and_then(|id| id.text()?.parse().ok());
         let id: ArtefactId = id.ok_or_else(|| PromptError::RequirementId(path.clone()))?;
         let label = node.get("label").and_then(Node::text).unwrap_or_default();
@@ -143,10 +143,12 @@ impl Requirement {
     }
 }
 
-/// Refuses a planner what is ready, and an implementer what is not.
-fn ready(layer: Layer, path: &TreePath, node: &Node) -> Result<(), PromptError> {
-    match (layer, needs_planning(node)) {
-        (Layer::Implementer, Some(true)) => Err(PromptError::NotReady(path.clone())),
+/// Refuses a planner what is ready, and an implementer what is not, unless it is to be taken as it is.
+fn ready(ask: &Ask, path: &TreePath, node: &Node) -> Result<(), PromptError> {
+    match (ask.layer, needs_planning(node)) {
+        (Layer::Implementer, Some(true)) if !ask.records.as_it_is => {
+            Err(PromptError::NotReady(path.clone()))
+        }
         (Layer::Planner, Some(false)) => Err(PromptError::Ready(path.clone())),
         (_, None) => Err(PromptError::NoMark(path.clone())),
         (

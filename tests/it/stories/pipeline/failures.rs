@@ -193,3 +193,26 @@ async fn a_run_begins_twenty_deliveries_and_those_of_people_go_first() {
     };
     Box::pin(world.until(hour(1), "its delivery", is_there)).await;
 }
+
+#[tokio::test]
+async fn a_requirement_that_gives_no_prompt_fails_before_it_costs_a_task() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let (path, text) = ready("rea004");
+    let odd = text.replace("label: docs", "label: nolabel");
+    push(&world, "jules", (&path, &odd));
+    let told = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
+    assert_eq!(told, ["requirements done"]);
+    let known = requirements(&world).await.remove(0);
+    let id = known.state.delivery().expect("a delivery");
+    let delivery = async |world: &World| {
+        let found = world.backend.store.get::<Delivery>(id).await;
+        found.expect("a store").map(|found| found.value)
+    };
+    let has_failed =
+        async |world: &World| delivery(world).await.is_some_and(|it| it.error.is_some());
+    Box::pin(world.until(hour(2), "it failed", has_failed)).await;
+    let error = delivery(&world).await.and_then(|it| it.error);
+    let text = error.expect("an error").text;
+    assert!(text.contains("has the label `nolabel`"), "{text}");
+    assert_eq!(world.sandbox.counters().creates, 0);
+}

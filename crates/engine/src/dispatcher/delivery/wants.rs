@@ -166,14 +166,13 @@ impl Dispatcher {
         job: &JobId,
         place: (&Source, &BranchName),
     ) -> Result<(String, Option<Box<Part>>), Error> {
-        let plain = || outgoing_text::delivery_task(delivery);
         let Some(requirement) = &delivery.requirement else {
-            return Ok((plain(), None));
+            return Ok((outgoing_text::delivery_task(delivery), None));
         };
         let plan = outgoing_text::given_plan(delivery);
         let asked = (requirement, plan);
         let (prompt, part) = Box::pin(self.implementer(job, asked, place)).await?;
-        Ok((prompt.unwrap_or_else(plain), Some(Box::new(part))))
+        Ok((prompt, Some(Box::new(part))))
     }
 
     /// Creates the job of a delivery, under the id that was saved with the decision.

@@ -266,6 +266,7 @@ fn agent_title(agent: &Agent) -> String {
     format!("{}{}", agent.layer.singular(), whose.unwrap_or_default())
 }
 
-fn no_prompt(error: &PromptError) -> Error {
+/// Why the job of an agent is not made.
+pub(super) fn no_prompt(error: &PromptError) -> Error {
     job::NotNow::new("no_prompt", error.to_string()).into()
 }

@@ -16,6 +16,7 @@ use scaffold::layout::{Layout, stream_of};
 use scaffold::prompt::{Ask, Records, Trees};
 
 use super::cleaning::real;
+use super::members::no_prompt;
 use super::prompts;
 use super::trees::TreeCache;
 use crate::backend::Error;
@@ -286,13 +287,13 @@ impl Dispatcher {
             .await
     }
 
-    /// The prompt of what implements a requirement, along a plan if there is one, and what its job keeps of it. None if files give none.
+    /// The prompt of what implements a requirement, along a plan if there is one, and what its job keeps of it.
     pub(in crate::dispatcher) async fn implementer(
         &self,
         job: &domain::ids::JobId,
         (requirement, plan): (&RequirementRef, Option<String>),
         (source, target): (&Source, &BranchName),
-    ) -> Result<(Option<String>, Part), Error> {
+    ) -> Result<(String, Part), Error> {
         let rules = rules(source);
         let git = &self.readers.git;
         let Some(tip) = git.tip(&source.repo, target).await? else {
@@ -309,6 +310,8 @@ impl Dispatcher {
         let asked = Ask {
             records: Records {
                 plan: plan.unwrap_or_default(),
+                // Whether it has to be planned first was asked when it was started.
+                as_it_is: true,
                 ..Records::default()
             },
             ..prompts::ask(
@@ -317,9 +320,9 @@ impl Dispatcher {
                 Some(&requirement.path),
             )
         };
-        let prompt = scaffold::prompt::assemble(files, &asked).ok();
-        let included = prompt.iter().flat_map(|prompt| &prompt.included);
-        let skipped = prompt.iter().flat_map(|prompt| &prompt.skipped);
+        let prompt = scaffold::prompt::assemble(files, &asked);
+        let prompt = prompt.map_err(|error| no_prompt(&error))?;
+        let included = prompt.included.iter();
         let path = requirement.path.parse().ok();
         let agent = Agent {
             layer: Layer::Implementer,
@@ -328,14 +331,14 @@ impl Dispatcher {
             requirement: Some(requirement.path.clone()),
             trees,
             included: included.map(|it| it.path.to_string()).collect(),
-            skipped: skipped.cloned().collect(),
+            skipped: prompt.skipped,
             mock: None,
         };
         let part = Part {
             pipeline: None,
             work: PartWork::Agent(agent),
         };
-        Ok((prompt.map(|prompt| prompt.text), part))
+        Ok((prompt.text, part))
     }
 }
 

@@ -120,6 +120,16 @@ fn a_requirement_goes_to_the_layer_that_it_is_ready_for() {
     assert_eq!(said(Layer::Planner, &not_ready), "");
     assert!(said(Layer::Implementer, &not_ready).contains("let the planner expand it first"));
     assert!(said(Layer::Planner, &ready).contains("can be implemented as it is"));
+    let records = Records {
+        as_it_is: true,
+        ..Records::default()
+    };
+    let started = Ask {
+        records,
+        ..ask(Layer::Implementer)
+    };
+    let repository = Repository::new().with(REQUIREMENT, &not_ready);
+    assert!(repository.assemble(&started).is_ok(), "a person wants it");
     let older = |ready: bool| {
         let mark = format!("implementation_ready: {ready}");
         requirement_text("bugs", false).replace("requires_deep_analysis: false", &mark)

@@ -236,7 +236,7 @@ fn task(
     requirement: Option<&Requirement>,
 ) -> Result<String, PromptError> {
     let usual = match ask.layer {
-        Layer::Narrator if tree.has(paths.changes) => "overwrite_summary",
+        Layer::Narrator if exchange::has_summary(tree, paths) => "overwrite_summary",
         Layer::Narrator => "bootstrap_summary",
         Layer::Observers => "observe",
         Layer::Decider => "triage",

@@ -128,6 +128,10 @@ fn the_last_summary_has_a_day_or_a_moment() {
     );
     assert_eq!(at("lately"), None);
     assert_eq!(last_summary(&tree(&[]), &EXCHANGE), None);
+    let made_up =
+        "# Gaffer made this file up for the trial run mock-1.\ncreated_at: \"2026-03-01\"\n";
+    let files = tree(&[(EXCHANGE.changes, made_up)]);
+    assert_eq!(last_summary(&files, &EXCHANGE), None, "of a trial run");
 }
 
 #[test]

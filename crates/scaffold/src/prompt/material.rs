@@ -7,7 +7,7 @@ use domain::redact::presentable;
 
 use super::{Ask, PromptError};
 use crate::assets;
-use crate::exchange::needs_planning;
+use crate::exchange::{is_real, needs_planning};
 use crate::layout::Paths;
 use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml::{self, Node};
@@ -47,7 +47,7 @@ pub(crate) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
     events.into_iter().map(|(_, path)| path).collect()
 }
 
-/// The titles of the files below a folder but for those that are left out, fenced, since sessions wrote them. Empty if there is no file.
+/// The titles of the files below a folder but for those that are left out, fenced, since sessions wrote them. Empty if there is none.
 pub(super) fn titles(tree: &Tree, folder: &str, left_out: &[TreePath]) -> String {
     let mut room = TITLES_BYTES_MAX;
     let mut lines = Vec::new();
@@ -75,13 +75,14 @@ pub(super) fn titles(tree: &Tree, folder: &str, left_out: &[TreePath]) -> String
     fence(folder, &text, TEXT_BYTES_MAX)
 }
 
-/// The files whose titles are shown.
+/// The files whose titles are shown: none that a trial run made up.
 fn shown<'a>(
     tree: &'a Tree,
     folder: &'a str,
     left_out: &'a [TreePath],
 ) -> impl Iterator<Item = &'a TreePath> {
-    artefacts(tree, folder).filter(move |path| !left_out.contains(path))
+    let real = artefacts(tree, folder).filter(move |path| is_real(tree, path));
+    real.filter(move |path| !left_out.contains(path))
 }
 
 /// The YAML files of a folder, in order of path.

@@ -5,6 +5,7 @@ mod bounds;
 mod older;
 mod requests;
 mod streams;
+mod trials;
 mod whole;
 
 use super::*;

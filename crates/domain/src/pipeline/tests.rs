@@ -2,6 +2,7 @@
 
 mod announcing;
 mod ending;
+mod hindered;
 mod planners;
 
 use jiff::{SignedDuration, Timestamp};

@@ -7,7 +7,7 @@ use domain::priority::Priority;
 use engine::pipelines::PipelineOrder;
 use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Service};
-use tests::world::{REPO, World, hour};
+use tests::world::{Moment, REPO, World, hour};
 
 use super::gates::writing;
 use super::trials::REAL;
@@ -81,26 +81,59 @@ async fn a_pull_request_that_stays_red_holds_no_run_that_people_merge() {
     assert_eq!(told, [late]);
 }
 
-#[tokio::test]
-async fn a_commit_that_github_does_not_show_yet_fails_no_step() {
-    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
-    let kind = FaultKind::Status {
-        code: 404,
+/// GitHub answers so, and nothing happens.
+fn answers(code: u16) -> FaultKind {
+    FaultKind::Status {
+        code,
         retry_after_secs: None,
         body: None,
-    };
-    let unseen = Fault::new(Service::GitHub, "/git/trees", kind)
-        .on("GET")
-        .next(1);
-    world.sandbox.faults().add(unseen);
-    let begun = begin(&world, EntryPoint::Decider).await;
-    let over = until_over(&world, &begun).await;
-    let told = steps(&over);
-    assert_eq!(
-        told[0],
-        "bootstrap skipped (the worker branch is up to date)"
-    );
-    world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_github_does_not_show_yet_and_a_cut_answer_fail_no_step() {
+    for kind in [answers(404), FaultKind::HtmlInstead] {
+        let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+        let unread = Fault::new(Service::GitHub, "/git/trees", kind);
+        world.sandbox.faults().add(unread.on("GET").next(1));
+        let begun = begin(&world, EntryPoint::Decider).await;
+        let over = until_over(&world, &begun).await;
+        let told = steps(&over);
+        assert_eq!(
+            told[0],
+            "bootstrap skipped (the worker branch is up to date)"
+        );
+        world.finish().await;
+    }
+}
+
+/// The process dies between the plan of a step and its jobs, and has to read the files again.
+#[tokio::test]
+async fn files_that_are_not_read_at_once_fail_no_agent() {
+    for kind in [answers(404), FaultKind::HtmlInstead] {
+        let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+        push_all(&world, "jules", &REAL[1..]);
+        let (fate, faults) = (world.fate.clone(), world.sandbox.faults().clone());
+        let files = Fault::new(Service::GitHub, "/graphql", kind).saying("on TreeEntry");
+        world.fate.before_next("commit REQ#", async move {
+            fate.kill_at(fate.count() - 1, Moment::After);
+            faults.add(files.next(1));
+        });
+        let order = only(Layer::Planner, None);
+        let repo = REPO.parse().expect("a repository");
+        let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
+        let begun = begun.expect("a run");
+        let waits = async |world: &World| {
+            let now = super::run(world, &begun).await;
+            now.steps[0].hindrance.is_some()
+        };
+        Box::pin(world.until(hour(1), "it waits", waits)).await;
+        assert_eq!(world.deaths(), 1);
+        let over = until_over(&world, &begun).await;
+        assert_eq!(steps(&over), ["planner done"]);
+        assert_eq!(over.steps[0].hindrance, None);
+        assert_eq!(world.sandbox.counters().creates, 1);
+    }
 }
 
 /// The requirement of the trial, ready and under another id.

@@ -280,6 +280,14 @@ impl StepState {
     }
 }
 
+impl PipelineStep {
+    /// Why it was skipped or failed, or does not go on now.
+    pub fn reason(&self) -> Option<&str> {
+        let hindered = || self.hindrance.as_ref().map(|it| it.why.as_str());
+        self.state.reason().or_else(hindered)
+    }
+}
+
 impl Pipeline {
     /// The place of the step that is not over; none once all are.
     pub fn current(&self) -> Option<usize> {

@@ -2,7 +2,7 @@
 
 use domain::delivery::Delivery;
 use domain::layer::Layer;
-use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk, PipelineRules};
+use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, PipelineRules};
 use domain::priority::Priority;
 use engine::pipelines::PipelineOrder;
 use sandbox::story::Story;
@@ -129,6 +129,10 @@ async fn files_that_are_not_read_at_once_fail_no_agent() {
         };
         Box::pin(world.until(hour(1), "it waits", waits)).await;
         assert_eq!(world.deaths(), 1);
+        let told = because(&world, &begun).await;
+        let no_job = told.iter().find(|it| it.contains("has no job yet"));
+        let no_job = no_job.unwrap_or_else(|| panic!("{told:?}"));
+        assert!(no_job.contains("reading the files below"), "{no_job}");
         let over = until_over(&world, &begun).await;
         assert_eq!(steps(&over), ["planner done"]);
         assert_eq!(over.steps[0].hindrance, None);
@@ -248,4 +252,32 @@ async fn a_requirement_that_gives_no_prompt_fails_before_it_costs_a_task() {
     let text = error.expect("an error").text;
     assert!(text.contains("has the label `nolabel`"), "{text}");
     assert_eq!(world.sandbox.counters().creates, 0);
+}
+
+/// What a run waits for, in sentences.
+async fn because(world: &World, begun: &Pipeline) -> Vec<String> {
+    let why = world.backend.pipeline_why(&begun.id).await;
+    let because = why.expect("an answer").because.into_iter();
+    because.map(|it| it.sentence).collect()
+}
+
+#[tokio::test]
+async fn a_step_says_why_its_files_are_not_read() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let down = Fault::new(Service::GitHub, "/git/trees", answers(503));
+    world.sandbox.faults().add(down.on("GET"));
+    let begun = begin(&world, EntryPoint::Decider).await;
+    world.pass(hour(1) / 4).await;
+    let waits = super::run(&world, &begun).await;
+    assert_eq!(steps(&waits)[0], "bootstrap pending");
+    let said = waits.steps[0].reason().expect("a reason");
+    assert!(said.contains("503"), "{said}");
+    let told = because(&world, &begun).await;
+    let next = "bootstrap: It is next, and its files are read again soon: ";
+    assert_eq!(told, [format!("{next}{said}")]);
+    world.sandbox.faults().clear();
+    let over = until_over(&world, &begun).await;
+    assert_eq!(over.steps[0].reason(), over.steps[0].state.reason());
+    assert_eq!(over.steps[0].hindrance, None);
+    world.finish().await;
 }

@@ -15,7 +15,7 @@ use sandbox::story::Story;
 use sandbox::{Scenario, Service};
 use scaffold::assets;
 use scaffold::doctor::{self, Circumstances};
-use scaffold::prompt::{Ask, Trees, assemble, ids_wanted};
+use scaffold::prompt::{Ask, Records, Trees, assemble, ids_wanted};
 use scaffold::tree::{Entry, Tree};
 use tests::world::{MINUTE, REPO, Setup, World, on_green};
 
@@ -92,6 +92,7 @@ fn asks() -> Result<Vec<Ask>> {
                 worker_branch: BranchName::jules(),
                 range_description: "1a2b3c4 Add a search box".to_owned(),
                 ids: ids.collect::<Result<Vec<ArtefactId>, _>>()?,
+                records: Records::default(),
             });
         }
     }

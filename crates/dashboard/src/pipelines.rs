@@ -120,7 +120,7 @@ fn step(step: &PipelineStep) -> StepRow<'_> {
     StepRow {
         name: step.kind.name(),
         word: step.state.word(),
-        reason: step.state.reason(),
+        reason: step.reason(),
         at,
         is_failed,
         members: step.members.iter().map(member).collect(),

@@ -5,7 +5,8 @@ mod resolving;
 mod sprint;
 
 pub use delivery::{
-    delivery_task, delivery_title, issue_comment, replaced_by, requested_change, review_task,
+    delivery_task, delivery_title, given_plan, issue_comment, replaced_by, requested_change,
+    review_task,
 };
 pub use resolving::{Leftover, anew_conflict, checks_task, resolving_task};
 pub use sprint::{

@@ -6,6 +6,7 @@
 mod announcing;
 mod apply;
 mod ask;
+mod hindrance;
 mod mock_tag;
 mod part;
 mod requirement;
@@ -26,6 +27,7 @@ use crate::layer::{InvalidLayer, Layer};
 pub use announcing::{announcement, failed_step, is_known};
 pub use apply::{Input, Plan, apply, cancel, due, ended, given_up, held, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
+pub use hindrance::{Hindrance, hindered};
 pub use mock_tag::{InvalidTag, MockTag};
 pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
 pub use requirement::{FoundRequirement, Requirement, RequirementRef};
@@ -85,6 +87,9 @@ pub struct PipelineStep {
     /// What a narrator sums up: subjects of commits with their SHAs, untrusted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub range: String,
+    /// Why it does not go on now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hindrance: Option<Hindrance>,
 }
 
 /// What a step does.
@@ -272,6 +277,14 @@ impl StepState {
             | Self::WaitingMerge { .. }
             | Self::Done { .. } => None,
         }
+    }
+}
+
+impl PipelineStep {
+    /// Why it was skipped or failed, or does not go on now.
+    pub fn reason(&self) -> Option<&str> {
+        let hindered = || self.hindrance.as_ref().map(|it| it.why.as_str());
+        self.state.reason().or_else(hindered)
     }
 }
 

@@ -23,6 +23,7 @@ use domain::ids::{
     AgentName, BranchName, CommitSha, EffectId, JobId, PlanId, PullRef, RepoName, SessionId,
 };
 use domain::job::{self, Job, NotNow};
+use domain::pipeline::Part;
 use domain::policy::{Source, Terms, Timing};
 use domain::priority::Priority;
 use domain::pull::{self, MergeStyle, Pull};
@@ -191,17 +192,18 @@ impl Backend {
         self.retry_with(named, (reason, None)).await
     }
 
-    /// The same, with another task if one is given.
+    /// The same, with another task if one is given, and with what it does for a pipeline by that.
     pub(crate) async fn retry_with(
         &self,
         named: &JobRef,
-        (reason, prompt): (Option<&str>, Option<String>),
+        (reason, task): (Option<&str>, Option<&(String, Option<Box<Part>>)>),
     ) -> Result<Job, Error> {
         let now = self.now();
         let retry = |job: &Job, _: &Source| {
             let mut step = job::retry(job, reason, now)?;
-            if let Some(prompt) = &prompt {
+            if let Some((prompt, part)) = task {
                 step.aggregate.prompt.clone_from(prompt);
+                step.aggregate.part.clone_from(part);
             }
             Ok(step)
         };

@@ -1,5 +1,6 @@
 //! What waits in the exchange of a repository: events, requirements, and when the last summary was made.
 
+mod removal;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
 
 pub use crate::prompt::material::Label;
+pub use removal::removal;
 
 /// What is shown of a title, in characters. A delivery takes one more, which is the mark of the cut.
 const TITLE_CHARS_MAX: usize = domain::delivery::TITLE_CHARS_MAX - 1;
@@ -35,7 +37,8 @@ pub fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
     events.filter(|path| is_real(tree, path)).collect()
 }
 
-fn is_real(tree: &Tree, path: &TreePath) -> bool {
+/// Whether no trial run made a file up.
+pub(crate) fn is_real(tree: &Tree, path: &TreePath) -> bool {
     mock::trial_of(tree, path).is_none()
 }
 
@@ -288,8 +291,19 @@ fn harmless(text: &str, chars_max: usize) -> String {
     shown.replace('@', "(at)").replace('<', "&lt;")
 }
 
-/// When the last summary was made. Of a date, its whole day is looked at again.
+/// Whether there is a summary that narrators go on from: one of a trial run is none.
+pub(crate) fn has_summary(tree: &Tree, paths: &Paths) -> bool {
+    let path = paths.changes.parse::<TreePath>();
+    path.is_ok_and(|path| tree.get(&path).is_some() && is_real(tree, &path))
+}
+
+/// When the last summary was made that narrators go on from. Of a date, its whole day is looked at again.
 pub fn last_summary(tree: &Tree, paths: &Paths) -> Option<Timestamp> {
+    summed_up_at(tree, paths).filter(|_| has_summary(tree, paths))
+}
+
+/// When the summary that is there was made, whoever made it.
+pub(crate) fn summed_up_at(tree: &Tree, paths: &Paths) -> Option<Timestamp> {
     let changes = parsed(tree, &paths.changes.parse().ok()?)?;
     moment(changes.get("created_at")?.text()?)
 }

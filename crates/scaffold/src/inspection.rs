@@ -140,7 +140,7 @@ pub fn inspect(
     };
     let changes = worker.has(paths.changes).then(|| Changes {
         path: paths.changes.to_owned(),
-        created_at: exchange::last_summary(worker, paths),
+        created_at: exchange::summed_up_at(worker, paths),
     });
     let pending = material::pending(worker, paths);
     let events = Events {

@@ -151,14 +151,11 @@ struct Trial<'a> {
 impl Trial<'_> {
     /// A real summary stays: the next narrator goes on from it.
     fn summary(&self, tree: &Tree) -> Result<Vec<Change>, MockError> {
+        if exchange::has_summary(tree, self.paths) {
+            return Ok(Vec::new());
+        }
         let text = self.marked("changes.yml", [])?;
-        let change = self.write(self.paths.changes, text)?;
-        let is_real = match &change {
-            Change::Write(path, _) | Change::Remove(path) => {
-                tree.has(path.as_str()) && trial_of(tree, path).is_none()
-            }
-        };
-        Ok(if is_real { Vec::new() } else { vec![change] })
+        Ok(vec![self.write(self.paths.changes, text)?])
     }
 
     fn event(&self) -> Result<Vec<Change>, MockError> {
@@ -178,7 +175,7 @@ impl Trial<'_> {
             let node = yaml::parse(path.as_str(), text.as_bytes()).ok();
             let event = node.as_ref().and_then(|node| node.get("id")?.text());
             let event = event.and_then(|id| id.parse::<ArtefactId>().ok());
-            let (Some(event), Some(text)) = (event, decided(text, id)) else {
+            let (Some(event), Some(text)) = (event, with_requirement(text, id.as_str())) else {
                 let key = "requirement_id";
                 return Err(MockError::NoLine { path, key });
             };
@@ -302,8 +299,8 @@ fn fill(name: &str, source: &str, values: Value) -> Result<String, Error> {
         .render(values)
 }
 
-/// An event's text with its requirement. Both names of the key are known.
-fn decided(text: &str, requirement: &ArtefactId) -> Option<String> {
+/// An event's text with its requirement, or with none. Both names of the key are known.
+pub(crate) fn with_requirement(text: &str, requirement: &str) -> Option<String> {
     let value = format!("\"{requirement}\"");
     replaced(text, "requirement_id", &value).or_else(|| replaced(text, "issue_id", &value))
 }

@@ -64,6 +64,19 @@ pub struct Ask {
     pub range_description: String,
     /// Fresh ids, as many as [`ids_wanted`] says: the first for the branch, the others for files.
     pub ids: Vec<ArtefactId>,
+    /// What the caller knows besides the files.
+    pub records: Records,
+}
+
+/// What Gaffer's records say and no file does. Nothing of it is known in a checked-out folder.
+#[derive(Debug, Clone, Default)]
+pub struct Records {
+    /// The files of requirements that are being implemented or were: no decider adds an event to them.
+    pub taken: Vec<TreePath>,
+    /// The plan along which a requirement is implemented, fenced; empty where its session plans.
+    pub plan: String,
+    /// Whether a requirement is implemented as it is, although it asks to be planned: a person has it done so.
+    pub as_it_is: bool,
 }
 
 /// How many fresh ids a prompt of a layer hands out.
@@ -223,7 +236,7 @@ fn task(
     requirement: Option<&Requirement>,
 ) -> Result<String, PromptError> {
     let usual = match ask.layer {
-        Layer::Narrator if tree.has(paths.changes) => "overwrite_summary",
+        Layer::Narrator if exchange::has_summary(tree, paths) => "overwrite_summary",
         Layer::Narrator => "bootstrap_summary",
         Layer::Observers => "observe",
         Layer::Decider => "triage",
@@ -289,11 +302,21 @@ fn variables(
             ("pending_titles", &paths.pending),
         ],
     };
-    let titles = |folder: &str| material::titles(tree, folder).into();
+    // What is added to one that is taken would not be implemented.
+    let taken: &[TreePath] = match ask.layer {
+        Layer::Decider => &*ask.records.taken,
+        Layer::Narrator
+        | Layer::Observers
+        | Layer::Planner
+        | Layer::Implementer
+        | Layer::Innovators => &[],
+    };
+    let titles = |folder: &str| material::titles(tree, folder, taken).into();
     variables.extend(lists.iter().map(|&(name, folder)| (name, titles(folder))));
     let role = ask.role.as_ref();
     variables.extend(role.map(|role| ("role", role.as_str().into())));
     variables.extend(requirement.map(|it| ("requirement", it.value())));
+    variables.push(("plan", ask.records.plan.as_str().into()));
     variables
 }
 

@@ -10,7 +10,7 @@ use jiff::civil::date;
 use scaffold::doctor::{self, Circumstances};
 use scaffold::inspection::inspect;
 use scaffold::layout::EXCHANGE;
-use scaffold::prompt::{Ask, Prompt, PromptError, Trees, assemble, ids_wanted};
+use scaffold::prompt::{Ask, Prompt, PromptError, Records, Trees, assemble, ids_wanted};
 use scaffold::tree::{Entry, Tree};
 use scaffold::{assets, config, exchange, mock};
 
@@ -124,6 +124,7 @@ fn ask(layer: Layer, text: &str) -> Ask {
         worker_branch: BranchName::jules(),
         range_description: format!("1a2b3c4 {text}"),
         ids: (0..ids_wanted(layer)).map(id).collect(),
+        records: Records::default(),
     }
 }
 

@@ -6,6 +6,7 @@ mod gates;
 mod innovators;
 mod labels;
 mod planners;
+mod plans;
 mod proposals;
 mod schedule;
 mod streams;

@@ -42,7 +42,7 @@ fn step(step: &PipelineStep) -> StepView {
     StepView {
         step: step.kind.name().to_owned(),
         state: step.state.word().to_owned(),
-        reason: step.state.reason().map(short),
+        reason: step.reason().map(short),
         since: step.state.since(),
         members: step.members.iter().map(member).collect(),
     }

@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ::scaffold::exchange;
 use ::scaffold::layout::{Layout, SYSTEM};
-use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Trees, ids_wanted};
+use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Records, Trees, ids_wanted};
 use ::scaffold::tree::Tree;
-use ::scaffold::yaml;
 use anyhow::{Context, Result};
 use domain::ids::{ArtefactId, RepoName};
 use domain::job::PROMPT_BYTES_MAX;
 use domain::layer::Layer;
-use jiff::Timestamp;
-use jiff::civil::Date;
 use serde_json::{Value, json};
 use ulid::Ulid;
 
@@ -87,6 +85,7 @@ fn assembled(
         worker_branch: branches.worker,
         range_description,
         ids,
+        records: Records::default(),
     };
     prompt::assemble(&trees, &ask).map_err(|error| refusal(&error).into())
 }
@@ -138,20 +137,11 @@ fn next_of(error: &PromptError) -> &'static str {
 
 /// What a narrator sums up: the commits since the last summary, or the last ones of all.
 fn range(git: &Git, code: &domain::ids::CommitSha, system: &Tree) -> Result<String> {
-    match last_summary(system) {
-        Some(since) => git.log(code, Some(&since), COMMITS_MAX),
+    let paths = Layout::paths(system).ok();
+    match paths.and_then(|paths| exchange::last_summary(system, paths)) {
+        Some(since) => git.log(code, Some(&since.to_string()), COMMITS_MAX),
         None => git.log(code, None, FIRST_COMMITS),
     }
-}
-
-/// When the last summary was made. Of a date, its whole day is looked at again.
-fn last_summary(system: &Tree) -> Option<String> {
-    let file = Layout::paths(system).ok()?.changes;
-    let changes = yaml::parse(file, system.text(file)?.as_bytes()).ok()?;
-    let created = changes.get("created_at")?.text()?;
-    let moment = created.parse::<Timestamp>().map(|it| it.to_string());
-    let day = created.parse::<Date>().map(|it| format!("{it}T00:00:00Z"));
-    moment.or(day).ok()
 }
 
 /// The repository that was named, that of the remote, or that of the environment.

@@ -13,7 +13,7 @@ use crate::job::NotNow;
 use crate::redact::presentable;
 use crate::when::plus;
 
-/// How soon a step that could not be planned is planned again.
+/// How soon a step is tried again that could not be planned, or whose jobs could not all be made.
 const PLAN_AGAIN: SignedDuration = SignedDuration::from_mins(1);
 
 /// How often a run is read while its jobs work: their changes call it at once.
@@ -64,6 +64,7 @@ pub fn start(mut pipeline: Pipeline, kinds: &[StepKind]) -> Pipeline {
         members: Vec::new(),
         trees: None,
         range: String::new(),
+        hindrance: None,
     };
     pipeline.steps = kinds.iter().map(pending).collect();
     pipeline.wait_minutes = WAIT_MINUTES;
@@ -181,7 +182,11 @@ pub fn due(pipeline: &Pipeline, now: Timestamp) -> Option<Timestamp> {
     match &step.state {
         StepState::Pending => Some(plus(now, PLAN_AGAIN)),
         StepState::Running { since } | StepState::WaitingMerge { since } => {
-            let look = plus(now, LOOK_AGAIN);
+            let wait = match step.hindrance {
+                Some(_) => PLAN_AGAIN,
+                None => LOOK_AGAIN,
+            };
+            let look = plus(now, wait);
             let late = late_at(pipeline, *since);
             Some(if late > now { look.min(late) } else { look })
         }
@@ -318,7 +323,9 @@ fn fail(pipeline: &mut Pipeline, place: usize, reason: &str, now: Timestamp) {
 }
 
 fn stop(pipeline: &mut Pipeline, place: usize, reason: &str, now: Timestamp) {
-    pipeline.steps[place].state = StepState::Failed {
+    let step = &mut pipeline.steps[place];
+    step.hindrance = None;
+    step.state = StepState::Failed {
         at: now,
         reason: reason.to_owned(),
     };

@@ -82,7 +82,7 @@ pub enum Recipe {
     Tidy {
         /// The commit of the worker branch.
         worker: CommitSha,
-        /// The requirement.
+        /// The requirement, with the events that it had when it was begun: one that was added since is pending again.
         requirement: RequirementRef,
     },
     /// The proposals that wait are removed, once each is an issue.

@@ -120,6 +120,8 @@ impl Requirement {
                 | RequirementState::Ready,
                 false,
             ) => RequirementState::Ready,
+            // Another attempt begins with the file as it is now.
+            (RequirementState::Failed { .. }, _) => self.state.clone(),
             (
                 RequirementState::Planning { .. }
                 | RequirementState::Unplanned { .. }
@@ -130,8 +132,7 @@ impl Requirement {
                 RequirementState::Implementing { .. }
                 | RequirementState::Merged { .. }
                 | RequirementState::Tidying { .. }
-                | RequirementState::Tidied { .. }
-                | RequirementState::Failed { .. },
+                | RequirementState::Tidied { .. },
                 _,
             ) => return known.at(self, now),
         };

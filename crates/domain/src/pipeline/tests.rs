@@ -2,6 +2,7 @@
 
 mod announcing;
 mod ending;
+mod hindered;
 mod planners;
 
 use jiff::{SignedDuration, Timestamp};
@@ -371,6 +372,21 @@ fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
     assert_eq!(deliveries.len(), 3);
     let refused = requirement.start(false, at(3)).unwrap_err();
     assert_eq!(refused.code, "attempts_used_up");
+}
+
+#[test]
+fn another_attempt_begins_with_the_file_as_it_is_now() {
+    let failed = requirement(RequirementState::Failed {
+        reason: "it was closed".to_owned(),
+    });
+    let mut now = found(true);
+    let more = ".jules/exchange/events/decided/bbb222.yml".to_owned();
+    now.reference.events.push(more);
+    let seen = failed.seen(now.clone(), at(1));
+    assert_eq!(seen.state, failed.state);
+    assert_eq!(seen.reference, now.reference);
+    let begun = seen.start(false, at(2)).unwrap();
+    assert_eq!(begun.seen(found(false), at(3)), begun, "it is under way");
 }
 
 #[test]

@@ -71,21 +71,23 @@ impl Dispatcher {
     ) -> Result<bool, Error> {
         let step = &found.value.steps[place];
         let mut unit = self.backend.unit();
-        let input = match step.state {
+        let (input, hindrance) = match step.state {
             StepState::Pending => {
                 let planned = self.plan(&found.value, place, (source, &mut *trees));
                 match Box::pin(planned).await? {
-                    Some(plan) => Input::Planned(plan),
-                    None => {
+                    Ok(plan) => (Input::Planned(plan), None),
+                    Err(hindrance) => {
                         let same = found.value.clone();
-                        return self.save_pipeline(unit, found, same, (source, &[])).await;
+                        let next = pipeline::hindered(same, place, Some(hindrance));
+                        let saved = self.save_pipeline(unit, found, next, (source, &[]));
+                        return saved.await.map(|_changed| false);
                     }
                 }
             }
             StepState::Running { .. } | StepState::WaitingMerge { .. } => {
                 let created = self.create_members(&found.value, place, (source, &mut *trees));
-                let refused = Box::pin(created).await?;
-                self.sights(step, &refused).await?
+                let (refused, hindrance) = Box::pin(created).await?;
+                (self.sights(step, &refused).await?, hindrance)
             }
             StepState::Done { .. } | StepState::Skipped { .. } | StepState::Failed { .. } => {
                 return Ok(false);
@@ -97,6 +99,8 @@ impl Dispatcher {
             ..found.value.clone()
         };
         let next = pipeline::apply(&present, &input, self.backend.now());
+        let goes_on = hindrance.is_none();
+        let next = pipeline::hindered(next, place, hindrance);
         let decided = &next.steps[place];
         match step.state {
             StepState::Pending => {
@@ -116,7 +120,8 @@ impl Dispatcher {
             // A later run would begin the same work beside it.
             self.cancel_member(&named(&found.value), &job).await?;
         }
-        self.save_pipeline(unit, found, next, (source, &news)).await
+        let saved = self.save_pipeline(unit, found, next, (source, &news));
+        Ok(saved.await? && goes_on)
     }
 
     /// Saves a run with its due and its events, and with what is in the unit already. Returns whether it changed, here or meanwhile.

@@ -67,7 +67,11 @@ impl Backend {
         for member in step.members.iter().filter(|it| !it.state.is_over()) {
             let who = full_name(step, member);
             if self.store.job(&member.job).await?.is_none() {
-                found.because("no_job", format!("{who} has no job yet."));
+                let told = match step.reason() {
+                    Some(why) => format!("{who} has no job yet, and the next try is soon: {why}"),
+                    None => format!("{who} has no job yet."),
+                };
+                found.because("no_job", told);
                 continue;
             }
             let why = self.why(&member.job).await?;
@@ -124,9 +128,12 @@ fn sentence(run: &Pipeline, place: usize) -> String {
         (StepState::Pending, Some(current)) if current < place => {
             format!("It waits for the step {}.", run.steps[current].kind)
         }
-        (StepState::Pending, _) => {
-            "It is next: its files are read, and what there is to do is found out.".to_owned()
-        }
+        (StepState::Pending, _) => match step.reason() {
+            Some(why) => format!("It is next, and its files are read again soon: {why}"),
+            None => {
+                "It is next: its files are read, and what there is to do is found out.".to_owned()
+            }
+        },
         (StepState::Running { .. }, _) => {
             let working = names(step, &MemberState::Working);
             let minutes = run.wait_minutes;

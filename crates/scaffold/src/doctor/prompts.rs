@@ -13,7 +13,7 @@ use crate::config::{Config, Scheduled};
 use crate::layout::{CONFIG, LayoutError, Paths, SYSTEM, streams};
 use crate::prompt::material::labels;
 use crate::prompt::older;
-use crate::prompt::{Ask, Prompt, PromptError, Trees, assemble, ids_wanted, roles};
+use crate::prompt::{Ask, Prompt, PromptError, Records, Trees, assemble, ids_wanted, roles};
 use crate::tree::{Entry, Tree, TreePath};
 
 /// Words that order an agent to read a file.
@@ -190,6 +190,7 @@ fn ask(layer: Layer, role: Option<RoleName>, requirement: Option<TreePath>) -> O
         worker_branch: BranchName::main(),
         range_description: String::new(),
         ids: ids.collect::<Option<Vec<ArtefactId>>>()?,
+        records: Records::default(),
     })
 }
 

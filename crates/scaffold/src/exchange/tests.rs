@@ -6,6 +6,7 @@ use domain::priority::Priority;
 
 use super::*;
 use crate::layout::EXCHANGE;
+use crate::mock::Change;
 use crate::tree::Entry;
 
 fn tree(files: &[(&str, &str)]) -> Tree {
@@ -127,6 +128,10 @@ fn the_last_summary_has_a_day_or_a_moment() {
     );
     assert_eq!(at("lately"), None);
     assert_eq!(last_summary(&tree(&[]), &EXCHANGE), None);
+    let made_up =
+        "# Gaffer made this file up for the trial run mock-1.\ncreated_at: \"2026-03-01\"\n";
+    let files = tree(&[(EXCHANGE.changes, made_up)]);
+    assert_eq!(last_summary(&files, &EXCHANGE), None, "of a trial run");
 }
 
 #[test]
@@ -224,4 +229,34 @@ fn a_requirement_of_a_trial_run_is_none_for_real_work() {
         real(&files, &EXCHANGE, path),
         named(&files, &EXCHANGE, path)
     );
+}
+
+#[test]
+fn an_event_that_was_added_since_is_pending_again() {
+    let path = ".jules/exchange/requirements/abc123-retry.yml";
+    let own = ".jules/exchange/events/decided/aaa111-slow.yml";
+    let late = ".jules/exchange/events/decided/bbb222-late.yml";
+    let text = READY.replace("gone00", "bbb222");
+    let files = tree(&[
+        (path, &text),
+        (own, "id: aaa111\nrequirement_id: abc123\n"),
+        (late, "id: bbb222\nrequirement_id: abc123\n"),
+    ]);
+    let known = |events: &[&str]| RequirementRef {
+        id: "abc123".parse().unwrap(),
+        path: path.to_owned(),
+        events: events.iter().map(|path| (*path).to_owned()).collect(),
+    };
+    let gone = |path: &str| Change::Remove(path.parse().unwrap());
+    let pending = ".jules/exchange/events/pending/bbb222-late.yml";
+    let again = Change::Write(
+        pending.parse().unwrap(),
+        "id: bbb222\nrequirement_id: \"\"\n".to_owned(),
+    );
+    let removed = removal(&files, &known(&[own]));
+    assert_eq!(removed, [gone(path), gone(own), again, gone(late)]);
+    let all = removal(&files, &known(&[own, late]));
+    assert_eq!(all, [gone(path), gone(own), gone(late)]);
+    let without = tree(&[(own, "id: aaa111\n")]);
+    assert_eq!(removal(&without, &known(&[own])), [gone(own)]);
 }

@@ -8,7 +8,7 @@ use jiff::civil::date;
 use super::*;
 use crate::doctor::{Circumstances, examine};
 use crate::layout::EXCHANGE;
-use crate::prompt::ids_wanted;
+use crate::prompt::{Records, ids_wanted};
 use crate::scope::{FileChange, Kind, Scope, Violation, violations};
 use crate::tree::{Entry, Mode};
 
@@ -57,6 +57,7 @@ fn ask(layer: Layer, step: char, requirement: Option<&TreePath>) -> Ask {
         worker_branch: "jules".parse().unwrap(),
         range_description: String::new(),
         ids: ids.collect(),
+        records: Records::default(),
     }
 }
 
@@ -158,11 +159,10 @@ fn a_trial_refuses_what_a_session_would_not_be_asked() {
 
 #[test]
 fn an_event_keeps_every_byte_but_its_requirement() {
-    let id = "cc22dd".parse().unwrap();
     let text = "a: 1\r\n  requirement_id: inner\r\nissue_id: \"\" # none\r\nz: 2";
     let expected = "a: 1\r\n  requirement_id: inner\r\nissue_id: \"cc22dd\"\r\nz: 2";
-    assert_eq!(decided(text, &id).as_deref(), Some(expected));
-    assert_eq!(decided("requirement: x\n", &id), None);
+    assert_eq!(with_requirement(text, "cc22dd").as_deref(), Some(expected));
+    assert_eq!(with_requirement("requirement: x\n", "cc22dd"), None);
 }
 
 #[test]

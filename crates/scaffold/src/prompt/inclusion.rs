@@ -11,6 +11,7 @@ use domain::layer::Layer;
 use domain::redact::presentable;
 
 use crate::assets;
+use crate::exchange;
 use crate::layout::{OWN_ROLES, SETUP, SYSTEM, is_written_by_sessions};
 use crate::tree::{Content, InvalidPath, TEXT_BYTES_MAX, Tree, TreePath};
 
@@ -112,9 +113,13 @@ impl Shelf {
         }
     }
 
-    /// A file that may be missing.
+    /// A file that may be missing. What a trial run made up is, to agents that are real.
     pub(super) fn optional(&self, path: &str) -> Result<Option<Text>, IncludeError> {
-        self.find(&allowed(path)?)
+        let path = allowed(path)?;
+        match exchange::is_real(&self.trees.worker, &path) {
+            true => self.find(&path),
+            false => Ok(None),
+        }
     }
 
     fn find(&self, path: &TreePath) -> Result<Option<Text>, IncludeError> {

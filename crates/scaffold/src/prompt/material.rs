@@ -5,9 +5,9 @@ use domain::ids::ArtefactId;
 use domain::layer::Layer;
 use domain::redact::presentable;
 
-use super::PromptError;
+use super::{Ask, PromptError};
 use crate::assets;
-use crate::exchange::needs_planning;
+use crate::exchange::{is_real, needs_planning};
 use crate::layout::Paths;
 use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml::{self, Node};
@@ -47,12 +47,12 @@ pub(crate) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
     events.into_iter().map(|(_, path)| path).collect()
 }
 
-/// The titles of the files below a folder, fenced, since sessions wrote them. Empty if there is no file.
-pub(super) fn titles(tree: &Tree, folder: &str) -> String {
+/// The titles of the files below a folder but for those that are left out, fenced, since sessions wrote them. Empty if there is none.
+pub(super) fn titles(tree: &Tree, folder: &str, left_out: &[TreePath]) -> String {
     let mut room = TITLES_BYTES_MAX;
     let mut lines = Vec::new();
     // Only what is shown is read: there may be thousands.
-    for path in artefacts(tree, folder) {
+    for path in shown(tree, folder, left_out) {
         let node = parsed(tree, path);
         let title = node.as_ref().and_then(|node| node.get("title")?.text());
         let title = title.unwrap_or("(its title cannot be read)");
@@ -64,7 +64,7 @@ pub(super) fn titles(tree: &Tree, folder: &str) -> String {
         room -= line.len();
         lines.push(line);
     }
-    let left = artefacts(tree, folder).count() - lines.len();
+    let left = shown(tree, folder, left_out).count() - lines.len();
     if left > 0 {
         lines.push(format!("({left} more have no room here)"));
     }
@@ -73,6 +73,16 @@ pub(super) fn titles(tree: &Tree, folder: &str) -> String {
     }
     let text = presentable(&lines.join("\n"), TEXT_BYTES_MAX);
     fence(folder, &text, TEXT_BYTES_MAX)
+}
+
+/// The files whose titles are shown: none that a trial run made up.
+fn shown<'a>(
+    tree: &'a Tree,
+    folder: &'a str,
+    left_out: &'a [TreePath],
+) -> impl Iterator<Item = &'a TreePath> {
+    let real = artefacts(tree, folder).filter(move |path| is_real(tree, path));
+    real.filter(move |path| !left_out.contains(path))
 }
 
 /// The YAML files of a folder, in order of path.
@@ -101,7 +111,7 @@ impl Requirement {
     pub(super) fn read(
         tree: &Tree,
         paths: &Paths,
-        layer: Layer,
+        ask: &Ask,
         path: &TreePath,
     ) -> Result<Self, PromptError> {
         if !paths.holds_requirement(path) || !path.as_str().ends_with(".yml") {
@@ -113,7 +123,7 @@ impl Requirement {
         let text = tree.text(path.as_str());
         let text = text.ok_or_else(|| PromptError::RequirementMissing(path.clone()))?;
         let node = yaml::parse(path.as_str(), text.as_bytes()).map_err(PromptError::Requirement)?;
-        ready(layer, path, &node)?;
+        ready(ask, path, &node)?;
         let id = node.get("id").and_then(|id| id.text()?.parse().ok());
         let id: ArtefactId = id.ok_or_else(|| PromptError::RequirementId(path.clone()))?;
         let label = node.get("label").and_then(Node::text).unwrap_or_default();
@@ -134,10 +144,12 @@ impl Requirement {
     }
 }
 
-/// Refuses a planner what is ready, and an implementer what is not.
-fn ready(layer: Layer, path: &TreePath, node: &Node) -> Result<(), PromptError> {
-    match (layer, needs_planning(node)) {
-        (Layer::Implementer, Some(true)) => Err(PromptError::NotReady(path.clone())),
+/// Refuses a planner what is ready, and an implementer what is not, unless it is to be taken as it is.
+fn ready(ask: &Ask, path: &TreePath, node: &Node) -> Result<(), PromptError> {
+    match (ask.layer, needs_planning(node)) {
+        (Layer::Implementer, Some(true)) if !ask.records.as_it_is => {
+            Err(PromptError::NotReady(path.clone()))
+        }
         (Layer::Planner, Some(false)) => Err(PromptError::Ready(path.clone())),
         (_, None) => Err(PromptError::NoMark(path.clone())),
         (

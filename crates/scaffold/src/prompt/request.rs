@@ -79,7 +79,7 @@ fn checked_role(trees: &Trees, ask: &Ask, paths: &Paths) -> Result<(), PromptErr
 fn requirement(tree: &Tree, paths: &Paths, ask: &Ask) -> Result<Option<Requirement>, PromptError> {
     match (ask.layer, &ask.requirement) {
         (Layer::Planner | Layer::Implementer, Some(path)) => {
-            Requirement::read(tree, paths, ask.layer, path).map(Some)
+            Requirement::read(tree, paths, ask, path).map(Some)
         }
         (Layer::Planner | Layer::Implementer, None) => {
             Err(PromptError::RequirementWanted(ask.layer))

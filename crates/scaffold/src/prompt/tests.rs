@@ -5,6 +5,7 @@ mod bounds;
 mod older;
 mod requests;
 mod streams;
+mod trials;
 mod whole;
 
 use super::*;
@@ -115,6 +116,7 @@ pub(super) fn ask(layer: Layer) -> Ask {
         worker_branch: "jules".parse().unwrap(),
         range_description: "1a2b3c4 Close the file\n5d6e7f8 Read it again".to_owned(),
         ids: ids.collect(),
+        records: Records::default(),
     }
 }
 

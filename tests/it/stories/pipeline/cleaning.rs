@@ -1,17 +1,27 @@
-//! Requirements that a person does not want any more, and files that stay after the merge.
+//! Requirements that a person does not want any more, files that stay after the merge, and events that are added meanwhile.
 
+use domain::delivery::Checkpoints;
 use domain::layer::Layer;
-use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, Requirement};
+use domain::pipeline::{
+    EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, Requirement, RequirementRef,
+};
+use domain::policy::Source;
 use engine::pipelines::PipelineOrder;
 use sandbox::story::Story;
 use tests::world::{REPO, World, hour};
 
 use super::trials::REAL;
-use super::{begin, findings, piped, push, requirements, rules, steps, tree, until_over, world_of};
+use super::{
+    begin, findings, members, piped, push, push_all, requirements, rules, steps, tree, until_over,
+    world_of,
+};
 
 /// A world with a requirement that is ready.
 async fn ready() -> (World, Requirement) {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
+    ready_in(piped(rules(Exchange::Auto, Implement::Human))).await
+}
+
+async fn ready_in(source: Source) -> (World, Requirement) {
     let world = world_of(source, vec![Story::layer()]).await;
     let begun = begin(&world, EntryPoint::Observers).await;
     until_over(&world, &begun).await;
@@ -144,4 +154,57 @@ async fn a_file_that_is_no_requirement_is_neither_planned_nor_implemented() {
     assert_eq!(world.sandbox.counters().creates, creates);
     assert_eq!(requirements(&world).await, [ready]);
     world.finish().await;
+}
+
+#[tokio::test]
+async fn an_event_that_is_added_to_a_requirement_under_way_is_pending_again() {
+    let (world, ready) = ready().await;
+    let RequirementRef { id, path, .. } = &ready.reference;
+    let started = world.backend.start_requirement(&ready.repo, id, false);
+    started.await.expect("a start");
+    let (event, text) = REAL[1];
+    let event = event.replace("rea002", "rea009");
+    let text = text
+        .replace("rea002", "rea009")
+        .replace("rea003", id.as_str());
+    let before = tree(&world, "jules");
+    let before = before.text(path).expect("a requirement");
+    let more = "source_events:\n  - \"rea009\"\n";
+    let more = before.replacen("source_events:\n", more, 1);
+    assert_ne!(more, before);
+    push_all(&world, "jules", &[(path, &more), (&event, &text)]);
+    let is_tidied = async |world: &World| requirements(world).await[0].state.word() == "tidied";
+    Box::pin(world.until(hour(3), "tidied", is_tidied)).await;
+    assert!(!has_files(&world, &ready));
+    let after = tree(&world, "jules");
+    let pending = event.replace("/decided/", "/pending/");
+    let pending = after.text(&pending).expect("a pending event");
+    assert!(pending.contains("\nrequirement_id: \"\"\n"), "{pending}");
+    assert!(!after.has(&event));
+    assert_eq!(findings(&world), [""; 0]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_decider_is_not_shown_a_requirement_that_is_being_implemented() {
+    let mut source = piped(rules(Exchange::Auto, Implement::Human));
+    // Its delivery waits for a person before its session.
+    source.deliveries.checkpoints = Checkpoints::default();
+    let (world, ready) = ready_in(source).await;
+    let RequirementRef { id, path, .. } = &ready.reference;
+    let started = world.backend.start_requirement(&ready.repo, id, false);
+    started.await.expect("a start");
+    push(&world, "jules", REAL[0]);
+    let begun = begin(&world, EntryPoint::Decider).await;
+    let over = until_over(&world, &begun).await;
+    let [(job, _)] = &members(&over, "decider")[..] else {
+        panic!("{:?}", steps(&over));
+    };
+    let job = world.backend.store.job(job).await.expect("a store");
+    let prompt = job.expect("a job").value.prompt;
+    assert!(prompt.contains(REAL[0].0), "{prompt}");
+    assert!(!prompt.contains(path), "{prompt}");
+    let known = requirements(&world).await.into_iter();
+    let mut known = known.filter(|it| it.reference.id == *id);
+    assert_eq!(known.next().expect("it").state.word(), "implementing");
 }

@@ -2,12 +2,12 @@
 
 use domain::delivery::Delivery;
 use domain::layer::Layer;
-use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk, PipelineRules};
+use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, PipelineRules};
 use domain::priority::Priority;
 use engine::pipelines::PipelineOrder;
 use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Service};
-use tests::world::{REPO, World, hour};
+use tests::world::{Moment, REPO, World, hour};
 
 use super::gates::writing;
 use super::trials::REAL;
@@ -81,26 +81,63 @@ async fn a_pull_request_that_stays_red_holds_no_run_that_people_merge() {
     assert_eq!(told, [late]);
 }
 
-#[tokio::test]
-async fn a_commit_that_github_does_not_show_yet_fails_no_step() {
-    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
-    let kind = FaultKind::Status {
-        code: 404,
+/// GitHub answers so, and nothing happens.
+fn answers(code: u16) -> FaultKind {
+    FaultKind::Status {
+        code,
         retry_after_secs: None,
         body: None,
-    };
-    let unseen = Fault::new(Service::GitHub, "/git/trees", kind)
-        .on("GET")
-        .next(1);
-    world.sandbox.faults().add(unseen);
-    let begun = begin(&world, EntryPoint::Decider).await;
-    let over = until_over(&world, &begun).await;
-    let told = steps(&over);
-    assert_eq!(
-        told[0],
-        "bootstrap skipped (the worker branch is up to date)"
-    );
-    world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_github_does_not_show_yet_and_a_cut_answer_fail_no_step() {
+    for kind in [answers(404), FaultKind::HtmlInstead] {
+        let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+        let unread = Fault::new(Service::GitHub, "/git/trees", kind);
+        world.sandbox.faults().add(unread.on("GET").next(1));
+        let begun = begin(&world, EntryPoint::Decider).await;
+        let over = until_over(&world, &begun).await;
+        let told = steps(&over);
+        assert_eq!(
+            told[0],
+            "bootstrap skipped (the worker branch is up to date)"
+        );
+        world.finish().await;
+    }
+}
+
+/// The process dies between the plan of a step and its jobs, and has to read the files again.
+#[tokio::test]
+async fn files_that_are_not_read_at_once_fail_no_agent() {
+    for kind in [answers(404), FaultKind::HtmlInstead] {
+        let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+        push_all(&world, "jules", &REAL[1..]);
+        let (fate, faults) = (world.fate.clone(), world.sandbox.faults().clone());
+        let files = Fault::new(Service::GitHub, "/graphql", kind).saying("on TreeEntry");
+        world.fate.before_next("commit REQ#", async move {
+            fate.kill_at(fate.count() - 1, Moment::After);
+            faults.add(files.next(1));
+        });
+        let order = only(Layer::Planner, None);
+        let repo = REPO.parse().expect("a repository");
+        let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
+        let begun = begun.expect("a run");
+        let waits = async |world: &World| {
+            let now = super::run(world, &begun).await;
+            now.steps[0].hindrance.is_some()
+        };
+        Box::pin(world.until(hour(1), "it waits", waits)).await;
+        assert_eq!(world.deaths(), 1);
+        let told = because(&world, &begun).await;
+        let no_job = told.iter().find(|it| it.contains("has no job yet"));
+        let no_job = no_job.unwrap_or_else(|| panic!("{told:?}"));
+        assert!(no_job.contains("reading the files below"), "{no_job}");
+        let over = until_over(&world, &begun).await;
+        assert_eq!(steps(&over), ["planner done"]);
+        assert_eq!(over.steps[0].hindrance, None);
+        assert_eq!(world.sandbox.counters().creates, 1);
+    }
 }
 
 /// The requirement of the trial, ready and under another id.
@@ -192,4 +229,55 @@ async fn a_run_begins_twenty_deliveries_and_those_of_people_go_first() {
         found.is_some_and(|found| found.value.priority == Priority::BACKGROUND)
     };
     Box::pin(world.until(hour(1), "its delivery", is_there)).await;
+}
+
+#[tokio::test]
+async fn a_requirement_that_gives_no_prompt_fails_before_it_costs_a_task() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let (path, text) = ready("rea004");
+    let odd = text.replace("label: docs", "label: nolabel");
+    push(&world, "jules", (&path, &odd));
+    let told = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
+    assert_eq!(told, ["requirements done"]);
+    let known = requirements(&world).await.remove(0);
+    let id = known.state.delivery().expect("a delivery");
+    let delivery = async |world: &World| {
+        let found = world.backend.store.get::<Delivery>(id).await;
+        found.expect("a store").map(|found| found.value)
+    };
+    let has_failed =
+        async |world: &World| delivery(world).await.is_some_and(|it| it.error.is_some());
+    Box::pin(world.until(hour(2), "it failed", has_failed)).await;
+    let error = delivery(&world).await.and_then(|it| it.error);
+    let text = error.expect("an error").text;
+    assert!(text.contains("has the label `nolabel`"), "{text}");
+    assert_eq!(world.sandbox.counters().creates, 0);
+}
+
+/// What a run waits for, in sentences.
+async fn because(world: &World, begun: &Pipeline) -> Vec<String> {
+    let why = world.backend.pipeline_why(&begun.id).await;
+    let because = why.expect("an answer").because.into_iter();
+    because.map(|it| it.sentence).collect()
+}
+
+#[tokio::test]
+async fn a_step_says_why_its_files_are_not_read() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let down = Fault::new(Service::GitHub, "/git/trees", answers(503));
+    world.sandbox.faults().add(down.on("GET"));
+    let begun = begin(&world, EntryPoint::Decider).await;
+    world.pass(hour(1) / 4).await;
+    let waits = super::run(&world, &begun).await;
+    assert_eq!(steps(&waits)[0], "bootstrap pending");
+    let said = waits.steps[0].reason().expect("a reason");
+    assert!(said.contains("503"), "{said}");
+    let told = because(&world, &begun).await;
+    let next = "bootstrap: It is next, and its files are read again soon: ";
+    assert_eq!(told, [format!("{next}{said}")]);
+    world.sandbox.faults().clear();
+    let over = until_over(&world, &begun).await;
+    assert_eq!(over.steps[0].reason(), over.steps[0].state.reason());
+    assert_eq!(over.steps[0].hindrance, None);
+    world.finish().await;
 }

@@ -9,6 +9,7 @@ use domain::event::Occurrence;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
 use domain::job::{self, NewJob};
 use domain::outgoing_text;
+use domain::pipeline::Part;
 use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
 
@@ -43,7 +44,7 @@ impl Dispatcher {
             | Want::Say { .. }
             | Want::CancelJob { .. }
             | Want::LeaveJob { .. }
-            | Want::PrioritiseJob { .. } => self.order_job(delivery, want).await,
+            | Want::PrioritiseJob { .. } => self.order_job(delivery, want, source).await,
             Want::ApprovePull {
                 head, by, style, ..
             } => self.approve_pull(delivery, (head, style), by).await,
@@ -75,7 +76,12 @@ impl Dispatcher {
     }
 
     /// Gives an order to the job of a delivery.
-    async fn order_job(&self, delivery: &Delivery, want: &Want) -> Result<(), Error> {
+    async fn order_job(
+        &self,
+        delivery: &Delivery,
+        want: &Want,
+        source: &Source,
+    ) -> Result<(), Error> {
         let (id, backend) = (&delivery.id, &self.backend);
         let system = &Actor::System;
         if let Want::RetryJob { job, attempt, .. } = want
@@ -94,14 +100,8 @@ impl Dispatcher {
                 backend.cancel_job(&named, &by).await.map(drop)
             }
             Want::RetryJob { job, reason, .. } => {
-                let named = named(id, job, system);
-                // Its plan or what it says of itself may have changed since the last session began.
-                let prompt = delivery.requirement.is_none();
-                let prompt = prompt.then(|| outgoing_text::delivery_task(delivery));
-                let retried = backend
-                    .retry_with(&named, (reason.as_deref(), prompt))
-                    .await;
-                retried.map(drop)
+                let again = (job, reason.as_deref());
+                self.retry_session(delivery, again, source).await
             }
             Want::ApprovePlan { job, plan, by } => {
                 let named = named(id, job, by);
@@ -145,6 +145,36 @@ impl Dispatcher {
         }
     }
 
+    /// Gives the job of a delivery another session. Its plan or what it says of itself may have changed since the last one began.
+    async fn retry_session(
+        &self,
+        delivery: &Delivery,
+        (job, reason): (&JobId, Option<&str>),
+        source: &Source,
+    ) -> Result<(), Error> {
+        let branch = self.backend.must_job(job).await?.value.branch;
+        let task = self.task(delivery, job, (source, &branch)).await?;
+        let named = named(&delivery.id, job, &Actor::System);
+        let retried = self.backend.retry_with(&named, (reason, Some(&task)));
+        retried.await.map(drop)
+    }
+
+    /// What the session of a delivery works on, and what its job does for a pipeline by that.
+    async fn task(
+        &self,
+        delivery: &Delivery,
+        job: &JobId,
+        place: (&Source, &BranchName),
+    ) -> Result<(String, Option<Box<Part>>), Error> {
+        let Some(requirement) = &delivery.requirement else {
+            return Ok((outgoing_text::delivery_task(delivery), None));
+        };
+        let plan = outgoing_text::given_plan(delivery);
+        let asked = (requirement, plan);
+        let (prompt, part) = Box::pin(self.implementer(job, asked, place)).await?;
+        Ok((prompt, Some(Box::new(part))))
+    }
+
     /// Creates the job of a delivery, under the id that was saved with the decision.
     async fn create_job(
         &self,
@@ -155,15 +185,9 @@ impl Dispatcher {
         let Some(branch) = source.branch.clone() else {
             return Ok(());
         };
-        let (prompt, part) = match (purpose, &delivery.requirement) {
-            (Purpose::Work, Some(requirement)) => {
-                let asked = (source, &branch);
-                let (prompt, part) = self.implementer(id, requirement, asked).await?;
-                let plain = || outgoing_text::delivery_task(delivery);
-                (prompt.unwrap_or_else(plain), Some(Box::new(part)))
-            }
-            (Purpose::Work, None) => (outgoing_text::delivery_task(delivery), None),
-            (Purpose::Review { pull, head }, _) => {
+        let (prompt, part) = match purpose {
+            Purpose::Work => self.task(delivery, id, (source, &branch)).await?,
+            Purpose::Review { pull, head } => {
                 (outgoing_text::review_task(delivery, pull, head), None)
             }
         };

@@ -4,7 +4,8 @@ use domain::ids::{BranchName, JobId};
 use domain::job::{self, Job, NewJob, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
-    Agent, Member, MockTag, Part, PartWork, Pipeline, PipelineStep, Recipe, StepKind, TreeShas,
+    Agent, Hindrance, Member, MockTag, Part, PartWork, Pipeline, PipelineStep, Recipe, StepKind,
+    TreeShas,
 };
 use domain::policy::{Source, Terms};
 use domain::priority::Priority;
@@ -20,13 +21,14 @@ use crate::backend::{Error, UnitOfWork, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 
 impl Dispatcher {
-    /// Creates the jobs of a step that are not there yet, under the ids that were saved with its plan. Returns those that can never be made.
+    /// Creates the jobs of a step that are not there yet, under the ids that were saved with its plan. Returns those that can never be
+    /// made, and why the others are not made now, if they are not.
     pub(super) async fn create_members(
         &self,
         pipeline: &Pipeline,
         place: usize,
         (source, trees): (&Source, &mut TreeCache),
-    ) -> Result<Vec<(JobId, String)>, Error> {
+    ) -> Result<(Vec<(JobId, String)>, Option<Hindrance>), Error> {
         let step = &pipeline.steps[place];
         let mut refused = Vec::new();
         for member in step.members.iter().filter(|it| !it.state.is_over()) {
@@ -37,17 +39,19 @@ impl Dispatcher {
             let created = self.create_member(pipeline, asked, (source, &mut *trees));
             match Box::pin(created).await {
                 Ok(()) => {}
-                Err(Error::Outside(failure)) if failure.class.may_pass() => {
-                    tracing::warn!(pipeline = %pipeline.id, %failure, "its job is created later");
-                }
                 Err(Error::Outside(failure)) => {
-                    refused.push((member.job.clone(), failure.to_string()));
+                    tracing::warn!(pipeline = %pipeline.id, %failure, "a job is not created");
+                    match Hindrance::of(&failure, step.hindrance.as_ref()) {
+                        // The other ones need the same files.
+                        Some(hindrance) => return Ok((refused, Some(hindrance))),
+                        None => refused.push((member.job.clone(), failure.to_string())),
+                    }
                 }
                 Err(Error::NotNow(why)) => refused.push((member.job.clone(), why.to_string())),
                 Err(error) => return Err(error),
             }
         }
-        Ok(refused)
+        Ok((refused, None))
     }
 
     async fn create_member(
@@ -113,8 +117,10 @@ impl Dispatcher {
             return self.create_proposal(new).await;
         }
         let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
+        let records = self.records(&pipeline.repo, layer, trees).await?;
         // It was assembled before the step began, from the same files.
-        let prompt = prompts::assembled(pipeline, (layer, member, &step.range), trees);
+        let asked = (layer, member, step.range.as_str());
+        let prompt = prompts::assembled(pipeline, asked, (trees, &records));
         let prompt = prompt.map_err(|error| no_prompt(&error))?;
         let agent = prompts::agent((layer, member), shas, &prompt);
         let title = agent_title(&agent);
@@ -264,6 +270,7 @@ fn agent_title(agent: &Agent) -> String {
     format!("{}{}", agent.layer.singular(), whose.unwrap_or_default())
 }
 
-fn no_prompt(error: &PromptError) -> Error {
+/// Why the job of an agent is not made.
+pub(super) fn no_prompt(error: &PromptError) -> Error {
     job::NotNow::new("no_prompt", error.to_string()).into()
 }

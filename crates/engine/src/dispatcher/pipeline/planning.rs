@@ -5,15 +5,17 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use domain::failure::{Failure, FailureClass};
+use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, JobId, RepoName};
 use domain::layer::Layer;
-use domain::pipeline::{MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas};
+use domain::pipeline::{
+    Hindrance, MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas,
+};
 use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config};
 use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
-use scaffold::prompt::Trees;
+use scaffold::prompt::{Records, Trees};
 use scaffold::tree::Tree;
 use scaffold::{doctor, exchange, pin, roles};
 
@@ -44,14 +46,15 @@ const SHORT_SHA: usize = 7;
 const OURS: &str = env!("CARGO_PKG_VERSION");
 
 impl Dispatcher {
-    /// What a pending step is going to do; none while GitHub cannot be asked.
+    /// What a pending step is going to do, or why that cannot be found out now.
     pub(super) async fn plan(
         &self,
         pipeline: &Pipeline,
         place: usize,
         (source, trees): (&Source, &mut TreeCache),
-    ) -> Result<Option<Plan>, Error> {
-        let planned = match pipeline.steps[place].kind {
+    ) -> Result<Result<Plan, Hindrance>, Error> {
+        let step = &pipeline.steps[place];
+        let planned = match step.kind {
             StepKind::Bootstrap => Box::pin(self.plan_bootstrap(pipeline, trees)).await,
             StepKind::Layer(layer) => Box::pin(self.plan_layer(pipeline, layer, trees)).await,
             StepKind::Requirements => Box::pin(self.hand_on(pipeline, source, trees)).await,
@@ -63,12 +66,12 @@ impl Dispatcher {
             StepKind::Labels => Box::pin(self.plan_labels(pipeline, trees)).await,
         };
         match planned {
-            Ok(plan) => Ok(Some(plan)),
-            Err(Error::Outside(failure)) if is_seen_later(&failure) => {
-                tracing::warn!(pipeline = %pipeline.id, %failure, "the step is planned later");
-                Ok(None)
+            Ok(plan) => Ok(Ok(plan)),
+            Err(Error::Outside(failure)) => {
+                tracing::warn!(pipeline = %pipeline.id, %failure, "the step is not planned");
+                let hindrance = Hindrance::of(&failure, step.hindrance.as_ref());
+                Ok(hindrance.map_or_else(|| Ok(Plan::Fail(failure.to_string())), Err))
             }
-            Err(Error::Outside(failure)) => Ok(Some(Plan::Fail(failure.to_string()))),
             Err(error) => Err(error),
         }
     }
@@ -198,6 +201,7 @@ impl Dispatcher {
             return Ok(Plan::Skip(idle(layer).to_owned()));
         }
         let now = self.backend.now();
+        let records = self.records(&pipeline.repo, layer, trees).await?;
         let members = asked.into_iter().take(MEMBERS_MAX).map(|asked| {
             let purpose = format!("{layer}:{}", asked.name());
             let job = JobId::of_pipeline(&pipeline.id, &purpose, now);
@@ -207,7 +211,7 @@ impl Dispatcher {
                 requirement: asked.requirement,
                 ..at_work(job)
             };
-            with_prompt(pipeline, (layer, member, &range), trees)
+            with_prompt(pipeline, (layer, member, &range), (trees, &records))
         });
         Ok(Plan::Run {
             members: members.collect(),
@@ -252,11 +256,6 @@ impl Dispatcher {
         }
         Ok(Some(described(&log[..count])))
     }
-}
-
-/// Whether a failure passes. A commit that a branch named a moment ago is there, although GitHub does not show it everywhere yet.
-fn is_seen_later(failure: &Failure) -> bool {
-    failure.class.may_pass() || failure.class == FailureClass::NotFound
 }
 
 /// Commits as a narrator gets them, the newest first: as many whole lines as fit.
@@ -320,12 +319,12 @@ fn names_what_is_there(pipeline: &Pipeline, layer: Layer, trees: &Trees) -> Resu
 fn with_prompt(
     pipeline: &Pipeline,
     (layer, member, range): (Layer, Member, &str),
-    trees: &Trees,
+    files: (&Trees, &Records),
 ) -> Member {
     if pipeline.ask.mock.is_some() {
         return member;
     }
-    match refusal(pipeline, (layer, &member, range), trees) {
+    match refusal(pipeline, (layer, &member, range), files) {
         None => member,
         Some(why) => Member {
             state: MemberState::Failed {
@@ -340,12 +339,13 @@ fn with_prompt(
 fn refusal(
     pipeline: &Pipeline,
     (layer, member, range): (Layer, &Member, &str),
-    trees: &Trees,
+    (trees, records): (&Trees, &Records),
 ) -> Option<String> {
     let role = member.role.as_ref();
     let unusable = role.and_then(|role| roles::unusable(&trees.target, layer, role));
     unusable.or_else(|| {
-        let prompt = prompts::assembled(pipeline, (layer, member, range), trees);
+        let asked = (layer, member, range);
+        let prompt = prompts::assembled(pipeline, asked, (trees, records));
         prompt.err().map(|error| error.to_string())
     })
 }

@@ -2,20 +2,54 @@
 
 use domain::ids::{ArtefactId, BranchName, JobId, RepoName};
 use domain::layer::Layer;
-use domain::pipeline::{Agent, Member, Pipeline, TreeShas};
-use scaffold::prompt::{Ask, Prompt, PromptError, Trees, assemble, ids_wanted};
+use domain::pipeline::{Agent, Member, Pipeline, Requirement, RequirementRef, TreeShas};
+use scaffold::exchange;
+use scaffold::layout::Layout;
+use scaffold::prompt::{Ask, Prompt, PromptError, Records, Trees, assemble, ids_wanted};
+use scaffold::tree::TreePath;
 
-/// The prompt of an agent. The same run, agent and trees give the same bytes.
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+
+impl Dispatcher {
+    /// What the agents of a layer are told besides the files: a decider is not shown requirements that deliveries have taken.
+    pub(super) async fn records(
+        &self,
+        repo: &RepoName,
+        layer: Layer,
+        trees: &Trees,
+    ) -> Result<Records, Error> {
+        let mut records = Records::default();
+        let Ok(paths) = Layout::written(&trees.worker) else {
+            return Ok(records);
+        };
+        if layer != Layer::Decider {
+            return Ok(records);
+        }
+        for found in exchange::requirements(&trees.worker, paths) {
+            let RequirementRef { id, path, .. } = found.reference;
+            let key = (repo.clone(), id);
+            let known = self.backend.store.get::<Requirement>(&key).await?;
+            if known.is_some_and(|known| known.value.state.delivery().is_some()) {
+                records.taken.extend(path.parse::<TreePath>().ok());
+            }
+        }
+        Ok(records)
+    }
+}
+
+/// The prompt of an agent. The same run, agent, records and trees give the same bytes.
 pub(super) fn assembled(
     pipeline: &Pipeline,
     (layer, member, range): (Layer, &Member, &str),
-    trees: &Trees,
+    (trees, records): (&Trees, &Records),
 ) -> Result<Prompt, PromptError> {
     let ask = Ask {
         role: member.role.clone(),
         stream: Some(member.stream.clone()),
         task: pipeline.ask.task.clone(),
         range_description: range.to_owned(),
+        records: records.clone(),
         ..ask(
             (layer, &member.job),
             (&pipeline.repo, &pipeline.target, &pipeline.worker),
@@ -42,6 +76,7 @@ pub(super) fn ask(
         worker_branch: worker.clone(),
         range_description: String::new(),
         ids: ArtefactId::of_job(job, ids_wanted(layer)),
+        records: Records::default(),
     }
 }
 

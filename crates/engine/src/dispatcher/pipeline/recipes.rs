@@ -3,12 +3,13 @@
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName, StreamName};
 use domain::job::Job;
-use domain::pipeline::{Recipe, RequirementRef, TreeShas};
+use domain::pipeline::{Recipe, TreeShas};
 use scaffold::layout::{CONFIG, CONTROL, SYSTEM};
 use scaffold::tree::{Tree, TreePath};
-use scaffold::{config, doctor, mock};
+use scaffold::{config, doctor, exchange, mock};
 
 use super::publishing;
+use super::trials::edit;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::ports::{Edit, NewCommit};
@@ -28,21 +29,18 @@ impl Dispatcher {
                 requirement,
             } => {
                 let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
-                let files = files_of(requirement).filter(|path| tree.get(path).is_some());
-                Ok(removal(worker, files, message))
+                let changes = exchange::removal(&tree, requirement).into_iter();
+                Ok(changed(worker, changes.map(edit), message))
             }
             Recipe::Publish { worker } => {
                 let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
                 let files = publishing::proposals(&tree).into_iter().map(|it| it.path);
-                Ok(removal(worker, files, message))
+                Ok(changed(worker, files.map(Edit::Remove), message))
             }
             Recipe::Clean { worker, tag } => {
                 let tree = self.readers.git.tree(repo, worker, &[SYSTEM]).await?;
-                Ok(removal(
-                    worker,
-                    mock::traces(&tree, tag).into_iter(),
-                    message,
-                ))
+                let files = mock::traces(&tree, tag).into_iter();
+                Ok(changed(worker, files.map(Edit::Remove), message))
             }
             Recipe::Labels { .. } => Ok(None),
             Recipe::Mock { base, range, today } => {
@@ -97,13 +95,13 @@ fn streams(control: &Tree) -> Vec<StreamName> {
         .unwrap_or_default()
 }
 
-/// A commit that removes files; none without any.
-fn removal(
+/// A commit of these edits; none without any.
+fn changed(
     worker: &CommitSha,
-    files: impl Iterator<Item = TreePath>,
+    edits: impl Iterator<Item = Edit>,
     message: String,
 ) -> Option<NewCommit> {
-    let edits: Vec<_> = files.map(Edit::Remove).collect();
+    let edits: Vec<_> = edits.collect();
     (!edits.is_empty()).then(|| NewCommit {
         parents: vec![worker.clone()],
         files_of: worker.clone(),
@@ -112,10 +110,4 @@ fn removal(
         message,
         names_tree: false,
     })
-}
-
-/// The files that go once a requirement is implemented.
-fn files_of(requirement: &RequirementRef) -> impl Iterator<Item = TreePath> {
-    let paths = std::iter::once(&requirement.path).chain(&requirement.events);
-    paths.filter_map(|path| path.parse().ok())
 }

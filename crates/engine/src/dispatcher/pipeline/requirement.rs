@@ -13,9 +13,10 @@ use domain::priority::Priority;
 use jiff::Timestamp;
 use scaffold::exchange;
 use scaffold::layout::{Layout, stream_of};
-use scaffold::prompt::Trees;
+use scaffold::prompt::{Ask, Records, Trees};
 
 use super::cleaning::real;
+use super::members::no_prompt;
 use super::prompts;
 use super::trees::TreeCache;
 use crate::backend::Error;
@@ -286,13 +287,13 @@ impl Dispatcher {
             .await
     }
 
-    /// The prompt of what implements a requirement, and what its job keeps of it. No prompt if the files give none.
+    /// The prompt of what implements a requirement, along a plan if there is one, and what its job keeps of it.
     pub(in crate::dispatcher) async fn implementer(
         &self,
         job: &domain::ids::JobId,
-        requirement: &RequirementRef,
+        (requirement, plan): (&RequirementRef, Option<String>),
         (source, target): (&Source, &BranchName),
-    ) -> Result<(Option<String>, Part), Error> {
+    ) -> Result<(String, Part), Error> {
         let rules = rules(source);
         let git = &self.readers.git;
         let Some(tip) = git.tip(&source.repo, target).await? else {
@@ -306,14 +307,22 @@ impl Dispatcher {
         };
         let mut cache = TreeCache::default();
         let files = self.trees_of(&source.repo, &trees, &mut cache).await?;
-        let asked = prompts::ask(
-            (Layer::Implementer, job),
-            (&source.repo, target, &rules.worker),
-            Some(&requirement.path),
-        );
-        let prompt = scaffold::prompt::assemble(files, &asked).ok();
-        let included = prompt.iter().flat_map(|prompt| &prompt.included);
-        let skipped = prompt.iter().flat_map(|prompt| &prompt.skipped);
+        let asked = Ask {
+            records: Records {
+                plan: plan.unwrap_or_default(),
+                // Whether it has to be planned first was asked when it was started.
+                as_it_is: true,
+                ..Records::default()
+            },
+            ..prompts::ask(
+                (Layer::Implementer, job),
+                (&source.repo, target, &rules.worker),
+                Some(&requirement.path),
+            )
+        };
+        let prompt = scaffold::prompt::assemble(files, &asked);
+        let prompt = prompt.map_err(|error| no_prompt(&error))?;
+        let included = prompt.included.iter();
         let path = requirement.path.parse().ok();
         let agent = Agent {
             layer: Layer::Implementer,
@@ -322,14 +331,14 @@ impl Dispatcher {
             requirement: Some(requirement.path.clone()),
             trees,
             included: included.map(|it| it.path.to_string()).collect(),
-            skipped: skipped.cloned().collect(),
+            skipped: prompt.skipped,
             mock: None,
         };
         let part = Part {
             pipeline: None,
             work: PartWork::Agent(agent),
         };
-        Ok((prompt.map(|prompt| prompt.text), part))
+        Ok((prompt.text, part))
     }
 }
 

@@ -139,7 +139,8 @@ impl Dispatcher {
     }
 }
 
-fn edit(change: Change) -> Edit {
+/// A change as a commit makes it.
+pub(super) fn edit(change: Change) -> Edit {
     match change {
         Change::Write(path, text) => Edit::Write(path, text),
         Change::Remove(path) => Edit::Remove(path),

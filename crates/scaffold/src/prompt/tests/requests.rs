@@ -120,6 +120,16 @@ fn a_requirement_goes_to_the_layer_that_it_is_ready_for() {
     assert_eq!(said(Layer::Planner, &not_ready), "");
     assert!(said(Layer::Implementer, &not_ready).contains("let the planner expand it first"));
     assert!(said(Layer::Planner, &ready).contains("can be implemented as it is"));
+    let records = Records {
+        as_it_is: true,
+        ..Records::default()
+    };
+    let started = Ask {
+        records,
+        ..ask(Layer::Implementer)
+    };
+    let repository = Repository::new().with(REQUIREMENT, &not_ready);
+    assert!(repository.assemble(&started).is_ok(), "a person wants it");
     let older = |ready: bool| {
         let mark = format!("implementation_ready: {ready}");
         requirement_text("bugs", false).replace("requires_deep_analysis: false", &mark)
@@ -198,4 +208,40 @@ fn a_tree_without_the_systems_files_says_what_is_missing() {
     repository.tree.remove(&template);
     let said = repository.refuses(&ask(Layer::Narrator));
     assert!(said.contains(template.as_str()), "{said}");
+}
+
+#[test]
+fn a_decider_is_not_shown_what_is_being_implemented() {
+    for (layer, is_shown) in [
+        (Layer::Decider, false),
+        (Layer::Observers, true),
+        (Layer::Innovators, true),
+    ] {
+        let taken = vec![REQUIREMENT.parse().unwrap()];
+        let ask = Ask {
+            records: Records {
+                taken,
+                ..Records::default()
+            },
+            ..ask(layer)
+        };
+        let prompt = ready_for(layer).assemble(&ask).unwrap();
+        assert_eq!(prompt.text.contains(REQUIREMENT), is_shown, "{layer}");
+    }
+}
+
+#[test]
+fn a_plan_that_was_given_stands_before_the_output() {
+    let plan = "Work along this plan.\n```text plan\nTake the first way.\n```".to_owned();
+    let section = format!("\n---\n# The plan\n{plan}\n---\n# Output\n");
+    let records = Records {
+        plan,
+        ..Records::default()
+    };
+    let ask = Ask {
+        records,
+        ..ask(Layer::Implementer)
+    };
+    let prompt = ready_for(Layer::Implementer).assemble(&ask).unwrap();
+    assert!(prompt.text.contains(&section), "{}", prompt.text);
 }

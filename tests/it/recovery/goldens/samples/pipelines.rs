@@ -5,9 +5,9 @@ use domain::ids::{DeliveryId, PipelineId, StreamName};
 use domain::job::{Job, Origin, Phase};
 use domain::layer::Layer;
 use domain::pipeline::{
-    Agent, DOCTOR_CHECK, Exchange, FoundRequirement, Implement, Member, MemberState, MockTag, Part,
-    PartWork, Pipeline, PipelineAsk, PipelineRules, PipelineStep, Recipe, Requirement,
-    RequirementRef, RequirementState, SCOPE_CHECK, StepKind, StepState, TreeShas,
+    Agent, DOCTOR_CHECK, Exchange, FoundRequirement, Hindrance, Implement, Member, MemberState,
+    MockTag, Part, PartWork, Pipeline, PipelineAsk, PipelineRules, PipelineStep, Recipe,
+    Requirement, RequirementRef, RequirementState, SCOPE_CHECK, StepKind, StepState, TreeShas,
 };
 use domain::policy::Source;
 use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
@@ -225,6 +225,10 @@ fn pipeline() -> Pipeline {
         members: members(),
         trees: Some(trees()),
         range: "aaaaaaa Add search".to_owned(),
+        hindrance: Some(Hindrance {
+            why: "GitHub answered 503".to_owned(),
+            garbled: 1,
+        }),
     };
     Pipeline {
         id: id(),

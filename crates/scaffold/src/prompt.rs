@@ -36,7 +36,7 @@ pub use inclusion::{IncludeError, Included, Origin, Trees};
 const EVENTS_MAX: usize = 24;
 
 /// How many files an observer or an innovator may write, as its contracts say.
-const FINDINGS_MAX: usize = 3;
+pub(crate) const FINDINGS_MAX: usize = 3;
 
 /// Bytes of English text in one token, as models count them. Good for an estimate only.
 const BYTES_PER_TOKEN: usize = 4;

@@ -116,7 +116,9 @@ fn next_of(error: &PromptError) -> &'static str {
         PromptError::UnknownTask { .. } => "name another one with `--task TASK`",
         PromptError::RequirementWanted(_)
         | PromptError::RequirementOutside { .. }
-        | PromptError::RequirementMissing(_) => "`gaffer exchange inspect` lists the requirements",
+        | PromptError::RequirementMissing { .. } => {
+            "`gaffer exchange inspect` lists the requirements"
+        }
         PromptError::NotReady(_) => "`gaffer run planner FILE --prompt-preview` shows its prompt",
         PromptError::Ready(_) => "`gaffer run implementer FILE --prompt-preview` shows its prompt",
         PromptError::Layout(_)

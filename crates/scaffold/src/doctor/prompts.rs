@@ -217,7 +217,7 @@ fn refused(report: &mut Report, file: &str, error: &PromptError) {
         | PromptError::RequirementWanted(_)
         | PromptError::RequirementUnwanted(_)
         | PromptError::RequirementOutside { .. }
-        | PromptError::RequirementMissing(_)
+        | PromptError::RequirementMissing { .. }
         | PromptError::Requirement(_)
         | PromptError::NotReady(_)
         | PromptError::Ready(_)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ::scaffold::layout::{Layout, SYSTEM};
 use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Trees, ids_wanted};
-use ::scaffold::tree::Tree;
+use ::scaffold::tree::{Tree, TreePath};
 use ::scaffold::yaml;
 use anyhow::{Context, Result};
 use domain::ids::{ArtefactId, RepoName};
@@ -203,12 +203,19 @@ fn lines(prompt: &Prompt) -> Vec<String> {
     let skipped = skipped.map(|path| format!("skipped: {path}"));
     let left = prompt.left.iter();
     let left = left.map(|path| format!("left for the next one: {path}"));
+    let oversized = prompt.oversized.iter();
+    let oversized = oversized.map(|path| format!("too long for any prompt: {path}"));
     let whole = format!(
         "{} of {PROMPT_BYTES_MAX} bytes, about {} tokens",
         prompt.bytes,
         prompt.tokens()
     );
-    included.chain(skipped).chain(left).chain([whole]).collect()
+    let events = left.chain(oversized);
+    included
+        .chain(skipped)
+        .chain(events)
+        .chain([whole])
+        .collect()
 }
 
 /// The same for programs.
@@ -218,10 +225,12 @@ fn told(prompt: &Prompt, ids: &[ArtefactId]) -> Value {
         .iter()
         .map(|it| json!({ "path": it.path.as_str(), "bytes": it.bytes }))
         .collect();
-    let left: Vec<&str> = prompt.left.iter().map(|path| path.as_str()).collect();
+    let paths =
+        |paths: &[TreePath]| -> Vec<String> { paths.iter().map(TreePath::to_string).collect() };
     let ids: Vec<&str> = ids.iter().map(ArtefactId::as_str).collect();
     json!({
-        "prompt": prompt.text, "included": included, "skipped": prompt.skipped, "left": left,
+        "prompt": prompt.text, "included": included, "skipped": prompt.skipped,
+        "left": paths(&prompt.left), "oversized": paths(&prompt.oversized),
         "ids": ids, "bytes": prompt.bytes, "tokens": prompt.tokens(),
     })
 }

@@ -212,6 +212,24 @@ fn the_oldest_whole_events_go_in_and_the_others_wait() {
 }
 
 #[test]
+fn an_event_that_no_prompt_has_room_for_is_passed_over_and_named() {
+    let large = event("ev0000", "2026-01-01") + "note: " + &"x".repeat(31_000) + "\n";
+    let repository = many_events(1_500).with(&event_path("ev0000"), &large);
+    let prompt = repository.assemble(&ask(Layer::Decider)).unwrap();
+    let without = many_events(1_500).assemble(&ask(Layer::Decider)).unwrap();
+    let paths: Vec<_> = prompt.oversized.iter().map(|path| path.as_str()).collect();
+    assert_eq!(paths, [event_path("ev0000")]);
+    // It takes nothing of the others' room, apart from its title.
+    let inside = |prompt: &Prompt| prompt.included.len();
+    assert!(inside(&prompt) + 1 >= inside(&without));
+    assert_eq!(
+        inside(&prompt) + prompt.left.len(),
+        inside(&without) + without.left.len()
+    );
+    assert!(prompt.bytes <= PROMPT_BYTES_MAX);
+}
+
+#[test]
 fn no_heap_of_requirements_or_events_stops_a_layer() {
     let mut repository = ready_for(Layer::Observers);
     for n in 0..500 {

@@ -34,7 +34,7 @@ pub use rules::{
     DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,
     SCOPE_CHECK,
 };
-pub use sight::{MemberSight, failed, sight};
+pub use sight::{MemberSight, refused, sight};
 
 /// How many jobs one step has at most: each costs a task.
 pub const MEMBERS_MAX: usize = 20;
@@ -167,6 +167,9 @@ pub struct Member {
     pub job: JobId,
     /// How far it is.
     pub state: MemberState,
+    /// What there is to say about its prompt: events that had no room in it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// How far an agent is.
@@ -188,9 +191,27 @@ pub enum MemberState {
         /// Why.
         reason: String,
     },
+    /// It failed before it had a job.
+    Refused {
+        /// Why.
+        reason: String,
+    },
 }
 
 impl Member {
+    /// Its job; none if it failed before it had one.
+    pub fn known_job(&self) -> Option<&JobId> {
+        match self.state {
+            MemberState::Refused { .. } => None,
+            MemberState::Working
+            | MemberState::Merging
+            | MemberState::Merged
+            | MemberState::Nothing
+            | MemberState::Open
+            | MemberState::Failed { .. } => Some(&self.job),
+        }
+    }
+
     /// What people call it in its step: its requirement, else its stream and its role; nothing in a layer that is one agent.
     pub fn name(&self) -> Option<String> {
         let named = Some(&self.stream).filter(|stream| !stream.is_generic());
@@ -208,7 +229,11 @@ impl MemberState {
     pub fn is_over(&self) -> bool {
         match self {
             Self::Working | Self::Merging => false,
-            Self::Merged | Self::Nothing | Self::Open | Self::Failed { .. } => true,
+            Self::Merged
+            | Self::Nothing
+            | Self::Open
+            | Self::Failed { .. }
+            | Self::Refused { .. } => true,
         }
     }
 
@@ -220,14 +245,14 @@ impl MemberState {
             Self::Merged => "merged",
             Self::Nothing => "nothing",
             Self::Open => "open",
-            Self::Failed { .. } => "failed",
+            Self::Failed { .. } | Self::Refused { .. } => "failed",
         }
     }
 
     /// Why it failed.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Failed { reason } => Some(reason),
+            Self::Failed { reason } | Self::Refused { reason } => Some(reason),
             Self::Working | Self::Merging | Self::Merged | Self::Nothing | Self::Open => None,
         }
     }

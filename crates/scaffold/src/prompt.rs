@@ -93,6 +93,24 @@ pub struct Prompt {
 }
 
 impl Prompt {
+    /// What there is to say about events that are not in it; empty if there are none.
+    pub fn note(&self) -> String {
+        let left = match self.left.len() {
+            0 => None,
+            1 => Some("1 pending event is left for the next decider".to_owned()),
+            count => Some(format!(
+                "{count} pending events are left for the next decider"
+            )),
+        };
+        let oversized = self.oversized.iter();
+        let oversized =
+            oversized.map(|path| format!("no prompt has room for `{path}`: shorten it"));
+        left.into_iter()
+            .chain(oversized)
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
     /// About how many tokens it takes.
     pub fn tokens(&self) -> usize {
         self.text.len().div_ceil(BYTES_PER_TOKEN)

@@ -126,12 +126,15 @@ fn member(member: &MemberView) -> String {
         Some(requirement) => vec![requirement.clone()],
         None => stream.into_iter().chain(role).collect(),
     };
-    let name = match name.is_empty() {
+    let name = Some(name.join("/")).filter(|name| !name.is_empty());
+    let job = member.job_id.as_ref().map(|job| format!("job {job}"));
+    let who: Vec<_> = name.into_iter().chain(job).collect();
+    let who = match who.is_empty() {
         true => String::new(),
-        false => format!("{}, ", name.join("/")),
+        false => format!("{}: ", who.join(", ")),
     };
-    let reason = because(&member.reason);
-    format!("  - {name}job {}: {}{reason}", member.job_id, member.state)
+    let (reason, note) = (because(&member.reason), because(&member.note));
+    format!("  - {who}{}{reason}{note}", member.state)
 }
 
 fn because(reason: &Option<String>) -> String {

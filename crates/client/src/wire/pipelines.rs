@@ -186,14 +186,18 @@ pub struct MemberView {
     /// The file of its requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
-    /// Its job.
-    #[schemars(with = "form::JobId")]
-    pub job_id: JobId,
+    /// Its job; none if it failed before it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::JobId>")]
+    pub job_id: Option<JobId>,
     /// `working`, `merging`, `merged`, `nothing`, `open` or `failed`.
     pub state: String,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What there is to say about its prompt: how many pending events are left for the next decider, and which fit into no prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// `GET /api/pipelines/{pipeline}/why`: what a run waits for.

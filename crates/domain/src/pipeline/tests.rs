@@ -43,6 +43,7 @@ fn member(number: u32) -> Member {
         requirement: None,
         job: job(number),
         state: MemberState::Working,
+        note: String::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, JobId, RepoName};
 use domain::layer::Layer;
-use domain::pipeline::{MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas};
+use domain::pipeline::{MEMBERS_MAX, Member, Pipeline, Plan, StepKind, TreeShas, refused};
 use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config};
@@ -36,6 +36,9 @@ const SUBJECT_CHARS_MAX: usize = 120;
 
 /// How much of a prompt its list of commits takes at most, in bytes: half of what a prompt may have.
 const RANGE_BYTES_MAX: usize = 16_000;
+
+/// How much is said about an agent's prompt, in characters.
+const NOTE_CHARS_MAX: usize = 300;
 
 /// Digits by which a commit is named in a summary.
 const SHORT_SHA: usize = 7;
@@ -325,29 +328,30 @@ fn with_prompt(
     if pipeline.ask.mock.is_some() {
         return member;
     }
-    match refusal(pipeline, (layer, &member, range), trees) {
-        None => member,
-        Some(why) => Member {
-            state: MemberState::Failed {
-                reason: presentable(&why, SUBJECT_CHARS_MAX * 2),
-            },
+    match noted(pipeline, (layer, &member, range), trees) {
+        Ok(note) => Member {
+            note: presentable(&note, NOTE_CHARS_MAX),
+            ..member
+        },
+        Err(why) => Member {
+            state: refused(&why),
             ..member
         },
     }
 }
 
-/// Why an agent is not sent to work.
-fn refusal(
+/// What there is to say about an agent's prompt, or why the agent is not sent to work.
+fn noted(
     pipeline: &Pipeline,
     (layer, member, range): (Layer, &Member, &str),
     trees: &Trees,
-) -> Option<String> {
+) -> Result<String, String> {
     let role = member.role.as_ref();
     let unusable = role.and_then(|role| roles::unusable(&trees.target, layer, role));
-    unusable.or_else(|| {
-        let prompt = prompts::assembled(pipeline, (layer, member, range), trees);
-        prompt.err().map(|error| error.to_string())
-    })
+    unusable.map_or(Ok(()), Err)?;
+    let prompt = prompts::assembled(pipeline, (layer, member, range), trees);
+    let prompt = prompt.map_err(|error| error.to_string())?;
+    Ok(prompt.note())
 }
 
 fn short(sha: &CommitSha) -> &str {

@@ -203,6 +203,11 @@ fn the_oldest_whole_events_go_in_and_the_others_wait() {
         inside.len()
     );
     let all = material::pending(&many_events(0).tree, &crate::layout::EXCHANGE);
+    let left = prompt.left.len();
+    assert_eq!(
+        prompt.note(),
+        format!("{left} pending events are left for the next decider")
+    );
     let both: Vec<_> = inside.iter().chain(&prompt.left).cloned().collect();
     assert_eq!(both, all);
     assert_eq!(inside[0].as_str(), event_path("ev0020"));
@@ -219,6 +224,8 @@ fn an_event_that_no_prompt_has_room_for_is_passed_over_and_named() {
     let without = many_events(1_500).assemble(&ask(Layer::Decider)).unwrap();
     let paths: Vec<_> = prompt.oversized.iter().map(|path| path.as_str()).collect();
     assert_eq!(paths, [event_path("ev0000")]);
+    let named = format!("no prompt has room for `{}`", event_path("ev0000"));
+    assert!(prompt.note().contains(&named), "{}", prompt.note());
     // It takes nothing of the others' room, apart from its title.
     let inside = |prompt: &Prompt| prompt.included.len();
     assert!(inside(&prompt) + 1 >= inside(&without));

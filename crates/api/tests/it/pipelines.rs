@@ -380,6 +380,19 @@ async fn why_joins_the_step_with_the_reasons_of_its_jobs() {
 }
 
 #[tokio::test]
+async fn one_run_names_the_sessions_of_its_agents() {
+    let world = world().await;
+    let id = start(&world).await;
+    let watched = world.watched(|_| {}).await;
+    play(&world, &id, working(&[("qa", &watched)])).await;
+    let shown = world.get(&format!("{RUNS}/{id}")).await.ok(200);
+    let session = &shown["steps"][0]["members"][0]["session_id"];
+    let job = world.get(&format!("/jobs/{watched}")).await.ok(200);
+    assert!(session.is_string(), "{shown}");
+    assert_eq!(*session, job["session_id"]);
+}
+
+#[tokio::test]
 async fn an_agent_without_a_job_names_none_and_events_without_room_are_told() {
     let world = world().await;
     let id = start(&world).await;

@@ -1,7 +1,8 @@
 //! Runs of pipelines, and requirements.
 
 use domain::ids::{
-    ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName, StreamName,
+    ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName, SessionId,
+    StreamName,
 };
 use domain::pipeline::MockTag;
 use jiff::Timestamp;
@@ -190,6 +191,10 @@ pub struct MemberView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
+    /// Its session, where one run is shown; none until it is created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::SessionId>")]
+    pub session_id: Option<SessionId>,
     /// `working`, `merging`, `merged`, `nothing`, `open` or `failed`.
     pub state: String,
     /// Why it failed.

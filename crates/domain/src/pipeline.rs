@@ -36,7 +36,8 @@ pub use rules::{
 };
 pub use sight::{MemberSight, refused, sight};
 
-/// How many jobs one step has at most: each costs a task.
+/// How many jobs one step has at most: each costs a task. It is not counted over a run, since one with that many observers would not get to
+/// its decider, and what they wrote would wait.
 pub const MEMBERS_MAX: usize = 20;
 
 /// How long a step is waited for while the repository's settings are not read, in minutes.

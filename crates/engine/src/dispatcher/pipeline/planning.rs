@@ -12,7 +12,7 @@ use domain::pipeline::{MEMBERS_MAX, Member, Pipeline, Plan, StepKind, TreeShas, 
 use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config};
-use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
+use scaffold::layout::{Layout, Paths, SYSTEM};
 use scaffold::prompt::Trees;
 use scaffold::tree::Tree;
 use scaffold::{doctor, exchange, pin, roles};
@@ -294,11 +294,7 @@ pub(super) fn settings_in(
         )
     })?;
     pin::check(version, OURS).map_err(|error| format!("{}: {error}", pin::PIN))?;
-    let text = files.text(CONFIG).unwrap_or_default();
-    let config = config::parse(CONFIG, text).map_err(|faults| match faults.first() {
-        Some(fault) => fault.to_string(),
-        None => format!("`{CONFIG}` cannot be read"),
-    })?;
+    let config = config::read(files).map_err(|error| error.to_string())?;
     match exchange::misfit(&config, target.as_str(), worker.as_str()) {
         Some(why) => Err(why),
         None => Ok(config),

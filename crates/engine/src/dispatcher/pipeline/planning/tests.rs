@@ -1,6 +1,7 @@
 //! The commits that a narrator sums up, as its prompt shows them.
 
 use jiff::Timestamp;
+use scaffold::tree::Entry;
 
 use super::*;
 
@@ -33,4 +34,13 @@ fn only_whole_lines_are_shown_and_as_many_as_fit() {
     let lines: Vec<_> = text.lines().collect();
     assert!(lines.len() < log.len());
     assert!(lines.iter().all(|line| *line == lines[0]));
+}
+
+#[test]
+fn without_settings_nothing_is_planned_as_the_doctor_says() {
+    let version = (pin::PIN.parse().unwrap(), Entry::text("0.0.1\n"));
+    let files: Tree = [version].into_iter().collect();
+    let refused = settings_in(&files, (&BranchName::main(), &BranchName::jules()));
+    let why = "`.jlo/config.toml` is not there: make it with `gaffer scaffold init`";
+    assert!(refused.is_err_and(|said| said.starts_with(why)));
 }

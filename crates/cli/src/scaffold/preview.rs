@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ::scaffold::layout::{Layout, SYSTEM};
+use ::scaffold::layout::{CONTROL, Layout, SYSTEM};
 use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Trees, ids_wanted};
 use ::scaffold::tree::{Tree, TreePath};
-use ::scaffold::yaml;
+use ::scaffold::{commits, exchange};
 use anyhow::{Context, Result};
-use domain::ids::{ArtefactId, RepoName};
+use domain::ids::{ArtefactId, CommitSha, RepoName};
 use domain::job::PROMPT_BYTES_MAX;
 use domain::layer::Layer;
-use jiff::Timestamp;
-use jiff::civil::Date;
 use serde_json::{Value, json};
 use ulid::Ulid;
 
@@ -25,12 +23,6 @@ use crate::render;
 
 /// How many characters an id of an artefact has.
 const ID_CHARS: usize = 6;
-
-/// How many commits the first summary covers.
-const FIRST_COMMITS: usize = 20;
-
-/// How many commits a later summary covers at most: their subjects have to fit into a prompt.
-const COMMITS_MAX: usize = 100;
 
 /// Prints the prompt alone on stdout, and what is in it on stderr.
 pub(crate) fn run(args: RunArgs, as_json: bool) -> Result<()> {
@@ -54,15 +46,30 @@ fn assembled(
     ids: Vec<ArtefactId>,
 ) -> Result<Prompt> {
     let place = Place::read(git)?;
-    let mut branches = place.branches;
+    let (mut branches, mut control) = (place.branches, place.control);
     let RunArgs {
         of: args, branch, ..
     } = args;
-    if let Some(branch) = branch {
-        start_at(&mut branches, args.layer, branch);
-        must_tip(git, &branches.target)?;
+    let mut worker = None;
+    if let Some(start) = branch {
+        match start.as_str().parse::<CommitSha>() {
+            Err(_) => {
+                start_at(&mut branches, args.layer, start);
+                must_tip(git, &branches.target)?;
+            }
+            // The files are those of the commit, and the prompt names the branch all the same.
+            Ok(commit) if args.layer.is_on_worker_branch() => {
+                worker = Some(git.must_commit(commit.as_str())?);
+            }
+            Ok(commit) => {
+                control = git.tree(&git.must_commit(commit.as_str())?, &[CONTROL])?;
+            }
+        }
     }
-    let worker = must_tip(git, &branches.worker)?;
+    let worker = match worker {
+        Some(commit) => commit,
+        None => must_tip(git, &branches.worker)?,
+    };
     let system = git.tree(&worker, &[SYSTEM])?;
     let range_description = match args.layer {
         Layer::Narrator => range(git, &place.code, &system)?,
@@ -73,7 +80,7 @@ fn assembled(
         | Layer::Innovators => String::new(),
     };
     let trees = Trees {
-        target: Arc::new(place.control),
+        target: Arc::new(control),
         worker: Arc::new(system),
     };
     let ask = Ask {
@@ -138,22 +145,21 @@ fn next_of(error: &PromptError) -> &'static str {
     }
 }
 
-/// What a narrator sums up: the commits since the last summary, or the last ones of all.
-fn range(git: &Git, code: &domain::ids::CommitSha, system: &Tree) -> Result<String> {
-    match last_summary(system) {
-        Some(since) => git.log(code, Some(&since), COMMITS_MAX),
-        None => git.log(code, None, FIRST_COMMITS),
+/// What a narrator sums up: the commits since the last summary, or the last ones of all. Nothing where a run would leave the narrator out,
+/// since they changed nothing but the pipeline's own files.
+fn range(git: &Git, code: &CommitSha, system: &Tree) -> Result<String> {
+    let paths = Layout::paths(system).ok();
+    let since = paths.and_then(|paths| exchange::last_summary(system, paths));
+    let log = git.log(code, commits::wanted(since))?;
+    let new = commits::uncovered(&log, since);
+    // Without a commit before them, all that there is changed.
+    if let (Some(newest), Some(before)) = (new.first(), log.get(new.len())) {
+        let mut changed = git.changed((&before.sha, &newest.sha))?.into_iter();
+        if changed.all(|path| exchange::is_of_pipeline(&path)) {
+            return Ok(String::new());
+        }
     }
-}
-
-/// When the last summary was made. Of a date, its whole day is looked at again.
-fn last_summary(system: &Tree) -> Option<String> {
-    let file = Layout::paths(system).ok()?.changes;
-    let changes = yaml::parse(file, system.text(file)?.as_bytes()).ok()?;
-    let created = changes.get("created_at")?.text()?;
-    let moment = created.parse::<Timestamp>().map(|it| it.to_string());
-    let day = created.parse::<Date>().map(|it| format!("{it}T00:00:00Z"));
-    moment.or(day).ok()
+    Ok(commits::described(new))
 }
 
 /// The repository that was named, that of the remote, or that of the environment.

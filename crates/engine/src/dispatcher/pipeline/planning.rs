@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, CommitSha, JobId, RepoName};
+use domain::ids::{BranchName, JobId, RepoName};
 use domain::layer::Layer;
 use domain::pipeline::{MEMBERS_MAX, Member, Pipeline, Plan, StepKind, TreeShas, refused};
 use domain::policy::Source;
@@ -15,7 +15,7 @@ use scaffold::config::{self, Config};
 use scaffold::layout::{Layout, Paths, SYSTEM};
 use scaffold::prompt::Trees;
 use scaffold::tree::Tree;
-use scaffold::{doctor, exchange, pin, roles};
+use scaffold::{commits, doctor, exchange, pin, roles};
 
 use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
 use super::cleaning::{named, real};
@@ -23,25 +23,10 @@ use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::{CommitLine, RootEntry};
-
-/// How many commits the first summary covers.
-const FIRST_COMMITS: usize = 20;
-
-/// How many commits a later summary covers at most: their subjects have to fit into a prompt.
-const COMMITS_MAX: usize = 100;
-
-/// How much of the subject of a commit is shown, in characters.
-const SUBJECT_CHARS_MAX: usize = 120;
-
-/// How much of a prompt its list of commits takes at most, in bytes: half of what a prompt may have.
-const RANGE_BYTES_MAX: usize = 16_000;
+use crate::ports::RootEntry;
 
 /// How much is said about an agent's prompt, in characters.
 const NOTE_CHARS_MAX: usize = 300;
-
-/// Digits by which a commit is named in a summary.
-const SHORT_SHA: usize = 7;
 
 /// The version of this Gaffer.
 const OURS: &str = env!("CARGO_PKG_VERSION");
@@ -230,18 +215,13 @@ impl Dispatcher {
     ) -> Result<Option<String>, Error> {
         let (git, repo) = (&self.readers.git, &pipeline.repo);
         let since = exchange::last_summary(&trees.worker, paths);
-        let limit = match since {
-            Some(_) => COMMITS_MAX,
-            None => FIRST_COMMITS,
-        };
-        let log = git.log(repo, &shas.target, limit).await?;
-        let is_new = |line: &&CommitLine| since.is_none_or(|since| line.at > since);
-        let count = log.iter().take_while(is_new).count();
-        let Some(newest) = log.first().filter(|_| count > 0) else {
+        let log = git.log(repo, &shas.target, commits::wanted(since)).await?;
+        let new = commits::uncovered(&log, since);
+        let Some(newest) = new.first() else {
             return Ok(None);
         };
         // Without a commit before them, all that there is changed.
-        if let Some(before) = log.get(count) {
+        if let Some(before) = log.get(new.len()) {
             let is_code = |path: &str| !exchange::is_of_pipeline(path);
             match git.compare(repo, (&before.sha, &newest.sha)).await {
                 Ok(compared) if !compared.files.iter().any(|file| is_code(&file.path)) => {
@@ -253,28 +233,13 @@ impl Dispatcher {
                 Err(failure) => return Err(failure.into()),
             }
         }
-        Ok(Some(described(&log[..count])))
+        Ok(Some(commits::described(new)))
     }
 }
 
 /// Whether a failure passes. A commit that a branch named a moment ago is there, although GitHub does not show it everywhere yet.
 fn is_seen_later(failure: &Failure) -> bool {
     failure.class.may_pass() || failure.class == FailureClass::NotFound
-}
-
-/// Commits as a narrator gets them, the newest first: as many whole lines as fit.
-fn described(log: &[CommitLine]) -> String {
-    let mut text = String::new();
-    for line in log {
-        let subject = presentable(&line.subject, SUBJECT_CHARS_MAX);
-        let line = format!("{} {subject}\n", short(&line.sha));
-        if text.len() + line.len() > RANGE_BYTES_MAX {
-            break;
-        }
-        text.push_str(&line);
-    }
-    text.truncate(text.trim_end().len());
-    text
 }
 
 /// The settings of the repository, if this Gaffer may work by them.
@@ -348,8 +313,4 @@ fn noted(
     let prompt = prompts::assembled(pipeline, (layer, member, range), trees);
     let prompt = prompt.map_err(|error| error.to_string())?;
     Ok(prompt.note())
-}
-
-fn short(sha: &CommitSha) -> &str {
-    sha.as_str().get(..SHORT_SHA).unwrap_or(sha.as_str())
 }

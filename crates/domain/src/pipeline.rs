@@ -12,6 +12,7 @@ mod requirement;
 mod requirement_state;
 mod rules;
 mod sight;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -64,6 +65,9 @@ pub struct Pipeline {
     pub steps: Vec<PipelineStep>,
     /// The longest wait for a step, in minutes.
     pub wait_minutes: u32,
+    /// The commit of the target branch up to which the code was summed up before it began, if a run knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summed_up: Option<CommitSha>,
     /// When it began.
     pub created_at: Timestamp,
     /// When it changed last.

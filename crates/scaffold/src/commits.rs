@@ -42,10 +42,17 @@ pub fn wanted(since: Option<Timestamp>) -> usize {
 }
 
 /// The commits that no summary covers, of the last ones with the newest first. Without a summary all of them are.
-pub fn uncovered(log: &[CommitLine], since: Option<Timestamp>) -> &[CommitLine] {
-    let is_new = |line: &&CommitLine| since.is_none_or(|since| line.at > since);
-    let count = log.iter().take_while(is_new).count();
-    &log[..count]
+///
+/// A summary says on which day it was made; `summed_up`, the last commit that a narrator looked at, is exact where it is among them.
+pub fn uncovered<'a>(
+    log: &'a [CommitLine],
+    since: Option<Timestamp>,
+    summed_up: Option<&CommitSha>,
+) -> &'a [CommitLine] {
+    let Some(since) = since else { return log };
+    let by_sha = log.iter().position(|line| Some(&line.sha) == summed_up);
+    let by_time = || log.iter().take_while(|line| line.at > since).count();
+    &log[..by_sha.unwrap_or_else(by_time)]
 }
 
 /// Commits as a narrator gets them, the newest first: as many whole lines as fit.

@@ -151,7 +151,8 @@ fn range(git: &Git, code: &CommitSha, system: &Tree) -> Result<String> {
     let paths = Layout::paths(system).ok();
     let since = paths.and_then(|paths| exchange::last_summary(system, paths));
     let log = git.log(code, commits::wanted(since))?;
-    let new = commits::uncovered(&log, since);
+    // Which commits the runs looked at, only Gaffer's store knows.
+    let new = commits::uncovered(&log, since, None);
     // Without a commit before them, all that there is changed.
     if let (Some(newest), Some(before)) = (new.first(), log.get(new.len())) {
         let mut changed = git.changed((&before.sha, &newest.sha))?.into_iter();

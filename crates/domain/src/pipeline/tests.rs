@@ -3,6 +3,7 @@
 mod announcing;
 mod ending;
 mod planners;
+mod summary;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -30,6 +31,7 @@ fn pipeline(exchange: Exchange, kinds: &[StepKind]) -> Pipeline {
         by: "person".to_owned(),
         steps: Vec::new(),
         wait_minutes: 0,
+        summed_up: None,
         created_at: at(0),
         updated_at: at(0),
     };

@@ -54,7 +54,20 @@ fn what_came_after_the_last_summary_is_new() {
         (Some(40), 0),
     ] {
         let at = since.map(|since| Timestamp::from_second(since).unwrap());
-        assert_eq!(uncovered(&log, at), &log[..count], "{since:?}");
+        assert_eq!(uncovered(&log, at, None), &log[..count], "{since:?}");
     }
     assert!(wanted(None) < wanted(Some(Timestamp::UNIX_EPOCH)));
+}
+
+#[test]
+fn where_the_last_commit_of_the_summary_is_known_its_day_does_not_count() {
+    let log = log(&[40, 30, 20, 10]);
+    let all_day = Some(Timestamp::from_second(5).unwrap());
+    let up_to = |at: usize| uncovered(&log, all_day, Some(&log[at].sha)).len();
+    assert_eq!([up_to(0), up_to(2)], [0, 2]);
+    // One that is not among them may be older, or of a history that was rewritten.
+    let gone = "f".repeat(40).parse().unwrap();
+    assert_eq!(uncovered(&log, all_day, Some(&gone)).len(), 4);
+    // Once the summary itself is gone, there is nothing that covers a commit.
+    assert_eq!(uncovered(&log, None, Some(&log[0].sha)).len(), 4);
 }

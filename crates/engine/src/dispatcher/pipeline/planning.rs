@@ -216,7 +216,7 @@ impl Dispatcher {
         let (git, repo) = (&self.readers.git, &pipeline.repo);
         let since = exchange::last_summary(&trees.worker, paths);
         let log = git.log(repo, &shas.target, commits::wanted(since)).await?;
-        let new = commits::uncovered(&log, since);
+        let new = commits::uncovered(&log, since, pipeline.summed_up.as_ref());
         let Some(newest) = new.first() else {
             return Ok(None);
         };

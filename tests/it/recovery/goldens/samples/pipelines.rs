@@ -248,6 +248,7 @@ fn pipeline() -> Pipeline {
         by: "token zai".to_owned(),
         steps: states.map(step).into(),
         wait_minutes: 30,
+        summed_up: Some(trees().target),
         created_at: AT,
         updated_at: AT,
     }

@@ -82,7 +82,7 @@ pub(crate) async fn show(
     path: Parts<String>,
 ) -> Result<Json<PipelineView>, Refused> {
     let run = api.backend.must_pipeline(&named(path)?).await?;
-    Ok(Json(view::run(&run.value)))
+    Ok(Json(with_sessions(&api, view::run(&run.value)).await?))
 }
 
 /// `GET /api/pipelines/{pipeline}/why`.
@@ -108,7 +108,18 @@ pub(crate) async fn cancel(
     let by = who.actor().to_string();
     let run = api.backend.cancel_pipeline(&id, &by).await?;
     tracing::info!(pipeline.id = %id, %by, "a run of a pipeline was cancelled");
-    Ok(Json(view::run(&run)))
+    Ok(Json(with_sessions(&api, view::run(&run)).await?))
+}
+
+/// One run with the sessions of its agents. A list goes without them: each is in the record of its job.
+async fn with_sessions(api: &ApiInner, mut run: PipelineView) -> Result<PipelineView, Refused> {
+    for member in run.steps.iter_mut().flat_map(|step| &mut step.members) {
+        if let Some(id) = &member.job_id {
+            let job = api.backend.store.job(id).await?;
+            member.session_id = job.and_then(|job| job.value.session().cloned());
+        }
+    }
+    Ok(run)
 }
 
 /// What a run is asked to do.

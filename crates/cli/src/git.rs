@@ -12,10 +12,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use domain::ids::{BranchName, CommitSha};
+use scaffold::commits::CommitLine;
 use scaffold::tree::{Content, Entry, Mode, Tree, TreePath};
 
 use crate::error::Error;
-use listing::{Row, addition, folder_with, next_blob, octal, on_github, removal};
+use listing::{
+    COMMIT_FORM, Row, addition, commit_line, folder_with, next_blob, octal, on_github, removal,
+};
 use program::{complaint, feed, git_in, run, text};
 
 pub(crate) use weaving::patch;
@@ -271,20 +274,22 @@ impl Git {
         Ok(text(&ids)?.to_owned())
     }
 
-    /// Subjects of the commits before and with one, the newest first, that changed what people own.
-    pub(crate) fn log(&self, tip: &CommitSha, since: Option<&str>, most: usize) -> Result<String> {
-        let since = since.map(|since| format!("--since={since}"));
+    /// The last commits that lead to one, which is among them, the newest first.
+    pub(crate) fn log(&self, tip: &CommitSha, most: usize) -> Result<Vec<CommitLine>> {
         let most = format!("--max-count={most}");
-        let mut arguments = vec!["log", "--abbrev=7", "--format=%h %s", &most];
-        arguments.extend(since.as_deref());
-        arguments.extend([
-            tip.as_str(),
-            "--",
-            ":/",
-            ":(top,exclude).jules",
-            ":(top,exclude).jlo",
-        ]);
-        self.said(&arguments)
+        let arguments = ["log", "-z", COMMIT_FORM, &most, tip.as_str(), "--"];
+        let listed = feed(self.git().args(arguments), b"")?;
+        let listed = String::from_utf8_lossy(&listed);
+        let rows = listed.split('\0').filter(|row| !row.trim().is_empty());
+        rows.map(commit_line).collect()
+    }
+
+    /// The paths of the files that differ between two commits.
+    pub(crate) fn changed(&self, (old, new): (&CommitSha, &CommitSha)) -> Result<Vec<String>> {
+        let (old, new) = (old.as_str(), new.as_str());
+        let listed = self.said(&["diff", "--name-only", "--no-renames", "-z", old, new, "--"])?;
+        let paths = listed.split('\0').filter(|path| !path.is_empty());
+        Ok(paths.map(str::to_owned).collect())
     }
 
     /// Whether files below a folder differ from the commit that is checked out, or are not known to git.

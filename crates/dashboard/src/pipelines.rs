@@ -64,7 +64,7 @@ struct StepRow<'a> {
 
 struct MemberRow<'a> {
     role: Option<String>,
-    job: &'a JobId,
+    job: Option<&'a JobId>,
     word: &'static str,
     reason: Option<&'a str>,
 }
@@ -131,7 +131,7 @@ fn member(member: &Member) -> MemberRow<'_> {
     let role = member.role.as_ref().map(ToString::to_string);
     MemberRow {
         role: role.or_else(|| member.requirement.clone()),
-        job: &member.job,
+        job: member.known_job(),
         word: member.state.word(),
         reason: member.state.reason(),
     }

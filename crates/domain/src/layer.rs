@@ -50,9 +50,9 @@ pub enum InvalidLayer {
         /// The one that begins alike.
         nearest: Option<Layer>,
     },
-    /// A layer of the origin that is not run here yet.
+    /// A layer of the origin whose work no agent does here.
     #[error(
-        "the integrator is known, but it cannot be run yet: merge the implementers' branches yourself"
+        "no run has an integrator: `gaffer weave OWNER/REPO PR...` joins the implementers' pull requests into one change"
     )]
     Integrator,
 }
@@ -233,6 +233,8 @@ mod tests {
         for name in ["integrator", "Integrators", "g"] {
             assert_eq!(name.parse::<Layer>(), Err(InvalidLayer::Integrator));
         }
+        let said = InvalidLayer::Integrator.to_string();
+        assert!(said.contains("`gaffer weave "), "{said}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod requirement;
 mod requirement_state;
 mod rules;
 mod sight;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -36,9 +37,10 @@ pub use rules::{
     DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,
     SCOPE_CHECK,
 };
-pub use sight::{MemberSight, failed, sight};
+pub use sight::{MemberSight, refused, sight};
 
-/// How many jobs one step has at most: each costs a task.
+/// How many jobs one step has at most: each costs a task. It is not counted over a run, since one with that many observers would not get to
+/// its decider, and what they wrote would wait.
 pub const MEMBERS_MAX: usize = 20;
 
 /// How long a step is waited for while the repository's settings are not read, in minutes.
@@ -65,6 +67,9 @@ pub struct Pipeline {
     pub steps: Vec<PipelineStep>,
     /// The longest wait for a step, in minutes.
     pub wait_minutes: u32,
+    /// The commit of the target branch up to which the code was summed up before it began, if a run knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summed_up: Option<CommitSha>,
     /// When it began.
     pub created_at: Timestamp,
     /// When it changed last.
@@ -172,6 +177,9 @@ pub struct Member {
     pub job: JobId,
     /// How far it is.
     pub state: MemberState,
+    /// What there is to say about its prompt: events that had no room in it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// How far an agent is.
@@ -193,9 +201,27 @@ pub enum MemberState {
         /// Why.
         reason: String,
     },
+    /// It failed before it had a job.
+    Refused {
+        /// Why.
+        reason: String,
+    },
 }
 
 impl Member {
+    /// Its job; none if it failed before it had one.
+    pub fn known_job(&self) -> Option<&JobId> {
+        match self.state {
+            MemberState::Refused { .. } => None,
+            MemberState::Working
+            | MemberState::Merging
+            | MemberState::Merged
+            | MemberState::Nothing
+            | MemberState::Open
+            | MemberState::Failed { .. } => Some(&self.job),
+        }
+    }
+
     /// What people call it in its step: its requirement, else its stream and its role; nothing in a layer that is one agent.
     pub fn name(&self) -> Option<String> {
         let named = Some(&self.stream).filter(|stream| !stream.is_generic());
@@ -213,7 +239,11 @@ impl MemberState {
     pub fn is_over(&self) -> bool {
         match self {
             Self::Working | Self::Merging => false,
-            Self::Merged | Self::Nothing | Self::Open | Self::Failed { .. } => true,
+            Self::Merged
+            | Self::Nothing
+            | Self::Open
+            | Self::Failed { .. }
+            | Self::Refused { .. } => true,
         }
     }
 
@@ -225,14 +255,14 @@ impl MemberState {
             Self::Merged => "merged",
             Self::Nothing => "nothing",
             Self::Open => "open",
-            Self::Failed { .. } => "failed",
+            Self::Failed { .. } | Self::Refused { .. } => "failed",
         }
     }
 
     /// Why it failed.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Failed { reason } => Some(reason),
+            Self::Failed { reason } | Self::Refused { reason } => Some(reason),
             Self::Working | Self::Merging | Self::Merged | Self::Nothing | Self::Open => None,
         }
     }

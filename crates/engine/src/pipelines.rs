@@ -57,8 +57,10 @@ impl Backend {
         let (ask, kinds) = asked(order);
         let source = self.source_of_pipeline(repo).await?;
         let turn = self.store.read(&keys::pipeline_turn(repo)).await?;
-        self.refuse_running(repo, turn.as_ref()).await?;
-        let new = self.new_pipeline(&source.value, ask, by)?;
+        let before = self.last_run(turn.as_ref()).await?;
+        refuse_running(repo, before.as_ref())?;
+        let mut new = self.new_pipeline(&source.value, ask, by)?;
+        new.summed_up = before.and_then(|run| run.summed_up_to().cloned());
         let new = pipeline::start(new, &kinds);
         let mut unit = self.unit();
         let due = Some(self.now());
@@ -117,7 +119,8 @@ impl Backend {
     /// The run that a repository's pipeline is at, if one is under way.
     pub async fn running_pipeline(&self, repo: &RepoName) -> Result<Option<Pipeline>, Error> {
         let turn = self.store.read(&keys::pipeline_turn(repo)).await?;
-        self.running(turn.as_ref()).await
+        let last = self.last_run(turn.as_ref()).await?;
+        Ok(last.filter(|run| !run.is_over()))
     }
 
     /// Calls a run off: nothing more of it begins, and its jobs are cancelled.
@@ -258,34 +261,32 @@ impl Backend {
             by: domain::fence::clip(by, 80),
             steps: Vec::new(),
             wait_minutes: pipeline::WAIT_MINUTES,
+            summed_up: None,
             created_at: now,
             updated_at: now,
         })
     }
 
-    async fn running(
+    /// The last run that began.
+    async fn last_run(
         &self,
         turn: Option<&Versioned<PipelineId>>,
     ) -> Result<Option<Pipeline>, Error> {
         let Some(turn) = turn else { return Ok(None) };
         let found = self.store.get::<Pipeline>(&turn.value).await?;
-        Ok(found.map(|found| found.value).filter(|run| !run.is_over()))
+        Ok(found.map(|found| found.value))
     }
+}
 
-    async fn refuse_running(
-        &self,
-        repo: &RepoName,
-        turn: Option<&Versioned<PipelineId>>,
-    ) -> Result<(), Error> {
-        match self.running(turn).await? {
-            None => Ok(()),
-            Some(run) => {
-                let sentence = format!(
-                    "pipeline {} of {repo} is running already: wait for its end, or cancel it",
-                    run.id
-                );
-                Err(NotNow::new("already_running", sentence).into())
-            }
+fn refuse_running(repo: &RepoName, last: Option<&Pipeline>) -> Result<(), NotNow> {
+    match last.filter(|run| !run.is_over()) {
+        None => Ok(()),
+        Some(run) => {
+            let sentence = format!(
+                "pipeline {} of {repo} is running already: wait for its end, or cancel it",
+                run.id
+            );
+            Err(NotNow::new("already_running", sentence))
         }
     }
 }

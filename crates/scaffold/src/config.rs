@@ -3,6 +3,7 @@
 //! Nothing in it reaches an address or a key: `[jules_api]` is checked and never obeyed.
 
 mod reader;
+mod stored;
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,8 @@ use toml_edit::{Document, Item, TableLike};
 use crate::fault::{Fault, line_at, shown};
 use crate::timetable;
 use reader::Reader;
+
+pub use stored::{Unusable, read};
 
 /// The longest wait for a step in minutes: a day, after which a person has looked.
 const WAIT_MINUTES_MAX: u32 = 24 * 60;

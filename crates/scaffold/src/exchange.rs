@@ -4,6 +4,8 @@ mod removal;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use domain::delivery::{
     CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
 };
@@ -16,6 +18,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::config::{Config, Scheduled};
+use crate::fault::nearest;
 use crate::layout::{CONTROL, Paths, SYSTEM, stream_of};
 use crate::mock;
 use crate::prompt::material;
@@ -72,8 +75,13 @@ pub enum NoRequirement {
         folder: String,
     },
     /// It is not there.
-    #[error("`{0}` is not there: `gaffer exchange inspect` lists the requirements")]
-    Missing(String),
+    #[error("`{path}` is not there: {}", meant(nearest.as_ref()))]
+    Missing {
+        /// What was named.
+        path: String,
+        /// The requirement whose name is most like it.
+        nearest: Option<TreePath>,
+    },
     /// It does not say what a requirement says.
     #[error("`{0}` cannot be read as a requirement: `gaffer scaffold doctor` says why")]
     Unreadable(String),
@@ -85,6 +93,23 @@ pub enum NoRequirement {
         /// The trial run.
         tag: MockTag,
     },
+}
+
+fn meant(nearest: Option<&TreePath>) -> String {
+    match nearest {
+        Some(path) => format!("did you mean `{path}`?"),
+        None => "`gaffer exchange inspect` lists the requirements".to_owned(),
+    }
+}
+
+/// The requirement whose file name is most like that of a file which is not there, if any is alike enough.
+pub(crate) fn nearest_requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<TreePath> {
+    let files = tree.below(&paths.requirements).map(|(path, _)| path);
+    let files = files.filter(|path| paths.holds_requirement(path));
+    let files = files.filter(|path| path.as_str().ends_with(".yml"));
+    let named: BTreeMap<&str, &TreePath> = files.map(|path| (path.stem(), path)).collect();
+    let name = nearest(path.stem(), named.keys().copied())?;
+    named.get(name).copied().cloned()
 }
 
 /// The requirement that a person named by its file.
@@ -103,7 +128,10 @@ pub fn named(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement,
         folder: paths.requirements.to_string(),
     })?;
     if !tree.has(path.as_str()) {
-        return Err(NoRequirement::Missing(shown()));
+        return Err(NoRequirement::Missing {
+            path: shown(),
+            nearest: nearest_requirement(tree, paths, &path),
+        });
     }
     requirement(tree, paths, &path).ok_or_else(|| NoRequirement::Unreadable(shown()))
 }

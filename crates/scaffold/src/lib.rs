@@ -4,6 +4,7 @@
 //! A repository is a [`tree::Tree`] that the caller has read.
 
 pub mod assets;
+pub mod commits;
 pub mod config;
 pub mod doctor;
 pub mod exchange;

@@ -36,7 +36,7 @@ pub use inclusion::{IncludeError, Included, Origin, Trees};
 const EVENTS_MAX: usize = 24;
 
 /// How many files an observer or an innovator may write, as its contracts say.
-const FINDINGS_MAX: usize = 3;
+pub(crate) const FINDINGS_MAX: usize = 3;
 
 /// Bytes of English text in one token, as models count them. Good for an estimate only.
 const BYTES_PER_TOKEN: usize = 4;
@@ -99,11 +99,31 @@ pub struct Prompt {
     pub skipped: Vec<String>,
     /// Pending events that had no room, the oldest first: they are for the next decider.
     pub left: Vec<TreePath>,
+    /// Pending events that no prompt has room for, the oldest first: they are passed over.
+    pub oversized: Vec<TreePath>,
     /// Its length in bytes as JSON, which is limited.
     pub bytes: usize,
 }
 
 impl Prompt {
+    /// What there is to say about events that are not in it; empty if there are none.
+    pub fn note(&self) -> String {
+        let left = match self.left.len() {
+            0 => None,
+            1 => Some("1 pending event is left for the next decider".to_owned()),
+            count => Some(format!(
+                "{count} pending events are left for the next decider"
+            )),
+        };
+        let oversized = self.oversized.iter();
+        let oversized =
+            oversized.map(|path| format!("no prompt has room for `{path}`: shorten it"));
+        left.into_iter()
+            .chain(oversized)
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
     /// About how many tokens it takes.
     pub fn tokens(&self) -> usize {
         self.text.len().div_ceil(BYTES_PER_TOKEN)
@@ -166,29 +186,57 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// The prompt with as many whole events as fit, the oldest first.
+    /// The prompt with as many whole events as fit, the oldest first. One that fits into no prompt keeps none behind it waiting.
     fn with_most_events(&self, events: &[TreePath]) -> Result<Prompt, PromptError> {
         let most = events.len().min(EVENTS_MAX);
         let all = self.render(&events[..most])?;
         if all.bytes <= PROMPT_BYTES_MAX {
-            return Ok(all.leaving(&events[most..]));
+            let left = events[most..].to_vec();
+            return Ok(Prompt { left, ..all });
         }
+        let (fitting, oversized) = self.each_alone(events)?;
         // The most that fit lie between `fits` and `too_many`.
-        let (mut fits, mut too_many) = (0, most);
+        let (mut fits, mut too_many) = (0, fitting.len() + 1);
         let mut best = None;
         while too_many - fits > 1 {
             let count = fits.midpoint(too_many);
-            let prompt = self.render(&events[..count])?;
+            let prompt = self.render(&fitting[..count])?;
             if prompt.bytes <= PROMPT_BYTES_MAX {
                 (fits, best) = (count, Some(prompt));
             } else {
                 too_many = count;
             }
         }
-        match best {
-            Some(prompt) => Ok(prompt.leaving(&events[fits..])),
-            None => Err(PromptError::too_long(&self.render(&events[..most.min(1)])?)),
+        let Some(prompt) = best else {
+            return Err(PromptError::too_long(&self.render(&events[..most.min(1)])?));
+        };
+        let is_left = |event: &&TreePath| !fitting[..fits].contains(event);
+        let left = events.iter().filter(is_left);
+        let left = left.filter(|event| !oversized.contains(event));
+        Ok(Prompt {
+            left: left.cloned().collect(),
+            oversized,
+            ..prompt
+        })
+    }
+
+    /// The oldest events that fit into a prompt each by itself, as many as one decider gets, and those before them that do not.
+    fn each_alone(
+        &self,
+        events: &[TreePath],
+    ) -> Result<(Vec<TreePath>, Vec<TreePath>), PromptError> {
+        let (mut fitting, mut oversized) = (Vec::new(), Vec::new());
+        for event in events {
+            if fitting.len() == EVENTS_MAX {
+                break;
+            }
+            let alone = self.render(std::slice::from_ref(event))?;
+            match alone.bytes <= PROMPT_BYTES_MAX {
+                true => fitting.push(event.clone()),
+                false => oversized.push(event.clone()),
+            }
         }
+        Ok((fitting, oversized))
     }
 
     fn render(&self, events: &[TreePath]) -> Result<Prompt, PromptError> {
@@ -205,14 +253,8 @@ impl<'a> Frame<'a> {
             included,
             skipped,
             left: Vec::new(),
+            oversized: Vec::new(),
         })
-    }
-}
-
-impl Prompt {
-    fn leaving(mut self, events: &[TreePath]) -> Self {
-        self.left = events.to_vec();
-        self
     }
 }
 

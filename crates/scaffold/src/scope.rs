@@ -14,10 +14,8 @@ use domain::merge::covers;
 use domain::redact::presentable;
 
 use crate::layout::{CONTROL, Paths, SYSTEM};
+use crate::prompt::FINDINGS_MAX;
 use crate::tree::{Mode, TreePath};
-
-/// How many proposals one run makes.
-const PROPOSALS_MAX: usize = 3;
 
 /// What a path shows of itself, in characters.
 const PATH_CHARS_MAX: usize = 200;
@@ -129,14 +127,18 @@ impl Place<'_> {
     fn refusal(&self, path: &TreePath, kind: Kind) -> Option<&'static str> {
         let allowed = match self.scope.layer {
             Layer::Narrator => kind != Kind::Removed && path.as_str() == self.paths.changes,
-            Layer::Observers => {
-                self.is_new_file_of(&self.paths.pending, path, kind) || self.is_own(path, kind)
+            Layer::Observers if self.observes(path, kind) => {
+                return self.too_many(
+                    Self::observes,
+                    "a run of an observer adds three events and no more",
+                );
             }
+            Layer::Observers => self.is_own(path, kind),
             Layer::Decider => self.decides(path, kind),
             Layer::Planner => kind == Kind::Changed && Some(path) == self.scope.requirement,
             Layer::Implementer => return self.of_code(path),
             Layer::Innovators if self.proposes(path, kind) => {
-                return self.too_many_proposals();
+                return self.too_many(Self::proposes, "a run makes three proposals and no more");
             }
             Layer::Innovators => self.is_own(path, kind),
         };
@@ -185,6 +187,10 @@ impl Place<'_> {
         self.paths.holds_requirement(path) && path.as_str().ends_with(".yml")
     }
 
+    fn observes(&self, path: &TreePath, kind: Kind) -> bool {
+        self.is_new_file_of(&self.paths.pending, path, kind)
+    }
+
     fn proposes(&self, path: &TreePath, kind: Kind) -> bool {
         let prefix = self
             .scope
@@ -194,12 +200,15 @@ impl Place<'_> {
             && prefix.is_some_and(|prefix| path.file_name().starts_with(&prefix))
     }
 
-    fn too_many_proposals(&self) -> Option<&'static str> {
-        let proposals = self
-            .acts
-            .iter()
-            .filter(|(path, kind)| self.proposes(path, *kind));
-        (proposals.count() > PROPOSALS_MAX).then_some("a run makes three proposals and no more")
+    /// Why files of a kind stop a pull request that adds more of them than an agent may write.
+    fn too_many(
+        &self,
+        is_one: impl Fn(&Self, &TreePath, Kind) -> bool,
+        why: &'static str,
+    ) -> Option<&'static str> {
+        let files = self.acts.iter();
+        let files = files.filter(|(path, kind)| is_one(self, path, *kind));
+        (files.count() > FINDINGS_MAX).then_some(why)
     }
 
     fn of_code(&self, path: &TreePath) -> Option<&'static str> {

@@ -153,7 +153,7 @@ fn assembled(layer: Layer, text: &str, trees: &Trees) -> Option<Prompt> {
         Err(
             error @ (PromptError::Requirement(_)
             | PromptError::TooLong { .. }
-            | PromptError::RequirementMissing(_)
+            | PromptError::RequirementMissing { .. }
             | PromptError::Include { .. }),
         ) => {
             let said = error.to_string();

@@ -5,6 +5,7 @@ mod failures;
 mod gates;
 mod innovators;
 mod labels;
+mod narrators;
 mod planners;
 mod plans;
 mod proposals;

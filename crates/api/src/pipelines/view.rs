@@ -53,9 +53,11 @@ fn member(member: &Member) -> MemberView {
         role: member.role.clone(),
         stream: Some(member.stream.clone()).filter(|stream| !stream.is_generic()),
         requirement: member.requirement.as_deref().map(short),
-        job_id: member.job.clone(),
+        job_id: member.known_job().cloned(),
+        session_id: None,
         state: member.state.word().to_owned(),
         reason: member.state.reason().map(short),
+        note: Some(short(&member.note)).filter(|note| !note.is_empty()),
     }
 }
 

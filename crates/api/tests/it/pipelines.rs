@@ -90,6 +90,7 @@ fn working(jobs: &[(&str, &JobId)]) -> Input {
         requirement: None,
         job: (*job).clone(),
         state: MemberState::Working,
+        note: String::new(),
     };
     Input::Planned(Plan::Run {
         members: jobs.iter().map(member).collect(),
@@ -376,6 +377,47 @@ async fn why_joins_the_step_with_the_reasons_of_its_jobs() {
     assert_eq!(because[0]["sentence"], "Source acme/shop is paused.");
     let paused = because.iter().filter(|it| it["code"] == "source_paused");
     assert_eq!(paused.count(), 1);
+}
+
+#[tokio::test]
+async fn one_run_names_the_sessions_of_its_agents() {
+    let world = world().await;
+    let id = start(&world).await;
+    let watched = world.watched(|_| {}).await;
+    play(&world, &id, working(&[("qa", &watched)])).await;
+    let shown = world.get(&format!("{RUNS}/{id}")).await.ok(200);
+    let session = &shown["steps"][0]["members"][0]["session_id"];
+    let job = world.get(&format!("/jobs/{watched}")).await.ok(200);
+    assert!(session.is_string(), "{shown}");
+    assert_eq!(*session, job["session_id"]);
+}
+
+#[tokio::test]
+async fn an_agent_without_a_job_names_none_and_events_without_room_are_told() {
+    let world = world().await;
+    let id = start(&world).await;
+    let queued = world.job("acme/shop").await;
+    let unborn: JobId = "01k0000000000000000000000z".parse().unwrap();
+    let mut input = working(&[("qa", &unborn), ("taxonomy", &queued)]);
+    let note = "2 pending events are left for the next decider";
+    if let Input::Planned(Plan::Run { members, .. }) = &mut input {
+        let reason = "no prompt".to_owned();
+        members[0].state = MemberState::Refused { reason };
+        members[1].note = note.to_owned();
+    }
+    play(&world, &id, input).await;
+    let at = format!("{RUNS}/{id}");
+    let shown = world.get(&at).await.ok(200)["steps"][0]["members"].clone();
+    let refused = json!({ "role": "qa", "state": "failed", "reason": "no prompt" });
+    assert_eq!(shown[0], refused);
+    assert_eq!(shown[1]["job_id"], queued.as_str());
+    assert_eq!(shown[1]["note"], note);
+    let why = world.get(&format!("{at}/why")).await.ok(200);
+    let told = why["steps"][0]["sentence"].as_str().unwrap();
+    assert!(
+        told.ends_with(&format!(" bootstrap taxonomy: {note}.")),
+        "{told}"
+    );
 }
 
 #[tokio::test]

@@ -67,7 +67,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) of: LayerArgs,
 
-    /// For a preview: the branch to start from, instead of the one that `.jlo/config.toml` names.
+    /// For a preview: the branch or the SHA to start from, instead of the branch that `.jlo/config.toml` names.
     #[arg(long, value_name = "BRANCH", requires = "prompt_preview")]
     pub(crate) branch: Option<BranchName>,
 

@@ -1,6 +1,9 @@
 //! What git lists: the files of a commit, blobs, and working trees.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
+use domain::ids::CommitSha;
+use jiff::Timestamp;
+use scaffold::commits::CommitLine;
 use scaffold::tree::{InvalidPath, Mode, TEXT_BYTES_MAX, TreePath};
 
 /// What stands for no blob.
@@ -52,6 +55,23 @@ impl Row {
             && self.mode != Mode::Submodule
             && self.bytes.is_some_and(|bytes| bytes <= TEXT_BYTES_MAX)
     }
+}
+
+/// How `git log` is asked for a commit: its id, its time and its message, a line each.
+pub(super) const COMMIT_FORM: &str = "--format=%H%n%ct%n%B";
+
+/// A commit of `git log`.
+pub(super) fn commit_line(row: &str) -> Result<CommitLine> {
+    let mut lines = row.lines();
+    let mut next = || lines.next().unwrap_or_default();
+    let (sha, at, subject) = (next(), next(), next());
+    let odd = || format!("reading what git says of the commit {sha}");
+    let at = at.parse::<i64>().with_context(odd)?;
+    Ok(CommitLine {
+        sha: sha.parse::<CommitSha>().with_context(odd)?,
+        subject: subject.to_owned(),
+        at: Timestamp::from_second(at).with_context(odd)?,
+    })
 }
 
 /// The row of an index that puts a file there.

@@ -91,3 +91,22 @@ fn a_folder_outside_is_refused() {
     let refused = Git::at(folder.path()).unwrap_err().to_string();
     assert!(refused.contains("no repository"), "{refused}");
 }
+
+#[test]
+fn commits_are_listed_with_their_first_line_and_what_they_changed() {
+    let (_folder, git, start) = repository();
+    let branch: BranchName = "jules".parse().unwrap();
+    let files = [file(".jules/a.yml", "id: x\n"), file("src/a b.rs", "x")];
+    let made = git.put(&branch, &start, (&files, "Add them\n\nAs they are."));
+    let tip = made.unwrap().tip;
+    let log = git.log(&tip, 5).unwrap();
+    let shown: Vec<_> = log
+        .iter()
+        .map(|it| (&it.sha, it.subject.as_str()))
+        .collect();
+    assert_eq!(shown, [(&tip, "Add them"), (&start, "Begin")]);
+    assert!(log[0].at >= log[1].at);
+    assert_eq!(git.log(&tip, 1).unwrap(), log[..1]);
+    let changed = git.changed((&start, &tip)).unwrap();
+    assert_eq!(changed, [".jules/a.yml", "src/a b.rs"]);
+}

@@ -54,10 +54,11 @@ pub(crate) async fn run(args: ReportedRun, here: &CommandContext) -> Result<()> 
 /// The jobs of a run that were made.
 async fn jobs(client: &Client, run: &PipelineView) -> Result<Vec<JobView>, client::Error> {
     let mut jobs = Vec::new();
-    for member in run.steps.iter().flat_map(|step| &step.members) {
-        match client.job(member.job_id.as_str()).await {
+    let members = run.steps.iter().flat_map(|step| &step.members);
+    for id in members.filter_map(|member| member.job_id.as_ref()) {
+        match client.job(id.as_str()).await {
             Ok(job) => jobs.push(job),
-            // An agent without a prompt has failed before it had one.
+            // A run that was called off may never have made it.
             Err(client::Error::Problem(problem)) if problem.status == 404 => {}
             Err(error) => return Err(error),
         }

@@ -126,12 +126,17 @@ fn member(member: &MemberView) -> String {
         Some(requirement) => vec![requirement.clone()],
         None => stream.into_iter().chain(role).collect(),
     };
-    let name = match name.is_empty() {
+    let name = Some(name.join("/")).filter(|name| !name.is_empty());
+    let job = member.job_id.as_ref().map(|job| format!("job {job}"));
+    let session = member.session_id.as_ref();
+    let session = session.map(|session| format!("session {session}"));
+    let who: Vec<_> = name.into_iter().chain(job).chain(session).collect();
+    let who = match who.is_empty() {
         true => String::new(),
-        false => format!("{}, ", name.join("/")),
+        false => format!("{}: ", who.join(", ")),
     };
-    let reason = because(&member.reason);
-    format!("  - {name}job {}: {}{reason}", member.job_id, member.state)
+    let (reason, note) = (because(&member.reason), because(&member.note));
+    format!("  - {who}{}{reason}{note}", member.state)
 }
 
 fn because(reason: &Option<String>) -> String {
@@ -209,6 +214,34 @@ mod tests {
     use client::wire::ScheduleView;
 
     use super::*;
+
+    #[test]
+    fn an_agent_names_its_job_and_its_session_if_it_has_them() {
+        let failed = MemberView {
+            role: Some("qa".parse().unwrap()),
+            stream: None,
+            requirement: None,
+            job_id: None,
+            session_id: None,
+            state: "failed".to_owned(),
+            reason: Some("no prompt".to_owned()),
+            note: None,
+        };
+        assert_eq!(member(&failed), "  - qa: failed (no prompt)");
+        let merged = MemberView {
+            role: None,
+            job_id: Some("01k0000000000000000000000a".parse().unwrap()),
+            session_id: Some("154".parse().unwrap()),
+            state: "merged".to_owned(),
+            reason: None,
+            note: Some("1 pending event is left for the next decider".to_owned()),
+            ..failed
+        };
+        assert_eq!(
+            member(&merged),
+            "  - job 01k0000000000000000000000a, session 154: merged (1 pending event is left for the next decider)"
+        );
+    }
 
     #[test]
     fn a_list_says_that_the_pipeline_is_off_and_what_switches_it_on() {

@@ -79,8 +79,7 @@ impl Seen {
     /// Commits what is missing of the system's files to the worker branch, and returns their paths.
     fn fix(&mut self, git: &Git) -> Result<Vec<String>> {
         self.trees.target.text(PIN).map_or(Ok(()), must_suit)?;
-        let text = self.trees.target.text(CONFIG).unwrap_or_default();
-        let config = config::parse(CONFIG, text);
+        let config = config::read(&self.trees.target);
         let streams = config.map(|config| doctor::streams(&config));
         let missing = doctor::fixes(&self.trees.worker, &streams.unwrap_or_default());
         let (Some(tip), false) = (&self.worker, missing.is_empty()) else {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ::scaffold::config::{self, Config};
+use ::scaffold::config::{self, Config, Unusable};
 use ::scaffold::layout::CONTROL;
 use ::scaffold::tree::Tree;
 use anyhow::Result;
@@ -25,11 +25,18 @@ pub(super) struct Branches {
 
 /// The settings that were read from `place`.
 pub(super) fn settings(place: &str, text: &str) -> Result<Config> {
-    Ok(config::parse(CONFIG, text).map_err(|faults| {
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        let what = format!("{place} cannot be used: {}", faults.join("; "));
-        Error::unfit("bad_settings", what, "correct it, commit it, and try again")
-    })?)
+    let parsed = config::parse(CONFIG, text).map_err(Unusable::Faulty);
+    Ok(parsed.map_err(|error| unusable(place, &error))?)
+}
+
+fn unusable(place: &str, error: &Unusable) -> Error {
+    match error {
+        Unusable::Missing => not_begun(place),
+        Unusable::Faulty(_) => {
+            let what = format!("{place} cannot be used: {error}");
+            Error::unfit("bad_settings", what, "correct it, commit it, and try again")
+        }
+    }
 }
 
 impl Branches {
@@ -73,9 +80,7 @@ impl Place {
         let code = must_tip(git, &target)?;
         let control = git.tree(&code, &[CONTROL])?;
         let place = format!("{CONFIG} on the branch {target}");
-        let text = control.text(CONFIG);
-        let text = text.ok_or_else(|| not_begun(&place))?;
-        let settings = settings(&place, text)?;
+        let settings = config::read(&control).map_err(|error| unusable(&place, &error))?;
         let worker = settings.worker_branch.clone();
         Ok(Self {
             branches: Branches { target, worker },

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ::scaffold::exchange;
-use ::scaffold::layout::{Layout, SYSTEM};
+use ::scaffold::layout::{CONTROL, Layout, SYSTEM};
 use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Records, Trees, ids_wanted};
-use ::scaffold::tree::Tree;
+use ::scaffold::tree::{Tree, TreePath};
+use ::scaffold::{commits, exchange};
 use anyhow::{Context, Result};
-use domain::ids::{ArtefactId, RepoName};
+use domain::ids::{ArtefactId, CommitSha, RepoName};
 use domain::job::PROMPT_BYTES_MAX;
 use domain::layer::Layer;
 use serde_json::{Value, json};
@@ -23,12 +23,6 @@ use crate::render;
 
 /// How many characters an id of an artefact has.
 const ID_CHARS: usize = 6;
-
-/// How many commits the first summary covers.
-const FIRST_COMMITS: usize = 20;
-
-/// How many commits a later summary covers at most: their subjects have to fit into a prompt.
-const COMMITS_MAX: usize = 100;
 
 /// Prints the prompt alone on stdout, and what is in it on stderr.
 pub(crate) fn run(args: RunArgs, as_json: bool) -> Result<()> {
@@ -52,15 +46,30 @@ fn assembled(
     ids: Vec<ArtefactId>,
 ) -> Result<Prompt> {
     let place = Place::read(git)?;
-    let mut branches = place.branches;
+    let (mut branches, mut control) = (place.branches, place.control);
     let RunArgs {
         of: args, branch, ..
     } = args;
-    if let Some(branch) = branch {
-        start_at(&mut branches, args.layer, branch);
-        must_tip(git, &branches.target)?;
+    let mut worker = None;
+    if let Some(start) = branch {
+        match start.as_str().parse::<CommitSha>() {
+            Err(_) => {
+                start_at(&mut branches, args.layer, start);
+                must_tip(git, &branches.target)?;
+            }
+            // The files are those of the commit, and the prompt names the branch all the same.
+            Ok(commit) if args.layer.is_on_worker_branch() => {
+                worker = Some(git.must_commit(commit.as_str())?);
+            }
+            Ok(commit) => {
+                control = git.tree(&git.must_commit(commit.as_str())?, &[CONTROL])?;
+            }
+        }
     }
-    let worker = must_tip(git, &branches.worker)?;
+    let worker = match worker {
+        Some(commit) => commit,
+        None => must_tip(git, &branches.worker)?,
+    };
     let system = git.tree(&worker, &[SYSTEM])?;
     let range_description = match args.layer {
         Layer::Narrator => range(git, &place.code, &system)?,
@@ -71,7 +80,7 @@ fn assembled(
         | Layer::Innovators => String::new(),
     };
     let trees = Trees {
-        target: Arc::new(place.control),
+        target: Arc::new(control),
         worker: Arc::new(system),
     };
     let ask = Ask {
@@ -115,7 +124,9 @@ fn next_of(error: &PromptError) -> &'static str {
         PromptError::UnknownTask { .. } => "name another one with `--task TASK`",
         PromptError::RequirementWanted(_)
         | PromptError::RequirementOutside { .. }
-        | PromptError::RequirementMissing(_) => "`gaffer exchange inspect` lists the requirements",
+        | PromptError::RequirementMissing { .. } => {
+            "`gaffer exchange inspect` lists the requirements"
+        }
         PromptError::NotReady(_) => "`gaffer run planner FILE --prompt-preview` shows its prompt",
         PromptError::Ready(_) => "`gaffer run implementer FILE --prompt-preview` shows its prompt",
         PromptError::Layout(_)
@@ -135,13 +146,22 @@ fn next_of(error: &PromptError) -> &'static str {
     }
 }
 
-/// What a narrator sums up: the commits since the last summary, or the last ones of all.
-fn range(git: &Git, code: &domain::ids::CommitSha, system: &Tree) -> Result<String> {
+/// What a narrator sums up: the commits since the last summary, or the last ones of all. Nothing where a run would leave the narrator out,
+/// since they changed nothing but the pipeline's own files.
+fn range(git: &Git, code: &CommitSha, system: &Tree) -> Result<String> {
     let paths = Layout::paths(system).ok();
-    match paths.and_then(|paths| exchange::last_summary(system, paths)) {
-        Some(since) => git.log(code, Some(&since.to_string()), COMMITS_MAX),
-        None => git.log(code, None, FIRST_COMMITS),
+    let since = paths.and_then(|paths| exchange::last_summary(system, paths));
+    let log = git.log(code, commits::wanted(since))?;
+    // Which commits the runs looked at, only Gaffer's store knows.
+    let new = commits::uncovered(&log, since, None);
+    // Without a commit before them, all that there is changed.
+    if let (Some(newest), Some(before)) = (new.first(), log.get(new.len())) {
+        let mut changed = git.changed((&before.sha, &newest.sha))?.into_iter();
+        if changed.all(|path| exchange::is_of_pipeline(&path)) {
+            return Ok(String::new());
+        }
     }
+    Ok(commits::described(new))
 }
 
 /// The repository that was named, that of the remote, or that of the environment.
@@ -191,12 +211,19 @@ fn lines(prompt: &Prompt) -> Vec<String> {
     let skipped = skipped.map(|path| format!("skipped: {path}"));
     let left = prompt.left.iter();
     let left = left.map(|path| format!("left for the next one: {path}"));
+    let oversized = prompt.oversized.iter();
+    let oversized = oversized.map(|path| format!("too long for any prompt: {path}"));
     let whole = format!(
         "{} of {PROMPT_BYTES_MAX} bytes, about {} tokens",
         prompt.bytes,
         prompt.tokens()
     );
-    included.chain(skipped).chain(left).chain([whole]).collect()
+    let events = left.chain(oversized);
+    included
+        .chain(skipped)
+        .chain(events)
+        .chain([whole])
+        .collect()
 }
 
 /// The same for programs.
@@ -206,10 +233,12 @@ fn told(prompt: &Prompt, ids: &[ArtefactId]) -> Value {
         .iter()
         .map(|it| json!({ "path": it.path.as_str(), "bytes": it.bytes }))
         .collect();
-    let left: Vec<&str> = prompt.left.iter().map(|path| path.as_str()).collect();
+    let paths =
+        |paths: &[TreePath]| -> Vec<String> { paths.iter().map(TreePath::to_string).collect() };
     let ids: Vec<&str> = ids.iter().map(ArtefactId::as_str).collect();
     json!({
-        "prompt": prompt.text, "included": included, "skipped": prompt.skipped, "left": left,
+        "prompt": prompt.text, "included": included, "skipped": prompt.skipped,
+        "left": paths(&prompt.left), "oversized": paths(&prompt.oversized),
         "ids": ids, "bytes": prompt.bytes, "tokens": prompt.tokens(),
     })
 }

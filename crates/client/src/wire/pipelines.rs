@@ -1,7 +1,8 @@
 //! Runs of pipelines, and requirements.
 
 use domain::ids::{
-    ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName, StreamName,
+    ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName, SessionId,
+    StreamName,
 };
 use domain::pipeline::MockTag;
 use jiff::Timestamp;
@@ -186,14 +187,22 @@ pub struct MemberView {
     /// The file of its requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
-    /// Its job.
-    #[schemars(with = "form::JobId")]
-    pub job_id: JobId,
+    /// Its job; none if it failed before it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::JobId>")]
+    pub job_id: Option<JobId>,
+    /// Its session, where one run is shown; none until it is created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::SessionId>")]
+    pub session_id: Option<SessionId>,
     /// `working`, `merging`, `merged`, `nothing`, `open` or `failed`.
     pub state: String,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What there is to say about its prompt: how many pending events are left for the next decider, and which fit into no prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// `GET /api/pipelines/{pipeline}/why`: what a run waits for.

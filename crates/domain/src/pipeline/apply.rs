@@ -123,7 +123,8 @@ pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
             MemberState::Merged
             | MemberState::Nothing
             | MemberState::Open
-            | MemberState::Failed { .. } => false,
+            | MemberState::Failed { .. }
+            | MemberState::Refused { .. } => false,
         };
         was_open && matches!(after.state, MemberState::Failed { .. })
     });
@@ -150,7 +151,7 @@ pub fn ended(
                     member.state = sight.state.clone();
                 }
                 Some((_, None)) if is_given_up => {
-                    member.state = sight::failed("the run was over before its job was made");
+                    member.state = sight::refused("the run was over before its job was made");
                 }
                 Some(_) | None => {}
             }
@@ -279,7 +280,10 @@ fn seen(
 /// What there is to say about a member when the time is over; none if it is through, or waits for a person.
 fn late(state: &MemberState, by_person: bool, is_red: bool) -> Option<String> {
     match state {
-        MemberState::Merged | MemberState::Nothing | MemberState::Open => None,
+        MemberState::Merged
+        | MemberState::Nothing
+        | MemberState::Open
+        | MemberState::Refused { .. } => None,
         MemberState::Merging if by_person => None,
         MemberState::Merging if is_red => Some(" (its checks failed)".to_owned()),
         MemberState::Working | MemberState::Merging => Some(String::new()),
@@ -290,14 +294,7 @@ fn late(state: &MemberState, by_person: bool, is_red: bool) -> Option<String> {
 
 /// A step is through if one of its agents was; else it failed.
 fn end_step(pipeline: &mut Pipeline, place: usize, now: Timestamp) {
-    let reason = |member: &Member| match &member.state {
-        MemberState::Failed { reason } => Some(reason.clone()),
-        MemberState::Working
-        | MemberState::Merging
-        | MemberState::Merged
-        | MemberState::Nothing
-        | MemberState::Open => None,
-    };
+    let reason = |member: &Member| member.state.reason().map(str::to_owned);
     let failed: Option<Vec<_>> = pipeline.steps[place].members.iter().map(reason).collect();
     match failed.as_deref() {
         Some([first, ..]) => fail(pipeline, place, &first.clone(), now),

@@ -29,9 +29,9 @@ impl MemberSight {
     }
 
     /// What is seen of one whose job can never be made.
-    pub fn failed(reason: &str) -> Self {
+    pub fn refused(reason: &str) -> Self {
         Self {
-            state: failed(reason),
+            state: refused(reason),
             is_red: false,
         }
     }
@@ -71,7 +71,14 @@ fn is_mock_code(job: &Job) -> bool {
 }
 
 /// A member whose job can never be made.
-pub fn failed(reason: &str) -> MemberState {
+pub fn refused(reason: &str) -> MemberState {
+    MemberState::Refused {
+        reason: presentable(reason, REASON_CHARS_MAX),
+    }
+}
+
+/// A member that came to no end of its own.
+pub(super) fn failed(reason: &str) -> MemberState {
     MemberState::Failed {
         reason: presentable(reason, REASON_CHARS_MAX),
     }

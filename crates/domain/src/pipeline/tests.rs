@@ -4,6 +4,7 @@ mod announcing;
 mod ending;
 mod hindered;
 mod planners;
+mod summary;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -31,6 +32,7 @@ fn pipeline(exchange: Exchange, kinds: &[StepKind]) -> Pipeline {
         by: "person".to_owned(),
         steps: Vec::new(),
         wait_minutes: 0,
+        summed_up: None,
         created_at: at(0),
         updated_at: at(0),
     };
@@ -44,6 +46,7 @@ fn member(number: u32) -> Member {
         requirement: None,
         job: job(number),
         state: MemberState::Working,
+        note: String::new(),
     }
 }
 

@@ -157,7 +157,7 @@ impl Dispatcher {
             let seen = self.member_sight(&member.job).await?;
             let refusal = refused.iter().find(|(id, _)| *id == member.job);
             let sight = match (seen, refusal) {
-                (None, Some((_, reason))) => Some(MemberSight::failed(reason)),
+                (None, Some((_, reason))) => Some(MemberSight::refused(reason)),
                 (seen, _) => seen,
             };
             sights.push((member.job.clone(), sight));
@@ -234,5 +234,6 @@ fn at_work(job: JobId) -> Member {
         requirement: None,
         job,
         state: MemberState::Working,
+        note: String::new(),
     }
 }

@@ -3,21 +3,11 @@
 use async_trait::async_trait;
 use domain::failure::Failure;
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
-use jiff::Timestamp;
 use scaffold::scope::FileChange;
 use scaffold::tree::{Tree, TreePath};
 use weave::tree::{BlobId, Entry, Mode};
 
-/// A commit as a list shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommitLine {
-    /// Which commit.
-    pub sha: CommitSha,
-    /// The first line of its message, untrusted.
-    pub subject: String,
-    /// When it was committed.
-    pub at: Timestamp,
-}
+pub use scaffold::commits::CommitLine;
 
 /// What a head has that its base lacks, since they parted.
 #[derive(Debug, Clone, PartialEq, Eq)]

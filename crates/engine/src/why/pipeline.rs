@@ -121,8 +121,16 @@ fn steps(run: &Pipeline) -> Vec<StepWhy> {
     run.steps.iter().enumerate().map(told).collect()
 }
 
-/// A step in a sentence.
+/// A step in a sentence, with what the prompts of its agents had no room for.
 fn sentence(run: &Pipeline, place: usize) -> String {
+    let step = &run.steps[place];
+    let noted = step.members.iter().filter(|it| !it.note.is_empty());
+    let noted = noted.map(|it| format!(" {}: {}.", full_name(step, it), it.note));
+    std::iter::once(progress(run, place)).chain(noted).collect()
+}
+
+/// How far a step is, in a sentence.
+fn progress(run: &Pipeline, place: usize) -> String {
     let step = &run.steps[place];
     match (&step.state, run.current()) {
         (StepState::Pending, Some(current)) if current < place => {

@@ -49,7 +49,7 @@ pub(super) fn check(
     artefacts: &Artefacts,
 ) {
     let trees = &with_samples(trees, paths, artefacts);
-    let mut asked = usual(&trees.worker, paths);
+    let mut asked = usual(&trees.worker, paths, config);
     for (layer, stream, scheduled) in scheduled(config) {
         if paths.is_older() {
             continue;
@@ -78,7 +78,10 @@ pub(super) fn check(
     }
     for (file, ask) in asked {
         match ask.map(|ask| assemble(trees, &ask)) {
-            Some(Ok(prompt)) => doubled(report, &file, &prompt),
+            Some(Ok(prompt)) => {
+                doubled(report, &file, &prompt);
+                oversized(report, &prompt);
+            }
             Some(Err(error)) => refused(report, &file, &error),
             None => {}
         }
@@ -103,11 +106,20 @@ fn largest_requirements<'a>(worker: &Tree, artefacts: &'a Artefacts) -> Vec<(Lay
     found.map(|((layer, _), (_, file))| (layer, file)).collect()
 }
 
-/// What every repository runs: the layers of one agent, and in the older generation each list of files.
-fn usual(worker: &Tree, paths: &Paths) -> Vec<(String, Option<Ask>)> {
+/// What every repository runs: the layers of one agent, a decider for each stream that has one, and in the older generation each list of
+/// files.
+fn usual(worker: &Tree, paths: &Paths, config: Option<&Config>) -> Vec<(String, Option<Ask>)> {
     if !paths.is_older() {
-        let layers = [Layer::Narrator, Layer::Decider].into_iter();
-        let asked = layers.map(|layer| (paths.template(worker, layer), ask(layer, None, None)));
+        // A stream that is not there yet is told as a folder that is missing.
+        let known = streams(worker);
+        let named = config.into_iter().flat_map(Config::streams);
+        let deciding = named.filter(|(stream, it)| it.decides() && known.contains(stream));
+        let deciders = deciding.map(|(stream, _)| (Layer::Decider, Some(stream.clone())));
+        let layers = [(Layer::Narrator, None), (Layer::Decider, None)].into_iter();
+        let asked = layers.chain(deciders).map(|(layer, stream)| {
+            let ask = ask(layer, None, None).map(|ask| Ask { stream, ..ask });
+            (paths.template(worker, layer), ask)
+        });
         return asked.collect();
     }
     let layers = [Layer::Narrator, Layer::Observers, Layer::Decider].into_iter();
@@ -218,7 +230,7 @@ fn refused(report: &mut Report, file: &str, error: &PromptError) {
         | PromptError::RequirementWanted(_)
         | PromptError::RequirementUnwanted(_)
         | PromptError::RequirementOutside { .. }
-        | PromptError::RequirementMissing(_)
+        | PromptError::RequirementMissing { .. }
         | PromptError::Requirement(_)
         | PromptError::NotReady(_)
         | PromptError::Ready(_)
@@ -226,6 +238,14 @@ fn refused(report: &mut Report, file: &str, error: &PromptError) {
         | PromptError::NoTemplate(_)
         | PromptError::NoOutput(_)
         | PromptError::TooLong { .. } => report.add(Rule::Prompt, file, 1, error.to_string()),
+    }
+}
+
+/// Events that no prompt of their decider has room for.
+fn oversized(report: &mut Report, prompt: &Prompt) {
+    for event in &prompt.oversized {
+        let what = "no prompt of a decider has room for the event: shorten it";
+        report.add(Rule::Prompt, event.as_str(), 1, what);
     }
 }
 

@@ -8,7 +8,7 @@ use domain::redact::holds_secret;
 
 use super::finding::{Report, Rule};
 use crate::assets::{self, Asset};
-use crate::config::{self, Config};
+use crate::config::{self, Config, Unusable};
 use crate::layout::{CONFIG, CONTROL, Paths, SYSTEM};
 use crate::pin::{self, PIN};
 use crate::prompt::Trees;
@@ -16,12 +16,10 @@ use crate::setup;
 use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml;
 
-/// The user's files, and the version that wrote them.
+/// The version that wrote the user's files, and what git may not have of them.
 pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
-    for file in [CONFIG, PIN] {
-        if tree.text(file).is_none() {
-            report.add(Rule::MissingControl, file, 1, "the file is not there");
-        }
+    if tree.text(PIN).is_none() {
+        report.add(Rule::MissingControl, PIN, 1, "the file is not there");
     }
     for file in [setup::SECRETS, setup::ENV]
         .into_iter()
@@ -37,15 +35,18 @@ pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
 
 /// The settings, if they can be used.
 pub(super) fn config(report: &mut Report, tree: &Tree) -> Option<Config> {
-    match config::parse(CONFIG, tree.text(CONFIG)?) {
-        Ok(config) => Some(config),
-        Err(faults) => {
+    match config::read(tree) {
+        Ok(config) => return Some(config),
+        Err(Unusable::Missing) => {
+            report.add(Rule::MissingControl, CONFIG, 1, "the file is not there");
+        }
+        Err(Unusable::Faulty(faults)) => {
             for fault in faults {
                 report.add(Rule::Config, &fault.file, fault.line, fault.what);
             }
-            None
         }
     }
+    None
 }
 
 /// Every file below both folders: regular, text, without a twin and without a secret.

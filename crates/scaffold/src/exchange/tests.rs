@@ -214,6 +214,24 @@ fn a_requirement_is_named_by_a_file_of_its_folder() {
 }
 
 #[test]
+fn a_requirement_that_is_not_there_names_the_nearest_one() {
+    let ready = ".jules/exchange/requirements/abc123-retry.yml";
+    let files = tree(&[(ready, READY)]);
+    let said = |name: &str| {
+        let path = format!(".jules/exchange/requirements/{name}");
+        named(&files, &EXCHANGE, &path).unwrap_err().to_string()
+    };
+    let near = said("abc123-retyr.yml");
+    assert!(
+        near.ends_with(&format!("did you mean `{ready}`?")),
+        "{near}"
+    );
+    // The folder is the same for all, so only the names count.
+    let far = said("zzzzzz.yml");
+    assert!(far.contains("`gaffer exchange inspect` lists"), "{far}");
+}
+
+#[test]
 fn a_requirement_of_a_trial_run_is_none_for_real_work() {
     let path = ".jules/exchange/requirements/abc123-retry.yml";
     let made_up = format!("# Gaffer made this file up for the trial run mock-1.\n{READY}");

@@ -70,8 +70,16 @@ pub enum PromptError {
         folder: String,
     },
     /// The requirement's file is not there.
-    #[error("`{0}` is not there as a text: it may have been implemented, or never merged")]
-    RequirementMissing(TreePath),
+    #[error(
+        "`{path}` is not there as a text{}: it may have been implemented, or never merged",
+        meant(nearest.as_ref())
+    )]
+    RequirementMissing {
+        /// What was asked for.
+        path: TreePath,
+        /// The requirement whose name is most like it.
+        nearest: Option<TreePath>,
+    },
     /// The requirement cannot be read.
     #[error("the requirement cannot be read: {0}")]
     Requirement(Fault),
@@ -189,6 +197,11 @@ fn offer(word: &str, known: &[&str]) -> String {
         None if known.is_empty() => "there are none".to_owned(),
         None => format!("there are {}", known.join(", ")),
     }
+}
+
+fn meant(nearest: Option<&TreePath>) -> String {
+    let meant = nearest.map(|path| format!(" (did you mean `{path}`?)"));
+    meant.unwrap_or_default()
 }
 
 fn parts(largest: &[(TreePath, usize)]) -> String {

@@ -7,7 +7,7 @@ use domain::redact::presentable;
 
 use super::{Ask, PromptError};
 use crate::assets;
-use crate::exchange::{is_real, needs_planning};
+use crate::exchange::{is_real, nearest_requirement, needs_planning};
 use crate::layout::Paths;
 use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml::{self, Node};
@@ -121,7 +121,10 @@ impl Requirement {
             });
         }
         let text = tree.text(path.as_str());
-        let text = text.ok_or_else(|| PromptError::RequirementMissing(path.clone()))?;
+        let text = text.ok_or_else(|| PromptError::RequirementMissing {
+            path: path.clone(),
+            nearest: nearest_requirement(tree, paths, path),
+        })?;
         let node = yaml::parse(path.as_str(), text.as_bytes()).map_err(PromptError::Requirement)?;
         ready(ask, path, &node)?;
         let id = node.get("id").and_then(|id| id.text()?.parse().ok());

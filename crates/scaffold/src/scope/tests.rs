@@ -184,6 +184,17 @@ fn a_run_makes_three_proposals() {
 }
 
 #[test]
+fn an_observer_adds_three_events() {
+    let events = |count| -> Vec<_> {
+        let name = |n| format!(".jules/exchange/events/pending/aa11b{n}-a-leak.yml");
+        (0..count).map(|n| change(&name(n), Added)).collect()
+    };
+    let with_own = |count| [events(count), vec![change(OWN, Changed)]].concat();
+    assert_eq!(stopped(Layer::Observers, &with_own(3)), [""; 0]);
+    assert_eq!(stopped(Layer::Observers, &with_own(4)).len(), 4);
+}
+
+#[test]
 fn without_a_record_of_role_or_requirement_nothing_passes() {
     let scope = |layer| Scope {
         layer,

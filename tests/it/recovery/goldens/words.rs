@@ -161,7 +161,7 @@ words! {
     ReadingResult { Read, Failed, Skipped }
     StepKind { Bootstrap, Layer, Requirements, Proposals, Clean, Labels }
     StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }
-    MemberState { Working, Merging, Merged, Nothing, Open, Failed }
+    MemberState { Working, Merging, Merged, Nothing, Open, Failed, Refused }
     RequirementState { Planning, Unplanned, Ready, Implementing, Merged, Tidying, Tidied, Failed }
     PartWork { Agent, Proposal, Sprint }
     SprintState { Working, Integrating, Fixing, Verifying, Done, PartiallyDone, Aborted }

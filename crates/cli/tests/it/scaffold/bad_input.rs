@@ -22,10 +22,7 @@ const WRONG: &[(&[&str], &str)] = &[
         &["run", "cook", "--prompt-preview"],
         "the layers are narrator",
     ),
-    (
-        &["run", "integrator", "--prompt-preview"],
-        "cannot be run yet",
-    ),
+    (&["run", "integrator", "--prompt-preview"], "gaffer weave"),
     (&["run", "o", "--prompt-preview"], "taxonomy"),
     (
         &["run", "o", "--role", "taxonomi", "--prompt-preview"],

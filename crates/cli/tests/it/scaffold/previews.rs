@@ -100,14 +100,26 @@ fn a_narrator_gets_the_commits_since_its_last_summary() {
         let prompt = told["prompt"].as_str().unwrap().to_owned();
         ["Open the shop", "Set Gaffer up"].map(|subject| prompt.contains(subject))
     };
-    // A commit that changes nothing but `.jlo/` is none that people would read about.
-    assert_eq!(commits(&repository), [true, false]);
+    // As a run sends them, whatever each of them changed.
+    assert_eq!(commits(&repository), [true, true]);
     let summary = |day: &str| format!("schema_version: 1\ncreated_at: \"{day}\"\nsummaries: []\n");
     let changes = ".jules/exchange/changes.yml";
     repository.commit_to_worker(&[(changes, Some(&summary("2026-02-17")))]);
-    assert_eq!(commits(&repository), [true, false], "of its own day");
+    assert_eq!(commits(&repository), [true, true], "of its own day");
     repository.commit_to_worker(&[(changes, Some(&summary("2026-02-18")))]);
     assert_eq!(commits(&repository), [false, false]);
+}
+
+#[test]
+fn a_narrator_gets_subjects_as_a_run_sends_them() {
+    let repository = Repository::set_up();
+    repository.write("long.txt", "x\n");
+    repository.commit(&format!("Add {}", "x".repeat(500)));
+    let told = shown(&repository, &["narrator"]);
+    let prompt = told["prompt"].as_str().unwrap();
+    let line = prompt.lines().find(|line| line.contains(" Add x")).unwrap();
+    // The short id, a space, 120 characters, and the mark of the cut.
+    assert_eq!(line.chars().count(), 7 + 1 + 120 + 1, "{line}");
 }
 
 #[test]
@@ -122,6 +134,16 @@ fn a_branch_takes_the_place_of_the_one_that_the_layer_starts_from() {
     assert!(prompt(&["planner", PLANNED]).starts_with("Rules on trial."));
     let implementer = prompt(&["implementer", READY]);
     assert!(!implementer.contains("Rules on trial.") && implementer.contains("`trial`"));
+    // A commit is read as it is, and the prompt names the branch of the settings.
+    let sha = repository.git(&["rev-parse", "trial"]);
+    let told = shown(&repository, &["planner", PLANNED, "--branch", &sha]);
+    let at_commit = told["prompt"].as_str().unwrap();
+    assert!(at_commit.starts_with("Rules on trial."));
+    assert!(at_commit.contains("You work on the branch `jules`"));
+    let unknown = "0".repeat(40);
+    let run = ["run", "planner", PLANNED, "--prompt-preview", "--branch"];
+    let run = [&run[..], &[unknown.as_str()]].concat();
+    repository.refuses(&run, "there is no commit");
 }
 
 #[test]

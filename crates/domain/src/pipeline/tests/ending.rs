@@ -86,3 +86,17 @@ fn a_run_that_was_called_off_is_due_until_all_its_jobs_have_ended() {
     assert_eq!(given_up.open_members().count(), 0);
     assert_eq!(ended(&begun, &sights(None), at(900)), begun);
 }
+
+#[test]
+fn an_agent_that_is_refused_never_had_a_job() {
+    let begun = apply(&pipeline(Exchange::Auto, &[NARRATOR]), &run(&[1]), at(1));
+    assert_eq!(begun.steps[0].members[0].known_job(), Some(&job(1)));
+    let refused = Input::Seen(vec![(job(1), Some(MemberSight::refused("no prompt")))]);
+    let late = at(1) + SignedDuration::from_mins(30);
+    for when in [at(2), late] {
+        let over = apply(&begun, &refused, when);
+        assert_eq!(words(&over), "narrator failed (no prompt)");
+        assert_eq!(over.steps[0].members[0].known_job(), None);
+        assert_eq!(given_up(&begun, &over), [], "there is nothing to cancel");
+    }
+}

@@ -151,7 +151,9 @@ impl Dispatcher {
             MemberState::Merged | MemberState::Nothing | MemberState::Open => {
                 Some("its planner left it as it was".to_owned())
             }
-            MemberState::Failed { reason } => Some(ended_badly(&reason)),
+            MemberState::Failed { reason } | MemberState::Refused { reason } => {
+                Some(ended_badly(&reason))
+            }
         })
     }
 

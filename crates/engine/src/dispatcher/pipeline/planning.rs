@@ -6,18 +6,18 @@ mod tests;
 use std::collections::BTreeSet;
 
 use domain::failure::FailureClass;
-use domain::ids::{BranchName, CommitSha, JobId, RepoName};
+use domain::ids::{BranchName, JobId, RepoName};
 use domain::layer::Layer;
 use domain::pipeline::{
-    Hindrance, MEMBERS_MAX, Member, MemberState, Pipeline, Plan, StepKind, TreeShas,
+    Hindrance, MEMBERS_MAX, Member, Pipeline, Plan, StepKind, TreeShas, refused,
 };
 use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config};
-use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
+use scaffold::layout::{Layout, Paths, SYSTEM};
 use scaffold::prompt::{Records, Trees};
 use scaffold::tree::Tree;
-use scaffold::{doctor, exchange, pin, roles};
+use scaffold::{commits, doctor, exchange, pin, roles};
 
 use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
 use super::cleaning::{named, real};
@@ -25,22 +25,10 @@ use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::{CommitLine, RootEntry};
+use crate::ports::RootEntry;
 
-/// How many commits the first summary covers.
-const FIRST_COMMITS: usize = 20;
-
-/// How many commits a later summary covers at most: their subjects have to fit into a prompt.
-const COMMITS_MAX: usize = 100;
-
-/// How much of the subject of a commit is shown, in characters.
-const SUBJECT_CHARS_MAX: usize = 120;
-
-/// How much of a prompt its list of commits takes at most, in bytes: half of what a prompt may have.
-const RANGE_BYTES_MAX: usize = 16_000;
-
-/// Digits by which a commit is named in a summary.
-const SHORT_SHA: usize = 7;
+/// How much is said about an agent's prompt, in characters.
+const NOTE_CHARS_MAX: usize = 300;
 
 /// The version of this Gaffer.
 const OURS: &str = env!("CARGO_PKG_VERSION");
@@ -231,18 +219,13 @@ impl Dispatcher {
     ) -> Result<Option<String>, Error> {
         let (git, repo) = (&self.readers.git, &pipeline.repo);
         let since = exchange::last_summary(&trees.worker, paths);
-        let limit = match since {
-            Some(_) => COMMITS_MAX,
-            None => FIRST_COMMITS,
-        };
-        let log = git.log(repo, &shas.target, limit).await?;
-        let is_new = |line: &&CommitLine| since.is_none_or(|since| line.at > since);
-        let count = log.iter().take_while(is_new).count();
-        let Some(newest) = log.first().filter(|_| count > 0) else {
+        let log = git.log(repo, &shas.target, commits::wanted(since)).await?;
+        let new = commits::uncovered(&log, since, pipeline.summed_up.as_ref());
+        let Some(newest) = new.first() else {
             return Ok(None);
         };
         // Without a commit before them, all that there is changed.
-        if let Some(before) = log.get(count) {
+        if let Some(before) = log.get(new.len()) {
             let is_code = |path: &str| !exchange::is_of_pipeline(path);
             match git.compare(repo, (&before.sha, &newest.sha)).await {
                 Ok(compared) if !compared.files.iter().any(|file| is_code(&file.path)) => {
@@ -254,23 +237,8 @@ impl Dispatcher {
                 Err(failure) => return Err(failure.into()),
             }
         }
-        Ok(Some(described(&log[..count])))
+        Ok(Some(commits::described(new)))
     }
-}
-
-/// Commits as a narrator gets them, the newest first: as many whole lines as fit.
-fn described(log: &[CommitLine]) -> String {
-    let mut text = String::new();
-    for line in log {
-        let subject = presentable(&line.subject, SUBJECT_CHARS_MAX);
-        let line = format!("{} {subject}\n", short(&line.sha));
-        if text.len() + line.len() > RANGE_BYTES_MAX {
-            break;
-        }
-        text.push_str(&line);
-    }
-    text.truncate(text.trim_end().len());
-    text
 }
 
 /// The settings of the repository, if this Gaffer may work by them.
@@ -290,11 +258,7 @@ pub(super) fn settings_in(
         )
     })?;
     pin::check(version, OURS).map_err(|error| format!("{}: {error}", pin::PIN))?;
-    let text = files.text(CONFIG).unwrap_or_default();
-    let config = config::parse(CONFIG, text).map_err(|faults| match faults.first() {
-        Some(fault) => fault.to_string(),
-        None => format!("`{CONFIG}` cannot be read"),
-    })?;
+    let config = config::read(files).map_err(|error| error.to_string())?;
     match exchange::misfit(&config, target.as_str(), worker.as_str()) {
         Some(why) => Err(why),
         None => Ok(config),
@@ -324,32 +288,28 @@ fn with_prompt(
     if pipeline.ask.mock.is_some() {
         return member;
     }
-    match refusal(pipeline, (layer, &member, range), files) {
-        None => member,
-        Some(why) => Member {
-            state: MemberState::Failed {
-                reason: presentable(&why, SUBJECT_CHARS_MAX * 2),
-            },
+    match noted(pipeline, (layer, &member, range), files) {
+        Ok(note) => Member {
+            note: presentable(&note, NOTE_CHARS_MAX),
+            ..member
+        },
+        Err(why) => Member {
+            state: refused(&why),
             ..member
         },
     }
 }
 
-/// Why an agent is not sent to work.
-fn refusal(
+/// What there is to say about an agent's prompt, or why the agent is not sent to work.
+fn noted(
     pipeline: &Pipeline,
     (layer, member, range): (Layer, &Member, &str),
     (trees, records): (&Trees, &Records),
-) -> Option<String> {
+) -> Result<String, String> {
     let role = member.role.as_ref();
     let unusable = role.and_then(|role| roles::unusable(&trees.target, layer, role));
-    unusable.or_else(|| {
-        let asked = (layer, member, range);
-        let prompt = prompts::assembled(pipeline, asked, (trees, records));
-        prompt.err().map(|error| error.to_string())
-    })
-}
-
-fn short(sha: &CommitSha) -> &str {
-    sha.as_str().get(..SHORT_SHA).unwrap_or(sha.as_str())
+    unusable.map_or(Ok(()), Err)?;
+    let prompt = prompts::assembled(pipeline, (layer, member, range), (trees, records));
+    let prompt = prompt.map_err(|error| error.to_string())?;
+    Ok(prompt.note())
 }

@@ -4,7 +4,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName, StreamName};
 use domain::job::Job;
 use domain::pipeline::{Recipe, TreeShas};
-use scaffold::layout::{CONFIG, CONTROL, SYSTEM};
+use scaffold::layout::{CONTROL, SYSTEM};
 use scaffold::tree::{Tree, TreePath};
 use scaffold::{config, doctor, exchange, mock};
 
@@ -89,7 +89,7 @@ impl Dispatcher {
 
 /// The streams of a repository's settings; the run itself refuses settings that cannot be read.
 fn streams(control: &Tree) -> Vec<StreamName> {
-    let config = config::parse(CONFIG, control.text(CONFIG).unwrap_or_default());
+    let config = config::read(control);
     config
         .map(|config| doctor::streams(&config))
         .unwrap_or_default()

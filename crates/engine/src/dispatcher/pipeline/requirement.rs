@@ -73,7 +73,9 @@ impl Dispatcher {
                     MemberState::Merged | MemberState::Nothing | MemberState::Open => {
                         known.tidied(true, now)
                     }
-                    MemberState::Failed { .. } => known.tidied(false, now),
+                    MemberState::Failed { .. } | MemberState::Refused { .. } => {
+                        known.tidied(false, now)
+                    }
                 },
             },
             RequirementState::Unplanned { .. }

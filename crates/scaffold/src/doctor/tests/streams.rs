@@ -92,3 +92,21 @@ fn a_role_of_a_stream_has_to_be_there() {
     };
     assert_eq!(found.rule, Rule::ScheduledRole);
 }
+
+#[test]
+fn an_event_that_the_decider_of_its_stream_has_no_room_for_is_found() {
+    let event = with_stream().tree.text(PENDING).unwrap().to_owned();
+    let (small, large) = (moved(PENDING), moved(PENDING).replace("aa11bb", "aa11b2"));
+    let long = event.replace("aa11bb", "aa11b2") + "# " + &"word ".repeat(6_000) + "\n";
+    let found = |repository: &Repository| -> Vec<String> {
+        let found = repository.examine().into_iter();
+        let found = found.filter(|it| it.rule == Rule::Prompt);
+        found.map(|it| it.file).collect()
+    };
+    let alone = with_stream().with(&large, &long);
+    assert_eq!(found(&alone), [".jules/roles/decider/decider_prompt.j2"]);
+    let beside = alone.with(&small, &event.replace("aa11bb", "aa11b3"));
+    assert_eq!(found(&beside), [large]);
+    let off = format!("{SETTINGS}deciders = [{{ name = \"triage\", enabled = false }}]\n");
+    assert_eq!(found(&beside.with(CONFIG, &off)), [""; 0]);
+}

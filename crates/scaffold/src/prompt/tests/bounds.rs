@@ -203,12 +203,37 @@ fn the_oldest_whole_events_go_in_and_the_others_wait() {
         inside.len()
     );
     let all = material::pending(&many_events(0).tree, &crate::layout::EXCHANGE);
+    let left = prompt.left.len();
+    assert_eq!(
+        prompt.note(),
+        format!("{left} pending events are left for the next decider")
+    );
     let both: Vec<_> = inside.iter().chain(&prompt.left).cloned().collect();
     assert_eq!(both, all);
     assert_eq!(inside[0].as_str(), event_path("ev0020"));
     let one = 1_500 + 600;
     assert!(prompt.bytes <= PROMPT_BYTES_MAX && prompt.bytes + one > PROMPT_BYTES_MAX);
     assert!(prompt.text.ends_with("end without a pull request."));
+}
+
+#[test]
+fn an_event_that_no_prompt_has_room_for_is_passed_over_and_named() {
+    let large = event("ev0000", "2026-01-01") + "note: " + &"x".repeat(31_000) + "\n";
+    let repository = many_events(1_500).with(&event_path("ev0000"), &large);
+    let prompt = repository.assemble(&ask(Layer::Decider)).unwrap();
+    let without = many_events(1_500).assemble(&ask(Layer::Decider)).unwrap();
+    let paths: Vec<_> = prompt.oversized.iter().map(|path| path.as_str()).collect();
+    assert_eq!(paths, [event_path("ev0000")]);
+    let named = format!("no prompt has room for `{}`", event_path("ev0000"));
+    assert!(prompt.note().contains(&named), "{}", prompt.note());
+    // It takes nothing of the others' room, apart from its title.
+    let inside = |prompt: &Prompt| prompt.included.len();
+    assert!(inside(&prompt) + 1 >= inside(&without));
+    assert_eq!(
+        inside(&prompt) + prompt.left.len(),
+        inside(&without) + without.left.len()
+    );
+    assert!(prompt.bytes <= PROMPT_BYTES_MAX);
 }
 
 #[test]

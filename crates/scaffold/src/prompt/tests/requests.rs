@@ -89,7 +89,10 @@ fn a_requirement_lies_in_its_folder_and_is_there() {
             assert!(with(Some(path)).contains("is no requirement"), "{path}");
         }
         let gone = with(Some(".jules/exchange/requirements/gone.yml"));
-        assert!(gone.contains("is not there"), "{gone}");
+        assert!(gone.contains("is not there as a text: "), "{gone}");
+        let near = with(Some(REQUIREMENT.replace("close", "clsoe").as_str()));
+        let meant = format!("(did you mean `{REQUIREMENT}`?)");
+        assert!(near.contains(&meant), "{near}");
     }
     let requirement = Some(REQUIREMENT.parse().unwrap());
     let ask = Ask {

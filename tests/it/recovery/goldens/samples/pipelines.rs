@@ -177,6 +177,9 @@ fn members() -> Vec<Member> {
         MemberState::Failed {
             reason: "it failed".to_owned(),
         },
+        MemberState::Refused {
+            reason: "no prompt".to_owned(),
+        },
     ];
     let member = |state| Member {
         role: Some("qa".parse().expect("a role")),
@@ -184,6 +187,7 @@ fn members() -> Vec<Member> {
         requirement: Some(reference().path),
         job: job_id(),
         state,
+        note: "2 pending events are left for the next decider".to_owned(),
     };
     states.map(member).into()
 }
@@ -248,6 +252,7 @@ fn pipeline() -> Pipeline {
         by: "token zai".to_owned(),
         steps: states.map(step).into(),
         wait_minutes: 30,
+        summed_up: Some(trees().target),
         created_at: AT,
         updated_at: AT,
     }

@@ -1,0 +1,49 @@
+//! Narrators: none runs again before the code has changed.
+
+use domain::layer::Layer;
+use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
+use engine::pipelines::PipelineOrder;
+use sandbox::story::Story;
+use tests::world::{REPO, World};
+
+use super::{begin, piped, push, rules, steps, until_over, world_of};
+
+/// How the narrator of a run of its own ended.
+async fn narrated(world: &World) -> String {
+    let ask = PipelineAsk {
+        layer: Some(Layer::Narrator),
+        ..PipelineAsk::default()
+    };
+    let (repo, order) = (
+        REPO.parse().expect("a repository"),
+        PipelineOrder::Only(ask),
+    );
+    let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
+    let over = until_over(world, &begun.expect("a run")).await;
+    steps(&over).remove(0)
+}
+
+#[tokio::test]
+async fn a_narrator_runs_again_only_once_the_code_has_changed() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let world = world_of(source, vec![Story::layer()]).await;
+    let other = async |world: &World| {
+        let begun = begin(world, EntryPoint::Requirements).await;
+        until_over(world, &begun).await;
+    };
+    other(&world).await;
+    assert_eq!(narrated(&world).await, "narrator done");
+    // The summary has a day, and the commit that it covers is of that day.
+    let skipped = "narrator skipped (Nothing changed since the last summary)";
+    assert_eq!(narrated(&world).await, skipped);
+    // A run without a narrator lies between.
+    other(&world).await;
+    push(&world, "main", (".jlo/roles/README.md", "Roles of ours.\n"));
+    assert_eq!(narrated(&world).await, skipped);
+    assert_eq!(world.sandbox.counters().creates, 1);
+    push(&world, "main", ("src/lib.rs", "pub fn sub() {}\n"));
+    assert_eq!(narrated(&world).await, "narrator done");
+    assert_eq!(narrated(&world).await, skipped);
+    assert_eq!(world.sandbox.counters().creates, 2);
+    world.finish().await;
+}

@@ -289,6 +289,7 @@ async fn appendix(webhooks: bool) {
     assert_eq!((counters.creates, counters.merges), (3, 1), "one task each");
     let figures = Figures::of(&over);
     assert_eq!((figures.conflicts, figures.resolved), (1, 1));
+    assert_eq!((figures.ticks_to_resolution, figures.tasks), (2, 3));
     is_tidy(&world, &over).await;
     let labels = world.pull(102).labels;
     assert_eq!(

@@ -289,7 +289,7 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
     assert_eq!(shown["members"][1]["pull"], "acme/shop#102");
     let figures = json!({
         "members": 2, "integrated": 1, "nothing": 0, "skipped": 0, "conflicts": 1, "resolved": 0,
-        "conflict_rate": 50,
+        "conflict_rate": 50, "ticks_to_resolution": 0, "tasks": 0,
     });
     assert_eq!(shown["figures"], figures);
     assert_eq!(shown["woven"]["pull"], "acme/shop#107");
@@ -415,6 +415,8 @@ async fn the_newest_sprint_of_a_source_is_counted() {
     let figures = world.get("/metrics").await.text;
     for line in [
         "gaffer_sprint_ticks{repo=\"acme/shop\",state=\"working\"} 1",
+        "gaffer_sprint_ticks_to_resolution{repo=\"acme/shop\"} 0",
+        "gaffer_sprint_tasks{repo=\"acme/shop\"} 0",
         "gaffer_sprint_members{repo=\"acme/shop\",what=\"all\"} 2",
         "gaffer_sprint_members{repo=\"acme/shop\",what=\"integrated\"} 0",
     ] {

@@ -77,6 +77,8 @@ async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() 
     assert_eq!(new.base_ref, "jules-sprint-50-integration");
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.merges), (4, 1));
+    let figures = Figures::of(&over);
+    assert_eq!((figures.ticks_to_resolution, figures.tasks), (4, 4));
     assert_eq!(
         mail(&world).await,
         [

@@ -6,7 +6,7 @@ use sandbox::github::Outcome;
 use super::*;
 
 /// A session that makes a change and opens a pull request, for prompts with a text.
-fn session(matches: &str, files: &[(&str, String)]) -> Story {
+pub(super) fn session(matches: &str, files: &[(&str, String)]) -> Story {
     Story {
         matches: matches.to_owned(),
         ..member("", 1, files, &[])
@@ -14,7 +14,7 @@ fn session(matches: &str, files: &[(&str, String)]) -> Story {
 }
 
 /// A session that ends without a change.
-fn nothing(matches: &str) -> Story {
+pub(super) fn nothing(matches: &str) -> Story {
     Story {
         matches: matches.to_owned(),
         steps: vec![Step::Complete {

@@ -124,20 +124,37 @@ async fn world_checked(
     stories: Vec<Story>,
     (source, checks): (Source, Vec<CheckSetup>),
 ) -> World {
+    let personas = ["curator", "refactor", "visionary", "weaver"];
+    let setup = Setup {
+        source,
+        ..setup(webhooks, (&personas, stories), checks)
+    };
+    World::with(setup).await
+}
+
+/// A world with other personas.
+async fn world_of_personas(webhooks: bool, personas: &[&str], stories: Vec<Story>) -> World {
+    World::with(setup(webhooks, (personas, stories), green_checks())).await
+}
+
+fn setup(
+    webhooks: bool,
+    (personas, stories): (&[&str], Vec<Story>),
+    checks: Vec<CheckSetup>,
+) -> Setup {
     let mut repo = RepoSetup::new(REPO).with_ci(ci(checks));
-    repo.files = files(&["curator", "refactor", "visionary", "weaver"]);
+    repo.files = files(personas);
     repo.first_number = 101;
-    World::with(Setup {
+    Setup {
         scenario: Scenario {
             repos: vec![repo],
             stories,
             ..Scenario::default()
         },
-        source,
+        source: source(),
         webhooks,
         ..Setup::default()
-    })
-    .await
+    }
 }
 
 /// Starts a sprint while the dispatcher works beside it.

@@ -152,10 +152,21 @@ fn sprints(page: &mut Page, newest: &[SprintStatus]) {
         let labels = [("repo", repo.as_str()), ("state", &sprint.state)];
         samples.add(&labels, sprint.figures.ticks);
     }
+    let repos = || newest.iter().map(|it| (it.repo.to_string(), &it.figures));
+    let help = "The most ticks that a resolved conflict of the newest sprint of a source took.";
+    let name = "gaffer_sprint_ticks_to_resolution";
+    let mut samples = page.figure(name, Kind::Gauge, help);
+    for (repo, figures) in repos() {
+        samples.add(&[("repo", &repo)], figures.ticks_to_resolution);
+    }
+    let help = "Sessions that were created for members of the newest sprint of a source.";
+    let mut samples = page.figure("gaffer_sprint_tasks", Kind::Gauge, help);
+    for (repo, figures) in repos() {
+        samples.add(&[("repo", &repo)], figures.tasks);
+    }
     let help = "Members of the newest sprint of a source: all, and by what became of them.";
     let mut samples = page.figure("gaffer_sprint_members", Kind::Gauge, help);
-    for sprint in newest {
-        let (repo, figures) = (sprint.repo.to_string(), &sprint.figures);
+    for (repo, figures) in repos() {
         for (what, count) in [
             ("all", figures.members),
             ("integrated", figures.integrated),

@@ -260,6 +260,12 @@ impl Job {
         }
     }
 
+    /// How many sessions were created for it, over all attempts.
+    pub fn sessions(&self) -> u32 {
+        let earlier = u32::try_from(self.earlier.len()).unwrap_or(u32::MAX);
+        earlier.saturating_add(u32::from(self.session().is_some()))
+    }
+
     /// The newest activity of the last announced question of its watched session.
     pub fn announced_question(&self) -> Option<&str> {
         match &self.phase {

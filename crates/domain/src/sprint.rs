@@ -99,6 +99,9 @@ pub struct Sprint {
     /// How many of them were asked for because GitHub did not answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub weave_retries: u32,
+    /// How many sessions were created for its members.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tasks: u32,
     /// What the newest weave pushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woven: Option<Woven>,
@@ -215,6 +218,7 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
         ticks: 1,
         weaves: 0,
         weave_retries: 0,
+        tasks: 0,
         woven: None,
         created_at: now,
         updated_at: now,

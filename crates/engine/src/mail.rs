@@ -5,12 +5,14 @@ mod rows;
 mod sealing;
 mod whole;
 
+use std::collections::BTreeSet;
+
 use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::fence::clip_encoded;
 use domain::ids::{EventId, MailEventId, MessageId, PersonaName, RepoName};
 use domain::job::NotNow;
 use domain::mail::{
-    Added, Counters, HUMAN, Message, NotSent, Order, Outgoing, RefusedOrder, Stamp,
+    Added, Counters, HUMAN, Message, NotSent, Order, Outgoing, Recipient, RefusedOrder, Stamp,
 };
 use domain::policy::Source;
 use jiff::Timestamp;
@@ -119,9 +121,11 @@ impl Backend {
         let source = self.must_have_source(repo).await?;
         let found = self.store.get_or_initial::<Counters>(repo).await?;
         let mut counters = found.value;
-        let letters = outgoing
-            .letters(counters.personas.keys())
-            .map_err(not_sent)?;
+        let team = match &outgoing.to {
+            Recipient::Persona(_) => BTreeSet::new(),
+            Recipient::Team => self.team_of(repo, &counters).await?,
+        };
+        let letters = outgoing.letters(team.iter()).map_err(not_sent)?;
         let mut unit = self.unit();
         let (mut last, mut sent) = (String::new(), Vec::with_capacity(letters.len()));
         for letter in letters {
@@ -150,6 +154,21 @@ impl Backend {
             last,
             sent,
         })
+    }
+
+    /// The personas that have mail, and the members of the newest sprint: in a first one none has mail yet.
+    async fn team_of(
+        &self,
+        repo: &RepoName,
+        counters: &Counters,
+    ) -> Result<BTreeSet<PersonaName>, Error> {
+        let mut team: BTreeSet<_> = counters.personas.keys().cloned().collect();
+        match self.must_sprint(repo, None).await {
+            Ok(found) => team.extend(found.value.members.into_iter().map(|it| it.persona)),
+            Err(Error::NoSuch { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(team)
     }
 
     /// What was sent under this name; another order under it is refused.

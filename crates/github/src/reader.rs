@@ -7,6 +7,8 @@ pub(crate) mod git;
 mod issues;
 mod logs;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
@@ -16,24 +18,33 @@ use jiff::Timestamp;
 
 use crate::client::{Client, Listing, failure};
 use crate::{facts, wire};
+use git::kept::KeptObjects;
 
 /// 5,000 comments; beyond that it is unknown whether ours is among them.
 const COMMENT_PAGES_MAX: usize = 50;
 
-/// Reads GitHub and can change nothing.
+/// Reads GitHub and can change nothing. Clones share what they keep.
 #[derive(Debug, Clone)]
 pub struct Reader {
     client: Client,
+    kept: Arc<KeptObjects>,
 }
 
 impl Reader {
     /// A reader over a client.
     pub fn new(client: Client) -> Self {
-        Self { client }
+        Self {
+            client,
+            kept: Arc::default(),
+        }
     }
 
     pub(crate) fn client(&self) -> &Client {
         &self.client
+    }
+
+    fn kept(&self) -> &KeptObjects {
+        &self.kept
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sprints on real git: members that know nothing but their prompt and what they are sent, up to one merged pull request.
 
+mod acts;
 mod deaths;
 mod mail;
 mod odd;
@@ -123,20 +124,37 @@ async fn world_checked(
     stories: Vec<Story>,
     (source, checks): (Source, Vec<CheckSetup>),
 ) -> World {
+    let personas = ["curator", "refactor", "visionary", "weaver"];
+    let setup = Setup {
+        source,
+        ..setup(webhooks, (&personas, stories), checks)
+    };
+    World::with(setup).await
+}
+
+/// A world with other personas.
+async fn world_of_personas(webhooks: bool, personas: &[&str], stories: Vec<Story>) -> World {
+    World::with(setup(webhooks, (personas, stories), green_checks())).await
+}
+
+fn setup(
+    webhooks: bool,
+    (personas, stories): (&[&str], Vec<Story>),
+    checks: Vec<CheckSetup>,
+) -> Setup {
     let mut repo = RepoSetup::new(REPO).with_ci(ci(checks));
-    repo.files = files(&["curator", "refactor", "visionary", "weaver"]);
+    repo.files = files(personas);
     repo.first_number = 101;
-    World::with(Setup {
+    Setup {
         scenario: Scenario {
             repos: vec![repo],
             stories,
             ..Scenario::default()
         },
-        source,
+        source: source(),
         webhooks,
         ..Setup::default()
-    })
-    .await
+    }
 }
 
 /// Starts a sprint while the dispatcher works beside it.
@@ -289,6 +307,7 @@ async fn appendix(webhooks: bool) {
     assert_eq!((counters.creates, counters.merges), (3, 1), "one task each");
     let figures = Figures::of(&over);
     assert_eq!((figures.conflicts, figures.resolved), (1, 1));
+    assert_eq!((figures.ticks_to_resolution, figures.tasks), (2, 3));
     is_tidy(&world, &over).await;
     let labels = world.pull(102).labels;
     assert_eq!(

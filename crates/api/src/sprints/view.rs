@@ -127,6 +127,8 @@ fn figures(figures: Figures) -> SprintFigures {
         conflicts: figures.conflicts,
         resolved: figures.resolved,
         conflict_rate: figures.conflict_rate(),
+        ticks_to_resolution: figures.ticks_to_resolution,
+        tasks: figures.tasks,
     }
 }
 

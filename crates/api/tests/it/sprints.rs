@@ -250,6 +250,24 @@ async fn a_sprint_is_started_once_listed_shown_and_aborted() {
 }
 
 #[tokio::test]
+async fn mail_to_the_team_reaches_the_members_of_a_first_sprint() {
+    let world = world().await;
+    let letter = json!({ "from": "curator", "to": "all@team", "subject": "Hi", "body": "x" });
+    let mail = "/api/mail/acme/shop";
+    let alone = world.post(mail, &letter).await;
+    assert_eq!(alone.code(422), "no_team");
+    start(&world, &["art", "curator", "refactor"]).await;
+    let sent = world.post(mail, &letter).await.ok(201);
+    let sent = sent["sent"].as_array().unwrap().iter();
+    let to: Vec<_> = sent.map(|it| it["to_persona"].as_str().unwrap()).collect();
+    assert_eq!(to, ["art", "refactor"]);
+    let off = world.post(&format!("{SPRINTS}/50:abort"), &json!({})).await;
+    off.ok(200);
+    let after = world.post(mail, &letter).await.ok(201);
+    assert_eq!(after["sent"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn a_start_under_a_name_is_carried_out_once_also_when_its_sprint_is_over() {
     let world = world().await;
     let wanted = json!({ "personas": ["curator"] });
@@ -289,7 +307,7 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
     assert_eq!(shown["members"][1]["pull"], "acme/shop#102");
     let figures = json!({
         "members": 2, "integrated": 1, "nothing": 0, "skipped": 0, "conflicts": 1, "resolved": 0,
-        "conflict_rate": 50,
+        "conflict_rate": 50, "ticks_to_resolution": 0, "tasks": 0,
     });
     assert_eq!(shown["figures"], figures);
     assert_eq!(shown["woven"]["pull"], "acme/shop#107");
@@ -415,6 +433,8 @@ async fn the_newest_sprint_of_a_source_is_counted() {
     let figures = world.get("/metrics").await.text;
     for line in [
         "gaffer_sprint_ticks{repo=\"acme/shop\",state=\"working\"} 1",
+        "gaffer_sprint_ticks_to_resolution{repo=\"acme/shop\"} 0",
+        "gaffer_sprint_tasks{repo=\"acme/shop\"} 0",
         "gaffer_sprint_members{repo=\"acme/shop\",what=\"all\"} 2",
         "gaffer_sprint_members{repo=\"acme/shop\",what=\"integrated\"} 0",
     ] {

@@ -111,6 +111,7 @@ pub(super) fn sprint(sprint: &SprintView) -> Answer {
         ("weaves", sprint.weaves.to_string()),
         ("members", of_figures(&sprint.figures)),
         ("conflicts", of_conflicts(&sprint.figures)),
+        ("tasks", sprint.figures.tasks.to_string()),
         ("started by", sprint.by.clone()),
         ("started", moment(sprint.created_at)),
         ("ended", or_empty(sprint.ended_at.map(moment))),
@@ -133,10 +134,17 @@ fn of_figures(figures: &SprintFigures) -> String {
 }
 
 fn of_conflicts(figures: &SprintFigures) -> String {
-    format!(
+    let counted = format!(
         "{} ({} % of the members), {} resolved",
         figures.conflicts, figures.conflict_rate, figures.resolved
-    )
+    );
+    match figures.resolved {
+        0 => counted,
+        _ => format!(
+            "{counted} within {} ticks at most",
+            figures.ticks_to_resolution
+        ),
+    }
 }
 
 fn member(member: &SprintMemberView) -> Vec<String> {

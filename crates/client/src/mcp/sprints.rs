@@ -58,6 +58,8 @@ pub(super) struct SprintAnswer {
     ticks: u32,
     integrated: u32,
     conflicts: u32,
+    ticks_to_resolution: u32,
+    tasks: u32,
     members: Vec<MemberLine>,
     /// What it and its members wait for: data from outside.
     words: String,
@@ -154,6 +156,8 @@ fn shown(sprint: SprintView, why: &SprintWhy) -> SprintAnswer {
         ticks: sprint.ticks,
         integrated: sprint.figures.integrated,
         conflicts: sprint.figures.conflicts,
+        ticks_to_resolution: sprint.figures.ticks_to_resolution,
+        tasks: sprint.figures.tasks,
         members: sprint.members.into_iter().map(member).collect(),
         words: fence(&origin, &lines.join("\n"), WORDS_CHARS_MAX),
     }

@@ -97,7 +97,7 @@ texts! {
     MockTag = { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] };
     /// Who mail is from or to.
     PersonaName = { "pattern": "^[a-z][a-z0-9_-]{0,31}$", "examples": ["curator"] };
-    /// A persona, also as `curator@team`, or `all@team` for every persona that has mail.
+    /// A persona, also as `curator@team`, or `all@team` for every persona that has mail or is in the newest sprint.
     Recipient = { "pattern": "^[a-z][a-z0-9_-]{0,31}(@team)?$", "examples": ["curator", "all@team"] };
     /// What a message is about: one line of visible characters, without what looks like a secret.
     Subject = { "minLength": 1, "maxLength": 200, "pattern": "\\S", "examples": ["Conflict in PR #102"] };

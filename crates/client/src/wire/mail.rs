@@ -24,7 +24,7 @@ pub struct SendMail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::PersonaName>")]
     pub from: Option<PersonaName>,
-    /// To whom: a persona, or `all@team` for every persona that has mail.
+    /// To whom: a persona, or `all@team` for every persona that has mail or is in the newest sprint.
     #[schemars(with = "form::Recipient")]
     pub to: Recipient,
     /// What it is about: one line.

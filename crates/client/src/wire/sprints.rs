@@ -219,6 +219,10 @@ pub struct SprintFigures {
     pub resolved: u32,
     /// How many of a hundred members conflicted.
     pub conflict_rate: u32,
+    /// The most ticks that one of those that are resolved took, from its first conflict until it was in.
+    pub ticks_to_resolution: u32,
+    /// How many sessions were created for its members: each is a task of Jules.
+    pub tasks: u32,
 }
 
 /// What a weave pushed.

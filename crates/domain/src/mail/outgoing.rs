@@ -38,7 +38,7 @@ impl PersonaName {
 pub enum Recipient {
     /// One persona: `curator`, or `curator@team`.
     Persona(PersonaName),
-    /// Every persona that has mail: `all@team`.
+    /// Every persona that has mail or is in the newest sprint: `all@team`.
     Team,
 }
 
@@ -98,7 +98,9 @@ pub enum NotSent {
     #[error(transparent)]
     Letter(#[from] InvalidId),
     /// The team has no member yet.
-    #[error("no other persona has mail here yet: name one in place of `all@team`")]
+    #[error(
+        "no other persona has mail here yet, or is in a sprint: name one in place of `all@team`"
+    )]
     NoTeam,
     /// Too many are.
     #[error("`all@team` is {0} personas here, and one order reaches {max}: name them one by one", max = TEAM_MAX)]
@@ -106,8 +108,7 @@ pub enum NotSent {
 }
 
 impl Outgoing {
-    /// Its letters, one for each recipient. The team is every persona that has mail, but the sender, Gaffer's own and
-    /// people.
+    /// Its letters, one for each recipient. The team is every persona that is known, but the sender, Gaffer's own and people.
     pub fn letters<'a>(
         &self,
         known: impl Iterator<Item = &'a PersonaName>,

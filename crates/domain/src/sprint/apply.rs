@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::figures::note_ticks;
 use super::mailing::{hand_mail, is_before_weave, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_merged};
@@ -149,6 +150,7 @@ fn on(sprint: &mut Sprint, persona: &PersonaName, change: impl FnOnce(&mut Sprin
 }
 
 fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
+    sprint.tasks = sprint.tasks.max(sights.tasks);
     let is_woven_now = sprint.state == SprintState::Integrating;
     let is_woven = sprint.is_woven();
     for (job, sight) in &sights.members {
@@ -192,11 +194,8 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
         Some(Landing::Foreign) => {
             go_on(sprint, None, now);
             if sprint.state == SprintState::Verifying {
-                end(
-                    sprint,
-                    Some("a commit of another hand is on its branch"),
-                    now,
-                );
+                let reason = "a commit of another hand is on its branch";
+                end(sprint, Some(reason), now);
             }
         }
         Some(Landing::Red) => {
@@ -277,6 +276,7 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
             judged(member, (report.weave, verdict), &mut place, now);
         }
     }
+    note_ticks(sprint);
     fit_refusals(&mut sprint.members);
     sprint.woven = report.woven.clone().or(sprint.woven.take());
     mend_or_go_on(sprint, now);

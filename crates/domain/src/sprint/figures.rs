@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MemberState, Sprint};
+use super::{MemberState, Sprint, SprintMember};
 
 /// What is counted of a sprint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,10 @@ pub struct Figures {
     pub ticks: u32,
     /// How many weaves were asked for.
     pub weaves: u32,
+    /// The most ticks that one of those that are resolved took, from its first conflict until it was in.
+    pub ticks_to_resolution: u32,
+    /// How many sessions were created for its members: each is a task of Jules.
+    pub tasks: u32,
 }
 
 impl Figures {
@@ -32,37 +36,47 @@ impl Figures {
             members: count(sprint.members.len()),
             ticks: sprint.ticks,
             weaves: sprint.weaves,
+            tasks: sprint.tasks,
             ..Self::default()
         };
-        let weaver = sprint.weaver().map(|it| &it.state);
-        let is_resolved = matches!(weaver, Some(MemberState::Applied { .. }));
+        let is_in = |it: &&SprintMember| matches!(it.state, MemberState::Applied { .. });
+        let weaver = sprint.weaver().filter(is_in);
         for member in &sprint.members {
-            let conflicted = u32::from(member.conflicts > 0);
-            figures.conflicts += conflicted;
-            match member.state {
-                MemberState::Delegated if is_resolved => {
-                    figures.integrated += 1;
-                    figures.resolved += conflicted;
-                }
-                MemberState::Applied { .. } => {
-                    figures.integrated += 1;
-                    figures.resolved += conflicted;
-                }
-                MemberState::NoChange | MemberState::Withdrawn => figures.nothing += 1,
-                MemberState::Skipped { .. }
-                | MemberState::Failed { .. }
-                | MemberState::TimedOut => figures.skipped += 1,
-                MemberState::Pending
-                | MemberState::Waiting
-                | MemberState::Working
-                | MemberState::PullOpen
-                | MemberState::Conflicted
-                | MemberState::Unresolved
-                | MemberState::Delegated
-                | MemberState::Rerunning => {}
+            figures.conflicts += u32::from(member.conflicts > 0);
+            match (&member.state, weaver) {
+                (MemberState::Delegated, Some(weaver)) => figures.came_in(member, weaver.in_since),
+                (MemberState::Applied { .. }, _) => figures.came_in(member, member.in_since),
+                (MemberState::NoChange | MemberState::Withdrawn, _) => figures.nothing += 1,
+                (
+                    MemberState::Skipped { .. }
+                    | MemberState::Failed { .. }
+                    | MemberState::TimedOut,
+                    _,
+                ) => figures.skipped += 1,
+                (
+                    MemberState::Pending
+                    | MemberState::Waiting
+                    | MemberState::Working
+                    | MemberState::PullOpen
+                    | MemberState::Conflicted
+                    | MemberState::Unresolved
+                    | MemberState::Delegated
+                    | MemberState::Rerunning,
+                    _,
+                ) => {}
             }
         }
         figures
+    }
+
+    /// Counts a member that is in, by its own change or by the weaver's, since a tick.
+    fn came_in(&mut self, member: &SprintMember, since: Option<u32>) {
+        self.integrated += 1;
+        self.resolved += u32::from(member.conflicts > 0);
+        if let (Some(out), Some(since)) = (member.out_since, since) {
+            let ticks = since.saturating_sub(out);
+            self.ticks_to_resolution = self.ticks_to_resolution.max(ticks);
+        }
     }
 
     /// How many of a hundred members conflicted.
@@ -70,6 +84,32 @@ impl Figures {
         (self.conflicts * 100)
             .checked_div(self.members)
             .unwrap_or(0)
+    }
+}
+
+/// Notes after a weave since which tick members are in, and in which one they conflicted first.
+pub(super) fn note_ticks(sprint: &mut Sprint) {
+    let tick = Some(sprint.ticks);
+    for member in &mut sprint.members {
+        match member.state {
+            MemberState::Applied { .. } => member.in_since = member.in_since.or(tick),
+            MemberState::Conflicted => {
+                member.in_since = None;
+                member.out_since = member.out_since.or(tick);
+            }
+            MemberState::Pending
+            | MemberState::Waiting
+            | MemberState::Working
+            | MemberState::PullOpen
+            | MemberState::Rerunning
+            | MemberState::Unresolved
+            | MemberState::Delegated
+            | MemberState::TimedOut
+            | MemberState::NoChange
+            | MemberState::Skipped { .. }
+            | MemberState::Withdrawn
+            | MemberState::Failed { .. } => {}
+        }
     }
 }
 

@@ -61,6 +61,12 @@ pub struct SprintMember {
     /// How many of its weaves ended in a conflict.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub conflicts: u32,
+    /// The tick whose weave it conflicted in first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out_since: Option<u32>,
+    /// The tick whose weave took it in, unless it conflicted since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_since: Option<u32>,
     /// Since when it is waited for.
     pub since: Timestamp,
     /// How long it is waited for once its session works.
@@ -210,6 +216,8 @@ impl SprintMember {
             mails: 0,
             attempts: 1,
             conflicts: 0,
+            out_since: None,
+            in_since: None,
             since: now,
             timeout,
             state: MemberState::Waiting,

@@ -31,6 +31,8 @@ pub struct Sights {
     pub collects: bool,
     /// The unread mail of members that are sent it before a weave.
     pub mail: Vec<(PersonaName, Vec<MessageId>)>,
+    /// How many sessions were created for all jobs of its members.
+    pub tasks: u32,
 }
 
 /// What a sprint can see of a member.

@@ -190,7 +190,22 @@ fn one_conflict_takes_four_ticks() {
     assert_eq!((figures.conflicts, figures.resolved), (1, 1));
     assert_eq!((figures.integrated, figures.weaves), (3, 2));
     assert_eq!(figures.conflict_rate(), 33);
+    assert_eq!(figures.ticks_to_resolution, 2);
     assert_eq!(apply(&sprint, &lands(Landing::Closed), at(99)), sprint);
+}
+
+#[test]
+fn sessions_are_counted_whatever_is_seen_of_the_members() {
+    let mut sprint = begun(&["curator"]);
+    // What an order or a failed job brings says nothing of sessions.
+    for (tasks, counted) in [(0, 0), (1, 1), (0, 1), (3, 3)] {
+        let sights = Sights {
+            tasks,
+            ..Sights::default()
+        };
+        sprint = apply(&sprint, &Input::Seen(sights), at(1));
+        assert_eq!(Figures::of(&sprint).tasks, counted);
+    }
 }
 
 #[test]

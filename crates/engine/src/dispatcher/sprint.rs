@@ -123,11 +123,16 @@ impl Dispatcher {
     async fn sprint_sights(&self, sprint: &Sprint, timing: &Timing) -> Result<Sights, Error> {
         let mut sights = Sights::default();
         for member in &sprint.members {
-            let Some(job) = self.backend.store.job(&member.job).await? else {
-                continue;
-            };
-            let sight = self.sprint_sight(&job.value, timing).await?;
-            sights.members.push((member.job.clone(), sight));
+            for id in member.jobs() {
+                let Some(job) = self.backend.store.job(id).await? else {
+                    continue;
+                };
+                sights.tasks += job.value.sessions();
+                if *id == member.job {
+                    let sight = self.sprint_sight(&job.value, timing).await?;
+                    sights.members.push((id.clone(), sight));
+                }
+            }
         }
         if let Some(woven) = &sprint.woven {
             sights.landing = self.sprint_landing(sprint, woven).await?;

@@ -1,6 +1,7 @@
 //! A repository's files, commits and branches.
 
 mod compare;
+pub(super) mod kept;
 mod tree;
 mod weaving;
 
@@ -77,7 +78,12 @@ impl GitRead for Reader {
         repo: &RepoName,
         commit: &CommitSha,
     ) -> Result<weave::tree::Tree, Failure> {
-        weaving::entries(self.client(), repo, commit).await
+        if let Some(tree) = self.kept().tree(repo, commit) {
+            return Ok(tree);
+        }
+        let tree = weaving::entries(self.client(), repo, commit).await?;
+        self.kept().keep_tree(repo, commit, &tree);
+        Ok(tree)
     }
 
     async fn diff(
@@ -89,7 +95,12 @@ impl GitRead for Reader {
     }
 
     async fn blob(&self, repo: &RepoName, id: BlobId) -> Result<Vec<u8>, Failure> {
-        weaving::blob(self.client(), repo, id).await
+        if let Some(bytes) = self.kept().blob(repo, id) {
+            return Ok(bytes);
+        }
+        let bytes = weaving::blob(self.client(), repo, id).await?;
+        self.kept().keep_blob(repo, id, &bytes);
+        Ok(bytes)
     }
 
     async fn commit_details(

@@ -41,6 +41,7 @@ impl Clock for Shared {
 pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
     pub(crate) clock: ManualClock,
+    pub(crate) client: Client,
     pub(crate) reader: Reader,
     pub(crate) writer: Writer,
     pub(crate) repo: RepoName,
@@ -63,7 +64,8 @@ impl Stage {
             sandbox,
             clock,
             reader: Reader::new(client.clone()),
-            writer: Writer::new(client),
+            writer: Writer::new(client.clone()),
+            client,
             repo: REPO.parse().unwrap(),
         }
     }

@@ -176,6 +176,37 @@ async fn a_blob_is_its_bytes_and_no_others() {
 }
 
 #[tokio::test]
+async fn what_an_id_names_is_asked_for_once() {
+    let script = |asked: &Asked| match asked.path.contains("/blobs/") {
+        true => Reply::text(200, "hello\n").with("etag", "\"1\""),
+        false => listed(false, &[entry("a", "100644", BLOB)]).with("etag", "\"2\""),
+    };
+    let server = Server::start(script).await;
+    let (reader, repo) = (server.reader(), pull().repo);
+    for _ in 0..2 {
+        let bytes = reader.blob(&repo, id(BLOB)).await.unwrap();
+        assert_eq!(bytes, b"hello\n");
+        let tree = reader.entries(&repo, &sha(HEAD)).await.unwrap();
+        assert_eq!(tree.len(), 1);
+    }
+    assert_eq!(
+        server.lines(),
+        [
+            format!("GET /repos/acme/shop/git/blobs/{BLOB}"),
+            format!("GET /repos/acme/shop/git/trees/{HEAD}?recursive=1"),
+        ]
+    );
+    // What was not read is asked for again.
+    let server = Server::start(|_: &Asked| Reply::refusal(404, "Not Found")).await;
+    let reader = server.reader();
+    for _ in 0..2 {
+        let missing = reader.blob(&repo, id(BLOB)).await.unwrap_err();
+        assert_eq!(missing.class, FailureClass::NotFound);
+    }
+    assert_eq!(server.lines().len(), 2);
+}
+
+#[tokio::test]
 async fn where_two_commits_parted_may_be_nowhere() {
     for (base, expected) in [
         (json!({ "sha": TIP }), Ok(sha(TIP))),

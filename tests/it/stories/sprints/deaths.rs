@@ -56,7 +56,7 @@ async fn played(every: usize) -> World {
 }
 
 /// Requests that GitHub has carried out.
-fn done(world: &World, method: &str, path: &str) -> usize {
+pub(super) fn done(world: &World, method: &str, path: &str) -> usize {
     let found = world.requests(Service::GitHub, method, path);
     let is_done = |status: u16| (200..300).contains(&status);
     found.iter().filter(|it| is_done(it.status)).count()

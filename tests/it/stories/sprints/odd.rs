@@ -1,5 +1,6 @@
-//! Sprints that do not go as planned: too few slots, nothing to change, members that are late, other people's commits.
+//! Sprints that do not go as planned: too few slots or tasks, nothing to change, members that are late, other people's commits.
 
+use domain::governor::Limits;
 use domain::policy::MergePolicy;
 use domain::sprint::SprintState;
 use tests::world::MINUTE;
@@ -49,7 +50,7 @@ async fn members_wait_for_slots_and_who_has_nothing_to_change_is_missed_by_nobod
         nothing,
     ];
     let world = world_of(true, stories).await;
-    let one = domain::governor::Limits {
+    let one = Limits {
         concurrent: 1,
         per_day: 15,
     };
@@ -66,6 +67,56 @@ async fn members_wait_for_slots_and_who_has_nothing_to_change_is_missed_by_nobod
     );
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.messages), (3, 1), "asked once");
+    world.finish().await;
+}
+
+/// The free plan has three slots and fifteen tasks a day: the members that wait for tomorrow are waited for an hour, and the
+/// others are woven.
+#[tokio::test]
+async fn of_22_members_three_work_at_once_and_those_beyond_the_quota_are_not_waited_for() {
+    let ids: Vec<String> = (1..=22).map(|it| format!("persona-{it:02}")).collect();
+    let stories = ids.iter().map(|id| {
+        let path = format!("docs/{id}.md");
+        member(id, 1, &[(path.as_str(), "One more.\n".to_owned())], &[])
+    });
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let world = world_of_personas(true, &ids, stories.collect()).await;
+    let free = Limits {
+        concurrent: 3,
+        per_day: 15,
+    };
+    world.limit("default", free).await;
+    let begun = begin(&world).await;
+    assert_eq!(begun.members.len(), 22);
+    let mut most = 0;
+    let is_over = async |world: &World| {
+        let sessions = world.sandbox.jules().sessions();
+        let at_work = sessions.iter().filter(|it| it.state != "COMPLETED");
+        most = most.max(at_work.count());
+        sprint(world).await.is_over()
+    };
+    Box::pin(world.until(hour(6), "the sprint is over", is_over)).await;
+    let over = sprint(&world).await;
+    assert_eq!(most, 3);
+    let count = |word: &str| {
+        let states = over.members.iter().map(|it| it.state.word());
+        states.filter(|it| *it == word).count()
+    };
+    assert_eq!((count("applied"), count("timed_out")), (15, 7));
+    assert_eq!((over.state.word(), over.ticks), ("partially_done", 2));
+    let texts = world.sandbox.github().texts(REPO, "main").expect("main");
+    let made = texts.keys().filter(|path| path.starts_with("docs/"));
+    assert_eq!(made.count(), 15);
+    for member in &over.members {
+        let ended = match member.state.word() {
+            "applied" => "woven",
+            _ => "cancelled",
+        };
+        Box::pin(world.until_is(hour(1), &member.job, ended)).await;
+    }
+    let counters = world.sandbox.counters();
+    let tried = (counters.creates, counters.create_calls);
+    assert_eq!(tried, (15, 15), "nothing is refused");
     world.finish().await;
 }
 

@@ -2,11 +2,12 @@
 
 use domain::advice::Advice;
 use sandbox::github::Outcome;
+use tests::world::MINUTE;
 
 use super::*;
 
 /// A session that makes a change and opens a pull request, for prompts with a text.
-fn session(matches: &str, files: &[(&str, String)]) -> Story {
+pub(super) fn session(matches: &str, files: &[(&str, String)]) -> Story {
     Story {
         matches: matches.to_owned(),
         ..member("", 1, files, &[])
@@ -14,7 +15,7 @@ fn session(matches: &str, files: &[(&str, String)]) -> Story {
 }
 
 /// A session that ends without a change.
-fn nothing(matches: &str) -> Story {
+pub(super) fn nothing(matches: &str) -> Story {
     Story {
         matches: matches.to_owned(),
         steps: vec![Step::Complete {
@@ -77,6 +78,8 @@ async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() 
     assert_eq!(new.base_ref, "jules-sprint-50-integration");
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.merges), (4, 1));
+    let figures = Figures::of(&over);
+    assert_eq!((figures.ticks_to_resolution, figures.tasks), (4, 4));
     assert_eq!(
         mail(&world).await,
         [
@@ -91,6 +94,80 @@ async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() 
         world.pull(102).state != open && world.pull(105).state != open
     };
     Box::pin(world.until(hour(1), "both are closed", is_closed)).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_member_whose_session_is_gone_mends_its_conflict_in_a_new_one() {
+    let line = |text| [("src/cart.rs", cart(&[(10, text)]))];
+    let stories = vec![
+        session(ANEW, &line("price and sum")),
+        member("curator", 1, &line("price"), &[]),
+        member("refactor", 4, &line("sum"), &[]),
+        member("visionary", 8, &[("VISION.md", "Far.\n".to_owned())], &[]),
+    ];
+    let world = world_of(true, stories).await;
+    begin(&world).await;
+    let is_told = async |world: &World| {
+        let is_mending = sprint(world).await.members[1].state.word() == "rerunning";
+        is_mending && world.sandbox.counters().messages == 1
+    };
+    Box::pin(world.until(hour(1), "refactor is told", is_told)).await;
+    let first = sprint(&world).await.members[1].job.clone();
+    let gone = world.session(&first).await.id;
+    world.delete_upstream(&gone).await;
+    // Nothing but the loss of its session comes before its time is over.
+    let begins_anew = async |world: &World| sprint(world).await.members[1].job != first;
+    Box::pin(world.until(MINUTE * 20, "it begins anew", begins_anew)).await;
+    assert_eq!(world.state(&first).await, "lost");
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator #101 applied",
+            "refactor #105 applied",
+            "visionary #103 applied"
+        ],
+        "{}",
+        world.story().await
+    );
+    assert_eq!((over.state.word(), over.ticks), ("done", 4));
+    assert_eq!(world.sandbox.counters().creates, 4);
+    let woven = texts(&world).await;
+    assert_eq!(woven["src/cart.rs"], cart(&[(10, "price and sum")]));
+    world.finish().await;
+}
+
+/// All change the same line, so each answer meets the one that came in before it: one comes in with each weave, and the weaver
+/// resolves the rest.
+#[tokio::test]
+async fn of_a_storm_of_conflicts_one_comes_in_with_each_weave_and_the_weaver_has_the_rest() {
+    let ids = ["ann", "ben", "cleo", "dan", "eve", "finn"];
+    let line = |text: &str| [("src/cart.rs", cart(&[(10, text)]))];
+    let mut stories = vec![session("You are the persona `weaver`", &line("all"))];
+    // A new session knows its persona, and makes its first change on what is woven by then.
+    let places = ids.into_iter().zip([1, 5, 9, 13, 17, 21]);
+    stories.extend(places.map(|(id, place)| {
+        let answer = format!("{id} again");
+        member(id, place, &line(id), &line(answer.as_str()))
+    }));
+    let mut personas = ids.to_vec();
+    personas.push("weaver");
+    let world = world_of_personas(true, &personas, stories).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    let mut states: Vec<_> = over.members.iter().map(|it| it.state.word()).collect();
+    states.sort_unstable();
+    let mut expected = vec!["applied"; 4];
+    expected.extend(["delegated"; 3]);
+    assert_eq!(states, expected, "{}", world.story().await);
+    assert_eq!((over.state.word(), over.ticks), ("done", 8));
+    let figures = Figures::of(&over);
+    assert_eq!((figures.conflicts, figures.resolved), (5, 5));
+    let counters = world.sandbox.counters();
+    let once = (counters.creates, counters.messages, counters.merges);
+    assert_eq!(once, (11, 5, 1), "six, four anew, and the weaver");
+    assert_eq!(texts(&world).await["src/cart.rs"], cart(&[(10, "all")]));
     world.finish().await;
 }
 
@@ -209,19 +286,8 @@ async fn an_answer_counts_although_the_file_that_it_met_is_no_file_any_more() {
         member("refactor", 6, &line(10, "sum"), &line(10, "price and sum")),
         member("visionary", 9, &line(1, "title"), &[]),
     ];
-    let mut repo = RepoSetup::new(REPO).with_ci(ci(green_checks()));
-    repo.files = files(&["artist", "curator", "refactor", "visionary"]);
-    repo.first_number = 101;
-    let world = World::with(Setup {
-        scenario: Scenario {
-            repos: vec![repo],
-            stories,
-            ..Scenario::default()
-        },
-        source: source(),
-        ..Setup::default()
-    })
-    .await;
+    let personas = ["artist", "curator", "refactor", "visionary"];
+    let world = world_of_personas(false, &personas, stories).await;
     begin(&world).await;
     let over = until_over(&world).await;
     assert_eq!(

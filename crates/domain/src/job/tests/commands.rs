@@ -280,12 +280,13 @@ fn retries_are_new_sessions_and_limited() {
     for attempt in 2..=ATTEMPTS_MAX {
         let step = retry(&job, None, at(2)).unwrap();
         assert_eq!((step.aggregate.attempt, step.due), (attempt, Some(at(2))));
+        assert_eq!(step.aggregate.sessions(), attempt - 1, "none of this one");
         let started = start(&step.aggregate, at(3)).unwrap().aggregate;
         let id = format!("{attempt}00000000000");
         let watched = created(&started, &view(&id, "QUEUED"), at(4), &Timing::default()).aggregate;
         job = cancel(&watched, "me", at(5)).unwrap().aggregate;
     }
-    assert_eq!(job.earlier.len(), 2);
+    assert_eq!((job.earlier.len(), job.sessions()), (2, 3));
     assert_eq!(code(retry(&job, None, at(6))), "attempts_used_up");
     let first: SessionId = SESSION.parse().unwrap();
     assert_eq!(

@@ -74,7 +74,8 @@ fn the_last_attempt_is_a_new_job_whose_pull_request_replaces_the_old_one() {
     );
     assert_eq!(shown[0], "integrating 6: curator applied, refactor pr_open");
     assert_eq!(shown[2], "done 6: curator applied, refactor applied");
-    assert_eq!(Figures::of(&sprint).resolved, 1);
+    let figures = Figures::of(&sprint);
+    assert_eq!((figures.resolved, figures.ticks_to_resolution), (1, 4));
 }
 
 #[test]
@@ -102,6 +103,10 @@ fn the_weaver_resolves_what_three_attempts_do_not() {
     );
     let figures = Figures::of(&sprint);
     assert_eq!((figures.integrated, figures.resolved), (3, 1));
+    assert_eq!(
+        figures.ticks_to_resolution, 6,
+        "it is in by the weaver's change"
+    );
 }
 
 #[test]

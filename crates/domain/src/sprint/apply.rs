@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::mailing::{hand_mail, is_before_weave, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
-use super::one_by_one::{begin_next, is_open, see_merged};
+use super::one_by_one::{begin_next, is_open, see_alone};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
 use super::seen::{asked, late, see, withdraw};
@@ -160,8 +160,8 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
         if is_woven_now && member.is_offered() {
             member.closed |= sight.work == Work::Closed;
         } else {
-            let is_merged = !is_woven && see_merged(member, &sight.work);
-            if !is_merged {
+            let is_seen = !is_woven && see_alone(member, &sight.work);
+            if !is_seen {
                 see(member, sight, now);
             }
         }

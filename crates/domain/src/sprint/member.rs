@@ -61,7 +61,7 @@ pub struct SprintMember {
     /// How many of its weaves ended in a conflict.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub conflicts: u32,
-    /// Since when it is waited for.
+    /// Since when it is waited for: since its session works, or since its pull request is not ready any more.
     pub since: Timestamp,
     /// How far it is.
     pub state: MemberState,

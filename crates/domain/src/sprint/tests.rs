@@ -1,5 +1,6 @@
 //! Sprints decided step by step.
 
+mod one_by_one;
 mod resolving;
 
 use jiff::SignedDuration;

@@ -10,8 +10,8 @@ pub use delivery::{
 pub use resolving::{Leftover, anew_conflict, checks_task, resolving_task};
 pub use sprint::{
     ConflictText, MESSAGE_ROOM, PERSONA_BYTES_MAX, integration, integration_subject, left_out,
-    mail_message, member_task, missing_pull, next_not_started, prompt_room, shown_whole,
-    sprint_end, unread_mail, weave_conflict, weave_conflict_message,
+    mail_message, mail_unsealed, member_task, missing_pull, next_not_started, prompt_room,
+    shown_whole, sprint_end, unread_mail, weave_conflict, weave_conflict_message,
 };
 
 use crate::event::FailedCheck;

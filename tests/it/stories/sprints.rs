@@ -1,5 +1,6 @@
 //! Sprints on real git: members that know nothing but their prompt and what they are sent, up to one merged pull request.
 
+mod broken;
 mod deaths;
 mod mail;
 mod odd;

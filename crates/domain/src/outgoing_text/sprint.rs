@@ -361,6 +361,16 @@ pub fn unread_mail(
     Some((subject, body))
 }
 
+/// The mail to people about a log of mail that cannot be sealed before a sprint.
+pub fn mail_unsealed(sprint: &Sprint, why: &str) -> (String, String) {
+    let subject = format!("Mail was not sealed before sprint {}", sprint.number);
+    let body = format!(
+        "Sprint {} goes on, and newer mail is in no backup: {why}\n\n`jules-mail verify --repo {}` names all that is wrong with it.",
+        sprint.number, sprint.repo
+    );
+    (subject, body)
+}
+
 /// The mail to people about a sprint that did not start by itself.
 pub fn next_not_started(last: &Sprint, why: &str) -> (String, String) {
     let next = last.number.next();

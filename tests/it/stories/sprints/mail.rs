@@ -6,12 +6,12 @@ use engine::mail::InboxQuery;
 
 use super::*;
 
-fn outbox(name: &str, text: &str) -> (&'static str, String) {
+pub(super) fn outbox(name: &str, text: &str) -> (&'static str, String) {
     let path = format!(".jules/mail/outbox/{name}.json");
     (path.leak(), text.to_owned())
 }
 
-async fn inbox(world: &World, persona: &str) -> Vec<String> {
+pub(super) async fn inbox(world: &World, persona: &str) -> Vec<String> {
     let repo = REPO.parse().expect("a repository");
     let persona: PersonaName = persona.parse().expect("a persona");
     let query = InboxQuery {
@@ -28,7 +28,7 @@ async fn inbox(world: &World, persona: &str) -> Vec<String> {
     told.collect()
 }
 
-async fn send(world: &World, to: &str, subject: &str) {
+pub(super) async fn send(world: &World, to: &str, subject: &str) {
     let outgoing = Outgoing {
         from: "human".parse().expect("a persona"),
         to: Recipient::Persona(to.parse().expect("a persona")),

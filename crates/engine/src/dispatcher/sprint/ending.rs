@@ -27,8 +27,9 @@ impl Dispatcher {
     /// Carries out what the end of a sprint asks for; done twice it does nothing more.
     pub(super) async fn end_sprint(&self, found: &Versioned<Sprint>) -> Result<(), Error> {
         let sprint = &found.value;
-        if self.mark_shown(found).await? || found.due.is_none() || self.collect(found).await? {
-            return Ok(());
+        let mail = Box::pin(self.settle_mail(found)).await;
+        if matches!(mail, Ok(true)) || found.due.is_none() {
+            return mail.map(drop);
         }
         for member in &sprint.members {
             self.end_member(sprint, member).await?;
@@ -36,6 +37,8 @@ impl Dispatcher {
         // Its own merge ends it as merged, if that was not noticed yet.
         self.settle_with_pull(&sprint.integration).await?;
         self.end_job(&sprint.integration, job::leave).await?;
+        // Mail that cannot be read now holds up no job. The sprint is due until it is read.
+        mail?;
         self.tell_of_end(sprint).await?;
         self.tell_left_out(sprint).await?;
         self.tell_unread(sprint).await?;
@@ -44,6 +47,12 @@ impl Dispatcher {
         let id = (sprint.repo.clone(), sprint.number);
         unit.save_at(&id, sprint, (Some(found.version), None));
         self.backend.try_commit(unit).await.map(drop)
+    }
+
+    /// Marks what members were shown as read, and collects what they wrote. Returns whether the sprint changed.
+    async fn settle_mail(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+        let is_read = self.mark_shown(found).await?;
+        Ok(is_read || found.due.is_some() && self.collect(found).await?)
     }
 
     /// Starts the next sprint where the source says so. After one of which nothing was merged, or that a person aborted,
@@ -252,7 +261,7 @@ impl Dispatcher {
     }
 
     /// Sends people mail once, if there are words for it.
-    async fn mail_people(
+    pub(super) async fn mail_people(
         &self,
         sprint: &Sprint,
         words: Option<(String, String)>,

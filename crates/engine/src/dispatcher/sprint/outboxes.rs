@@ -83,11 +83,9 @@ impl Dispatcher {
         let files = match &outbox {
             Outbox::Head { head } => match self.outbox_of(sprint, member, head).await {
                 Ok(files) => files,
-                // What cannot be read to its end is not sent in parts, and blocks nothing.
-                Err(failure) if failure.class == FailureClass::Garbled => {
-                    vec![Found::unreadable(&head.to_string(), &failure.message)]
-                }
-                Err(failure) => return Err(failure.into()),
+                Err(failure) if failure.class.may_pass() => return Err(failure.into()),
+                // What can never be read to its end is not sent in parts, and blocks nothing.
+                Err(failure) => vec![Found::unreadable(&head.to_string(), &failure.message)],
             },
             Outbox::Patch => match self.outbox_in_patch(member).await? {
                 Some(files) => files,

@@ -67,15 +67,24 @@ impl Dispatcher {
         if !is_merged {
             return Ok(());
         }
-        let read = self.personas_read(&sprint.repo).await?;
-        match self.backend.start_next_sprint(sprint, read).await {
-            Ok(_) => Ok(()),
-            Err(Error::NotNow(why)) => {
-                let words = next_not_started(sprint, &why.sentence);
-                self.mail_people(sprint, Some(words), "next").await
+        let why = match self.try_to_start_next(sprint).await {
+            Ok(()) => return Ok(()),
+            Err(error) if error.is_busy() => return Err(error),
+            Err(Error::NotNow(why)) => why.sentence,
+            Err(Error::Outside(failure)) if !failure.class.may_pass() => {
+                format!("its personas cannot be read: {failure}")
             }
-            Err(error) => Err(error),
-        }
+            // The sprint that is over is due until the next one is there.
+            Err(error) => return Err(error),
+        };
+        let words = next_not_started(sprint, &why);
+        self.mail_people(sprint, Some(words), "next").await
+    }
+
+    async fn try_to_start_next(&self, sprint: &Sprint) -> Result<(), Error> {
+        let read = self.personas_read(&sprint.repo).await?;
+        let started = self.backend.start_next_sprint(sprint, read).await;
+        started.map(drop)
     }
 
     async fn end_member(&self, sprint: &Sprint, member: &SprintMember) -> Result<(), Error> {

@@ -15,42 +15,33 @@ use crate::backend::{Error, IndexEntry};
 use crate::dispatcher::Dispatcher;
 use crate::mail::{INBOX_MAX, InboxQuery};
 use crate::ports::Expect;
-use crate::readings::{ReadPersonas, reason};
+use crate::readings::ReadPersonas;
 use crate::store::Versioned;
 use crate::{keys, retention};
 
 impl Dispatcher {
     /// Reads the personas of a repository, for a caller who waits.
     pub(in crate::dispatcher) async fn read_personas(&self, repo: &RepoName) -> Result<(), Error> {
-        let read = self.personas_read(repo).await?;
+        let read_at = self.backend.now();
+        let read = match self.personas_read(repo).await {
+            Err(Error::Outside(failure)) => ReadPersonas::nothing(read_at, Some(&failure)),
+            read => read?,
+        };
         let mut unit = self.backend.unit();
         let place = IndexEntry::until(read.read_at, retention::ANSWER);
         unit.put_if(keys::personas_read(repo), &read, Expect::Any, place);
         self.backend.commit(unit).await
     }
 
-    /// The personas of a repository as they are now, or why they cannot be read.
+    /// The personas of a repository as they are now.
     pub(super) async fn personas_read(&self, repo: &RepoName) -> Result<ReadPersonas, Error> {
-        let read_at = self.backend.now();
-        let mut read = ReadPersonas {
-            read_at,
-            commit: None,
-            batch: Vec::new(),
-            others: Vec::new(),
-            faults: Vec::new(),
-            failure: None,
-        };
-        match self.personas_now(repo).await {
-            Ok(None) => {}
-            Ok(Some((commit, personas))) => {
-                read.commit = Some(commit);
-                read.batch = personas.batch().map(|it| it.id.clone()).collect();
-                let others = personas.files.iter().filter(|it| !it.is_in_batch());
-                read.others = others.map(|it| it.id.clone()).collect();
-                read.faults = personas.faults.iter().map(ToString::to_string).collect();
-            }
-            Err(Error::Outside(failure)) => read.failure = Some(reason(&failure)),
-            Err(error) => return Err(error),
+        let mut read = ReadPersonas::nothing(self.backend.now(), None);
+        if let Some((commit, personas)) = self.personas_now(repo).await? {
+            read.commit = Some(commit);
+            read.batch = personas.batch().map(|it| it.id.clone()).collect();
+            let others = personas.files.iter().filter(|it| !it.is_in_batch());
+            read.others = others.map(|it| it.id.clone()).collect();
+            read.faults = personas.faults.iter().map(ToString::to_string).collect();
         }
         Ok(read)
     }

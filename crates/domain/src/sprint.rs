@@ -5,6 +5,7 @@
 
 mod apply;
 mod figures;
+mod labels;
 mod mailing;
 mod member;
 mod one_by_one;
@@ -26,6 +27,7 @@ use crate::job::NotNow;
 
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
+pub use labels::{ConflictLabel, conflict_labels};
 pub use mailing::{MAILS_MAX, begins_weave, has_uncollected, takers_of_mail};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
 pub use orders::{abort, held, integrate, integrate_now, must_go_on};

@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod ending;
+mod labels;
 mod launching;
 mod mailing;
 mod outboxes;

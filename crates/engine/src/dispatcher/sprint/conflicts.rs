@@ -1,8 +1,7 @@
 //! Conflicts go back: by mail from the weaver, and with the same words as a message to the session.
 
-use domain::effect::Action;
 use domain::fence::{clip, clip_encoded};
-use domain::ids::{MessageId, PersonaName, PullRef};
+use domain::ids::{MessageId, PersonaName};
 use domain::job::{MESSAGE_BYTES_MAX, conflict_cause, missing_pull_cause};
 use domain::mail::{Outgoing, Recipient};
 use domain::outgoing_text::{ConflictText, missing_pull, weave_conflict, weave_conflict_message};
@@ -14,9 +13,6 @@ use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::jobs::{IdempotencyKey, JobRef};
 use crate::store::Versioned;
-
-/// The label on a pull request that conflicts with what is woven.
-pub(super) const CONFLICT_LABEL: &str = "conflict";
 
 /// How much of the body of a mail is kept, in bytes as JSON, with room for what a cut adds.
 const BODY_BYTES: usize = 15_000;
@@ -63,14 +59,6 @@ impl Dispatcher {
             Err(Error::NotNow(_)) => shown.clear(),
             Err(error) => return Err(error),
         }
-        let label = Action::Label {
-            pull: PullRef {
-                repo: sprint.repo.clone(),
-                number: pull,
-            },
-            label: CONFLICT_LABEL.to_owned(),
-        };
-        self.ask_of_job(&member.job, &label).await?;
         Ok(Input::Told {
             persona: member.persona.clone(),
             shown,

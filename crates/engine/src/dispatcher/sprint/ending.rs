@@ -13,6 +13,7 @@ use domain::sprint::{MemberState, NextSprint, Sprint, SprintMember, SprintState}
 use domain::step::Step;
 use jiff::Timestamp;
 
+use super::labels::without_conflict;
 use super::named;
 use crate::backend::{Error, decide_again};
 use crate::dispatcher::Dispatcher;
@@ -91,7 +92,7 @@ impl Dispatcher {
         match &sprint.state {
             SprintState::Aborted { .. } => {
                 for job in member.jobs() {
-                    self.call_off(sprint, job).await?;
+                    self.call_off(sprint, (member, job)).await?;
                 }
                 Ok(())
             }
@@ -180,28 +181,37 @@ impl Dispatcher {
         Ok(is_merged.then(|| woven.pull.clone()))
     }
 
-    /// Cancels the job of a member, and takes the label of the sprint off its pull request, which stays.
-    async fn call_off(&self, sprint: &Sprint, job: &JobId) -> Result<(), Error> {
+    /// Cancels a job of a member, and takes the labels of the sprint and of a conflict off its pull request, which stays.
+    async fn call_off(
+        &self,
+        sprint: &Sprint,
+        (member, job): (&SprintMember, &JobId),
+    ) -> Result<(), Error> {
         let Some(found) = self.backend.store.job(job).await? else {
             return Ok(());
         };
-        // The label goes first: a job that is over by then is not called off again.
-        if let Some(pull) = found.value.pull().cloned() {
-            let unlabel = Action::Repo(RepoAction::Unlabel {
-                pull,
+        // The labels go first: a job that is over by then is not called off again.
+        if let Some(pull) = found.value.pull() {
+            let refusal = member.refusal.iter();
+            let mut off: Vec<_> = refusal
+                .map(|refusal| without_conflict(pull.clone(), refusal.weave))
+                .collect();
+            off.push(Action::Repo(RepoAction::Unlabel {
+                pull: pull.clone(),
                 label: sprint.number.label(),
-            });
-            self.ask_of_job(job, &unlabel).await?;
+                weave: None,
+            }));
+            self.ask_of_job(job, &off).await?;
         }
         self.cancel_member(&named(sprint), job).await
     }
 
     /// Has something done for a job, if it is there, once.
-    pub(super) async fn ask_of_job(&self, id: &JobId, action: &Action) -> Result<(), Error> {
+    async fn ask_of_job(&self, id: &JobId, actions: &[Action]) -> Result<(), Error> {
         let asked = |job: &Job, _now| {
             let mut step = Step::unchanged(job.clone());
             step.due = job::looked_at(job, &Timing::default());
-            step.effects.push(action.clone());
+            step.effects.extend_from_slice(actions);
             step
         };
         self.end_job(id, asked).await

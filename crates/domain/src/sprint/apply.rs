@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::mailing::{hand_mail, is_before_weave, not_taken, shown, told};
+use super::mailing::{hand_mail, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::report::{Report, Verdict, fit_refusals};
@@ -171,9 +171,6 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
             late(member, now);
         }
     }
-    if sights.collects && is_before_weave(sprint) {
-        return;
-    }
     hand_mail(sprint, sights, now);
     match sights.landing {
         Some(Landing::Merged) => end(sprint, None, now),
@@ -264,7 +261,6 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     }
     for member in &mut sprint.members {
         member.place = None;
-        member.first = false;
         // It is in only if the report says so again.
         if matches!(member.state, MemberState::Applied { .. }) {
             member.state = MemberState::PullOpen;
@@ -289,6 +285,7 @@ fn judged(
     now: Timestamp,
 ) {
     member.place = None;
+    member.first = false;
     if member.state == MemberState::Withdrawn {
         if let Verdict::In { .. } = verdict {
             member.place = Some(*place);

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::report::{Against, Clash, Way};
+use super::sight::Sight;
 use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, QUEUED_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::when::plus;
@@ -158,26 +159,16 @@ impl SprintMember {
         self.is_awaited() && self.state != MemberState::Pending
     }
 
-    /// Where its mail is, once there may be some.
-    pub fn outbox(&self) -> Option<Outbox> {
-        let head = self.offer.as_ref().map(|offer| offer.head.clone());
-        let is_without = match self.state {
-            MemberState::NoChange | MemberState::Failed { .. } => true,
-            MemberState::Pending
-            | MemberState::Waiting
-            | MemberState::Working
-            | MemberState::PullOpen
-            | MemberState::Applied { .. }
-            | MemberState::Conflicted
-            | MemberState::Rerunning
-            | MemberState::Unresolved
-            | MemberState::Delegated
-            | MemberState::TimedOut
-            | MemberState::Skipped { .. }
-            | MemberState::Withdrawn => false,
+    /// The mail of it that is to be collected. A session that ended without a pull request may be asked for one, and writes more
+    /// then.
+    pub(super) fn uncollected(&self, sight: &Sight) -> Option<Outbox> {
+        let outbox = sight.outbox.as_ref()?;
+        let is_whole = match outbox {
+            Outbox::Head { .. } => true,
+            Outbox::Patch => !self.is_awaited(),
         };
-        head.map(|head| Outbox::Head { head })
-            .or_else(|| is_without.then_some(Outbox::Patch))
+        let is_new = is_whole && self.collected.as_ref() != Some(outbox);
+        is_new.then(|| outbox.clone())
     }
 
     /// A member whose job is not made yet.

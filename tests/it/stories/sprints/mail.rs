@@ -3,6 +3,8 @@
 use domain::ids::PersonaName;
 use domain::mail::{Outgoing, Recipient};
 use engine::mail::InboxQuery;
+use sandbox::github::Outcome;
+use tests::world::MINUTE;
 
 use super::*;
 
@@ -121,7 +123,7 @@ async fn mail_goes_to_a_session_before_the_weave() {
 }
 
 /// A member whose session opens no pull request.
-fn silent(id: &str, files: &[(&str, String)]) -> Story {
+pub(super) fn silent(id: &str, files: &[(&str, String)]) -> Story {
     let mut story = member(id, 1, files, &[]);
     story
         .steps
@@ -161,6 +163,33 @@ async fn the_mail_of_a_session_without_a_pull_request_is_in_its_patch() {
         }
         world.finish().await;
     }
+}
+
+/// Checks that never end keep every pull request from being ready.
+#[tokio::test]
+async fn mail_of_a_pull_request_that_is_never_ready_is_collected_as_well() {
+    let hello = r#"{"to": "visionary", "subject": "Hello", "body": "there"}"#;
+    let withdraw =
+        r#"{"to": "weaver", "subject": "Withdraw", "body": "Not needed", "withdraw": true}"#;
+    let readme = ("README.md", "A better shop.\n".to_owned());
+    let first = ("src/cart.rs", cart(&[(1, "x")]));
+    let stories = vec![
+        member("curator", 1, &[readme, outbox("back", withdraw)], &[]),
+        member("refactor", 1, &[first, outbox("one", hello)], &[]),
+        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+    ];
+    let checks = vec![CheckSetup::new("build", Outcome::Hangs)];
+    let world = world_checked(true, stories, (source(), checks)).await;
+    begin(&world).await;
+    let is_collected = async |world: &World| {
+        let is_sent = inbox(world, "visionary").await == ["new from refactor: Hello"];
+        let members = sprint(world).await.members;
+        is_sent && members[0].state.word() == "withdrawn"
+    };
+    Box::pin(world.until(MINUTE * 20, "all mail is collected", is_collected)).await;
+    let now = sprint(&world).await;
+    assert_eq!((now.state.word(), now.weaves), ("working", 0));
+    world.finish().await;
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use domain::advice::Advice;
 use sandbox::github::Outcome;
 
+use super::mail::{inbox, outbox, silent};
 use super::*;
 
 /// A session that makes a change and opens a pull request, for prompts with a text.
@@ -122,9 +123,19 @@ async fn the_weaver_gets_what_is_left() {
         "You are the persona `weaver`",
         &[("src/cart.rs", cart(&[(10, "price, sum")]))],
     );
-    let world = world_of(true, stubborn(vec![nothing(ANEW), weaver])).await;
+    let letter = r#"{"to": "human", "subject": "Not joined", "body": "I cannot join both."}"#;
+    let anew = Story {
+        matches: ANEW.to_owned(),
+        ..silent("", &[outbox("one", letter)])
+    };
+    let world = world_of(true, stubborn(vec![anew, weaver])).await;
     begin(&world).await;
     let over = until_over(&world).await;
+    assert_eq!(
+        inbox(&world, "human").await,
+        ["new from refactor: Not joined"],
+        "its mail is in its patch"
+    );
     assert_eq!(
         members(&over),
         [

@@ -22,6 +22,7 @@ fn of_job(sprint: &Sprint, name: &str, work: Work) -> Input {
         work,
         rested_at: None,
         is_red: false,
+        outbox: None,
     };
     Input::Seen(Sights {
         members: vec![(member.job.clone(), sight)],
@@ -37,7 +38,7 @@ fn gone() -> Work {
 }
 
 /// A sprint whose member conflicted twice.
-fn refused_twice() -> Sprint {
+pub(super) fn refused_twice() -> Sprint {
     let mut sprint = begun(&["curator", "refactor"]);
     let shown = play(
         &mut sprint,
@@ -226,6 +227,7 @@ fn red(sprint: &Sprint, alone: &[&str]) -> Input {
             work: ready(number, head),
             rested_at: None,
             is_red: alone.contains(&name),
+            outbox: None,
         };
         let member = sprint.member(&name.parse().unwrap()).unwrap();
         (member.job.clone(), sight)

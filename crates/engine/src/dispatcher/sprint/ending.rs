@@ -52,8 +52,16 @@ impl Dispatcher {
 
     /// Marks what members were shown as read, and collects what they wrote. Returns whether the sprint changed.
     async fn settle_mail(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
-        let is_read = self.mark_shown(found).await?;
-        Ok(is_read || found.due.is_some() && self.collect(found).await?)
+        let sprint = &found.value;
+        if self.mark_shown(found).await? {
+            return Ok(true);
+        }
+        if found.due.is_none() {
+            return Ok(false);
+        }
+        let source = self.source(&sprint.repo).await?;
+        let sights = self.sprint_sights(sprint, &source.timing).await?;
+        self.collect(found, &sights).await
     }
 
     /// Starts the next sprint where the source says so. After one of which nothing was merged, or that a person aborted,

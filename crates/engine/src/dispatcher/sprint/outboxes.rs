@@ -2,10 +2,9 @@
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{Attachment, CommitSha, MailBody, PersonaName, Subject};
-use domain::job::{EndReason, Job, Phase};
 use domain::mail::{Outgoing, Recipient};
 use domain::redact::presentable;
-use domain::sprint::{Input, Outbox, Sprint, SprintMember};
+use domain::sprint::{self, Input, Outbox, Sights, Sprint, SprintMember};
 use scaffold::tree::{Content, Entry, Tree, TreePath};
 use serde::Deserialize;
 use weave::patch::{self, Action, FileDiff};
@@ -58,14 +57,15 @@ struct Found {
 
 impl Dispatcher {
     /// Collects the mail of outboxes that were not collected. Returns whether the sprint changed.
-    pub(super) async fn collect(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+    pub(super) async fn collect(
+        &self,
+        found: &Versioned<Sprint>,
+        sights: &Sights,
+    ) -> Result<bool, Error> {
         let sprint = &found.value;
         let mut collected = Vec::new();
-        for member in &sprint.members {
-            let outbox = member.outbox();
-            if let Some(outbox) = outbox.filter(|it| member.collected.as_ref() != Some(it)) {
-                collected.extend(self.collect_from(sprint, member, outbox).await?);
-            }
+        for (member, outbox) in sprint::uncollected(sprint, sights) {
+            collected.extend(self.collect_from(sprint, member, outbox).await?);
         }
         match collected.is_empty() {
             true => Ok(false),
@@ -144,8 +144,7 @@ impl Dispatcher {
     async fn outbox_in_patch(&self, member: &SprintMember) -> Result<Option<Vec<Found>>, Error> {
         let found = self.backend.store.job(&member.job).await?;
         let job = found.map(|found| found.value);
-        let ended = job.as_ref().filter(|job| has_ended_by_itself(job));
-        let Some((job, session)) = ended.and_then(|job| Some((job, job.session()?))) else {
+        let Some((job, session)) = job.as_ref().and_then(|job| Some((job, job.session()?))) else {
             return Ok(Some(Vec::new()));
         };
         let read = self.readers.sessions.artifacts(&job.account, session).await;
@@ -240,24 +239,6 @@ fn found_in(tree: &Tree, before: &Tree) -> Vec<Found> {
         found_file(at, path.as_str(), text)
     });
     found.collect()
-}
-
-/// Whether a session came to its own end: what one wrote that was cancelled may be half done.
-fn has_ended_by_itself(job: &Job) -> bool {
-    match &job.phase {
-        Phase::Watching(_) => true,
-        Phase::Ended(ending) => match ending.how {
-            EndReason::Completed | EndReason::Failed { .. } => true,
-            EndReason::Merged { .. }
-            | EndReason::Woven { .. }
-            | EndReason::PullClosed
-            | EndReason::Lost
-            | EndReason::Refused { .. }
-            | EndReason::Left
-            | EndReason::Cancelled { .. } => false,
-        },
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => false,
-    }
 }
 
 /// The same of the patch among what a session made. If it is cut off, its last file is not read.

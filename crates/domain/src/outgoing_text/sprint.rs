@@ -88,8 +88,16 @@ pub fn shown_whole(unread: &[Message], room: usize) -> Vec<MessageId> {
     shown.take(SHOWN_MAX).collect()
 }
 
+/// All that a message says, with the addresses of its attachments.
 fn whole(message: &Message) -> String {
-    format!("{}\n\n{}", message.subject, message.body)
+    let mut text = format!("{}\n\n{}", message.subject, message.body);
+    if !message.attachments.is_empty() {
+        text.push('\n');
+    }
+    for url in &message.attachments {
+        let _ = write!(text, "\nAttachment: {url}");
+    }
+    text
 }
 
 /// A message as a prompt shows it.
@@ -424,6 +432,23 @@ mod tests {
         let many: Vec<_> = (1..=40).map(|id| message(id, "short")).collect();
         assert_eq!(shown_whole(&many, PROMPT_BYTES_MAX).len(), SHOWN_MAX);
         assert_eq!(shown_whole(&[], PROMPT_BYTES_MAX), []);
+    }
+
+    #[test]
+    fn attachments_are_shown_with_their_message_and_take_room() {
+        let bare = message(3, "See there.");
+        let mut with = bare.clone();
+        with.attachments = vec![
+            "https://github.com/acme/shop/pull/101".to_owned(),
+            "https://example.org/plan".to_owned(),
+        ];
+        let text = mail_message(SprintNumber::FIRST, std::slice::from_ref(&with));
+        let shown = "See there.\n\nAttachment: https://github.com/acme/shop/pull/101\nAttachment: https://example.org/plan\n";
+        assert!(text.contains(shown), "{text}");
+        let room = encoded_len(&block(&bare));
+        assert_eq!(shown_whole(&[bare], room).len(), 1);
+        assert_eq!(shown_whole(std::slice::from_ref(&with), room), []);
+        assert_eq!(shown_whole(&[with], room + 1_000).len(), 1);
     }
 
     #[test]

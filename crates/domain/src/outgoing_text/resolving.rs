@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::sprint::{ConflictText, against, conflict_text};
+use super::conflict::{ConflictText, against, conflict_text};
 use super::{NAMES_MAX, one_line};
 use crate::fence::fence;
 use crate::ids::PersonaName;

@@ -5,7 +5,7 @@ mod delivery;
 mod resolving;
 mod sprint;
 
-pub use conflict::{ConflictText, weave_conflict, weave_conflict_message};
+pub use conflict::{ConflictText, Winner, weave_conflict, weave_conflict_message};
 pub use delivery::{
     delivery_task, delivery_title, issue_comment, replaced_by, requested_change, review_task,
 };

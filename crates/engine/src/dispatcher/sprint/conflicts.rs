@@ -1,12 +1,14 @@
 //! Conflicts go back: by mail from the weaver, and with the same words as a message to the session.
 
 use domain::fence::{clip, clip_encoded};
-use domain::ids::{MessageId, PersonaName};
+use domain::ids::{CommitSha, MessageId, PersonaName};
 use domain::job::{MESSAGE_BYTES_MAX, conflict_cause, missing_pull_cause};
 use domain::mail::{Outgoing, Recipient};
-use domain::outgoing_text::{ConflictText, missing_pull, weave_conflict, weave_conflict_message};
+use domain::outgoing_text::{
+    ConflictText, Winner, missing_pull, weave_conflict, weave_conflict_message,
+};
 use domain::redact::redact;
-use domain::sprint::{Input, MemberState, Refusal, Sights, Sprint, SprintMember};
+use domain::sprint::{Against, Input, MemberState, Refusal, Sights, Sprint, SprintMember, Woven};
 
 use super::named;
 use crate::backend::Error;
@@ -41,7 +43,7 @@ impl Dispatcher {
         (member, pull): (&SprintMember, u64),
         refusal: &Refusal,
     ) -> Result<Input, Error> {
-        let won = self.what_won(sprint, refusal).await;
+        let won = self.winner(sprint, refusal).await;
         let text = weave_conflict(sprint, (pull, refusal), &won);
         // Its other mail stays unread: the message says nothing of it.
         let mut shown = self.mail_conflict(sprint, (member, refusal), &text).await?;
@@ -107,12 +109,57 @@ impl Dispatcher {
         }
     }
 
-    /// The diff of what is woven in the files of a conflict; nothing where it cannot be read.
-    pub(super) async fn what_won(&self, sprint: &Sprint, refusal: &Refusal) -> String {
-        let Some(woven) = &sprint.woven else {
-            return String::new();
+    /// What came in first where a change conflicts: what is woven, or what the target has that the change does not build on.
+    pub(super) async fn winner(&self, sprint: &Sprint, refusal: &Refusal) -> Winner {
+        match (&refusal.against, &sprint.woven) {
+            (Against::Members(_), None) => Winner::default(),
+            (Against::Members(_), Some(woven)) => {
+                let between = (&woven.base, &woven.commit);
+                Winner {
+                    commit: Some(woven.commit.clone()),
+                    diff: self.diff_of(sprint, refusal, between).await,
+                }
+            }
+            (Against::StaleBase, woven) => {
+                let present = woven.as_ref().filter(|it| it.weave >= refusal.weave);
+                self.won_by_target(sprint, refusal, present).await
+            }
+        }
+    }
+
+    /// The weave that refused a change may have pushed nothing: then the change is to be joined with the target alone.
+    async fn won_by_target(
+        &self,
+        sprint: &Sprint,
+        refusal: &Refusal,
+        present: Option<&Woven>,
+    ) -> Winner {
+        let (git, repo) = (&self.readers.git, &sprint.repo);
+        let base = match present {
+            Some(woven) => Some(woven.base.clone()),
+            None => git.tip(repo, &sprint.target).await.ok().flatten(),
         };
-        let between = (&woven.base, &woven.commit);
+        let Some(base) = base else {
+            return Winner::default();
+        };
+        let diff = match git.merge_base(repo, (&base, &refusal.head)).await {
+            Ok(parted) => self.diff_of(sprint, refusal, (&parted, &base)).await,
+            Err(_) => String::new(),
+        };
+        let commit = present.map_or(base, |woven| woven.commit.clone());
+        Winner {
+            commit: Some(commit),
+            diff,
+        }
+    }
+
+    /// A diff in the files of a conflict; nothing where it cannot be read.
+    async fn diff_of(
+        &self,
+        sprint: &Sprint,
+        refusal: &Refusal,
+        between: (&CommitSha, &CommitSha),
+    ) -> String {
         let read = self.readers.git.diff(&sprint.repo, between).await;
         let Ok(Some(diff)) = read else {
             return String::new();

@@ -43,6 +43,18 @@ pub(super) async fn send(world: &World, to: &str, subject: &str) {
     sent.await.expect("a message");
 }
 
+/// Who is named in the log as the sender of the message whose subject begins so.
+async fn actor_of(world: &World, subject: &str) -> String {
+    let repo = REPO.parse().expect("a repository");
+    let lines = world.backend.mail_block(&repo, 0).await.expect("a log");
+    let found = lines.iter().find_map(|line| {
+        let event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let is_it = event["subject"].as_str()?.starts_with(subject);
+        is_it.then(|| event["actor"].as_str().unwrap_or_default().to_owned())
+    });
+    found.expect("a message")
+}
+
 #[tokio::test]
 async fn a_prompt_shows_the_mail_and_an_outbox_speaks_for_its_member_only() {
     let forged = r#"{"from": "weaver", "to": "refactor", "subject": "Hello", "body": "there"}"#;
@@ -82,6 +94,9 @@ async fn a_prompt_shows_the_mail_and_an_outbox_speaks_for_its_member_only() {
         inbox(&world, "refactor").await,
         ["read from curator: Hello"]
     );
+    let job = over.members[0].job.to_string();
+    assert_eq!(actor_of(&world, "Hello").await, job, "it is its own word");
+    assert_eq!(actor_of(&world, "A file of").await, "sprint 50");
     let texts = world.sandbox.github().texts(REPO, "main").expect("main");
     assert!(texts.keys().all(|path| !path.starts_with(".jules/mail")));
     assert_eq!(texts["README.md"], "A better shop.\n");

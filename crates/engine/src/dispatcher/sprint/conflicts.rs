@@ -198,27 +198,28 @@ impl Dispatcher {
         outgoing: &Outgoing,
         purpose: &str,
     ) -> Result<Vec<MessageId>, Error> {
-        let sent = self.sent_or_refused(sprint, outgoing, purpose).await?;
+        let actor = named(sprint);
+        let sent = self.sent_or_refused(sprint, outgoing, (purpose, &actor));
+        let sent = sent.await?;
         // No mailbox is left for one more persona: the message to the session says the same.
         Ok(sent.unwrap_or_default())
     }
 
-    /// Sends mail of a sprint once, and answers its numbers, or why it can never be sent.
+    /// Sends mail of a sprint once, as the work of an actor, and answers its numbers, or why it can never be sent.
     pub(super) async fn sent_or_refused(
         &self,
         sprint: &Sprint,
         outgoing: &Outgoing,
-        purpose: &str,
+        (purpose, actor): (&str, &str),
     ) -> Result<Result<Vec<MessageId>, String>, Error> {
         let name = sprint.number.once(purpose);
         let once = IdempotencyKey {
             order: name.clone(),
             name,
         };
-        let actor = named(sprint);
         let sent = self
             .backend
-            .send_mail(&sprint.repo, outgoing, (&actor, Some(&once)));
+            .send_mail(&sprint.repo, outgoing, (actor, Some(&once)));
         match sent.await {
             Ok(sent) => Ok(Ok(sent.into_iter().map(|it| it.message).collect())),
             // Others write the same mailboxes now: it is sent when the sprint is read again.

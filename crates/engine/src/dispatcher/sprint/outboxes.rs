@@ -168,8 +168,12 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let purpose = format!("outbox:{}:{}", member.job, file.once);
         let outgoing = file.written.and_then(|it| it.outgoing(&member.persona));
+        let actor = member.job.to_string();
         let sent = match outgoing {
-            Ok(outgoing) => self.sent_or_refused(sprint, &outgoing, &purpose).await?,
+            Ok(outgoing) => {
+                let about = (purpose.as_str(), actor.as_str());
+                self.sent_or_refused(sprint, &outgoing, about).await?
+            }
             Err(fault) => Err(fault),
         };
         let fault = sent.err();

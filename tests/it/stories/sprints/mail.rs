@@ -260,7 +260,7 @@ async fn who_takes_the_change_back_is_left_out() {
 
 #[tokio::test]
 async fn who_asks_to_go_first_pushes_nobody_out() {
-    let first = r#"{"to": "weaver", "subject": "First", "body": "Mine", "order": "first"}"#;
+    let first = r#"{"re": 1, "order": "first"}"#;
     let stories = vec![
         member(
             "curator",

@@ -553,6 +553,7 @@ async fn comments_and_labels_survive_lost_answers() {
             Action::Label {
                 pull,
                 label: "gaffer".to_owned(),
+                weave: None,
             },
         )
         .await;

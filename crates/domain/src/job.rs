@@ -68,7 +68,7 @@ pub use watch::{
     RepeatedAnnouncement, Reply, SentAnswer, SessionLog, Turn, Watch,
 };
 pub use woven::{
-    conflict_cause, integrate, mail_cause, missing_pull_cause, weave_again, weave_pushed, woven,
+    conflict_cause, integrate, mail_cause, missing_pull_cause, weave_again, weave_done, woven,
 };
 
 use crate::ids::{

@@ -1,18 +1,20 @@
 //! Every text that Gaffer sends to Jules or GitHub. Each is pinned by a snapshot test.
 
+mod conflict;
 mod delivery;
 mod resolving;
 mod sprint;
 
+pub use conflict::{ConflictText, Winner, weave_conflict, weave_conflict_message};
 pub use delivery::{
     delivery_task, delivery_title, given_plan, issue_comment, replaced_by, requested_change,
     review_task,
 };
 pub use resolving::{Leftover, anew_conflict, checks_task, resolving_task};
 pub use sprint::{
-    ConflictText, MESSAGE_ROOM, PERSONA_BYTES_MAX, integration, integration_subject, left_out,
-    mail_message, member_task, missing_pull, next_not_started, prompt_room, shown_whole,
-    sprint_end, unread_mail, weave_conflict, weave_conflict_message,
+    MESSAGE_ROOM, PERSONA_BYTES_MAX, integration, integration_subject, left_out, mail_message,
+    mail_unsealed, member_task, missing_pull, next_not_started, prompt_room, shown_whole,
+    sprint_end, unread_mail,
 };
 
 use crate::event::FailedCheck;

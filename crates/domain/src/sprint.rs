@@ -6,6 +6,7 @@
 mod apply;
 mod figures;
 mod gate;
+mod labels;
 mod mailing;
 mod member;
 mod one_by_one;
@@ -28,7 +29,8 @@ use crate::job::NotNow;
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
 pub use gate::{SprintGate, gate, released};
-pub use mailing::{MAILS_MAX, begins_weave, has_uncollected, takers_of_mail};
+pub use labels::{ConflictLabel, conflict_labels};
+pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail, uncollected};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
 pub use orders::{abort, held, integrate, integrate_now, must_go_on};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};

@@ -200,6 +200,20 @@ pub struct ReadPersonas {
     pub failure: Option<String>,
 }
 
+impl ReadPersonas {
+    /// None: the branch is not there, or could not be read.
+    pub fn nothing(read_at: Timestamp, failure: Option<&Failure>) -> Self {
+        Self {
+            read_at,
+            commit: None,
+            batch: Vec::new(),
+            others: Vec::new(),
+            faults: Vec::new(),
+            failure: failure.map(reason),
+        }
+    }
+}
+
 impl Dated for ReadPersonas {
     fn read_at(&self) -> Timestamp {
         self.read_at

@@ -1,6 +1,7 @@
 //! Sprints on real git: members that know nothing but their prompt and what they are sent, up to one merged pull request.
 
 mod acts;
+mod broken;
 mod deaths;
 mod mail;
 mod odd;

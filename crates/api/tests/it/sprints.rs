@@ -87,6 +87,7 @@ async fn ready(world: &World, sights: &[(&str, u64)]) -> Input {
             work,
             rested_at: None,
             is_red: false,
+            outbox: None,
         };
         let member = sprint.member(&persona.parse().unwrap()).unwrap();
         (member.job.clone(), sight)

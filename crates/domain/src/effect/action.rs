@@ -87,6 +87,9 @@ pub enum Action {
         pull: PullRef,
         /// The label.
         label: String,
+        /// The weave that asks for it: each puts it on once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weave: Option<u32>,
     },
     /// Close a pull request without merging it.
     ClosePull {
@@ -120,7 +123,9 @@ impl fmt::Display for Action {
             Self::MarkReady { pull, sha, .. } => write!(f, "ready:{}@{sha}", key(pull)),
             Self::UpdateBranch { pull, sha } => write!(f, "update:{}@{sha}", key(pull)),
             Self::Comment { pull, cause, .. } => write!(f, "comment:{}:{cause}", key(pull)),
-            Self::Label { pull, label } => write!(f, "label:{}:{label}", key(pull)),
+            Self::Label { pull, label, weave } => {
+                write!(f, "label:{}:{label}{}", key(pull), of_weave(*weave))
+            }
             Self::ClosePull { pull } => write!(f, "close:{}", key(pull)),
             Self::DeleteBranch {
                 repo, branch, sha, ..
@@ -129,6 +134,11 @@ impl fmt::Display for Action {
             Self::Tracker(action) => action.fmt(f),
         }
     }
+}
+
+/// What tells the labels of one weave from those of others.
+pub(super) fn of_weave(weave: Option<u32>) -> String {
+    weave.map_or_else(String::new, |weave| format!("@{weave}"))
 }
 
 fn key(pull: &PullRef) -> String {
@@ -169,7 +179,7 @@ impl Action {
             Self::MarkReady { pull, .. } => format!("mark {pull} ready for review"),
             Self::UpdateBranch { pull, .. } => format!("update the branch of {pull}"),
             Self::Comment { pull, .. } => format!("comment on {pull}"),
-            Self::Label { pull, label } => format!("put the label `{label}` on {pull}"),
+            Self::Label { pull, label, .. } => format!("put the label `{label}` on {pull}"),
             Self::ClosePull { pull } => format!("close {pull}"),
             Self::DeleteBranch { repo, branch, .. } => {
                 format!("delete the branch `{branch}` of {repo}")

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::action::of_weave;
 use crate::ids::{BranchName, CommitSha, JobId, PullRef, RepoName, SprintNumber};
 use crate::pipeline::Recipe;
 use crate::pull::OwnOutcome;
@@ -83,6 +84,9 @@ pub enum RepoAction {
         pull: PullRef,
         /// The label.
         label: String,
+        /// The weave that put it on: it is taken off once for each.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weave: Option<u32>,
     },
 }
 
@@ -101,8 +105,9 @@ impl fmt::Display for RepoAction {
             Self::OpenIssue { marker, .. } => write!(f, "issue:{marker}"),
             Self::PutLabel { job, name, .. } => write!(f, "put-label:{job}:{name}"),
             Self::Weave { job, weave, .. } => write!(f, "weave:{job}:{weave}"),
-            Self::Unlabel { pull, label } => {
-                write!(f, "unlabel:{}#{}:{label}", pull.repo.key(), pull.number)
+            Self::Unlabel { pull, label, weave } => {
+                let (repo, number) = (pull.repo.key(), pull.number);
+                write!(f, "unlabel:{repo}#{number}:{label}{}", of_weave(*weave))
             }
         }
     }
@@ -121,7 +126,7 @@ impl RepoAction {
             Self::OpenIssue { repo, title, .. } => format!("open the issue `{title}` in {repo}"),
             Self::PutLabel { repo, name, .. } => format!("make the label `{name}` of {repo}"),
             Self::Weave { repo, sprint, .. } => format!("weave sprint {sprint} of {repo}"),
-            Self::Unlabel { pull, label } => format!("take the label `{label}` off {pull}"),
+            Self::Unlabel { pull, label, .. } => format!("take the label `{label}` off {pull}"),
         }
     }
 }

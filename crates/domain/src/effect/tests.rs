@@ -69,6 +69,7 @@ fn all_actions() -> Vec<Action> {
         Action::Label {
             pull: pull(),
             label: "ours".to_owned(),
+            weave: None,
         },
         Action::ClosePull { pull: pull() },
         Action::DeleteBranch {
@@ -506,4 +507,27 @@ fn what_names_a_head_or_sets_what_is_set_cannot_double() {
         })
         .collect();
     assert_eq!(doubling, ["create", "say", "approve", "comment"]);
+}
+
+#[test]
+fn a_label_goes_on_and_off_once_for_each_weave() {
+    let actions = |weave| {
+        let pull = || "Acme/Shop#7".parse().unwrap();
+        let label = || "conflict".to_owned();
+        let on = Action::Label {
+            pull: pull(),
+            label: label(),
+            weave,
+        };
+        let off = RepoAction::Unlabel {
+            pull: pull(),
+            label: label(),
+            weave,
+        };
+        [on, Action::Repo(off)].map(|action| action.to_string())
+    };
+    let [on, off] = actions(Some(1));
+    assert_eq!(on, "label:acme/shop#7:conflict@1");
+    assert_eq!(off, "unlabel:acme/shop#7:conflict@1");
+    assert_eq!(actions(None)[0], "label:acme/shop#7:conflict");
 }

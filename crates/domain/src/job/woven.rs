@@ -50,12 +50,12 @@ fn asked(job: &Job, (sprint, weave): (SprintNumber, u32)) -> Action {
     })
 }
 
-/// A weave was pushed: its commit is the only head that is merged.
-pub fn weave_pushed(job: &Job, (pull, commit): (&PullRef, &CommitSha)) -> Step<Job> {
+/// A weave is done. The commit that it pushed, if it did, is the only head that is merged.
+pub fn weave_done(job: &Job, pushed: Option<(&PullRef, &CommitSha)>) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Proposed { since, .. } = job.phase {
+    if let (Phase::Proposed { since, .. }, Some((pull, commit))) = (&job.phase, pushed) {
         step.aggregate.phase = Phase::Proposed {
-            since,
+            since: *since,
             pull: Some(pull.clone()),
             head: Some(commit.clone()),
         };

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::sprint::{ConflictText, against, conflict_text};
+use super::conflict::{ConflictText, Winner, against, conflict_text, won_so};
 use super::{NAMES_MAX, one_line};
 use crate::fence::fence;
 use crate::ids::PersonaName;
@@ -27,12 +27,16 @@ pub struct Leftover<'s> {
     pub pull: u64,
     /// What it conflicts with.
     pub refusal: &'s Refusal,
-    /// The diff of what is woven, in the files of the conflict.
+    /// The diff of what came in first, in the files of the conflict.
     pub won: String,
 }
 
 /// What a new session of a member is told of the conflict that it is to mend.
-pub fn anew_conflict(sprint: &Sprint, (pull, refusal): (u64, &Refusal), won: &str) -> ConflictText {
+pub fn anew_conflict(
+    sprint: &Sprint,
+    (pull, refusal): (u64, &Refusal),
+    won: &Winner,
+) -> ConflictText {
     let ways_out = format!(
         "\nYou begin on {}. Make the change of #{pull} again on top of it, so that both changes hold, and open a pull request to \
          that branch: it replaces #{pull}. With nothing left to change, end without one.",
@@ -79,11 +83,8 @@ fn leftover_words(sprint: &Sprint, leftover: &Leftover<'_>, room: usize) -> Stri
         let _ = writeln!(text, "- `{}`: {}", one_line(&clash.path), clash.words);
     }
     if !won.is_empty() {
-        let _ = writeln!(
-            text,
-            "\nWhat is woven changes these files like this:\n{}",
-            fence("diff", &redact(won), room)
-        );
+        let shown = fence("diff", &redact(won), room);
+        let _ = writeln!(text, "\n{}\n{shown}", won_so(sprint, &refusal.against));
     }
     text
 }
@@ -187,7 +188,7 @@ mod tests {
             Your changes conflict with what is on the branch `main` by now.
             - `src/cart.rs`: both changed the same lines: lines 10–14
 
-            What is woven changes these files like this:
+            The branch `main` changed these files like this:
             ```text diff
             -a
             +b
@@ -212,7 +213,7 @@ mod tests {
             - `te'st`
 
             Find out what does not work together, mend it, run the tests, and open one pull request with nothing else in it."#]].assert_eq(&checks_task(&sprint, &["te`st".to_owned()], ""));
-        let text = anew_conflict(&sprint, (102, &refusal), "");
+        let text = anew_conflict(&sprint, (102, &refusal), &Winner::default());
         assert_eq!(text.subject, "Conflict in PR #102");
         expect![[r#"
             Your changes conflict with what is on the branch `main` by now.

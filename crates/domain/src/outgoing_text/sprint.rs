@@ -1,4 +1,4 @@
-//! Texts of sprints: the prompts of members, what they are told of conflicts, and the one pull request.
+//! Texts of sprints: the prompts of members, their mail, the one pull request, and what people are told.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::ids::{MAIL_BODY_BYTES_MAX, MessageId, PersonaName, SprintNumber};
 use crate::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
 use crate::mail::Message;
 use crate::redact::redact;
-use crate::sprint::{Against, Figures, Refusal, Report, SHOWN_MAX, Sprint, SprintState, Verdict};
+use crate::sprint::{Against, Figures, Report, SHOWN_MAX, Sprint, SprintState, Verdict};
 
 /// How much of the unread messages a prompt shows, in characters: the others are named.
 const MESSAGES_CHARS_MAX: usize = 8_000;
@@ -23,9 +23,6 @@ const FRAME_BYTES: usize = 2_000;
 
 /// Longest prompt of a persona, in bytes as JSON: with the mailbox before it, it is still the prompt of a job.
 pub const PERSONA_BYTES_MAX: usize = PROMPT_BYTES_MAX - FRAME_BYTES;
-
-/// How much of the change that won is shown, in characters.
-const WINNER_CHARS_MAX: usize = 8_000;
 
 /// How to write mail where nothing of Gaffer can be reached.
 const HOW_TO_SEND: &str = "To write to another persona, add a file `.jules/mail/outbox/NAME.json` to your change: \
@@ -100,8 +97,16 @@ pub fn shown_whole(unread: &[Message], room: usize) -> Vec<MessageId> {
     shown.take(SHOWN_MAX).collect()
 }
 
+/// All that a message says, with the addresses of its attachments.
 fn whole(message: &Message) -> String {
-    format!("{}\n\n{}", message.subject, message.body)
+    let mut text = format!("{}\n\n{}", message.subject, message.body);
+    if !message.attachments.is_empty() {
+        text.push('\n');
+    }
+    for url in &message.attachments {
+        let _ = write!(text, "\nAttachment: {url}");
+    }
+    text
 }
 
 /// A message as a prompt shows it.
@@ -132,103 +137,6 @@ fn mailbox(read: &[Message], (others, named): (&[Message], usize)) -> String {
         }
     }
     text
-}
-
-/// A conflict, as it is sent by mail and to the session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConflictText {
-    /// What the mail is about.
-    pub subject: String,
-    /// What it says.
-    pub body: String,
-    /// The patch, and the patch that brings the branch to what is woven.
-    pub attachments: Vec<String>,
-}
-
-/// What a member is told of its conflict. The diff is that of what won, in the files of the conflict.
-pub fn weave_conflict(sprint: &Sprint, refused: (u64, &Refusal), won: &str) -> ConflictText {
-    conflict_text(sprint, refused, (won, WAYS_OUT))
-}
-
-pub(super) fn conflict_text(
-    sprint: &Sprint,
-    (pull, refusal): (u64, &Refusal),
-    (won, ways_out): (&str, &str),
-) -> ConflictText {
-    let repo = &sprint.repo;
-    let mut body = format!("{}\n\nWhere:\n", against(sprint, &refusal.against));
-    for clash in &refusal.clashes {
-        let _ = writeln!(body, "- `{}`: {}", clash.path, clash.words);
-    }
-    if refusal.others > 0 {
-        let _ = writeln!(body, "- and {} more places", refusal.others);
-    }
-    let patch = format!("https://github.com/{repo}/pull/{pull}.patch");
-    let mut attachments = vec![patch.clone()];
-    let _ = write!(body, "\nYour patch: {patch}\n");
-    if let Some(woven) = &sprint.woven {
-        let head = &refusal.head;
-        let sync = format!(
-            "https://github.com/{repo}/compare/{head}...{}.patch",
-            woven.commit
-        );
-        let _ = writeln!(
-            body,
-            "The patch that brings your branch to what is woven: {sync}"
-        );
-        attachments.push(sync);
-    }
-    body.push_str(ways_out);
-    if !won.is_empty() {
-        let _ = write!(
-            body,
-            "\n\nWhat is woven changes these files like this:\n{}",
-            fence("diff", &redact(won), WINNER_CHARS_MAX)
-        );
-    }
-    ConflictText {
-        subject: format!("Conflict in PR #{pull}"),
-        body,
-        attachments,
-    }
-}
-
-/// What a member can do about its conflict.
-const WAYS_OUT: &str = "\nTake over what is woven in these places, make your change on top of it, and push to the same branch \
-     of the same pull request. Or ask to go first: add `.jules/mail/outbox/NAME.json` with \
-     {\"to\": \"weaver\", \"subject\": \"First\", \"body\": \"why\", \"order\": \"first\"} to it, which holds if nobody who is in \
-     falls out by it. Or take your change back: add `.jules/mail/outbox/NAME.json` with \
-     {\"to\": \"weaver\", \"subject\": \"Withdraw\", \"body\": \"why\", \"withdraw\": true} to it.";
-
-pub(super) fn against(sprint: &Sprint, against: &Against) -> String {
-    match against {
-        Against::StaleBase => format!(
-            "Your changes conflict with what is on the branch `{}` by now.",
-            sprint.target
-        ),
-        Against::Members(numbers) => {
-            let named: Vec<String> = numbers.iter().map(|it| named(sprint, *it)).collect();
-            format!(
-                "Your changes conflict with {}, which came in first.",
-                named.join(" and ")
-            )
-        }
-    }
-}
-
-fn named(sprint: &Sprint, pull: u64) -> String {
-    match sprint.member_of(pull) {
-        Some(member) => format!("{}'s PR #{pull}", member.persona),
-        None => format!("PR #{pull}"),
-    }
-}
-
-/// The message to the session of a member that conflicts.
-pub fn weave_conflict_message(sprint: &Sprint, text: &ConflictText) -> String {
-    format!(
-        "{} of sprint {}.\n\n{}",
-        text.subject, sprint.number, text.body
-    )
 }
 
 /// The message to the session of a member that ended without a pull request.
@@ -373,6 +281,16 @@ pub fn unread_mail(
     Some((subject, body))
 }
 
+/// The mail to people about a log of mail that cannot be sealed before a sprint.
+pub fn mail_unsealed(sprint: &Sprint, why: &str) -> (String, String) {
+    let subject = format!("Mail was not sealed before sprint {}", sprint.number);
+    let body = format!(
+        "Sprint {} goes on, and newer mail is in no backup: {why}\n\n`jules-mail verify --repo {}` names all that is wrong with it.",
+        sprint.number, sprint.repo
+    );
+    (subject, body)
+}
+
 /// The mail to people about a sprint that did not start by itself.
 pub fn next_not_started(last: &Sprint, why: &str) -> (String, String) {
     let next = last.number.next();
@@ -385,7 +303,7 @@ pub fn next_not_started(last: &Sprint, why: &str) -> (String, String) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeSet;
 
     use expect_test::expect;
@@ -393,7 +311,7 @@ mod tests {
 
     use super::*;
     use crate::ids::BranchName;
-    use crate::sprint::{Clash, MemberState, NewSprint, Offer, Woven, start};
+    use crate::sprint::{Clash, MemberState, NewSprint, Offer, Refusal, Woven, start};
 
     fn message(id: i64, body: &str) -> Message {
         Message {
@@ -426,6 +344,23 @@ mod tests {
         let many: Vec<_> = (1..=40).map(|id| message(id, "short")).collect();
         assert_eq!(shown_whole(&many, PROMPT_BYTES_MAX).len(), SHOWN_MAX);
         assert_eq!(shown_whole(&[], PROMPT_BYTES_MAX), []);
+    }
+
+    #[test]
+    fn attachments_are_shown_with_their_message_and_take_room() {
+        let bare = message(3, "See there.");
+        let mut with = bare.clone();
+        with.attachments = vec![
+            "https://github.com/acme/shop/pull/101".to_owned(),
+            "https://example.org/plan".to_owned(),
+        ];
+        let text = mail_message(SprintNumber::FIRST, std::slice::from_ref(&with));
+        let shown = "See there.\n\nAttachment: https://github.com/acme/shop/pull/101\nAttachment: https://example.org/plan\n";
+        assert!(text.contains(shown), "{text}");
+        let room = encoded_len(&block(&bare));
+        assert_eq!(shown_whole(&[bare], room).len(), 1);
+        assert_eq!(shown_whole(std::slice::from_ref(&with), room), []);
+        assert_eq!(shown_whole(&[with], room + 1_000).len(), 1);
     }
 
     #[test]
@@ -477,7 +412,7 @@ mod tests {
     }
 
     /// A sprint whose second weave is pushed, and what a member conflicts with in it.
-    fn woven() -> (Sprint, Refusal) {
+    pub(in crate::outgoing_text) fn woven() -> (Sprint, Refusal) {
         let sha = |letter: &str| letter.repeat(40).parse().unwrap();
         let new = NewSprint {
             repo: "acme/shop".parse().unwrap(),
@@ -553,32 +488,6 @@ mod tests {
         sprint.members = vec![many; crate::sprint::MEMBERS_MAX + 10];
         let (_, body) = left_out(&sprint).unwrap();
         assert!(body.parse::<crate::ids::MailBody>().is_ok(), "it is sent");
-    }
-
-    #[test]
-    fn a_conflict_names_who_won_where_both_patches_and_the_ways_out() {
-        let (sprint, refusal) = woven();
-        let told = weave_conflict(&sprint, (102, &refusal), "-old\n+```\n");
-        assert_eq!(told.subject, "Conflict in PR #102");
-        let patch = "https://github.com/acme/shop/pull/102.patch".to_owned();
-        let (head, commit) = ("3".repeat(40), "2".repeat(40));
-        let sync = format!("https://github.com/acme/shop/compare/{head}...{commit}.patch");
-        for part in [
-            "conflict with PR #101, which came in first.",
-            "- `src/cart.rs`: both changed the same lines, lines 10–14",
-            "- and 2 more places",
-            &patch,
-            &sync,
-            WAYS_OUT,
-            "````text diff",
-        ] {
-            assert!(told.body.contains(part), "{part}: {}", told.body);
-        }
-        assert_eq!(told.attachments, [patch, sync]);
-        let said = weave_conflict_message(&sprint, &told);
-        assert!(
-            said.starts_with("Conflict in PR #102 of sprint 50.\n\n") && said.ends_with(&told.body)
-        );
     }
 
     #[test]

@@ -85,6 +85,7 @@ impl RepairContext<'_> {
             step.effects.push(Action::Label {
                 pull: pull.clone(),
                 label: label.clone(),
+                weave: None,
             });
         }
     }

@@ -3,9 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::figures::note_ticks;
-use super::mailing::{hand_mail, is_before_weave, not_taken, shown, told};
+use super::mailing::{hand_mail, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
-use super::one_by_one::{begin_next, is_open, see_merged};
+use super::one_by_one::{begin_next, is_open, see_alone};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
 use super::seen::{asked, late, see, withdraw};
@@ -162,8 +162,8 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
         if is_woven_now && member.is_offered() {
             member.closed |= sight.work == Work::Closed;
         } else {
-            let is_merged = !is_woven && see_merged(member, &sight.work);
-            if !is_merged {
+            let is_seen = !is_woven && see_alone(member, &sight.work);
+            if !is_seen {
                 see(member, sight, now);
             }
         }
@@ -172,9 +172,6 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
         if member.is_late(now) {
             late(member, now);
         }
-    }
-    if sights.collects && is_before_weave(sprint) {
-        return;
     }
     hand_mail(sprint, sights, now);
     match sights.landing {
@@ -263,7 +260,6 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     }
     for member in &mut sprint.members {
         member.place = None;
-        member.first = false;
         // It is in only if the report says so again.
         if matches!(member.state, MemberState::Applied { .. }) {
             member.state = MemberState::PullOpen;
@@ -289,6 +285,7 @@ fn judged(
     now: Timestamp,
 ) {
     member.place = None;
+    member.first = false;
     if member.state == MemberState::Withdrawn {
         if let Verdict::In { .. } = verdict {
             member.place = Some(*place);

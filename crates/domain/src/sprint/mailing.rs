@@ -16,12 +16,17 @@ pub fn begins_weave(before: &Sprint, after: &Sprint) -> bool {
     is_before_weave(before) && after.state == SprintState::Integrating
 }
 
-/// Whether a member that is ready has mail in its pull request that was not collected. A patch holds up nothing.
-pub fn has_uncollected(sprint: &Sprint) -> bool {
-    sprint.members.iter().any(|member| match member.outbox() {
-        Some(head @ Outbox::Head { .. }) => member.collected.as_ref() != Some(&head),
-        Some(Outbox::Patch) | None => false,
-    })
+/// The mail that members wrote and that is to be collected. Of a member that is woven it waits for the report, which is about an
+/// earlier head.
+pub fn uncollected<'s>(sprint: &'s Sprint, sights: &Sights) -> Vec<(&'s SprintMember, Outbox)> {
+    let is_woven_now = sprint.state == SprintState::Integrating;
+    let members = sprint.members.iter();
+    let members = members.filter(|it| !(is_woven_now && it.is_offered()));
+    let found = members.filter_map(|member| {
+        let (_, sight) = sights.members.iter().find(|(job, _)| *job == member.job)?;
+        Some((member, member.uncollected(sight)?))
+    });
+    found.collect()
 }
 
 /// The members that are sent their unread mail before a weave.
@@ -48,7 +53,7 @@ pub(super) fn hand_mail(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
 }
 
 /// Whether a weave is what comes next.
-pub(super) fn is_before_weave(sprint: &Sprint) -> bool {
+fn is_before_weave(sprint: &Sprint) -> bool {
     let is_before = match sprint.state {
         SprintState::Working | SprintState::Fixing => true,
         SprintState::Integrating

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::report::{Against, Clash, Way};
+use super::sight::Sight;
 use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, QUEUED_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::when::plus;
@@ -67,7 +68,7 @@ pub struct SprintMember {
     /// The tick whose weave took it in, unless it conflicted since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_since: Option<u32>,
-    /// Since when it is waited for.
+    /// Since when it is waited for: since its session works, or since its pull request is not ready any more.
     pub since: Timestamp,
     /// How long it is waited for once its session works.
     #[serde(
@@ -171,26 +172,16 @@ impl SprintMember {
         self.is_awaited() && self.state != MemberState::Pending
     }
 
-    /// Where its mail is, once there may be some.
-    pub fn outbox(&self) -> Option<Outbox> {
-        let head = self.offer.as_ref().map(|offer| offer.head.clone());
-        let is_without = match self.state {
-            MemberState::NoChange | MemberState::Failed { .. } => true,
-            MemberState::Pending
-            | MemberState::Waiting
-            | MemberState::Working
-            | MemberState::PullOpen
-            | MemberState::Applied { .. }
-            | MemberState::Conflicted
-            | MemberState::Rerunning
-            | MemberState::Unresolved
-            | MemberState::Delegated
-            | MemberState::TimedOut
-            | MemberState::Skipped { .. }
-            | MemberState::Withdrawn => false,
+    /// The mail of it that is to be collected. A session that ended without a pull request may be asked for one, and writes more
+    /// then.
+    pub(super) fn uncollected(&self, sight: &Sight) -> Option<Outbox> {
+        let outbox = sight.outbox.as_ref()?;
+        let is_whole = match outbox {
+            Outbox::Head { .. } => true,
+            Outbox::Patch => !self.is_awaited(),
         };
-        head.map(|head| Outbox::Head { head })
-            .or_else(|| is_without.then_some(Outbox::Patch))
+        let is_new = is_whole && self.collected.as_ref() != Some(outbox);
+        is_new.then(|| outbox.clone())
     }
 
     /// A member whose job is not made yet.

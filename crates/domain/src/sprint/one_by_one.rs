@@ -40,11 +40,19 @@ pub(super) fn is_open(sprint: &mut Sprint) -> bool {
     is_open
 }
 
-/// A pull request of a member was merged by itself. Returns whether nothing else is to be seen of it.
-pub(super) fn see_merged(member: &mut SprintMember, work: &Work) -> bool {
-    let is_merged = *work == Work::Merged;
-    if is_merged && member.state != MemberState::Withdrawn {
-        member.state = MemberState::Applied { way: Way::Merged };
+/// A pull request of a member is merged by itself. Once it was ready, it is waited for until it is merged or closed, also while
+/// it is not ready any more. Returns whether nothing else is to be seen of it.
+pub(super) fn see_alone(member: &mut SprintMember, work: &Work) -> bool {
+    match work {
+        Work::Merged => {
+            if member.state != MemberState::Withdrawn {
+                member.state = MemberState::Applied { way: Way::Merged };
+            }
+            true
+        }
+        Work::Working | Work::Closed => member.state == MemberState::PullOpen,
+        Work::Queued | Work::Ready(_) | Work::Nothing | Work::Gone { .. } | Work::Failed { .. } => {
+            false
+        }
     }
-    is_merged
 }

@@ -53,7 +53,8 @@ fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     member.state = match &sight.work {
         Work::Queued => MemberState::Waiting,
         Work::Working | Work::Closed => {
-            if member.state == MemberState::Waiting {
+            // It begins to work, or it was ready and is not any more.
+            if member.state != MemberState::Working {
                 member.since = now;
             }
             MemberState::Working

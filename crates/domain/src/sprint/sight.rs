@@ -3,10 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::readiness::is_ready;
-use super::{Offer, Woven};
+use super::{Offer, Outbox, Woven};
 use crate::facts::PullState;
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
-use crate::job::{self, EndReason, Job, Phase, Watch};
+use crate::job::{self, EndReason, Ending, Job, Phase, Watch};
 use crate::merge::{Judgement, Reason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
@@ -27,8 +27,6 @@ pub struct Sights {
     pub members: Vec<(JobId, Sight)>,
     /// Of the one pull request that it makes.
     pub landing: Option<Landing>,
-    /// Whether mail of members that are ready is to be collected before a weave begins.
-    pub collects: bool,
     /// The unread mail of members that are sent it before a weave.
     pub mail: Vec<(PersonaName, Vec<MessageId>)>,
     /// How many sessions were created for all jobs of its members.
@@ -44,6 +42,8 @@ pub struct Sight {
     pub rested_at: Option<Timestamp>,
     /// Whether checks of its pull request fail.
     pub is_red: bool,
+    /// Where the mail is that it wrote, while its session writes none.
+    pub outbox: Option<Outbox>,
 }
 
 /// How far the work of a member is.
@@ -205,14 +205,14 @@ fn may_change(work: &Work) -> bool {
 
 /// What a sprint can see of the job of a member and of its pull request.
 pub fn sight(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -> Sight {
-    let (work, rested_at) = match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => (Work::Queued, None),
-        Phase::Proposed { .. } => (Work::Working, None),
-        Phase::Watching(watch) => (
-            watched((job, watch), pull, timing, now),
-            watch.announced.completed_at,
-        ),
-        Phase::Ended(ending) => (ended(&ending.how), None),
+    let (work, rested_at, outbox) = match &job.phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => (Work::Queued, None, None),
+        Phase::Proposed { .. } => (Work::Working, None, None),
+        Phase::Watching(watch) => {
+            let (work, outbox) = watched((job, watch), pull, timing, now);
+            (work, watch.announced.completed_at, outbox)
+        }
+        Phase::Ended(ending) => (ended(&ending.how), None, left_behind(ending, pull)),
     };
     let is_red = |pull: &Pull| {
         let judged = pull.verdict.as_ref();
@@ -222,6 +222,7 @@ pub fn sight(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) ->
         work,
         rested_at,
         is_red: pull.is_some_and(is_red),
+        outbox,
     }
 }
 
@@ -230,22 +231,45 @@ fn watched(
     pull: Option<&Pull>,
     timing: &Timing,
     now: Timestamp,
-) -> Work {
+) -> (Work, Option<Outbox>) {
     let rests = job::session_status(job, Some(&watch.session), timing, now);
     if rests != SessionStatus::Resting {
-        return Work::Working;
+        return (Work::Working, None);
     }
     match (&watch.pull, pull) {
-        (Some(_), Some(pull)) => work_of_pull(pull, is_on_woven(job)),
-        (Some(_), None) => Work::Working,
+        (Some(_), Some(pull)) => (work_of_pull(pull, is_on_woven(job)), in_head(pull)),
+        (Some(_), None) => (Work::Working, None),
         (None, _) => {
             let done = watch.announced.completed_at;
             match done.is_some_and(|at| may_no_more_be_late(at, now)) {
-                true => Work::Nothing,
-                false => Work::Working,
+                true => (Work::Nothing, Some(Outbox::Patch)),
+                false => (Work::Working, None),
             }
         }
     }
+}
+
+/// The mail of a job that is over. Without a pull request, what a session wrote that was cancelled may be half done.
+fn left_behind(ending: &Ending, pull: Option<&Pull>) -> Option<Outbox> {
+    if ending.pull.is_some() {
+        return pull.and_then(in_head);
+    }
+    match ending.how {
+        EndReason::Completed | EndReason::Failed { .. } => Some(Outbox::Patch),
+        EndReason::Merged { .. }
+        | EndReason::Woven { .. }
+        | EndReason::PullClosed
+        | EndReason::Lost
+        | EndReason::Left
+        | EndReason::Refused { .. }
+        | EndReason::Cancelled { .. } => None,
+    }
+}
+
+/// The mail in a pull request, whether or not that is ready.
+fn in_head(pull: &Pull) -> Option<Outbox> {
+    let head = pull.head.as_ref()?.sha.clone();
+    Some(Outbox::Head { head })
 }
 
 /// Whether the pull request of a job goes to the branch that the others are woven into.

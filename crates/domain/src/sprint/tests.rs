@@ -1,5 +1,7 @@
 //! Sprints decided step by step.
 
+mod one_by_one;
+mod outboxes;
 mod resolving;
 
 use jiff::SignedDuration;
@@ -52,6 +54,7 @@ fn seen(sights: &[(&str, Work)]) -> Input {
             work: work.clone(),
             rested_at: None,
             is_red: false,
+            outbox: None,
         };
         (job_of(name), sight)
     });
@@ -251,6 +254,7 @@ fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
             work: ready(102, 'b'),
             rested_at: Some(at(seconds)),
             is_red: false,
+            outbox: None,
         };
         Input::Seen(Sights {
             members: vec![(job_of("refactor"), sight)],
@@ -370,6 +374,7 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
                 work: Work::Nothing,
                 rested_at: Some(at(seconds)),
                 is_red: false,
+                outbox: None,
             },
         )],
         landing: None,
@@ -657,6 +662,7 @@ fn with_mail(rested: Option<i64>, head: char, mail: bool) -> Input {
             work,
             rested_at: rested.map(at),
             is_red: false,
+            outbox: None,
         };
         (job_of(name), sight)
     };
@@ -741,38 +747,13 @@ fn what_mail_changes_is_woven_and_what_nobody_reads_holds_up_nothing() {
                 },
                 rested_at: None,
                 is_red: false,
+                outbox: None,
             },
         )],
         ..Sights::default()
     });
     let gone = apply(&reading, &gone, at(2));
     assert!(integrating(&gone), "{}", words(&gone));
-}
-
-#[test]
-fn a_weave_begins_after_the_mail_of_its_members_was_collected() {
-    let sprint = begun(&["curator", "refactor"]);
-    let Input::Seen(ready) = with_mail(None, 'b', false) else {
-        panic!("what is seen of members");
-    };
-    let collects = Input::Seen(Sights {
-        collects: true,
-        ..ready.clone()
-    });
-    let held = apply(&sprint, &collects, at(1));
-    assert_eq!(words(&held), "working 1: curator pr_open, refactor pr_open");
-    assert!(has_uncollected(&held) && !begins_weave(&sprint, &held));
-    let collected = |sprint: &Sprint, name: &str, head| {
-        let persona = name.parse().unwrap();
-        let outbox = Outbox::Head { head: sha(head) };
-        apply(sprint, &Input::Collected { persona, outbox }, at(2))
-    };
-    let one = collected(&held, "curator", 'a');
-    assert!(has_uncollected(&one));
-    let both = collected(&one, "refactor", 'b');
-    assert!(!has_uncollected(&both));
-    let woven = apply(&both, &Input::Seen(ready), at(3));
-    assert!(begins_weave(&both, &woven));
 }
 
 #[test]

@@ -223,6 +223,7 @@ impl Backend {
             is_stored: false,
             delivery: waiting.delivery,
             job: waiting.job,
+            reviewing: None,
             pull: waiting.pull,
         }))
     }

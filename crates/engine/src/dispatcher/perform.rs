@@ -81,7 +81,7 @@ impl Dispatcher {
                     .comment(pull, text, effect.id.as_str())
                     .await,
             ),
-            Action::Label { pull, label } => done(self.writers.pulls.label(pull, label).await),
+            Action::Label { pull, label, .. } => done(self.writers.pulls.label(pull, label).await),
             Action::ClosePull { pull } => done(self.writers.pulls.close(pull).await),
             Action::DeleteBranch { repo, branch, sha } => {
                 done(self.delete_branch(repo, branch, sha).await)

@@ -57,7 +57,7 @@ impl Dispatcher {
                 self.facts_show(source, pull, |facts| facts.head.sha != *sha)
                     .await?
             }
-            Action::Label { pull, label } => {
+            Action::Label { pull, label, .. } => {
                 self.facts_show(source, pull, |facts| facts.labels.contains(label))
                     .await?
             }

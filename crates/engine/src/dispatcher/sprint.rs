@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod ending;
+mod labels;
 mod launching;
 mod mailing;
 mod outboxes;
@@ -56,10 +57,10 @@ impl Dispatcher {
         if self.mark_shown(found).await? {
             return Ok(true);
         }
-        if self.collect(found).await? || self.tell_conflicts(found).await? {
+        let mut sights = self.sprint_sights(&found.value, &source.timing).await?;
+        if self.collect(found, &sights).await? || self.tell_conflicts(found).await? {
             return Ok(true);
         }
-        let mut sights = self.sprint_sights(&found.value, &source.timing).await?;
         if self.ask_for_pulls(found, &sights).await? {
             return Ok(true);
         }
@@ -67,11 +68,7 @@ impl Dispatcher {
         let soon = sprint::soon(&sights, now);
         let mut next = sprint::apply(&found.value, &Input::Seen(sights.clone()), now);
         if sprint::begins_weave(&found.value, &next) {
-            match sprint::has_uncollected(&next) {
-                // It is collected as soon as this decision is saved.
-                true => sights.collects = true,
-                false => sights.mail = self.mail_before_weave(&next).await?,
-            }
+            sights.mail = self.mail_before_weave(&next).await?;
             next = sprint::apply(&found.value, &Input::Seen(sights), now);
         }
         let is_integrating = next.state == SprintState::Integrating;
@@ -191,6 +188,7 @@ fn refused((job, reason): (JobId, String)) -> Input {
         work: Work::Failed { reason },
         rested_at: None,
         is_red: false,
+        outbox: None,
     };
     Input::Seen(Sights {
         members: vec![(job, sight)],

@@ -348,6 +348,7 @@ fn actions() -> Vec<Action> {
         Action::Label {
             pull: pull.clone(),
             label: "needs-human".to_owned(),
+            weave: None,
         },
         Action::ClosePull { pull: pull_ref() },
         Action::DeleteBranch {

@@ -4,15 +4,17 @@ use domain::ids::PersonaName;
 use domain::mail::{Outgoing, Recipient};
 use domain::sprint::Integration;
 use engine::mail::InboxQuery;
+use sandbox::github::Outcome;
+use tests::world::MINUTE;
 
 use super::*;
 
-fn outbox(name: &str, text: &str) -> (&'static str, String) {
+pub(super) fn outbox(name: &str, text: &str) -> (&'static str, String) {
     let path = format!(".jules/mail/outbox/{name}.json");
     (path.leak(), text.to_owned())
 }
 
-async fn inbox(world: &World, persona: &str) -> Vec<String> {
+pub(super) async fn inbox(world: &World, persona: &str) -> Vec<String> {
     let repo = REPO.parse().expect("a repository");
     let persona: PersonaName = persona.parse().expect("a persona");
     let query = InboxQuery {
@@ -29,7 +31,7 @@ async fn inbox(world: &World, persona: &str) -> Vec<String> {
     told.collect()
 }
 
-async fn send(world: &World, to: &str, subject: &str) {
+pub(super) async fn send(world: &World, to: &str, subject: &str) {
     let outgoing = Outgoing {
         from: "human".parse().expect("a persona"),
         to: Recipient::Persona(to.parse().expect("a persona")),
@@ -40,6 +42,18 @@ async fn send(world: &World, to: &str, subject: &str) {
     let repo = REPO.parse().expect("a repository");
     let sent = world.backend.send_mail(&repo, &outgoing, ("ann", None));
     sent.await.expect("a message");
+}
+
+/// Who is named in the log as the sender of the message whose subject begins so.
+async fn actor_of(world: &World, subject: &str) -> String {
+    let repo = REPO.parse().expect("a repository");
+    let lines = world.backend.mail_block(&repo, 0).await.expect("a log");
+    let found = lines.iter().find_map(|line| {
+        let event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let is_it = event["subject"].as_str()?.starts_with(subject);
+        is_it.then(|| event["actor"].as_str().unwrap_or_default().to_owned())
+    });
+    found.expect("a message")
 }
 
 #[tokio::test]
@@ -81,6 +95,9 @@ async fn a_prompt_shows_the_mail_and_an_outbox_speaks_for_its_member_only() {
         inbox(&world, "refactor").await,
         ["read from curator: Hello"]
     );
+    let job = over.members[0].job.to_string();
+    assert_eq!(actor_of(&world, "Hello").await, job, "it is its own word");
+    assert_eq!(actor_of(&world, "A file of").await, "sprint 50");
     let texts = world.sandbox.github().texts(REPO, "main").expect("main");
     assert!(texts.keys().all(|path| !path.starts_with(".jules/mail")));
     assert_eq!(texts["README.md"], "A better shop.\n");
@@ -122,7 +139,7 @@ async fn mail_goes_to_a_session_before_the_weave() {
 }
 
 /// A member whose session opens no pull request.
-fn silent(id: &str, files: &[(&str, String)]) -> Story {
+pub(super) fn silent(id: &str, files: &[(&str, String)]) -> Story {
     let mut story = member(id, 1, files, &[]);
     story
         .steps
@@ -162,6 +179,33 @@ async fn the_mail_of_a_session_without_a_pull_request_is_in_its_patch() {
         }
         world.finish().await;
     }
+}
+
+/// Checks that never end keep every pull request from being ready.
+#[tokio::test]
+async fn mail_of_a_pull_request_that_is_never_ready_is_collected_as_well() {
+    let hello = r#"{"to": "visionary", "subject": "Hello", "body": "there"}"#;
+    let withdraw =
+        r#"{"to": "weaver", "subject": "Withdraw", "body": "Not needed", "withdraw": true}"#;
+    let readme = ("README.md", "A better shop.\n".to_owned());
+    let first = ("src/cart.rs", cart(&[(1, "x")]));
+    let stories = vec![
+        member("curator", 1, &[readme, outbox("back", withdraw)], &[]),
+        member("refactor", 1, &[first, outbox("one", hello)], &[]),
+        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+    ];
+    let checks = vec![CheckSetup::new("build", Outcome::Hangs)];
+    let world = world_checked(true, stories, (source(), checks)).await;
+    begin(&world).await;
+    let is_collected = async |world: &World| {
+        let is_sent = inbox(world, "visionary").await == ["new from refactor: Hello"];
+        let members = sprint(world).await.members;
+        is_sent && members[0].state.word() == "withdrawn"
+    };
+    Box::pin(world.until(MINUTE * 20, "all mail is collected", is_collected)).await;
+    let now = sprint(&world).await;
+    assert_eq!((now.state.word(), now.weaves), ("working", 0));
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -258,7 +302,7 @@ async fn what_is_merged_by_itself_waits_until_its_mail_is_collected() {
 
 #[tokio::test]
 async fn who_asks_to_go_first_pushes_nobody_out() {
-    let first = r#"{"to": "weaver", "subject": "First", "body": "Mine", "order": "first"}"#;
+    let first = r#"{"re": 1, "order": "first"}"#;
     let stories = vec![
         member(
             "curator",

@@ -1,7 +1,11 @@
 //! Sprints of which not all members work at once, and sprints that are not woven.
 
 use domain::sprint::{Integration, MemberState, NextSprint, Way};
+use sandbox::{Fault, FaultKind, Lags};
+use tests::world::MINUTE;
 
+use super::super::pipeline::push;
+use super::mail::inbox;
 use super::*;
 
 fn set(change: impl FnOnce(&mut Source)) -> Source {
@@ -120,4 +124,73 @@ async fn the_next_sprint_starts_by_itself_until_a_person_aborts_one() {
     Box::pin(world.pass(hour(2))).await;
     assert_eq!(sprint(&world).await.number.number(), 51);
     world.finish().await;
+}
+
+/// A push to the base has GitHub work out anew whether a pull request merges, long after its session began.
+#[tokio::test]
+async fn a_pull_request_that_waits_for_a_person_is_waited_for_although_its_base_moves() {
+    let source = set(|source| {
+        source.policy.merge = MergePolicy::Human;
+        source.sprints.integration = Integration::Individual;
+    });
+    let world = world_with(false, appendix_a(), source).await;
+    begin_with(&world, "50", &["curator"]).await;
+    let is_ready = async |world: &World| sprint(world).await.members[0].is_offered();
+    Box::pin(world.until(hour(1), "it is ready", is_ready)).await;
+    Box::pin(world.pass(MINUTE * 40)).await;
+    world.sandbox.faults().set_lags(Lags {
+        mergeable: MINUTE * 10,
+        ..Lags::default()
+    });
+    push(&world, "main", ("NOTES.md", "By ann.\n"));
+    let job = sprint(&world).await.members[0].job.clone();
+    for (what, is_wanted) in [("unknown", true), ("known", false)] {
+        let is_so = async |world: &World| world.gives(&job, "mergeable_unknown").await == is_wanted;
+        Box::pin(world.until(hour(1), what, is_so)).await;
+    }
+    let waits = sprint(&world).await;
+    assert_eq!(members(&waits), ["curator #101 pr_open"]);
+    assert_eq!(waits.state.word(), "verifying");
+    world.approve_merge(&job).await;
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "done", "{}", world.story().await);
+    assert!(is_merged(&over.members[0].state));
+    world.finish().await;
+}
+
+/// GitHub answers the next question about the files of personas with this status.
+fn personas_fail_once(world: &World, code: u16) {
+    let kind = FaultKind::Status {
+        code,
+        retry_after_secs: None,
+        body: None,
+    };
+    let fault = Fault::new(Service::GitHub, "/graphql", kind).saying(":.jules\"");
+    world.sandbox.faults().add(fault.next(1));
+}
+
+#[tokio::test]
+async fn a_read_that_fails_once_keeps_no_next_sprint_from_starting_unless_it_never_passes() {
+    let repo = REPO.parse().expect("a repository");
+    for (code, mail) in [
+        (502, None),
+        (404, Some("new from weaver: Sprint 51 did not start")),
+    ] {
+        let source = set(|source| source.sprints.next = NextSprint::AtOnce);
+        let world = world_with(true, appendix_a(), source).await;
+        begin(&world).await;
+        let is_woven = async |world: &World| sprint(world).await.state.word() == "verifying";
+        Box::pin(world.until(hour(6), "all are in", is_woven)).await;
+        personas_fail_once(&world, code);
+        let is_dealt_with = async |world: &World| {
+            let is_next = sprint(world).await.number.number() == 51;
+            is_next || !inbox(world, "human").await.is_empty()
+        };
+        Box::pin(world.until(hour(6), "the next sprint", is_dealt_with)).await;
+        let told = inbox(&world, "human").await;
+        assert_eq!(told.first().map(String::as_str), mail, "{code}");
+        let log = world.backend.mail_block(&repo, 0).await.expect("a log");
+        let is_said = log.concat().contains("its personas cannot be read");
+        assert_eq!(is_said, mail.is_some(), "{code}: {log:?}");
+    }
 }

@@ -4,6 +4,7 @@ use domain::advice::Advice;
 use sandbox::github::Outcome;
 use tests::world::MINUTE;
 
+use super::mail::{inbox, outbox, silent};
 use super::*;
 
 /// A session that makes a change and opens a pull request, for prompts with a text.
@@ -48,6 +49,12 @@ fn stubborn(mut first: Vec<Story>) -> Vec<Story> {
 
 /// What begins the prompt of the new session of `refactor`.
 const ANEW: &str = "Make the change of #102 again";
+
+/// Whether a pull request carries the label of a conflict.
+fn has_label(world: &World, number: u64) -> bool {
+    let is_there = world.sandbox.github().pulls(REPO).contains(&number);
+    is_there && world.pull(number).labels.contains(&"conflict".to_owned())
+}
 
 async fn texts(world: &World) -> BTreeMap<String, String> {
     world.sandbox.github().texts(REPO, "main").expect("main")
@@ -94,6 +101,22 @@ async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() 
         world.pull(102).state != open && world.pull(105).state != open
     };
     Box::pin(world.until(hour(1), "both are closed", is_closed)).await;
+    assert!(!has_label(&world, 102), "its conflict is resolved");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_abort_takes_the_label_of_a_conflict_off() {
+    let world = world_of(true, stubborn(Vec::new())).await;
+    begin(&world).await;
+    let is_on = async |world: &World| has_label(world, 102);
+    Box::pin(world.until(hour(1), "it conflicts", is_on)).await;
+    let repo = REPO.parse().expect("a repository");
+    let aborted = world.backend.abort_sprint(&repo, None, "ann").await;
+    aborted.expect("an abort");
+    let is_off = async |world: &World| !has_label(world, 102);
+    Box::pin(world.until(hour(1), "the label is off", is_off)).await;
+    assert_eq!(world.pull(102).state, sandbox::github::PullState::Open);
     world.finish().await;
 }
 
@@ -177,9 +200,19 @@ async fn the_weaver_gets_what_is_left() {
         "You are the persona `weaver`",
         &[("src/cart.rs", cart(&[(10, "price, sum")]))],
     );
-    let world = world_of(true, stubborn(vec![nothing(ANEW), weaver])).await;
+    let letter = r#"{"to": "human", "subject": "Not joined", "body": "I cannot join both."}"#;
+    let anew = Story {
+        matches: ANEW.to_owned(),
+        ..silent("", &[outbox("one", letter)])
+    };
+    let world = world_of(true, stubborn(vec![anew, weaver])).await;
     begin(&world).await;
     let over = until_over(&world).await;
+    assert_eq!(
+        inbox(&world, "human").await,
+        ["new from refactor: Not joined"],
+        "its mail is in its patch"
+    );
     assert_eq!(
         members(&over),
         [

@@ -2,9 +2,24 @@
 
 use domain::policy::MergePolicy;
 use domain::sprint::{Against, MemberState};
+use engine::mail::InboxQuery;
 
 use super::super::pipeline::push;
 use super::*;
+
+/// The first message of a mailbox.
+async fn conflict_of(world: &World, persona: &str) -> String {
+    let repo = REPO.parse().expect("a repository");
+    let persona = persona.parse().expect("a persona");
+    let query = InboxQuery {
+        unread: false,
+        after: None,
+        limit: 1,
+    };
+    let page = world.backend.inbox_of(&repo, &persona, &query).await;
+    let mut messages = page.expect("a mailbox").messages.into_iter();
+    messages.next().expect("a message").body
+}
 
 #[tokio::test]
 async fn a_target_that_moved_is_woven_away_and_what_conflicts_with_it_is_mended() {
@@ -46,6 +61,8 @@ async fn a_target_that_moved_is_woven_away_and_what_conflicts_with_it_is_mended(
         now.state.word() == "verifying" && now.members.iter().all(|it| is_in(&it.state))
     };
     Box::pin(world.until(hour(1), "the curator is in again", is_mended)).await;
+    let told = conflict_of(&world, "curator").await;
+    assert!(told.contains("-line 10\n+price, by ann\n"), "{told}");
     let integration = sprint(&world).await.integration;
     let is_asked = async |world: &World| {
         let is_it = |it: &serde_json::Value| {

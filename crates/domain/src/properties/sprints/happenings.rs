@@ -86,6 +86,7 @@ fn sight() -> impl Strategy<Value = Sight> {
         work,
         rested_at,
         is_red,
+        outbox: None,
     })
 }
 
@@ -217,6 +218,7 @@ pub(super) fn all_ready(sprint: &Sprint, head: char) -> Sights {
         }),
         rested_at: None,
         is_red: false,
+        outbox: None,
     };
     let members = sprint.members.iter().enumerate();
     Sights {

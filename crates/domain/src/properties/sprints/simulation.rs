@@ -233,6 +233,7 @@ impl World {
                 work: self.ready(member),
                 rested_at: None,
                 is_red: false,
+                outbox: None,
             };
             (sprint.members[member].job.clone(), sight)
         };

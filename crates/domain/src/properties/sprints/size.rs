@@ -107,6 +107,7 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
             work: Work::Failed { reason },
             rested_at: None,
             is_red: false,
+            outbox: None,
         };
         (it.job.clone(), sight)
     });

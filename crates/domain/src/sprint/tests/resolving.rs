@@ -22,6 +22,7 @@ fn of_job(sprint: &Sprint, name: &str, work: Work) -> Input {
         work,
         rested_at: None,
         is_red: false,
+        outbox: None,
     };
     Input::Seen(Sights {
         members: vec![(member.job.clone(), sight)],
@@ -37,7 +38,7 @@ fn gone() -> Work {
 }
 
 /// A sprint whose member conflicted twice.
-fn refused_twice() -> Sprint {
+pub(super) fn refused_twice() -> Sprint {
     let mut sprint = begun(&["curator", "refactor"]);
     let shown = play(
         &mut sprint,
@@ -231,6 +232,7 @@ fn red(sprint: &Sprint, alone: &[&str]) -> Input {
             work: ready(number, head),
             rested_at: None,
             is_red: alone.contains(&name),
+            outbox: None,
         };
         let member = sprint.member(&name.parse().unwrap()).unwrap();
         (member.job.clone(), sight)
@@ -299,4 +301,64 @@ fn the_weaver_is_waited_for_longer() {
     assert_eq!(before.weaver().unwrap().state.word(), "working");
     let late = plus_minutes(&works, "weaver", 90);
     assert_eq!(late.weaver().unwrap().state.word(), "timed_out");
+}
+
+/// What a weave does with labels, in words.
+fn labels(sprint: &Sprint, weave: u32) -> Vec<String> {
+    let of = |job: &JobId| {
+        let mut members = sprint.members.iter();
+        let member = members.find_map(|it| Some((it, it.jobs().position(|its| its == job)?)));
+        let (member, place) = member.unwrap();
+        format!("{} {}", member.persona, place + 1)
+    };
+    let words = conflict_labels(sprint, weave)
+        .into_iter()
+        .map(|it| match it {
+            ConflictLabel::On { pull } => format!("on #{pull}"),
+            ConflictLabel::Off { job, refused } => format!("off {} of weave {refused}", of(job)),
+        });
+    words.collect()
+}
+
+#[test]
+fn the_label_of_a_conflict_goes_on_and_off_with_each_of_them() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    play(&mut sprint, &[both(), refused(1, 102, 'b')]);
+    assert_eq!(labels(&sprint, 1), ["on #102"]);
+    let all = vec![(101, is_in('a')), (102, is_in('c'))];
+    play(
+        &mut sprint,
+        &[
+            told("refactor"),
+            seen(&[("refactor", ready(102, 'c'))]),
+            woven(2, all),
+        ],
+    );
+    assert_eq!(labels(&sprint, 2), ["off refactor 1 of weave 1"]);
+    play(&mut sprint, &[lands(Landing::Stale), refused(3, 102, 'c')]);
+    assert_eq!(sprint.members[1].state.word(), "waiting", "it begins anew");
+    assert_eq!(labels(&sprint, 3), ["on #102"], "again");
+    let new = of_job(&sprint, "refactor", ready(105, 'e'));
+    let all = vec![(101, is_in('a')), (105, is_in('e'))];
+    play(&mut sprint, &[new, woven(4, all)]);
+    assert_eq!(
+        labels(&sprint, 4),
+        ["off refactor 1 of weave 3"],
+        "of the pull request that was replaced"
+    );
+}
+
+#[test]
+fn the_labels_of_conflicts_go_off_once_the_weaver_has_resolved_them() {
+    let mut sprint = refused_twice();
+    let new = of_job(&sprint, "refactor", ready(105, 'e'));
+    play(&mut sprint, &[new, refused(3, 105, 'e')]);
+    assert_eq!(labels(&sprint, 3), ["on #105"]);
+    let resolved = of_job(&sprint, "weaver", ready(106, 'f'));
+    let all = vec![(101, is_in('a')), (106, is_in('f'))];
+    play(&mut sprint, &[resolved, woven(4, all)]);
+    assert_eq!(
+        labels(&sprint, 4),
+        ["off refactor 1 of weave 3", "off refactor 2 of weave 3"]
+    );
 }

@@ -78,7 +78,7 @@ impl Dispatcher {
                 Ok(put.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
             }
             RepoAction::Weave { repo, sprint, .. } => self.weave_sprint((repo, *sprint)).await,
-            RepoAction::Unlabel { pull, label } => {
+            RepoAction::Unlabel { pull, label, .. } => {
                 let taken_off = self.writers.git.unlabel(pull, label).await;
                 Ok(taken_off.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
             }

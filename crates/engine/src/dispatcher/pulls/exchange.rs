@@ -121,6 +121,7 @@ impl Dispatcher {
             return Ok(Some(Action::Label {
                 pull: step.aggregate.pull.clone(),
                 label: part.sprint.label(),
+                weave: None,
             }));
         }
         let implements =
@@ -140,6 +141,7 @@ impl Dispatcher {
             .map(|label| Action::Label {
                 pull: step.aggregate.pull.clone(),
                 label,
+                weave: None,
             }))
     }
 

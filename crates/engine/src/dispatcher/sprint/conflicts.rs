@@ -1,22 +1,20 @@
 //! Conflicts go back: by mail from the weaver, and with the same words as a message to the session.
 
-use domain::effect::Action;
 use domain::fence::{clip, clip_encoded};
-use domain::ids::{MessageId, PersonaName, PullRef};
+use domain::ids::{CommitSha, MessageId, PersonaName};
 use domain::job::{MESSAGE_BYTES_MAX, conflict_cause, missing_pull_cause};
 use domain::mail::{Outgoing, Recipient};
-use domain::outgoing_text::{ConflictText, missing_pull, weave_conflict, weave_conflict_message};
+use domain::outgoing_text::{
+    ConflictText, Winner, missing_pull, weave_conflict, weave_conflict_message,
+};
 use domain::redact::redact;
-use domain::sprint::{Input, MemberState, Refusal, Sights, Sprint, SprintMember};
+use domain::sprint::{Against, Input, MemberState, Refusal, Sights, Sprint, SprintMember, Woven};
 
 use super::named;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::jobs::{IdempotencyKey, JobRef};
 use crate::store::Versioned;
-
-/// The label on a pull request that conflicts with what is woven.
-pub(super) const CONFLICT_LABEL: &str = "conflict";
 
 /// How much of the body of a mail is kept, in bytes as JSON, with room for what a cut adds.
 const BODY_BYTES: usize = 15_000;
@@ -45,7 +43,7 @@ impl Dispatcher {
         (member, pull): (&SprintMember, u64),
         refusal: &Refusal,
     ) -> Result<Input, Error> {
-        let won = self.what_won(sprint, refusal).await;
+        let won = self.winner(sprint, refusal).await;
         let text = weave_conflict(sprint, (pull, refusal), &won);
         // Its other mail stays unread: the message says nothing of it.
         let mut shown = self.mail_conflict(sprint, (member, refusal), &text).await?;
@@ -63,14 +61,6 @@ impl Dispatcher {
             Err(Error::NotNow(_)) => shown.clear(),
             Err(error) => return Err(error),
         }
-        let label = Action::Label {
-            pull: PullRef {
-                repo: sprint.repo.clone(),
-                number: pull,
-            },
-            label: CONFLICT_LABEL.to_owned(),
-        };
-        self.ask_of_job(&member.job, &label).await?;
         Ok(Input::Told {
             persona: member.persona.clone(),
             shown,
@@ -119,12 +109,57 @@ impl Dispatcher {
         }
     }
 
-    /// The diff of what is woven in the files of a conflict; nothing where it cannot be read.
-    pub(super) async fn what_won(&self, sprint: &Sprint, refusal: &Refusal) -> String {
-        let Some(woven) = &sprint.woven else {
-            return String::new();
+    /// What came in first where a change conflicts: what is woven, or what the target has that the change does not build on.
+    pub(super) async fn winner(&self, sprint: &Sprint, refusal: &Refusal) -> Winner {
+        match (&refusal.against, &sprint.woven) {
+            (Against::Members(_), None) => Winner::default(),
+            (Against::Members(_), Some(woven)) => {
+                let between = (&woven.base, &woven.commit);
+                Winner {
+                    commit: Some(woven.commit.clone()),
+                    diff: self.diff_of(sprint, refusal, between).await,
+                }
+            }
+            (Against::StaleBase, woven) => {
+                let present = woven.as_ref().filter(|it| it.weave >= refusal.weave);
+                self.won_by_target(sprint, refusal, present).await
+            }
+        }
+    }
+
+    /// The weave that refused a change may have pushed nothing: then the change is to be joined with the target alone.
+    async fn won_by_target(
+        &self,
+        sprint: &Sprint,
+        refusal: &Refusal,
+        present: Option<&Woven>,
+    ) -> Winner {
+        let (git, repo) = (&self.readers.git, &sprint.repo);
+        let base = match present {
+            Some(woven) => Some(woven.base.clone()),
+            None => git.tip(repo, &sprint.target).await.ok().flatten(),
         };
-        let between = (&woven.base, &woven.commit);
+        let Some(base) = base else {
+            return Winner::default();
+        };
+        let diff = match git.merge_base(repo, (&base, &refusal.head)).await {
+            Ok(parted) => self.diff_of(sprint, refusal, (&parted, &base)).await,
+            Err(_) => String::new(),
+        };
+        let commit = present.map_or(base, |woven| woven.commit.clone());
+        Winner {
+            commit: Some(commit),
+            diff,
+        }
+    }
+
+    /// A diff in the files of a conflict; nothing where it cannot be read.
+    async fn diff_of(
+        &self,
+        sprint: &Sprint,
+        refusal: &Refusal,
+        between: (&CommitSha, &CommitSha),
+    ) -> String {
         let read = self.readers.git.diff(&sprint.repo, between).await;
         let Ok(Some(diff)) = read else {
             return String::new();
@@ -163,27 +198,28 @@ impl Dispatcher {
         outgoing: &Outgoing,
         purpose: &str,
     ) -> Result<Vec<MessageId>, Error> {
-        let sent = self.sent_or_refused(sprint, outgoing, purpose).await?;
+        let actor = named(sprint);
+        let sent = self.sent_or_refused(sprint, outgoing, (purpose, &actor));
+        let sent = sent.await?;
         // No mailbox is left for one more persona: the message to the session says the same.
         Ok(sent.unwrap_or_default())
     }
 
-    /// Sends mail of a sprint once, and answers its numbers, or why it can never be sent.
+    /// Sends mail of a sprint once, as the work of an actor, and answers its numbers, or why it can never be sent.
     pub(super) async fn sent_or_refused(
         &self,
         sprint: &Sprint,
         outgoing: &Outgoing,
-        purpose: &str,
+        (purpose, actor): (&str, &str),
     ) -> Result<Result<Vec<MessageId>, String>, Error> {
         let name = sprint.number.once(purpose);
         let once = IdempotencyKey {
             order: name.clone(),
             name,
         };
-        let actor = named(sprint);
         let sent = self
             .backend
-            .send_mail(&sprint.repo, outgoing, (&actor, Some(&once)));
+            .send_mail(&sprint.repo, outgoing, (actor, Some(&once)));
         match sent.await {
             Ok(sent) => Ok(Ok(sent.into_iter().map(|it| it.message).collect())),
             // Others write the same mailboxes now: it is sent when the sprint is read again.

@@ -13,6 +13,7 @@ use domain::sprint::{MemberState, NextSprint, Sprint, SprintMember, SprintState}
 use domain::step::Step;
 use jiff::Timestamp;
 
+use super::labels::without_conflict;
 use super::named;
 use crate::backend::{Error, decide_again};
 use crate::dispatcher::Dispatcher;
@@ -27,8 +28,9 @@ impl Dispatcher {
     /// Carries out what the end of a sprint asks for; done twice it does nothing more.
     pub(super) async fn end_sprint(&self, found: &Versioned<Sprint>) -> Result<(), Error> {
         let sprint = &found.value;
-        if self.mark_shown(found).await? || found.due.is_none() || self.collect(found).await? {
-            return Ok(());
+        let mail = Box::pin(self.settle_mail(found)).await;
+        if matches!(mail, Ok(true)) || found.due.is_none() {
+            return mail.map(drop);
         }
         for member in &sprint.members {
             self.end_member(sprint, member).await?;
@@ -36,6 +38,8 @@ impl Dispatcher {
         // Its own merge ends it as merged, if that was not noticed yet.
         self.settle_with_pull(&sprint.integration).await?;
         self.end_job(&sprint.integration, job::leave).await?;
+        // Mail that cannot be read now holds up no job. The sprint is due until it is read.
+        mail?;
         self.tell_of_end(sprint).await?;
         self.tell_left_out(sprint).await?;
         self.tell_unread(sprint).await?;
@@ -44,6 +48,20 @@ impl Dispatcher {
         let id = (sprint.repo.clone(), sprint.number);
         unit.save_at(&id, sprint, (Some(found.version), None));
         self.backend.try_commit(unit).await.map(drop)
+    }
+
+    /// Marks what members were shown as read, and collects what they wrote. Returns whether the sprint changed.
+    async fn settle_mail(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+        let sprint = &found.value;
+        if self.mark_shown(found).await? {
+            return Ok(true);
+        }
+        if found.due.is_none() {
+            return Ok(false);
+        }
+        let source = self.source(&sprint.repo).await?;
+        let sights = self.sprint_sights(sprint, &source.timing).await?;
+        self.collect(found, &sights).await
     }
 
     /// Starts the next sprint where the source says so. After one of which nothing was merged, or that a person aborted,
@@ -58,22 +76,31 @@ impl Dispatcher {
         if !is_merged {
             return Ok(());
         }
-        let read = self.personas_read(&sprint.repo).await?;
-        match self.backend.start_next_sprint(sprint, read).await {
-            Ok(_) => Ok(()),
-            Err(Error::NotNow(why)) => {
-                let words = next_not_started(sprint, &why.sentence);
-                self.mail_people(sprint, Some(words), "next").await
+        let why = match self.try_to_start_next(sprint).await {
+            Ok(()) => return Ok(()),
+            Err(error) if error.is_busy() => return Err(error),
+            Err(Error::NotNow(why)) => why.sentence,
+            Err(Error::Outside(failure)) if !failure.class.may_pass() => {
+                format!("its personas cannot be read: {failure}")
             }
-            Err(error) => Err(error),
-        }
+            // The sprint that is over is due until the next one is there.
+            Err(error) => return Err(error),
+        };
+        let words = next_not_started(sprint, &why);
+        self.mail_people(sprint, Some(words), "next").await
+    }
+
+    async fn try_to_start_next(&self, sprint: &Sprint) -> Result<(), Error> {
+        let read = self.personas_read(&sprint.repo).await?;
+        let started = self.backend.start_next_sprint(sprint, read).await;
+        started.map(drop)
     }
 
     async fn end_member(&self, sprint: &Sprint, member: &SprintMember) -> Result<(), Error> {
         match &sprint.state {
             SprintState::Aborted { .. } => {
                 for job in member.jobs() {
-                    self.call_off(sprint, job).await?;
+                    self.call_off(sprint, (member, job)).await?;
                 }
                 Ok(())
             }
@@ -162,28 +189,37 @@ impl Dispatcher {
         Ok(is_merged.then(|| woven.pull.clone()))
     }
 
-    /// Cancels the job of a member, and takes the label of the sprint off its pull request, which stays.
-    async fn call_off(&self, sprint: &Sprint, job: &JobId) -> Result<(), Error> {
+    /// Cancels a job of a member, and takes the labels of the sprint and of a conflict off its pull request, which stays.
+    async fn call_off(
+        &self,
+        sprint: &Sprint,
+        (member, job): (&SprintMember, &JobId),
+    ) -> Result<(), Error> {
         let Some(found) = self.backend.store.job(job).await? else {
             return Ok(());
         };
-        // The label goes first: a job that is over by then is not called off again.
-        if let Some(pull) = found.value.pull().cloned() {
-            let unlabel = Action::Repo(RepoAction::Unlabel {
-                pull,
+        // The labels go first: a job that is over by then is not called off again.
+        if let Some(pull) = found.value.pull() {
+            let refusal = member.refusal.iter();
+            let mut off: Vec<_> = refusal
+                .map(|refusal| without_conflict(pull.clone(), refusal.weave))
+                .collect();
+            off.push(Action::Repo(RepoAction::Unlabel {
+                pull: pull.clone(),
                 label: sprint.number.label(),
-            });
-            self.ask_of_job(job, &unlabel).await?;
+                weave: None,
+            }));
+            self.ask_of_job(job, &off).await?;
         }
         self.cancel_member(&named(sprint), job).await
     }
 
     /// Has something done for a job, if it is there, once.
-    pub(super) async fn ask_of_job(&self, id: &JobId, action: &Action) -> Result<(), Error> {
+    async fn ask_of_job(&self, id: &JobId, actions: &[Action]) -> Result<(), Error> {
         let asked = |job: &Job, _now| {
             let mut step = Step::unchanged(job.clone());
             step.due = job::looked_at(job, &Timing::default());
-            step.effects.push(action.clone());
+            step.effects.extend_from_slice(actions);
             step
         };
         self.end_job(id, asked).await
@@ -252,7 +288,7 @@ impl Dispatcher {
     }
 
     /// Sends people mail once, if there are words for it.
-    async fn mail_people(
+    pub(super) async fn mail_people(
         &self,
         sprint: &Sprint,
         words: Option<(String, String)>,

@@ -3,7 +3,7 @@
 use domain::ids::{PersonaName, RepoName};
 use domain::job::{self, Job, Phase};
 use domain::mail::{Message, Order};
-use domain::outgoing_text::{member_task, prompt_room, shown_whole};
+use domain::outgoing_text::{mail_unsealed, member_task, prompt_room, shown_whole};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::policy::Source;
 use domain::sprint::{Input, Sprint, SprintMember};
@@ -15,42 +15,33 @@ use crate::backend::{Error, IndexEntry};
 use crate::dispatcher::Dispatcher;
 use crate::mail::{INBOX_MAX, InboxQuery};
 use crate::ports::Expect;
-use crate::readings::{ReadPersonas, reason};
+use crate::readings::ReadPersonas;
 use crate::store::Versioned;
 use crate::{keys, retention};
 
 impl Dispatcher {
     /// Reads the personas of a repository, for a caller who waits.
     pub(in crate::dispatcher) async fn read_personas(&self, repo: &RepoName) -> Result<(), Error> {
-        let read = self.personas_read(repo).await?;
+        let read_at = self.backend.now();
+        let read = match self.personas_read(repo).await {
+            Err(Error::Outside(failure)) => ReadPersonas::nothing(read_at, Some(&failure)),
+            read => read?,
+        };
         let mut unit = self.backend.unit();
         let place = IndexEntry::until(read.read_at, retention::ANSWER);
         unit.put_if(keys::personas_read(repo), &read, Expect::Any, place);
         self.backend.commit(unit).await
     }
 
-    /// The personas of a repository as they are now, or why they cannot be read.
+    /// The personas of a repository as they are now.
     pub(super) async fn personas_read(&self, repo: &RepoName) -> Result<ReadPersonas, Error> {
-        let read_at = self.backend.now();
-        let mut read = ReadPersonas {
-            read_at,
-            commit: None,
-            batch: Vec::new(),
-            others: Vec::new(),
-            faults: Vec::new(),
-            failure: None,
-        };
-        match self.personas_now(repo).await {
-            Ok(None) => {}
-            Ok(Some((commit, personas))) => {
-                read.commit = Some(commit);
-                read.batch = personas.batch().map(|it| it.id.clone()).collect();
-                let others = personas.files.iter().filter(|it| !it.is_in_batch());
-                read.others = others.map(|it| it.id.clone()).collect();
-                read.faults = personas.faults.iter().map(ToString::to_string).collect();
-            }
-            Err(Error::Outside(failure)) => read.failure = Some(reason(&failure)),
-            Err(error) => return Err(error),
+        let mut read = ReadPersonas::nothing(self.backend.now(), None);
+        if let Some((commit, personas)) = self.personas_now(repo).await? {
+            read.commit = Some(commit);
+            read.batch = personas.batch().map(|it| it.id.clone()).collect();
+            let others = personas.files.iter().filter(|it| !it.is_in_batch());
+            read.others = others.map(|it| it.id.clone()).collect();
+            read.faults = personas.faults.iter().map(ToString::to_string).collect();
         }
         Ok(read)
     }
@@ -88,23 +79,17 @@ impl Dispatcher {
         if missing.is_empty() {
             return Ok(false);
         }
-        let repo = &sprint.repo;
-        let tree = self
-            .readers
-            .git
-            .tree(repo, &sprint.personas_at, &[SYSTEM])
-            .await?;
-        let personas = persona::read(&tree);
+        let (personas, without) = self.personas_at(sprint).await?;
         let shown = self.shown_to(sprint, (&missing, &personas)).await?;
         if !shown.is_empty() {
             return self.decide(found, &shown).await;
         }
-        self.backend.seal_mail(repo).await?;
+        Box::pin(self.seal_mail_of(sprint)).await?;
         let mut failed = Vec::new();
         for member in missing {
             let file = personas.get(&member.persona);
             let Some(body) = body_of(sprint, member, file) else {
-                failed.push((member.job.clone(), "its file is gone".to_owned()));
+                failed.push((member.job.clone(), without.clone()));
                 continue;
             };
             match self
@@ -120,6 +105,33 @@ impl Dispatcher {
         match failed.is_empty() {
             true => Ok(false),
             false => self.decide(found, &failed).await,
+        }
+    }
+
+    /// The personas of a sprint, and why one has no file. Files that can never be read stop no member that needs none.
+    async fn personas_at(&self, sprint: &Sprint) -> Result<(Personas, String), Error> {
+        let (repo, commit) = (&sprint.repo, &sprint.personas_at);
+        match self.readers.git.tree(repo, commit, &[SYSTEM]).await {
+            Ok(tree) => Ok((persona::read(&tree), "its file is gone".to_owned())),
+            Err(failure) if failure.class.may_pass() => Err(failure.into()),
+            Err(failure) => {
+                let without = format!("its file cannot be read: {failure}");
+                Ok((Personas::default(), without))
+            }
+        }
+    }
+
+    /// Seals the mail. A log that is broken stops no sprint: people are told once.
+    async fn seal_mail_of(&self, sprint: &Sprint) -> Result<(), Error> {
+        match self.backend.seal_mail(&sprint.repo).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.is_busy() => Err(error),
+            Err(Error::NotNow(why)) => {
+                tracing::warn!(sprint = %named(sprint), %why, "mail was not sealed");
+                let words = mail_unsealed(sprint, &why.sentence);
+                self.mail_people(sprint, Some(words), "unsealed").await
+            }
+            Err(error) => Err(error),
         }
     }
 

@@ -1,11 +1,10 @@
 //! Mail out of the machines of sessions: files of an outbox in a pull request, which are sent once and never woven.
 
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{Attachment, CommitSha, MailBody, PersonaName, Subject};
-use domain::job::{EndReason, Job, Phase};
+use domain::ids::{Attachment, CommitSha, MailBody, MessageId, PersonaName, Subject};
 use domain::mail::{Outgoing, Recipient};
 use domain::redact::presentable;
-use domain::sprint::{Input, Outbox, Sprint, SprintMember};
+use domain::sprint::{self, Input, Outbox, Sights, Sprint, SprintMember};
 use scaffold::tree::{Content, Entry, Tree, TreePath};
 use serde::Deserialize;
 use weave::patch::{self, Action, FileDiff};
@@ -25,14 +24,16 @@ const FILES_MAX: usize = 20;
 /// Longest reason why a file was not sent, in characters.
 const FAULT_CHARS_MAX: usize = 300;
 
-/// A file of an outbox. Who wrote it is known already, whatever it says.
+/// A file of an outbox. Who wrote it is known already, whatever it says. One with a wish needs no letter around it.
 #[derive(Debug, Deserialize)]
 struct Written {
-    to: Recipient,
-    subject: Subject,
-    body: MailBody,
+    to: Option<Recipient>,
+    subject: Option<Subject>,
+    body: Option<MailBody>,
     #[serde(default)]
     attachments: Vec<Attachment>,
+    /// The message that it answers.
+    re: Option<MessageId>,
     /// Whether the change is taken back.
     #[serde(default)]
     withdraw: bool,
@@ -58,14 +59,15 @@ struct Found {
 
 impl Dispatcher {
     /// Collects the mail of outboxes that were not collected. Returns whether the sprint changed.
-    pub(super) async fn collect(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+    pub(super) async fn collect(
+        &self,
+        found: &Versioned<Sprint>,
+        sights: &Sights,
+    ) -> Result<bool, Error> {
         let sprint = &found.value;
         let mut collected = Vec::new();
-        for member in &sprint.members {
-            let outbox = member.outbox();
-            if let Some(outbox) = outbox.filter(|it| member.collected.as_ref() != Some(it)) {
-                collected.extend(self.collect_from(sprint, member, outbox).await?);
-            }
+        for (member, outbox) in sprint::uncollected(sprint, sights) {
+            collected.extend(self.collect_from(sprint, member, outbox).await?);
         }
         match collected.is_empty() {
             true => Ok(false),
@@ -83,11 +85,9 @@ impl Dispatcher {
         let files = match &outbox {
             Outbox::Head { head } => match self.outbox_of(sprint, member, head).await {
                 Ok(files) => files,
-                // What cannot be read to its end is not sent in parts, and blocks nothing.
-                Err(failure) if failure.class == FailureClass::Garbled => {
-                    vec![Found::unreadable(&head.to_string(), &failure.message)]
-                }
-                Err(failure) => return Err(failure.into()),
+                Err(failure) if failure.class.may_pass() => return Err(failure.into()),
+                // What can never be read to its end is not sent in parts, and blocks nothing.
+                Err(failure) => vec![Found::unreadable(&head.to_string(), &failure.message)],
             },
             Outbox::Patch => match self.outbox_in_patch(member).await? {
                 Some(files) => files,
@@ -146,8 +146,7 @@ impl Dispatcher {
     async fn outbox_in_patch(&self, member: &SprintMember) -> Result<Option<Vec<Found>>, Error> {
         let found = self.backend.store.job(&member.job).await?;
         let job = found.map(|found| found.value);
-        let ended = job.as_ref().filter(|job| has_ended_by_itself(job));
-        let Some((job, session)) = ended.and_then(|job| Some((job, job.session()?))) else {
+        let Some((job, session)) = job.as_ref().and_then(|job| Some((job, job.session()?))) else {
             return Ok(Some(Vec::new()));
         };
         let read = self.readers.sessions.artifacts(&job.account, session).await;
@@ -171,8 +170,12 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let purpose = format!("outbox:{}:{}", member.job, file.once);
         let outgoing = file.written.and_then(|it| it.outgoing(&member.persona));
+        let actor = member.job.to_string();
         let sent = match outgoing {
-            Ok(outgoing) => self.sent_or_refused(sprint, &outgoing, &purpose).await?,
+            Ok(outgoing) => {
+                let about = (purpose.as_str(), actor.as_str());
+                self.sent_or_refused(sprint, &outgoing, about).await?
+            }
             Err(fault) => Err(fault),
         };
         let fault = sent.err();
@@ -197,15 +200,49 @@ impl Found {
 }
 
 impl Written {
+    /// The first field that is left out although nothing stands for it.
+    fn missing(&self) -> Option<&'static str> {
+        if self.withdraw || self.order.is_some() {
+            return None;
+        }
+        let fields = [
+            ("to", self.to.is_some()),
+            ("subject", self.subject.is_some()),
+            ("body", self.body.is_some()),
+        ];
+        let missing = fields.into_iter().find(|(_, is_there)| !is_there);
+        missing.map(|(field, _)| field)
+    }
+
     fn outgoing(self, from: &PersonaName) -> Result<Outgoing, String> {
+        let wish = match self.withdraw {
+            true => "Withdraw",
+            false => "First",
+        };
+        let subject = match self.subject {
+            Some(subject) => Ok(subject),
+            None => wish.parse::<Subject>(),
+        };
+        let body = self.body.as_ref().map_or("", MailBody::as_str);
+        let body = answering(self.re, body).parse::<MailBody>();
+        let weaver = || Recipient::Persona(PersonaName::weaver());
         let outgoing = Outgoing {
             from: from.clone(),
-            to: self.to,
-            subject: self.subject,
-            body: self.body,
+            to: self.to.unwrap_or_else(weaver),
+            subject: subject.map_err(|why| why.to_string())?,
+            body: body.map_err(|why| why.to_string())?,
             attachments: self.attachments,
         };
         outgoing.checked().map_err(|why| why.to_string())
+    }
+}
+
+/// A body that begins with the number of the message that it answers.
+fn answering(re: Option<MessageId>, body: &str) -> String {
+    match (re, body) {
+        (None, body) => body.to_owned(),
+        (Some(re), "") => format!("In answer to {re}"),
+        (Some(re), body) => format!("In answer to {re}\n\n{body}"),
     }
 }
 
@@ -242,24 +279,6 @@ fn found_in(tree: &Tree, before: &Tree) -> Vec<Found> {
         found_file(at, path.as_str(), text)
     });
     found.collect()
-}
-
-/// Whether a session came to its own end: what one wrote that was cancelled may be half done.
-fn has_ended_by_itself(job: &Job) -> bool {
-    match &job.phase {
-        Phase::Watching(_) => true,
-        Phase::Ended(ending) => match ending.how {
-            EndReason::Completed | EndReason::Failed { .. } => true,
-            EndReason::Merged { .. }
-            | EndReason::Woven { .. }
-            | EndReason::PullClosed
-            | EndReason::Lost
-            | EndReason::Refused { .. }
-            | EndReason::Left
-            | EndReason::Cancelled { .. } => false,
-        },
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => false,
-    }
 }
 
 /// The same of the patch among what a session made. If it is cut off, its last file is not read.
@@ -326,7 +345,11 @@ fn found_file(at: usize, path: &str, text: Result<&str, &str>) -> Found {
 }
 
 fn parsed(text: &str) -> Result<Written, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    let written: Written = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    match written.missing() {
+        Some(field) => Err(format!("it has no `{field}`")),
+        None => Ok(written),
+    }
 }
 
 #[cfg(test)]
@@ -344,7 +367,30 @@ mod tests {
         let sent = written(text)
             .unwrap()
             .outgoing(&"refactor".parse().unwrap());
-        assert_eq!(sent.unwrap().from.as_str(), "refactor");
+        let sent = sent.unwrap();
+        assert_eq!(sent.from.as_str(), "refactor");
+        assert_eq!(sent.body.as_str(), "In answer to #42\n\nthere");
+    }
+
+    #[test]
+    fn a_wish_needs_no_letter_around_it() {
+        let from = "refactor".parse().unwrap();
+        for (text, expected) in [
+            (
+                r#"{"re": 42, "order": "first"}"#,
+                ["weaver", "First", "In answer to #42"],
+            ),
+            (r#"{"withdraw": true}"#, ["weaver", "Withdraw", ""]),
+            (
+                r#"{"to": "human", "withdraw": true, "body": "why"}"#,
+                ["human", "Withdraw", "why"],
+            ),
+        ] {
+            let sent = written(text).unwrap().outgoing(&from).unwrap();
+            let to = sent.to.to_string();
+            let sent = [to.as_str(), sent.subject.as_str(), sent.body.as_str()];
+            assert_eq!(sent, expected, "{text}");
+        }
     }
 
     #[test]
@@ -359,7 +405,8 @@ mod tests {
                      @@ -1 +1 @@\n-a\n+b\n";
         let found = found_in_patch(patch);
         assert_eq!(found.len(), 2);
-        assert_eq!(found[0].written.as_ref().unwrap().subject.as_str(), "x");
+        let first = found[0].written.as_ref().unwrap();
+        assert_eq!(first.subject.as_ref().map(Subject::as_str), Some("x"));
         let fault = found[1].written.as_ref().unwrap_err();
         assert!(fault.contains("another name"), "{fault}");
         let cut = &patch[..patch.len() - 4];
@@ -387,6 +434,8 @@ mod tests {
         for (text, part) in [
             ("", "EOF"),
             (r#"{"to": "curator", "subject": "x"}"#, "body"),
+            (r#"{"re": 42, "withdraw": false}"#, "`to`"),
+            (r#"{"re": 0, "order": "first"}"#, "message id"),
             (
                 r#"{"to": "Curator!", "subject": "x", "body": "y"}"#,
                 "persona",

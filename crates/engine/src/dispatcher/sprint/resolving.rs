@@ -18,7 +18,7 @@ impl Dispatcher {
             return None;
         }
         let (refusal, pull) = (member.refusal.as_ref()?, member.number()?);
-        let won = self.what_won(sprint, refusal).await;
+        let won = self.winner(sprint, refusal).await;
         Some(anew_conflict(sprint, (pull, refusal), &won))
     }
 
@@ -46,7 +46,7 @@ impl Dispatcher {
                     persona: &member.persona,
                     pull,
                     refusal,
-                    won: self.what_won(sprint, refusal).await,
+                    won: self.winner(sprint, refusal).await.diff,
                 });
             }
         }

@@ -2,18 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use domain::effect::{Action, Effect, EffectState, RepoAction};
+use domain::effect::{Effect, EffectState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId, RepoName, SprintNumber};
 use domain::job;
 use domain::outgoing_text::{integration, integration_subject};
 use domain::policy::Source;
-use domain::sprint::{
-    self, Input, MemberState, Report, Sprint, SprintMember, SprintState, Verdict, Woven,
-};
+use domain::sprint::{self, Input, Report, Sprint, SprintMember, SprintState, Verdict, Woven};
 use weave::weave::Order;
 
-use super::conflicts::CONFLICT_LABEL;
 use super::launching::part_of;
 use super::texts::{clash_of, reported};
 use super::{again, named, pull_of};
@@ -288,37 +285,22 @@ impl Dispatcher {
         }
     }
 
-    /// The job of the one pull request keeps which commit is ours, and takes the label off those whose conflicts are resolved.
+    /// The job of the one pull request keeps which commit is ours, and puts the labels of conflicts on and takes them off.
     async fn keep_commit(
         &self,
         unit: &mut UnitOfWork,
         job: &JobId,
         (after, report): (&Sprint, &Report),
     ) -> Result<(), Error> {
-        let Some(woven) = &report.woven else {
-            return Ok(());
-        };
         if let Some(found) = self.backend.store.job(job).await? {
-            let mut step = job::weave_pushed(&found.value, (&woven.pull, &woven.commit));
-            step.effects.extend(resolved(after));
+            let woven = report.woven.as_ref();
+            let pushed = woven.map(|woven| (&woven.pull, &woven.commit));
+            let mut step = job::weave_done(&found.value, pushed);
+            step.effects = self.labels_of(after, report.weave).await?;
             self.backend.save_job(unit, Some(&found), &step).await?;
         }
         Ok(())
     }
-}
-
-/// The label of a conflict is taken off those that are in by now.
-fn resolved(sprint: &Sprint) -> Vec<Action> {
-    let is_in = |it: &&SprintMember| matches!(it.state, MemberState::Applied { .. });
-    let conflicted = sprint.members.iter().filter(|it| it.conflicts > 0);
-    let numbers = conflicted.filter(is_in).filter_map(SprintMember::number);
-    let unlabel = numbers.map(|number| {
-        Action::Repo(RepoAction::Unlabel {
-            pull: pull_of(sprint, number),
-            label: CONFLICT_LABEL.to_owned(),
-        })
-    });
-    unlabel.collect()
 }
 
 /// Those that were in and are not in this weave.

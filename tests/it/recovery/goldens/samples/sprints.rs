@@ -251,7 +251,8 @@ fn actions() -> [RepoAction; 2] {
         },
         RepoAction::Unlabel {
             pull: pull_ref(),
-            label: "jules-sprint-50".to_owned(),
+            label: "conflict".to_owned(),
+            weave: Some(1),
         },
     ]
 }

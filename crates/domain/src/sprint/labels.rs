@@ -1,0 +1,58 @@
+//! The label on pull requests that conflict with what is woven: a weave puts it on, and a later one takes it off.
+
+use super::Sprint;
+use super::member::{MemberState, SprintMember};
+use crate::ids::JobId;
+
+/// What a weave does with the label of a conflict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConflictLabel<'s> {
+    /// It goes on a pull request that the weave refused.
+    On {
+        /// The pull request.
+        pull: u64,
+    },
+    /// It goes off the pull request of a job, whose change is in by now.
+    Off {
+        /// The job.
+        job: &'s JobId,
+        /// The weave that refused it last.
+        refused: u32,
+    },
+}
+
+/// What a weave does with the labels of conflicts, by the sprint after it.
+pub fn conflict_labels(sprint: &Sprint, weave: u32) -> Vec<ConflictLabel<'_>> {
+    let mut labels = Vec::new();
+    for member in &sprint.members {
+        let Some(refusal) = &member.refusal else {
+            continue;
+        };
+        let refused = refusal.weave;
+        if refused == weave {
+            labels.extend(member.number().map(|pull| ConflictLabel::On { pull }));
+        } else if sprint.holds(member) {
+            let off = |job| ConflictLabel::Off { job, refused };
+            labels.extend(refused_jobs(member).map(off));
+        }
+    }
+    labels
+}
+
+/// The jobs of a member that is in whose pull requests were refused. One that replaces others came in at once: after a conflict of
+/// it another takes its place, or the weaver's job resolves that.
+fn refused_jobs(member: &SprintMember) -> impl Iterator<Item = &JobId> {
+    let is_first = member.earlier.is_empty();
+    let is_refused = is_first || member.state == MemberState::Delegated;
+    let present = is_refused.then_some(&member.job);
+    member.earlier.iter().chain(present)
+}
+
+impl Sprint {
+    /// Whether what is woven holds the change of a member, also as a part of what the weaver made.
+    fn holds(&self, member: &SprintMember) -> bool {
+        let is_in = |state: &MemberState| matches!(state, MemberState::Applied { .. });
+        let is_delegated = member.state == MemberState::Delegated;
+        is_in(&member.state) || is_delegated && self.weaver().is_some_and(|it| is_in(&it.state))
+    }
+}

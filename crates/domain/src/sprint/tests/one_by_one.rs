@@ -1,0 +1,68 @@
+//! Pull requests that were ready and are not any more: where they are merged by themselves, and where they are woven.
+
+use super::*;
+
+/// A sprint of two that begin one after the other. The pull request of the first is ready.
+fn sequential() -> Sprint {
+    let mode = SprintMode {
+        at_once: Some(1),
+        integration: Integration::Individual,
+    };
+    let new = NewSprint {
+        mode,
+        ..new(&["curator", "refactor"])
+    };
+    let mut sprint = start(new, at(0)).unwrap();
+    let shown = play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
+    assert_eq!(shown, ["working 1: curator pr_open, refactor pending"]);
+    sprint
+}
+
+#[test]
+fn what_is_merged_by_itself_is_waited_for_until_it_is_merged_or_closed() {
+    let hours = |hours| at(0) + SignedDuration::from_hours(hours);
+    for unready in [Work::Working, Work::Closed] {
+        let mut waits = sequential();
+        for hour in 1..5 {
+            let unready = seen(&[("curator", unready.clone())]);
+            waits = apply(&waits, &unready, hours(hour));
+            assert_eq!(
+                words(&waits),
+                "working 1: curator pr_open, refactor pending",
+                "{hour} hours"
+            );
+        }
+        let merged = apply(&waits, &seen(&[("curator", Work::Merged)]), hours(5));
+        assert_eq!(
+            words(&merged),
+            "working 1: curator applied, refactor waiting"
+        );
+        let closed = Work::Failed {
+            reason: "its pull request was closed".to_owned(),
+        };
+        let closed = apply(&waits, &seen(&[("curator", closed)]), hours(5));
+        assert_eq!(
+            words(&closed),
+            "working 1: curator failed, refactor waiting"
+        );
+    }
+}
+
+#[test]
+fn what_is_woven_gets_its_time_again_once_it_is_not_ready_any_more() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let work = |curator| seen(&[("curator", curator), ("refactor", Work::Working)]);
+    play(&mut sprint, &[work(ready(101, 'a'))]);
+    let minutes = |minutes| at(1) + SignedDuration::from_mins(minutes);
+    for (minute, expected) in [
+        (29, "working 1: curator working, refactor working"),
+        (58, "working 1: curator working, refactor timed_out"),
+        (
+            59,
+            "partially_done 1: curator timed_out, refactor timed_out",
+        ),
+    ] {
+        sprint = apply(&sprint, &work(Work::Working), minutes(minute));
+        assert_eq!(words(&sprint), expected, "{minute} minutes");
+    }
+}

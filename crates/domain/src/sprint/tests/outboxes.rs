@@ -1,0 +1,166 @@
+//! Which mail of members is collected, and when.
+
+use super::resolving::refused_twice;
+use super::*;
+use crate::job::tests::watched_job;
+use crate::job::{EndReason, Ending, Job, Phase};
+use crate::policy::Timing;
+use crate::pull::{Pull, SeenHead, track};
+use crate::session::SessionState;
+
+/// What can be seen of the present job of a member that wrote mail.
+fn mail_of(sprint: &Sprint, name: &str, (work, outbox): (Work, Option<Outbox>)) -> Sights {
+    let member = sprint.member(&name.parse().unwrap()).unwrap();
+    let sight = Sight {
+        work,
+        rested_at: None,
+        is_red: false,
+        outbox,
+    };
+    Sights {
+        members: vec![(member.job.clone(), sight)],
+        ..Sights::default()
+    }
+}
+
+fn in_head(head: char) -> Option<Outbox> {
+    Some(Outbox::Head { head: sha(head) })
+}
+
+/// The outboxes that are to be read.
+fn outboxes(sprint: &Sprint, sights: &Sights) -> Vec<Outbox> {
+    let found = uncollected(sprint, sights).into_iter();
+    found.map(|(_, outbox)| outbox).collect()
+}
+
+#[test]
+fn mail_is_collected_once_from_each_head_whether_or_not_that_is_ready() {
+    let sprint = begun(&["curator"]);
+    for work in [Work::Working, Work::Closed, ready(101, 'a')] {
+        let sights = mail_of(&sprint, "curator", (work, in_head('a')));
+        assert_eq!(outboxes(&sprint, &sights).len(), 1);
+        let collected = Input::Collected {
+            persona: "curator".parse().unwrap(),
+            outbox: Outbox::Head { head: sha('a') },
+        };
+        let next = apply(&sprint, &collected, at(1));
+        assert_eq!(outboxes(&next, &sights), []);
+        let moved = mail_of(&next, "curator", (Work::Working, in_head('b')));
+        assert_eq!(outboxes(&next, &moved).len(), 1);
+    }
+}
+
+#[test]
+fn a_patch_is_read_once_nothing_more_is_to_come() {
+    let sprint = begun(&["curator", "refactor"]);
+    let works = apply(&sprint, &seen(&[("curator", Work::Working)]), at(1));
+    let sights = mail_of(&works, "curator", (Work::Nothing, Some(Outbox::Patch)));
+    assert_eq!(outboxes(&works, &sights), [], "it may be asked for more");
+    let through = apply(&works, &Input::Seen(sights.clone()), at(2));
+    assert_eq!(
+        words(&through),
+        "working 1: curator no_change, refactor waiting"
+    );
+    assert_eq!(outboxes(&through, &sights), [Outbox::Patch]);
+}
+
+#[test]
+fn a_last_attempt_without_a_pull_request_has_its_mail_in_its_patch() {
+    let sprint = refused_twice();
+    let sights = mail_of(&sprint, "refactor", (Work::Nothing, Some(Outbox::Patch)));
+    let next = apply(&sprint, &Input::Seen(sights.clone()), at(20));
+    assert_eq!(next.members[1].state.word(), "delegated");
+    assert_eq!(outboxes(&next, &sights), [Outbox::Patch]);
+}
+
+#[test]
+fn mail_of_what_is_woven_waits_for_the_report() {
+    let mut sprint = begun(&["curator"]);
+    play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
+    let sights = mail_of(&sprint, "curator", (ready(101, 'b'), in_head('b')));
+    assert_eq!(outboxes(&sprint, &sights), []);
+    sprint = apply(&sprint, &woven(1, vec![(101, is_in('a'))]), at(3));
+    assert_eq!(outboxes(&sprint, &sights).len(), 1);
+}
+
+#[test]
+fn who_asks_to_go_first_is_not_forgotten_by_a_weave_of_others() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let first = Input::WantsFirst {
+        persona: "refactor".parse().unwrap(),
+    };
+    play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))]), first]);
+    sprint = integrate_now(&sprint, at(3)).unwrap();
+    let all = vec![(101, is_in('a')), (102, is_in('b'))];
+    play(&mut sprint, &[woven(1, all[..1].to_vec())]);
+    assert!(sprint.members[1].first);
+    play(
+        &mut sprint,
+        &[seen(&[("refactor", ready(102, 'b'))]), woven(2, all)],
+    );
+    assert_eq!(sprint.members[1].state.word(), "applied");
+    assert!(!sprint.members[1].first, "it is tried once");
+}
+
+/// A job whose session is done, with a pull request or without.
+fn done(pull: Option<PullRef>) -> Job {
+    let mut job = watched_job();
+    let Phase::Watching(watch) = &mut job.phase else {
+        panic!("a watched job");
+    };
+    watch.state = SessionState::Completed;
+    watch.announced.completed_at = Some(at(0));
+    watch.pull = pull;
+    job
+}
+
+fn over(job: &Job, how: EndReason) -> Job {
+    let ending = Ending {
+        at: at(1),
+        session: job.session().cloned(),
+        pull: job.pull().cloned(),
+        how,
+        plan_unreviewed: false,
+    };
+    Job {
+        phase: Phase::Ended(ending),
+        ..job.clone()
+    }
+}
+
+#[test]
+fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
+    let outbox = |job: &Job, read: Option<&Pull>| {
+        let seen = sight(job, read, &Timing::default(), at(1_000));
+        seen.outbox
+    };
+    let (with, without) = (done(Some(pull(101))), done(None));
+    let mut read = track(pull(101), with.id.clone(), with.session().cloned(), at(0));
+    assert_eq!(outbox(&with, Some(&read)), None, "it is not read yet");
+    read.head = Some(SeenHead {
+        sha: sha('a'),
+        since: at(0),
+    });
+    assert_eq!(outbox(&with, Some(&read)), in_head('a'));
+    assert_eq!(outbox(&without, None), Some(Outbox::Patch));
+    let mut works = with.clone();
+    if let Phase::Watching(watch) = &mut works.phase {
+        watch.state = SessionState::Planning;
+    }
+    assert_eq!(outbox(&works, Some(&read)), None, "it may write more");
+    let failed = EndReason::Failed {
+        reason: "no disk".to_owned(),
+    };
+    let cancelled = EndReason::Cancelled {
+        by: "kim".to_owned(),
+    };
+    for (how, left) in [
+        (EndReason::Completed, Some(Outbox::Patch)),
+        (failed, Some(Outbox::Patch)),
+        (cancelled, None),
+        (EndReason::Left, None),
+    ] {
+        assert_eq!(outbox(&over(&without, how.clone()), None), left, "{how:?}");
+        assert_eq!(outbox(&over(&with, how), Some(&read)), in_head('a'));
+    }
+}

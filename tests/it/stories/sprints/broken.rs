@@ -1,0 +1,80 @@
+//! What cannot be read or sealed stops no sprint, and no abort of one.
+
+use engine::keys;
+use engine::ports::{Expect, Write};
+use sandbox::{Fault, FaultKind};
+use tests::world::MINUTE;
+
+use super::mail::{inbox, outbox, send};
+use super::*;
+
+/// A member that writes to another, and two that change something else.
+fn letters() -> Vec<Story> {
+    let hello = r#"{"to": "refactor", "subject": "Hello", "body": "there"}"#;
+    let readme = ("README.md", "A better shop.\n".to_owned());
+    vec![
+        member("curator", 1, &[readme, outbox("one", hello)], &[]),
+        member("refactor", 1, &[("src/cart.rs", cart(&[(1, "x")]))], &[]),
+        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+    ]
+}
+
+/// GitHub answers no question about files of an outbox but with this status.
+fn unread(world: &World, code: u16) {
+    let kind = FaultKind::Status {
+        code,
+        retry_after_secs: None,
+        body: None,
+    };
+    let fault = Fault::new(Service::GitHub, "/graphql", kind).saying("mail/outbox");
+    world.sandbox.faults().add(fault);
+}
+
+#[tokio::test]
+async fn an_outbox_that_can_never_be_read_is_told_to_its_member_and_stops_nothing() {
+    let world = world_of(true, letters()).await;
+    unread(&world, 404);
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "done", "{}", world.story().await);
+    let told = inbox(&world, "curator").await;
+    let fault = "from weaver: A file of your outbox was not sent";
+    assert!(told.iter().any(|it| it.ends_with(fault)), "{told:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_abort_ends_the_jobs_while_mail_cannot_be_read() {
+    let world = world_of(true, letters()).await;
+    begin(&world).await;
+    unread(&world, 502);
+    let is_open = async |world: &World| world.sandbox.github().pulls(REPO).len() == 3;
+    Box::pin(world.until(hour(1), "pull requests are open", is_open)).await;
+    Box::pin(world.pass(MINUTE * 5)).await;
+    let repo = REPO.parse().expect("a repository");
+    let aborted = world.backend.abort_sprint(&repo, None, "ann").await;
+    for member in &aborted.expect("an abort").members {
+        Box::pin(world.until_is(hour(1), &member.job, "cancelled")).await;
+    }
+}
+
+#[tokio::test]
+async fn a_log_of_mail_that_is_broken_stops_no_sprint_and_is_told_to_people_once() {
+    let world = world_of(true, letters()).await;
+    send(&world, "visionary", "The vision").await;
+    let repo = REPO.parse().expect("a repository");
+    let lost = Write::Delete {
+        key: keys::mail_event(&repo, 1),
+        expect: Expect::Any,
+    };
+    let lost = world.backend.store.records().commit(vec![lost]).await;
+    lost.expect("a store");
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "done", "{}", world.story().await);
+    assert_eq!(
+        inbox(&world, "human").await,
+        ["new from weaver: Mail was not sealed before sprint 50"]
+    );
+    world.finish().await;
+}

@@ -215,12 +215,12 @@ fn checks(checks: &[Check], pull: Option<&PullRef>) -> Vec<CheckView> {
 pub(crate) fn why(why: engine::why::Why) -> Why {
     Why {
         job_id: why.job,
+        checks: checks(&why.checks, why.pull.as_ref()),
         pull_request: why.pull,
         state: why.state,
         waits_for: why.waits_for.map(Into::into),
         as_read: why.as_read.map(as_read),
         because: why.because.iter().map(reasoned).collect(),
-        checks: checks(&why.checks, why.pull.as_ref()),
         then: why.then.into_iter().map(planned).collect(),
         next: why.next.iter().map(next::shown).collect(),
         next_look: why.next_look,

@@ -122,6 +122,7 @@ mod tests {
             work: Work::Ready(offer),
             rested_at: None,
             is_red: false,
+            outbox: None,
         };
         Input::Seen(Sights {
             members: vec![(sprint.members[0].job.clone(), sight)],

@@ -7,6 +7,7 @@ fn sequential() -> Sprint {
     let mode = SprintMode {
         at_once: Some(1),
         integration: Integration::Individual,
+        ..SprintMode::default()
     };
     let new = NewSprint {
         mode,

@@ -14,14 +14,14 @@ use crate::pipeline::{Agent, Part, PartWork, TreeShas};
 fn all_reasons_are_given_with_the_earliest_time_to_look_again() {
     let mut case = Case::green();
     case.facts.checks = Fact::Known(vec![]);
-    case.standing.head_since = at(-100);
-    case.standing.refused = Some(MergeRefusals {
+    case.context.head_since = at(-100);
+    case.context.refused = Some(MergeRefusals {
         why: "no".to_owned(),
         attempts: 1,
         again_at: at(30),
     });
     case.facts.draft = true;
-    case.standing.session = SessionStatus::Working;
+    case.context.session = SessionStatus::Working;
     let judgement = case.judge();
     assert_eq!(
         words(&judgement),
@@ -46,7 +46,7 @@ fn names_from_outside_are_bounded_and_keep_one_order() {
 fn what_github_said_is_given_as_far_as_it_may_be() {
     let why = |said: &str| {
         let mut case = Case::green();
-        case.standing.refused = Some(MergeRefusals {
+        case.context.refused = Some(MergeRefusals {
             why: said.to_owned(),
             attempts: 1,
             again_at: at(30),

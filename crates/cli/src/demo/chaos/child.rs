@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use serde_json::json;
 use ulid::Ulid;
 
-use super::deathbed::Deathbed;
+use super::kill_points::KillPoints;
 use super::outage;
 use super::queue::BadQueue;
 use super::time::SharedTime;
@@ -60,7 +60,7 @@ pub(crate) async fn run(args: ChildArgs, here: CommandContext) -> Result<()> {
     let overlay = here.environment.overlay;
     let token = overlay.get(&SecretName::ApiToken.path()).cloned();
     let mut data = server::data::open_by(&here.folder, overlay, clock.clone()).await?;
-    let records = Deathbed::new(
+    let records = KillPoints::new(
         data.records.clone(),
         clock.clone(),
         args.die_at.into_iter().collect(),

@@ -22,7 +22,7 @@ use crate::context::CommandContext;
 use crate::render;
 use crate::up;
 
-/// Virtual time strides, so the loops look this often.
+/// Virtual time jumps ahead, so the loops look this often.
 const RHYTHM: server::LoopIntervals = server::LoopIntervals {
     breath: Duration::from_millis(2),
     at_least_every: Duration::from_millis(20),

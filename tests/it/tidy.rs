@@ -1,4 +1,4 @@
-//! Tidy: reads the whole tree and fails where it breaks a rule of the house.
+//! Tidy: reads the whole tree and fails where it breaks a project rule.
 //!
 //! Each rule is a pure function over a path and a text, with its own planted violation beside it;
 //! here they are run over what is really there.

@@ -13,7 +13,7 @@ use domain::intake::Intake;
 use domain::job::Job;
 use domain::mail::{Counters, Message, Page};
 use domain::notes::Notes;
-use domain::pipeline::{Pipeline, Requirement};
+use domain::pipeline::{Pipeline, Requirement, RequirementState};
 use domain::policy::Source;
 use domain::pull::Lane;
 use domain::redelivery::RedeliveryState;
@@ -38,6 +38,7 @@ use engine::settings::{
 use engine::usage::{Allowance, Consumption};
 use engine::webhook_logs::HookLogs;
 use engine::work::Work;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -194,6 +195,87 @@ impl Kind {
             Self::Wake => again::<Wake>(it),
         }
     }
+
+    /// Whether a value of this kind is unfinished, and so needs a due; `None` for a kind that is never due. A kind that is ever due
+    /// needs its arm in [`Work::of_due`].
+    pub fn is_unfinished(self, it: &Value) -> Option<bool> {
+        Some(match self {
+            // A source whose issues are not read has no intake, and one whose pipeline is off has no schedule.
+            Self::Intake | Self::Schedule | Self::HookLog | Self::HookLogs | Self::Outbox => true,
+            // They are due while jobs wait for them.
+            Self::Slots => false,
+            Self::Account => read::<Account>(it).next_poll > Timestamp::MIN,
+            Self::Adoption => read::<Adoption>(it).refused.is_none(),
+            Self::Delivery => !read::<Delivery>(it).is_terminal(),
+            Self::Effect => !read::<Effect>(it).is_settled(),
+            Self::Job => !read::<Job>(it).is_ended(),
+            Self::Pipeline => {
+                let run: Pipeline = read(it);
+                !run.is_over() || run.open_members().next().is_some()
+            }
+            Self::Pull => !read::<TrackedPull>(it).pull.is_settled(),
+            Self::Requirement => match read::<Requirement>(it).state {
+                RequirementState::Planning { .. }
+                | RequirementState::Implementing { .. }
+                | RequirementState::Tidying { .. } => true,
+                // A person starts these.
+                RequirementState::Unplanned { .. } | RequirementState::Ready => false,
+                RequirementState::Merged { .. }
+                | RequirementState::Tidied { .. }
+                | RequirementState::Failed { .. } => false,
+            },
+            Self::Sprint => !read::<Sprint>(it).is_over(),
+            Self::Wake => !read::<Wake>(it).is_settled(),
+            Self::Access
+            | Self::Agent
+            | Self::Allowance
+            | Self::AppSetup
+            | Self::Artifacts
+            | Self::ArtifactsPage
+            | Self::Budgets
+            | Self::DeliveryCount
+            | Self::DeliveryListed
+            | Self::Event
+            | Self::EventCount
+            | Self::Feed
+            | Self::Evidence
+            | Self::Gap
+            | Self::Importing
+            | Self::Installation
+            | Self::IssueRead
+            | Self::JobListed
+            | Self::Lane
+            | Self::Looked
+            | Self::Mail
+            | Self::MailBox
+            | Self::MailLine
+            | Self::MailPage
+            | Self::MailSent
+            | Self::Merges
+            | Self::Messages
+            | Self::Notes
+            | Self::Once
+            | Self::Personas
+            | Self::PipelineTurn
+            | Self::Reach
+            | Self::Readings
+            | Self::Repository
+            | Self::Session
+            | Self::Source
+            | Self::SprintTurn
+            | Self::SprintWeave
+            | Self::Switches
+            | Self::Tick
+            | Self::Token
+            | Self::Transcript
+            | Self::Upstreams
+            | Self::Usage => return None,
+        })
+    }
+}
+
+fn read<T: DeserializeOwned>(it: &Value) -> T {
+    serde_json::from_value(it.clone()).expect("a known value")
 }
 
 fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_json::Error> {

@@ -188,7 +188,7 @@ impl Town {
         Ok(())
     }
 
-    /// Handles all messages. Those about pull requests and wakes are left unanswered: they cost Jules nothing.
+    /// Handles the messages about jobs. The others are left unanswered: they cost Jules nothing.
     async fn drain(&self) -> Result<()> {
         loop {
             let batch = self.queue.receive(BATCH, VISIBILITY).await?;
@@ -196,28 +196,19 @@ impl Town {
                 return Ok(());
             }
             for delivery in batch {
-                match serde_json::from_str(&delivery.body)? {
-                    Work::Pull { .. }
-                    | Work::Commit { .. }
-                    | Work::Webhook { .. }
-                    | Work::Redelivery { .. }
-                    | Work::Delivery { .. }
-                    | Work::Pipeline { .. }
-                    | Work::Requirement { .. }
-                    | Work::Sprint { .. }
-                    | Work::Personas { .. }
-                    | Work::Schedule { .. }
-                    | Work::Transcript { .. }
-                    | Work::Intake { .. }
-                    | Work::Issue { .. }
-                    | Work::Wake { .. } => {}
-                    work @ (Work::Job { .. }
-                    | Work::Adopt { .. }
-                    | Work::Artifacts { .. }
-                    | Work::Messages { .. }
-                    | Work::Look { .. }
-                    | Work::Watch { .. }
-                    | Work::Slots { .. }) => self.dispatcher.handle(&work).await?,
+                let work: Work = serde_json::from_str(&delivery.body)?;
+                let is_of_jules = matches!(
+                    work,
+                    Work::Job { .. }
+                        | Work::Adopt { .. }
+                        | Work::Artifacts { .. }
+                        | Work::Messages { .. }
+                        | Work::Look { .. }
+                        | Work::Watch { .. }
+                        | Work::Slots { .. }
+                );
+                if is_of_jules {
+                    self.dispatcher.handle(&work).await?;
                 }
                 self.queue.acknowledge(&delivery.receipt).await?;
             }

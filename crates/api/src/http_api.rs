@@ -128,12 +128,7 @@ pub fn router(state: ApiState) -> Router {
 /// Routes for callers with a token.
 fn closed(api: &Arc<ApiInner>) -> Router<Arc<ApiInner>> {
     // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
-    routes::served(routes::CLOSED)
-        .merge(routes::served(routes::deliveries::ROWS))
-        .merge(routes::served(routes::sources::ROWS))
-        .merge(routes::served(routes::pipelines::ROWS))
-        .merge(routes::served(routes::mail::ROWS))
-        .merge(routes::served(routes::sprints::ROWS))
+    routes::served(routes::closed())
         .route("/jobs/{job}", post(orders::by_colon))
         .route(routes::sprints::ONE, post(sprints::by_colon))
         .route(routes::mail::ONE, post(mail::by_colon))

@@ -162,19 +162,19 @@ impl Judgement {
 /// Judges one pull request. Returns all reasons, not just the first.
 pub fn judge(
     facts: &PullFacts,
-    standing: &MergeContext,
+    context: &MergeContext,
     (policy, timing): (&Policy, &Timing),
     now: Timestamp,
 ) -> Judgement {
     let mut reasons = Vec::new();
-    ownership(&mut reasons, facts, standing, policy);
-    switches(&mut reasons, standing, policy);
-    shape(&mut reasons, facts, standing, policy);
+    ownership(&mut reasons, facts, context, policy);
+    switches(&mut reasons, context, policy);
+    shape(&mut reasons, facts, context, policy);
     let conflict = mergeable(&mut reasons, facts);
     people(&mut reasons, facts);
-    checks::ran(&mut reasons, facts, standing, (policy, timing), now);
+    checks::ran(&mut reasons, facts, context, (policy, timing), now);
     checks::demanded(&mut reasons, facts, policy);
-    check_refusals(&mut reasons, standing, now);
+    check_refusals(&mut reasons, context, now);
     if now.duration_since(facts.read_at).abs() > FACTS_AGE_MAX {
         reasons.push(Reason::FactsStale);
     }
@@ -192,7 +192,7 @@ pub fn judge(
         return Judgement::Refuse { reasons };
     }
     // Further checks may still appear, so even a green head waits for a while.
-    settle(&mut reasons, standing, timing, now);
+    settle(&mut reasons, context, timing, now);
     if reasons.is_empty() {
         return Judgement::Merge {
             sha: facts.head.sha.clone(),
@@ -206,10 +206,10 @@ pub fn judge(
 fn ownership(
     reasons: &mut Vec<Reason>,
     facts: &PullFacts,
-    standing: &MergeContext,
+    context: &MergeContext,
     policy: &Policy,
 ) {
-    match standing.owner {
+    match context.owner {
         Owner::Created | Owner::Gaffer => {}
         Owner::Adopted if policy.adopted_may_merge => {}
         Owner::Adopted => reasons.push(Reason::AdoptedMayNotMerge),
@@ -223,9 +223,9 @@ fn ownership(
         PullState::Closed => reasons.push(Reason::Closed),
         PullState::Merged { .. } => reasons.push(Reason::AlreadyMerged),
     }
-    reasons.extend(standing.sprint_gate.map(SprintGate::reason));
-    let approved = standing.approved.as_ref() == Some(&facts.head.sha);
-    match (standing.gate, policy.merge) {
+    reasons.extend(context.sprint_gate.map(SprintGate::reason));
+    let approved = context.approved.as_ref() == Some(&facts.head.sha);
+    match (context.gate, policy.merge) {
         // The person who lets the delivery go on may approve this head by it.
         (Some(gate), _) => reasons.push(gate.reason()),
         (None, MergePolicy::OnGreen) => {}
@@ -236,22 +236,22 @@ fn ownership(
     }
 }
 
-fn switches(reasons: &mut Vec<Reason>, standing: &MergeContext, policy: &Policy) {
-    match standing.hold {
+fn switches(reasons: &mut Vec<Reason>, context: &MergeContext, policy: &Policy) {
+    match context.hold {
         None => {}
         Some(Hold::Paused) => reasons.push(Reason::Paused),
         Some(Hold::ObserveOnly) => reasons.push(Reason::ObserveOnly),
     }
-    if standing.merges_today >= policy.merges_per_day {
+    if context.merges_today >= policy.merges_per_day {
         reasons.push(Reason::DailyCap {
             cap: policy.merges_per_day,
-            until: standing.merge_day_ends,
+            until: context.merge_day_ends,
         });
     }
-    if standing.plan_unreviewed {
+    if context.plan_unreviewed {
         reasons.push(Reason::PlanUnreviewed);
     }
-    match standing.session {
+    match context.session {
         SessionStatus::Resting => {}
         SessionStatus::Working => reasons.push(Reason::SessionWorking),
         SessionStatus::Failed => reasons.push(Reason::SessionFailed),
@@ -259,14 +259,14 @@ fn switches(reasons: &mut Vec<Reason>, standing: &MergeContext, policy: &Policy)
     }
 }
 
-fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &MergeContext, policy: &Policy) {
+fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, context: &MergeContext, policy: &Policy) {
     if facts.draft {
         reasons.push(Reason::Draft);
     }
-    if facts.base.branch != standing.wanted_base {
+    if facts.base.branch != context.wanted_base {
         reasons.push(Reason::WrongBase {
             is: facts.base.branch.clone(),
-            wanted: standing.wanted_base.clone(),
+            wanted: context.wanted_base.clone(),
         });
     }
     let above = facts.stack.filter(|position| *position > 1);
@@ -279,8 +279,8 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &MergeContext, 
     };
     let label = facts.labels.iter().find(blocks).map(|label| outside(label));
     reasons.extend(label.map(|label| Reason::BlockingLabel { label }));
-    let approved = standing.approved.as_ref() == Some(&facts.head.sha);
-    if let Some(paths) = standing.unexpected.as_ref().filter(|_| !approved) {
+    let approved = context.approved.as_ref() == Some(&facts.head.sha);
+    if let Some(paths) = context.unexpected.as_ref().filter(|_| !approved) {
         let paths = paths.iter().map(|path| outside(path)).collect();
         reasons.push(Reason::UnexpectedPush { paths });
     }
@@ -354,8 +354,8 @@ fn standing_verdicts(reviews: &[Review]) -> impl Iterator<Item = ReviewVerdict> 
 }
 
 /// GitHub has refused this very head before: not again at once, and not for ever.
-fn check_refusals(reasons: &mut Vec<Reason>, standing: &MergeContext, now: Timestamp) {
-    let Some(refused) = &standing.refused else {
+fn check_refusals(reasons: &mut Vec<Reason>, context: &MergeContext, now: Timestamp) {
+    let Some(refused) = &context.refused else {
         return;
     };
     let given_up = refused.attempts >= MAX_ATTEMPTS;
@@ -381,9 +381,9 @@ fn outside(text: &str) -> String {
 }
 
 /// A head that was just pushed may get a check that has not been created yet.
-fn settle(reasons: &mut Vec<Reason>, standing: &MergeContext, timing: &Timing, now: Timestamp) {
+fn settle(reasons: &mut Vec<Reason>, context: &MergeContext, timing: &Timing, now: Timestamp) {
     // A clock that ran ahead for a while must not hold a head back.
-    let until = plus(standing.head_since.min(now), timing.settle);
+    let until = plus(context.head_since.min(now), timing.settle);
     if reasons.is_empty() && now < until {
         reasons.push(Reason::Settling { until });
     }

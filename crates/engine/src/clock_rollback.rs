@@ -114,7 +114,7 @@ impl Backend {
         );
         let (mut partitions, mut alone) = (BTreeSet::new(), self.unlisted().await?);
         for row in self.all_due().await? {
-            match keys::is_aggregate(&row) {
+            match keys::has_small_records(&row) {
                 true => {
                     partitions.insert(row.pk.clone());
                 }

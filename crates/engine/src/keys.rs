@@ -91,11 +91,11 @@ pub fn home(of: &Key) -> Option<Key> {
 
 /// Whether a record may share its item with small ones.
 pub fn is_home(of: &Key) -> bool {
-    of.sk == META && is_aggregate(of)
+    of.sk == META && has_small_records(of)
 }
 
-/// Whether a record is an aggregate or belongs to one.
-pub(crate) fn is_aggregate(of: &Key) -> bool {
+/// Whether a partition has small records beside its aggregate, which may share its item: a job, a pull request or a delivery.
+pub(crate) fn has_small_records(of: &Key) -> bool {
     let kinds = [JOB, PULL, DELIVERY];
     kinds.iter().any(|begin| of.pk.starts_with(begin))
 }

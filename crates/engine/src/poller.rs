@@ -57,8 +57,9 @@ pub struct Tick {
 pub enum OtherPollers {
     /// Possible: an account is claimed before it is polled.
     Maybe,
-    /// None: the ticking process holds a lease, and writes an account's row only when a poll has changed it.
-    None,
+    /// Impossible: the ticking process holds the lease of ticks. It claims no account, and writes an account's row only when a
+    /// poll has changed it.
+    Excluded,
 }
 
 /// Reads Jules and passes on what is due.
@@ -84,19 +85,20 @@ impl Poller {
         }
     }
 
-    /// Handles all due rows, in a process that works alone over its store. One bad row never stops the others.
+    /// Handles all due rows of a data folder. Other processes on the same folder may tick too, so each row is claimed. One bad row
+    /// never stops the others.
     pub async fn tick(&self) -> Result<Tick, Error> {
         self.backend.correct_clock_rollback().await;
         self.tick_until(Timestamp::MAX, OtherPollers::Maybe).await
     }
 
-    /// Ticks beside other machines, or with a time limit: it begins nothing after `until`, and the rest stays due.
+    /// Ticks over a store that other machines may share: it begins nothing after `until`, and the rest stays due.
     pub async fn tick_until(&self, until: Timestamp, others: OtherPollers) -> Result<Tick, Error> {
         let began = self.backend.now();
         // A process that ticks alone needs the next due time, and gets it with the same query.
         let ahead = match others {
             OtherPollers::Maybe => began,
-            OtherPollers::None => began + SCHEDULE_EVERY,
+            OtherPollers::Excluded => began + SCHEDULE_EVERY,
         };
         let records = self.backend.store.records();
         let rows = records.due(ahead, ROWS_PER_TICK).await?;

@@ -35,7 +35,10 @@ impl Ticks {
         let Some(lease) = self.turns.begin(call).await? else {
             return Ok(None);
         };
-        let tick = self.poller.tick_until(until, OtherPollers::None).await?;
+        let tick = self
+            .poller
+            .tick_until(until, OtherPollers::Excluded)
+            .await?;
         self.end(&lease, tick).await?;
         Ok(Some(tick))
     }

@@ -53,7 +53,9 @@ async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
     let backend = watching_in(records.clone(), &clock, (0, 6)).await;
     let poller = Poller::new(backend.clone(), Arc::new(Reader::default()));
     let tick = async || {
-        let tick = poller.tick_until(Timestamp::MAX, OtherPollers::None).await;
+        let tick = poller
+            .tick_until(Timestamp::MAX, OtherPollers::Excluded)
+            .await;
         assert_eq!(tick.expect("a tick").polled, 1);
         records.take()
     };
@@ -103,7 +105,9 @@ async fn whoever_was_spoken_to_is_read_with_the_next_tick() {
     let poller = Poller::new(backend.clone(), Arc::new(Reader::default()));
     let tick = async || {
         clock.advance(SignedDuration::from_secs(10));
-        let tick = poller.tick_until(Timestamp::MAX, OtherPollers::None).await;
+        let tick = poller
+            .tick_until(Timestamp::MAX, OtherPollers::Excluded)
+            .await;
         assert_eq!(tick.expect("a tick").polled, 1);
         records.take()
     };
@@ -160,7 +164,7 @@ impl Alone {
         self.clock.advance(SignedDuration::from_secs(10));
         let tick = self
             .poller
-            .tick_until(Timestamp::MAX, OtherPollers::None)
+            .tick_until(Timestamp::MAX, OtherPollers::Excluded)
             .await;
         tick.expect("a tick");
     }
@@ -312,7 +316,9 @@ async fn a_row_whose_silence_was_broken_is_put_right_with_the_progress() {
     reader.works(last);
     let mut passed_on = 0;
     for _ in 0..3 {
-        let tick = poller.tick_until(Timestamp::MAX, OtherPollers::None).await;
+        let tick = poller
+            .tick_until(Timestamp::MAX, OtherPollers::Excluded)
+            .await;
         passed_on += tick.expect("a tick").passed_on;
         clock.advance(SignedDuration::from_secs(10));
     }
@@ -367,7 +373,9 @@ async fn progress_that_was_not_written_with_its_row_is_read_again_at_once() {
     let reader = Arc::new(Reader::default());
     let poller = Poller::new(backend.clone(), reader.clone());
     let tick = async || {
-        let tick = poller.tick_until(Timestamp::MAX, OtherPollers::None).await;
+        let tick = poller
+            .tick_until(Timestamp::MAX, OtherPollers::Excluded)
+            .await;
         tick.expect("a tick");
         clock.advance(SignedDuration::from_secs(10));
     };

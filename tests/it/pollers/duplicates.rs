@@ -64,7 +64,7 @@ impl Listed {
     async fn tick(&self) -> usize {
         let tick = self
             .poller
-            .tick_until(Timestamp::MAX, OtherPollers::None)
+            .tick_until(Timestamp::MAX, OtherPollers::Excluded)
             .await;
         assert_eq!(tick.expect("a tick").polled, 1);
         assert_eq!(self.reader.take_lists().len(), 1);

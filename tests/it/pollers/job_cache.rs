@@ -34,7 +34,7 @@ impl Counted {
     async fn tick(&self) {
         let tick = self
             .poller
-            .tick_until(Timestamp::MAX, OtherPollers::None)
+            .tick_until(Timestamp::MAX, OtherPollers::Excluded)
             .await;
         assert_eq!(tick.expect("a tick").polled, 1);
         self.clock.advance(SignedDuration::from_secs(10));
@@ -138,7 +138,7 @@ async fn what_is_new_in_an_account_counts_from_the_next_tick() {
     for _ in 0..3 {
         let ticks = counted
             .poller
-            .tick_until(Timestamp::MAX, OtherPollers::None);
+            .tick_until(Timestamp::MAX, OtherPollers::Excluded);
         assert_eq!(ticks.await.expect("a tick").polled, 0);
         counted.clock.advance(SignedDuration::from_secs(10));
     }

@@ -6,7 +6,9 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use engine::ports::Key;
 use engine::store::{BODY_SCHEMA, leave_out_nothings};
+use engine::work::Work;
 use expect_test::expect_file;
 use serde_json::{Value, json};
 use tests::records::Kind;
@@ -67,6 +69,25 @@ fn there_is_a_sample_of_every_kind_and_every_variant() {
     }
     let missing: Vec<_> = words::all().difference(&seen).copied().collect();
     assert_eq!(missing, [""; 0], "variants without a sample");
+}
+
+/// An effect and an outbox row are due in the partition of their aggregate, and the poller polls accounts itself.
+#[test]
+fn the_poller_passes_on_every_kind_that_is_ever_due() {
+    let samples = Samples::all();
+    for kind in kinds() {
+        let is_of_other = matches!(kind, Kind::Account | Kind::Effect | Kind::Outbox);
+        for sample in samples.of_kind(kind) {
+            let text = |field: &str| sample[field].as_str().expect("a text").to_owned();
+            let (pk, sk) = (text("pk"), text("sk"));
+            let is_passed_on = is_of_other || Work::of_due(&Key { pk, sk }).is_some();
+            let is_ever_due = kind.is_unfinished(&sample["it"]).is_some();
+            assert!(
+                is_passed_on || !is_ever_due,
+                "`Work::of_due` does not know {kind:?}: it would be claimed again and again, and only logged"
+            );
+        }
+    }
 }
 
 /// When this fails a stored form has changed: CONTRIBUTING.md says what to do.

@@ -1,4 +1,4 @@
-//! The arrows between our own crates: who may depend on whom (ARCHITECTURE.md, "The house").
+//! The arrows between our own crates: who may depend on whom (ARCHITECTURE.md, "Crates").
 
 use std::error::Error;
 use std::path::Path;

@@ -3,11 +3,12 @@
 //! The seed chooses what goes wrong and where the process dies; two processes and real sockets keep an order of their own.
 
 pub(crate) mod child;
-mod crew;
-mod deathbed;
 mod duplicate;
+mod faults;
 mod flow;
+mod job_agents;
 mod keeper;
+mod kill_points;
 mod many;
 pub(crate) mod moment;
 mod outage;
@@ -17,8 +18,7 @@ mod queue;
 mod report;
 mod stage;
 mod time;
-mod weather;
-mod witness;
+mod verdict;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -40,13 +40,13 @@ use tokio::task::JoinSet;
 
 use crate::args::demo::DemoArgs;
 use crate::render;
-use crew::Crew;
+use faults::FaultInjector;
 use flow::{flow, move_base, post};
+use job_agents::JobAgents;
 use keeper::{ClientSlot, Death, Keeper};
 use report::Report;
 use time::SharedTime;
-use weather::Weather;
-use witness::Witness;
+use verdict::Verdict;
 
 /// When every chaos begins.
 const BEGIN: Timestamp = Timestamp::constant(1_772_355_600, 0);
@@ -91,7 +91,7 @@ struct Play {
     sandbox: Arc<Sandbox>,
     time: Arc<SharedTime>,
     client_slot: Arc<ClientSlot>,
-    crew: Arc<Crew>,
+    agents: Arc<JobAgents>,
     deaths: Arc<Mutex<Vec<Death>>>,
     /// When the lists showed the duplicates; none if there are to be none.
     duplicates: Option<duplicate::Shown>,
@@ -149,7 +149,7 @@ impl Play {
         let mut dice = StdRng::seed_from_u64(seed);
         let folder = folder(keep).context("making a folder for the child")?;
         let time = SharedTime::begin(&folder.path().join("clock"), BEGIN)?;
-        let (lags, webhooks) = weather::climate(&mut dice);
+        let (lags, webhooks) = faults::lags_and_webhooks(&mut dice);
         let clock = time.clone();
         let options = Options {
             clock: Arc::new(move || clock.now()),
@@ -163,7 +163,7 @@ impl Play {
         );
         stage::furnish(folder.path(), &sandbox, time.clone()).await?;
         let client_slot = Arc::new(watch::channel(None).0);
-        let crew = Arc::new(Crew {
+        let agents = Arc::new(JobAgents {
             client_slot: client_slot.subscribe(),
             time: time.clone(),
             acknowledged: Mutex::default(),
@@ -172,7 +172,7 @@ impl Play {
             sandbox,
             time,
             client_slot,
-            crew,
+            agents,
             deaths: Arc::default(),
             duplicates: None,
             tasks: JoinSet::new(),
@@ -203,19 +203,19 @@ impl Play {
             moments: plan.moments,
             times: plan.times,
         };
-        let weather = Weather {
+        let injector = FaultInjector {
             dice,
             sandbox: self.sandbox.clone(),
             time: self.time.clone(),
         };
-        let (crew, wakes) = (self.crew.clone(), self.sandbox.agents().subscribe());
+        let (agents, wakes) = (self.agents.clone(), self.sandbox.agents().subscribe());
         self.tasks.spawn(keeper.keep());
         self.tasks.spawn(async {
-            weather.storm().await;
+            injector.inject().await;
             Ok(())
         });
         self.tasks.spawn(async {
-            crew::answer(crew, wakes).await;
+            job_agents::answer(agents, wakes).await;
             Ok(())
         });
         let (time, sandbox, client_slot) = (
@@ -282,7 +282,7 @@ impl Play {
     async fn wait(&mut self) -> Result<()> {
         let pause = tokio::time::timeout(LOOK_EVERY, self.tasks.join_next()).await;
         match pause {
-            // The storm ends by itself.
+            // Faults end by themselves.
             Ok(Some(Ok(Ok(())))) | Err(_) => Ok(()),
             Ok(Some(Ok(Err(error)))) => Err(error.context("keeping the chaos going")),
             Ok(Some(Err(error))) => Err(error).context("keeping the chaos going"),
@@ -300,27 +300,27 @@ impl Play {
     }
 
     fn is_over(&self, jobs: &[String]) -> bool {
-        self.witness(jobs, &BTreeMap::new(), &[]).is_over()
+        self.verdict(jobs, &BTreeMap::new(), &[]).is_over()
     }
 
-    fn witness<'a>(
+    fn verdict<'a>(
         &'a self,
         jobs: &'a [String],
         acknowledged: &'a BTreeMap<String, Timestamp>,
         deaths: &'a [Timestamp],
-    ) -> Witness<'a> {
+    ) -> Verdict<'a> {
         let faults = self.sandbox.faults();
         let (cancelled, jobs) = match jobs.split_last() {
             Some((cancelled, jobs)) => (cancelled.as_str(), jobs),
             None => ("", jobs),
         };
-        Witness {
+        Verdict {
             sandbox: &self.sandbox,
             jobs,
             cancelled,
             acknowledged,
             deaths,
-            agent_faults: weather::AGENT_FAULTS
+            agent_faults: faults::AGENT_FAULTS
                 - faults
                     .list()
                     .iter()
@@ -353,11 +353,11 @@ impl Play {
         (story, took): (SignedDuration, Duration),
     ) -> Result<Report> {
         self.tasks.shutdown().await;
-        let acknowledged = self.crew.acknowledged().clone();
+        let acknowledged = self.agents.acknowledged().clone();
         let deaths = self.deaths();
         let times: Vec<Timestamp> = deaths.iter().map(|death| death.at).collect();
         let it = self.sandbox.counters();
-        let witness = self.witness(jobs, &acknowledged, &times);
+        let verdict = self.verdict(jobs, &acknowledged, &times);
         self.sandbox.faults().clear();
         Ok(Report {
             seed,
@@ -375,8 +375,8 @@ impl Play {
             wakes: it.wakes_received,
             virtual_seconds: story.as_secs(),
             seconds: (took.as_secs_f64() * 100.0).round() / 100.0,
-            violations: witness.violations().await?,
-            unstaged: witness.unstaged(),
+            violations: verdict.violations().await?,
+            unstaged: verdict.unstaged(),
         })
     }
 }

@@ -276,6 +276,24 @@ fn the_list_of_tools_is_as_it_was_and_small() {
 }
 
 #[test]
+fn the_page_names_every_tool_with_its_toolset_in_the_order_of_the_list() {
+    let page = include_str!("../../../../docs/mcp.md");
+    let (_, tables) = page.split_once("\n## Tools\n").expect("the tables");
+    let rows = tables.lines().filter(|line| line.starts_with("| `"));
+    let told: Vec<String> = rows
+        .map(|row| {
+            let (names, _description) = row.rsplit_once(" | ").expect("a row");
+            names.replace(['|', '`'], "").trim().to_owned()
+        })
+        .collect();
+    let known = Tool::ALL.map(|tool| match tool.toolset() {
+        Some(set) => format!("{set}  {}", tool.name()),
+        None => tool.name().to_owned(),
+    });
+    assert_eq!(told, known);
+}
+
+#[test]
 fn a_toolset_is_named_or_the_names_are_told() {
     for set in Toolset::ALL {
         assert_eq!(set.name().parse(), Ok(set));

@@ -27,7 +27,7 @@ fn is_held_up(cause: MissingChecksCause) -> bool {
 pub(super) fn ran(
     reasons: &mut Vec<Reason>,
     facts: &PullFacts,
-    standing: &MergeContext,
+    context: &MergeContext,
     (policy, timing): (&Policy, &Timing),
     now: Timestamp,
 ) {
@@ -39,9 +39,9 @@ pub(super) fn ran(
     let counts = |name: &String| is_theirs(name) || policy.required_checks.contains(name);
     if !checks.iter().any(|check| counts(&check.name)) {
         // A head without checks is only suspicious once its CI had time to start; with a minimum of 0 it needs none.
-        let until = plus(standing.head_since, timing.ci_start);
+        let until = plus(context.head_since, timing.ci_start);
         let cause = never_started(facts);
-        let early = now.duration_since(standing.head_since) < timing.ci_start;
+        let early = now.duration_since(context.head_since) < timing.ci_start;
         if early {
             reasons.push(Reason::NoChecksYet { until });
         } else if policy.min_checks > 0 || is_held_up(cause) {

@@ -29,7 +29,7 @@ fn known_demands(facts: &mut PullFacts) -> &mut Demands {
 /// A pull request that is merged at second 0, and whatever a case changes about it.
 struct Case {
     facts: PullFacts,
-    standing: MergeContext,
+    context: MergeContext,
     policy: Policy,
     timing: Timing,
     now: Timestamp,
@@ -38,7 +38,7 @@ struct Case {
 impl Case {
     fn green() -> Self {
         let facts = green_facts();
-        let standing = MergeContext {
+        let context = MergeContext {
             owner: Owner::Created,
             session: SessionStatus::Resting,
             wanted_base: "main".parse().unwrap(),
@@ -59,7 +59,7 @@ impl Case {
         };
         Self {
             facts,
-            standing,
+            context,
             policy,
             timing: Timing::default(),
             now: at(0),
@@ -69,7 +69,7 @@ impl Case {
     fn judge(&self) -> Judgement {
         judge(
             &self.facts,
-            &self.standing,
+            &self.context,
             (&self.policy, &self.timing),
             self.now,
         )
@@ -131,7 +131,7 @@ fn by_default_a_person_decides_and_only_for_the_head_they_saw() {
     let by_person = |approved| {
         verdict(|case| {
             case.policy = Policy::default();
-            case.standing.approved = Some(approved);
+            case.context.approved = Some(approved);
         })
     };
     assert_eq!(by_person(sha('a')), "merge aaaa squash");
@@ -141,15 +141,15 @@ fn by_default_a_person_decides_and_only_for_the_head_they_saw() {
 #[test]
 fn only_ours_are_merged() {
     assert_eq!(
-        verdict(|case| case.standing.owner = Owner::Foreign),
+        verdict(|case| case.context.owner = Owner::Foreign),
         "refuse not_ours"
     );
     assert_eq!(
-        verdict(|case| case.standing.owner = Owner::Adopted),
+        verdict(|case| case.context.owner = Owner::Adopted),
         "refuse adopted_may_not_merge"
     );
     let allowed = verdict(|case| {
-        case.standing.owner = Owner::Adopted;
+        case.context.owner = Owner::Adopted;
         case.policy.adopted_may_merge = true;
     });
     assert_eq!(allowed, "merge aaaa squash");
@@ -186,26 +186,26 @@ fn closed_and_merged_ones_are_left() {
 #[test]
 fn switches_and_caps() {
     assert_eq!(
-        verdict(|case| case.standing.hold = Some(Hold::Paused)),
+        verdict(|case| case.context.hold = Some(Hold::Paused)),
         "refuse paused"
     );
     assert_eq!(
-        verdict(|case| case.standing.hold = Some(Hold::ObserveOnly)),
+        verdict(|case| case.context.hold = Some(Hold::ObserveOnly)),
         "refuse observe_only"
     );
     assert_eq!(
-        verdict(|case| case.standing.merges_today = 19),
+        verdict(|case| case.context.merges_today = 19),
         "merge aaaa squash"
     );
     assert_eq!(
-        verdict(|case| case.standing.merges_today = 20),
+        verdict(|case| case.context.merges_today = 20),
         "wait daily_cap"
     );
 }
 
 #[test]
 fn the_session_must_rest() {
-    let session = |rest| verdict(|case| case.standing.session = rest);
+    let session = |rest| verdict(|case| case.context.session = rest);
     assert_eq!(session(SessionStatus::Working), "wait session_working");
     assert_eq!(session(SessionStatus::Failed), "refuse session_failed");
     assert_eq!(session(SessionStatus::Cancelled), "refuse job_cancelled");
@@ -227,7 +227,7 @@ fn drafts_bases_and_labels() {
 #[test]
 fn a_plan_that_nobody_approved_is_approved_before_its_work_is_merged() {
     assert_eq!(
-        verdict(|case| case.standing.plan_unreviewed = true),
+        verdict(|case| case.context.plan_unreviewed = true),
         "refuse plan_unreviewed"
     );
 }
@@ -236,8 +236,8 @@ fn a_plan_that_nobody_approved_is_approved_before_its_work_is_merged() {
 fn what_nobody_expected_is_merged_only_at_the_head_that_somebody_approved() {
     let unexpected = |approved| {
         verdict(|case| {
-            case.standing.unexpected = Some(vec!["x.rs".to_owned()]);
-            case.standing.approved = approved;
+            case.context.unexpected = Some(vec!["x.rs".to_owned()]);
+            case.context.approved = approved;
         })
     };
     assert_eq!(unexpected(None), "refuse unexpected_push");
@@ -270,7 +270,7 @@ fn protected_paths_need_a_person() {
     assert_eq!(files(&[]), "wait unknown");
     let approved = verdict(|case| {
         case.facts.files = Fact::Known(vec![".github/x".to_owned()]);
-        case.standing.approved = Some(sha('a'));
+        case.context.approved = Some(sha('a'));
     });
     assert_eq!(approved, "merge aaaa squash");
     let one_file = verdict(|case| {
@@ -296,7 +296,7 @@ fn conflicts() {
     );
     let refused = verdict(|case| {
         case.facts.mergeable = Fact::Known(false);
-        case.standing.hold = Some(Hold::Paused);
+        case.context.hold = Some(Hold::Paused);
     });
     assert_eq!(refused, "refuse paused conflict");
 }
@@ -308,9 +308,9 @@ fn a_merge_is_held_where_nothing_but_a_pause_wants_a_person() {
         change(&mut case);
         case.judge().is_held()
     };
-    let paused = |case: &mut Case| case.standing.hold = Some(Hold::Paused);
+    let paused = |case: &mut Case| case.context.hold = Some(Hold::Paused);
     assert!(held(&paused));
-    assert!(held(&|case| case.standing.hold = Some(Hold::ObserveOnly)));
+    assert!(held(&|case| case.context.hold = Some(Hold::ObserveOnly)));
     assert!(held(&|case| {
         paused(case);
         case.facts.mergeable = unknown();
@@ -382,13 +382,13 @@ fn stale_facts_are_read_again() {
 
 #[test]
 fn a_head_settles_for_as_long_as_another_check_may_appear() {
-    let since = |head_since| verdict(|case| case.standing.head_since = at(head_since));
+    let since = |head_since| verdict(|case| case.context.head_since = at(head_since));
     assert_eq!(since(-59), "wait settling");
     assert_eq!(since(-60), "merge aaaa squash");
     // Seen by a clock that ran an hour ahead.
     assert_eq!(since(3_600), "wait settling");
     let at_once = verdict(|case| {
-        case.standing.head_since = at(0);
+        case.context.head_since = at(0);
         case.timing.settle = SignedDuration::ZERO;
     });
     assert_eq!(at_once, "merge aaaa squash");
@@ -399,7 +399,7 @@ fn what_github_refused_is_tried_again_later_and_not_for_ever() {
     let refused = |attempts, again_at| {
         let why = "405 Base branch was modified".to_owned();
         verdict(|case| {
-            case.standing.refused = Some(MergeRefusals {
+            case.context.refused = Some(MergeRefusals {
                 why,
                 attempts,
                 again_at: at(again_at),
@@ -416,7 +416,7 @@ fn what_the_budget_did_not_allow_waits_until_it_does() {
     let throttled = |again_at| {
         let why = "writes to GitHub are a second apart".to_owned();
         verdict(|case| {
-            case.standing.refused = Some(MergeRefusals {
+            case.context.refused = Some(MergeRefusals {
                 why,
                 attempts: 0,
                 again_at: at(again_at),

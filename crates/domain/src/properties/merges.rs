@@ -56,7 +56,7 @@ fn sprint_gate() -> impl Strategy<Value = Option<SprintGate>> {
     ]
 }
 
-fn standing() -> impl Strategy<Value = MergeContext> {
+fn context() -> impl Strategy<Value = MergeContext> {
     (
         owner(),
         session(),
@@ -159,40 +159,40 @@ pub(super) fn is_green(facts: &PullFacts, policy: &Policy, approved: bool, now: 
 
 fn may_merge(
     facts: &PullFacts,
-    standing: &MergeContext,
+    context: &MergeContext,
     (policy, timing): (&Policy, &Timing),
     now: Timestamp,
 ) -> bool {
-    let owned = match standing.owner {
+    let owned = match context.owner {
         Owner::Created | Owner::Gaffer => true,
         Owner::Adopted => policy.adopted_may_merge,
         Owner::Foreign => false,
     };
-    let refused = standing
+    let refused = context
         .refused
         .as_ref()
         .is_some_and(|refused| refused.attempts >= MAX_ATTEMPTS || refused.again_at > now);
-    let settled = now.duration_since(standing.head_since.min(now)) >= timing.settle;
+    let settled = now.duration_since(context.head_since.min(now)) >= timing.settle;
     // Without any check, those that may still come are waited for, and those that are held up are missed.
     let held_up = facts.author.id == ACTIONS_BOT_ID
         || facts.ci.as_ref().is_some_and(|ci| ci.approval_pending);
-    let had_time = now.duration_since(standing.head_since) >= timing.ci_start;
+    let had_time = now.duration_since(context.head_since) >= timing.ci_start;
     let none = facts.checks.known().is_some_and(Vec::is_empty);
     owned
         && !refused
         && settled
         && (!none || (had_time && !held_up))
-        && !standing.plan_unreviewed
-        && (standing.unexpected.is_none() || standing.approved.as_ref() == Some(&facts.head.sha))
-        && standing.session == SessionStatus::Resting
-        && standing.hold.is_none()
-        && standing.gate.is_none()
-        && standing.sprint_gate.is_none()
-        && standing.merges_today < policy.merges_per_day
+        && !context.plan_unreviewed
+        && (context.unexpected.is_none() || context.approved.as_ref() == Some(&facts.head.sha))
+        && context.session == SessionStatus::Resting
+        && context.hold.is_none()
+        && context.gate.is_none()
+        && context.sprint_gate.is_none()
+        && context.merges_today < policy.merges_per_day
         && is_green(
             facts,
             policy,
-            standing.approved == Some(facts.head.sha.clone()),
+            context.approved == Some(facts.head.sha.clone()),
             now,
         )
 }
@@ -204,14 +204,14 @@ proptest! {
     fn judge_merges_the_complete_green_record_and_nothing_else(
         mut facts in facts(),
         read_at in prop_oneof![8 => Just(at(0)), 1 => time()],
-        standing in standing(),
+        context in context(),
         policy in policy(),
         timing in timing(),
         now in prop_oneof![8 => Just(at(5)), 1 => time()],
     ) {
         facts.read_at = read_at;
-        let judgement = judge(&facts, &standing, (&policy, &timing), now);
-        let may = may_merge(&facts, &standing, (&policy, &timing), now);
+        let judgement = judge(&facts, &context, (&policy, &timing), now);
+        let may = may_merge(&facts, &context, (&policy, &timing), now);
         prop_assert_eq!(matches!(judgement, Judgement::Merge { .. }), may, "{:?}", judgement);
         match judgement {
             Judgement::Merge { sha, .. } | Judgement::Conflict { sha } => prop_assert_eq!(sha, facts.head.sha),

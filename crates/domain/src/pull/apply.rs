@@ -188,8 +188,8 @@ fn open(
     hint::count_checks(&mut step.aggregate, facts);
     unexpected::see(step, facts, outside, now);
     step.aggregate.see_for_delivery(facts, outside);
-    let standing = standing(&step.aggregate, facts, outside, now);
-    let judged = merge::judge(facts, &standing, (policy, timing), now);
+    let context = context(&step.aggregate, facts, outside, now);
+    let judged = merge::judge(facts, &context, (policy, timing), now);
     let judgement = as_wished(judged, &step.aggregate, policy);
     keep_green(&mut step.aggregate, facts, &judgement, now);
     step.aggregate.ready = ready(&step.aggregate, facts, &judgement, timing);
@@ -310,7 +310,7 @@ fn see_head(pull: &mut Pull, facts: &PullFacts, now: Timestamp) {
     pull.green = pull.green.take().filter(|seen| seen.sha == *sha);
 }
 
-fn standing(pull: &Pull, facts: &PullFacts, outside: &PullContext, now: Timestamp) -> MergeContext {
+fn context(pull: &Pull, facts: &PullFacts, outside: &PullContext, now: Timestamp) -> MergeContext {
     MergeContext {
         owner: outside.owner,
         session: outside.session,

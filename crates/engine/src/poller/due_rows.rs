@@ -1,4 +1,4 @@
-//! Moves rows that kept too early a time in the index: see `Unit::may_stand`.
+//! Moves rows that kept too early a time in the index: see `UnitOfWork::keep_due_row`.
 
 use domain::effect::Effect;
 use domain::job::{self, Job, Phase};

@@ -235,7 +235,7 @@ impl Poller {
         let store = &self.backend.store;
         let asked = match others {
             OtherPollers::Maybe => None,
-            OtherPollers::None => store.watched_keys(account).await?,
+            OtherPollers::Excluded => store.watched_keys(account).await?,
         };
         let Some(asked) = asked else {
             return Ok(store.watched(account).await?);

@@ -97,7 +97,7 @@ impl Poller {
         let step = account::polled(&learned, &outcome, now);
         let seen = (&outcome, now);
         // Alone, the row is written only when another process could need it.
-        if others == OtherPollers::None && self.accounts.keep(&found, &step, seen) {
+        if others == OtherPollers::Excluded && self.accounts.keep(&found, &step, seen) {
             return Ok(Some(step.aggregate.next_poll));
         }
         self.save_poll(found.version, learned, &mut outcome).await

@@ -19,7 +19,7 @@ use sandbox::github::{DEFAULT_TOKEN, PullState, RepoSetup};
 use sandbox::jules::layer_agent;
 use sandbox::{ManualClock, Options, Sandbox, Scenario};
 use scaffold::doctor::{self, Circumstances};
-use scaffold::prompt::{Ask, Trees, assemble, ids_wanted};
+use scaffold::prompt::{Ask, Records, Trees, assemble, ids_wanted};
 use scaffold::scope::Kind;
 use scaffold::tree::{Entry, Mode, Tree};
 
@@ -406,6 +406,7 @@ fn work(
         worker_branch: name("jules"),
         range_description: "1a2b3c4 Close the file".to_owned(),
         ids: ids.collect(),
+        records: Records::default(),
     };
     let prompt = assemble(&trees(files), &ask).unwrap().text;
     let writing = layer_agent(&prompt, files, TODAY).unwrap();

@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use serde_json::json;
 use ulid::Ulid;
 
-use super::deathbed::Deathbed;
+use super::kill_points::KillPoints;
 use super::outage;
 use super::queue::BadQueue;
 use super::time::SharedTime;
@@ -22,7 +22,7 @@ use crate::context::CommandContext;
 use crate::render;
 use crate::up;
 
-/// Virtual time strides, so the loops look this often.
+/// Virtual time jumps ahead, so the loops look this often.
 const RHYTHM: server::LoopIntervals = server::LoopIntervals {
     breath: Duration::from_millis(2),
     at_least_every: Duration::from_millis(20),
@@ -60,7 +60,7 @@ pub(crate) async fn run(args: ChildArgs, here: CommandContext) -> Result<()> {
     let overlay = here.environment.overlay;
     let token = overlay.get(&SecretName::ApiToken.path()).cloned();
     let mut data = server::data::open_by(&here.folder, overlay, clock.clone()).await?;
-    let records = Deathbed::new(
+    let records = KillPoints::new(
         data.records.clone(),
         clock.clone(),
         args.die_at.into_iter().collect(),

@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use sandbox::{Fault, FaultKind, Faults, Service};
 use serde_json::json;
 
-use super::weather::later;
+use super::faults::later;
 
 /// What the report calls them. Among the seeds of the test command each of them has to strike.
 pub(super) const KINDS: [&str; 4] = ["jules 401", "github 401", "jules timeout", "github timeout"];

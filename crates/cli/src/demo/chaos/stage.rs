@@ -18,7 +18,7 @@ use sandbox::github::{ChangedFile, CheckSetup, CiSetup, Outcome, RepoSetup, Requ
 use sandbox::story::{Step, Story};
 use sandbox::{Lags, Sandbox, Scenario, WebhookFaults};
 
-use super::crew::{PROMPT, SLOW};
+use super::job_agents::{PROMPT, SLOW};
 use server::data;
 
 /// A question, and a draft that has to be marked ready; a plan that has to be approved.

@@ -1,4 +1,4 @@
-//! One time for two processes: it crawls while anything is being done, and strides while nothing is.
+//! One time for two processes: it runs slowly while work is pending, and jumps ahead when idle.
 //!
 //! Deadlines of minutes then pass in moments, and yet no call outlasts the hold of its effect because a machine is slow.
 

@@ -59,7 +59,7 @@ fn a_minimum_of_no_check_is_reached_once_ci_had_time_to_start() {
         verdict(|case| {
             case.policy.min_checks = 0;
             case.policy.required_checks = required.iter().map(|&name| name.to_owned()).collect();
-            case.standing.head_since = at(since);
+            case.context.head_since = at(since);
             case.facts.checks = Fact::Known(vec![]);
         })
     };
@@ -69,7 +69,7 @@ fn a_minimum_of_no_check_is_reached_once_ci_had_time_to_start() {
     // Where there is CI that a person has to let run, none is not enough.
     let held_up = verdict(|case| {
         case.policy.min_checks = 0;
-        case.standing.head_since = at(-300);
+        case.context.head_since = at(-300);
         case.facts.checks = Fact::Known(vec![]);
         case.facts.ci = Some(CiClues {
             approval_pending: true,
@@ -117,9 +117,9 @@ fn checks_that_never_started_and_why() {
             workflows,
         })
     };
-    assert_eq!(none(&|case| case.standing.head_since = at(-299)), None);
+    assert_eq!(none(&|case| case.context.head_since = at(-299)), None);
     assert_eq!(
-        none(&|case| case.standing.head_since = at(-300)),
+        none(&|case| case.context.head_since = at(-300)),
         Some(MissingChecksCause::Unknown)
     );
     assert_eq!(

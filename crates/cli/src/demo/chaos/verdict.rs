@@ -11,7 +11,7 @@ use sandbox::github::{PullState, PullView};
 use sandbox::jules::SessionView;
 use serde_json::Value;
 
-use super::crew::{PROMPT, SLOW, Wake};
+use super::job_agents::{PROMPT, SLOW, Wake};
 use super::stage::{BLOCKED, DOCS, DRAFTS, HANDBOOK};
 use super::{duplicate, person};
 
@@ -22,7 +22,7 @@ const LOOK_TAKES: SignedDuration = SignedDuration::from_secs(30);
 const UNHEARD: SignedDuration = SignedDuration::from_secs(5);
 
 /// Who was there.
-pub(super) struct Witness<'a> {
+pub(super) struct Verdict<'a> {
     pub(super) sandbox: &'a Sandbox,
     /// The ids of the jobs that are to be merged.
     pub(super) jobs: &'a [String],
@@ -47,7 +47,7 @@ struct Kept {
     repo: String,
 }
 
-impl Witness<'_> {
+impl Verdict<'_> {
     /// Whether all jobs are merged, everything is put away and every wake was delivered.
     pub(super) fn is_over(&self) -> bool {
         self.is_cancelled()

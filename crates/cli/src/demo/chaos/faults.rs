@@ -53,14 +53,14 @@ const READS: [(Service, &str, &str); 6] = [
 ];
 
 /// The dice, and what they are thrown for.
-pub(super) struct Weather {
+pub(super) struct FaultInjector {
     pub(super) dice: StdRng,
     pub(super) sandbox: Arc<Sandbox>,
     pub(super) time: Arc<SharedTime>,
 }
 
 /// How late reads are, and how badly webhooks arrive.
-pub(super) fn climate(dice: &mut StdRng) -> (Lags, WebhookFaults) {
+pub(super) fn lags_and_webhooks(dice: &mut StdRng) -> (Lags, WebhookFaults) {
     let mut up_to =
         |seconds: i64| SignedDuration::from_millis(dice.random_range(0..seconds * 1_000));
     let lags = Lags {
@@ -83,9 +83,9 @@ pub(super) fn climate(dice: &mut StdRng) -> (Lags, WebhookFaults) {
     (lags, webhooks)
 }
 
-impl Weather {
-    /// Lets it storm for a while.
-    pub(super) async fn storm(mut self) {
+impl FaultInjector {
+    /// Injects faults for a while.
+    pub(super) async fn inject(mut self) {
         let begun = self.time.now();
         for place in WRITES {
             let kind = self.write_fault(place.0);

@@ -39,7 +39,7 @@ pub(super) struct Wake {
 }
 
 /// Both agents.
-pub(super) struct Crew {
+pub(super) struct JobAgents {
     pub(super) client_slot: watch::Receiver<Option<Client>>,
     pub(super) time: Arc<SharedTime>,
     /// When Gaffer took the acknowledgement of which event.
@@ -54,17 +54,17 @@ enum Try {
 }
 
 /// Answers wakes until the sandbox is gone.
-pub(super) async fn answer(crew: Arc<Crew>, mut wakes: broadcast::Receiver<Received>) {
+pub(super) async fn answer(agents: Arc<JobAgents>, mut wakes: broadcast::Receiver<Received>) {
     loop {
         match wakes.recv().await {
-            Ok(received) => drop(tokio::spawn(crew.clone().decide(received))),
+            Ok(received) => drop(tokio::spawn(agents.clone().decide(received))),
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-impl Crew {
+impl JobAgents {
     pub(super) fn acknowledged(&self) -> MutexGuard<'_, BTreeMap<String, Timestamp>> {
         self.acknowledged
             .lock()

@@ -20,7 +20,7 @@ use super::moment::{Kind, Moment, Place};
 use crate::render;
 
 /// Records in whose commits a process dies.
-pub(super) struct Deathbed {
+pub(super) struct KillPoints {
     records: Arc<dyn Records>,
     clock: Arc<dyn Clock>,
     moments: BTreeSet<Moment>,
@@ -39,7 +39,7 @@ struct Body<T> {
     it: T,
 }
 
-impl Deathbed {
+impl KillPoints {
     pub(super) fn new(
         records: Arc<dyn Records>,
         clock: Arc<dyn Clock>,
@@ -162,7 +162,7 @@ fn at(kind: Kind, place: Place) -> Moment {
 }
 
 #[async_trait]
-impl Records for Deathbed {
+impl Records for KillPoints {
     async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
         self.records.get(key).await
     }

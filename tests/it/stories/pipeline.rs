@@ -10,6 +10,7 @@ mod proposals;
 mod schedule;
 mod streams;
 mod trials;
+mod whole;
 
 use std::collections::BTreeMap;
 

@@ -6,6 +6,7 @@ mod jobs;
 mod mail;
 mod merges;
 mod others;
+mod pipelines;
 mod pulls;
 mod sprints;
 mod wakes;

@@ -1,6 +1,7 @@
 //! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
 
 mod cleaning;
+mod deaths;
 mod failures;
 mod gates;
 mod innovators;
@@ -12,6 +13,7 @@ mod proposals;
 mod schedule;
 mod streams;
 mod trials;
+mod whole;
 
 use std::collections::BTreeMap;
 

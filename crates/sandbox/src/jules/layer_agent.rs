@@ -111,36 +111,44 @@ impl Desk<'_> {
         Some(writing)
     }
 
-    /// One requirement of all pending events, each of which is moved and names it.
+    /// One requirement of the pending events that are sure, and one of the others.
     fn decide(&self) -> Option<Writing> {
         let events = self.prompt.section("Pending events")?.fences();
-        let pending: Vec<&str> = events
+        let pending = events
             .iter()
-            .map(|it| it.path)
-            .filter(|path| self.files.contains_key(*path))
-            .collect();
-        if pending.is_empty() {
-            return None;
+            .filter_map(|it| Some((it.path, self.files.get(it.path)?)));
+        let is_sure = |(_, text): &(&str, &String)| form::value(text, "confidence") == Some("high");
+        let (sure, others): (Vec<_>, Vec<_>) = pending.partition(is_sure);
+        let groups = [(true, sure), (false, others)].into_iter();
+        let groups = groups.filter(|(_, events)| !events.is_empty());
+        let mut writing = Writing::default();
+        for (number, (is_sure, events)) in groups.enumerate() {
+            self.require(&mut writing, number, (is_sure, &events))?;
         }
+        Some(writing)
+    }
+
+    /// A requirement of events, each of which is moved and names it. Where they are not sure, it asks for deep analysis.
+    fn require(
+        &self,
+        writing: &mut Writing,
+        number: usize,
+        (is_sure, events): (bool, &[(&str, &String)]),
+    ) -> Option<()> {
         let paths = self.output.paths();
         let (decided, requirement) = (paths.first()?, paths.get(1)?);
-        let id = *self.output.ids.first()?;
-        let mut writing = Writing::default();
+        let id = *self.output.ids.get(number)?;
         let mut sources = Vec::new();
-        let mut sure = true;
-        for path in pending {
-            let text = self.files.get(path)?;
+        for (path, text) in events {
             let (_, name) = path.rsplit_once('/')?;
             let moved = format!("{decided}/{name}");
-            sources.push(form::value(text, "id")?.to_owned());
-            sure &= form::value(text, "confidence") == Some("high");
-            writing.moves.push((path.to_owned(), moved.clone()));
+            sources.push(form::value(text, "id")?);
+            writing.moves.push(((*path).to_owned(), moved.clone()));
             writing.files.insert(moved, set(text, "requirement_id", id));
         }
-        let why = if sure {
-            ""
-        } else {
-            "It is not clear which name to take."
+        let (deep, why) = match is_sure {
+            true => ("false", ""),
+            false => ("true", "It is not clear which name to take."),
         };
         let form = self
             .form("what the events say")
@@ -150,15 +158,12 @@ impl Desk<'_> {
             .with("label", self.prompt.label()?)
             .with("affected_areas", self.code().unwrap_or("the whole"))
             .with("verification_commands", "git log --oneline")
-            .with(
-                "requires_deep_analysis",
-                if sure { "false" } else { "true" },
-            )
+            .with("requires_deep_analysis", deep)
             .with("deep_analysis_reason", why);
         let text = form.fill(self.output.schema?);
-        let path = self.named(requirement, 0, "say-more")?;
+        let path = self.named(requirement, number, "say-more")?;
         writing.files.insert(path, text);
-        Some(writing)
+        Some(())
     }
 
     /// The same requirement, with what was left open.

@@ -42,7 +42,7 @@ async fn removed(world: &World, path: &str) -> Vec<String> {
 }
 
 /// Whether the file of a requirement and those of its events are there: all of them, or none.
-fn has_files(world: &World, requirement: &Requirement) -> bool {
+pub(super) fn has_files(world: &World, requirement: &Requirement) -> bool {
     let worker = tree(world, "jules");
     let reference = &requirement.reference;
     assert!(!reference.events.is_empty());

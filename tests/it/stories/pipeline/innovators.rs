@@ -9,7 +9,7 @@ use super::{
     begin, call_off, files_with, findings, piped, push, rules, steps, tree, until_over, world_with,
 };
 
-const CONFIG: &str = r#"[run]
+pub(super) const CONFIG: &str = r#"[run]
 jlo_target_branch = "main"
 jules_worker_branch = "jules"
 

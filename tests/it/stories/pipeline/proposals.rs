@@ -7,8 +7,10 @@ use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Service};
 use tests::world::{Moment, REPO, SECOND, World, hour};
 
+use super::trials::REAL;
 use super::{
-    begin, call_off, findings, members, piped, push, rules, run, steps, until_over, world_of,
+    begin, call_off, findings, members, piped, push, push_all, rules, run, steps, tree, until_over,
+    world_of,
 };
 
 async fn world() -> World {
@@ -145,4 +147,28 @@ async fn a_branch_that_has_the_files_of_the_target_needs_no_bootstrap() {
         );
     }
     assert_eq!(github.pulls(REPO), [1, 2]);
+}
+
+/// Both branches changed the same file of the exchange: outside the system's folder the target counts, inside it the worker branch.
+#[tokio::test]
+async fn a_bootstrap_takes_the_code_over_and_no_file_of_the_exchange() {
+    let world = world().await;
+    let begun = begin(&world, EntryPoint::Requirements).await;
+    until_over(&world, &begun).await;
+    let (path, text) = REAL[0];
+    push(&world, "jules", (path, text));
+    let summary = ".jules/exchange/changes.yml";
+    let of_target = [
+        (path, "of the target"),
+        (summary, "of the target"),
+        ("src/lib.rs", "pub fn sub() {}"),
+    ];
+    push_all(&world, "main", &of_target);
+    let again = begin(&world, EntryPoint::Requirements).await;
+    let over = until_over(&world, &again).await;
+    assert_eq!(steps(&over)[0], "bootstrap done");
+    let worker = tree(&world, "jules");
+    assert_eq!(worker.text(path), Some(text));
+    assert_eq!(worker.text(summary), None);
+    assert_eq!(worker.text("src/lib.rs"), Some("pub fn sub() {}"));
 }

@@ -47,6 +47,57 @@ fn what_is_there_already_is_no_change() {
     assert_eq!(layer_agent(OBSERVER, &files, "2026-02-18"), None);
 }
 
+/// What a decider is asked, about these events.
+fn decider(events: &[&str]) -> String {
+    let fenced = |name: &&str| format!("```text .jules/pending/{name}.yml\nid: {name}\n```\n");
+    let fenced: String = events.iter().map(fenced).collect();
+    format!(
+        "# Your layer\nlayer: decider\n---\n# Labels\n{{ \"issue_labels\": {{ \"bugs\": {{}} }} }}\n---\n# Pending events\n{fenced}---\n# Output\n\nYou work on the branch `jules` of acme/shop.\n\n- the events above: each is deleted, or moved to `.jules/decided` under the same name\n- `.jules/requirements/<id>-<a-few-words>.yml`, a new file for each new requirement\n\n```yaml\nid: \"<six characters>\"\nsource_events:\n  - \"<the id of an event>\"\nlabel: \"<one of the labels>\"\nrequires_deep_analysis: true|false\n```\n\nIds for your requirements, each used once: `aa0011`, `aa0012`.\n\nName your branch `jules-decider-aa0010`.\n"
+    )
+}
+
+fn event(id: &str, confidence: &str) -> (String, String) {
+    (
+        format!(".jules/pending/{id}.yml"),
+        format!("id: \"{id}\"\nrequirement_id: \"\"\nconfidence: {confidence}\n"),
+    )
+}
+
+#[test]
+fn events_that_are_sure_make_one_requirement_and_the_others_one_to_think_through() {
+    let events = [
+        event("aa0001", "low"),
+        event("aa0002", "high"),
+        event("aa0003", "medium"),
+    ];
+    let mut files = files();
+    files.extend(events);
+    let prompt = decider(&["aa0001", "aa0002", "aa0003"]);
+    let writing = layer_agent(&prompt, &files, "2026-02-18").unwrap();
+    assert_eq!(writing.branch.as_deref(), Some("jules-decider-aa0010"));
+    assert_eq!((writing.moves.len(), writing.files.len()), (3, 5));
+    let requirement = |id: &str| &writing.files[&format!(".jules/requirements/{id}-say-more.yml")];
+    assert_eq!(
+        requirement("aa0011"),
+        "id: \"aa0011\"\nsource_events:\n  - \"aa0002\"\nlabel: \"bugs\"\nrequires_deep_analysis: false\n"
+    );
+    assert_eq!(
+        requirement("aa0012"),
+        "id: \"aa0012\"\nsource_events:\n  - \"aa0001\"\n  - \"aa0003\"\nlabel: \"bugs\"\nrequires_deep_analysis: true\n"
+    );
+    for (event, requirement) in [("aa0001", "aa0012"), ("aa0002", "aa0011")] {
+        let moved = &writing.files[&format!(".jules/decided/{event}.yml")];
+        assert!(moved.contains(&format!("requirement_id: {requirement}\n")));
+    }
+}
+
+#[test]
+fn a_decider_without_events_that_are_there_writes_nothing() {
+    assert_eq!(layer_agent(&decider(&[]), &files(), "2026-02-18"), None);
+    let gone = decider(&["aa0001"]);
+    assert_eq!(layer_agent(&gone, &files(), "2026-02-18"), None);
+}
+
 #[test]
 fn a_prompt_that_says_too_little_leads_to_nothing() {
     for part in [

@@ -33,6 +33,7 @@ fn member(number: u32) -> Member {
         requirement: None,
         job: job(number),
         state: MemberState::Working,
+        note: String::new(),
     }
 }
 
@@ -113,6 +114,7 @@ fn begun() -> impl Strategy<Value = Pipeline> {
                 ..PipelineRules::default()
             },
             by: "kim".to_owned(),
+            summed_up: None,
             steps: Vec::new(),
             wait_minutes: 0,
             created_at: at(0),

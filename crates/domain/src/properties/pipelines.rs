@@ -33,6 +33,7 @@ fn member(number: u32) -> Member {
         requirement: None,
         job: job(number),
         state: MemberState::Working,
+        note: String::new(),
     }
 }
 
@@ -115,6 +116,7 @@ fn begun() -> impl Strategy<Value = Pipeline> {
             by: "kim".to_owned(),
             steps: Vec::new(),
             wait_minutes: 0,
+            summed_up: None,
             created_at: at(0),
             updated_at: at(0),
         };

@@ -259,6 +259,9 @@ async fn an_implementer_that_is_closed_leaves_the_files_and_another_attempt_is_a
     };
     Box::pin(world.until(hour(1), "its delivery fails", has_failed)).await;
     assert!(has_files(&world, &ready));
+    let failed = delivery(&world, id).await.expect("a delivery");
+    let why = known(&world, id).await.state.stopped_by(&failed);
+    assert!(why.is_some_and(|why| why.ends_with("was closed without a merge")));
     // It may be retried with its delivery; a person gives that up instead.
     let command = Command {
         id: "test:give-up".to_owned(),

@@ -37,7 +37,7 @@ pub use rules::{
     DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,
     SCOPE_CHECK,
 };
-pub use sight::{MemberSight, refused, sight};
+pub use sight::{MemberSight, refused, sight, unrepaired};
 
 /// How many jobs one step has at most: each costs a task. It is not counted over a run, since one with that many observers would not get to
 /// its decider, and what they wrote would wait.

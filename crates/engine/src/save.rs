@@ -212,6 +212,9 @@ impl Backend {
         if let Some(work) = self.shows_sprint(&tracked.pull).await? {
             unit.enqueue(&keys::pull_pk(reference), work);
         }
+        if let Some(work) = self.shows_run(&tracked.pull).await? {
+            unit.enqueue(&keys::pull_pk(reference), work);
+        }
         unit.put(
             keys::pull(reference),
             &tracked,

@@ -89,7 +89,7 @@ pub(super) fn requirement(found: &Requirement, delivery: Option<&Delivery>) -> R
         path: short(&found.reference.path),
         events: events.map(|path| short(path)).collect(),
         state: state(&found.state, delivery).to_owned(),
-        reason: found.state.reason().map(short),
+        reason: reason(&found.state, delivery),
         job_id: found.state.job().cloned(),
         delivery: found.state.delivery().map(|id| DeliveryGlimpse {
             id: id.clone(),
@@ -117,6 +117,13 @@ fn state(state: &RequirementState, delivery: Option<&Delivery>) -> &'static str 
         | RequirementState::Tidied { .. }
         | RequirementState::Failed { .. } => state.word(),
     }
+}
+
+/// Why it was not planned or implemented, or does not go on.
+fn reason(state: &RequirementState, delivery: Option<&Delivery>) -> Option<String> {
+    let stopped = || delivery.and_then(|it| state.stopped_by(it));
+    let why = state.reason().map(str::to_owned).or_else(stopped);
+    why.map(|why| short(&why))
 }
 
 fn short(text: &str) -> String {

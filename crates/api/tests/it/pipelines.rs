@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
+use domain::delivery::{self, Delivery, Failed, Fault, RunStatus};
 use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, StreamName};
 use domain::job::Phase;
 use domain::pipeline::{
@@ -463,17 +464,32 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
     let shown = world.get(REQUIREMENT).await.ok(200);
     assert_eq!(shown["state"], "implementing");
     assert_eq!(shown["delivery"]["phase"], delivery.phase.word());
-    let version = world
-        .backend
-        .must_delivery(&delivery.id)
-        .await
-        .unwrap()
-        .version;
-    delivery.phase = domain::delivery::Phase::Review;
-    let mut unit = world.backend.unit();
-    unit.save(&delivery.id, &delivery, Some(version));
-    world.backend.commit(unit).await.unwrap();
+    assert_eq!(shown["reason"], Value::Null);
+    delivery.phase = delivery::Phase::Review;
+    save(&world, &delivery).await;
     assert_eq!(world.get(REQUIREMENT).await.ok(200)["state"], "in_review");
+    // It fails: the requirement waits with it, and takes no start.
+    (delivery.phase, delivery.run_status) = (delivery::Phase::Implement, RunStatus::Failed);
+    delivery.error = Some(Failed {
+        code: Fault::PullClosed,
+        text: "it was closed".to_owned(),
+    });
+    save(&world, &delivery).await;
+    let stopped = world.get(REQUIREMENT).await.ok(200);
+    assert_eq!(stopped["state"], "implementing");
+    let why = format!(
+        "delivery {id} failed at implement, and waits to be tried again or given up: it was closed"
+    );
+    assert_eq!(stopped["reason"], why);
+    assert_eq!(world.post(&begin, &json!({})).await.code(409), "taken");
+}
+
+/// Saves a delivery as the dispatcher left it.
+async fn save(world: &World, delivery: &Delivery) {
+    let found = world.backend.must_delivery(&delivery.id).await.unwrap();
+    let mut unit = world.backend.unit();
+    unit.save(&delivery.id, delivery, Some(found.version));
+    world.backend.commit(unit).await.unwrap();
 }
 
 #[tokio::test]

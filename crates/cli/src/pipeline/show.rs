@@ -174,7 +174,32 @@ pub(super) fn requirements(listed: &Requirements) -> Answer {
     let head = ["requirement", "state", "label", "title", "delivery"];
     let rows = listed.requirements.iter().map(row).collect();
     let none = "Gaffer follows no requirement of it yet.";
-    Answer::new(value(listed)).table(&head, rows, none)
+    let answer = Answer::new(value(listed)).table(&head, rows, none);
+    match listed.requirements.iter().any(is_stopped) {
+        true => answer.line(
+            "Some do not go on: `gaffer requirement show OWNER/REPO REQUIREMENT` says why, and what you can do.",
+        ),
+        false => answer,
+    }
+}
+
+/// Whether its delivery failed: only then it has both a delivery and a reason.
+fn is_stopped(it: &RequirementView) -> bool {
+    it.delivery.is_some() && it.reason.is_some()
+}
+
+/// The commands that take a requirement on whose delivery failed.
+fn ways_on(it: &RequirementView) -> Vec<String> {
+    let Some(delivery) = it.delivery.as_ref().filter(|_| is_stopped(it)) else {
+        return Vec::new();
+    };
+    let (repo, id, delivery) = (&it.repo, &it.id, &delivery.id);
+    vec![
+        format!("- `gaffer delivery retry {delivery}` tries it again."),
+        format!(
+            "- `gaffer delivery cancel {delivery}` gives it up; then `gaffer requirement start {repo} {id}` is a new attempt."
+        ),
+    ]
 }
 
 fn place(it: &RequirementView) -> String {
@@ -191,7 +216,8 @@ fn place(it: &RequirementView) -> String {
 pub(super) fn requirement(it: &RequirementView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
     let files = if it.keep_files { "they stay" } else { "" };
-    Answer::new(json!({ "requirement": value(it) })).pairs(vec![
+    let answer = Answer::new(json!({ "requirement": value(it) }));
+    let answer = answer.pairs(vec![
         ("requirement", it.id.to_string()),
         ("title", it.title.clone()),
         ("state", it.state.clone()),
@@ -206,12 +232,14 @@ pub(super) fn requirement(it: &RequirementView) -> Answer {
         ("files after the merge", files.to_owned()),
         ("created", moment(it.created_at)),
         ("changed", moment(it.updated_at)),
-    ])
+    ]);
+    under(answer, "What you can do:", ways_on(it))
 }
 
 #[cfg(test)]
 mod tests {
-    use client::wire::ScheduleView;
+    use client::wire::{DeliveryGlimpse, ScheduleView};
+    use jiff::Timestamp;
 
     use super::*;
 
@@ -241,6 +269,47 @@ mod tests {
             member(&merged),
             "  - job 01k0000000000000000000000a, session 154: merged (1 pending event is left for the next decider)"
         );
+    }
+
+    #[test]
+    fn a_requirement_whose_delivery_failed_names_the_ways_on() {
+        let mut it = RequirementView {
+            id: "ab12cd".parse().unwrap(),
+            repo: "acme/shop".parse().unwrap(),
+            title: "Add a search box".to_owned(),
+            label: "feats".to_owned(),
+            path: ".jules/exchange/requirements/search.yml".to_owned(),
+            events: Vec::new(),
+            state: "implementing".to_owned(),
+            reason: Some("its delivery failed".to_owned()),
+            job_id: None,
+            delivery: Some(DeliveryGlimpse {
+                id: "0123456789ab".parse().unwrap(),
+                phase: Some("implement".to_owned()),
+                run_status: Some("failed".to_owned()),
+            }),
+            attempt: 1,
+            keep_files: false,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+        };
+        let list = |it: &RequirementView| {
+            let only = vec![it.clone()];
+            requirements(&Requirements { requirements: only }).text()
+        };
+        let (shown, listed) = (requirement(&it).text(), list(&it));
+        for command in [
+            "`gaffer delivery retry 0123456789ab`",
+            "`gaffer delivery cancel 0123456789ab`",
+            "`gaffer requirement start acme/shop ab12cd`",
+        ] {
+            assert!(shown.contains(command), "{shown}");
+        }
+        assert!(listed.contains("Some do not go on"), "{listed}");
+        it.reason = None;
+        let (shown, listed) = (requirement(&it).text(), list(&it));
+        assert!(!shown.contains("What you can do"), "{shown}");
+        assert!(!listed.contains("Some do not go on"), "{listed}");
     }
 
     #[test]

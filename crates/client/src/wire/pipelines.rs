@@ -263,7 +263,7 @@ pub struct RequirementView {
     pub events: Vec<String>,
     /// `planning`, `unplanned`, `ready`, `implementing`, `in_review`, `merged`, `tidying`, `tidied` or `failed`.
     pub state: String,
-    /// Why it was not implemented.
+    /// Why it was not planned or implemented, or does not go on: its delivery may have failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The job that plans it, or that removes its files.

@@ -109,10 +109,7 @@ pub fn cancel(pipeline: &Pipeline, by: &str, now: Timestamp) -> Result<Pipeline,
 pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
     let steps = before.steps.iter().zip(&after.steps);
     let members = steps.flat_map(|(before, after)| {
-        let of_gaffer = match before.kind {
-            StepKind::Bootstrap | StepKind::Proposals | StepKind::Clean | StepKind::Labels => true,
-            StepKind::Layer(_) | StepKind::Requirements => false,
-        };
+        let of_gaffer = is_of_gaffer(before.kind);
         let members = before.members.iter().zip(&after.members);
         members.map(move |(before, after)| (of_gaffer, before, after))
     });
@@ -129,6 +126,14 @@ pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
         was_open && matches!(after.state, MemberState::Failed { .. })
     });
     given_up.map(|(_, _, after)| after.job.clone()).collect()
+}
+
+/// Whether the pull requests of a step are Gaffer's own, and no agent's.
+fn is_of_gaffer(kind: StepKind) -> bool {
+    match kind {
+        StepKind::Bootstrap | StepKind::Proposals | StepKind::Clean | StepKind::Labels => true,
+        StepKind::Layer(_) | StepKind::Requirements => false,
+    }
 }
 
 /// A run that is over, after it was seen which of its jobs have ended. One that was never made is waited for a while: who makes it may not
@@ -245,20 +250,31 @@ fn seen(
         | StepState::Failed { .. } => return,
     };
     let is_late = now >= late_at(pipeline, since);
-    let by_person = pipeline.rules.exchange == Exchange::Human;
-    let members = &mut pipeline.steps[place].members;
-    for member in members.iter_mut().filter(|member| !member.state.is_over()) {
+    let is_human = pipeline.rules.exchange == Exchange::Human;
+    let step = &mut pipeline.steps[place];
+    let of_gaffer = is_of_gaffer(step.kind);
+    for member in step.members.iter_mut().filter(|it| !it.state.is_over()) {
         let found = sights.iter().find(|(job, _)| *job == member.job);
-        let is_red = found.is_some_and(|(_, sight)| sight.as_ref().is_some_and(|it| it.is_red));
+        let found = found.and_then(|(_, sight)| sight.as_ref());
+        let red: &[String] = found.map_or(&[], |sight| sight.red.as_slice());
         // A person may take as long as they need, and waits for green checks themselves.
-        let by_person = by_person && !is_red;
-        let waits_for_person = member.state == MemberState::Merging && by_person;
-        if let Some((_, Some(sight))) = found {
+        let by_person = is_human && red.is_empty();
+        let was_merging = member.state == MemberState::Merging;
+        if let Some(sight) = found {
             member.state = sight.state.clone();
         }
-        if is_late
-            && !waits_for_person
-            && let Some(reason) = late(&member.state, by_person, is_red)
+        let is_merging = member.state == MemberState::Merging;
+        // Checks of what no session made may be run again, and without the bootstrap there is nothing to go on with.
+        if is_merging && !red.is_empty() && !of_gaffer {
+            // One that was seen at work until now is read again at once: given up then, it is left to people.
+            if was_merging {
+                let names = red.join(", ");
+                let reason = format!("its checks failed and were not repaired: {names}");
+                member.state = sight::failed(&reason);
+            }
+        } else if is_late
+            && !(was_merging && by_person)
+            && let Some(reason) = late(&member.state, by_person, !red.is_empty())
         {
             let reason = format!(
                 "it was not through within {} min{reason}",
@@ -267,7 +283,7 @@ fn seen(
             member.state = sight::failed(&reason);
         }
     }
-    if members.iter().all(|member| member.state.is_over()) {
+    if step.members.iter().all(|member| member.state.is_over()) {
         return end_step(pipeline, place, now);
     }
     let works = |member: &Member| member.state == MemberState::Working;

@@ -108,6 +108,28 @@ impl RequirementState {
             }
         }
     }
+
+    /// Why it does not go on although it is being implemented: its delivery failed, and waits for a person. No start is taken
+    /// meanwhile, since it would begin another delivery beside one that may be tried again.
+    pub fn stopped_by(&self, delivery: &Delivery) -> Option<String> {
+        let error = delivery.error.as_ref();
+        let error = error.filter(|_| !delivery.is_terminal())?;
+        match self {
+            Self::Implementing { .. } => Some(format!(
+                "delivery {} failed at {}, and waits to be tried again or given up: {}",
+                delivery.id,
+                delivery.phase.word(),
+                error.text
+            )),
+            Self::Planning { .. }
+            | Self::Unplanned { .. }
+            | Self::Ready
+            | Self::Merged { .. }
+            | Self::Tidying { .. }
+            | Self::Tidied { .. }
+            | Self::Failed { .. } => None,
+        }
+    }
 }
 
 /// How a delivery that implements a requirement goes.

@@ -3,9 +3,9 @@
 use super::MemberState;
 use crate::event::ErrorCause;
 use crate::job::{EndReason, Job, Phase};
-use crate::merge::{Judgement, Reason};
-use crate::pull::{Pull, Verdict};
+use crate::pull::{Alarm, Pull};
 use crate::redact::presentable;
+use crate::sprint::failed_checks;
 
 /// Longest reason in a run, in characters.
 pub(super) const REASON_CHARS_MAX: usize = 300;
@@ -15,8 +15,8 @@ pub(super) const REASON_CHARS_MAX: usize = 300;
 pub struct MemberSight {
     /// How far it is.
     pub state: MemberState,
-    /// Whether checks of its pull request failed, and it was said that its session does not repair them.
-    pub is_red: bool,
+    /// The checks of its pull request that failed and are not repaired, as [`unrepaired`] has them.
+    pub red: Vec<String>,
 }
 
 impl MemberSight {
@@ -24,7 +24,7 @@ impl MemberSight {
     pub fn of(job: &Job, pull: Option<&Pull>) -> Self {
         Self {
             state: sight(job),
-            is_red: pull.is_some_and(is_red),
+            red: pull.map_or_else(Vec::new, |pull| unrepaired(pull).to_vec()),
         }
     }
 
@@ -32,25 +32,24 @@ impl MemberSight {
     pub fn refused(reason: &str) -> Self {
         Self {
             state: refused(reason),
-            is_red: false,
+            red: Vec::new(),
         }
     }
 }
 
-pub(super) fn is_red(pull: &Pull) -> bool {
-    let told = |verdict: &Verdict| {
-        let mut alarms = pull.alarms.iter().filter(|alarm| alarm.sha == verdict.sha);
-        alarms.any(|alarm| [ErrorCause::CiFailed, ErrorCause::MergeBlocked].contains(&alarm.cause))
+/// The failed checks of a pull request that are not repaired: its session was told of this head, or as often as it may be of all
+/// heads, and then people were. Gaffer has nothing left to try.
+pub fn unrepaired(pull: &Pull) -> &[String] {
+    let Some(verdict) = &pull.verdict else {
+        return &[];
     };
-    let fails = |verdict: &Verdict| match &verdict.judgement {
-        Judgement::Refuse { reasons } | Judgement::Wait { reasons, .. } => {
-            let is_failure = |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. });
-            reasons.iter().any(is_failure)
-        }
-        Judgement::Conflict { .. } | Judgement::Merge { .. } => false,
-    };
-    let verdict = pull.verdict.as_ref();
-    verdict.is_some_and(|verdict| fails(verdict) && told(verdict))
+    let causes = [ErrorCause::CiFailed, ErrorCause::MergeBlocked];
+    let is_it = |alarm: &Alarm| alarm.sha == verdict.sha && causes.contains(&alarm.cause);
+    let is_told = pull.alarms.iter().any(is_it);
+    match is_told && pull.repairs.ci_sent.contains(&verdict.sha) {
+        true => failed_checks(pull),
+        false => &[],
+    }
 }
 
 /// How far a job is, as its run sees it.

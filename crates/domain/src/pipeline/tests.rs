@@ -64,8 +64,8 @@ fn seen(sights: &[(u32, MemberState)]) -> Input {
     Input::Seen(
         sights
             .map(|(number, state)| {
-                let is_red = false;
-                (job(number), Some(MemberSight { state, is_red }))
+                let red = Vec::new();
+                (job(number), Some(MemberSight { state, red }))
             })
             .collect(),
     )

@@ -53,8 +53,8 @@ fn member_state() -> impl Strategy<Value = MemberState> {
 
 /// Of some jobs, among them those of other steps; nothing of a job that is not there.
 fn sights() -> impl Strategy<Value = Sights> {
-    let seen = (member_state(), any::<bool>());
-    let seen = seen.prop_map(|(state, is_red)| MemberSight { state, is_red });
+    let red = proptest::collection::vec(Just("jules/scope".to_owned()), 0..2);
+    let seen = (member_state(), red).prop_map(|(state, red)| MemberSight { state, red });
     let sight = (0u32..6, proptest::option::weighted(0.9, seen));
     let sight = sight.prop_map(|(number, seen)| (job(number), seen));
     proptest::collection::vec(sight, 0..6)
@@ -117,6 +117,7 @@ fn begun() -> impl Strategy<Value = Pipeline> {
             summed_up: None,
             steps: Vec::new(),
             wait_minutes: 0,
+            summed_up: None,
             created_at: at(0),
             updated_at: at(0),
         };

@@ -80,6 +80,22 @@ impl Backend {
         Ok(changes.then_some(Work::Sprint { repo, number }))
     }
 
+    /// The run of a pull request, when its failed checks turn out not to be repaired: no change of its job tells that.
+    pub(super) async fn shows_run(&self, pull: &Pull) -> Result<Option<Work>, Error> {
+        let is_red = |pull: &Pull| !pipeline::unrepaired(pull).is_empty();
+        if !is_red(pull) {
+            return Ok(None);
+        }
+        let before = self.store.pull(&pull.pull).await?;
+        if before.is_some_and(|found| is_red(&found.value.pull)) {
+            return Ok(None);
+        }
+        let job = self.store.job(&pull.job).await?;
+        let part = job.and_then(|found| found.value.part);
+        let run = part.and_then(|part| part.pipeline.clone());
+        Ok(run.map(|id| Work::Pipeline { id }))
+    }
+
     /// The delivery of a pull request, if what it can see of that changes.
     pub(super) async fn shows_delivery(&self, pull: &Pull) -> Result<Option<DeliveryId>, Error> {
         let Some(delivery) = &pull.delivery else {

@@ -62,7 +62,7 @@ async fn what_is_in_the_way_of_each_run_is_told_once() {
 }
 
 #[tokio::test]
-async fn a_pull_request_that_stays_red_holds_no_run_that_people_merge() {
+async fn a_pull_request_that_is_not_repaired_holds_no_run_that_people_merge() {
     let source = piped(rules(Exchange::Human, Implement::Human));
     let bad = writing("role: qa", &[("src/lib.rs", "broken")]);
     let world = world_of(source, vec![bad, Story::layer()]).await;
@@ -77,8 +77,8 @@ async fn a_pull_request_that_stays_red_holds_no_run_that_people_merge() {
         ..PipelineAsk::default()
     });
     let told = ordered(&world, &order).await;
-    let late = "observers failed (it was not through within 45 min (its checks failed))";
-    assert_eq!(told, [late]);
+    let why = "its checks failed and were not repaired: jules/scope";
+    assert_eq!(told, [format!("observers failed ({why})")]);
 }
 
 /// GitHub answers so, and nothing happens.

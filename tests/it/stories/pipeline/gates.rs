@@ -6,8 +6,9 @@ use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::{Step, Story, Writing};
 use scaffold::roles;
 use scaffold::tree::Tree;
-use tests::world::{SECOND, World, green_checks, hour, story};
+use tests::world::{MINUTE, REPO, SECOND, World, green_checks, hour, story};
 
+use super::trials::REAL;
 use super::{
     CONFIG, begin, files, files_with, findings, members, piped, rules, run, steps, until_over,
     world_checked, world_of, world_with,
@@ -51,17 +52,32 @@ async fn an_observer_that_edits_code_is_stopped_and_stops_no_other() {
     };
     Box::pin(world.until(hour(1), "the other one is merged", is_merged)).await;
     let over = until_over(&world, &begun).await;
+    let took = over.updated_at.duration_since(over.created_at);
+    assert!(
+        took < MINUTE * 45,
+        "its repairs are used up before: {took:#}"
+    );
     let told = members(&over, "observers");
-    let late = |state: &MemberState| matches!(state, MemberState::Failed { reason } if reason.contains("45 min"));
+    let why = "its checks failed and were not repaired: jules/scope";
+    let stopped = |state: &MemberState| state.reason() == Some(why);
     assert_eq!(
-        told.iter().filter(|(_, state)| late(state)).count(),
+        told.iter().filter(|(_, state)| stopped(state)).count(),
         1,
         "{told:?}"
     );
     assert_eq!(steps(&over)[1], "observers done");
-    let (job, _) = told.iter().find(|(_, state)| late(state)).expect("a job");
+    let because = world.backend.pipeline_why(&over.id).await.expect("a why");
+    let sentence = &because.steps[1].sentence;
+    assert!(
+        sentence.ends_with(&format!("observers qa: {why}.")),
+        "{sentence}"
+    );
+    let (job, _) = told
+        .iter()
+        .find(|(_, state)| stopped(state))
+        .expect("a job");
     assert!(world.gives(job, "checks_failed").await);
-    let texts = world.sandbox.github().texts(tests::world::REPO, "jules");
+    let texts = world.sandbox.github().texts(REPO, "jules");
     assert_ne!(texts.expect("a branch")["src/lib.rs"], "broken");
     let told = world.sandbox.counters().messages;
     assert!(told > 0, "its session was told what is wrong");
@@ -71,6 +87,42 @@ async fn an_observer_that_edits_code_is_stopped_and_stops_no_other() {
     let comments = world.pull(pull.number).comments;
     assert_eq!(comments.len(), 1, "{comments:?}");
     assert_eq!(findings(&world), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_a_person_repairs_after_its_step_went_on_is_merged_all_the_same() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let (path, text) = REAL[0];
+    let odd = format!("{text}unknown: true\n");
+    let repairs_nothing = Story {
+        on_message: vec![Step::Complete {
+            after: SECOND,
+            no_change: false,
+        }],
+        ..writing("role: qa", &[(path, odd.as_str())])
+    };
+    let world = world_of(source, vec![repairs_nothing, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    let over = until_over(&world, &begun).await;
+    assert_eq!(steps(&over)[1], "observers done");
+    let told = members(&over, "observers").into_iter();
+    let mut stopped = told.filter(|(_, state)| state.reason().is_some());
+    let (job, state) = stopped.next().expect("the one that is stopped");
+    let why = state.reason().expect("a reason");
+    assert!(why.ends_with("not repaired: jules/doctor"), "{why}");
+    let found = world.backend.must_job(&job).await.expect("a job").value;
+    let number = found.pull().expect("a pull request").number;
+    let head = world.pull(number).head_ref;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    let mended = [(path, text)];
+    let pushed = github.push_files(now, (REPO, head.as_str()), ("ann", "Mend it"), &mended);
+    pushed.expect("a push");
+    Box::pin(world.until_is(hour(1), &job, "merged")).await;
+    Box::pin(world.pass(MINUTE)).await;
+    let texts = github.texts(REPO, "jules").expect("a branch");
+    assert_eq!(texts[path], text);
+    assert_eq!(run(&world, &begun).await, over, "the run does not go back");
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -108,7 +160,7 @@ async fn what_breaks_the_files_of_the_pipeline_is_not_merged() {
     let begun = begin(&world, EntryPoint::Observers).await;
     let over = until_over(&world, &begun).await;
     assert_eq!(steps(&over)[1], "observers done");
-    let texts = world.sandbox.github().texts(tests::world::REPO, "jules");
+    let texts = world.sandbox.github().texts(REPO, "jules");
     assert!(!texts.expect("a branch").contains_key(path));
     assert_eq!(findings(&world), [""; 0]);
 }
@@ -194,7 +246,7 @@ async fn a_link_that_only_one_side_has_is_not_merged() {
         panic!("{told:?}");
     };
     assert!(world.gives(job, "checks_failed").await);
-    let texts = world.sandbox.github().texts(tests::world::REPO, "jules");
+    let texts = world.sandbox.github().texts(REPO, "jules");
     assert!(!texts.expect("a branch").contains_key(path));
     assert_eq!(super::requirements(&world).await, []);
     // Both events are left, which are alike.
@@ -229,7 +281,7 @@ async fn a_forged_pass_merges_nothing_and_a_forged_failure_stops_nothing() {
         let merged = members(&over, "observers").into_iter();
         let merged = merged.filter(|(_, state)| *state == MemberState::Merged);
         assert_eq!(merged.count(), 1);
-        let texts = world.sandbox.github().texts(tests::world::REPO, "jules");
+        let texts = world.sandbox.github().texts(REPO, "jules");
         assert!(!texts.expect("a branch").contains_key(path));
     }
 }

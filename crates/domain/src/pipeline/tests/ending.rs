@@ -1,6 +1,6 @@
 //! Agents that no run waits for any more: of red pull requests, and of runs that were called off.
 
-use super::super::sight::is_red;
+use super::super::sight::unrepaired;
 use super::*;
 use crate::event::ErrorCause;
 use crate::facts::fixture::sha;
@@ -8,13 +8,55 @@ use crate::merge::{Judgement, Reason};
 use crate::pull::{Alarm, Verdict, track};
 
 fn stays_red(state: MemberState) -> Input {
-    let is_red = true;
-    Input::Seen(vec![(job(1), Some(MemberSight { state, is_red }))])
+    let red = vec!["jules/scope".to_owned()];
+    Input::Seen(vec![(job(1), Some(MemberSight { state, red }))])
 }
 
 #[test]
-fn a_pull_request_that_stays_red_is_waited_for_no_longer_than_the_settings_say() {
-    let begun = apply(&pipeline(Exchange::Human, &[NARRATOR]), &run(&[1]), at(1));
+fn an_agent_whose_checks_are_not_repaired_is_waited_for_no_more() {
+    let late = at(1) + SignedDuration::from_mins(30);
+    for (exchange, when) in [
+        (Exchange::Auto, at(2)),
+        (Exchange::Human, at(2)),
+        (Exchange::Auto, late),
+    ] {
+        let begun = apply(&pipeline(exchange, &[NARRATOR]), &run(&[1]), at(1));
+        let open = apply(&begun, &stays_red(MemberState::Merging), when);
+        assert_eq!(open.word(), "waiting_merge", "it is read again at once");
+        assert_eq!(given_up(&begun, &open), []);
+        let over = apply(&open, &stays_red(MemberState::Merging), when);
+        assert_eq!(
+            words(&over),
+            "narrator failed (its checks failed and were not repaired: jules/scope)"
+        );
+        assert_eq!(given_up(&open, &over), [], "people decide about it");
+        let repaired = seen(&[(1, MemberState::Merged)]);
+        assert_eq!(apply(&over, &repaired, late), over);
+        assert_eq!(words(&apply(&open, &repaired, at(3))), "narrator done");
+    }
+}
+
+#[test]
+fn the_others_of_a_step_are_waited_for_when_one_is_not_repaired() {
+    let begun = apply(
+        &pipeline(Exchange::Auto, &[OBSERVERS]),
+        &run(&[1, 2]),
+        at(1),
+    );
+    let both = [(1, MemberState::Merging), (2, MemberState::Working)];
+    let open = apply(&begun, &seen(&both), at(2));
+    let without = apply(&open, &stays_red(MemberState::Merging), at(3));
+    assert_eq!(words(&without), "observers running");
+    let over = apply(&without, &seen(&[(2, MemberState::Merged)]), at(4));
+    assert_eq!(words(&over), "observers done");
+    let stopped = over.steps[0].members[0].state.reason().unwrap();
+    assert!(stopped.ends_with("jules/scope"), "{stopped}");
+}
+
+#[test]
+fn a_pull_request_of_gaffers_own_that_stays_red_has_the_time_of_its_step() {
+    let begun = pipeline(Exchange::Human, &[StepKind::Bootstrap]);
+    let begun = apply(&begun, &run(&[1]), at(1));
     let open = apply(&begun, &seen(&[(1, MemberState::Merging)]), at(2));
     let late = at(1) + SignedDuration::from_mins(30);
     let early = apply(&open, &stays_red(MemberState::Merging), at(3));
@@ -22,19 +64,20 @@ fn a_pull_request_that_stays_red_is_waited_for_no_longer_than_the_settings_say()
     let over = apply(&early, &stays_red(MemberState::Merging), late);
     assert_eq!(
         words(&over),
-        "narrator failed (it was not through within 30 min (its checks failed))"
+        "bootstrap failed (it was not through within 30 min (its checks failed))"
     );
-    assert_eq!(given_up(&early, &over), [], "people decide about it");
+    assert_eq!(given_up(&early, &over), [job(1)]);
     let green = apply(&early, &seen(&[(1, MemberState::Merging)]), late);
     assert_eq!(green.word(), "waiting_merge");
 }
 
 #[test]
-fn it_is_red_once_people_were_told_of_that_head() {
+fn checks_are_not_repaired_once_its_session_and_people_were_told_of_that_head() {
     let mut pull = track("acme/shop#7".parse().unwrap(), job(1), None, at(0));
-    assert!(!is_red(&pull));
+    assert_eq!(unrepaired(&pull), [""; 0]);
+    let names = vec!["jules/scope".to_owned()];
     let reasons = vec![Reason::ChecksFailed {
-        names: vec!["jules/scope".to_owned()],
+        names: names.clone(),
         others_pending: false,
     }];
     let refuse = |reasons| Judgement::Refuse { reasons };
@@ -44,18 +87,26 @@ fn it_is_red_once_people_were_told_of_that_head() {
         judgement: refuse(reasons),
         checks: Vec::new(),
     });
-    assert!(!is_red(&pull), "its session may repair it");
-    for (head, told) in [('b', false), ('a', true)] {
-        pull.alarms = vec![Alarm {
-            cause: ErrorCause::CiFailed,
+    for (told, head, cause, is_it) in [
+        (vec![sha('a')], None, ErrorCause::CiFailed, false),
+        (vec![sha('a')], Some('b'), ErrorCause::CiFailed, false),
+        (vec![sha('b')], Some('a'), ErrorCause::MergeBlocked, false),
+        (vec![sha('a')], Some('a'), ErrorCause::WrongBase, false),
+        (vec![sha('a')], Some('a'), ErrorCause::CiFailed, true),
+        (vec![sha('a')], Some('a'), ErrorCause::MergeBlocked, true),
+    ] {
+        pull.repairs.ci_sent = told;
+        let alarm = head.map(|head| Alarm {
+            cause: cause.clone(),
             sha: sha(head),
-        }];
-        assert_eq!(is_red(&pull), told);
+        });
+        pull.alarms = alarm.into_iter().collect();
+        assert_eq!(unrepaired(&pull) == names, is_it, "{head:?} {cause:?}");
     }
     if let Some(verdict) = &mut pull.verdict {
         verdict.judgement = refuse(vec![Reason::NeedsApproval]);
     }
-    assert!(!is_red(&pull), "it waits for a person");
+    assert_eq!(unrepaired(&pull), [""; 0], "it waits for a person");
 }
 
 #[test]
@@ -69,7 +120,7 @@ fn a_run_that_was_called_off_is_due_until_all_its_jobs_have_ended() {
     let sights = |second: Option<MemberState>| {
         let sight = |state| MemberSight {
             state,
-            is_red: false,
+            red: Vec::new(),
         };
         vec![(job(1), Some(sight(failed()))), (job(2), second.map(sight))]
     };

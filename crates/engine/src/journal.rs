@@ -166,17 +166,10 @@ fn of_job(job: &Job) -> Entry {
 }
 
 fn of_event(event: &Event) -> Entry {
-    let words = match &event.what {
-        Occurrence::Question { text } => text.clone(),
-        Occurrence::PlanApproval { .. }
-        | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::Completed { .. }
-        | Occurrence::Test => None,
-        Occurrence::UnexpectedPush { paths, .. } => Some(paths.join(", ")),
-        Occurrence::Error { reason, .. } => Some(reason.clone()),
-        Occurrence::Stuck { last_words } => last_words.clone(),
-        Occurrence::Delivery { summary, .. } => Some(summary.clone()),
-        Occurrence::Mail { words, .. } | Occurrence::Sprint { words, .. } => Some(words.clone()),
+    let outcome = if let Occurrence::UnexpectedPush { paths, .. } = &event.what {
+        paths.join(", ")
+    } else {
+        event.what.words().unwrap_or_default().to_owned()
     };
     Entry {
         at: event.observed_at,
@@ -184,7 +177,7 @@ fn of_event(event: &Event) -> Entry {
         about: EntryKind::Event,
         id: event.id.to_string(),
         what: format!("{} ({})", event.what.name(), event.what.kind()),
-        outcome: words.unwrap_or_default(),
+        outcome,
     }
 }
 

@@ -7,7 +7,7 @@ mod whole;
 
 use std::collections::BTreeSet;
 
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::fence::clip_encoded;
 use domain::ids::{EventId, MailEventId, MessageId, PersonaName, RepoName};
 use domain::job::NotNow;
@@ -286,12 +286,12 @@ impl Backend {
             observed_at: unit.now(),
             status: String::new(),
             last_activity: None,
-            what: Occurrence::Mail {
+            what: Occurrence::News(News::Mail {
                 repo: repo.clone(),
                 from: message.from_persona.clone(),
                 message: number,
                 words: clip_encoded(&words, WORDS_BYTES_MAX),
-            },
+            }),
             audience: Audience::Human,
             aid: EventContext::default(),
         };

@@ -10,7 +10,7 @@ mod sprints;
 
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::{
-    Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, Occurrence,
+    Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, News, Occurrence,
 };
 use domain::facts::Base;
 use domain::failure::{Failure, FailureClass};
@@ -299,18 +299,18 @@ fn occurrences() -> Vec<Occurrence> {
             },
             summary: "Add search".to_owned(),
         },
-        Occurrence::Mail {
+        Occurrence::News(News::Mail {
             repo: "acme/shop".parse().expect("a repository"),
             from: "curator".parse().expect("a persona"),
             message: "42".parse().expect("a number"),
             words: "Which database?".to_owned(),
-        },
-        Occurrence::Sprint {
+        }),
+        Occurrence::News(News::Sprint {
             repo: "acme/shop".parse().expect("a repository"),
             sprint: sprints::number(),
             words: "Sprint 50 is done.".to_owned(),
-        },
-        Occurrence::Test,
+        }),
+        Occurrence::News(News::Test),
     ]
 }
 

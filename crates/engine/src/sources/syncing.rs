@@ -8,7 +8,7 @@ use domain::job::NotNow;
 
 use super::changes::no_such;
 use crate::backend::{Backend, Error};
-use crate::keys;
+use crate::store::Aggregate;
 use crate::work::Work;
 
 impl Backend {
@@ -37,7 +37,7 @@ impl Backend {
             number: None,
             webhook: None,
         };
-        let asked = (keys::intake(&source.repo), work);
+        let asked = (Intake::key(&source.repo), work);
         let read: Option<Intake> = self.read_anew(asked, within).await?;
         Ok(read.and_then(|intake| intake.last).map(|last| last.result))
     }

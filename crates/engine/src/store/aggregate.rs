@@ -1,6 +1,6 @@
 //! How whole records are stored: the key, list, due time and retention of each type.
 
-mod runs;
+pub(crate) mod runs;
 
 use domain::account::Account;
 use domain::delivery::Delivery;
@@ -12,9 +12,8 @@ use domain::mail::Counters;
 use domain::notes::Notes;
 use domain::policy::Source;
 use domain::redelivery::{Log, RedeliveryState};
-use domain::schedule::Schedule;
 use domain::token::Token;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -27,7 +26,7 @@ use crate::{keys, retention};
 
 /// A record that is read and saved whole, under one key.
 ///
-/// A new one needs its type in `domain`, its key in [`keys`], and this.
+/// A new one needs its type in `domain`, and here its partition, its retention and this.
 pub trait Aggregate: Serialize + DeserializeOwned + PartialEq + Send + Sync {
     /// Names one; `()` for a record that exists once.
     type Id: ?Sized + Sync;
@@ -140,12 +139,15 @@ impl Aggregate for Delivery {
     }
 }
 
+/// Begins the partition of the intake of a source's issues.
+pub(crate) const INTAKE: &str = "INTAKE#";
+
 impl Aggregate for Intake {
     type Id = RepoName;
     const KIND: &'static str = "intake of";
 
     fn key(id: &RepoName) -> Key {
-        keys::intake(id)
+        keys::key(format!("{INTAKE}{}", id.key()), keys::META)
     }
     fn name(id: &RepoName) -> String {
         id.to_string()
@@ -156,27 +158,6 @@ impl Aggregate for Intake {
 }
 
 impl Initial for Intake {
-    fn initial(_: &RepoName) -> Self {
-        Self::default()
-    }
-}
-
-impl Aggregate for Schedule {
-    type Id = RepoName;
-    const KIND: &'static str = "schedule of the pipeline of";
-
-    fn key(id: &RepoName) -> Key {
-        keys::schedule(id)
-    }
-    fn name(id: &RepoName) -> String {
-        id.to_string()
-    }
-    fn due(&self) -> Option<Timestamp> {
-        self.due
-    }
-}
-
-impl Initial for Schedule {
     fn initial(_: &RepoName) -> Self {
         Self::default()
     }
@@ -197,6 +178,9 @@ impl Aggregate for Agent {
     }
 }
 
+/// A token that was revoked or has expired: a person may want to see for a while that it was there.
+const TOKEN_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
+
 impl Aggregate for Token {
     type Id = TokenName;
     const KIND: &'static str = "token";
@@ -212,7 +196,7 @@ impl Aggregate for Token {
     }
     fn forget(&self) -> Option<Timestamp> {
         let ended = self.revoked_at.or(self.expires_at);
-        ended.and_then(|at| retention::after(at, retention::TOKEN))
+        ended.and_then(|at| retention::after(at, TOKEN_KEPT))
     }
 }
 

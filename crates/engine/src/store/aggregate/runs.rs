@@ -1,13 +1,17 @@
-//! How runs of pipelines, their requirements and sprints are stored.
+//! How runs of pipelines, their requirements, their schedules, and sprints are stored.
 
 use domain::ids::{ArtefactId, PipelineId, RepoName, SprintNumber};
 use domain::pipeline::{Pipeline, Requirement};
+use domain::schedule::Schedule;
 use domain::sprint::Sprint;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use super::Aggregate;
+use super::{Aggregate, Initial};
 use crate::ports::{Key, ListKey};
 use crate::{keys, retention};
+
+/// A run of a pipeline that is over: its jobs and pull requests stay.
+const PIPELINE_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Its due depends on when it was read, so [`UnitOfWork::save_due`](crate::backend::UnitOfWork::save_due) saves it.
 impl Aggregate for Pipeline {
@@ -26,7 +30,7 @@ impl Aggregate for Pipeline {
     }
     fn forget(&self) -> Option<Timestamp> {
         let ended = Some(self.updated_at).filter(|_| self.is_over());
-        ended.and_then(|at| retention::after(at, retention::PIPELINE))
+        ended.and_then(|at| retention::after(at, PIPELINE_KEPT))
     }
 }
 
@@ -53,6 +57,33 @@ impl Aggregate for Requirement {
     }
 }
 
+/// Begins the partition of a schedule.
+pub(crate) const SCHEDULE: &str = "SCHEDULE#";
+
+impl Aggregate for Schedule {
+    type Id = RepoName;
+    const KIND: &'static str = "schedule of the pipeline of";
+
+    fn key(id: &RepoName) -> Key {
+        keys::key(format!("{SCHEDULE}{}", id.key()), keys::META)
+    }
+    fn name(id: &RepoName) -> String {
+        id.to_string()
+    }
+    fn due(&self) -> Option<Timestamp> {
+        self.due
+    }
+}
+
+impl Initial for Schedule {
+    fn initial(_: &RepoName) -> Self {
+        Self::default()
+    }
+}
+
+/// A sprint that is over, with the reports of its weaves.
+pub(crate) const SPRINT_KEPT: SignedDuration = SignedDuration::from_hours(400 * 24);
+
 impl Aggregate for Sprint {
     type Id = (RepoName, SprintNumber);
     const KIND: &'static str = "sprint";
@@ -71,6 +102,6 @@ impl Aggregate for Sprint {
     }
     fn forget(&self) -> Option<Timestamp> {
         let ended = self.state.ended_at();
-        ended.and_then(|at| retention::after(at, retention::SPRINT))
+        ended.and_then(|at| retention::after(at, SPRINT_KEPT))
     }
 }

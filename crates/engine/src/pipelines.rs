@@ -252,7 +252,7 @@ impl Backend {
         };
         let now = self.now();
         Ok(Pipeline {
-            id: PipelineId::of(self.ulid()),
+            id: PipelineId::from_ulid(self.ulid()),
             repo: repo.clone(),
             target,
             worker: rules.worker.clone(),

@@ -344,11 +344,7 @@ impl Dispatcher {
 
     /// The source of a repository; one that was never added allows nothing.
     async fn source(&self, repo: &domain::ids::RepoName) -> Result<Source, Error> {
-        let found = self.backend.store.source(repo).await?;
-        found.map(|found| found.value).ok_or_else(|| Error::NoSuch {
-            what: "source",
-            name: repo.to_string(),
-        })
+        Ok(self.backend.must::<Source>(repo).await?.value)
     }
 
     /// Whether writing is switched off for a source.

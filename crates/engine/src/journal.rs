@@ -8,7 +8,7 @@ use domain::effect::{Effect, EffectState};
 use domain::event::{Event, Occurrence};
 use domain::ids::{DeliveryId, JobId, PipelineId};
 use domain::job::Job;
-use domain::pipeline::PipelineStep;
+use domain::pipeline::{Pipeline, PipelineStep};
 use domain::wake::{Channel, Wake, WakeState};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ impl Backend {
 
     /// All stored entries about a run of a pipeline and its jobs, ordered by their beginning.
     pub async fn run_journal(&self, id: &PipelineId) -> Result<Vec<Entry>, Error> {
-        let run = self.must_pipeline(id).await?.value;
+        let run = self.must::<Pipeline>(id).await?.value;
         let mut entries: Vec<Entry> = run.steps.iter().filter_map(of_step).collect();
         for member in run.steps.iter().flat_map(|step| &step.members) {
             if self.store.job(&member.job).await?.is_some() {

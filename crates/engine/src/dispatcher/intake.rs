@@ -1,6 +1,8 @@
 //! Issues that become deliveries, and closed issues that end them.
 
-use domain::delivery::{Actor, Input, IntakeLabel, IssueRef, IssueSight, IssueState, of_issue};
+use domain::delivery::{
+    Actor, Delivery, Input, IntakeLabel, IssueRef, IssueSight, IssueState, of_issue,
+};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
 use domain::intake::Intake;
@@ -304,7 +306,12 @@ impl Dispatcher {
             return Ok(false);
         };
         self.take_issue(issue, source).await?;
-        Ok(self.backend.must_delivery(&id).await?.value.is_terminal())
+        Ok(self
+            .backend
+            .must::<Delivery>(&id)
+            .await?
+            .value
+            .is_terminal())
     }
 
     async fn unreadable(

@@ -8,7 +8,6 @@ use domain::policy::Source;
 use domain::redelivery::Log;
 use domain::schedule::Schedule;
 
-use super::changes::no_such;
 use crate::backend::{Backend, Error, decide_again, ignore_conflict};
 use crate::keys;
 use crate::store::{Aggregate, Versioned};
@@ -62,9 +61,7 @@ impl Backend {
 
     async fn remove_unused(&self, repo: &RepoName) -> Result<Result<Source, SourceUse>, Error> {
         decide_again(format!("source {repo}"), async || {
-            let Some(found) = self.store.source(repo).await? else {
-                return Err(no_such("source", repo));
-            };
+            let found = self.must::<Source>(repo).await?;
             if let Some(used) = self.use_of(repo).await? {
                 return Ok(Some(Err(used)));
             }

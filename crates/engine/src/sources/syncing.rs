@@ -5,8 +5,8 @@ use std::time::Duration;
 use domain::ids::RepoName;
 use domain::intake::{Intake, ReadingResult};
 use domain::job::NotNow;
+use domain::policy::Source;
 
-use super::changes::no_such;
 use crate::backend::{Backend, Error};
 use crate::store::Aggregate;
 use crate::work::Work;
@@ -22,8 +22,7 @@ impl Backend {
         repo: &RepoName,
         within: Duration,
     ) -> Result<Option<ReadingResult>, Error> {
-        let found = self.store.source(repo).await?;
-        let source = found.ok_or_else(|| no_such("source", repo))?.value;
+        let source = self.must::<Source>(repo).await?.value;
         if source.deliveries.label.is_none() {
             let sentence = format!("{repo} has no label whose issues become deliveries");
             return Err(NotNow::new("no_intake_label", sentence).into());

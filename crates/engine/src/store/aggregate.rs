@@ -36,7 +36,7 @@ pub trait Aggregate: Serialize + DeserializeOwned + PartialEq + Send + Sync {
     /// Its key.
     fn key(id: &Self::Id) -> Key;
 
-    /// The id as messages show it.
+    /// The id as messages show it, between backquotes.
     fn name(id: &Self::Id) -> String;
 
     /// The list that has it.

@@ -105,7 +105,7 @@ fn waits_for_no_time(world: &World, run: &Pipeline, late: Option<&str>) {
 
 async fn known(world: &World, id: &ArtefactId) -> Requirement {
     let repo = REPO.parse().expect("a repository");
-    let found = world.backend.must_requirement(&repo, id).await;
+    let found = world.backend.must::<Requirement>(&(repo, id.clone())).await;
     found.expect("a requirement").value
 }
 

@@ -43,7 +43,7 @@ impl Aggregate for Requirement {
         keys::requirement(repo, id)
     }
     fn name((repo, id): &(RepoName, ArtefactId)) -> String {
-        format!("{id} of {repo}")
+        format!("{id}` of `{repo}")
     }
     fn list(&self) -> Option<ListKey> {
         let place = format!("{}:{}", keys::stamp(self.created_at), self.reference.id);
@@ -92,7 +92,7 @@ impl Aggregate for Sprint {
         keys::sprint(repo, *number)
     }
     fn name((repo, number): &(RepoName, SprintNumber)) -> String {
-        format!("{number} of {repo}")
+        format!("{number}` of `{repo}")
     }
     fn list(&self) -> Option<ListKey> {
         keys::listed(

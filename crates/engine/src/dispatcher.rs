@@ -46,7 +46,6 @@ use crate::store::Versioned;
 use crate::work::Work;
 pub use deliveries::{AT_ONCE_PER_AGENT, Deliveries};
 use pulls::PullWakeup;
-use webhooks::WebhookEvent;
 
 pub(crate) use settle::CLOCK_SLACK;
 
@@ -197,24 +196,7 @@ impl Dispatcher {
                 let heard = (*received_at, DeliveryHint::Changed);
                 Box::pin(self.commit_moved(repo, sha, heard)).await
             }
-            Work::Webhook {
-                repo,
-                repo_id,
-                number,
-                sha,
-                received_at,
-                news,
-            } => {
-                let hooked = WebhookEvent {
-                    repo,
-                    repo_id: *repo_id,
-                    number: *number,
-                    sha: sha.as_ref(),
-                    received_at: *received_at,
-                    news: *news,
-                };
-                Box::pin(self.handle_webhook(&hooked)).await
-            }
+            Work::Webhook(event) => Box::pin(self.handle_webhook(event)).await,
             Work::Wake { agent, event } => self.wake(agent, event).await,
             Work::Adopt { id } => self.adopt(id).await,
             Work::Artifacts { id } => self.artifacts(id).await,

@@ -45,20 +45,7 @@ pub enum Work {
         received_at: Timestamp,
     },
     /// What a webhook names: which repository it is, its number says.
-    Webhook {
-        /// The repository's name at the time.
-        repo: RepoName,
-        /// The repository's number.
-        repo_id: RepoId,
-        /// The pull request, if it names one.
-        number: Option<u64>,
-        /// The commit, if it names one.
-        sha: Option<CommitSha>,
-        /// When the wake-up came in.
-        received_at: Timestamp,
-        /// Its news; a hint when to read.
-        news: DeliveryHint,
-    },
+    Webhook(WebhookEvent),
     /// A wake that is to be delivered.
     Wake {
         /// The receiver.
@@ -165,6 +152,23 @@ pub enum Work {
     },
 }
 
+/// A webhook about a pull request or a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebhookEvent {
+    /// The repository's name at the time.
+    pub repo: RepoName,
+    /// The repository's number.
+    pub repo_id: RepoId,
+    /// The pull request, if it names one.
+    pub number: Option<u64>,
+    /// The commit, if it names one.
+    pub sha: Option<CommitSha>,
+    /// When it came in.
+    pub received_at: Timestamp,
+    /// Its news; a hint when to read.
+    pub news: DeliveryHint,
+}
+
 /// A webhook about an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueWebhook {
@@ -184,7 +188,7 @@ impl Work {
             | Self::Look { id, .. }
             | Self::Adopt { id } => format!("job {id}"),
             Self::Pull { pull, .. } => format!("repository {}", pull.repo.key()),
-            Self::Commit { repo, .. } | Self::Webhook { repo, .. } => {
+            Self::Commit { repo, .. } | Self::Webhook(WebhookEvent { repo, .. }) => {
                 format!("repository {}", repo.key())
             }
             Self::Delivery { id } | Self::Transcript { id, .. } => format!("delivery {id}"),

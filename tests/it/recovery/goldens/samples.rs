@@ -24,7 +24,7 @@ use domain::wake::{Channel, DeliveryOutcome, Wake};
 use domain::web_page::WebPage;
 use engine::keys;
 use engine::ports::Key;
-use engine::work::Work;
+use engine::work::{WebhookEvent, Work};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -379,13 +379,15 @@ fn works() -> Vec<Work> {
         job,
         received_at,
     };
-    let hooked = |news| Work::Webhook {
-        repo: repo.clone(),
-        repo_id,
-        number: Some(7),
-        sha: Some(sha('a')),
-        received_at: AT,
-        news,
+    let hooked = |news| {
+        Work::Webhook(WebhookEvent {
+            repo: repo.clone(),
+            repo_id,
+            number: Some(7),
+            sha: Some(sha('a')),
+            received_at: AT,
+            news,
+        })
     };
     let news = [
         DeliveryHint::Changed,

@@ -363,8 +363,8 @@ fn of_event(event: &Event) -> Vec<&'static str> {
 
 fn of_work(work: &Work) -> Vec<&'static str> {
     let mut words = vec![work.word()];
-    if let Work::Webhook { news, .. } = work {
-        words.push(news.word());
+    if let Work::Webhook(event) = work {
+        words.push(event.news.word());
     }
     words
 }

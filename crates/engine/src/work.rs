@@ -14,8 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys;
 use crate::ports::Key;
-use crate::store::aggregate::INTAKE;
-use crate::store::aggregate::runs::SCHEDULE;
+
+/// Begins the partition of the intake of a source's issues.
+pub(crate) const INTAKE: &str = "INTAKE#";
+
+/// Begins the partition of the schedule of a source's pipeline.
+pub(crate) const SCHEDULE: &str = "SCHEDULE#";
 
 /// What to handle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,6 @@ use domain::delivery::Delivery;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
 use domain::ids::{AccountName, AgentName, DeliveryId, JobId, RepoName, TokenName};
-use domain::intake::Intake;
 use domain::mail::Counters;
 use domain::notes::Notes;
 use domain::policy::Source;
@@ -26,7 +25,7 @@ use crate::{keys, retention};
 
 /// A record that is read and saved whole, under one key.
 ///
-/// A new one needs its type in `domain`, and here its partition, its retention and this.
+/// A new one needs its type in `domain`, and this with its partition and its retention: beside the handler of its due, or here.
 pub trait Aggregate: Serialize + DeserializeOwned + PartialEq + Send + Sync {
     /// Names one; `()` for a record that exists once.
     type Id: ?Sized + Sync;
@@ -136,30 +135,6 @@ impl Aggregate for Delivery {
     fn list(&self) -> Option<ListKey> {
         let place = keys::delivery_position(self.created_at, &self.id);
         keys::listed(keys::OPEN_DELIVERIES, place).filter(|_| !self.is_terminal())
-    }
-}
-
-/// Begins the partition of the intake of a source's issues.
-pub(crate) const INTAKE: &str = "INTAKE#";
-
-impl Aggregate for Intake {
-    type Id = RepoName;
-    const KIND: &'static str = "intake of";
-
-    fn key(id: &RepoName) -> Key {
-        keys::key(format!("{INTAKE}{}", id.key()), keys::META)
-    }
-    fn name(id: &RepoName) -> String {
-        id.to_string()
-    }
-    fn due(&self) -> Option<Timestamp> {
-        self.due
-    }
-}
-
-impl Initial for Intake {
-    fn initial(_: &RepoName) -> Self {
-        Self::default()
     }
 }
 

@@ -1,12 +1,11 @@
-//! How runs of pipelines, their requirements, their schedules, and sprints are stored.
+//! How runs of pipelines, their requirements and sprints are stored.
 
 use domain::ids::{ArtefactId, PipelineId, RepoName, SprintNumber};
 use domain::pipeline::{Pipeline, Requirement};
-use domain::schedule::Schedule;
 use domain::sprint::Sprint;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Aggregate, Initial};
+use super::Aggregate;
 use crate::ports::{Key, ListKey};
 use crate::{keys, retention};
 
@@ -54,30 +53,6 @@ impl Aggregate for Requirement {
         let list = keys::listed(keys::open_requirements(&self.repo), place)?;
         let word = Some(state.to_owned());
         Some(ListKey { word, ..list })
-    }
-}
-
-/// Begins the partition of a schedule.
-pub(crate) const SCHEDULE: &str = "SCHEDULE#";
-
-impl Aggregate for Schedule {
-    type Id = RepoName;
-    const KIND: &'static str = "schedule of the pipeline of";
-
-    fn key(id: &RepoName) -> Key {
-        keys::key(format!("{SCHEDULE}{}", id.key()), keys::META)
-    }
-    fn name(id: &RepoName) -> String {
-        id.to_string()
-    }
-    fn due(&self) -> Option<Timestamp> {
-        self.due
-    }
-}
-
-impl Initial for Schedule {
-    fn initial(_: &RepoName) -> Self {
-        Self::default()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use domain::ids::{ArtefactId, BranchName, RoleName};
 use domain::layer::Layer;
-use domain::pipeline::{EntryPoint, Exchange, PipelineRules};
+use domain::pipeline::{EntryPoint, Exchange, Pipeline, PipelineRules};
 use engine::pipelines::PipelineOrder;
 use jiff::civil::{Date, date};
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
@@ -209,7 +209,7 @@ async fn run() -> Result<f64> {
     let begun = world.backend.start_pipeline(&repo, &order, "bench");
     let id = begun.await.context("beginning a run")?.id;
     let is_over = async |world: &World| {
-        let found = world.backend.must_pipeline(&id).await;
+        let found = world.backend.must::<Pipeline>(&id).await;
         found.is_ok_and(|found| found.value.is_over())
     };
     Box::pin(world.until(MINUTE * 180, "the run is over", is_over)).await;

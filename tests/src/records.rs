@@ -316,7 +316,7 @@ const AGGREGATES: [(&str, Kind); 37] = [
     (keys::MAIL, Kind::Mail),
     ("JOB#", Kind::Job),
     (keys::DELIVERY, Kind::Delivery),
-    (keys::INTAKE, Kind::Intake),
+    ("INTAKE#", Kind::Intake),
     ("COUNT#deliveries", Kind::DeliveryCount),
     ("PR#", Kind::Pull),
     ("CFG#account#", Kind::Account),
@@ -346,7 +346,7 @@ const AGGREGATES: [(&str, Kind); 37] = [
     ("LEASE#pipeline#", Kind::PipelineTurn),
     (keys::PIPELINE, Kind::Pipeline),
     (keys::REQUIREMENT, Kind::Requirement),
-    (keys::SCHEDULE, Kind::Schedule),
+    ("SCHEDULE#", Kind::Schedule),
 ];
 
 /// The kind of a record; panics at one that is new here.

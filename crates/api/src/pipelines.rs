@@ -17,7 +17,7 @@ use client::wire::{
 };
 use domain::ids::{InvalidId, PipelineId, RepoName};
 use domain::layer::Layer;
-use domain::pipeline::{ASK_CHARS_MAX, EntryPoint, OddAsk, PipelineAsk};
+use domain::pipeline::{ASK_CHARS_MAX, EntryPoint, OddAsk, Pipeline, PipelineAsk};
 use domain::redact::presentable;
 use domain::schedule::Schedule;
 use engine::backend::Error;
@@ -81,7 +81,7 @@ pub(crate) async fn show(
     State(api): SharedState,
     path: Parts<String>,
 ) -> Result<Json<PipelineView>, Refused> {
-    let run = api.backend.must_pipeline(&named(path)?).await?;
+    let run = api.backend.must::<Pipeline>(&named(path)?).await?;
     Ok(Json(with_sessions(&api, view::run(&run.value)).await?))
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn cancel(
 ) -> Result<Json<PipelineView>, Refused> {
     let CancelPipeline {} = body::maybe_order(sent)?;
     let id = named(path)?;
-    let repo = api.backend.must_pipeline(&id).await?.value.repo;
+    let repo = api.backend.must::<Pipeline>(&id).await?.value.repo;
     reach::must_reach(&api, &who, &repo).await?;
     let by = who.actor().to_string();
     let run = api.backend.cancel_pipeline(&id, &by).await?;

@@ -42,12 +42,7 @@ pub(crate) async fn show(
 
 /// A source that has to be there.
 pub(crate) async fn must_source(api: &ApiInner, repo: &RepoName) -> Result<Source, Refused> {
-    let found = api.backend.store.source(repo).await?;
-    let found = found.ok_or_else(|| Error::NoSuch {
-        what: "source",
-        name: repo.to_string(),
-    })?;
-    Ok(found.value)
+    Ok(api.backend.must::<Source>(repo).await?.value)
 }
 
 /// `POST /api/sources`. What may be done without asking is as it is by default.

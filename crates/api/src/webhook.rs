@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::ids::PullRef;
 use engine::ports::{Clock, Queue, SecretName, Secrets};
-use engine::work::{IssueWebhook, Work};
+use engine::work::{IssueWebhook, WebhookEvent, Work};
 use github::webhook::{
     Classified, Rejected, SIGNATURE_HEADER, Wakeup, WebhookKind, classify, is_signature, verify,
 };
@@ -244,14 +244,14 @@ fn of_pull(wakeup: &Wakeup) -> Option<Work> {
     if let Some(repo_id) = repo_id
         && (number.is_some() || sha.is_some())
     {
-        return Some(Work::Webhook {
+        return Some(Work::Webhook(WebhookEvent {
             repo: repo.clone(),
             repo_id: *repo_id,
             number: *number,
             sha: sha.clone(),
             received_at: *received_at,
             news: *news,
-        });
+        }));
     }
     match (number, sha) {
         (Some(number), _) => Some(Work::Pull {

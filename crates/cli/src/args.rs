@@ -144,10 +144,12 @@ pub(crate) enum Command {
     Pipeline(Box<pipeline::PipelineArgs>),
     /// Requirements: what a pipeline found to be done. They go through a running `gaffer up`.
     Requirement(pipeline::RequirementArgs),
-    /// Sprints: many personas at once, and one pull request of what they made. They go through a running `gaffer up`.
-    Sprint(sprint::SprintArgs),
     /// Run a layer of a pipeline, or show the prompt that it gets in this repository.
     Run(Box<scaffold::RunArgs>),
+    /// Sprints: many personas at once, and one pull request of what they made. They go through a running `gaffer up`.
+    Sprint(sprint::SprintArgs),
+    /// Pull requests, through a running `gaffer up`.
+    Pull(pull::PullArgs),
     /// Mail between personas, in a file of this repository or in a running Gaffer. `jules-mail` is the same.
     Mail(Box<mail::MailArgs>),
     /// Weave pull requests or patches together: which of them fit, and at which lines others do not.
@@ -160,8 +162,6 @@ pub(crate) enum Command {
     Events(files::EventsCommand),
     /// Watch the jobs of a file and write events into another, without serving HTTP.
     Monitor(Box<files::MonitorArgs>),
-    /// Pull requests, through a running `gaffer up`.
-    Pull(pull::PullArgs),
     /// Print a link to the dashboard of a running `gaffer up`, which signs in for a minute.
     Dashboard(dashboard::DashboardArgs),
     /// Serve the tools for coding agents: an MCP server on stdin and stdout.

@@ -1,17 +1,16 @@
 //! The only things that may wake an agent.
 
 mod cursor;
+mod news;
 
 pub use cursor::{EventCursor, InvalidEventCursor, OVERLAP};
+pub use news::News;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::Phase;
-use crate::ids::{
-    AccountName, CommitSha, DeliveryId, EventId, JobId, MessageId, PersonaName, PullRef, RepoName,
-    SprintNumber,
-};
+use crate::ids::{AccountName, CommitSha, DeliveryId, EventId, JobId, PullRef};
 use crate::session::Plan;
 use crate::web_page::WebPage;
 
@@ -153,28 +152,9 @@ pub enum Occurrence {
         /// What the delivery is about, untrusted.
         summary: String,
     },
-    /// A persona wrote to the people of an installation.
-    Mail {
-        /// Whose mail it is in.
-        repo: RepoName,
-        /// Who wrote.
-        from: PersonaName,
-        /// The number of the message.
-        message: MessageId,
-        /// What it says, untrusted: subject, and the beginning of the body.
-        words: String,
-    },
-    /// A sprint is over.
-    Sprint {
-        /// The repository.
-        repo: RepoName,
-        /// Which.
-        sprint: SprintNumber,
-        /// How it ended.
-        words: String,
-    },
-    /// No occurrence: a test of whether an agent can be woken.
-    Test,
+    /// About no job and no delivery; stored as its own kind.
+    #[serde(untagged)]
+    News(News),
 }
 
 /// What a delivery asks for.
@@ -301,12 +281,11 @@ impl Occurrence {
             | Self::PlanApproval { .. }
             | Self::UnreviewedPlan { .. }
             | Self::UnexpectedPush { .. }
-            | Self::Delivery { .. }
-            | Self::Mail { .. } => "question",
-            Self::Completed { .. } | Self::Sprint { .. } => "completed",
+            | Self::Delivery { .. } => "question",
+            Self::Completed { .. } => "completed",
             Self::Error { .. } => "error",
             Self::Stuck { .. } => "stuck",
-            Self::Test => "test",
+            Self::News(news) => news.names().0,
         }
     }
 
@@ -321,9 +300,22 @@ impl Occurrence {
             Self::Error { cause, .. } => cause.as_str(),
             Self::Stuck { .. } => "stuck",
             Self::Delivery { ask, .. } => ask.kind(),
-            Self::Mail { .. } => "mail",
-            Self::Sprint { .. } => "sprint",
-            Self::Test => "test",
+            Self::News(news) => news.names().1,
+        }
+    }
+
+    /// The words that it stores, untrusted; `None` where its kind says it all, and where none came in time.
+    pub fn words(&self) -> Option<&str> {
+        match self {
+            Self::Question { text } => text.as_deref(),
+            Self::Error { reason, .. } => Some(reason),
+            Self::Stuck { last_words } => last_words.as_deref(),
+            Self::Delivery { summary, .. } => Some(summary),
+            Self::News(news) => news.words(),
+            Self::PlanApproval { .. }
+            | Self::UnreviewedPlan { .. }
+            | Self::UnexpectedPush { .. }
+            | Self::Completed { .. } => None,
         }
     }
 }
@@ -403,6 +395,20 @@ mod tests {
         assert!(serde_json::from_str::<ErrorCause>("7").is_err());
     }
 
+    #[test]
+    fn news_is_stored_like_any_other_kind() {
+        let sprint = r#"{"sprint":{"repo":"acme/shop","sprint":7,"words":"x"}}"#;
+        for (text, kind) in [(r#""test""#, "test"), (sprint, "sprint")] {
+            let what: Occurrence = serde_json::from_str(text).unwrap();
+            assert_eq!(what.kind(), kind);
+            assert_eq!(serde_json::to_string(&what).unwrap(), text);
+        }
+        let later = r#"{"stuck":{"last_words":null,"of_a_newer_version":1}}"#;
+        let what: Occurrence = serde_json::from_str(later).unwrap();
+        assert_eq!(what, Occurrence::Stuck { last_words: None });
+        assert!(serde_json::from_str::<Occurrence>(r#"{"no_such_yet":{}}"#).is_err());
+    }
+
     /// The closed match adds each new variant to the known ones.
     #[test]
     fn every_known_cause_is_read_as_what_it_was_written() {
@@ -427,11 +433,8 @@ mod tests {
             "plan",
             "checkpoint",
             "review",
-            "mail",
-            "sprint",
-            "test",
         ];
-        for kind in kinds.chain(others) {
+        for kind in kinds.chain(others).chain(news::KINDS) {
             assert!(PAGE.contains(&format!("`{kind}`")), "{kind}");
         }
     }

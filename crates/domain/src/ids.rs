@@ -13,10 +13,12 @@ pub use mail::{
     PersonaName, Subject,
 };
 pub use naming::{ID_PREFIX_CHARS_MIN, JobIdPrefix, JobName};
+pub use pipeline::PipelineId;
 pub use repository::{RepoId, RepoName, RepositoryIdentity};
 pub use sprint::SprintNumber;
 
 mod delivery;
+mod mail;
 mod naming;
 mod pipeline;
 mod repository;
@@ -35,7 +37,7 @@ pub struct InvalidId {
 }
 
 impl InvalidId {
-    fn new(kind: &'static str, value: &str, rule: &'static str) -> Self {
+    pub(crate) fn new(kind: &'static str, value: &str, rule: &'static str) -> Self {
         let visible: String = value
             .chars()
             .filter(|c| !c.is_control() && !is_invisible(*c))
@@ -45,11 +47,11 @@ impl InvalidId {
     }
 }
 
-/// Defines a validated text id with the usual conversions.
+/// Defines a validated text id with the usual conversions, in any module of this crate.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $rule:literal, $valid:expr) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 
@@ -60,23 +62,23 @@ macro_rules! text_id {
             }
         }
 
-        impl FromStr for $name {
-            type Err = InvalidId;
+        impl std::str::FromStr for $name {
+            type Err = $crate::ids::InvalidId;
 
-            fn from_str(value: &str) -> Result<Self, InvalidId> {
+            fn from_str(value: &str) -> Result<Self, $crate::ids::InvalidId> {
                 let valid: fn(&str) -> bool = $valid;
                 if valid(value) {
                     Ok(Self(value.to_owned()))
                 } else {
-                    Err(InvalidId::new($kind, value, $rule))
+                    Err($crate::ids::InvalidId::new($kind, value, $rule))
                 }
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = InvalidId;
+            type Error = $crate::ids::InvalidId;
 
-            fn try_from(value: String) -> Result<Self, InvalidId> {
+            fn try_from(value: String) -> Result<Self, $crate::ids::InvalidId> {
                 value.parse()
             }
         }
@@ -87,16 +89,30 @@ macro_rules! text_id {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(&self.0)
             }
         }
     };
 }
 
-// Behind the macro, which it uses.
-mod mail;
+pub(crate) use text_id;
+
+/// Defines an id that is a ULID in lower case.
+macro_rules! ulid_id {
+    ($(#[$doc:meta])* $name:ident, $kind:literal) => {
+        $crate::ids::text_id!($(#[$doc])* $name, $kind, "26 characters, a ULID in lower case", $crate::ids::is_ulid);
+
+        impl $name {
+            /// The id of a ULID.
+            pub fn from_ulid(ulid: ulid::Ulid) -> Self {
+                Self(ulid.to_string().to_ascii_lowercase())
+            }
+        }
+    };
+}
+pub(crate) use ulid_id;
 
 fn is_word(value: &str, longest: usize) -> bool {
     !value.is_empty()
@@ -132,7 +148,7 @@ fn is_short_hex(value: &str, digits: usize) -> bool {
     value.len() == digits && is_hex(value)
 }
 
-fn is_job(value: &str) -> bool {
+pub(crate) fn is_ulid(value: &str) -> bool {
     // A first character beyond 7 would not fit into the 128 bits.
     value.len() == 26
         && value.starts_with(|c: char| ('0'..='7').contains(&c))
@@ -155,17 +171,13 @@ fn is_branch(value: &str) -> bool {
         && value.split('/').all(part)
 }
 
-text_id!(
+ulid_id!(
     /// One piece of work, kept over retries: a ULID in lower case.
-    JobId, "job id", "26 characters, a ULID in lower case", is_job
+    JobId, "job id"
 );
 text_id!(
     /// One delivery: 12 hex digits of the hash of what triggered it, or a ULID in lower case.
-    DeliveryId, "delivery id", "12 hex digits, or a ULID in lower case", |v| is_short_hex(v, 12) || is_job(v)
-);
-text_id!(
-    /// One run of a repository's pipeline: a ULID in lower case.
-    PipelineId, "pipeline id", "26 characters, a ULID in lower case", is_job
+    DeliveryId, "delivery id", "12 hex digits, or a ULID in lower case", |v| is_short_hex(v, 12) || is_ulid(v)
 );
 text_id!(
     /// One execution of a phase of a delivery.
@@ -270,13 +282,6 @@ impl BranchName {
     /// What the branch is called on which agents of a pipeline hand work on, where no settings name another.
     pub fn jules() -> Self {
         Self("jules".to_owned())
-    }
-}
-
-impl JobId {
-    /// The job id of a ULID.
-    pub fn from_ulid(ulid: ulid::Ulid) -> Self {
-        Self(ulid.to_string().to_ascii_lowercase())
     }
 }
 

@@ -29,7 +29,7 @@ pub use announcing::{announcement, failed_step, is_known};
 pub use apply::{Input, Plan, apply, cancel, due, ended, given_up, held, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use hindrance::{Hindrance, hindered};
-pub use mock_tag::{InvalidTag, MockTag};
+pub use mock_tag::MockTag;
 pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
 pub use requirement::{FoundRequirement, Requirement, RequirementRef};
 pub use requirement_state::{DeliveryOutcome, RequirementState};

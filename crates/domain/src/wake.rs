@@ -18,7 +18,7 @@ pub use resume::{InvalidResume, Resume};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, Occurrence};
+use crate::event::{Event, News, Occurrence};
 use crate::ids::{AgentName, EventId, digest};
 use crate::redact::presentable;
 use crate::when::plus;
@@ -273,7 +273,7 @@ impl Wake {
 
     /// Whether it only tests whether its agent can be woken.
     pub fn is_test(&self) -> bool {
-        self.event.what == Occurrence::Test
+        self.event.what == Occurrence::News(News::Test)
     }
 
     /// Whether it was given up, so that a person has to see its content. A lost test matters to no one.

@@ -35,12 +35,6 @@ pub(crate) const DELIVERIES_OF_ISSUE_MAX: u32 = 100;
 const NAME_CHARS_MAX: usize = 80;
 
 impl Backend {
-    /// A delivery that has to be stored.
-    pub async fn must_delivery(&self, id: &DeliveryId) -> Result<Versioned<Delivery>, Error> {
-        let found = self.store.get::<Delivery>(id).await?;
-        found.ok_or_else(|| no_such(id.as_str()))
-    }
-
     /// Finds the delivery that a name means: its id or that of its job, its issue as `owner/name#number`, or its pull
     /// request.
     pub async fn find_delivery(&self, name: &str) -> Result<DeliveryId, Error> {
@@ -89,7 +83,7 @@ impl Backend {
     ) -> Result<Delivery, Error> {
         let command = &command;
         decide_again(format!("delivery {id}"), || async move {
-            let found = self.must_delivery(id).await?;
+            let found = self.must::<Delivery>(id).await?;
             let rules = self.delivery_rules(&found.value).await?;
             let input = delivery::Input::Command(command(&found.value, &rules)?);
             let step = delivery::apply(&found.value, &input, self.now(), &rules)?;

@@ -46,7 +46,6 @@ use crate::store::Versioned;
 use crate::work::Work;
 pub use deliveries::{AT_ONCE_PER_AGENT, Deliveries};
 use pulls::PullWakeup;
-use webhooks::WebhookEvent;
 
 pub(crate) use settle::CLOCK_SLACK;
 
@@ -197,24 +196,7 @@ impl Dispatcher {
                 let heard = (*received_at, DeliveryHint::Changed);
                 Box::pin(self.commit_moved(repo, sha, heard)).await
             }
-            Work::Webhook {
-                repo,
-                repo_id,
-                number,
-                sha,
-                received_at,
-                news,
-            } => {
-                let hooked = WebhookEvent {
-                    repo,
-                    repo_id: *repo_id,
-                    number: *number,
-                    sha: sha.as_ref(),
-                    received_at: *received_at,
-                    news: *news,
-                };
-                Box::pin(self.handle_webhook(&hooked)).await
-            }
+            Work::Webhook(event) => Box::pin(self.handle_webhook(event)).await,
             Work::Wake { agent, event } => self.wake(agent, event).await,
             Work::Adopt { id } => self.adopt(id).await,
             Work::Artifacts { id } => self.artifacts(id).await,
@@ -344,11 +326,7 @@ impl Dispatcher {
 
     /// The source of a repository; one that was never added allows nothing.
     async fn source(&self, repo: &domain::ids::RepoName) -> Result<Source, Error> {
-        let found = self.backend.store.source(repo).await?;
-        found.map(|found| found.value).ok_or_else(|| Error::NoSuch {
-            what: "source",
-            name: repo.to_string(),
-        })
+        Ok(self.backend.must::<Source>(repo).await?.value)
     }
 
     /// Whether writing is switched off for a source.

@@ -5,7 +5,7 @@ mod all;
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::delivery::{self, Delivery};
-use domain::event::{Audience, Event, EventCursor, Occurrence};
+use domain::event::{Audience, Event, EventCursor, News, Occurrence};
 use domain::ids::{DeliveryId, JobId, PersonaName};
 use domain::job::{Job, NotNow, is_answered};
 
@@ -164,7 +164,7 @@ impl Backend {
         if event.audience == Audience::Nobody {
             return Ok(false);
         }
-        if let Occurrence::Mail { repo, message, .. } = &event.what
+        if let Occurrence::News(News::Mail { repo, message, .. }) = &event.what
             && self.is_seen_by_people(repo, *message).await?
         {
             return Ok(false);
@@ -277,7 +277,7 @@ fn is_over(event: &Event, job: Option<&Job>, delivery: Option<&Delivery>) -> boo
 
 /// Whether a persona may see an event: mail to people is its own if it wrote that, or stands for people.
 fn is_for(persona: &PersonaName, event: &Event) -> bool {
-    let Occurrence::Mail { from, .. } = &event.what else {
+    let Occurrence::News(News::Mail { from, .. }) = &event.what else {
         return true;
     };
     from == persona || persona.is_human()
@@ -285,16 +285,8 @@ fn is_for(persona: &PersonaName, event: &Event) -> bool {
 
 /// The repository that an occurrence itself names.
 fn named_repository(what: &Occurrence) -> Option<String> {
-    match what {
-        Occurrence::Mail { repo, .. } | Occurrence::Sprint { repo, .. } => Some(repo.to_string()),
-        Occurrence::Question { .. }
-        | Occurrence::PlanApproval { .. }
-        | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::UnexpectedPush { .. }
-        | Occurrence::Completed { .. }
-        | Occurrence::Error { .. }
-        | Occurrence::Stuck { .. }
-        | Occurrence::Delivery { .. }
-        | Occurrence::Test => None,
-    }
+    let Occurrence::News(news) = what else {
+        return None;
+    };
+    news.repo().map(ToString::to_string)
 }

@@ -40,7 +40,7 @@ impl Backend {
     /// Refuses an agent whose wakes only ever go to its address: a reader of its inbox would wait for ever. Wakes
     /// that an earlier setting left there can still be taken.
     async fn must_have_inbox(&self, name: &AgentName) -> Result<(), Error> {
-        let agent = self.must_agent(name).await?;
+        let agent = self.must::<Agent>(name).await?.value;
         if agent.ways().contains(&Channel::Inbox) {
             return Ok(());
         }
@@ -153,14 +153,6 @@ impl Backend {
             Ok(self.try_commit(unit).await?.then_some(next))
         })
         .await
-    }
-
-    async fn must_agent(&self, name: &AgentName) -> Result<Agent, Error> {
-        let found = self.store.agent(name).await?;
-        found.map(|found| found.value).ok_or_else(|| Error::NoSuch {
-            what: "agent",
-            name: name.to_string(),
-        })
     }
 }
 

@@ -8,7 +8,7 @@ use domain::effect::{Effect, EffectState};
 use domain::event::{Event, Occurrence};
 use domain::ids::{DeliveryId, JobId, PipelineId};
 use domain::job::Job;
-use domain::pipeline::PipelineStep;
+use domain::pipeline::{Pipeline, PipelineStep};
 use domain::wake::{Channel, Wake, WakeState};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ impl Backend {
 
     /// All stored entries about a run of a pipeline and its jobs, ordered by their beginning.
     pub async fn run_journal(&self, id: &PipelineId) -> Result<Vec<Entry>, Error> {
-        let run = self.must_pipeline(id).await?.value;
+        let run = self.must::<Pipeline>(id).await?.value;
         let mut entries: Vec<Entry> = run.steps.iter().filter_map(of_step).collect();
         for member in run.steps.iter().flat_map(|step| &step.members) {
             if self.store.job(&member.job).await?.is_some() {
@@ -166,17 +166,10 @@ fn of_job(job: &Job) -> Entry {
 }
 
 fn of_event(event: &Event) -> Entry {
-    let words = match &event.what {
-        Occurrence::Question { text } => text.clone(),
-        Occurrence::PlanApproval { .. }
-        | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::Completed { .. }
-        | Occurrence::Test => None,
-        Occurrence::UnexpectedPush { paths, .. } => Some(paths.join(", ")),
-        Occurrence::Error { reason, .. } => Some(reason.clone()),
-        Occurrence::Stuck { last_words } => last_words.clone(),
-        Occurrence::Delivery { summary, .. } => Some(summary.clone()),
-        Occurrence::Mail { words, .. } | Occurrence::Sprint { words, .. } => Some(words.clone()),
+    let outcome = if let Occurrence::UnexpectedPush { paths, .. } = &event.what {
+        paths.join(", ")
+    } else {
+        event.what.words().unwrap_or_default().to_owned()
     };
     Entry {
         at: event.observed_at,
@@ -184,7 +177,7 @@ fn of_event(event: &Event) -> Entry {
         about: EntryKind::Event,
         id: event.id.to_string(),
         what: format!("{} ({})", event.what.name(), event.what.kind()),
-        outcome: words.unwrap_or_default(),
+        outcome,
     }
 }
 

@@ -1,6 +1,8 @@
-//! Where everything is stored. Nothing above this module knows a partition or a sort key.
+//! Where everything is stored, but for records whose only keys are those of their `impl Aggregate`. Nothing above this module and
+//! [`crate::store`] knows a partition or a sort key.
 
 mod deliveries;
+mod jobs;
 mod mail;
 mod pipelines;
 mod sprints;
@@ -12,12 +14,10 @@ use domain::ids::{
 use domain::redelivery::Log;
 use jiff::Timestamp;
 
-pub use self::{deliveries::*, mail::*, pipelines::*, sprints::*};
+pub use self::{deliveries::*, jobs::*, mail::*, pipelines::*, sprints::*};
 
 use crate::ports::{Key, ListKey};
 
-/// The list of all jobs, newest last.
-pub const JOBS: &str = "jobs";
 /// The list of pull requests that are not settled.
 pub const OPEN_PULLS: &str = "open-pulls";
 /// The list of accounts.
@@ -35,22 +35,16 @@ pub const EVENTS: &str = "events";
 /// The list of logs of webhook deliveries.
 pub const HOOK_LOGS: &str = "hook-logs";
 
-/// Begins the partition of a job.
-const JOB: &str = "JOB#";
 /// Begins the partition of a pull request.
 const PULL: &str = "PR#";
 /// The sort key of an aggregate itself.
 pub const META: &str = "META";
 /// Begins the partition of an account.
 pub const ACCOUNT: &str = "CFG#account#";
-/// The sort key of an adoption.
-pub const ADOPTION: &str = "ADOPTION";
 /// The sort key of when a source's webhooks came.
 pub const WEBHOOK_ACTIVITY: &str = "WEBHOOKS";
 /// Begins the partition of a log of webhook deliveries.
 pub const HOOK_LOG: &str = "HOOK#log#";
-/// Begins the sort key of a further piece of a patch.
-pub const ARTIFACTS_PAGE: &str = "ARTIFACTS#";
 /// Begins the sort key of an effect.
 pub const EFFECT: &str = "FX#";
 /// The sort key of how many events were recorded.
@@ -59,20 +53,13 @@ pub const EVENT_COUNT: &str = "EVENTS";
 pub const EVENT: &str = "EV#";
 /// Prefix of the sort key of a merge's evidence.
 pub const EVIDENCE: &str = "EVIDENCE#";
-/// The sort key of the last read of a job on request.
-pub const SESSION_CHECK: &str = "SESSION_CHECK";
-/// Begins the sort key of a page of a job's conversation.
-pub const MESSAGES: &str = "MESSAGES#";
-/// The sort key of a job's notes.
-pub const NOTES: &str = "NOTES";
-/// The sort key of the number of reads of a job on request.
-pub const READINGS: &str = "READINGS";
 /// Begins the sort key of an outbox row.
 pub const OUT: &str = "OUT#";
 /// Begins the sort key of a wake.
 pub const WAKE: &str = "WAKE#";
 
-fn key(pk: impl Into<String>, sk: impl Into<String>) -> Key {
+/// A key.
+pub(crate) fn key(pk: impl Into<String>, sk: impl Into<String>) -> Key {
     Key {
         pk: pk.into(),
         sk: sk.into(),
@@ -114,71 +101,6 @@ fn aggregate(of: &Key) -> Key {
     key(of.pk.as_str(), META)
 }
 
-/// Partition of a job.
-pub fn job_pk(job: &JobId) -> String {
-    format!("{JOB}{job}")
-}
-
-/// A job.
-pub fn job(id: &JobId) -> Key {
-    key(job_pk(id), META)
-}
-
-/// The job that a record is, or belongs to.
-pub(crate) fn job_of(key: &Key) -> Option<JobId> {
-    key.pk.strip_prefix(JOB)?.parse().ok()
-}
-
-/// How many events of a job were recorded.
-pub fn event_count(id: &JobId) -> Key {
-    key(job_pk(id), EVENT_COUNT)
-}
-
-/// The last read artifacts of a job.
-pub fn artifacts(id: &JobId) -> Key {
-    key(job_pk(id), "ARTIFACTS")
-}
-
-/// A further piece of the patch among it, from 1.
-pub fn artifacts_page(id: &JobId, page: u32) -> Key {
-    key(job_pk(id), format!("{ARTIFACTS_PAGE}{page:03}"))
-}
-
-/// The last read page of a job's conversation after a cursor; `cursor` is a digest of it.
-pub fn messages(id: &JobId, cursor: &str) -> Key {
-    key(job_pk(id), format!("{MESSAGES}{cursor}"))
-}
-
-/// When a job was last read on request.
-pub fn session_check(id: &JobId) -> Key {
-    key(job_pk(id), SESSION_CHECK)
-}
-
-/// How often a job was read on request.
-pub fn readings(id: &JobId) -> Key {
-    key(job_pk(id), READINGS)
-}
-
-/// What people and agents note down about a job.
-pub fn notes(id: &JobId) -> Key {
-    key(job_pk(id), NOTES)
-}
-
-/// A session to adopt under this job id.
-pub fn adoption(id: &JobId) -> Key {
-    key(job_pk(id), ADOPTION)
-}
-
-/// The row that keeps a job in the list of all jobs.
-pub fn job_listed(id: &JobId) -> Key {
-    key(job_pk(id), "LISTED")
-}
-
-/// The place of a job in lists: by its age, then by its id.
-pub fn list_position(created_at: Timestamp, id: &JobId) -> String {
-    format!("{}:{id}", stamp(created_at))
-}
-
 /// A time that sorts as text.
 pub fn stamp(at: Timestamp) -> String {
     format!("{:020}", at.as_nanosecond().max(0))
@@ -202,11 +124,6 @@ pub fn evidence(pull: &PullRef, sha: &CommitSha) -> Key {
 /// An effect of an aggregate.
 pub fn effect(pk: &str, id: &EffectId) -> Key {
     key(pk, format!("{EFFECT}{id}"))
-}
-
-/// An event of a job.
-pub fn event(job: &JobId, id: &EventId) -> Key {
-    key(job_pk(job), format!("{EVENT}{id}"))
 }
 
 /// An event of a whole account.

@@ -7,7 +7,7 @@ mod whole;
 
 use std::collections::BTreeSet;
 
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::fence::clip_encoded;
 use domain::ids::{EventId, MailEventId, MessageId, PersonaName, RepoName};
 use domain::job::NotNow;
@@ -118,7 +118,7 @@ impl Backend {
         outgoing: &Outgoing,
         (actor, once): (&str, Option<&IdempotencyKey>),
     ) -> Result<Try, Error> {
-        let source = self.must_have_source(repo).await?;
+        let source = self.must::<Source>(repo).await?.value;
         let found = self.store.get_or_initial::<Counters>(repo).await?;
         let mut counters = found.value;
         let team = match &outgoing.to {
@@ -197,7 +197,7 @@ impl Backend {
         persona: &PersonaName,
         query: &InboxQuery,
     ) -> Result<InboxPage, Error> {
-        self.must_have_source(repo).await?;
+        self.must::<Source>(repo).await?;
         let wanted = |message: &Message| {
             let is_behind = query.after.is_none_or(|after| message.message_id > after);
             is_behind && !message.trashed && !(query.unread && message.read_at.is_some())
@@ -257,13 +257,13 @@ impl Backend {
 
     /// What is counted of a repository's mail.
     pub async fn mail_counters(&self, repo: &RepoName) -> Result<Counters, Error> {
-        self.must_have_source(repo).await?;
+        self.must::<Source>(repo).await?;
         Ok(self.store.get_or_initial::<Counters>(repo).await?.value)
     }
 
     /// A block of the log: the events from a hundred times its number on, in order.
     pub async fn mail_block(&self, repo: &RepoName, block: u64) -> Result<Vec<String>, Error> {
-        self.must_have_source(repo).await?;
+        self.must::<Source>(repo).await?;
         let lines = self.mail_lines_in(repo, block).await?;
         Ok(lines.into_iter().map(|(_, line)| line).collect())
     }
@@ -286,12 +286,12 @@ impl Backend {
             observed_at: unit.now(),
             status: String::new(),
             last_activity: None,
-            what: Occurrence::Mail {
+            what: Occurrence::News(News::Mail {
                 repo: repo.clone(),
                 from: message.from_persona.clone(),
                 message: number,
                 words: clip_encoded(&words, WORDS_BYTES_MAX),
-            },
+            }),
             audience: Audience::Human,
             aid: EventContext::default(),
         };
@@ -317,21 +317,13 @@ impl Backend {
         Ok(found.is_none_or(|message| message.read_at.is_some() || message.trashed))
     }
 
-    async fn must_have_source(&self, repo: &RepoName) -> Result<Source, Error> {
-        let found = self.store.get::<Source>(repo).await?;
-        found.map(|found| found.value).ok_or_else(|| Error::NoSuch {
-            what: "source",
-            name: repo.to_string(),
-        })
-    }
-
     /// One that is not there and one of another mailbox are refused alike: only the mailbox is looked at.
     async fn must_have_mail(
         &self,
         repo: &RepoName,
         (message, persona): (MessageId, &PersonaName),
     ) -> Result<Versioned<Message>, Error> {
-        self.must_have_source(repo).await?;
+        self.must::<Source>(repo).await?;
         let key = keys::mail_box(repo, persona, message);
         let found = self.store.read::<Message>(&key).await?;
         found.ok_or_else(|| Error::NoSuch {

@@ -75,15 +75,6 @@ impl Backend {
         Ok((new, unit))
     }
 
-    /// A run that has to be stored.
-    pub async fn must_pipeline(&self, id: &PipelineId) -> Result<Versioned<Pipeline>, Error> {
-        let found = self.store.get::<Pipeline>(id).await?;
-        found.ok_or_else(|| Error::NoSuch {
-            what: "pipeline",
-            name: id.to_string(),
-        })
-    }
-
     /// The newest runs of a repository first, at most `limit`.
     pub async fn pipelines(&self, repo: &RepoName, limit: usize) -> Result<Vec<Pipeline>, Error> {
         let (runs, _next) = self.runs_after(repo, None, limit.min(LIST_MAX)).await?;
@@ -126,7 +117,7 @@ impl Backend {
     /// Calls a run off: nothing more of it begins, and its jobs are cancelled.
     pub async fn cancel_pipeline(&self, id: &PipelineId, by: &str) -> Result<Pipeline, Error> {
         decide_again(format!("pipeline {id}"), || async {
-            let found = self.must_pipeline(id).await?;
+            let found = self.must::<Pipeline>(id).await?;
             let now = self.now();
             let next = pipeline::cancel(&found.value, by, now)?;
             let mut unit = self.unit();
@@ -153,21 +144,6 @@ impl Backend {
         Ok(found)
     }
 
-    /// A requirement that has to be stored.
-    pub async fn must_requirement(
-        &self,
-        repo: &RepoName,
-        id: &ArtefactId,
-    ) -> Result<Versioned<Requirement>, Error> {
-        let key = (repo.clone(), id.clone());
-        let found = self.store.get::<Requirement>(&key).await?;
-        found.ok_or_else(|| Error::NoSuch {
-            what: "requirement",
-            // Its message has quotes around the whole name.
-            name: format!("{id}` of `{repo}"),
-        })
-    }
-
     /// Has a requirement implemented: by a delivery, for the first time or again.
     pub async fn start_requirement(
         &self,
@@ -175,7 +151,8 @@ impl Backend {
         id: &ArtefactId,
         keep_files: bool,
     ) -> Result<Requirement, Error> {
-        self.must_requirement(repo, id).await?;
+        self.must::<Requirement>(&(repo.clone(), id.clone()))
+            .await?;
         self.source_of_pipeline(repo).await?;
         self.decide_requirement((repo, id), |known, now| match known {
             Some(known) => known.start(keep_files, now),
@@ -230,11 +207,7 @@ impl Backend {
 
     /// A source with a pipeline, whose branches differ.
     async fn source_of_pipeline(&self, repo: &RepoName) -> Result<Versioned<Source>, Error> {
-        let found = self.store.source(repo).await?;
-        let source = found.ok_or_else(|| Error::NoSuch {
-            what: "source",
-            name: repo.to_string(),
-        })?;
+        let source = self.must::<Source>(repo).await?;
         if source.value.pipeline.is_none() {
             let sentence = format!("the pipeline of {repo} is off: switch it on first");
             return Err(NotNow::new("pipeline_off", sentence).into());
@@ -252,7 +225,7 @@ impl Backend {
         };
         let now = self.now();
         Ok(Pipeline {
-            id: PipelineId::of(self.ulid()),
+            id: PipelineId::from_ulid(self.ulid()),
             repo: repo.clone(),
             target,
             worker: rules.worker.clone(),

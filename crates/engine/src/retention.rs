@@ -1,5 +1,5 @@
 //! Retention of finished data. Jobs with their events and effects stay, and so does everything that a decision rests
-//! on; only unused records go.
+//! on; only unused records go. How long an aggregate stays is written beside its `impl Aggregate`.
 //!
 //! Messages live far shorter: four days in their queue, fourteen among the dead letters, twelve hours with a
 //! receiver.
@@ -11,9 +11,6 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// A wake that was acknowledged, taken back or given up: the event itself stays with its job.
 pub const WAKE: SignedDuration = SignedDuration::from_hours(30 * 24);
-
-/// A token that was revoked: a person may want to see for a while that it was there.
-pub const TOKEN: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// An order that was carried out under its caller's name: no caller repeats it after so long.
 pub const ONCE: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -29,12 +26,6 @@ pub const ANSWER: SignedDuration = SignedDuration::from_hours(24);
 
 /// What was said and done in a run of a delivery: the next request reads it afresh.
 pub const TRANSCRIPT: SignedDuration = SignedDuration::from_hours(90 * 24);
-
-/// A run of a pipeline that is over: its jobs and pull requests stay.
-pub const PIPELINE: SignedDuration = SignedDuration::from_hours(90 * 24);
-
-/// A sprint that is over, with the reports of its weaves.
-pub const SPRINT: SignedDuration = SignedDuration::from_hours(400 * 24);
 
 /// The evidence of a merge: for a question after a year why it was merged.
 pub const EVIDENCE: SignedDuration = SignedDuration::from_hours(400 * 24);

@@ -29,11 +29,6 @@ impl Backend {
         repo: &RepoName,
         number: Option<SprintNumber>,
     ) -> Result<Versioned<Sprint>, Error> {
-        // The message has quotes around the whole name.
-        let missing = |name: &str| Error::NoSuch {
-            what: "sprint",
-            name: format!("{name}` of `{repo}"),
-        };
         let number = match number {
             Some(number) => number,
             None => {
@@ -41,11 +36,14 @@ impl Backend {
                     .store
                     .read::<SprintNumber>(&keys::sprint_turn(repo))
                     .await?;
-                turn.ok_or_else(|| missing("latest"))?.value
+                let missing = || Error::NoSuch {
+                    what: "sprint",
+                    name: format!("latest` of `{repo}"),
+                };
+                turn.ok_or_else(missing)?.value
             }
         };
-        let found = self.store.get::<Sprint>(&(repo.clone(), number)).await?;
-        found.ok_or_else(|| missing(&number.to_string()))
+        self.must::<Sprint>(&(repo.clone(), number)).await
     }
 
     /// The sprint of a repository that is under way.

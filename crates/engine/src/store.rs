@@ -1,6 +1,6 @@
 //! Typed repositories over the record port.
 
-mod aggregate;
+pub(crate) mod aggregate;
 mod body;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Queue messages: they name what to handle, which is read again before anything is decided.
 
+use std::str::FromStr;
+
 use domain::delivery::IssueRef;
 use domain::ids::{
     AccountName, AgentName, ArtefactId, CommitSha, DeliveryId, EventId, JobId, PipelineId, PullRef,
@@ -12,6 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys;
 use crate::ports::Key;
+
+/// Begins the partition of the intake of a source's issues.
+pub(crate) const INTAKE: &str = "INTAKE#";
+
+/// Begins the partition of the schedule of a source's pipeline.
+pub(crate) const SCHEDULE: &str = "SCHEDULE#";
 
 /// What to handle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,20 +49,7 @@ pub enum Work {
         received_at: Timestamp,
     },
     /// What a webhook names: which repository it is, its number says.
-    Webhook {
-        /// The repository's name at the time.
-        repo: RepoName,
-        /// The repository's number.
-        repo_id: RepoId,
-        /// The pull request, if it names one.
-        number: Option<u64>,
-        /// The commit, if it names one.
-        sha: Option<CommitSha>,
-        /// When the wake-up came in.
-        received_at: Timestamp,
-        /// Its news; a hint when to read.
-        news: DeliveryHint,
-    },
+    Webhook(WebhookEvent),
     /// A wake that is to be delivered.
     Wake {
         /// The receiver.
@@ -161,6 +156,23 @@ pub enum Work {
     },
 }
 
+/// A webhook about a pull request or a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebhookEvent {
+    /// The repository's name at the time.
+    pub repo: RepoName,
+    /// The repository's number.
+    pub repo_id: RepoId,
+    /// The pull request, if it names one.
+    pub number: Option<u64>,
+    /// The commit, if it names one.
+    pub sha: Option<CommitSha>,
+    /// When it came in.
+    pub received_at: Timestamp,
+    /// Its news; a hint when to read.
+    pub news: DeliveryHint,
+}
+
 /// A webhook about an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueWebhook {
@@ -180,7 +192,7 @@ impl Work {
             | Self::Look { id, .. }
             | Self::Adopt { id } => format!("job {id}"),
             Self::Pull { pull, .. } => format!("repository {}", pull.repo.key()),
-            Self::Commit { repo, .. } | Self::Webhook { repo, .. } => {
+            Self::Commit { repo, .. } | Self::Webhook(WebhookEvent { repo, .. }) => {
                 format!("repository {}", repo.key())
             }
             Self::Delivery { id } | Self::Transcript { id, .. } => format!("delivery {id}"),
@@ -200,8 +212,7 @@ impl Work {
 
     /// What a due row asks for; `None` for rows that the poller handles itself.
     pub fn of_due(key: &Key) -> Option<Self> {
-        if let Some(id) = key.pk.strip_prefix("JOB#") {
-            let id = id.parse().ok()?;
+        if let Some(id) = named(key, "JOB#") {
             let adoption = key.sk == keys::ADOPTION;
             return Some(if adoption {
                 Self::Adopt { id }
@@ -209,26 +220,21 @@ impl Work {
                 Self::Job { id }
             });
         }
-        if let Some(rest) = key.pk.strip_prefix("PR#") {
+        if let Some(pull) = named(key, "PR#") {
             return Some(Self::Pull {
-                pull: rest.parse().ok()?,
+                pull,
                 job: None,
                 received_at: None,
             });
         }
-        if let Some(agent) = key.pk.strip_prefix("AGT#") {
+        if let Some(agent) = named(key, "AGT#") {
             let event = key.sk.strip_prefix(keys::WAKE)?.parse().ok()?;
-            return Some(Self::Wake {
-                agent: agent.parse().ok()?,
-                event,
-            });
+            return Some(Self::Wake { agent, event });
         }
-        if let Some(id) = key.pk.strip_prefix(keys::DELIVERY) {
-            let id = id.parse().ok()?;
+        if let Some(id) = named(key, keys::DELIVERY) {
             return Some(Self::Delivery { id });
         }
-        if let Some(id) = key.pk.strip_prefix(keys::PIPELINE) {
-            let id = id.parse().ok()?;
+        if let Some(id) = named(key, keys::PIPELINE) {
             return Some(Self::Pipeline { id });
         }
         if let Some((repo, id)) = keys::requirement_in(&key.pk) {
@@ -237,13 +243,12 @@ impl Work {
         if let Some((repo, number)) = keys::sprint_in(&key.pk) {
             return Some(Self::Sprint { repo, number });
         }
-        if let Some(repo) = key.pk.strip_prefix(keys::SCHEDULE) {
-            let repo = repo.parse().ok()?;
+        if let Some(repo) = named(key, SCHEDULE) {
             return Some(Self::Schedule { repo });
         }
-        if let Some(repo) = key.pk.strip_prefix(keys::INTAKE) {
+        if let Some(repo) = named(key, INTAKE) {
             return Some(Self::Intake {
-                repo: repo.parse().ok()?,
+                repo,
                 number: None,
                 webhook: None,
             });
@@ -251,14 +256,11 @@ impl Work {
         if key.pk == keys::hook_logs().pk {
             return Some(Self::Redelivery { log: None });
         }
-        if let Some(log) = key.pk.strip_prefix(keys::HOOK_LOG) {
-            let log = Some(log.parse().ok()?);
-            return Some(Self::Redelivery { log });
+        if let Some(log) = named(key, keys::HOOK_LOG) {
+            return Some(Self::Redelivery { log: Some(log) });
         }
-        let account = key.pk.strip_prefix("RATE#slots#")?;
-        Some(Self::Slots {
-            account: account.parse().ok()?,
-        })
+        let account = named(key, "RATE#slots#")?;
+        Some(Self::Slots { account })
     }
 
     /// Parses a message; `None` for a foreign one, or one of a later version.
@@ -271,6 +273,11 @@ impl Work {
         // A derived serializer of plain fields cannot fail; an empty body would be recorded as malformed.
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+/// The id in a partition that begins like this.
+fn named<T: FromStr>(key: &Key, begin: &str) -> Option<T> {
+    key.pk.strip_prefix(begin)?.parse().ok()
 }
 
 #[cfg(test)]

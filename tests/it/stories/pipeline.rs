@@ -179,7 +179,7 @@ fn call_off(
     async move {
         let off = backend.cancel_pipeline(&id, "ann").await;
         assert!(off.expect("a run").is_over());
-        let run = backend.must_pipeline(&id).await.expect("a run").value;
+        let run = backend.must::<Pipeline>(&id).await.expect("a run").value;
         let (job, _) = members(&run, step)[0].clone();
         let order = engine::jobs::JobRef {
             job,
@@ -191,7 +191,7 @@ fn call_off(
 }
 
 async fn run(world: &World, begun: &Pipeline) -> Pipeline {
-    let found = world.backend.must_pipeline(&begun.id).await;
+    let found = world.backend.must::<Pipeline>(&begun.id).await;
     found.expect("a run").value
 }
 

@@ -35,8 +35,7 @@ pub(crate) async fn show(
     State(api): SharedState,
     path: Parts<(String, String, String)>,
 ) -> Result<Json<RequirementView>, Refused> {
-    let (repo, id) = named(path)?;
-    let found = api.backend.must_requirement(&repo, &id).await?;
+    let found = api.backend.must::<Requirement>(&named(path)?).await?;
     Ok(Json(shown(&api, &found.value).await?))
 }
 

@@ -47,7 +47,7 @@ async fn of_delivery(world: &World, at: (Phase, RunStatus)) -> (DeliveryId, JobI
 }
 
 async fn change(world: &World, id: &DeliveryId, edit: impl FnOnce(&mut Delivery)) {
-    let found = world.backend.must_delivery(id).await.unwrap();
+    let found = world.backend.must::<Delivery>(id).await.unwrap();
     let mut next = found.value;
     edit(&mut next);
     let mut unit = world.backend.unit();
@@ -61,7 +61,7 @@ async fn judge(world: &World, id: &DeliveryId, reasons: Vec<Reason>) {
     let mut again = tokio::time::interval(Duration::from_millis(10));
     loop {
         again.tick().await;
-        let delivery = world.backend.must_delivery(id).await.unwrap().value;
+        let delivery = world.backend.must::<Delivery>(id).await.unwrap().value;
         let Some(approved) = delivery.review.approved else {
             continue;
         };
@@ -134,7 +134,7 @@ async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
         assert_eq!(answer.code(409), "no_open_plan", "{body}");
     }
     let place = async || {
-        let found = world.backend.must_delivery(&id).await.unwrap().value;
+        let found = world.backend.must::<Delivery>(&id).await.unwrap().value;
         (found.phase, found.run_status)
     };
     assert_eq!(place().await, (Phase::Implement, RunStatus::Succeeded));
@@ -179,7 +179,7 @@ async fn how_it_is_to_be_merged_and_whether_it_is_closed_is_kept() {
     let titled = json!({ "commit_title": "Tidy the shop" });
     let merge = world.post(&format!("/jobs/{job}/merge"), &titled).await;
     merge.ok(202);
-    let delivery = world.backend.must_delivery(&id).await.unwrap().value;
+    let delivery = world.backend.must::<Delivery>(&id).await.unwrap().value;
     let style = delivery.review.approved.unwrap().style;
     assert_eq!(style.title.as_deref(), Some("Tidy the shop"));
     let cancel = json!({ "close_pull": true });

@@ -270,6 +270,7 @@ async fn every_page_is_guarded_and_only_the_way_in_is_for_everybody() {
         form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
     let open: BTreeSet<&str> = [
         "/",
+        "/dashboard/",
         "/dashboard/sign-in",
         "/dashboard/enter",
         "/dashboard/static/{file}",

@@ -76,7 +76,7 @@ async fn start(world: &World) -> String {
 /// Plays the dispatcher: saves the run after an input.
 async fn play(world: &World, id: &str, input: Input) -> Pipeline {
     let id: PipelineId = id.parse().unwrap();
-    let found = world.backend.must_pipeline(&id).await.unwrap();
+    let found = world.backend.must::<Pipeline>(&id).await.unwrap();
     let next = apply(&found.value, &input, world.clock.now());
     let mut unit = world.backend.unit();
     unit.save_at(&id, &next, (Some(found.version), None));
@@ -486,7 +486,7 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
 
 /// Saves a delivery as the dispatcher left it.
 async fn save(world: &World, delivery: &Delivery) {
-    let found = world.backend.must_delivery(&delivery.id).await.unwrap();
+    let found = world.backend.must::<Delivery>(&delivery.id).await.unwrap();
     let mut unit = world.backend.unit();
     unit.save(&delivery.id, delivery, Some(found.version));
     world.backend.commit(unit).await.unwrap();
@@ -529,11 +529,7 @@ async fn a_requirement_that_cannot_be_started_is_refused_with_a_code() {
 /// The delivery of the requirement ends without a merge.
 async fn fail(world: &World) {
     let key = (repo(), "ab12cd".parse().unwrap());
-    let found = world
-        .backend
-        .must_requirement(&key.0, &key.1)
-        .await
-        .unwrap();
+    let found = world.backend.must::<Requirement>(&key).await.unwrap();
     let outcome = domain::pipeline::DeliveryOutcome::NotMerged {
         reason: "it was closed".to_owned(),
     };

@@ -16,7 +16,7 @@ use domain::pull::DeliveryHint;
 use engine::ports::{
     Clock, Delivery, Queue, QueueError, Receipt, SecretName, Secrets, SecretsError,
 };
-use engine::work::{IssueWebhook, Work};
+use engine::work::{IssueWebhook, WebhookEvent, Work};
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::SignedDuration;
 use local::{Database, LocalQueue};
@@ -185,22 +185,22 @@ async fn what_is_signed_and_followed_goes_to_the_queue() {
     assert_eq!(
         hook.queued().await,
         [
-            Work::Webhook {
+            Work::Webhook(WebhookEvent {
                 repo: "acme/shop".parse().unwrap(),
                 repo_id: RepoId(1),
                 number: Some(7),
                 sha: Some(SHA.parse().unwrap()),
                 received_at,
                 news: DeliveryHint::Changed,
-            },
-            Work::Webhook {
+            }),
+            Work::Webhook(WebhookEvent {
                 repo: "acme/shop".parse().unwrap(),
                 repo_id: RepoId(1),
                 number: None,
                 sha: Some(SHA.parse().unwrap()),
                 received_at,
                 news: DeliveryHint::CheckEnded,
-            },
+            }),
         ]
     );
     assert_eq!(hook.counts(), (2, 0, 0));

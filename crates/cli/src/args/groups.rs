@@ -15,26 +15,11 @@ pub(crate) const CHILD: &str = "chaos-child";
 /// What clap adds to every command that has others below it.
 pub(crate) const HELP: &str = "help";
 
-/// What the groups are called, and their commands in the order of their use.
-const GROUPS: [(&str, &[&str]); 5] = [
-    (
-        "Work",
-        &[
-            "job",
-            "delivery",
-            "pipeline",
-            "requirement",
-            "run",
-            "sprint",
-            "pull",
-            "mail",
-            "weave",
-            "jobs",
-            "events",
-            "monitor",
-            "logs",
-        ],
-    ),
+/// The group of every command that no other group names.
+const WORK: &str = "Work";
+
+/// What the other groups are called, and their commands in the order of their use.
+const GROUPS: [(&str, &[&str]); 4] = [
     ("Agents", &["agent", "wake", "watch", "handle-event", "mcp"]),
     (
         "Repositories and accounts",
@@ -144,11 +129,22 @@ pub(crate) fn lacking(error: &clap::Error) -> Option<(clap::builder::StyledStr, 
     Some((found.render_help(), names))
 }
 
+/// Every group with its commands.
+fn groups(command: &clap::Command) -> Vec<(&str, Vec<&str>)> {
+    let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let is_other = |name: &&str| GROUPS.iter().all(|(_, names)| !names.contains(name));
+    let work = shown.map(clap::Command::get_name).filter(is_other);
+    let work = (WORK, work.collect());
+    let others = GROUPS.map(|(group, names)| (group, names.to_vec()));
+    [work].into_iter().chain(others).collect()
+}
+
 fn listing(command: &clap::Command) -> String {
-    let names = GROUPS.iter().flat_map(|(_, names)| *names);
+    let groups = groups(command);
+    let names = groups.iter().flat_map(|(_, names)| names);
     let width = names.map(|name| name.len()).max().unwrap_or_default();
     let mut text = String::new();
-    for (group, names) in GROUPS {
+    for (group, names) in &groups {
         text.push_str(&format!("{group}:\n"));
         for name in names {
             let found = command.find_subcommand(name);
@@ -170,11 +166,8 @@ mod tests {
         let command = CommandLine::command();
         let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
         let mut wanted: Vec<_> = shown.map(clap::Command::get_name).collect();
-        let mut grouped: Vec<_> = GROUPS
-            .iter()
-            .flat_map(|(_, names)| *names)
-            .copied()
-            .collect();
+        let groups = groups(&command);
+        let mut grouped: Vec<_> = groups.into_iter().flat_map(|(_, names)| names).collect();
         wanted.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(grouped, wanted);

@@ -85,8 +85,8 @@ texts! {
     NextSprintWord = { "enum": ["by-hand", "at-once"] };
     /// How what the members of a sprint make is merged.
     IntegrationWord = { "enum": ["consolidated", "individual"] };
-    /// One run of a pipeline: a ULID in lower case.
-    PipelineId = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
+    /// An id that is a ULID in lower case.
+    Ulid = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
     /// A role of a layer that has several.
     RoleName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
     /// A stream of the exchange.

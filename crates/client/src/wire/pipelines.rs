@@ -101,7 +101,7 @@ pub struct Pipelines {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PipelineView {
     /// Its id.
-    #[schemars(with = "form::PipelineId")]
+    #[schemars(with = "form::Ulid")]
     pub id: PipelineId,
     /// The repository.
     #[schemars(with = "form::RepoName")]
@@ -209,7 +209,7 @@ pub struct MemberView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PipelineWhy {
     /// The run.
-    #[schemars(with = "form::PipelineId")]
+    #[schemars(with = "form::Ulid")]
     pub pipeline_id: PipelineId,
     /// How far it is.
     pub state: String,

@@ -239,9 +239,7 @@ fn requests_and_money_of_one_day_are_two_events() {
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
-        | Occurrence::Mail { .. }
-        | Occurrence::Sprint { .. }
-        | Occurrence::Test => false,
+        | Occurrence::News(_) => false,
     };
     assert!(says(money, "cost of a day"), "{money:?}");
     assert!(says(requests, "requests a day"), "{requests:?}");

@@ -81,9 +81,7 @@ pub fn asking(event: &Event) -> Option<&DeliveryId> {
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
-        | Occurrence::Mail { .. }
-        | Occurrence::Sprint { .. }
-        | Occurrence::Test => false,
+        | Occurrence::News(_) => false,
     };
     event.aid.delivery.as_ref().filter(|_| is_own)
 }

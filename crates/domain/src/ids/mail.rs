@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidId, is_role, is_word};
+use super::{InvalidId, is_role, is_word, text_id};
 use crate::fence::{clip, encoded_len, is_invisible};
 use crate::redact::holds_secret;
 use crate::web_page::is_link;

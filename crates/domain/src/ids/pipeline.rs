@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ArtefactId, DeliveryId, JobId, PipelineId, RepoName, StreamName, digest};
+use super::{ArtefactId, DeliveryId, JobId, RepoName, StreamName, digest, ulid_id};
 
 /// What an id of a file is written with.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
@@ -10,12 +10,10 @@ const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 /// Characters of the id of a file.
 const ARTEFACT_CHARS: usize = 6;
 
-impl PipelineId {
-    /// A new id.
-    pub fn of(ulid: ulid::Ulid) -> Self {
-        Self(ulid.to_string().to_ascii_lowercase())
-    }
-}
+ulid_id!(
+    /// One run of a repository's pipeline: a ULID in lower case.
+    PipelineId, "pipeline id"
+);
 
 impl JobId {
     /// The id of a job that a run asks for: the same decision made twice asks for the same job.

@@ -64,17 +64,12 @@ pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
     match order {
         // There was no job before.
         Order::Create | Order::Adopt => false,
-        Order::Say => is_open || is_of_now && is_halt(&event.what),
+        Order::Say | Order::Cancel => is_open || is_of_now && asks_for(&event.what, order),
         Order::Approve => {
             let unreviewed = is_present_plan(job, &event.what);
             is_open && asked.is_some_and(|asked| asked.is_plan) || is_of_now && unreviewed
         }
-        Order::Merge => is_of_now && wants_merge(&event.what),
-        Order::Retry => is_of_now && wants_retry(&event.what),
-        Order::Cancel => {
-            let is_stuck = matches!(event.what, Occurrence::Stuck { .. });
-            is_open || is_of_now && (is_stuck || is_halt(&event.what))
-        }
+        Order::Merge | Order::Retry => is_of_now && asks_for(&event.what, order),
     }
 }
 
@@ -114,20 +109,18 @@ fn is_present_plan(job: &Job, what: &Occurrence) -> bool {
     present.is_some_and(|present| present.plan.id == plan.id)
 }
 
-/// Whether it reports that the session does nothing by its own state.
-fn is_halt(what: &Occurrence) -> bool {
+/// Whether an occurrence of the present attempt asks for an order, besides the answer to an open question or plan.
+fn asks_for(what: &Occurrence, order: Order) -> bool {
     match what {
-        Occurrence::Error { cause, .. } => cause_asks_for(cause).contains(&Order::Say),
+        Occurrence::Error { cause, .. } => cause_asks_for(cause).contains(&order),
+        Occurrence::Completed { .. } => matches!(order, Order::Merge | Order::Retry),
+        Occurrence::UnexpectedPush { .. } => order == Order::Merge,
+        Occurrence::Stuck { .. } => order == Order::Cancel,
         Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::UnexpectedPush { .. }
-        | Occurrence::Completed { .. }
-        | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
-        | Occurrence::Mail { .. }
-        | Occurrence::Sprint { .. }
-        | Occurrence::Test => false,
+        | Occurrence::News(_) => false,
     }
 }
 
@@ -143,40 +136,6 @@ pub fn is_answered(job: &Job, event: &Event) -> bool {
         | Occurrence::Error { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
-        | Occurrence::Mail { .. }
-        | Occurrence::Sprint { .. }
-        | Occurrence::Test => false,
-    }
-}
-
-fn wants_merge(what: &Occurrence) -> bool {
-    match what {
-        Occurrence::Completed { .. } | Occurrence::UnexpectedPush { .. } => true,
-        Occurrence::Error { cause, .. } => cause_asks_for(cause).contains(&Order::Merge),
-        Occurrence::Question { .. }
-        | Occurrence::PlanApproval { .. }
-        | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::Stuck { .. }
-        | Occurrence::Delivery { .. }
-        | Occurrence::Mail { .. }
-        | Occurrence::Sprint { .. }
-        | Occurrence::Test => false,
-    }
-}
-
-/// What ended the attempt.
-fn wants_retry(what: &Occurrence) -> bool {
-    match what {
-        Occurrence::Completed { .. } => true,
-        Occurrence::Error { cause, .. } => cause_asks_for(cause).contains(&Order::Retry),
-        Occurrence::Question { .. }
-        | Occurrence::PlanApproval { .. }
-        | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::UnexpectedPush { .. }
-        | Occurrence::Stuck { .. }
-        | Occurrence::Delivery { .. }
-        | Occurrence::Mail { .. }
-        | Occurrence::Sprint { .. }
-        | Occurrence::Test => false,
+        | Occurrence::News(_) => false,
     }
 }

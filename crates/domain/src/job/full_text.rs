@@ -38,9 +38,7 @@ fn cut_at(watch: &Watch, what: &Occurrence) -> Option<Timestamp> {
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
-        | Occurrence::Mail { .. }
-        | Occurrence::Sprint { .. }
-        | Occurrence::Test => None,
+        | Occurrence::News(_) => None,
     }
 }
 

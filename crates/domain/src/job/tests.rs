@@ -181,8 +181,7 @@ pub(super) fn label(event: &Event) -> String {
             format!("stuck: {}", last_words.as_deref().unwrap_or("-"))
         }
         Occurrence::Delivery { ask, .. } => ask.sentence(),
-        Occurrence::Mail { words, .. } | Occurrence::Sprint { words, .. } => words.clone(),
-        Occurrence::Test => "test".to_owned(),
+        Occurrence::News(news) => news.title(),
     }
 }
 

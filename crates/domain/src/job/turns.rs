@@ -118,9 +118,7 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
             | Occurrence::Error { .. }
             | Occurrence::Stuck { .. }
             | Occurrence::Delivery { .. }
-            | Occurrence::Mail { .. }
-            | Occurrence::Sprint { .. }
-            | Occurrence::Test,
+            | Occurrence::News(_),
             _,
         ) => policy.answers.in_turn(),
     }
@@ -142,9 +140,7 @@ pub(super) fn begin(
         | Occurrence::Error { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
-        | Occurrence::Mail { .. }
-        | Occurrence::Sprint { .. }
-        | Occurrence::Test => (AnnouncementTopic::Plan, None),
+        | Occurrence::News(_) => (AnnouncementTopic::Plan, None),
     };
     let steps = chain(what, context.policy);
     if steps.is_empty() {

@@ -41,9 +41,7 @@ pub(super) fn event_label(event: &Event) -> String {
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::Stuck { .. }
         | Occurrence::Delivery { .. }
-        | Occurrence::Mail { .. }
-        | Occurrence::Sprint { .. }
-        | Occurrence::Test) => panic!("{what:?}"),
+        | Occurrence::News(_)) => panic!("{what:?}"),
     }
 }
 

@@ -192,23 +192,10 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
             let words = format!("{} {summary}", ask.sentence());
             (text(&words), asked(ask))
         }
-        Occurrence::Mail {
-            from,
-            message,
-            words,
-            ..
-        } => {
-            let payload = json!({ "message_id": message, "from_persona": from });
-            let words = format!("{from} wrote message {message} to human: {words}");
-            (text(&words), Some(payload))
+        Occurrence::News(news) => {
+            let (words, payload) = news.content();
+            (text(&words), payload)
         }
-        Occurrence::Sprint { sprint, words, .. } => {
-            (text(words), Some(json!({ "sprint": sprint })))
-        }
-        Occurrence::Test => (
-            text("A test: nothing happened, and nothing has to be done."),
-            None,
-        ),
     }
 }
 

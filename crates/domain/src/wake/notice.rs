@@ -118,25 +118,12 @@ fn what(event: &Event) -> String {
             DeliveryAsk::Checkpoint { phase } => format!("a delivery waits after {phase}"),
             DeliveryAsk::Review { .. } => "a change waits for a review".to_owned(),
         },
-        Occurrence::Mail { from, .. } => format!("{from} wrote"),
-        Occurrence::Sprint { sprint, .. } => format!("sprint {sprint} is over"),
-        Occurrence::Test => "a test message".to_owned(),
+        Occurrence::News(news) => news.title(),
     }
 }
 
 fn said(event: &Event) -> Option<String> {
-    let words = match &event.what {
-        Occurrence::Question { text } => text.as_ref()?,
-        Occurrence::Error { reason, .. } => reason,
-        Occurrence::Stuck { last_words } => last_words.as_ref()?,
-        Occurrence::Delivery { summary, .. } => summary,
-        Occurrence::Mail { words, .. } | Occurrence::Sprint { words, .. } => words,
-        Occurrence::PlanApproval { .. }
-        | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::UnexpectedPush { .. }
-        | Occurrence::Completed { .. }
-        | Occurrence::Test => return None,
-    };
+    let words = event.what.words()?;
     Some(clip(&redact(words), TEXT_CHARS_MAX))
 }
 

@@ -5,7 +5,7 @@ mod inbox;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::event::{Audience, ErrorCause, EventContext, FailedCheck, Occurrence};
+use crate::event::{Audience, ErrorCause, EventContext, FailedCheck, News, Occurrence};
 use crate::facts::fixture::at;
 use crate::ids::JobId;
 use crate::session::Plan;
@@ -44,7 +44,12 @@ fn failed(retry_after: Option<SignedDuration>) -> DeliveryOutcome {
 
 #[test]
 fn a_test_is_tried_once_and_nobody_misses_it() {
-    let test = Wake::new(event(Occurrence::Test), "dev".parse().unwrap(), None, at(0));
+    let test = Wake::new(
+        event(Occurrence::News(News::Test)),
+        "dev".parse().unwrap(),
+        None,
+        at(0),
+    );
     let sent = test.begin(at(0)).unwrap();
     let over = sent.tried(&failed(None), at(1));
     assert!(over.is_settled() && !over.is_lost(), "{over:?}");
@@ -538,18 +543,18 @@ fn the_title_of_every_kind_of_event_is_one_short_line_without_the_words_of_other
             reason: long.clone(),
         },
         Occurrence::Stuck { last_words: text() },
-        Occurrence::Mail {
+        Occurrence::News(News::Mail {
             repo: "acme/shop".parse().unwrap(),
             from: "curator".parse().unwrap(),
             message: "42".parse().unwrap(),
             words: long.clone(),
-        },
-        Occurrence::Sprint {
+        }),
+        Occurrence::News(News::Sprint {
             repo: "acme/shop".parse().unwrap(),
             sprint: "50".parse().unwrap(),
             words: long.clone(),
-        },
-        Occurrence::Test,
+        }),
+        Occurrence::News(News::Test),
     ];
     for what in kinds {
         let shown = format!("{what:?}");

@@ -64,6 +64,18 @@ impl Backend {
         self.try_commit(unit).await
     }
 
+    /// An aggregate that has to exist.
+    ///
+    /// # Errors
+    /// With [`Error::NoSuch`] if it does not.
+    pub async fn must<T: Aggregate>(&self, id: &T::Id) -> Result<Versioned<T>, Error> {
+        let found = self.store.get::<T>(id).await?;
+        found.ok_or_else(|| Error::NoSuch {
+            what: T::KIND,
+            name: T::name(id),
+        })
+    }
+
     /// Decides about an aggregate that has to exist. Saves nothing when it stays as it is.
     pub async fn update<T, R, E>(
         &self,
@@ -76,11 +88,7 @@ impl Backend {
     {
         let decide = &decide;
         decide_again(described::<T>(id), || async move {
-            let found = self.store.get::<T>(id).await.map_err(Error::from)?;
-            let found = found.ok_or_else(|| Error::NoSuch {
-                what: T::KIND,
-                name: T::name(id),
-            })?;
+            let found = self.must::<T>(id).await?;
             self.save_decided(id, found, decide).await
         })
         .await

@@ -107,7 +107,7 @@ impl Backend {
         };
         // A part goes by the rules of what it is a part of, also where it is made later.
         let rules = match &new.parent {
-            Some(parent) => self.must_delivery(parent).await?.value.rules,
+            Some(parent) => self.must::<Delivery>(parent).await?.value.rules,
             None => source.delivery_rules(),
         };
         let step = delivery::create(&new, &rules, self.now())?;
@@ -133,11 +133,7 @@ impl Backend {
 
     /// The source of a repository whose deliveries can start sessions.
     async fn source_of_deliveries(&self, repo: &RepoName) -> Result<Versioned<Source>, Error> {
-        let found = self.store.source(repo).await?;
-        let source = found.ok_or_else(|| Error::NoSuch {
-            what: "source",
-            name: repo.to_string(),
-        })?;
+        let source = self.must::<Source>(repo).await?;
         if source.value.branch.is_none() {
             let sentence = format!(
                 "source {repo} names no branch, and the sessions of its deliveries have to start from one: have the source name one"

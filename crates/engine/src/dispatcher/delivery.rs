@@ -87,9 +87,10 @@ impl Dispatcher {
     /// stay due for ever.
     async fn end_looks(&self, id: &DeliveryId) -> Result<(), Error> {
         let now = self.backend.now();
-        let ended = delivery::transcripts_wanted(&self.backend.must_delivery(id).await?.value, now);
+        let ended =
+            delivery::transcripts_wanted(&self.backend.must::<Delivery>(id).await?.value, now);
         Box::pin(self.keep_transcripts(id, &ended)).await;
-        let found = &self.backend.must_delivery(id).await?;
+        let found = &self.backend.must::<Delivery>(id).await?;
         let step = Step {
             due: delivery::transcript_due(&found.value, now),
             ..Step::unchanged(found.value.clone())
@@ -104,7 +105,7 @@ impl Dispatcher {
     /// Decides by what is seen of others now, and saves the decision.
     async fn look_at_delivery(&self, id: &DeliveryId, source: &Source) -> Result<Delivery, Error> {
         decide_again(format!("delivery {id}"), || async move {
-            let found = self.backend.must_delivery(id).await?;
+            let found = self.backend.must::<Delivery>(id).await?;
             let step = self.decided(&found.value, source).await?;
             if is_same(&found, &step, self.backend.now()) {
                 return Ok(Some(step.aggregate));

@@ -1,6 +1,8 @@
 //! Issues that become deliveries, and closed issues that end them.
 
-use domain::delivery::{Actor, Input, IntakeLabel, IssueRef, IssueSight, IssueState, of_issue};
+use domain::delivery::{
+    Actor, Delivery, Input, IntakeLabel, IssueRef, IssueSight, IssueState, of_issue,
+};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
 use domain::intake::Intake;
@@ -13,9 +15,11 @@ use super::Dispatcher;
 use crate::backend::{Error, IndexEntry, ignore_conflict};
 use crate::deliveries::{CreateRefused, DeliveryOrder};
 use crate::keys;
-use crate::ports::{Expect, IssueFacts};
+use crate::ports::{Expect, IssueFacts, Key};
 use crate::readings::ReadIssue;
 use crate::retention;
+use crate::store::{Aggregate, Initial};
+use crate::work::INTAKE;
 
 /// How far GitHub's clock, which dates changes, may differ from ours.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(15);
@@ -44,6 +48,27 @@ impl Listed {
             issues,
             others: Vec::new(),
         }
+    }
+}
+
+impl Aggregate for Intake {
+    type Id = RepoName;
+    const KIND: &'static str = "intake of";
+
+    fn key(id: &RepoName) -> Key {
+        keys::key(format!("{INTAKE}{}", id.key()), keys::META)
+    }
+    fn name(id: &RepoName) -> String {
+        id.to_string()
+    }
+    fn due(&self) -> Option<Timestamp> {
+        self.due
+    }
+}
+
+impl Initial for Intake {
+    fn initial(_: &RepoName) -> Self {
+        Self::default()
     }
 }
 
@@ -304,7 +329,12 @@ impl Dispatcher {
             return Ok(false);
         };
         self.take_issue(issue, source).await?;
-        Ok(self.backend.must_delivery(&id).await?.value.is_terminal())
+        Ok(self
+            .backend
+            .must::<Delivery>(&id)
+            .await?
+            .value
+            .is_terminal())
     }
 
     async fn unreadable(

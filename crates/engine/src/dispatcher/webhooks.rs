@@ -1,40 +1,22 @@
 //! Handles a webhook: the repository's number identifies it before anything is read.
 
-use domain::ids::{CommitSha, PullRef, RepoId, RepoName};
-use domain::pull::DeliveryHint;
-use jiff::Timestamp;
+use domain::ids::{PullRef, RepoId, RepoName};
 
 use super::Dispatcher;
 use super::pulls::PullWakeup;
 use crate::backend::Error;
-use crate::work::IssueWebhook;
-
-/// What a webhook says happened.
-pub(super) struct WebhookEvent<'a> {
-    /// The repository's name at the time.
-    pub(super) repo: &'a RepoName,
-    /// The repository's number.
-    pub(super) repo_id: RepoId,
-    /// The pull request, if it names one.
-    pub(super) number: Option<u64>,
-    /// The commit, if it names one.
-    pub(super) sha: Option<&'a CommitSha>,
-    /// When it came in.
-    pub(super) received_at: Timestamp,
-    /// Its news.
-    pub(super) news: DeliveryHint,
-}
+use crate::work::{IssueWebhook, WebhookEvent};
 
 impl Dispatcher {
     /// Handles the subject of a webhook, in every source that means this very repository.
-    pub(super) async fn handle_webhook(&self, hooked: &WebhookEvent<'_>) -> Result<(), Error> {
-        let names = self.sources_of(hooked.repo, hooked.repo_id).await?;
+    pub(super) async fn handle_webhook(&self, hooked: &WebhookEvent) -> Result<(), Error> {
+        let names = self.sources_of(&hooked.repo, hooked.repo_id).await?;
         if names.is_empty() {
             tracing::debug!(repo = %hooked.repo, id = %hooked.repo_id, "a webhook is about no repository of ours");
         }
         for repo in names {
             self.note_webhook(&repo, hooked.received_at).await?;
-            match (hooked.number, hooked.sha) {
+            match (hooked.number, hooked.sha.as_ref()) {
                 (Some(number), _) => {
                     let pull = PullRef { repo, number };
                     let wakeup = PullWakeup {
@@ -42,7 +24,7 @@ impl Dispatcher {
                         hint: None,
                         received_at: Some(hooked.received_at),
                         news: hooked.news,
-                        sha: hooked.sha,
+                        sha: hooked.sha.as_ref(),
                     };
                     self.pull(&wakeup).await?;
                 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use domain::ids::{AgentName, JobId, RepoName, SessionId};
 use domain::job::{Job, NotNow};
+use domain::policy::Source;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -53,11 +54,7 @@ impl Backend {
         if let Some(known) = self.store.job_of(&adoption.session).await? {
             return Ok(Adopted::Job(Box::new(self.must_job(&known).await?.value)));
         }
-        let source = self.store.source(&adoption.repo).await?;
-        source.ok_or_else(|| Error::NoSuch {
-            what: "source",
-            name: adoption.repo.to_string(),
-        })?;
+        self.must::<Source>(&adoption.repo).await?;
         let id = JobId::from_ulid(self.ulid());
         let mut unit = self.unit();
         let place = IndexEntry::due(Some(unit.now() + OUTBOX_GRACE));

@@ -10,6 +10,7 @@ use super::{IdempotencyKey, Order};
 use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry};
 use crate::keys;
 use crate::retention;
+use crate::settings::Agent;
 
 /// The order that was carried out under a name, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,23 +83,9 @@ impl Backend {
     }
 
     async fn new_job(&self, order: Order) -> Result<NewJob, Error> {
-        let source = self
-            .store
-            .source(&order.repo)
-            .await?
-            .map(|found| found.value);
-        let source = source.ok_or_else(|| Error::NoSuch {
-            what: "source",
-            name: order.repo.to_string(),
-        })?;
+        let source = self.must::<Source>(&order.repo).await?.value;
         if let Some(agent) = &order.agent {
-            self.store
-                .agent(agent)
-                .await?
-                .ok_or_else(|| Error::NoSuch {
-                    what: "agent",
-                    name: agent.to_string(),
-                })?;
+            self.must::<Agent>(agent).await?;
         }
         let branch = order.branch.or_else(|| source.branch.clone()).ok_or_else(|| NotNow::new("branch_missing", format!("`branch` is missing and source {} names none: give one, or have the source name one", order.repo)))?;
         if order.terms.loosen(&source.policy) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::ids::{AccountName, AgentName, EventId};
 use domain::wake::Wake;
 
@@ -31,7 +31,7 @@ impl Backend {
             observed_at: unit.now(),
             status: String::new(),
             last_activity: None,
-            what: Occurrence::Test,
+            what: Occurrence::News(News::Test),
             audience: Audience::Agent,
             seq: None,
             aid: EventContext::default(),

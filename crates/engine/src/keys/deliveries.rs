@@ -1,7 +1,7 @@
-//! Where deliveries are stored, and the reading of issues that become deliveries.
+//! Where deliveries are stored, and issues that were read for a caller.
 
 use domain::delivery::IssueRef;
-use domain::ids::{DeliveryId, EventId, RepoName, RunId};
+use domain::ids::{DeliveryId, EventId, RunId};
 use jiff::Timestamp;
 
 use super::{EVENT, META, key, stamp};
@@ -15,9 +15,6 @@ pub const OPEN_DELIVERIES: &str = "deliveries:open";
 
 /// Begins the partition of a delivery.
 pub const DELIVERY: &str = "DLV#";
-
-/// Begins the partition of the intake of a source's issues.
-pub const INTAKE: &str = "INTAKE#";
 
 /// Begins the sort key of a page of a run's transcript.
 pub const RUN: &str = "RUN#";
@@ -66,9 +63,4 @@ pub fn delivery_count() -> Key {
 pub fn issue_read(issue: &IssueRef) -> Key {
     let (repo, number) = (issue.repo.key(), issue.number);
     key(format!("ISSUE#{repo}#{number}"), META)
-}
-
-/// How far the issues of a source were read.
-pub fn intake(repo: &RepoName) -> Key {
-    key(format!("{INTAKE}{}", repo.key()), META)
 }

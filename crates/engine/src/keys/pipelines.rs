@@ -13,9 +13,6 @@ pub const PIPELINE: &str = "PIPE#";
 /// Begins the partition of a requirement.
 pub const REQUIREMENT: &str = "REQ#";
 
-/// Begins the partition of the schedule of a source's pipeline.
-pub const SCHEDULE: &str = "SCHEDULE#";
-
 /// Separates the parts of a requirement's partition: no name of a repository holds it.
 const BETWEEN: char = '#';
 
@@ -42,11 +39,6 @@ pub fn pipeline_position(created_at: Timestamp, id: &PipelineId) -> String {
 /// Which run a repository's pipeline is at, or was last.
 pub fn pipeline_turn(repo: &RepoName) -> Key {
     key(format!("LEASE#pipeline#{}", repo.key()), META)
-}
-
-/// When the runs of a source's pipeline begin by themselves.
-pub fn schedule(repo: &RepoName) -> Key {
-    key(format!("{SCHEDULE}{}", repo.key()), META)
 }
 
 /// Partition of a requirement.

@@ -8,6 +8,7 @@ use domain::job::NotNow;
 use domain::mail::{
     self, Counters, Fault, FaultKind, LINE_BYTES_MAX, Log, Message, PERSONAS_MAX, Page,
 };
+use domain::policy::Source;
 
 use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry, UnitOfWork, decide_again};
 use crate::keys;
@@ -87,7 +88,7 @@ impl Backend {
 
     /// Looks the whole mail over: the log, its sealed pages, and that mailboxes and counters are what the log comes to.
     pub async fn verify_mail(&self, repo: &RepoName) -> Result<MailVerified, Error> {
-        self.must_have_source(repo).await?;
+        self.must::<Source>(repo).await?;
         decide_again(format!("the mail of {repo}"), || async {
             let whole = self.whole_mail(repo).await?;
             let stored = self.mail_boxes(repo).await?;
@@ -175,7 +176,7 @@ impl Backend {
     /// Adds the events of an export that are not there yet. All are looked at before one is added; should it end half
     /// way, the same import goes on with the rest.
     pub async fn import_mail(&self, repo: &RepoName, other: &[u8]) -> Result<MailImported, Error> {
-        self.must_have_source(repo).await?;
+        self.must::<Source>(repo).await?;
         let mut done = MailImported { added: 0, there: 0 };
         let outcome = self.import_all(repo, other, &mut done).await;
         if outcome.is_err() && done.added > 0 {

@@ -1,9 +1,11 @@
 //! Adding and changing sources: the rules that every surface keeps.
 
-use domain::ids::{AccountName, AgentName, RepoName};
+use domain::account::Account;
+use domain::ids::RepoName;
 use domain::policy::{OddSource, Source};
 
 use crate::backend::{Backend, Error, decide_again};
+use crate::settings::Agent;
 
 /// Why a source is not added or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +47,7 @@ impl Backend {
         decide: impl Fn(&Source) -> Result<Source, E>,
     ) -> Result<Result<Source, OddSource>, E> {
         decide_again(format!("source {repo}"), async || {
-            let found = self.store.source(repo).await.map_err(Error::from)?;
-            let found = found.ok_or_else(|| no_such("source", repo))?;
+            let found = self.must::<Source>(repo).await?;
             let next = decide(&found.value)?;
             if next == found.value {
                 return Ok(Some(Ok(next)));
@@ -69,28 +70,13 @@ impl Backend {
     /// Refuses a source that names, other than before, an account or an agent that there is not.
     async fn must_be_named(&self, before: Option<&Source>, next: &Source) -> Result<(), Error> {
         if before.is_none_or(|before| before.account != next.account) {
-            self.must_be_account(&next.account).await?;
+            self.must::<Account>(&next.account).await?;
         }
         match &next.agent {
             Some(agent) if before.is_none_or(|before| before.agent != next.agent) => {
-                self.must_be_agent(agent).await
+                self.must::<Agent>(agent).await.map(drop)
             }
             Some(_) | None => Ok(()),
         }
     }
-
-    async fn must_be_account(&self, name: &AccountName) -> Result<(), Error> {
-        let found = self.store.account(name).await?;
-        found.map(drop).ok_or_else(|| no_such("account", name))
-    }
-
-    async fn must_be_agent(&self, name: &AgentName) -> Result<(), Error> {
-        let found = self.store.agent(name).await?;
-        found.map(drop).ok_or_else(|| no_such("agent", name))
-    }
-}
-
-pub(super) fn no_such(what: &'static str, name: &dyn std::fmt::Display) -> Error {
-    let name = name.to_string();
-    Error::NoSuch { what, name }
 }

@@ -8,10 +8,9 @@ use domain::policy::Source;
 use domain::redelivery::Log;
 use domain::schedule::Schedule;
 
-use super::changes::no_such;
 use crate::backend::{Backend, Error, decide_again, ignore_conflict};
 use crate::keys;
-use crate::store::Versioned;
+use crate::store::{Aggregate, Versioned};
 
 /// What uses a source, so that it cannot be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,9 +61,7 @@ impl Backend {
 
     async fn remove_unused(&self, repo: &RepoName) -> Result<Result<Source, SourceUse>, Error> {
         decide_again(format!("source {repo}"), async || {
-            let Some(found) = self.store.source(repo).await? else {
-                return Err(no_such("source", repo));
-            };
+            let found = self.must::<Source>(repo).await?;
             if let Some(used) = self.use_of(repo).await? {
                 return Ok(Some(Err(used)));
             }
@@ -79,10 +76,10 @@ impl Backend {
                 unit.delete(keys::hook_log(&log), &repair);
             }
             if let Some(intake) = self.store.get::<Intake>(repo).await? {
-                unit.delete(keys::intake(repo), &intake);
+                unit.delete(Intake::key(repo), &intake);
             }
             if let Some(schedule) = self.store.get::<Schedule>(repo).await? {
-                unit.delete(keys::schedule(repo), &schedule);
+                unit.delete(Schedule::key(repo), &schedule);
             }
             let is_saved = self.try_commit(unit).await?;
             Ok(is_saved.then_some(Ok(found.value)))

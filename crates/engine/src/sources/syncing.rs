@@ -5,10 +5,10 @@ use std::time::Duration;
 use domain::ids::RepoName;
 use domain::intake::{Intake, ReadingResult};
 use domain::job::NotNow;
+use domain::policy::Source;
 
-use super::changes::no_such;
 use crate::backend::{Backend, Error};
-use crate::keys;
+use crate::store::Aggregate;
 use crate::work::Work;
 
 impl Backend {
@@ -22,8 +22,7 @@ impl Backend {
         repo: &RepoName,
         within: Duration,
     ) -> Result<Option<ReadingResult>, Error> {
-        let found = self.store.source(repo).await?;
-        let source = found.ok_or_else(|| no_such("source", repo))?.value;
+        let source = self.must::<Source>(repo).await?.value;
         if source.deliveries.label.is_none() {
             let sentence = format!("{repo} has no label whose issues become deliveries");
             return Err(NotNow::new("no_intake_label", sentence).into());
@@ -37,7 +36,7 @@ impl Backend {
             number: None,
             webhook: None,
         };
-        let asked = (keys::intake(&source.repo), work);
+        let asked = (Intake::key(&source.repo), work);
         let read: Option<Intake> = self.read_anew(asked, within).await?;
         Ok(read.and_then(|intake| intake.last).map(|last| last.result))
     }

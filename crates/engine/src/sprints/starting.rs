@@ -228,11 +228,7 @@ impl Backend {
         &self,
         repo: &RepoName,
     ) -> Result<(Versioned<Source>, BranchName), Error> {
-        let found = self.store.source(repo).await?;
-        let source = found.ok_or_else(|| Error::NoSuch {
-            what: "source",
-            name: repo.to_string(),
-        })?;
+        let source = self.must::<Source>(repo).await?;
         let target = source.value.branch.clone().ok_or_else(|| {
             let sentence = format!(
                 "source {repo} names no branch, and a sprint goes to one: have the source name it"

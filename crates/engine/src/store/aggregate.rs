@@ -1,20 +1,18 @@
 //! How whole records are stored: the key, list, due time and retention of each type.
 
-mod runs;
+pub(crate) mod runs;
 
 use domain::account::Account;
 use domain::delivery::Delivery;
 use domain::github_access::{CredentialAccess, RepositoryAccess};
 use domain::governor::Slots;
 use domain::ids::{AccountName, AgentName, DeliveryId, JobId, RepoName, TokenName};
-use domain::intake::Intake;
 use domain::mail::Counters;
 use domain::notes::Notes;
 use domain::policy::Source;
 use domain::redelivery::{Log, RedeliveryState};
-use domain::schedule::Schedule;
 use domain::token::Token;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -27,7 +25,7 @@ use crate::{keys, retention};
 
 /// A record that is read and saved whole, under one key.
 ///
-/// A new one needs its type in `domain`, its key in [`keys`], and this.
+/// A new one needs its type in `domain`, and this with its partition and its retention: beside the handler of its due, or here.
 pub trait Aggregate: Serialize + DeserializeOwned + PartialEq + Send + Sync {
     /// Names one; `()` for a record that exists once.
     type Id: ?Sized + Sync;
@@ -37,7 +35,7 @@ pub trait Aggregate: Serialize + DeserializeOwned + PartialEq + Send + Sync {
     /// Its key.
     fn key(id: &Self::Id) -> Key;
 
-    /// The id as messages show it.
+    /// The id as messages show it, between backquotes.
     fn name(id: &Self::Id) -> String;
 
     /// The list that has it.
@@ -140,48 +138,6 @@ impl Aggregate for Delivery {
     }
 }
 
-impl Aggregate for Intake {
-    type Id = RepoName;
-    const KIND: &'static str = "intake of";
-
-    fn key(id: &RepoName) -> Key {
-        keys::intake(id)
-    }
-    fn name(id: &RepoName) -> String {
-        id.to_string()
-    }
-    fn due(&self) -> Option<Timestamp> {
-        self.due
-    }
-}
-
-impl Initial for Intake {
-    fn initial(_: &RepoName) -> Self {
-        Self::default()
-    }
-}
-
-impl Aggregate for Schedule {
-    type Id = RepoName;
-    const KIND: &'static str = "schedule of the pipeline of";
-
-    fn key(id: &RepoName) -> Key {
-        keys::schedule(id)
-    }
-    fn name(id: &RepoName) -> String {
-        id.to_string()
-    }
-    fn due(&self) -> Option<Timestamp> {
-        self.due
-    }
-}
-
-impl Initial for Schedule {
-    fn initial(_: &RepoName) -> Self {
-        Self::default()
-    }
-}
-
 impl Aggregate for Agent {
     type Id = AgentName;
     const KIND: &'static str = "agent";
@@ -196,6 +152,9 @@ impl Aggregate for Agent {
         keys::listed(keys::AGENTS, self.name.as_str())
     }
 }
+
+/// A token that was revoked or has expired: a person may want to see for a while that it was there.
+const TOKEN_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 impl Aggregate for Token {
     type Id = TokenName;
@@ -212,7 +171,7 @@ impl Aggregate for Token {
     }
     fn forget(&self) -> Option<Timestamp> {
         let ended = self.revoked_at.or(self.expires_at);
-        ended.and_then(|at| retention::after(at, retention::TOKEN))
+        ended.and_then(|at| retention::after(at, TOKEN_KEPT))
     }
 }
 

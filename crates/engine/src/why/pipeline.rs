@@ -40,7 +40,7 @@ pub struct StepWhy {
 impl Backend {
     /// What a run waits for.
     pub async fn pipeline_why(&self, id: &PipelineId) -> Result<PipelineWhy, Error> {
-        let run = self.must_pipeline(id).await?.value;
+        let run = self.must::<Pipeline>(id).await?.value;
         let mut found = WhySubject::default();
         match run.current() {
             None => found.because("over", "It is over."),

@@ -10,7 +10,7 @@ mod sprints;
 
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::{
-    Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, Occurrence,
+    Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, News, Occurrence,
 };
 use domain::facts::Base;
 use domain::failure::{Failure, FailureClass};
@@ -24,7 +24,7 @@ use domain::wake::{Channel, DeliveryOutcome, Wake};
 use domain::web_page::WebPage;
 use engine::keys;
 use engine::ports::Key;
-use engine::work::Work;
+use engine::work::{WebhookEvent, Work};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -299,18 +299,18 @@ fn occurrences() -> Vec<Occurrence> {
             },
             summary: "Add search".to_owned(),
         },
-        Occurrence::Mail {
+        Occurrence::News(News::Mail {
             repo: "acme/shop".parse().expect("a repository"),
             from: "curator".parse().expect("a persona"),
             message: "42".parse().expect("a number"),
             words: "Which database?".to_owned(),
-        },
-        Occurrence::Sprint {
+        }),
+        Occurrence::News(News::Sprint {
             repo: "acme/shop".parse().expect("a repository"),
             sprint: sprints::number(),
             words: "Sprint 50 is done.".to_owned(),
-        },
-        Occurrence::Test,
+        }),
+        Occurrence::News(News::Test),
     ]
 }
 
@@ -379,13 +379,15 @@ fn works() -> Vec<Work> {
         job,
         received_at,
     };
-    let hooked = |news| Work::Webhook {
-        repo: repo.clone(),
-        repo_id,
-        number: Some(7),
-        sha: Some(sha('a')),
-        received_at: AT,
-        news,
+    let hooked = |news| {
+        Work::Webhook(WebhookEvent {
+            repo: repo.clone(),
+            repo_id,
+            number: Some(7),
+            sha: Some(sha('a')),
+            received_at: AT,
+            news,
+        })
     };
     let news = [
         DeliveryHint::Changed,

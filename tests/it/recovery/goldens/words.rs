@@ -12,7 +12,7 @@ use domain::delivery::{
     RefRole, RefType, ReviewBy, RunResult, RunStatus, TranscriptState, Verdict, Work as SeenWork,
 };
 use domain::effect::{Action, Effect, EffectState, RepoAction, TrackerAction};
-use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
+use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, News, Occurrence};
 use domain::facts::{Check, CheckOutcome, Pass, PullState};
 use domain::failure::{CallEffect, FailureClass};
 use domain::github_access::{AccessProblemKind, RepositoryAccess};
@@ -103,7 +103,8 @@ words! {
     }
     MissingChecksCause { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
     MergeInput { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
-    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Delivery, Mail, Sprint, Test }
+    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Delivery, News }
+    News { Mail, Sprint, Test }
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
@@ -354,13 +355,16 @@ fn of_event(event: &Event) -> Vec<&'static str> {
     if let Occurrence::Delivery { ask, .. } = &event.what {
         words.push(Words::word(ask));
     }
+    if let Occurrence::News(news) = &event.what {
+        words.push(Words::word(news));
+    }
     words
 }
 
 fn of_work(work: &Work) -> Vec<&'static str> {
     let mut words = vec![work.word()];
-    if let Work::Webhook { news, .. } = work {
-        words.push(news.word());
+    if let Work::Webhook(event) = work {
+        words.push(event.news.word());
     }
     words
 }

@@ -2,7 +2,7 @@
 //! unknown.
 
 use domain::ids::RepoId;
-use engine::work::Work;
+use engine::work::{WebhookEvent, Work};
 use sandbox::Service;
 use sandbox::github::{ChangedFile, CiSetup, NewPull, RepoSetup};
 use tests::world::{MINUTE, REPO, World, green_checks, hour};
@@ -143,13 +143,15 @@ async fn a_webhook_of_another_repository_of_the_same_name_is_about_nothing() {
     let (world, _) = in_review(false).await;
     let id = world.sandbox.github().repo_id(REPO).expect("a number");
     let asked = || world.requests(Service::GitHub, "GET", "").len();
-    let hook = |repo: &str, id| Work::Webhook {
-        repo: repo.parse().expect("a repository"),
-        repo_id: RepoId(id),
-        number: Some(1),
-        sha: None,
-        received_at: world.clock.now(),
-        news: domain::pull::DeliveryHint::Changed,
+    let hook = |repo: &str, id| {
+        Work::Webhook(WebhookEvent {
+            repo: repo.parse().expect("a repository"),
+            repo_id: RepoId(id),
+            number: Some(1),
+            sha: None,
+            received_at: world.clock.now(),
+            news: domain::pull::DeliveryHint::Changed,
+        })
     };
     world.clock.advance(tests::world::SECOND * 10);
     let before = asked();

@@ -398,7 +398,7 @@ async fn a_part_goes_by_the_rules_of_the_whole() {
     saved.expect("a saved source");
     world.pass(MINUTE * 5).await;
     let whole = delivery(&world, number).await.expect("a delivery");
-    let part = world.backend.must_delivery(&whole.children[0].id).await;
+    let part = world.backend.must::<Delivery>(&whole.children[0].id).await;
     let part = part.expect("a part").value;
     assert_eq!(part.rules, whole.rules);
     assert!(part.awaits_start(), "its plan is a checkpoint");

@@ -225,7 +225,7 @@ async fn an_issue_means_its_newest_delivery() {
     world.pass(MINUTE * 5).await;
     let ended = world
         .backend
-        .must_delivery(&second)
+        .must::<Delivery>(&second)
         .await
         .expect("a delivery");
     assert_eq!(ended.value.closed, Some(Closed::IssueClosed));
@@ -520,7 +520,7 @@ async fn the_merge_of_one_part_that_closes_the_issue_leaves_the_others_alone() {
         let taken = world.backend.command_delivery(first, &command).await;
         taken.expect("a command that is taken");
     }
-    let made = world.backend.must_delivery(first).await.expect("a part");
+    let made = world.backend.must::<Delivery>(first).await.expect("a part");
     let pull = made.value.task.pull.expect("a pull request").number;
     let (github, now) = (world.sandbox.github(), world.clock.now());
     assert!(github.merge_by_hand(now, REPO, pull, "ann"));
@@ -554,7 +554,11 @@ async fn a_closed_issue_calls_the_parts_of_its_delivery_off() {
     let whole = delivery(&world, number).await.expect("a delivery");
     assert_eq!(whole.closed, Some(Closed::IssueClosed));
     for part in &whole.children {
-        let part = world.backend.must_delivery(&part.id).await.expect("a part");
+        let part = world
+            .backend
+            .must::<Delivery>(&part.id)
+            .await
+            .expect("a part");
         assert_eq!(part.value.closed, Some(Closed::Cancelled));
     }
 }

@@ -4,7 +4,6 @@ use domain::ids::RepoName;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline};
 use domain::policy::Source;
 use domain::schedule::{ASK_EVERY, Schedule};
-use engine::keys;
 use jiff::{SignedDuration, Timestamp};
 use sandbox::faults::{Fault, FaultKind, Service};
 use sandbox::github::RepoSetup;
@@ -340,7 +339,7 @@ async fn a_source_that_is_switched_off_or_removed_leaves_no_row() {
     let world = scheduled(EVERY_HOUR, source()).await;
     let rows = async || {
         let all = world.ledger.everything().await.into_iter();
-        all.filter(|record| record.key.pk.starts_with(keys::SCHEDULE))
+        all.filter(|record| record.key.pk.starts_with("SCHEDULE#"))
             .count()
     };
     assert_eq!(rows().await, 1);

@@ -144,7 +144,7 @@ async fn many_runs(world: &World) {
     let repo = REPO.parse().expect("a repository");
     let known = world.backend.pipelines(&repo, 1).await.expect("a list");
     for number in 0..=LIST_MAX as u128 {
-        let id = PipelineId::of(ulid::Ulid(number));
+        let id = PipelineId::from_ulid(ulid::Ulid(number));
         let created_at = world.clock.now();
         let other = Pipeline {
             id: id.clone(),

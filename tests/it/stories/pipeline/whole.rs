@@ -115,7 +115,7 @@ async fn waits_for_no_time(world: &World, run: &Pipeline) {
 
 async fn known(world: &World, id: &ArtefactId) -> Requirement {
     let repo = REPO.parse().expect("a repository");
-    let found = world.backend.must_requirement(&repo, id).await;
+    let found = world.backend.must::<Requirement>(&(repo, id.clone())).await;
     found.expect("a requirement").value
 }
 

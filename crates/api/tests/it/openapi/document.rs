@@ -131,7 +131,7 @@ fn named_part(name: &str) -> Value {
             json!({ "type": "integer", "minimum": 1 }),
             "The number of the message.",
         ),
-        "pipeline" => (named("PipelineId"), "The run of a pipeline."),
+        "pipeline" => (named("Ulid"), "The run of a pipeline."),
         "requirement" => (named("ArtefactId"), "The requirement."),
         "sprint" => (
             json!({ "type": "string", "pattern": "^([1-9][0-9]{0,9}|latest)$" }),

@@ -46,7 +46,7 @@ impl Dispatcher {
         // Another event of the same job takes the same number: this one is then given the next.
         let (id, event, route) = (&delivery.id, &event, &route);
         decide_again(format!("event of delivery {id}"), || async move {
-            let present = self.backend.must_delivery(id).await?;
+            let present = self.backend.must::<Delivery>(id).await?;
             if !domain::delivery::open_events(&present.value).contains(&event.id) {
                 // It was answered meanwhile, and nothing would end its wake.
                 return Ok(Some(()));
@@ -86,7 +86,7 @@ impl Dispatcher {
         id: &DeliveryId,
         (issue, cause): (&IssueRef, &str),
     ) -> Result<(), Error> {
-        let found = self.backend.must_delivery(id).await?;
+        let found = self.backend.must::<Delivery>(id).await?;
         let now = self.backend.now();
         let is_early = |told: &Told| now < told.at + TELL_EVERY;
         if found.value.told.as_ref().is_some_and(is_early) {

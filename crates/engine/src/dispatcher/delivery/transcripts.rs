@@ -152,7 +152,7 @@ impl Dispatcher {
         let (read_at, is_whole) = (reading.read_at, reading.is_whole);
         decide_again(format!("delivery {id}"), || async move {
             let first = self.first_page(id, run).await?;
-            let found = self.backend.must_delivery(id).await?;
+            let found = self.backend.must::<Delivery>(id).await?;
             if is_final(&found.value, run, first.as_ref()) {
                 return Ok(Some(()));
             }

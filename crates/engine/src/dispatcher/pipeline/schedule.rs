@@ -8,20 +8,45 @@ use domain::pipeline::EntryPoint;
 use domain::policy::Source;
 use domain::schedule::{self, Reading, Schedule, ScheduleSettings, Times};
 use domain::step::Step;
+use jiff::Timestamp;
 use scaffold::config::{Clock, Config};
 use scaffold::timetable::Timetable;
 
 use super::planning::settings_in;
 use crate::backend::{DECIDE_AGAIN_MAX, Error};
 use crate::dispatcher::Dispatcher;
+use crate::keys;
 use crate::pipelines::PipelineOrder;
-use crate::store::Versioned;
+use crate::ports::Key;
+use crate::store::{Aggregate, Initial, Versioned};
+use crate::work::SCHEDULE;
 
 /// Who begins such a run, for the record.
 const BY: &str = "schedule";
 
 /// What is in the way when GitHub refuses.
 const GITHUB: &str = "github";
+
+impl Aggregate for Schedule {
+    type Id = RepoName;
+    const KIND: &'static str = "schedule of the pipeline of";
+
+    fn key(id: &RepoName) -> Key {
+        keys::key(format!("{SCHEDULE}{}", id.key()), keys::META)
+    }
+    fn name(id: &RepoName) -> String {
+        id.to_string()
+    }
+    fn due(&self) -> Option<Timestamp> {
+        self.due
+    }
+}
+
+impl Initial for Schedule {
+    fn initial(_: &RepoName) -> Self {
+        Self::default()
+    }
+}
 
 impl Dispatcher {
     /// Looks at the schedule of a source: at its settings, and whether a time has come.

@@ -67,7 +67,7 @@ impl Dispatcher {
         let Some(tag) = &agent.mock else {
             return Ok(None);
         };
-        let pipeline = self.backend.must_pipeline(id).await?.value;
+        let pipeline = self.backend.must::<Pipeline>(id).await?.value;
         Ok(Some((agent, tag, pipeline)))
     }
 

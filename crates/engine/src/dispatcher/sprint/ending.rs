@@ -1,7 +1,7 @@
 //! The end of a sprint: jobs of members that are in end with it, others are left to people, and one event says so.
 
 use domain::effect::{Action, RepoAction};
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::FailureClass;
 use domain::ids::{EventId, JobId, PersonaName, PullRef};
@@ -258,11 +258,11 @@ impl Dispatcher {
             observed_at: unit.now(),
             status: String::new(),
             last_activity: None,
-            what: Occurrence::Sprint {
+            what: Occurrence::News(News::Sprint {
                 repo: sprint.repo.clone(),
                 sprint: sprint.number,
                 words: sprint_end(sprint),
-            },
+            }),
             audience: Audience::Agent,
             aid: EventContext {
                 pull: sprint.woven.as_ref().map(|woven| woven.pull.clone()),

@@ -17,10 +17,11 @@ use super::{again, named, pull_of};
 use crate::backend::{Error, IndexEntry, UnitOfWork, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::effects::EffectOutcome;
+use crate::keys;
 use crate::ports::Expect;
+use crate::store::aggregate::runs::SPRINT_KEPT;
 use crate::weaving::{self, Ask, Known, Push, Refused, Weave, Weaver, Words, publish};
 use crate::work::Work;
-use crate::{keys, retention};
 
 /// How often a weave is begun anew because a head moved.
 const READ_AGAIN_MAX: u32 = 3;
@@ -272,7 +273,7 @@ impl Dispatcher {
 
     fn keep_report(&self, unit: &mut UnitOfWork, sprint: &Sprint, report: &Report) {
         let key = keys::sprint_weave(&sprint.repo, sprint.number, report.weave);
-        let place = IndexEntry::until(unit.now(), retention::SPRINT);
+        let place = IndexEntry::until(unit.now(), SPRINT_KEPT);
         unit.put_if(key, report, Expect::Any, place);
         // What is left out was ready when it was last read, and is not any more.
         let is_skipped = |(_, it): &&(u64, Verdict)| matches!(it, Verdict::Skipped { .. });

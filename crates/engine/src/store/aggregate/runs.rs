@@ -3,11 +3,14 @@
 use domain::ids::{ArtefactId, PipelineId, RepoName, SprintNumber};
 use domain::pipeline::{Pipeline, Requirement};
 use domain::sprint::Sprint;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Aggregate;
 use crate::ports::{Key, ListKey};
 use crate::{keys, retention};
+
+/// A run of a pipeline that is over: its jobs and pull requests stay.
+const PIPELINE_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Its due depends on when it was read, so [`UnitOfWork::save_due`](crate::backend::UnitOfWork::save_due) saves it.
 impl Aggregate for Pipeline {
@@ -26,7 +29,7 @@ impl Aggregate for Pipeline {
     }
     fn forget(&self) -> Option<Timestamp> {
         let ended = Some(self.updated_at).filter(|_| self.is_over());
-        ended.and_then(|at| retention::after(at, retention::PIPELINE))
+        ended.and_then(|at| retention::after(at, PIPELINE_KEPT))
     }
 }
 
@@ -39,7 +42,7 @@ impl Aggregate for Requirement {
         keys::requirement(repo, id)
     }
     fn name((repo, id): &(RepoName, ArtefactId)) -> String {
-        format!("{id} of {repo}")
+        format!("{id}` of `{repo}")
     }
     fn list(&self) -> Option<ListKey> {
         let place = format!("{}:{}", keys::stamp(self.created_at), self.reference.id);
@@ -53,6 +56,9 @@ impl Aggregate for Requirement {
     }
 }
 
+/// A sprint that is over, with the reports of its weaves.
+pub(crate) const SPRINT_KEPT: SignedDuration = SignedDuration::from_hours(400 * 24);
+
 impl Aggregate for Sprint {
     type Id = (RepoName, SprintNumber);
     const KIND: &'static str = "sprint";
@@ -61,7 +67,7 @@ impl Aggregate for Sprint {
         keys::sprint(repo, *number)
     }
     fn name((repo, number): &(RepoName, SprintNumber)) -> String {
-        format!("{number} of {repo}")
+        format!("{number}` of `{repo}")
     }
     fn list(&self) -> Option<ListKey> {
         keys::listed(
@@ -71,6 +77,6 @@ impl Aggregate for Sprint {
     }
     fn forget(&self) -> Option<Timestamp> {
         let ended = self.state.ended_at();
-        ended.and_then(|at| retention::after(at, retention::SPRINT))
+        ended.and_then(|at| retention::after(at, SPRINT_KEPT))
     }
 }

@@ -15,6 +15,7 @@ use domain::priority::Priority;
 use domain::pull::MergeStyle;
 use domain::web_page::WebPage;
 use engine::keys;
+use engine::store::Aggregate;
 use engine::work::Work;
 
 use super::{AT, Samples, job_id, pull_ref, sha};
@@ -26,7 +27,7 @@ pub(super) fn put(samples: &mut Samples) {
     samples.put(keys::delivery_listed(&id()), &id());
     samples.put(keys::delivery_count(), &7u64);
     for intake in intakes() {
-        samples.put(keys::intake(&pull_ref().repo), &intake);
+        samples.put(Intake::key(&pull_ref().repo), &intake);
     }
     transcripts::put(samples);
     effects::put(samples);

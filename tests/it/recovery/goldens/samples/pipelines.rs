@@ -14,6 +14,7 @@ use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
 use domain::schedule::{BegunRun, LeftOut, Schedule, ScheduleError, ScheduleSettings};
 use engine::keys;
 use engine::settings::TrackedPull;
+use engine::store::Aggregate;
 use engine::work::Work;
 
 use super::{AT, Samples, job_id, pull_ref, sha};
@@ -22,7 +23,7 @@ pub(super) fn put(samples: &mut Samples, source: &Source, (job, pull): (&Job, &P
     samples.put(keys::pipeline(&id()), &pipeline());
     samples.put(keys::pipeline_turn(&pull_ref().repo), &id());
     for schedule in schedules() {
-        samples.put(keys::schedule(&pull_ref().repo), &schedule);
+        samples.put(Schedule::key(&pull_ref().repo), &schedule);
     }
     for requirement in requirements() {
         let key = keys::requirement(&requirement.repo, &requirement.reference.id);

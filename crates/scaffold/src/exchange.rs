@@ -330,7 +330,7 @@ pub fn last_summary(tree: &Tree, paths: &Paths) -> Option<Timestamp> {
     summed_up_at(tree, paths).filter(|_| has_summary(tree, paths))
 }
 
-/// When the summary that is there was made, whoever made it.
+/// When the summary that is there was made, by a session or in a trial.
 pub(crate) fn summed_up_at(tree: &Tree, paths: &Paths) -> Option<Timestamp> {
     let changes = parsed(tree, &paths.changes.parse().ok()?)?;
     moment(changes.get("created_at")?.text()?)

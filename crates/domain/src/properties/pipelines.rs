@@ -114,7 +114,6 @@ fn begun() -> impl Strategy<Value = Pipeline> {
                 ..PipelineRules::default()
             },
             by: "kim".to_owned(),
-            summed_up: None,
             steps: Vec::new(),
             wait_minutes: 0,
             summed_up: None,

@@ -144,6 +144,7 @@ async fn a_retry_is_the_end_of_the_wake_about_the_failure() {
     let called = async |world: &World| !world.wake_ids().is_empty();
     Box::pin(world.until(hour(1), "a wake", called)).await;
     assert!(!first_wake_is_over(&world).await);
+    world.pass(SECOND).await;
     order(&world, number, Act::Retry { reason: None }).await;
     assert!(first_wake_is_over(&world).await);
     world.finish().await;

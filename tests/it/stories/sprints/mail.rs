@@ -280,7 +280,7 @@ async fn what_is_merged_by_itself_waits_until_its_mail_is_collected() {
     let over = until_over(&world).await;
     assert_eq!(
         members(&over),
-        ["curator #101 applied", "refactor #102 withdrawn"],
+        ["curator #101 applied", "refactor withdrawn"],
         "{}",
         world.story().await
     );

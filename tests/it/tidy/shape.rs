@@ -89,6 +89,7 @@ pub(super) fn source_lines(text: &str) -> usize {
             .filter(|line| !line.starts_with("#["));
         after
             .next()
+            .map(|line| line.trim_start_matches("pub(super) "))
             .is_some_and(|line| line.starts_with("mod ") && line.ends_with('{'))
     };
     let tests = lines

@@ -35,7 +35,7 @@ pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
 pub use orders::{abort, held, integrate, integrate_now, must_go_on};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};
-pub use seen::without_pull;
+pub use seen::{must_be_read, without_pull};
 pub use sight::{
     Glimpse, Landing, Sight, Sights, Work, failed_checks, glimpse, landing, sight, soon,
 };

@@ -147,6 +147,28 @@ fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     }
 }
 
+/// Whether a pull request has to be read again before it is known that its session, which is done, pushed nothing: what was read
+/// before its push had to be there says nothing, and the message that asks for a reading may be lost or late. Until then the
+/// session counts as not done.
+pub fn must_be_read(
+    member: &SprintMember,
+    sight: &mut Sight,
+    read_at: Option<Timestamp>,
+    now: Timestamp,
+) -> bool {
+    let is_asked = member.state == MemberState::Rerunning || member.reading.is_some();
+    let is_ready = matches!(sight.work, Work::Ready(_));
+    let Some(rested) = sight.rested_at.filter(|_| is_asked && is_ready) else {
+        return false;
+    };
+    let was_read = read_at.is_none_or(|read| may_no_more_be_late(rested, read));
+    let is_unread = may_no_more_be_late(rested, now) && !was_read;
+    if is_unread {
+        sight.rested_at = None;
+    }
+    is_unread
+}
+
 fn see_late(member: &mut SprintMember, work: &Work) {
     match work {
         Work::Ready(offer) if member.offer.as_ref() != Some(offer) => {

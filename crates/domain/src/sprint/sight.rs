@@ -17,6 +17,9 @@ use crate::when::plus;
 /// second after it.
 const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
+/// How soon a sprint is read again that had a pull request read.
+const READ_AGAIN: SignedDuration = SignedDuration::from_secs(60);
+
 /// Longest reason that a sprint keeps, in bytes as JSON: each member may have one.
 pub(super) const REASON_BYTES_MAX: usize = 200;
 
@@ -31,6 +34,8 @@ pub struct Sights {
     pub mail: Vec<(PersonaName, Vec<MessageId>)>,
     /// How many sessions were created for all jobs of its members.
     pub tasks: u32,
+    /// The numbers of pull requests that have to be read again: see [`must_be_read`](super::must_be_read).
+    pub unread: Vec<u64>,
 }
 
 /// What a sprint can see of a member.
@@ -191,7 +196,8 @@ pub fn soon(sights: &Sights, now: Timestamp) -> Option<Timestamp> {
         let rested = sight.rested_at.filter(|_| may_change(&sight.work))?;
         Some(plus(rested, LATE_OUTPUTS))
     });
-    rested.filter(|at| *at > now).min()
+    let unread = (!sights.unread.is_empty()).then(|| plus(now, READ_AGAIN));
+    rested.filter(|at| *at > now).chain(unread).min()
 }
 
 fn may_change(work: &Work) -> bool {

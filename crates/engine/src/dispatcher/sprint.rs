@@ -13,12 +13,12 @@ mod weaving;
 use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
 use domain::job::Job;
 use domain::policy::{Source, Timing};
-use domain::pull::Pull;
 use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState, Work, Woven};
 
 use super::Dispatcher;
 use super::dues::is_due_kept;
 use crate::backend::{Backend, Error};
+use crate::settings::TrackedPull;
 use crate::store::Versioned;
 
 /// How many decisions one message leads to.
@@ -64,6 +64,7 @@ impl Dispatcher {
         if self.ask_for_pulls(found, &sights).await? {
             return Ok(true);
         }
+        self.read_again(&found.value, &sights.unread).await?;
         let now = self.backend.now();
         let soon = sprint::soon(&sights, now);
         let mut next = sprint::apply(&found.value, &Input::Seen(sights.clone()), now);
@@ -99,11 +100,7 @@ impl Dispatcher {
         let id = (next.repo.clone(), next.number);
         unit.save_at(&id, &next, (Some(found.version), due));
         for number in sprint::released(&found.value, &next) {
-            unit.enqueue_hint(crate::work::Work::Pull {
-                pull: pull_of(&next, number),
-                job: None,
-                received_at: None,
-            });
+            unit.enqueue_hint(reading(pull_of(&next, number)));
         }
         Ok(!self.backend.try_commit(unit).await? || !is_same)
     }
@@ -126,7 +123,11 @@ impl Dispatcher {
                 };
                 sights.tasks += job.value.sessions();
                 if *id == member.job {
-                    let sight = self.sprint_sight(&job.value, timing).await?;
+                    let (mut sight, pull) = self.sprint_sight(&job.value, timing).await?;
+                    let read_at = pull.as_ref().and_then(|it| it.read_at);
+                    if sprint::must_be_read(member, &mut sight, read_at, self.backend.now()) {
+                        sights.unread.extend(pull.map(|it| it.pull.pull.number));
+                    }
                     sights.members.push((id.clone(), sight));
                 }
             }
@@ -167,18 +168,28 @@ impl Dispatcher {
         }))
     }
 
-    async fn sprint_sight(&self, job: &Job, timing: &Timing) -> Result<Sight, Error> {
+    async fn sprint_sight(
+        &self,
+        job: &Job,
+        timing: &Timing,
+    ) -> Result<(Sight, Option<TrackedPull>), Error> {
         let pull = match job.pull() {
             Some(pull) => self.backend.store.pull(pull).await?,
             None => None,
         };
-        let pull: Option<Pull> = pull.map(|found| found.value.pull);
-        Ok(sprint::sight(
-            job,
-            pull.as_ref(),
-            timing,
-            self.backend.now(),
-        ))
+        let pull = pull.map(|found| found.value);
+        let its = pull.as_ref().map(|it| &it.pull);
+        let sight = sprint::sight(job, its, timing, self.backend.now());
+        Ok((sight, pull))
+    }
+
+    /// Has pull requests read that a decision about a sprint rests on.
+    async fn read_again(&self, sprint: &Sprint, numbers: &[u64]) -> Result<(), Error> {
+        let mut unit = self.backend.unit();
+        for number in numbers {
+            unit.enqueue_hint(reading(pull_of(sprint, *number)));
+        }
+        self.backend.commit(unit).await
     }
 }
 
@@ -207,6 +218,15 @@ fn pull_of(sprint: &Sprint, number: u64) -> PullRef {
     PullRef {
         repo: sprint.repo.clone(),
         number,
+    }
+}
+
+/// The message that has a pull request read.
+fn reading(pull: PullRef) -> crate::work::Work {
+    crate::work::Work::Pull {
+        pull,
+        job: None,
+        received_at: None,
     }
 }
 

@@ -117,7 +117,7 @@ async fn files_that_are_not_read_at_once_fail_no_agent() {
         let files = Fault::new(Service::GitHub, "/graphql", kind).saying("on TreeEntry");
         world.fate.before_next("commit REQ#", async move {
             fate.kill_at(fate.count() - 1, Moment::After);
-            faults.add(files.next(1));
+            faults.add(files.next(2));
         });
         let order = only(Layer::Planner, None);
         let repo = REPO.parse().expect("a repository");

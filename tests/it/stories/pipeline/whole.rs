@@ -193,6 +193,8 @@ async fn a_scheduled_run_leads_to_two_requirements_of_which_a_person_merges_one(
     let mut numbers = Vec::new();
     for requirement in [planned, straight] {
         let number = in_review(&world, &requirement.reference.id).await;
+        let is_labelled = async |world: &World| !world.pull(number).labels.is_empty();
+        Box::pin(world.until(hour(1), "its label", is_labelled)).await;
         let pull = world.pull(number);
         let named = "jules-implementer-bugs-";
         assert!(pull.head_ref.starts_with(named), "{}", pull.head_ref);

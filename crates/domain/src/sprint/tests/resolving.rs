@@ -55,6 +55,41 @@ pub(super) fn refused_twice() -> Sprint {
     sprint
 }
 
+/// A session that is done has pushed nothing only if its pull request was read since its push had to be there.
+#[test]
+fn a_pull_request_that_was_not_read_since_is_read_before_another_attempt() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    let steps = [both(), refused(1, 102, 'b'), told("refactor")];
+    play(&mut sprint, &steps);
+    let refactor = sprint.member(&"refactor".parse().unwrap()).unwrap();
+    let curator = sprint.member(&"curator".parse().unwrap()).unwrap();
+    let rested = || Sight {
+        work: ready(102, 'b'),
+        rested_at: Some(at(1_000)),
+        is_red: false,
+        outbox: None,
+    };
+    let asked = |member, (read_at, now)| {
+        let mut sight = rested();
+        let must = must_be_read(member, &mut sight, read_at, at(now));
+        assert_eq!(must, sight.rested_at.is_none());
+        must
+    };
+    assert!(asked(refactor, (Some(at(1_119)), 1_120)));
+    assert!(!asked(refactor, (Some(at(1_120)), 1_120)), "it was read");
+    assert!(!asked(refactor, (None, 1_120)), "there is none");
+    assert!(!asked(refactor, (Some(at(0)), 1_119)), "a push may be late");
+    assert!(
+        !asked(curator, (Some(at(0)), 1_120)),
+        "it was asked for nothing"
+    );
+    let sights = Sights {
+        unread: vec![102],
+        ..Sights::default()
+    };
+    assert_eq!(soon(&sights, at(1_120)), Some(at(1_180)));
+}
+
 #[test]
 fn the_last_attempt_is_a_new_job_whose_pull_request_replaces_the_old_one() {
     let mut sprint = refused_twice();

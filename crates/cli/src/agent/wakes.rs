@@ -232,6 +232,9 @@ fn sentence(wake: &Wake) -> String {
             not_before,
         } => format!("waits for try {attempt} from {} on", moment(*not_before)),
         WakeState::Sending { attempt, .. } => format!("is sent, try {attempt}"),
+        WakeState::Leased { attempt, .. } if wake.answered => {
+            format!("was received at try {attempt}, and answered")
+        }
         WakeState::Leased { attempt, until } => format!(
             "was received at try {attempt}, to be acknowledged until {}",
             moment(*until)

@@ -37,6 +37,7 @@ async fn of_delivery(world: &World, at: (Phase, RunStatus)) -> (DeliveryId, JobI
             head,
             same_work_as: None,
             checks: Checks::Missing,
+            lacks_approval: false,
             approved_by: None,
             is_closed: false,
             end: None,

@@ -111,6 +111,7 @@ pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
         head: Some(sha(head)),
         same_work_as: None,
         checks,
+        lacks_approval: false,
         approved_by: None,
         is_closed: false,
         end: None,

@@ -93,7 +93,7 @@ fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
 }
 
 /// Whether a person let this head go on: the approval that its merge asked for is carried out next.
-fn is_let_go(delivery: &Delivery) -> bool {
+pub(super) fn is_let_go(delivery: &Delivery) -> bool {
     let approved = delivery.review.approved.as_ref().map(|it| &it.head);
     delivery.phase == Phase::Verify && approved.is_some() && approved == delivery.head()
 }

@@ -33,6 +33,7 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     wants.extend(read_parts(delivery, sight));
     wants.extend(failed(delivery));
     wants.extend(asks::asks(delivery));
+    wants.extend(asks::asks_merge(delivery));
     wants.extend(asks::tell(delivery));
     let is_done = matches!(
         delivery.closed,

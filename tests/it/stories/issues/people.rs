@@ -374,6 +374,35 @@ async fn a_repository_without_ci_merges_where_no_check_is_asked_for() {
     world.finish().await;
 }
 
+/// Without a review checkpoint no person has said yet that it may be merged: the agent is woken, as for a plain job.
+#[tokio::test]
+async fn a_merge_that_waits_for_approval_is_announced_once_until_it_is_ordered() {
+    for has_agent in [false, true] {
+        let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
+        source.agent = source.agent.filter(|_| has_agent);
+        source.policy.merge = MergePolicy::Human;
+        let world = world_with(source, false).await;
+        let number = open_issue(&world, "Add a test", "");
+        until(&world, number, "verify/running").await;
+        world.pass(hour(1)).await;
+        let (woken, open): (&[&str], &[&str]) = match has_agent {
+            true => (&["question/merge"], &[]),
+            false => (&[], &["merge"]),
+        };
+        assert_eq!(world.wake_names(), woken);
+        assert_eq!(open_events(&world, number).await, open);
+        let merge = Act::Merge {
+            head: None,
+            style: domain::pull::MergeStyle::default(),
+        };
+        order(&world, number, merge).await;
+        assert_eq!(open_events(&world, number).await, [""; 0]);
+        until(&world, number, "close/succeeded").await;
+        assert_eq!(world.wake_names(), woken);
+        world.finish().await;
+    }
+}
+
 /// The settings of a source are those of its new deliveries; a part is none.
 #[tokio::test]
 async fn a_part_goes_by_the_rules_of_the_whole() {

@@ -124,6 +124,7 @@ fn glimpse() -> impl Strategy<Value = PullGlimpse> {
             head: Some(head),
             same_work_as,
             checks,
+            lacks_approval: checks == Checks::Passed,
             approved_by,
             is_closed: is_closed && end.is_none(),
             end,

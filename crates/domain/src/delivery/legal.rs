@@ -5,7 +5,7 @@ use super::history;
 use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
-    Act, Actor, CheckpointsBy, CommandKind, Delivery, Executor, IssueTrouble, Phase, PlanBy,
+    Act, Actor, CheckpointsBy, CommandKind, Delivery, Executor, Fault, IssueTrouble, Phase, PlanBy,
     PullEnd, ReviewBy, Rules, RunStatus, Work,
 };
 
@@ -114,6 +114,13 @@ pub(super) fn may(
         CommandKind::Analyse if status == RunStatus::Failed => analyse(delivery),
         CommandKind::Analyse => not_here("not_failed", "analyse", (phase, status)),
     }
+}
+
+/// Whether its job was cancelled with it, so that nothing is left of that but a pull request: it is over, or what went on
+/// was cancelled.
+pub fn is_called_off(delivery: &Delivery) -> bool {
+    let code = delivery.error.as_ref().map(|error| error.code);
+    delivery.is_terminal() || matches!(code, Some(Fault::Canceled | Fault::JobCanceled))
 }
 
 /// Whether there is something to call off. A pending phase of the system waits for others, who may never come; a pending

@@ -73,11 +73,13 @@ fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
     let is_approved = told.what == WaitReason::Approval && is_let_go(delivery);
     // It is the delivery that its pull request waits for.
     let is_own = told.what == WaitReason::Delivery;
-    // What is told of a head that was sent back was told before.
+    // What is told of a head that was sent back was told before, and so was that of checks that are read again.
+    let is_before_reading = is_read_again(delivery);
     let is_sent_back = delivery.phase == Phase::Implement && is_resting_on_sent_back(delivery);
     // A job whose present attempt was not seen yet tells of the attempt before.
     let is_before = delivery.children.is_empty() && delivery.job_seen().is_none();
-    let says_nothing = told.who == WaitParty::Nobody || is_own || is_before || is_sent_back;
+    let is_past = is_before || is_before_reading || is_sent_back;
+    let says_nothing = told.who == WaitParty::Nobody || is_own || is_past;
     !says_nothing && !is_decided && !is_approved && is_with_job(delivery)
 }
 
@@ -90,6 +92,12 @@ fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
         Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) | Work::Ended(_))
         | None => false,
     }
+}
+
+/// Whether its merge was tried although checks of its head failed: they are read again before anything is said of them.
+pub(super) fn is_read_again(delivery: &Delivery) -> bool {
+    let forgiven = delivery.task.forgiven.as_ref();
+    delivery.phase == Phase::Verify && forgiven.is_some() && forgiven == delivery.head()
 }
 
 /// Whether a person let this head go on: the approval that its merge asked for is carried out next.

@@ -362,6 +362,26 @@ fn failures_and_closed_issues_are_looked_into() {
 }
 
 #[test]
+fn what_an_agent_cancels_is_told_to_a_person_and_what_a_person_cancels_to_no_one() {
+    for (by, told) in [(kim(), None), (Actor::agent("zai"), Some(Audience::Human))] {
+        let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+        assert_eq!(world.orders(by, Act::Cancel).unwrap(), "review/failed");
+        let all = wants(&world.delivery, &seen(&world)).into_iter();
+        let failed = all.filter_map(|want| {
+            let Want::TellFailed { audience, .. } = want else {
+                return None;
+            };
+            Some(audience)
+        });
+        assert_eq!(failed.collect::<Vec<_>>(), Vec::from_iter(told));
+        assert_eq!(
+            open_events(&world.delivery).len(),
+            usize::from(told.is_some())
+        );
+    }
+}
+
+#[test]
 fn it_looks_again_sooner_while_something_runs_and_no_more_once_it_is_over() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     let wait = |world: &World| {

@@ -39,7 +39,7 @@ async fn of_delivery(world: &World, at: (Phase, RunStatus)) -> (DeliveryId, JobI
             checks: Checks::Missing,
             lacks_approval: false,
             approved_by: None,
-            is_closed: false,
+            closed_at: None,
             end: None,
         });
     })

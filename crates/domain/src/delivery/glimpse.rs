@@ -128,9 +128,9 @@ pub struct PullGlimpse {
     /// Who approved this head on GitHub and may write to the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
-    /// Whether it was closed a moment ago: it may be reopened yet, so that is no end.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_closed: bool,
+    /// When it was closed, if that was a moment ago: it may be reopened yet, so that is no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<PullEnd>,
@@ -310,7 +310,10 @@ impl PullGlimpse {
             checks: checks::checks(pull),
             lacks_approval: pull.phase == PullPhase::Open && checks::lacks_approval(pull),
             approved_by: reviewed.map(|it| it.by.clone()),
-            is_closed: matches!(pull.phase, PullPhase::Closed { .. }),
+            closed_at: match pull.phase {
+                PullPhase::Closed { since, .. } => Some(since),
+                PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Settled { .. } => None,
+            },
             end,
         }
     }

@@ -253,7 +253,10 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
 
 /// A pull request that was closed may be reopened, or its phase fails.
 fn must_not_be_closed(delivery: &Delivery) -> Result<(), Refused> {
-    if delivery.pull_seen().is_some_and(|pull| pull.is_closed) {
+    if delivery
+        .pull_seen()
+        .is_some_and(|pull| pull.closed_at.is_some())
+    {
         let sentence = "the pull request is closed: reopen it, or wait until its phase has failed";
         return refuse("pull_closed", sentence);
     }

@@ -143,7 +143,7 @@ fn closed_pull(delivery: &Delivery) -> Option<Told> {
     let is_over = delivery.is_terminal() || delivery.run_status == RunStatus::Failed;
     let seen = delivery
         .pull_seen()
-        .filter(|seen| seen.is_closed && !is_over)?;
+        .filter(|seen| seen.closed_at.is_some() && !is_over)?;
     let minutes = REOPEN_WAIT.as_mins();
     let what = format!("Its pull request {} was closed without a merge", seen.pull);
     let until = format!(

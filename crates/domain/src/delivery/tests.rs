@@ -113,7 +113,7 @@ pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
         checks,
         lacks_approval: false,
         approved_by: None,
-        is_closed: false,
+        closed_at: None,
         end: None,
     }
 }

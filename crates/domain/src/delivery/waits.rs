@@ -1,5 +1,7 @@
 //! Who a delivery waits for: by its own record, or by its job and its pull request where those decide.
 
+use jiff::Timestamp;
+
 use super::history;
 use super::progress::is_stale;
 use super::reason::waits_for;
@@ -12,8 +14,9 @@ use crate::job::{WaitParty, WaitReason, WaitsFor};
 pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&AgentName>) -> WaitsFor {
     let since = history::since(delivery);
     let who = waits_for(delivery);
-    if who != WaitParty::Nobody && is_to_be_reopened(delivery) {
-        return WaitsFor::new(WaitParty::Person, WaitReason::Reopening, since);
+    let closed_at = closed_at(delivery).filter(|_| who != WaitParty::Nobody);
+    if closed_at.is_some() {
+        return WaitsFor::new(WaitParty::Person, WaitReason::Reopening, closed_at);
     }
     match who {
         WaitParty::Nobody => WaitsFor::new(who, WaitReason::Ended, since),
@@ -33,11 +36,11 @@ pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&Agent
     }
 }
 
-/// Whether its pull request was closed a moment ago: until it counts as given up, nothing else helps.
-fn is_to_be_reopened(delivery: &Delivery) -> bool {
+/// When its pull request was closed, if that was a moment ago: until it counts as given up, nothing but reopening it helps.
+fn closed_at(delivery: &Delivery) -> Option<Timestamp> {
     let is_open = delivery.run_status != RunStatus::Failed;
-    let closed = delivery.pull_seen().filter(|seen| seen.is_closed);
-    is_open && closed.is_some()
+    let seen = delivery.pull_seen().filter(|_| is_open)?;
+    seen.closed_at
 }
 
 fn asked_of_person(delivery: &Delivery) -> WaitReason {

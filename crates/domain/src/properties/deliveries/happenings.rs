@@ -126,7 +126,7 @@ fn glimpse() -> impl Strategy<Value = PullGlimpse> {
             checks,
             lacks_approval: checks == Checks::Passed,
             approved_by,
-            is_closed: is_closed && end.is_none(),
+            closed_at: (is_closed && end.is_none()).then(|| at(1)),
             end,
         },
     )

@@ -109,7 +109,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             checks,
             lacks_approval: true,
             approved_by: Some("kim".to_owned()),
-            is_closed: true,
+            closed_at: Some(AT),
             end,
         }),
     });

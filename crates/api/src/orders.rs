@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
-use crate::deliveries::{approve_instead, order_instead};
+use crate::deliveries::{approve_instead, cancel_instead, order_instead};
 use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
 use crate::{merge, outcome, reach, register, view};
@@ -187,10 +187,8 @@ async fn cancel(
         true => api.backend.pull_to_close(&named.job).await?,
         false => None,
     };
-    if let Some(answer) = order_instead(api, &named.job, Act::Cancel, who).await? {
-        if let Some(pull) = pull {
-            api.backend.close_pull(&pull, &by).await?;
-        }
+    let closing = pull.as_ref().map(|pull| (pull, by.as_str()));
+    if let Some(answer) = cancel_instead(api, &named.job, closing, who).await? {
         return Ok(answer);
     }
     let job = if cancel.close_pull {

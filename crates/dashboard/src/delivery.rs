@@ -4,6 +4,7 @@ use askama::Template;
 use client::wire::{
     DeliveryCard, DeliveryView, DeliveryWhy, JobView, PlannedStep, Reason, RunView, Why,
 };
+use domain::advice::Advice;
 use domain::delivery::{FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, TITLE_CHARS_MAX};
 use domain::web_page::WebPage;
 use jiff::Timestamp;
@@ -53,6 +54,7 @@ pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
         mark: mark(card),
         is_failed: has_failed(card),
         is_of_person: awaits_person(card),
+        resume: resume(card),
         steps: steps(told.view),
         standing: standing(told.view),
         has_moved: told.has_moved,
@@ -88,6 +90,7 @@ struct DeliveryPage<'a> {
     mark: &'static str,
     is_failed: bool,
     is_of_person: bool,
+    resume: Option<String>,
     steps: Vec<Step>,
     standing: String,
     has_moved: bool,
@@ -111,6 +114,15 @@ struct DeliveryPage<'a> {
     feedback_max: usize,
     plan_max: usize,
     title_max: usize,
+}
+
+/// The command that ends the pause that it waits for.
+fn resume(card: &DeliveryCard) -> Option<String> {
+    let advice = Advice::for_pause(&card.waits_for.what)?;
+    Some(match advice == Advice::ResumeSource {
+        true => format!("gaffer source resume {}", card.repo),
+        false => "gaffer resume".to_owned(),
+    })
 }
 
 /// One phase on the way to the end.

@@ -362,6 +362,27 @@ fn the_age_of_things_changes_no_etag_and_everything_else_does() {
 }
 
 #[test]
+fn what_a_pause_holds_up_names_the_command_that_ends_it() {
+    for (word, command) in [
+        ("hold", Some("<code>gaffer resume</code>")),
+        (
+            "source_hold",
+            Some("<code>gaffer source resume acme/shop</code>"),
+        ),
+        ("approval", None),
+    ] {
+        let waits = json!({"who": "person", "for": word, "sentence": "a person: it is paused"});
+        let page = shown(&view(json!({"waits_for": waits})), true);
+        let named = page.contains("<code>gaffer ");
+        assert_eq!(named, command.is_some(), "{word}");
+        assert!(
+            command.is_none_or(|command| page.contains(command)),
+            "{word}"
+        );
+    }
+}
+
+#[test]
 fn what_could_not_be_read_is_told_beside_an_empty_board() {
     let status = status(json!({
         "paused_sources": ["acme/other"],
@@ -372,7 +393,7 @@ fn what_could_not_be_read_is_told_beside_an_empty_board() {
     for words in [
         "GitHub refuses the token.",
         "Jules cannot be reached",
-        "is paused",
+        "is paused until `gaffer source resume acme/other`",
     ] {
         assert!(page.html.contains(words), "{words}");
     }

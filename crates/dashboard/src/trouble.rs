@@ -3,6 +3,7 @@
 
 use client::wire::{AccountView, DeliveryLogView, Status, WebhookFeedView};
 use domain::account::Health;
+use domain::ids::RepoName;
 use domain::webhook_activity::WebhookHealth;
 
 /// One thing that is wrong.
@@ -39,7 +40,10 @@ impl Trouble {
 pub fn troubles(status: &Status) -> Vec<Trouble> {
     let mut found = Vec::new();
     if status.paused_since.is_some() {
-        found.push(Trouble::notice("Everything", "is paused"));
+        found.push(Trouble::notice(
+            "Everything",
+            "is paused until `gaffer resume`",
+        ));
     }
     if status.observe_only {
         found.push(Trouble::notice(
@@ -52,9 +56,13 @@ pub fn troubles(status: &Status) -> Vec<Trouble> {
     found.extend(status.accounts.iter().filter_map(of_account));
     found.extend(status.hooks.iter().filter_map(of_log));
     found.extend(status.feeds.iter().filter_map(of_feed));
-    let paused = status.paused_sources.iter();
-    found.extend(paused.map(|repo| Trouble::notice(repo.to_string(), "is paused")));
+    found.extend(status.paused_sources.iter().map(of_pause));
     found
+}
+
+fn of_pause(repo: &RepoName) -> Trouble {
+    let sentence = format!("is paused until `gaffer source resume {repo}`");
+    Trouble::notice(repo.to_string(), sentence)
 }
 
 fn of_account(account: &AccountView) -> Option<Trouble> {

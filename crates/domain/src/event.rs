@@ -177,6 +177,13 @@ pub enum DeliveryAsk {
         /// The head.
         head: CommitSha,
     },
+    /// An approval of the merge of a head, which lacks nothing else.
+    Merge {
+        /// The pull request.
+        pull: PullRef,
+        /// The head.
+        head: CommitSha,
+    },
 }
 
 impl DeliveryAsk {
@@ -187,6 +194,7 @@ impl DeliveryAsk {
             Self::Plan => "plan",
             Self::Checkpoint { .. } => "checkpoint",
             Self::Review { .. } => "review",
+            Self::Merge { .. } => "merge",
         }
     }
 
@@ -200,6 +208,9 @@ impl DeliveryAsk {
             }
             Self::Review { pull, head } => {
                 format!("Head {head} of {pull} waits for a review.")
+            }
+            Self::Merge { pull, head } => {
+                format!("Head {head} of {pull} is green, and its merge waits for approval.")
             }
         }
     }
@@ -433,6 +444,7 @@ mod tests {
             "plan",
             "checkpoint",
             "review",
+            "merge",
         ];
         for kind in kinds.chain(others).chain(news::KINDS) {
             assert!(PAGE.contains(&format!("`{kind}`")), "{kind}");

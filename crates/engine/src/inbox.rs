@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::advice::Advice;
-use domain::ids::{AgentName, EventId};
+use domain::ids::{AgentName, EventId, JobId};
 use domain::job::NotNow;
 use domain::wake::{Channel, LeaseLost, ReturnMode, Wake};
 
@@ -59,7 +59,7 @@ impl Backend {
         taken: &mut Vec<Wake>,
         (agent, most): (&AgentName, usize),
     ) -> Result<(), Error> {
-        let (mut seen, mut after) = (BTreeSet::new(), None);
+        let (mut seen, mut after) = (BTreeSet::<JobId>::new(), None);
         loop {
             let list = keys::inbox(agent);
             let page = self.store.records().list(&list, false, after, PAGE).await?;
@@ -76,10 +76,15 @@ impl Backend {
                 };
                 let job = &found.value.event.job;
                 // Wakes of a job come in order, so only its first open one can be taken.
-                let is_first = job.as_ref().is_none_or(|job| seen.insert(job.clone()));
-                if is_first {
-                    taken.extend(self.take_one(&found).await?);
+                if job.as_ref().is_some_and(|job| seen.contains(job)) {
+                    continue;
                 }
+                let one = self.take_one(&found).await?;
+                // One that was answered while its taker has it holds up none after it.
+                if one.is_some() || !found.value.is_done_with() {
+                    seen.extend(job.clone());
+                }
+                taken.extend(one);
             }
             after = page.next;
             if after.is_none() {

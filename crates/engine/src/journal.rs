@@ -191,6 +191,9 @@ fn of_wake(wake: &Wake) -> Entry {
             Channel::Inbox => (None, format!("in its inbox from {not_before} on")),
         },
         WakeState::Sending { attempt, .. } => (None, format!("try {attempt} is being made")),
+        WakeState::Leased { attempt, .. } if wake.answered => {
+            (None, format!("received at try {attempt}, and answered"))
+        }
         WakeState::Leased { attempt, until } => {
             let told = format!("received at try {attempt}, to be acknowledged until {until}");
             (None, told)

@@ -421,7 +421,7 @@ async fn what_was_answered_while_it_was_held_is_not_handed_out_again() {
         let said = world.say(&job, "Yes", &format!("answer {n}")).await;
         said.expect("an answer");
         let held = (&agent, &wake.event.id, 1);
-        // The agent that answers may go on with it, and the next one waits for it.
+        // The agent that answers may go on with it.
         world.backend.extend(held).await.expect("a lease");
         assert_eq!(take(&world).await, []);
         if n == 1 {
@@ -436,6 +436,33 @@ async fn what_was_answered_while_it_was_held_is_not_handed_out_again() {
             let over = wake_of(&world, &wake.event.id).await;
             assert!(matches!(over.state, WakeState::Acknowledged { .. }));
         }
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_was_answered_while_it_was_held_holds_up_nothing_after_it() {
+    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
+    let (job, agent) = (world.submit("ask").await, world.agent());
+    let mut held = Vec::new();
+    for n in 1..=2 {
+        let asked = async |world: &World| world.events(&job).await.len() == n;
+        world.until(MINUTE * 10, "a question", asked).await;
+        let [wake] = &take(&world).await[..] else {
+            panic!("the wake {n} is to be had at once")
+        };
+        held.push(wake.event.id.clone());
+        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
+        said.expect("an answer");
+        let why = world.backend.why(&job).await.expect("a why");
+        let awaited = |code: &str| why.because.iter().any(|reason| reason.code == code);
+        assert!(!awaited("wake_leased"), "{why:?}");
+    }
+    assert!(held[0] != held[1]);
+    for event in &held {
+        assert!(wake_of(&world, event).await.answered);
+        let done = world.backend.acknowledge(&agent, event).await;
+        done.expect("an acknowledgement");
     }
     world.finish().await;
 }

@@ -155,7 +155,7 @@ pub(crate) async fn analyse(
         let refused = requests::fits("analysis", suggestion, FEEDBACK_CHARS_MAX);
         refused.map_err(|refused| refused.about("suggestion"))?;
     }
-    let (id, run) = runs::named(&api, at).await?;
+    let (id, run) = runs::failed(&api, at).await?;
     stored(&api, &id, &who).await?;
     // Plain fields with text keys always serialize.
     let text = serde_json::to_string(&wanted).unwrap_or_default();

@@ -4,8 +4,8 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use client::wire::{Pending, Reason};
-use domain::delivery::{self, Act, Command, Delivery, Rules, TransitionError};
-use domain::ids::{DeliveryId, JobId, PlanId};
+use domain::delivery::{self, Act, Command, CommandKind, Delivery, Rules, TransitionError};
+use domain::ids::{DeliveryId, JobId, PlanId, PullRef};
 
 use super::orders::command_id;
 use crate::auth::AuthenticatedCaller;
@@ -37,10 +37,49 @@ pub(crate) async fn order_instead(
         return Ok(None);
     };
     if answers_job {
-        let job = api.backend.must_job(job).await?.value;
-        return Ok(Some(Json(view::job_view(api, &job).await?).into_response()));
+        return Ok(Some(shown(api, job).await?));
     }
     Ok(Some(later(&id, outcome::pauses(api, job).await?)))
+}
+
+/// A cancellation of a job, and the close of its pull request in the name of who orders it: that is also taken once
+/// nothing else is left to cancel.
+pub(crate) async fn cancel_instead(
+    api: &ApiInner,
+    job: &JobId,
+    closing: Option<(&PullRef, &str)>,
+    who: &AuthenticatedCaller,
+) -> Result<Option<Response>, Refused> {
+    let is_left = closing.is_some() && is_called_off(api, job, who).await?;
+    let answer = match is_left {
+        true => Some(shown(api, job).await?),
+        false => order_instead(api, job, Act::Cancel, who).await?,
+    };
+    if let (Some(_), Some((pull, by))) = (&answer, closing) {
+        api.backend.close_pull(pull, by).await?;
+    }
+    Ok(answer)
+}
+
+/// Whether the delivery of a job takes no cancellation since it was cancelled before, or is over.
+async fn is_called_off(
+    api: &ApiInner,
+    job: &JobId,
+    who: &AuthenticatedCaller,
+) -> Result<bool, Refused> {
+    let Some(id) = api.backend.must_job(job).await?.value.delivery else {
+        return Ok(false);
+    };
+    let delivery = api.backend.must::<Delivery>(&id).await?.value;
+    let rules = api.backend.delivery_rules(&delivery).await?;
+    let legal = delivery::legal(&delivery, &who.actor(), &rules);
+    Ok(delivery::is_called_off(&delivery) && !legal.contains(&CommandKind::Cancel))
+}
+
+/// A job as it is now.
+async fn shown(api: &ApiInner, job: &JobId) -> Result<Response, Refused> {
+    let job = api.backend.must_job(job).await?.value;
+    Ok(Json(view::job_view(api, &job).await?).into_response())
 }
 
 /// An approval of the plan of a job: nothing but the plan of its delivery is approved by it.

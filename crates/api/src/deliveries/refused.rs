@@ -66,10 +66,14 @@ pub(super) fn no_delivery(error: Error) -> Refused {
 /// The issue has a delivery.
 pub(super) fn exists(found: &Delivery) -> Refused {
     let (id, phase, status) = (&found.id, found.phase, found.run_status);
-    let detail = if found.is_terminal() {
-        format!("its delivery {id} is closed: only with `again` does it get another one")
-    } else {
-        format!("there is a delivery of it already: {id}, at {phase}, {status}")
+    let refused = |detail: &str| {
+        Refused::new(StatusCode::CONFLICT, "exists", detail).with_existing(id.as_str())
     };
-    Refused::new(StatusCode::CONFLICT, "exists", &detail).with_existing(id.as_str())
+    if found.is_terminal() {
+        let detail = format!("its delivery {id} is closed: another one has to be asked for");
+        return refused(&detail).about("again");
+    }
+    refused(&format!(
+        "there is a delivery of it already: {id}, at {phase}, {status}"
+    ))
 }

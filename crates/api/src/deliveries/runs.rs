@@ -88,13 +88,31 @@ async fn whole(
 }
 
 /// The run that a path names.
-pub(crate) async fn named(
+async fn named(
     api: &ApiInner,
     path: Parts<(String, String)>,
 ) -> Result<(DeliveryId, Run), Refused> {
     let (name, run) = body::parts(path)?;
     let id = api.backend.find_delivery(&name).await?;
     let run = run_named(api, &id, &run).await?;
+    Ok((id, run))
+}
+
+/// The run that an analysis is about: by its id, or the newest that failed.
+pub(crate) async fn failed(
+    api: &ApiInner,
+    path: Parts<(String, String)>,
+) -> Result<(DeliveryId, Run), Refused> {
+    let (name, run) = body::parts(path)?;
+    let id = api.backend.find_delivery(&name).await?;
+    let newest = match run.as_str() {
+        LATEST => api.backend.latest_failed_run(&id).await?,
+        _ => None,
+    };
+    let run = match newest {
+        Some(newest) => newest,
+        None => run_named(api, &id, &run).await?,
+    };
     Ok((id, run))
 }
 

@@ -82,9 +82,9 @@ async fn made(
     Ok(dashboard::delivery(frame, told)?)
 }
 
-/// The fields into which a person types more than a word.
-const TYPED: [&str; 7] = [
-    "text", "reason", "feedback", "content", "parts", "summary", "criteria",
+/// The fields into which a person types.
+const TYPED: [&str; 8] = [
+    "text", "reason", "feedback", "content", "parts", "summary", "criteria", "priority",
 ];
 
 /// What a route answers; none where there is nothing yet.

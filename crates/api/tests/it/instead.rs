@@ -37,8 +37,9 @@ async fn of_delivery(world: &World, at: (Phase, RunStatus)) -> (DeliveryId, JobI
             head,
             same_work_as: None,
             checks: Checks::Missing,
+            lacks_approval: false,
             approved_by: None,
-            is_closed: false,
+            closed_at: None,
             end: None,
         });
     })
@@ -187,4 +188,23 @@ async fn how_it_is_to_be_merged_and_whether_it_is_closed_is_kept() {
     cancelled.ok(200);
     let pull = world.backend.store.pull(&shop_pull()).await.unwrap();
     assert!(pull.unwrap().value.pull.closing.is_some());
+}
+
+/// What the answer to a cancellation advises is taken, although the delivery is over by then.
+#[tokio::test(start_paused = true)]
+async fn the_pull_request_of_what_was_cancelled_can_be_closed_afterwards() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Implement, RunStatus::Succeeded)).await;
+    let path = format!("/jobs/{job}/cancel");
+    let closing = async || {
+        let pull = world.backend.store.pull(&shop_pull()).await.unwrap();
+        pull.unwrap().value.pull.closing.is_some()
+    };
+    world.post(&path, &json!({})).await.ok(200);
+    let closed = world.backend.must::<Delivery>(&id).await.unwrap().value;
+    assert!(closed.is_terminal() && !closing().await);
+    assert_eq!(world.post(&path, &json!({})).await.code(409), "closed");
+    let answer = world.post(&path, &json!({ "close_pull": true })).await;
+    answer.ok(200);
+    assert!(closing().await);
 }

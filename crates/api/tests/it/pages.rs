@@ -541,6 +541,10 @@ async fn a_delivery_is_edited_and_split_on_its_page() {
         answer.text.contains("readonly>Find &#60;b&#62;</textarea>"),
         "{answer:?}"
     );
+    assert!(
+        answer.text.contains("readonly>soon</textarea>"),
+        "{answer:?}"
+    );
     assert!(!answer.text.contains("typed-criteria"), "{answer:?}");
     let changes = format!("{form}&summary=&criteria=It+finds%0D%0A%0D%0AIt+is+quick&priority=7");
     let answer = browser.post(&format!("{path}/edit"), &changes).await;

@@ -224,10 +224,18 @@ async fn an_analysis_of_a_failed_run_is_kept_with_it() {
     let early = ordered(&world, &id, &at, found.clone()).await;
     assert_eq!(early.code(409), "not_failed");
     ordered(&world, &id, "cancel", json!({})).await.ok(200);
-    let kept = ordered(&world, &id, &at, found).await.ok(200);
+    let kept = ordered(&world, &id, &at, found.clone()).await.ok(200);
     assert_eq!(kept["run"]["analysis"]["text"], "It forgot.");
     assert_eq!(kept["run"]["analysis"]["suggestion"], "Write tests.");
     assert_eq!(kept["run"]["analysis"]["by"], "person over HTTP");
+    // The newest that failed has no transcript, and is meant all the same.
+    for verb in ["retry", "cancel"] {
+        ordered(&world, &id, verb, json!({})).await.ok(200);
+    }
+    let latest = ordered(&world, &id, "runs/latest/analysis", found).await;
+    let latest = latest.ok(200);
+    assert_ne!(latest["run"]["id"], run.id.as_str());
+    assert_eq!(latest["run"]["analysis"]["text"], "It forgot.");
     let long = "x".repeat(9_000);
     for (body, code, field) in [
         (json!({ "analysis": " " }), "analysis_empty", "analysis"),

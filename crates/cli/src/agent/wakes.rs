@@ -54,13 +54,13 @@ async fn list(args: &ListWakesArgs, backend: &Backend) -> Result<Answer> {
             wake.event.id.to_string(),
             moment(wake.event.observed_at),
             wake.event.what.kind().to_owned(),
-            job_of(wake),
+            about(wake),
             wake.agent.to_string(),
             ways.word(wake).to_owned(),
             standing(wake).word().to_owned(),
         ]
     };
-    let head = ["event", "seen", "kind", "job", "agent", "way", "state"];
+    let head = ["event", "seen", "kind", "about", "agent", "way", "state"];
     let rows = wakes.iter().map(row).collect();
     let all: Vec<Value> = wakes.iter().map(wake_json).collect();
     let answer = Answer::new(json!({ "wakes": all, "more": more }));
@@ -204,15 +204,19 @@ fn wake_json(wake: &Wake) -> Value {
     json!({
         "event_id": wake.event.id, "event": wake.event.what.name(),
         "kind": wake.event.what.kind(), "job_id": wake.event.job,
+        "delivery_id": wake.event.aid.delivery,
         "agent": wake.agent, "observed_at": wake.event.observed_at,
         "way": wake.channel.word(), "state": standing(wake).word(),
         "told": sentence(wake), "next": wake.due(),
     })
 }
 
-fn job_of(wake: &Wake) -> String {
-    let job = wake.event.job.as_ref();
-    job.map_or_else(|| "-".to_owned(), ToString::to_string)
+/// Its job, or its delivery while that has none.
+fn about(wake: &Wake) -> String {
+    let event = &wake.event;
+    let job = event.job.as_ref().map(ToString::to_string);
+    let delivery = || event.aid.delivery.as_ref().map(ToString::to_string);
+    job.or_else(delivery).unwrap_or_else(|| "-".to_owned())
 }
 
 fn standing(wake: &Wake) -> WakeFilter {
@@ -232,11 +236,34 @@ fn sentence(wake: &Wake) -> String {
             not_before,
         } => format!("waits for try {attempt} from {} on", moment(*not_before)),
         WakeState::Sending { attempt, .. } => format!("is sent, try {attempt}"),
+        WakeState::Leased { attempt, .. } if wake.answered => {
+            format!("was received at try {attempt}, and answered")
+        }
         WakeState::Leased { attempt, until } => format!(
             "was received at try {attempt}, to be acknowledged until {}",
             moment(*until)
         ),
         WakeState::Acknowledged { at } => format!("was acknowledged at {}", moment(*at)),
         WakeState::Dead { at, why } => format!("was given up at {}: {why}", moment(*at)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wake_without_a_job_names_its_delivery() {
+        let event = json!({
+            "id": "evt_00000000000000000000000000000001", "job": null, "account": "default",
+            "attempt": 1, "observed_at": "2026-03-01T09:00:00Z", "status": "", "last_activity": null,
+            "what": { "delivery": { "ask": "plan", "summary": "Add search" } },
+            "audience": "agent", "aid": { "delivery": "f11647a73aa0" },
+        });
+        let event = serde_json::from_value(event).unwrap();
+        let wake = Wake::new(event, "bot".parse().unwrap(), None, Timestamp::UNIX_EPOCH);
+        assert_eq!(about(&wake), "f11647a73aa0");
+        assert_eq!(wake_json(&wake)["delivery_id"], "f11647a73aa0");
+        assert_eq!(wake_json(&wake)["job_id"], Value::Null);
     }
 }

@@ -9,7 +9,7 @@ use super::{once_read, show, shown};
 use crate::args::delivery::{AnalysisArgs, DeliveryName, EditDeliveryArgs};
 use crate::render::Answer;
 
-/// The newest run.
+/// The newest run that failed, where it is analysed.
 const LATEST: &str = "latest";
 
 /// `gaffer delivery edit`.

@@ -52,7 +52,7 @@ impl UntakenIssue {
             return Ok(());
         }
         if self.readings >= READINGS {
-            return Err(self.not_taken().into());
+            return Err(self.not_taken(client).await.into());
         }
         let read = client.sync_source(&self.issue.repo).await;
         self.next_reading = Some(Instant::now() + BETWEEN_READINGS);
@@ -72,13 +72,22 @@ impl UntakenIssue {
         Ok(())
     }
 
-    fn not_taken(&self) -> Error {
-        let issue = &self.issue;
+    /// Its source has read the issues, and this is none that it takes.
+    async fn not_taken(&self, client: &Client) -> Error {
+        let (issue, repo) = (&self.issue, &self.issue.repo);
+        let source = client.source(repo).await.ok();
+        let label = source.and_then(|source| source.deliveries.label);
+        let (named, set) = match &label {
+            Some(label) => (
+                format!("the label `{}`", label.as_str()),
+                format!("open it with the label `{}`, or ", label.as_str()),
+            ),
+            None => ("its label".to_owned(), String::new()),
+        };
         let what = format!(
-            "{issue} has no delivery: the issues of {} were read, and it is not open with its label",
-            issue.repo
+            "{issue} has no delivery: the issues of {repo} were read, and none of that number is open with {named}"
         );
-        Error::refused("not_taken", what, self.create())
+        Error::refused("not_taken", what, format!("{set}{}", self.create()))
     }
 
     fn takes_none(&self) -> Error {
@@ -103,14 +112,20 @@ impl UntakenIssue {
     }
 
     /// Why it has no delivery after all the time that there was.
-    pub(super) fn not_in_time(&self, missing: client::Error) -> anyhow::Error {
-        if !self.is_paused {
-            return missing.into();
-        }
+    pub(super) async fn not_in_time(&self, client: &Client) -> Error {
         let (issue, repo) = (&self.issue, &self.issue.repo);
+        if self.is_paused {
+            let what =
+                format!("{issue} has no delivery, and {repo} is paused: its issues are not read");
+            return Error::refused("source_paused", what, self.resume());
+        }
+        if self.readings > 0 {
+            return self.not_taken(client).await;
+        }
         let what =
-            format!("{issue} has no delivery, and {repo} is paused: its issues are not read");
-        Error::refused("source_paused", what, self.resume()).into()
+            format!("{issue} has no delivery, and the issues of {repo} were not read in that time");
+        let next = format!("wait longer with `--within`, or {}", self.create());
+        Error::refused("not_read_yet", what, next)
     }
 
     fn resume(&self) -> String {

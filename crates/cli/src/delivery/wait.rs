@@ -42,7 +42,7 @@ pub(super) async fn until(
                     return Err(error.into());
                 };
                 if Instant::now() >= end {
-                    return Err(issue.not_in_time(error));
+                    return Err(issue.not_in_time(client).await.into());
                 }
                 issue.must_be_able_to_come(client).await?;
                 progress.waiting("no delivery yet", &issue.waits_for());

@@ -8,9 +8,18 @@ use domain::ids::{RepoName, SprintNumber};
 
 use super::Answer;
 
-/// What a delivery takes that a command orders.
-const DELIVERY_COMMANDS: [&str; 9] = [
-    "start", "approve", "reject", "retry", "cancel", "verdict", "plan", "split", "merge",
+/// What a delivery takes, each with the command that orders it.
+const DELIVERY_COMMANDS: [(&str, &str); 10] = [
+    ("start", "start"),
+    ("approve", "approve"),
+    ("reject", "reject"),
+    ("retry", "retry"),
+    ("cancel", "cancel"),
+    ("verdict", "verdict"),
+    ("plan", "plan"),
+    ("split", "split"),
+    ("merge", "merge"),
+    ("analyse", "analysis"),
 ];
 
 /// The advice with its command; advice that this version does not know comes in the API's own words.
@@ -97,14 +106,19 @@ pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
         return Some(format!("look at it with `gaffer pipeline show {id}`"));
     }
     if let Some(id) = &problem.existing {
-        return Some(format!("look at it with `gaffer delivery show {id}`"));
+        let look = format!("look at it with `gaffer delivery show {id}`");
+        return Some(match problem.field.as_deref() {
+            Some("again") => format!("ask for another one with `--again`, or {look}"),
+            Some(_) | None => look,
+        });
     }
     let legal = problem.legal.as_ref()?;
-    // What no command orders, such as an edit, is left out.
-    let typed = legal
-        .iter()
-        .filter(|verb| DELIVERY_COMMANDS.contains(&verb.as_str()));
-    let words: Vec<String> = typed.map(|verb| format!("`{verb}`")).collect();
+    // What takes it no further, such as an edit, is left out.
+    let typed = |verb: &String| {
+        let known = DELIVERY_COMMANDS.iter().find(|(word, _)| word == verb);
+        known.map(|(_, command)| format!("`{command}`"))
+    };
+    let words: Vec<String> = legal.iter().filter_map(typed).collect();
     Some(match words.is_empty() {
         true => "nothing can be ordered of it now".to_owned(),
         false => format!("now it takes {}", words.join(", ")),
@@ -213,5 +227,18 @@ mod tests {
         };
         let next = of_delivery(&of_delivery_itself).unwrap();
         assert_eq!(next, "now it takes `cancel`");
+        let to_be_analysed = wire::Problem {
+            legal: Some(vec!["edit".to_owned(), "analyse".to_owned()]),
+            ..refused("attempts_used_up")
+        };
+        let next = of_delivery(&to_be_analysed).unwrap();
+        assert_eq!(next, "now it takes `analysis`");
+        let closed = wire::Problem {
+            field: Some("again".to_owned()),
+            existing: Some("f11647a73aa0".to_owned()),
+            ..refused("exists")
+        };
+        let next = of_delivery(&closed).unwrap();
+        assert!(next.contains("`--again`"), "{next}");
     }
 }

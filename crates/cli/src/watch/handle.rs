@@ -245,6 +245,13 @@ fn question(
                 "Look at it, and if it is right approve it with `gaffer job merge {named}` (jules_merge_pr)."
             )],
         ),
+        Some("merge") => (
+            format!("The pull request of {named} is green and waits for approval."),
+            None,
+            vec![format!(
+                "Look at it, and merge it with `gaffer job merge {named}` (jules_merge_pr)."
+            )],
+        ),
         Some(_) | None => (
             format!("Jules asks about {named}."),
             None,

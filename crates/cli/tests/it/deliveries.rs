@@ -252,6 +252,9 @@ fn who_waits_for_what_cannot_come_is_told_at_once() {
     // No process runs that could read them.
     let told = world.refused(&["source", "sync", REPO]);
     assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
+    let told = world.refused(&["delivery", "wait", "acme/shop#13", "--within", "1s"]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
+    assert!(told.next.contains("--issue 13"), "{told:?}");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use super::transport::{Call, Client};
 use crate::error::Error;
 use crate::wire::{
     ApproveDelivery, CancelDelivery, CreateDelivery, Deliveries, DeliveryView, DeliveryWhy,
-    EditDelivery, IntakeResult, PlanRequest, RejectDelivery, RetryDelivery, SplitRequest,
-    StartDelivery, VerdictRequest,
+    EditDelivery, IntakeResult, PlanRequest, RejectDelivery, RetryDelivery, SourceView,
+    SplitRequest, StartDelivery, VerdictRequest,
 };
 
 /// Where deliveries are.
@@ -158,6 +158,12 @@ impl Client {
         split: &SplitRequest,
     ) -> Result<DeliveryView, Error> {
         self.order(id, "split", split).await
+    }
+
+    /// A source with its settings.
+    pub async fn source(&self, repo: &RepoName) -> Result<SourceView, Error> {
+        let path = ["api", "sources", repo.owner(), repo.name()];
+        self.done(Call::new(Method::GET, &path)).await
     }
 
     /// Has the issues of a source read now. What came of it comes later where the reading is not done.

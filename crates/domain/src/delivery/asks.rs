@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::due::planner;
+use super::waits::is_let_go;
 use super::{
     Delivery, Fault, Phase, PlanBy, RunStatus, Sight, Told, Want, history, reasons, wants,
 };
@@ -40,10 +41,32 @@ fn asked(delivery: &Delivery) -> Option<(DeliveryAsk, Audience)> {
     }
 }
 
+/// The approval that is asked for while it is all that a merge waits for: of the agent, as for a job without a delivery.
+pub(super) fn asks_merge(delivery: &Delivery) -> Option<Want> {
+    let seen = delivery.pull_seen();
+    let is_green = seen.is_some_and(|seen| seen.lacks_approval);
+    approval(delivery).filter(|_| is_green)
+}
+
+/// The same whatever is in the way for now: a reading that fails ends no question.
+fn approval(delivery: &Delivery) -> Option<Want> {
+    let is_merging = (delivery.phase, delivery.run_status) == (Phase::Verify, RunStatus::Running);
+    let is_open = is_merging && !is_let_go(delivery);
+    let (pull, head) = (delivery.task.pull.clone(), delivery.head().cloned());
+    let (pull, head) = (pull.filter(|_| is_open)?, head?);
+    let cause = format!("{}:merge:{head}", super::cause(delivery));
+    Some(Want::Ask {
+        ask: DeliveryAsk::Merge { pull, head },
+        audience: Audience::Agent,
+        cause,
+    })
+}
+
 /// The events by which it asks for what it waits for now; those of earlier times are over.
 pub fn open_events(delivery: &Delivery) -> Vec<EventId> {
     let wanted = wants::review(delivery, &Sight::default()).into_iter();
-    let wanted = wanted.chain(asks(delivery)).chain(wants::failed(delivery));
+    let wanted = wanted.chain(asks(delivery)).chain(approval(delivery));
+    let wanted = wanted.chain(wants::failed(delivery));
     let event = |want: Want| match want {
         Want::Ask { cause, .. } | Want::TellFailed { cause, .. } => {
             Some(EventId::from_name(&cause))

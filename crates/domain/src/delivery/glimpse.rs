@@ -1,16 +1,19 @@
 //! What a delivery can see of its job and its pull request: only when this changes does it have to look again.
 
+mod checks;
+
+pub use checks::Checks;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use crate::event::ErrorCause;
 use crate::facts::PullState;
 use crate::ids::{CommitSha, JobId, PlanId, PullRef, SessionId};
 use crate::job::{self, Attention, EndReason, Job, Phase, WaitReason, Watch};
-use crate::merge::{Judgement, MergeInput, Reason, SessionStatus};
+use crate::merge::SessionStatus;
 use crate::policy::Timing;
-use crate::pull::{Alarm, Pull, PullPhase};
+use crate::pull::{Pull, PullPhase};
 
 /// What can be seen of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,35 +122,18 @@ pub struct PullGlimpse {
     pub same_work_as: Option<CommitSha>,
     /// How far the checks of its head are.
     pub checks: Checks,
+    /// Whether nothing but an approval of its head keeps it from being merged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_approval: bool,
     /// Who approved this head on GitHub and may write to the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
-    /// Whether it was closed a moment ago: it may be reopened yet, so that is no end.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_closed: bool,
+    /// When it was closed, if that was a moment ago: it may be reopened yet, so that is no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<PullEnd>,
-}
-
-/// How far the checks of a head are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Checks {
-    /// They have not been read, or could not be.
-    Unknown,
-    /// None has appeared, and it is early.
-    Awaited,
-    /// None has appeared, and it is late.
-    Missing,
-    /// Some run.
-    Running,
-    /// All have passed.
-    Passed,
-    /// Some failed, and the session is asked to repair them.
-    Failed,
-    /// Some failed, and no more repair is requested.
-    GivenUp,
 }
 
 /// How a pull request ended.
@@ -166,24 +152,6 @@ pub enum PullEnd {
         /// Who closed it, if that is known.
         by: Option<String>,
     },
-}
-
-impl Checks {
-    /// Whether a reviewer may be called: nothing runs, and nothing failed.
-    pub fn are_settled(self) -> bool {
-        match self {
-            Self::Passed | Self::Missing => true,
-            Self::Unknown | Self::Awaited | Self::Running | Self::Failed | Self::GivenUp => false,
-        }
-    }
-
-    /// Whether checks of the head have appeared.
-    pub fn have_appeared(self) -> bool {
-        match self {
-            Self::Running | Self::Passed | Self::Failed | Self::GivenUp => true,
-            Self::Unknown | Self::Awaited | Self::Missing => false,
-        }
-    }
 }
 
 impl JobGlimpse {
@@ -339,60 +307,14 @@ impl PullGlimpse {
             pull: pull.pull.clone(),
             head: head.cloned(),
             same_work_as: head.and_then(|head| pull.same_work_as(head)).cloned(),
-            checks: checks(pull),
+            checks: checks::checks(pull),
+            lacks_approval: pull.phase == PullPhase::Open && checks::lacks_approval(pull),
             approved_by: reviewed.map(|it| it.by.clone()),
-            is_closed: matches!(pull.phase, PullPhase::Closed { .. }),
+            closed_at: match pull.phase {
+                PullPhase::Closed { since, .. } => Some(since),
+                PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Settled { .. } => None,
+            },
             end,
         }
     }
-}
-
-/// How far the checks of the present head are, by the last judgement of it.
-fn checks(pull: &Pull) -> Checks {
-    let of_head = |sha: &CommitSha| pull.head.as_ref().is_some_and(|head| head.sha == *sha);
-    let Some(verdict) = pull.verdict.as_ref().filter(|it| of_head(&it.sha)) else {
-        return Checks::Unknown;
-    };
-    let reasons: &[Reason] = match &verdict.judgement {
-        Judgement::Merge { .. } => &[],
-        // It is only a conflict when nothing else stands in the way.
-        Judgement::Conflict { .. } => &[],
-        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => reasons,
-    };
-    let has = |is: fn(&Reason) -> bool| reasons.iter().any(is);
-    // It is told of one head only: the repairs that there are for a pull request are used up by then.
-    let is_ci = |alarm: &Alarm| alarm.cause == ErrorCause::CiFailed;
-    let is_given_up = pull.alarms.iter().any(is_ci);
-    if has(|it| matches!(it, Reason::ChecksFailed { .. })) {
-        return if is_given_up {
-            Checks::GivenUp
-        } else {
-            Checks::Failed
-        };
-    }
-    if has(|it| {
-        matches!(
-            it,
-            Reason::ChecksPending { .. } | Reason::ActionRequired { .. }
-        )
-    }) {
-        return Checks::Running;
-    }
-    if has(is_unread) {
-        return Checks::Unknown;
-    }
-    if has(|it| matches!(it, Reason::CiNeverStarted { .. })) {
-        return Checks::Missing;
-    }
-    if has(|it| matches!(it, Reason::NoChecksYet { .. })) {
-        return Checks::Awaited;
-    }
-    Checks::Passed
-}
-
-/// Whether a judgement was made without the checks.
-fn is_unread(reason: &Reason) -> bool {
-    let is_checks = |what: &MergeInput| *what == MergeInput::Checks;
-    matches!(reason, Reason::NotOurs)
-        || matches!(reason, Reason::Unknown { what, .. } | Reason::Forbidden { what, .. } if is_checks(what))
 }

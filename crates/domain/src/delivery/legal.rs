@@ -5,7 +5,7 @@ use super::history;
 use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
-    Act, Actor, CheckpointsBy, CommandKind, Delivery, Executor, IssueTrouble, Phase, PlanBy,
+    Act, Actor, CheckpointsBy, CommandKind, Delivery, Executor, Fault, IssueTrouble, Phase, PlanBy,
     PullEnd, ReviewBy, Rules, RunStatus, Work,
 };
 
@@ -114,6 +114,13 @@ pub(super) fn may(
         CommandKind::Analyse if status == RunStatus::Failed => analyse(delivery),
         CommandKind::Analyse => not_here("not_failed", "analyse", (phase, status)),
     }
+}
+
+/// Whether its job was cancelled with it, so that nothing is left of that but a pull request: it is over, or what went on
+/// was cancelled.
+pub fn is_called_off(delivery: &Delivery) -> bool {
+    let code = delivery.error.as_ref().map(|error| error.code);
+    delivery.is_terminal() || matches!(code, Some(Fault::Canceled | Fault::JobCanceled))
 }
 
 /// Whether there is something to call off. A pending phase of the system waits for others, who may never come; a pending
@@ -246,7 +253,10 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
 
 /// A pull request that was closed may be reopened, or its phase fails.
 fn must_not_be_closed(delivery: &Delivery) -> Result<(), Refused> {
-    if delivery.pull_seen().is_some_and(|pull| pull.is_closed) {
+    if delivery
+        .pull_seen()
+        .is_some_and(|pull| pull.closed_at.is_some())
+    {
         let sentence = "the pull request is closed: reopen it, or wait until its phase has failed";
         return refuse("pull_closed", sentence);
     }

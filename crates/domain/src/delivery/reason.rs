@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::due::{AGENT_ACTS_FOR, awaits_person, plan_due, planner, result_due};
 use super::legal;
 use super::progress::is_stale;
+use super::waits::is_read_again;
 use super::{
     Child, ChildState, Closed, Delivery, Deploy, Failed, Fault, IssueTrouble, Phase, PlanBy,
     REFUSALS_MAX, ReviewBy, RunStatus, Work,
@@ -133,7 +134,8 @@ pub fn is_told_by_pull(delivery: &Delivery) -> bool {
         RunStatus::Pending | RunStatus::Running => delivery.phase == Phase::Verify,
         RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => false,
     };
-    is_awaited && delivery.refused.is_none() && closed_pull(delivery).is_none()
+    let is_silent = delivery.refused.is_some() || is_read_again(delivery);
+    is_awaited && !is_silent && closed_pull(delivery).is_none()
 }
 
 /// The pull request was closed a moment ago: until it counts as given up, nothing else is decisive.
@@ -141,7 +143,7 @@ fn closed_pull(delivery: &Delivery) -> Option<Told> {
     let is_over = delivery.is_terminal() || delivery.run_status == RunStatus::Failed;
     let seen = delivery
         .pull_seen()
-        .filter(|seen| seen.is_closed && !is_over)?;
+        .filter(|seen| seen.closed_at.is_some() && !is_over)?;
     let minutes = REOPEN_WAIT.as_mins();
     let what = format!("Its pull request {} was closed without a merge", seen.pull);
     let until = format!(
@@ -333,6 +335,10 @@ fn from_then_on_a_person(at: Option<Timestamp>) -> String {
 }
 
 fn verifying(delivery: &Delivery) -> Told {
+    if is_read_again(delivery) {
+        let sentence = "It was tried again although checks failed: they are read again, and it fails if they still do.";
+        return reason("checks_read_again", sentence);
+    }
     match delivery.run_status {
         RunStatus::Pending => reason("awaits_checks", "Checks of its pull request are awaited."),
         RunStatus::Running | RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => {

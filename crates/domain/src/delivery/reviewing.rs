@@ -35,7 +35,10 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
         return true;
     }
     // One that was closed may be reopened: until then there is nothing to review.
-    let open = moving.delivery.pull_seen().filter(|pull| !pull.is_closed);
+    let open = moving
+        .delivery
+        .pull_seen()
+        .filter(|pull| pull.closed_at.is_none());
     let Some(pull) = open.cloned() else {
         return false;
     };

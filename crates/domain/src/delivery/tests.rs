@@ -111,8 +111,9 @@ pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
         head: Some(sha(head)),
         same_work_as: None,
         checks,
+        lacks_approval: false,
         approved_by: None,
-        is_closed: false,
+        closed_at: None,
         end: None,
     }
 }

@@ -1,5 +1,7 @@
 //! Who a delivery waits for: by its own record, or by its job and its pull request where those decide.
 
+use jiff::Timestamp;
+
 use super::history;
 use super::progress::is_stale;
 use super::reason::waits_for;
@@ -12,8 +14,9 @@ use crate::job::{WaitParty, WaitReason, WaitsFor};
 pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&AgentName>) -> WaitsFor {
     let since = history::since(delivery);
     let who = waits_for(delivery);
-    if who != WaitParty::Nobody && is_to_be_reopened(delivery) {
-        return WaitsFor::new(WaitParty::Person, WaitReason::Reopening, since);
+    let closed_at = closed_at(delivery).filter(|_| who != WaitParty::Nobody);
+    if closed_at.is_some() {
+        return WaitsFor::new(WaitParty::Person, WaitReason::Reopening, closed_at);
     }
     match who {
         WaitParty::Nobody => WaitsFor::new(who, WaitReason::Ended, since),
@@ -33,11 +36,11 @@ pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&Agent
     }
 }
 
-/// Whether its pull request was closed a moment ago: until it counts as given up, nothing else helps.
-fn is_to_be_reopened(delivery: &Delivery) -> bool {
+/// When its pull request was closed, if that was a moment ago: until it counts as given up, nothing but reopening it helps.
+fn closed_at(delivery: &Delivery) -> Option<Timestamp> {
     let is_open = delivery.run_status != RunStatus::Failed;
-    let closed = delivery.pull_seen().filter(|seen| seen.is_closed);
-    is_open && closed.is_some()
+    let seen = delivery.pull_seen().filter(|_| is_open)?;
+    seen.closed_at
 }
 
 fn asked_of_person(delivery: &Delivery) -> WaitReason {
@@ -73,11 +76,13 @@ fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
     let is_approved = told.what == WaitReason::Approval && is_let_go(delivery);
     // It is the delivery that its pull request waits for.
     let is_own = told.what == WaitReason::Delivery;
-    // What is told of a head that was sent back was told before.
+    // What is told of a head that was sent back was told before, and so was that of checks that are read again.
+    let is_before_reading = is_read_again(delivery);
     let is_sent_back = delivery.phase == Phase::Implement && is_resting_on_sent_back(delivery);
     // A job whose present attempt was not seen yet tells of the attempt before.
     let is_before = delivery.children.is_empty() && delivery.job_seen().is_none();
-    let says_nothing = told.who == WaitParty::Nobody || is_own || is_before || is_sent_back;
+    let is_past = is_before || is_before_reading || is_sent_back;
+    let says_nothing = told.who == WaitParty::Nobody || is_own || is_past;
     !says_nothing && !is_decided && !is_approved && is_with_job(delivery)
 }
 
@@ -92,8 +97,14 @@ fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
     }
 }
 
+/// Whether its merge was tried although checks of its head failed: they are read again before anything is said of them.
+pub(super) fn is_read_again(delivery: &Delivery) -> bool {
+    let forgiven = delivery.task.forgiven.as_ref();
+    delivery.phase == Phase::Verify && forgiven.is_some() && forgiven == delivery.head()
+}
+
 /// Whether a person let this head go on: the approval that its merge asked for is carried out next.
-fn is_let_go(delivery: &Delivery) -> bool {
+pub(super) fn is_let_go(delivery: &Delivery) -> bool {
     let approved = delivery.review.approved.as_ref().map(|it| &it.head);
     delivery.phase == Phase::Verify && approved.is_some() && approved == delivery.head()
 }

@@ -170,6 +170,8 @@ pub enum Want {
     TellFailed {
         /// The phase.
         phase: Phase,
+        /// Who has to know.
+        audience: Audience,
         /// What identifies the failure.
         cause: String,
     },

@@ -33,6 +33,7 @@ pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
     wants.extend(read_parts(delivery, sight));
     wants.extend(failed(delivery));
     wants.extend(asks::asks(delivery));
+    wants.extend(asks::asks_merge(delivery));
     wants.extend(asks::tell(delivery));
     let is_done = matches!(
         delivery.closed,
@@ -348,12 +349,25 @@ pub fn cause(delivery: &Delivery) -> String {
     format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len())
 }
 
-/// A failure is announced, unless a command caused it.
+/// A failure is announced, unless a person caused it.
 pub(super) fn failed(delivery: &Delivery) -> Option<Want> {
     let error = delivery.error.as_ref()?;
-    let is_told = delivery.run_status == RunStatus::Failed && error.code != Fault::Canceled;
-    is_told.then(|| Want::TellFailed {
+    let has_failed = delivery.run_status == RunStatus::Failed;
+    let audience = told_of(delivery, error.code).filter(|_| has_failed)?;
+    Some(Want::TellFailed {
         phase: delivery.phase,
+        audience,
         cause: cause(delivery),
     })
+}
+
+/// Who is told of a failure. Of what an agent cancelled a person is: that it goes on may be for them only.
+fn told_of(delivery: &Delivery, fault: Fault) -> Option<Audience> {
+    if fault != Fault::Canceled {
+        return Some(Audience::Agent);
+    }
+    match delivery.phase_runs.last().map(|span| &span.actor) {
+        Some(Actor::Agent(_)) => Some(Audience::Human),
+        Some(Actor::Person(_) | Actor::System) | None => None,
+    }
 }

@@ -82,7 +82,9 @@ fn repaired(
     cause: ErrorCause,
 ) -> (Whom, WaitReason) {
     let is_sent = told.contains(sha);
-    let is_left = is_sent && pull.session.is_none();
+    // Once its repairs are used up, later heads are only recorded as sent.
+    let is_given_up = pull.alarms.iter().any(|alarm| alarm.cause == cause);
+    let is_left = is_sent && (pull.session.is_none() || is_given_up);
     if is_left || is_told(pull, sha, &[cause, ErrorCause::MergeBlocked]) {
         (Whom::Woken, WaitReason::Blocked)
     } else if is_sent {

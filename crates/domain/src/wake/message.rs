@@ -204,7 +204,9 @@ fn asked(ask: &DeliveryAsk) -> Option<Value> {
     match ask {
         DeliveryAsk::Start | DeliveryAsk::Plan => None,
         DeliveryAsk::Checkpoint { phase } => Some(json!({ "phase": phase })),
-        DeliveryAsk::Review { pull, head } => Some(json!({ "pull_request": pull, "sha": head })),
+        DeliveryAsk::Review { pull, head } | DeliveryAsk::Merge { pull, head } => {
+            Some(json!({ "pull_request": pull, "sha": head }))
+        }
     }
 }
 

@@ -117,6 +117,7 @@ fn what(event: &Event) -> String {
             DeliveryAsk::Plan => "a delivery waits for its plan".to_owned(),
             DeliveryAsk::Checkpoint { phase } => format!("a delivery waits after {phase}"),
             DeliveryAsk::Review { .. } => "a change waits for a review".to_owned(),
+            DeliveryAsk::Merge { .. } => "a green pull request waits for approval".to_owned(),
         },
         Occurrence::News(news) => news.title(),
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::delivery::{Delivery, Run, TranscriptState};
+use domain::delivery::{Delivery, Run, RunResult, TranscriptState};
 use domain::ids::{DeliveryId, RunId};
 
 use crate::backend::{Backend, Error};
@@ -53,6 +53,14 @@ impl Backend {
         let has_transcript = |run: &&Run| !run.transcript.is_none();
         let newest = runs.iter().rev().find(has_transcript);
         Ok(newest.or(runs.last()).cloned())
+    }
+
+    /// The newest run that failed: an analysis is about it unless it names another one. None while none has failed.
+    pub async fn latest_failed_run(&self, id: &DeliveryId) -> Result<Option<Run>, Error> {
+        let found = self.store.get::<Delivery>(id).await?;
+        let runs = found.map(|found| found.value.runs).unwrap_or_default();
+        let has_failed = |run: &Run| run.status == RunResult::Failed;
+        Ok(runs.into_iter().rfind(has_failed))
     }
 
     /// A page of a run's transcript, from 1. One that is not kept, or no longer, is read afresh, and awaited at most

@@ -1,7 +1,8 @@
 //! Issues that become deliveries, and closed issues that end them.
 
 use domain::delivery::{
-    Actor, Delivery, Input, IntakeLabel, IssueRef, IssueSight, IssueState, of_issue,
+    Actor, Closed, Delivery, Input, IntakeLabel, IssueRef, IssueSight, IssueState, IssueTrouble,
+    of_issue,
 };
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
@@ -321,7 +322,7 @@ impl Dispatcher {
         Ok(open.is_some_and(|found| found.value.trouble.is_some()))
     }
 
-    /// An issue that a list shows as closed: only a reading by its number closes its delivery.
+    /// An issue that a list shows as closed: only a reading by its number closes its delivery. Returns whether it did.
     async fn take_closed(&self, issue: &IssueRef, source: &Source) -> Result<bool, Error> {
         let found = self.backend.delivery_of_issue(issue).await?;
         let open = found.filter(|found| !found.value.is_terminal());
@@ -329,12 +330,15 @@ impl Dispatcher {
             return Ok(false);
         };
         self.take_issue(issue, source).await?;
-        Ok(self
-            .backend
-            .must::<Delivery>(&id)
-            .await?
-            .value
-            .is_terminal())
+        let trouble = self.backend.must::<Delivery>(&id).await?.value.trouble;
+        if matches!(trouble, Some(IssueTrouble::Closed { .. })) {
+            // Its session and its pull request are read now, so that what they decide counts as done by this reading.
+            if let Err(error) = Box::pin(self.delivery(&id)).await {
+                tracing::warn!(delivery.id = %id, %error, "it is looked at again after its issue was closed");
+            }
+        }
+        let after = self.backend.must::<Delivery>(&id).await?.value;
+        Ok(after.closed == Some(Closed::IssueClosed))
     }
 
     async fn unreadable(

@@ -79,6 +79,8 @@ fn on_its_way(found: &mut WhySubject, wake: &Wake) {
     let (what, agent) = (what(&wake.event), &wake.agent);
     match &wake.state {
         WakeState::Acknowledged { .. } => {}
+        // The order that it asks for was given, so nothing more is awaited of its taker.
+        WakeState::Leased { .. } if wake.answered => {}
         WakeState::Pending {
             attempt,
             not_before,

@@ -128,7 +128,7 @@ words! {
     MergeMethod { Merge, Squash, Rebase }
     PlanApproval { Auto, Agent, Human; Delivery }
     Answerer { Agent, Nudge, Human }
-    DeliveryAsk { Start, Plan, Checkpoint, Review }
+    DeliveryAsk { Start, Plan, Checkpoint, Review, Merge }
     TrackerAction { Tell, CloseIssue, DispatchWorkflow }
     DeliveryKind { Issue, Requirement, Member, Integration, Adhoc }
     DeliveryPhase { Intake, Plan, Implement, Review, Verify, Deploy, Observe, Close }

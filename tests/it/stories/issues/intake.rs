@@ -221,6 +221,26 @@ async fn an_issue_that_was_closed_while_its_source_was_paused_ends_its_delivery_
     world.finish().await;
 }
 
+/// Its session is read before its delivery is closed, and the reading that did both counts it.
+#[tokio::test]
+async fn a_reading_counts_the_deliveries_that_it_closes() {
+    let source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    let world = world_with(source.clone(), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/running").await;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.close_as(now, REPO, number, "ann");
+    until(&world, number, "close/succeeded").await;
+    let intake = world.backend.store.get::<Intake>(&source.repo).await;
+    let intake = intake.expect("a store").expect("an intake").value;
+    let counted = ReadingResult::Read {
+        created: 0,
+        closed: 1,
+    };
+    assert_eq!(intake.last.expect("a reading").result, counted);
+    world.finish().await;
+}
+
 /// An issue that is open again is as good as one that always was, also where no webhook tells so.
 #[tokio::test]
 async fn an_issue_that_can_be_read_again_is_in_doubt_no_longer() {

@@ -105,6 +105,31 @@ async fn the_failure_of_a_session_is_open_without_an_agent() {
     world.finish().await;
 }
 
+/// The agent may have no right to go on from what it cancelled; a person who cancels knows of it.
+#[tokio::test]
+async fn a_phase_that_an_agent_cancelled_is_open_for_a_person() {
+    let source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/running").await;
+    let command = Command {
+        id: "test:cancel".to_owned(),
+        by: Actor::agent(AGENT),
+        act: Act::Cancel,
+    };
+    let (backend, id) = (&world.backend, id_of(number));
+    let taken = backend.command_delivery(&id, &command).await;
+    taken.expect("a command that is taken");
+    world.pass(MINUTE).await;
+    assert_eq!(open_events(&world, number).await, ["phase_failed"]);
+    assert_eq!(world.wake_names(), [""; 0]);
+    order(&world, number, Act::Retry { reason: None }).await;
+    assert_eq!(open_events(&world, number).await, [""; 0]);
+    order(&world, number, Act::Cancel).await;
+    world.pass(MINUTE).await;
+    assert_eq!(open_events(&world, number).await, [""; 0]);
+}
+
 /// A source whose agent reviews, and is called.
 async fn world_with_reviewer(stories: Vec<Story>) -> World {
     let source = taking(|rules| {
@@ -372,6 +397,35 @@ async fn a_repository_without_ci_merges_where_no_check_is_asked_for() {
     until(&world, number, "close/succeeded").await;
     assert_eq!(world.sandbox.counters().merges, 1);
     world.finish().await;
+}
+
+/// Without a review checkpoint no person has said yet that it may be merged: the agent is woken, as for a plain job.
+#[tokio::test]
+async fn a_merge_that_waits_for_approval_is_announced_once_until_it_is_ordered() {
+    for has_agent in [false, true] {
+        let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
+        source.agent = source.agent.filter(|_| has_agent);
+        source.policy.merge = MergePolicy::Human;
+        let world = world_with(source, false).await;
+        let number = open_issue(&world, "Add a test", "");
+        until(&world, number, "verify/running").await;
+        world.pass(hour(1)).await;
+        let (woken, open): (&[&str], &[&str]) = match has_agent {
+            true => (&["question/merge"], &[]),
+            false => (&[], &["merge"]),
+        };
+        assert_eq!(world.wake_names(), woken);
+        assert_eq!(open_events(&world, number).await, open);
+        let merge = Act::Merge {
+            head: None,
+            style: domain::pull::MergeStyle::default(),
+        };
+        order(&world, number, merge).await;
+        assert_eq!(open_events(&world, number).await, [""; 0]);
+        until(&world, number, "close/succeeded").await;
+        assert_eq!(world.wake_names(), woken);
+        world.finish().await;
+    }
 }
 
 /// The settings of a source are those of its new deliveries; a part is none.

@@ -47,7 +47,7 @@ pub(crate) struct AnalysisArgs {
     #[arg(long, value_name = "TEXT", value_parser = value::text)]
     pub(crate) suggestion: Option<String>,
 
-    /// The id of the run, as `gaffer delivery show` lists it; the newest without it.
+    /// The id of the run, as `gaffer delivery show` lists it; the newest that failed without it.
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<RunId>,
 }

@@ -88,7 +88,7 @@ fn who_waits_for_an_issue_waits_through_a_restart_until_it_is_read_and_not_taken
     let rest: Vec<String> = told.collect();
     let said = rest
         .iter()
-        .any(|line| line.contains("not open with its label"));
+        .any(|line| line.contains("is open with the label `gaffer`"));
     assert!(said, "{rest:?}");
     assert_eq!(waiting.wait().unwrap().code(), Some(1), "{rest:?}");
     assert_eq!(up.stop(), Some(0));

@@ -181,7 +181,7 @@ fn a_pull_request_closed_by_hand_fails_its_phase_and_is_made_anew() {
 #[test]
 fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
     let just_closed = PullGlimpse {
-        is_closed: true,
+        closed_at: Some(at(1)),
         ..pull('a', Checks::Passed)
     };
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
@@ -216,7 +216,7 @@ fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
 fn no_reviewer_is_asked_about_a_pull_request_that_may_be_reopened() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     let moved = PullGlimpse {
-        is_closed: true,
+        closed_at: Some(at(1)),
         ..pull('b', Checks::Passed)
     };
     world.reads(moved);
@@ -347,10 +347,13 @@ fn what_has_no_issue_can_be_given_up() {
 fn a_pull_request_that_was_closed_a_moment_ago_is_the_decisive_reason() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     let closed = PullGlimpse {
-        is_closed: true,
+        closed_at: Some(at(1)),
         ..pull('a', Checks::Passed)
     };
     assert_eq!(world.reads(closed), "review/running");
+    let told = waits(&world.delivery, None, None);
+    let wanted = (WaitReason::Reopening, Some(at(1)));
+    assert_eq!((told.what, told.since), wanted, "since it was closed");
     let why = reasons(&world.delivery).remove(0);
     assert_eq!(why.code, "pull_request_closed");
     assert!(

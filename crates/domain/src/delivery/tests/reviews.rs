@@ -186,12 +186,24 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
         soon <= at(world.second + 60),
         "whether they still fail is looked for soon"
     );
+    let told = |world: &World| {
+        let of_pull = WaitsFor::new(WaitParty::Person, WaitReason::Blocked, at(0));
+        let told = waits(&world.delivery, Some(of_pull), None);
+        (told.who, told.what)
+    };
+    let read_again = (WaitParty::Gaffer, WaitReason::Reading);
+    assert_eq!(told(&world), read_again);
     // What was read before that says nothing of it.
     let before = Input::Pull(Box::new(pull('a', Checks::GivenUp)), at(0));
     assert_eq!(world.take(&before).unwrap(), "verify/running");
+    assert_eq!(told(&world), read_again);
+    assert!(!is_told_by_pull(&world.delivery));
+    assert_eq!(reasons(&world.delivery)[0].code, "checks_read_again");
     let mut ran_again = world.clone();
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
+    assert_eq!(told(&world), (WaitParty::Person, WaitReason::Failure));
     ran_again.reads(pull('a', Checks::Running));
+    assert_eq!(told(&ran_again).1, WaitReason::Blocked);
     assert_eq!(ran_again.reads(pull('a', Checks::GivenUp)), "verify/failed");
     // So it does after a retry without a reason.
     assert_eq!(world.kim(Act::Retry { reason: None }), "verify/pending");

@@ -36,6 +36,7 @@ fn label(want: &Want) -> String {
             };
             match ask {
                 DeliveryAsk::Review { .. } => format!("ask {whom}"),
+                DeliveryAsk::Merge { .. } => format!("ask {whom} to merge"),
                 DeliveryAsk::Start | DeliveryAsk::Plan | DeliveryAsk::Checkpoint { .. } => {
                     format!("ask {whom}: {}", ask.sentence())
                 }
@@ -106,6 +107,42 @@ fn where_it_waits_it_asks_once_and_its_issue_is_told_of_each_change() {
     let again = Told::next(Some(&other), &start_told.cause, now);
     assert_eq!(again.cause, start_told.cause);
     assert_ne!(again.id(), start_told.id());
+}
+
+#[test]
+fn a_merge_that_lacks_nothing_but_an_approval_is_asked_for_until_it_is_ordered() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    let zai = || Actor::agent("zai");
+    world.orders(zai(), verdict(Verdict::Pass, 'a')).unwrap();
+    let asks = |world: &World| {
+        let all = wants(&world.delivery, &seen(world));
+        let asks = all.iter().filter(|want| matches!(want, Want::Ask { .. }));
+        asks.map(label).collect::<Vec<_>>()
+    };
+    assert_eq!(world.reads(pull('a', Checks::Passed)), "verify/running");
+    assert_eq!(asks(&world), none(), "it may be merged without one");
+    let green = PullGlimpse {
+        lacks_approval: true,
+        ..pull('a', Checks::Passed)
+    };
+    world.reads(green.clone());
+    assert_eq!(asks(&world), ["ask the agent to merge"]);
+    let asked = open_events(&world.delivery);
+    assert_eq!(asked.len(), 1);
+    // A reading that fails ends nothing: it would not be asked a second time.
+    world.reads(pull('a', Checks::Unknown));
+    assert_eq!(
+        (asks(&world), open_events(&world.delivery)),
+        (none(), asked)
+    );
+    world.reads(green);
+    let merge = Act::Merge {
+        head: None,
+        style: MergeStyle::default(),
+    };
+    world.orders(zai(), merge).unwrap();
+    assert_eq!(asks(&world), none());
+    assert_eq!(open_events(&world.delivery), []);
 }
 
 fn seen(world: &World) -> Sight {
@@ -322,6 +359,26 @@ fn failures_and_closed_issues_are_looked_into() {
         wanted(&deploys),
         ["dispatch deploy.yml on main", "ask about deploy"]
     );
+}
+
+#[test]
+fn what_an_agent_cancels_is_told_to_a_person_and_what_a_person_cancels_to_no_one() {
+    for (by, told) in [(kim(), None), (Actor::agent("zai"), Some(Audience::Human))] {
+        let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+        assert_eq!(world.orders(by, Act::Cancel).unwrap(), "review/failed");
+        let all = wants(&world.delivery, &seen(&world)).into_iter();
+        let failed = all.filter_map(|want| {
+            let Want::TellFailed { audience, .. } = want else {
+                return None;
+            };
+            Some(audience)
+        });
+        assert_eq!(failed.collect::<Vec<_>>(), Vec::from_iter(told));
+        assert_eq!(
+            open_events(&world.delivery).len(),
+            usize::from(told.is_some())
+        );
+    }
 }
 
 #[test]

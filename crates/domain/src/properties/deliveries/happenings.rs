@@ -124,8 +124,9 @@ fn glimpse() -> impl Strategy<Value = PullGlimpse> {
             head: Some(head),
             same_work_as,
             checks,
+            lacks_approval: checks == Checks::Passed,
             approved_by,
-            is_closed: is_closed && end.is_none(),
+            closed_at: (is_closed && end.is_none()).then(|| at(1)),
             end,
         },
     )

@@ -196,6 +196,20 @@ fn repairs_are_capped_across_heads_and_then_somebody_is_told_once() {
 }
 
 #[test]
+fn a_head_whose_session_is_told_nothing_any_more_waits_for_who_is_woken() {
+    let mut world = failing();
+    world.policy.ci_repairs = 0;
+    for n in 1..4 {
+        head(&mut world, n);
+        world.read(n as i64 * 1_000);
+        world.read(n as i64 * 1_000 + 60);
+        let waits = waits_for(&world.pull, None);
+        let wanted = (WaitParty::Person, WaitReason::Blocked);
+        assert_eq!((waits.who, waits.what), wanted, "{n}");
+    }
+}
+
+#[test]
 fn conflicts_go_to_the_session_once_a_head_and_share_the_cap() {
     let mut world = conflicting();
     assert_eq!(world.read(0), ["say:session:conflict:A"]);

@@ -65,18 +65,23 @@ impl Dispatcher {
     pub(super) async fn announce_failure(
         &self,
         delivery: &Delivery,
-        cause: &str,
+        (audience, cause): (Audience, &str),
         source: &Source,
     ) -> Result<(), Error> {
         let Some(error) = delivery.error.as_ref().filter(|error| is_own(error.code)) else {
             return Ok(());
         };
-        let reason = format!("The phase {} failed: {}", delivery.phase, error.text);
+        let phase = delivery.phase;
+        let cancelled_by = delivery.phase_runs.last().map(|span| &span.actor);
+        let reason = match cancelled_by.filter(|_| error.code == Fault::Canceled) {
+            Some(actor) => format!("The phase {phase} was cancelled by {actor}."),
+            None => format!("The phase {phase} failed: {}", error.text),
+        };
         let what = Occurrence::Error {
             cause: ErrorCause::PhaseFailed,
             reason,
         };
-        let announcement = (what, Audience::Agent, cause);
+        let announcement = (what, audience, cause);
         self.announce_of(delivery, announcement, source).await
     }
 
@@ -163,14 +168,14 @@ impl Dispatcher {
 /// Whether nothing but the delivery announces a failure.
 fn is_own(fault: Fault) -> bool {
     match fault {
-        Fault::Canceled
-        | Fault::JobCanceled
+        Fault::JobCanceled
         | Fault::SessionFailed
         | Fault::SessionLost
         | Fault::SessionRefused
         | Fault::PullClosed
         | Fault::ChecksFailed => false,
-        Fault::NoPullRequest
+        Fault::Canceled
+        | Fault::NoPullRequest
         | Fault::NoNewCommit
         | Fault::RoundsUsedUp
         | Fault::ReviewFailed

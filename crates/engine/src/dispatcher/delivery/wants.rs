@@ -66,7 +66,12 @@ impl Dispatcher {
                 let announcement = (what, *audience, cause.as_str());
                 self.announce_of(delivery, announcement, source).await
             }
-            Want::TellFailed { cause, .. } => self.announce_failure(delivery, cause, source).await,
+            Want::TellFailed {
+                audience, cause, ..
+            } => {
+                let whom = (*audience, cause.as_str());
+                self.announce_failure(delivery, whom, source).await
+            }
             Want::Tell { issue, cause } => self.tell_issue(id, (issue, cause)).await,
             Want::DispatchWorkflow { .. } | Want::CloseIssue { .. } => {
                 self.want_effects(id, &on_tracker(delivery, want)).await

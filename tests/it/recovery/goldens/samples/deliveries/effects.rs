@@ -70,12 +70,16 @@ fn actions() -> [TrackerAction; 3] {
     ]
 }
 
-fn asks() -> [DeliveryAsk; 4] {
+fn asks() -> [DeliveryAsk; 5] {
     [
         DeliveryAsk::Start,
         DeliveryAsk::Plan,
         DeliveryAsk::Checkpoint { phase: Phase::Plan },
         DeliveryAsk::Review {
+            pull: pull_ref(),
+            head: sha('a'),
+        },
+        DeliveryAsk::Merge {
             pull: pull_ref(),
             head: sha('a'),
         },
@@ -103,8 +107,9 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             head: Some(sha('a')),
             same_work_as: Some(sha('b')),
             checks,
+            lacks_approval: true,
             approved_by: Some("kim".to_owned()),
-            is_closed: true,
+            closed_at: Some(AT),
             end,
         }),
     });

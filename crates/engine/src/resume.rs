@@ -63,19 +63,10 @@ impl Backend {
                 self.ask(&work).await?;
             }
         }
-        let mut unlabelled = Vec::new();
         for source in self.store.sources().await? {
-            let Source {
-                repo,
-                pipeline,
-                deliveries,
-                ..
-            } = source.value;
+            let Source { repo, pipeline, .. } = source.value;
             if !meant(&repo) {
                 continue;
-            }
-            if deliveries.label.is_none() {
-                unlabelled.push(repo.clone());
             }
             if let Some(number) = self.sprint_under_way(&repo).await? {
                 let repo = repo.clone();
@@ -86,29 +77,27 @@ impl Backend {
             }
         }
         for delivery in self.store.open_deliveries().await? {
-            if meant(&delivery.value.repo) {
-                self.ask_about(delivery.value, &unlabelled).await?;
+            let Delivery { id, repo, .. } = delivery.value;
+            if meant(&repo) {
+                self.ask(&Work::Delivery { id }).await?;
             }
         }
         Ok(())
     }
 
-    /// Requests handling of a delivery, and a reading of its issue in a source without a label: no list of issues is read
-    /// there, and what a webhook told during the pause of the source was dropped.
-    async fn ask_about(&self, delivery: Delivery, unlabelled: &[RepoName]) -> Result<(), Error> {
-        let Delivery {
-            id, repo, issue, ..
-        } = delivery;
-        self.ask(&Work::Delivery { id }).await?;
-        let Some(issue) = issue.filter(|_| unlabelled.contains(&repo)) else {
-            return Ok(());
-        };
-        let work = Work::Intake {
-            repo,
-            number: Some(issue.number),
-            webhook: None,
-        };
-        self.ask(&work).await
+    /// Requests readings of the issues of a source's open deliveries, each by its number.
+    pub(crate) async fn ask_for_issues(&self, of: &RepoName) -> Result<(), Error> {
+        let open = self.store.open_deliveries().await?.into_iter();
+        let issues = open.filter_map(|found| found.value.issue);
+        for issue in issues.filter(|issue| issue.repo == *of) {
+            let work = Work::Intake {
+                repo: issue.repo,
+                number: Some(issue.number),
+                webhook: None,
+            };
+            self.ask(&work).await?;
+        }
+        Ok(())
     }
 
     async fn ask(&self, work: &Work) -> Result<(), Error> {

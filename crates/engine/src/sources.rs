@@ -14,6 +14,7 @@ use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, UnitOfWork, decide_again,
 use crate::keys;
 use crate::ports::{Expect, Key, Record, Write};
 use crate::store::{Aggregate, Versioned};
+use crate::work::Work;
 
 pub use changes::SourceRefused;
 pub use removal::SourceUse;
@@ -28,8 +29,19 @@ impl Backend {
     ) -> Result<(), Error> {
         let mut unit = self.unit();
         unit.save(&source.repo, source, found.map(|found| found.version));
-        if source.deliveries.label.is_some() {
-            self.read_issues_soon(&mut unit, &source.repo).await?;
+        let is_resumed = found.is_some_and(|found| found.value.paused) && !source.paused;
+        match &source.deliveries.label {
+            Some(_) => self.read_issues_soon(&mut unit, &source.repo).await?,
+            // No issue is read at intervals, and what a webhook told during the pause was dropped.
+            None if is_resumed => {
+                let issues = Work::Intake {
+                    repo: source.repo.clone(),
+                    number: None,
+                    webhook: None,
+                };
+                unit.enqueue(&keys::source(&source.repo).pk, issues);
+            }
+            None => {}
         }
         if source.pipeline.is_some() {
             self.read_schedule_soon(&mut unit, &source.repo).await?;

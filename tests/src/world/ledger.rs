@@ -1,4 +1,4 @@
-//! The store and the queue of a mortal process, and the book of every key that was ever written.
+//! The store and the queue of a mortal process, and the book of every key that was ever read or written.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,10 +19,11 @@ const ANSWERS_BEHIND: usize = 6;
 /// What lists have yet to show, by their names.
 type Answers = BTreeMap<String, VecDeque<Page>>;
 
-/// Records that remember every write.
+/// Records that remember every read of one and every write.
 pub struct Ledger {
     store: Arc<dyn Whole>,
     fate: Fate,
+    read: Arc<Mutex<Vec<Key>>>,
     written: Arc<Mutex<Vec<Key>>>,
     bodies: Arc<Mutex<Vec<(Key, String)>>>,
     /// What lists have yet to show, while they lag behind.
@@ -34,6 +35,7 @@ impl Ledger {
         Self {
             store,
             fate,
+            read: Arc::default(),
             written: Arc::default(),
             bodies: Arc::default(),
             lagging: Arc::default(),
@@ -45,10 +47,19 @@ impl Ledger {
         Self {
             store,
             fate,
+            read: self.read.clone(),
             written: self.written.clone(),
             bodies: self.bodies.clone(),
             lagging: self.lagging.clone(),
         }
+    }
+
+    /// The key of every record that was ever asked for by it, in order.
+    pub fn read(&self) -> Vec<Key> {
+        self.read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// The key of every item that was ever put or deleted, in order.
@@ -137,6 +148,10 @@ fn name_of(items: &[Write]) -> String {
 impl Records for Ledger {
     async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
         self.alive()?;
+        self.read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(key.clone());
         self.store.get(key).await
     }
 

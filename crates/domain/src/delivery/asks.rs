@@ -109,7 +109,8 @@ pub fn asking(event: &Event) -> Option<&DeliveryId> {
     event.aid.delivery.as_ref().filter(|_| is_own)
 }
 
-/// Whether a delivery waits with the failure that an event of its job announces: it does not announce such a failure itself.
+/// Whether a delivery waits with the failure that an event of its job announces: it does not announce such a failure itself. What
+/// announced an earlier one was over when it was tried again.
 pub fn is_failed_by(delivery: &Delivery, event: &Event) -> bool {
     let Occurrence::Error { cause, .. } = &event.what else {
         return false;
@@ -119,6 +120,35 @@ pub fn is_failed_by(delivery: &Delivery, event: &Event) -> bool {
     delivery.run_status == RunStatus::Failed
         && is_own
         && fault.is_some_and(|it| it.is_told_as(cause))
+        && event.observed_at >= history::tried_since(delivery)
+}
+
+/// Whether a delivery announces its failure itself, beside these events of its job: none that came of an order, and none of
+/// a session or a pull request, which is announced with it. Failed checks are announced once for a pull request, so that nothing
+/// else tells of those that fail again after a retry.
+pub fn announces_failure(delivery: &Delivery, of_job: &[Event]) -> bool {
+    let Some(error) = &delivery.error else {
+        return false;
+    };
+    match error.code {
+        Fault::Canceled
+        | Fault::JobCanceled
+        | Fault::SessionFailed
+        | Fault::SessionLost
+        | Fault::SessionRefused
+        | Fault::PullClosed => false,
+        Fault::ChecksFailed => !of_job.iter().any(|event| is_failed_by(delivery, event)),
+        Fault::NoPullRequest
+        | Fault::NoNewCommit
+        | Fault::RoundsUsedUp
+        | Fault::ReviewFailed
+        | Fault::MalformedReview
+        | Fault::DeployFailed
+        | Fault::ObserveFailed
+        | Fault::NotBegun
+        | Fault::PartsAbandoned
+        | Fault::HistoryFull => true,
+    }
 }
 
 /// Whether a delivery has gone on since an error of its job: a person or the agent tried again, or it waits for something else.

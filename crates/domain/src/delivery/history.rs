@@ -122,6 +122,14 @@ pub(super) fn since(delivery: &Delivery) -> Timestamp {
     open.map_or(delivery.created_at, |open| open.started_at)
 }
 
+/// Since when it goes on from its last failure, or from its beginning. A failure with which it waits now is none to go on from.
+pub(super) fn tried_since(delivery: &Delivery) -> Timestamp {
+    let has_failed = |span: &&PhaseRun| span.run_status == RunStatus::Failed;
+    let spans = delivery.phase_runs.iter().rev().skip_while(has_failed);
+    let tried = spans.take_while(|span| !has_failed(span)).last();
+    tried.map_or(delivery.created_at, |span| span.started_at)
+}
+
 /// Since when a run of the workflow that deploys the delivery is awaited: a retry waits for a run of its own.
 pub fn deploying_since(delivery: &Delivery) -> Timestamp {
     let begins = (Phase::Deploy, RunStatus::Pending);

@@ -85,6 +85,10 @@ pub fn apply(pipeline: &Pipeline, input: &Input, now: Timestamp) -> Pipeline {
             stop(&mut next, place, &reason, now);
         }
     }
+    // A step that is over waits for nothing.
+    if next.steps[place].state.is_over() {
+        next.steps[place].hindrance = None;
+    }
     if next != *pipeline {
         next.updated_at = now;
     }
@@ -253,6 +257,7 @@ fn seen(
     let is_human = pipeline.rules.exchange == Exchange::Human;
     let step = &mut pipeline.steps[place];
     let of_gaffer = is_of_gaffer(step.kind);
+    let hindrance = step.hindrance.as_ref();
     for member in step.members.iter_mut().filter(|it| !it.state.is_over()) {
         let found = sights.iter().find(|(job, _)| *job == member.job);
         let found = found.and_then(|(_, sight)| sight.as_ref());
@@ -276,6 +281,9 @@ fn seen(
             && !(was_merging && by_person)
             && let Some(reason) = late(&member.state, by_person, !red.is_empty())
         {
+            // Without its job there is nothing else to say of it.
+            let hindrance = hindrance.filter(|_| found.is_none());
+            let reason = hindrance.map_or(reason, |it| format!(" ({})", it.why));
             let reason = format!(
                 "it was not through within {} min{reason}",
                 pipeline.wait_minutes
@@ -336,9 +344,7 @@ fn fail(pipeline: &mut Pipeline, place: usize, reason: &str, now: Timestamp) {
 }
 
 fn stop(pipeline: &mut Pipeline, place: usize, reason: &str, now: Timestamp) {
-    let step = &mut pipeline.steps[place];
-    step.hindrance = None;
-    step.state = StepState::Failed {
+    pipeline.steps[place].state = StepState::Failed {
         at: now,
         reason: reason.to_owned(),
     };

@@ -38,11 +38,9 @@ impl Hindrance {
     }
 }
 
-/// A run whose present step is hindered now, or is not any more. A step that is over waits for nothing.
+/// A run whose present step is hindered now, or is not any more.
 pub fn hindered(mut pipeline: Pipeline, place: usize, hindrance: Option<Hindrance>) -> Pipeline {
-    let step = &mut pipeline.steps[place];
-    let is_over = step.state.is_over();
-    step.hindrance = hindrance.filter(|_| !is_over);
+    pipeline.steps[place].hindrance = hindrance;
     pipeline
 }
 

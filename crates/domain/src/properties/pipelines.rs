@@ -4,9 +4,10 @@ use super::*;
 use crate::ids::{BranchName, JobId, StreamName};
 use crate::layer::Layer;
 use crate::pipeline::{
-    DeliveryOutcome, Exchange, FoundRequirement, Input, Member, MemberSight, MemberState, Pipeline,
-    PipelineAsk, PipelineRules, Plan, Requirement, RequirementRef, RequirementState, StepKind,
-    StepState, apply, due, ended, given_up, held, start,
+    DeliveryOutcome, Exchange, FoundRequirement, Hindrance, Input, Member, MemberSight,
+    MemberState, Pipeline, PipelineAsk, PipelineRules, Plan, Requirement, RequirementRef,
+    RequirementState, StepKind, StepState, apply, due, ended, given_up, held, hindered, refused,
+    start,
 };
 
 type Sights = Vec<(JobId, Option<MemberSight>)>;
@@ -17,6 +18,8 @@ enum Happening {
     Given(Input),
     /// Its source is paused.
     Held,
+    /// A call failed that its present step needs; none if it does not need one any more.
+    Hindered(Option<Failure>),
     /// Its jobs are read once it is over.
     Ended(Sights),
 }
@@ -48,6 +51,7 @@ fn member_state() -> impl Strategy<Value = MemberState> {
         MemberState::Nothing,
         MemberState::Open,
         failed,
+        refused("the worker branch is protected"),
     ])
 }
 
@@ -86,6 +90,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         16 => sights().prop_map(|seen| Happening::Given(Input::Seen(seen))),
         1 => Just(Happening::Given(off)),
         1 => Just(Happening::Held),
+        4 => proptest::option::weighted(0.8, failure()).prop_map(Happening::Hindered),
         2 => sights().prop_map(Happening::Ended),
     ]
 }
@@ -129,7 +134,12 @@ fn after(run: &Pipeline, happening: &Happening, now: Timestamp) -> Pipeline {
     match (happening, run.current()) {
         (Happening::Given(input), _) => apply(run, input, now),
         (Happening::Held, Some(place)) => held(run, place, now),
-        (Happening::Held, None) => run.clone(),
+        (Happening::Hindered(failure), Some(place)) => {
+            let before = run.steps[place].hindrance.as_ref();
+            let found = failure.as_ref().and_then(|it| Hindrance::of(it, before));
+            hindered(run.clone(), place, found)
+        }
+        (Happening::Held | Happening::Hindered(_), None) => run.clone(),
         (Happening::Ended(sights), _) => ended(run, sights, now),
     }
 }
@@ -143,7 +153,7 @@ fn rank(state: &StepState) -> u8 {
     }
 }
 
-/// No step and no agent goes back, and what is over stays as it is.
+/// No step and no agent goes back, and what is over stays as it is and waits for nothing.
 fn check_steps(before: &Pipeline, after: &Pipeline) {
     assert_eq!(before.steps.len(), after.steps.len());
     for (old, new) in before.steps.iter().zip(&after.steps) {
@@ -151,6 +161,8 @@ fn check_steps(before: &Pipeline, after: &Pipeline) {
         assert!(rank(&new.state) >= rank(&old.state), "{old:?} {new:?}");
         let is_same = old.state == new.state;
         assert!(is_same || !old.state.is_over(), "{old:?} {new:?}");
+        let waits = new.hindrance.is_some();
+        assert!(!waits || !new.state.is_over(), "{old:?} {new:?}");
         let are_kept = old.members.len() == new.members.len();
         assert!(are_kept || old.members.is_empty(), "{old:?} {new:?}");
         for (old, new) in old.members.iter().zip(&new.members) {
@@ -194,12 +206,14 @@ enum Turn {
     Removed(JobId),
 }
 
-fn found(needs_planning: bool) -> FoundRequirement {
+/// A requirement as its file shows it, with so many events: a decider may add one.
+fn found((needs_planning, events): (bool, usize)) -> FoundRequirement {
+    let event = ".jules/exchange/events/decided/def456-slow.yml";
     FoundRequirement {
         reference: RequirementRef {
             id: "abc123".parse().unwrap(),
             path: ".jules/exchange/requirements/abc123-retry.yml".to_owned(),
-            events: Vec::new(),
+            events: vec![event.to_owned(); events],
         },
         title: "Retry once".to_owned(),
         label: "bugs".to_owned(),
@@ -208,7 +222,7 @@ fn found(needs_planning: bool) -> FoundRequirement {
 }
 
 fn turn() -> impl Strategy<Value = Turn> {
-    let found = || any::<bool>().prop_map(found);
+    let found = || (any::<bool>(), 0usize..3).prop_map(found);
     let outcomes = vec![
         DeliveryOutcome::Open,
         DeliveryOutcome::Merged,
@@ -271,6 +285,13 @@ fn check_requirement(before: &Requirement, after: &Requirement, turn: &Turn) {
     let is_under_way = matches!(old, RequirementState::Implementing { .. });
     let is_delivered = matches!(turn, Turn::Delivered(_));
     assert!(is_same || is_delivered || !is_under_way, "{old:?} {new:?}");
+    let has_begun = is_under_way || is_merged(old);
+    let is_as_before = before.reference == after.reference;
+    assert!(is_as_before || !has_begun, "it keeps what it began with");
+    if let (Turn::Seen(found), RequirementState::Failed { .. }) = (turn, old) {
+        let read = &found.reference;
+        assert_eq!(read, &after.reference, "another attempt takes it as it is");
+    }
     assert!(after.attempt <= 3 && after.attempt.abs_diff(before.attempt) <= 1);
     let is_in_vain = matches!(turn, Turn::Delivered(DeliveryOutcome::NoFile));
     assert!(after.attempt >= before.attempt || is_in_vain);
@@ -307,7 +328,7 @@ proptest! {
     ) {
         let repo = "acme/shop".parse().unwrap();
         let begun = RequirementState::Ready;
-        let mut known = Requirement::found(&repo, found(needs_planning), begun, at(0));
+        let mut known = Requirement::found(&repo, found((needs_planning, 0)), begun, at(0));
         for (turn, now) in story {
             let next = turned(&known, &turn, now);
             check_requirement(&known, &next, &turn);

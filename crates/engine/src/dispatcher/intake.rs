@@ -74,7 +74,8 @@ impl Initial for Intake {
 }
 
 impl Dispatcher {
-    /// Reads the issues of a source: all that changed since the last reading, or one that a webhook named.
+    /// Reads the issues of a source: all that changed since the last reading, or one that a webhook named. In a source without a label all
+    /// are those of its open deliveries.
     pub(super) async fn intake(&self, repo: &RepoName, number: Option<u64>) -> Result<(), Error> {
         let source = self.backend.store.source(repo).await?;
         let Some(source) = source.map(|found| found.value) else {
@@ -82,7 +83,7 @@ impl Dispatcher {
         };
         match (number, &source.deliveries.label) {
             (Some(number), _) if source.paused => {
-                // With a label by the next reading of all; without one it is asked for when the source is resumed.
+                // With a label by the next reading of all; without one it is asked for with the end of the pause.
                 tracing::debug!(%repo, number, "the source is paused: its issue is read later");
                 Ok(())
             }
@@ -99,8 +100,11 @@ impl Dispatcher {
                 self.take_issue(&issue, &source).await
             }
             (None, Some(label)) => self.sweep_issues(repo, (&source, label)).await,
-            // Its row would stay due for ever.
-            (None, None) => self.backend.end_of_source::<Intake>(repo).await,
+            (None, None) => {
+                // Its row would stay due for ever.
+                self.backend.end_of_source::<Intake>(repo).await?;
+                self.backend.ask_for_issues(repo).await
+            }
         }
     }
 

@@ -98,9 +98,10 @@ impl Dispatcher {
             rules: requirement::rules(source),
             ..found.value.clone()
         };
-        let next = pipeline::apply(&present, &input, self.backend.now());
         let goes_on = hindrance.is_none();
-        let next = pipeline::hindered(next, place, hindrance);
+        // One whose time is over says what was in its way.
+        let present = pipeline::hindered(present, place, hindrance);
+        let next = pipeline::apply(&present, &input, self.backend.now());
         let decided = &next.steps[place];
         match step.state {
             StepState::Pending => {

@@ -192,7 +192,8 @@ async fn resuming_tells_the_issue_at_once() {
     assert_eq!(world.sandbox.counters().github_writes, before + 1);
 }
 
-/// What a webhook told while its source was paused is found afterwards, also where no issue is read at intervals.
+/// What a webhook told while its source was paused is found afterwards, also where no issue is read at intervals and who ended the pause
+/// died at once.
 #[tokio::test]
 async fn an_issue_that_was_closed_while_its_source_was_paused_ends_its_delivery_afterwards() {
     let source = taking(|rules| rules.label = None);
@@ -213,8 +214,6 @@ async fn an_issue_that_was_closed_while_its_source_was_paused_ends_its_delivery_
     world.pass(hour(1)).await;
     assert_eq!(place(&world, number).await, "plan/pending");
     world.put_source(&source).await;
-    let resumed = world.backend.go_on(Some(&source.repo)).await;
-    resumed.expect("a queue");
     until(&world, number, "close/succeeded").await;
     let ended = delivery(&world, number).await.expect("a delivery");
     assert_eq!(ended.closed, Some(Closed::IssueClosed));

@@ -175,6 +175,34 @@ async fn a_retry_is_the_end_of_the_wake_about_the_failure() {
     world.finish().await;
 }
 
+/// A pull request tells of its failed checks once: that they fail again after a retry is told by the delivery.
+#[tokio::test]
+async fn a_retry_of_a_red_head_that_fails_again_is_told_once() {
+    let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    source.policy.ci_repairs = 0;
+    let red = CheckSetup::new("build", Outcome::Failure);
+    let world = World::with(Setup {
+        source,
+        scenario: with_ci(ci(vec![red])),
+        ..Setup::default()
+    })
+    .await;
+    let told = |world: &World| {
+        let mut names = world.wake_names();
+        names.retain(|name| name.ends_with("_failed"));
+        names
+    };
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "verify/failed").await;
+    world.pass(MINUTE).await;
+    assert_eq!(told(&world), ["error/ci_failed"]);
+    order(&world, number, Act::Retry { reason: None }).await;
+    until(&world, number, "verify/failed").await;
+    world.pass(hour(2)).await;
+    assert_eq!(told(&world), ["error/ci_failed", "error/phase_failed"]);
+    world.finish().await;
+}
+
 /// What its agent was asked is over with its answer: it neither comes again nor holds up others.
 #[tokio::test]
 async fn a_verdict_is_the_end_of_the_wake_that_asked_for_it() {

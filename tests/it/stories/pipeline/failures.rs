@@ -1,6 +1,6 @@
 //! What goes wrong with a run or a requirement, who is told of it, and what goes on all the same.
 
-use domain::delivery::Delivery;
+use domain::delivery::{Act, Actor, Command, Delivery};
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, PipelineRules};
 use domain::priority::Priority;
@@ -252,6 +252,51 @@ async fn a_requirement_that_gives_no_prompt_fails_before_it_costs_a_task() {
     let text = error.expect("an error").text;
     assert!(text.contains("has the label `nolabel`"), "{text}");
     assert_eq!(world.sandbox.counters().creates, 0);
+}
+
+/// Files that are too large are read no better by another look, so its delivery says why it gets no session.
+#[tokio::test]
+async fn files_that_cannot_be_read_are_told_by_a_delivery_and_fail_it() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let (path, text) = ready("rea004");
+    push(&world, "jules", (&path, &text));
+    let faults = world.sandbox.faults().clone();
+    let files = Fault::new(Service::GitHub, "/graphql", FaultKind::HtmlInstead);
+    let files = files.saying("on TreeEntry");
+    // It is made of the file, and its session of all of them.
+    world.fate.before_next("commit DLV#", async move {
+        faults.add(files);
+    });
+    let told = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
+    assert_eq!(told, ["requirements done"]);
+    let known = requirements(&world).await.remove(0);
+    let id = known.state.delivery().expect("a delivery");
+    let delivery = async |world: &World| {
+        let found = world.backend.store.get::<Delivery>(id).await;
+        found.expect("a store").map(|found| found.value)
+    };
+    let why = "reading the files below";
+    let says = async |world: &World| {
+        let refused = delivery(world).await.and_then(|it| it.refused);
+        refused.is_some_and(|it| it.why.contains(why))
+    };
+    Box::pin(world.until(hour(1), "it says why", says)).await;
+    let has_failed = async |world: &World| {
+        let error = delivery(world).await.and_then(|it| it.error);
+        error.is_some_and(|it| it.text.contains(why))
+    };
+    Box::pin(world.until(hour(2), "it failed", has_failed)).await;
+    world.sandbox.faults().clear();
+    let command = Command {
+        id: "test:retry".to_owned(),
+        by: Actor::person("ann"),
+        act: Act::Retry { reason: None },
+    };
+    let taken = world.backend.command_delivery(id, &command).await;
+    taken.expect("a command that is taken");
+    let is_begun = async |world: &World| world.sandbox.counters().creates == 1;
+    Box::pin(world.until(hour(1), "its session", is_begun)).await;
+    world.finish().await;
 }
 
 /// What a run waits for, in sentences.

@@ -3,12 +3,14 @@
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
 use engine::pipelines::PipelineOrder;
+use engine::work::Work;
 use sandbox::story::Story;
 use tests::world::{REPO, World, hour};
 
+use super::trials::REAL;
 use super::{
-    CONFIG, begin, files_with, findings, members, piped, requirements, rules, steps, tree,
-    until_over, world_of, world_with,
+    CONFIG, begin, files_with, findings, members, piped, push_all, requirements, rules, run, steps,
+    tree, until_over, world_of, world_with,
 };
 
 const STREAM: &str = ".jules/workstreams/backend/exchange";
@@ -105,4 +107,41 @@ async fn a_stream_that_is_not_there_costs_no_session() {
     }
     assert_eq!(world.sandbox.counters().creates, 0);
     world.finish().await;
+}
+
+#[tokio::test]
+async fn which_requirements_are_taken_is_read_once_for_the_deciders_of_all_streams() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let world = world_with(source, vec![Story::layer()], files_with(&config())).await;
+    let bootstrap = begin(&world, EntryPoint::Requirements).await;
+    until_over(&world, &bootstrap).await;
+    let (path, text) = REAL[0];
+    let path = path.replace(".jules/exchange", STREAM);
+    let (path, text) = (
+        path.replace("rea001", "rea009"),
+        text.replace("rea001", "rea009"),
+    );
+    push_all(&world, "jules", &REAL);
+    push_all(&world, "jules", &[(path.as_str(), text.as_str())]);
+    let order = PipelineOrder::Only(PipelineAsk {
+        layer: Some(Layer::Decider),
+        ..PipelineAsk::default()
+    });
+    let repo = REPO.parse().expect("a repository");
+    let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
+    let begun = begun.expect("a run");
+    let before = world.ledger.read().len();
+    let work = Work::Pipeline {
+        id: begun.id.clone(),
+    };
+    let handled = Box::pin(world.dispatcher.handle(&work)).await;
+    handled.expect("handled");
+    let deciders = members(&run(&world, &begun).await, "decider");
+    assert_eq!(deciders.len(), 2, "{deciders:?}");
+    for (job, _) in deciders {
+        world.backend.must_job(&job).await.expect("a job");
+    }
+    let read = world.ledger.read().into_iter().skip(before);
+    let requirements = read.filter(|key| key.pk.starts_with("REQ#"));
+    assert_eq!(requirements.count(), 1);
 }

@@ -234,17 +234,15 @@ fn the_reason_of_a_retry_is_sent_or_refused() {
     assert_eq!(verifying.kim(retry()), "implement/running");
 }
 
-#[test]
-fn an_error_of_the_job_is_past_once_the_phase_was_tried_again() {
-    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Human));
-    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "review/failed");
-    let error = |cause, second| Event {
+/// An error of the job at the beginning.
+fn error(world: &World, cause: ErrorCause) -> Event {
+    Event {
         id: EventId::from_name("it"),
         job: world.delivery.task.job.clone(),
         account: "default".parse().unwrap(),
         attempt: 1,
         seq: None,
-        observed_at: at(second),
+        observed_at: at(0),
         status: String::new(),
         last_activity: None,
         what: Occurrence::Error {
@@ -253,9 +251,15 @@ fn an_error_of_the_job_is_past_once_the_phase_was_tried_again() {
         },
         audience: Audience::Agent,
         aid: EventContext::default(),
-    };
-    let failed = error(ErrorCause::CiFailed, 0);
-    let stands = error(ErrorCause::Conflict, 0);
+    }
+}
+
+#[test]
+fn an_error_of_the_job_is_past_once_the_phase_was_tried_again() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Human));
+    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "review/failed");
+    let failed = error(&world, ErrorCause::CiFailed);
+    let stands = error(&world, ErrorCause::Conflict);
     assert!(!is_past(&world.delivery, &failed), "it waits with that");
     assert_eq!(world.kim(retry(None)), "review/running");
     assert!(is_past(&world.delivery, &failed));
@@ -265,6 +269,31 @@ fn an_error_of_the_job_is_past_once_the_phase_was_tried_again() {
         ..failed
     };
     assert!(!is_past(&world.delivery, &later));
+}
+
+#[test]
+fn checks_that_fail_again_after_a_retry_are_announced_by_the_delivery() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
+    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
+    let told = error(&world, ErrorCause::CiFailed);
+    let other = error(&world, ErrorCause::Conflict);
+    let announces = |world: &World, event: &Event| {
+        announces_failure(&world.delivery, std::slice::from_ref(event))
+    };
+    assert!(!announces(&world, &told));
+    assert!(announces(&world, &other));
+    assert_eq!(world.kim(retry(None)), "verify/pending");
+    let tried = at(world.second);
+    assert!(!announces(&world, &told), "it has not failed");
+    assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
+    assert!(announces(&world, &told), "that was withdrawn");
+    assert!(is_past(&world.delivery, &told));
+    let again = Event {
+        observed_at: tried,
+        ..told
+    };
+    assert!(!announces(&world, &again));
+    assert!(!is_past(&world.delivery, &again));
 }
 
 #[test]

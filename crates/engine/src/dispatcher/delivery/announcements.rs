@@ -1,6 +1,6 @@
 //! What a delivery announces: decisions that it asks for, failures, and how far it is, on its issue.
 
-use domain::delivery::{Delivery, Fault, IssueRef, TELL_EVERY, Told};
+use domain::delivery::{Delivery, IssueRef, TELL_EVERY, Told};
 use domain::effect::{Action, TrackerAction};
 use domain::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use domain::ids::{CommitSha, DeliveryId, EventId, PullRef};
@@ -61,14 +61,19 @@ impl Dispatcher {
         .await
     }
 
-    /// Announces that a phase failed, unless its job or its pull request announces the same.
+    /// Announces that a phase failed, unless its job or its pull request does.
     pub(super) async fn announce_failure(
         &self,
         delivery: &Delivery,
         (audience, cause): (Audience, &str),
         source: &Source,
     ) -> Result<(), Error> {
-        let Some(error) = delivery.error.as_ref().filter(|error| is_own(error.code)) else {
+        let of_job = match &delivery.task.job {
+            Some(job) => self.backend.store.events(job).await?,
+            None => Vec::new(),
+        };
+        let is_own = domain::delivery::announces_failure(delivery, &of_job);
+        let Some(error) = delivery.error.as_ref().filter(|_| is_own) else {
             return Ok(());
         };
         let phase = delivery.phase;
@@ -162,28 +167,5 @@ impl Dispatcher {
             None => None,
         };
         Ok(gate.map(|gate| gate.reason().sentence()))
-    }
-}
-
-/// Whether nothing but the delivery announces a failure.
-fn is_own(fault: Fault) -> bool {
-    match fault {
-        Fault::JobCanceled
-        | Fault::SessionFailed
-        | Fault::SessionLost
-        | Fault::SessionRefused
-        | Fault::PullClosed
-        | Fault::ChecksFailed => false,
-        Fault::Canceled
-        | Fault::NoPullRequest
-        | Fault::NoNewCommit
-        | Fault::RoundsUsedUp
-        | Fault::ReviewFailed
-        | Fault::MalformedReview
-        | Fault::DeployFailed
-        | Fault::ObserveFailed
-        | Fault::NotBegun
-        | Fault::PartsAbandoned
-        | Fault::HistoryFull => true,
     }
 }

@@ -6,6 +6,7 @@ use domain::delivery::{
 };
 use domain::effect::{Action, EffectState, TrackerAction};
 use domain::event::Occurrence;
+use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
 use domain::job::{self, NewJob};
 use domain::outgoing_text;
@@ -176,7 +177,8 @@ impl Dispatcher {
         };
         let plan = outgoing_text::given_plan(delivery);
         let asked = (requirement, plan);
-        let (prompt, part) = Box::pin(self.implementer(job, asked, place)).await?;
+        let made = Box::pin(self.implementer(job, asked, place)).await;
+        let (prompt, part) = made.map_err(no_files)?;
         Ok((prompt, Some(Box::new(part))))
     }
 
@@ -367,6 +369,19 @@ pub(super) fn dispatch(
         cause: cause.to_owned(),
         since: deploying_since(delivery),
     })
+}
+
+/// Files that are too large, or that may not be read, stay so until a person changes that: a delivery shows it as what it is refused.
+fn no_files(error: Error) -> Error {
+    match error {
+        // A commit that is new is found a moment later.
+        Error::Outside(failure)
+            if !failure.class.may_pass() && failure.class != FailureClass::NotFound =>
+        {
+            job::NotNow::new("no_files", failure.to_string()).into()
+        }
+        error => error,
+    }
 }
 
 /// A job as a delivery names it in its orders.

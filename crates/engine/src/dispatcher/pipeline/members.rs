@@ -107,7 +107,7 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         (layer, member, step): (Layer, &Member, &PipelineStep),
-        (source, trees): (&Source, &mut TreeCache),
+        (source, cache): (&Source, &mut TreeCache),
     ) -> Result<(), Error> {
         let Some(shas) = &step.trees else {
             return Ok(());
@@ -116,8 +116,9 @@ impl Dispatcher {
             let new = self.mocked(pipeline, (layer, member, step), (source, shas, tag));
             return self.create_proposal(new).await;
         }
-        let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
-        let records = self.records(&pipeline.repo, layer, trees).await?;
+        let trees = &self.trees_of(&pipeline.repo, shas, cache).await?.clone();
+        let told = (trees, cache);
+        let records = self.records(&pipeline.repo, layer, told).await?;
         // It was assembled before the step began, from the same files.
         let asked = (layer, member, step.range.as_str());
         let prompt = prompts::assembled(pipeline, asked, (trees, &records));

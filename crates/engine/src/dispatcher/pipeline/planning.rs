@@ -157,7 +157,7 @@ impl Dispatcher {
             Ok(shas) => shas,
             Err(why) => return Ok(Plan::Fail(why)),
         };
-        let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
+        let trees = &self.trees_of(&pipeline.repo, &shas, cache).await?.clone();
         let (config, paths) = match (settings(trees, pipeline), Layout::written(&trees.worker)) {
             (Ok(config), Ok(paths)) => (config, paths),
             (Err(why), _) => return Ok(Plan::Fail(why)),
@@ -189,7 +189,8 @@ impl Dispatcher {
             return Ok(Plan::Skip(idle(layer).to_owned()));
         }
         let now = self.backend.now();
-        let records = self.records(&pipeline.repo, layer, trees).await?;
+        let told = (trees, cache);
+        let records = self.records(&pipeline.repo, layer, told).await?;
         let members = asked.into_iter().take(MEMBERS_MAX).map(|asked| {
             let purpose = format!("{layer}:{}", asked.name());
             let job = JobId::of_pipeline(&pipeline.id, &purpose, now);

@@ -8,33 +8,48 @@ use scaffold::layout::Layout;
 use scaffold::prompt::{Ask, Prompt, PromptError, Records, Trees, assemble, ids_wanted};
 use scaffold::tree::TreePath;
 
+use super::trees::TreeCache;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 
 impl Dispatcher {
-    /// What the agents of a layer are told besides the files: a decider is not shown requirements that deliveries have taken.
+    /// What the agents of a layer are told besides the files: a decider is not shown requirements that deliveries have taken. These are
+    /// looked for once for all deciders of a step.
     pub(super) async fn records(
         &self,
         repo: &RepoName,
         layer: Layer,
-        trees: &Trees,
+        (trees, cache): (&Trees, &mut TreeCache),
     ) -> Result<Records, Error> {
-        let mut records = Records::default();
-        let Ok(paths) = Layout::written(&trees.worker) else {
-            return Ok(records);
-        };
         if layer != Layer::Decider {
-            return Ok(records);
+            return Ok(Records::default());
         }
+        let taken = match &cache.taken {
+            Some(taken) => taken.clone(),
+            None => self.taken(repo, trees).await?,
+        };
+        cache.taken = Some(taken.clone());
+        Ok(Records {
+            taken,
+            ..Records::default()
+        })
+    }
+
+    /// The files of requirements that deliveries have taken.
+    async fn taken(&self, repo: &RepoName, trees: &Trees) -> Result<Vec<TreePath>, Error> {
+        let mut taken = Vec::new();
+        let Ok(paths) = Layout::written(&trees.worker) else {
+            return Ok(taken);
+        };
         for found in exchange::requirements(&trees.worker, paths) {
             let RequirementRef { id, path, .. } = found.reference;
             let key = (repo.clone(), id);
             let known = self.backend.store.get::<Requirement>(&key).await?;
             if known.is_some_and(|known| known.value.state.delivery().is_some()) {
-                records.taken.extend(path.parse::<TreePath>().ok());
+                taken.extend(path.parse::<TreePath>().ok());
             }
         }
-        Ok(records)
+        Ok(taken)
     }
 }
 

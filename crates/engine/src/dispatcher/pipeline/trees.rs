@@ -6,14 +6,18 @@ use domain::ids::{CommitSha, RepoName};
 use domain::pipeline::TreeShas;
 use scaffold::layout::{CONTROL, SYSTEM};
 use scaffold::prompt::Trees;
-use scaffold::tree::Tree;
+use scaffold::tree::{Tree, TreePath};
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 
 /// The trees that were read last: a step is planned and begun with the same ones.
 #[derive(Default)]
-pub(super) struct TreeCache(Option<(TreeShas, Trees)>);
+pub(super) struct TreeCache {
+    read: Option<(TreeShas, Trees)>,
+    /// The files of requirements among them that deliveries have taken, once they were looked for.
+    pub(super) taken: Option<Vec<TreePath>>,
+}
 
 impl Dispatcher {
     /// Both trees at these commits.
@@ -23,14 +27,17 @@ impl Dispatcher {
         shas: &TreeShas,
         cache: &'a mut TreeCache,
     ) -> Result<&'a Trees, Error> {
-        if cache.0.as_ref().is_none_or(|(known, _)| known != shas) {
+        if cache.read.as_ref().is_none_or(|(known, _)| known != shas) {
             let trees = Trees {
                 target: Arc::new(self.control_tree(repo, &shas.target).await?),
                 worker: Arc::new(self.system_tree(repo, &shas.worker).await?),
             };
-            cache.0 = Some((shas.clone(), trees));
+            *cache = TreeCache {
+                read: Some((shas.clone(), trees)),
+                taken: None,
+            };
         }
-        let found = cache.0.as_ref().map(|(_, trees)| trees);
+        let found = cache.read.as_ref().map(|(_, trees)| trees);
         found.ok_or_else(|| Error::NoSuch {
             what: "commit",
             name: shas.target.to_string(),

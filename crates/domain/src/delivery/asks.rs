@@ -123,7 +123,7 @@ pub fn is_failed_by(delivery: &Delivery, event: &Event) -> bool {
         && event.observed_at >= history::tried_since(delivery)
 }
 
-/// Whether a delivery announces its failure itself, beside these events of its job: none that came of an order, and none of
+/// Whether a delivery announces its failure itself, beside these events of its job: none of a cancelled job, and none of
 /// a session or a pull request, which is announced with it. Failed checks are announced once for a pull request, so that nothing
 /// else tells of those that fail again after a retry.
 pub fn announces_failure(delivery: &Delivery, of_job: &[Event]) -> bool {
@@ -131,14 +131,15 @@ pub fn announces_failure(delivery: &Delivery, of_job: &[Event]) -> bool {
         return false;
     };
     match error.code {
-        Fault::Canceled
-        | Fault::JobCanceled
+        Fault::JobCanceled
         | Fault::SessionFailed
         | Fault::SessionLost
         | Fault::SessionRefused
         | Fault::PullClosed => false,
         Fault::ChecksFailed => !of_job.iter().any(|event| is_failed_by(delivery, event)),
-        Fault::NoPullRequest
+        // What a person cancelled is no failure to announce, and never comes here.
+        Fault::Canceled
+        | Fault::NoPullRequest
         | Fault::NoNewCommit
         | Fault::RoundsUsedUp
         | Fault::ReviewFailed

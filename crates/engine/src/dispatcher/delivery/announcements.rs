@@ -1,6 +1,6 @@
 //! What a delivery announces: decisions that it asks for, failures, and how far it is, on its issue.
 
-use domain::delivery::{Delivery, IssueRef, TELL_EVERY, Told};
+use domain::delivery::{Delivery, Fault, IssueRef, TELL_EVERY, Told};
 use domain::effect::{Action, TrackerAction};
 use domain::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use domain::ids::{CommitSha, DeliveryId, EventId, PullRef};

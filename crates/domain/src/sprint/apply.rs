@@ -7,7 +7,7 @@ use super::mailing::{hand_mail, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::report::{Report, Verdict, fit_refusals};
-use super::resolving::{call_weaver, has_time, is_unresolved, leave_out_red, needs_weaver};
+use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend_or_go_on, needs_weaver};
 use super::seen::{asked, late, see, withdraw};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights, Work};
 use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
@@ -326,31 +326,6 @@ fn judged(
             let reason = storable(reason, REASON_BYTES_MAX);
             member.state = MemberState::Skipped { reason };
         }
-    }
-}
-
-/// Members with a conflict mend it while there is time for another weave; without any, the sprint goes on.
-fn mend_or_go_on(sprint: &mut Sprint, now: Timestamp) {
-    let has_time = has_time(sprint);
-    let conflicted = |it: &&mut SprintMember| it.state == MemberState::Conflicted;
-    let mut mends = false;
-    for member in sprint.members.iter_mut().filter(conflicted) {
-        match has_time {
-            true => {
-                member.send_back(now);
-                mends |= member.is_awaited();
-            }
-            false => {
-                member.state = MemberState::Skipped {
-                    reason: format!("it still conflicts after {TICKS_MAX} ticks"),
-                };
-            }
-        }
-    }
-    sprint.state = SprintState::Fixing;
-    match mends {
-        true => sprint.ticks += 1,
-        false => go_on(sprint, None, now),
     }
 }
 

@@ -1,11 +1,37 @@
-//! What a sprint does about conflicts that messages do not resolve, and about failing checks of what is woven.
+//! What a sprint does about conflicts, also those that messages do not resolve, and about failing checks of what is woven.
 
 use jiff::Timestamp;
 
+use super::apply::go_on;
 use super::member::{MemberState, SprintMember};
 use super::sight::{Landing, Sights};
 use super::{Sprint, SprintState, TICKS_MAX};
 use crate::ids::{JobId, PersonaName};
+
+/// Members with a conflict mend it while there is time for another weave; without any, the sprint goes on.
+pub(super) fn mend_or_go_on(sprint: &mut Sprint, now: Timestamp) {
+    let has_time = has_time(sprint);
+    let conflicted = |it: &&mut SprintMember| it.state == MemberState::Conflicted;
+    let mut mends = false;
+    for member in sprint.members.iter_mut().filter(conflicted) {
+        match has_time {
+            true => {
+                member.send_back(now);
+                mends |= member.is_awaited();
+            }
+            false => {
+                member.state = MemberState::Skipped {
+                    reason: format!("it still conflicts after {TICKS_MAX} ticks"),
+                };
+            }
+        }
+    }
+    sprint.state = SprintState::Fixing;
+    match mends {
+        true => sprint.ticks += 1,
+        false => go_on(sprint, None, now),
+    }
+}
 
 /// The checks of what is woven fail: who fails its own checks is the cause, and is left out.
 pub(super) fn leave_out_red(sprint: &mut Sprint, sights: &Sights) {
@@ -36,7 +62,7 @@ pub(super) fn is_unresolved(member: &SprintMember) -> bool {
 }
 
 /// Resolving and the weave after it are a tick each.
-pub(super) fn has_time(sprint: &Sprint) -> bool {
+fn has_time(sprint: &Sprint) -> bool {
     sprint.ticks.saturating_add(2) <= TICKS_MAX
 }
 

@@ -6,6 +6,7 @@
 mod apply;
 mod figures;
 mod gate;
+mod hindrance;
 mod labels;
 mod mailing;
 mod member;
@@ -29,6 +30,7 @@ use crate::job::NotNow;
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
 pub use gate::{SprintGate, gate, released};
+pub use hindrance::Hindrance;
 pub use labels::{ConflictLabel, conflict_labels};
 pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail, uncollected};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
@@ -107,6 +109,9 @@ pub struct Sprint {
     /// What the newest weave pushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woven: Option<Woven>,
+    /// Since when what GitHub answers about files that it needs is odd.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub odd_since: Option<Timestamp>,
     /// When it was started.
     pub created_at: Timestamp,
     /// When it changed last.
@@ -222,6 +227,7 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
         weave_retries: 0,
         tasks: 0,
         woven: None,
+        odd_since: None,
         created_at: now,
         updated_at: now,
     };

@@ -69,7 +69,7 @@ fn check_bounds(before: &Sprint, after: &Sprint) {
     }
 }
 
-/// What is over stays as it is, but for what its members were shown and what was collected of them.
+/// What is over stays as it is, but for what its members were shown, what was collected of them, and since when answers are odd.
 fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
     if before.is_over() {
         let mut same = after.clone();
@@ -97,6 +97,11 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
             if is_collected {
                 new.collected.clone_from(&old.collected);
             }
+        }
+        if let Done::Applied(input) = done
+            && matches!(input.as_ref(), Input::Seen(_))
+        {
+            same.odd_since = before.odd_since;
         }
         same.updated_at = before.updated_at;
         assert_eq!(&same, before);

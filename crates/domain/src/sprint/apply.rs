@@ -93,6 +93,7 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
         Input::Collected { persona, outbox } => {
             on(&mut next, persona, |it| it.collected = Some(outbox.clone()));
         }
+        Input::Seen(sights) if sprint.is_over() => next.note(sights.hindrance, now),
         _ if sprint.is_over() => {}
         Input::Shown {
             persona,
@@ -151,6 +152,7 @@ fn on(sprint: &mut Sprint, persona: &PersonaName, change: impl FnOnce(&mut Sprin
 
 fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
     sprint.tasks = sprint.tasks.max(sights.tasks);
+    sprint.note(sights.hindrance, now);
     let is_woven_now = sprint.state == SprintState::Integrating;
     let is_woven = sprint.is_woven();
     for (job, sight) in &sights.members {

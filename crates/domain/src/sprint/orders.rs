@@ -123,5 +123,6 @@ pub fn held(sprint: &Sprint, now: Timestamp) -> Sprint {
     for member in held.members.iter_mut().filter(|it| it.is_awaited()) {
         member.since = now;
     }
+    held.odd_since = None;
     held
 }

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::readiness::is_ready;
-use super::{Offer, Outbox, Woven};
+use super::{Hindrance, Offer, Outbox, Woven};
 use crate::facts::PullState;
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::job::{self, EndReason, Ending, Job, Phase, Watch};
@@ -17,7 +17,7 @@ use crate::when::plus;
 /// second after it.
 const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
-/// How soon a sprint is read again that had a pull request read.
+/// How soon a sprint is read again that had a pull request read, or could not read files.
 const READ_AGAIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// Longest reason that a sprint keeps, in bytes as JSON: each member may have one.
@@ -36,6 +36,8 @@ pub struct Sights {
     pub tasks: u32,
     /// The numbers of pull requests that have to be read again: see [`must_be_read`](super::must_be_read).
     pub unread: Vec<u64>,
+    /// What kept files from being read.
+    pub hindrance: Option<Hindrance>,
 }
 
 /// What a sprint can see of a member.
@@ -190,13 +192,14 @@ pub(super) fn may_no_more_be_late(rested: Timestamp, now: Timestamp) -> bool {
 }
 
 /// How soon a sprint is to be read again because of what it sees: of a session that is done, a pull request or a push may come
-/// late.
+/// late, and files may not have been read.
 pub fn soon(sights: &Sights, now: Timestamp) -> Option<Timestamp> {
     let rested = sights.members.iter().filter_map(|(_, sight)| {
         let rested = sight.rested_at.filter(|_| may_change(&sight.work))?;
         Some(plus(rested, LATE_OUTPUTS))
     });
-    let unread = (!sights.unread.is_empty()).then(|| plus(now, READ_AGAIN));
+    let is_unread = !sights.unread.is_empty() || sights.hindrance.is_some();
+    let unread = is_unread.then(|| plus(now, READ_AGAIN));
     rested.filter(|at| *at > now).chain(unread).min()
 }
 

@@ -1,5 +1,6 @@
 //! Sprints decided step by step.
 
+mod hindered;
 mod one_by_one;
 mod outboxes;
 mod resolving;

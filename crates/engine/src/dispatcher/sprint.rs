@@ -13,7 +13,9 @@ mod weaving;
 use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
 use domain::job::Job;
 use domain::policy::{Source, Timing};
-use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState, Work, Woven};
+use domain::sprint::{
+    self, Hindrance, Input, Landing, Sight, Sights, Sprint, SprintState, Work, Woven,
+};
 
 use super::Dispatcher;
 use super::dues::is_due_kept;
@@ -24,6 +26,14 @@ use crate::store::Versioned;
 /// How many decisions one message leads to.
 const LOOKS_MAX: u32 = 16;
 
+/// What came of a part of a look.
+enum Progress {
+    /// The sprint changed, so it is looked at anew.
+    Changed,
+    /// It did not; what kept files from being read.
+    Through(Option<Hindrance>),
+}
+
 impl Dispatcher {
     /// Handles a sprint: goes on until it has to wait.
     pub(super) async fn sprint(&self, repo: &RepoName, number: SprintNumber) -> Result<(), Error> {
@@ -32,21 +42,27 @@ impl Dispatcher {
             let Some(found) = self.backend.store.get::<Sprint>(&id).await? else {
                 return Ok(());
             };
-            if found.value.is_over() {
-                return self.end_sprint(&found).await;
-            }
-            let source = self.source(repo).await?;
-            if self.hold(&source).await?.is_some() {
-                // Nothing begins now; the row is due again.
-                let held = sprint::held(&found.value, self.backend.now());
-                self.save_sprint(&found, (held, None)).await?;
-                return Ok(());
-            }
-            if !Box::pin(self.go_on_with(&found, &source)).await? {
+            let may_follow = match found.value.is_over() {
+                true => Box::pin(self.end_sprint(&found)).await?,
+                false => self.go_on(&found).await?,
+            };
+            if !may_follow {
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Makes one decision, unless there is a pause, and returns whether another one may follow at once.
+    async fn go_on(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+        let source = self.source(&found.value.repo).await?;
+        if self.hold(&source).await?.is_some() {
+            // Nothing begins now; the row is due again.
+            let held = sprint::held(&found.value, self.backend.now());
+            self.save_sprint(found, (held, None)).await?;
+            return Ok(false);
+        }
+        Box::pin(self.go_on_with(found, &source)).await
     }
 
     /// Makes one decision, and returns whether another one may follow at once.
@@ -58,7 +74,7 @@ impl Dispatcher {
             return Ok(true);
         }
         let mut sights = self.sprint_sights(&found.value, &source.timing).await?;
-        if self.collect(found, &sights).await? || self.tell_conflicts(found).await? {
+        if self.collect(found, &mut sights).await? || self.tell_conflicts(found).await? {
             return Ok(true);
         }
         if self.ask_for_pulls(found, &sights).await? {

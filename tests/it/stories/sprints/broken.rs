@@ -14,26 +14,42 @@ fn letters() -> Vec<Story> {
     let readme = ("README.md", "A better shop.\n".to_owned());
     vec![
         member("curator", 1, &[readme, outbox("one", hello)], &[]),
-        member("refactor", 1, &[("src/cart.rs", cart(&[(1, "x")]))], &[]),
-        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+        member("refactor", 4, &[("src/cart.rs", cart(&[(1, "x")]))], &[]),
+        member("visionary", 8, &[("VISION.md", "Far.\n".to_owned())], &[]),
     ]
 }
 
-/// GitHub answers no question about files of an outbox but with this status.
-fn unread(world: &World, code: u16) {
-    let kind = FaultKind::Status {
+/// A status without anything else.
+fn status(code: u16) -> FaultKind {
+    FaultKind::Status {
         code,
         retry_after_secs: None,
         body: None,
-    };
-    let fault = Fault::new(Service::GitHub, "/graphql", kind).saying("mail/outbox");
-    world.sandbox.faults().add(fault);
+    }
+}
+
+/// GitHub answers questions about files so.
+fn answers(files: &str, kind: FaultKind) -> Fault {
+    Fault::new(Service::GitHub, "/graphql", kind).saying(files)
+}
+
+/// Its mail of the first of these letters reaches its mailbox.
+async fn until_mail_is_read(world: &World) {
+    let is_read =
+        async |world: &World| inbox(world, "refactor").await == ["new from curator: Hello"];
+    Box::pin(world.until(MINUTE * 10, "the mail is read", is_read)).await;
+}
+
+async fn until_pulls_are_open(world: &World) {
+    let is_open = async |world: &World| world.sandbox.github().pulls(REPO).len() == 3;
+    Box::pin(world.until(hour(1), "pull requests are open", is_open)).await;
 }
 
 #[tokio::test]
 async fn an_outbox_that_can_never_be_read_is_told_to_its_member_and_stops_nothing() {
     let world = world_of(true, letters()).await;
-    unread(&world, 404);
+    let faults = world.sandbox.faults();
+    faults.add(answers("mail/outbox", status(404)));
     begin(&world).await;
     let over = until_over(&world).await;
     assert_eq!(over.state.word(), "done", "{}", world.story().await);
@@ -47,15 +63,53 @@ async fn an_outbox_that_can_never_be_read_is_told_to_its_member_and_stops_nothin
 async fn an_abort_ends_the_jobs_while_mail_cannot_be_read() {
     let world = world_of(true, letters()).await;
     begin(&world).await;
-    unread(&world, 502);
-    let is_open = async |world: &World| world.sandbox.github().pulls(REPO).len() == 3;
-    Box::pin(world.until(hour(1), "pull requests are open", is_open)).await;
+    let faults = world.sandbox.faults();
+    faults.add(answers("mail/outbox", status(502)));
+    until_pulls_are_open(&world).await;
     Box::pin(world.pass(MINUTE * 5)).await;
     let repo = REPO.parse().expect("a repository");
     let aborted = world.backend.abort_sprint(&repo, None, "ann").await;
     for member in &aborted.expect("an abort").members {
         Box::pin(world.until_is(hour(1), &member.job, "cancelled")).await;
     }
+    Box::pin(world.pass(MINUTE * 15)).await;
+    assert_eq!(inbox(&world, "refactor").await, [""; 0]);
+    faults.clear();
+    until_mail_is_read(&world).await;
+    Box::pin(world.pass(MINUTE * 5)).await;
+    world.finish().await;
+}
+
+/// It may say that the change is taken back.
+#[tokio::test]
+async fn mail_that_cannot_be_read_holds_its_own_member_back_and_no_other() {
+    let mut stories = letters();
+    // Its head is there before its session is done.
+    if let Some(Step::Complete { after, .. }) = stories[0].steps.last_mut() {
+        *after = MINUTE * 3;
+    }
+    let world = world_of(true, stories).await;
+    begin(&world).await;
+    until_pulls_are_open(&world).await;
+    let head = world.pull(101).head_sha;
+    let faults = world.sandbox.faults();
+    faults.add(answers(&format!("{head}:.jules/mail/outbox"), status(502)));
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator timed_out",
+            "refactor #102 applied",
+            "visionary #103 applied"
+        ],
+        "{}",
+        world.story().await
+    );
+    assert_eq!(inbox(&world, "refactor").await, [""; 0]);
+    faults.clear();
+    until_mail_is_read(&world).await;
+    Box::pin(world.pass(MINUTE * 5)).await;
+    world.finish().await;
 }
 
 #[tokio::test]

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::ids::{JobId, PersonaName};
 use crate::sprint::{
-    Against, Clash, Landing, NewSprint, Offer, Outbox, Report, Sight, Sights, Verdict, Way, Work,
-    Woven,
+    Against, Clash, Hindrance, Landing, NewSprint, Offer, Outbox, Report, Sight, Sights, Verdict,
+    Way, Work, Woven,
 };
 
 /// What happens to a sprint; members are named by their places in its list.
 #[derive(Debug, Clone)]
 pub(super) enum Happening {
-    Seen(Vec<(u8, Sight)>, Option<Landing>),
+    Seen(Vec<(u8, Sight)>, Option<Landing>, Option<Hindrance>),
     /// All members are ready, with heads of this letter.
     AllReady(char),
     Woven {
@@ -102,6 +102,14 @@ fn landing() -> impl Strategy<Value = Landing> {
     ]
 }
 
+fn hindrance() -> impl Strategy<Value = Option<Hindrance>> {
+    prop_oneof![
+        6 => Just(None),
+        1 => Just(Some(Hindrance::Passing)),
+        1 => Just(Some(Hindrance::Odd)),
+    ]
+}
+
 fn clash() -> Clash {
     Clash {
         path: "src/cart.rs".to_owned(),
@@ -140,7 +148,7 @@ fn verdict() -> impl Strategy<Value = Verdict> {
 pub(super) fn happening() -> impl Strategy<Value = Happening> {
     let who = || 0u8..6;
     let sights = proptest::collection::vec((who(), sight()), 0..6);
-    let seen = (sights, proptest::option::of(landing()));
+    let seen = (sights, proptest::option::of(landing()), hindrance());
     let verdicts = proptest::collection::vec((who(), verdict()), 0..6);
     let woven = (
         prop_oneof![5 => Just(true), 1 => Just(false)],
@@ -148,7 +156,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         prop_oneof![4 => Just(true), 1 => Just(false)],
     );
     prop_oneof![
-        12 => seen.prop_map(|(sights, landing)| Happening::Seen(sights, landing)),
+        12 => seen.prop_map(|(sights, landing, hindrance)| Happening::Seen(sights, landing, hindrance)),
         6 => proptest::sample::select(vec!['a', 'b', 'c', 'd']).prop_map(Happening::AllReady),
         14 => woven.prop_map(|(present, verdicts, others)| Happening::Woven { present, verdicts, others }),
         1 => any::<(bool, bool)>().prop_map(|(present, may_pass)| Happening::WeaveFailed { present, may_pass }),
@@ -289,9 +297,10 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
         numbers.map(|it| it.try_into().unwrap()).collect()
     };
     match happening {
-        Happening::Seen(sights, landing) => Input::Seen(Sights {
+        Happening::Seen(sights, landing, hindrance) => Input::Seen(Sights {
             members: sights_of(sprint, sights),
             landing: *landing,
+            hindrance: *hindrance,
             ..Sights::default()
         }),
         Happening::AllReady(head) => Input::Seen(all_ready(sprint, *head)),

@@ -9,12 +9,14 @@ use domain::job::{self, Job, Phase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, next_not_started, sprint_end, unread_mail};
 use domain::policy::Timing;
-use domain::sprint::{MemberState, NextSprint, Sprint, SprintMember, SprintState};
+use domain::sprint::{
+    self, Hindrance, Input, MemberState, NextSprint, Sights, Sprint, SprintMember, SprintState,
+};
 use domain::step::Step;
 use jiff::Timestamp;
 
 use super::labels::without_conflict;
-use super::named;
+use super::{Progress, named};
 use crate::backend::{Error, decide_again};
 use crate::dispatcher::Dispatcher;
 use crate::ports::{Reading, Share};
@@ -25,12 +27,16 @@ use crate::store::Versioned;
 const NEWEST: usize = 2;
 
 impl Dispatcher {
-    /// Carries out what the end of a sprint asks for; done twice it does nothing more.
-    pub(super) async fn end_sprint(&self, found: &Versioned<Sprint>) -> Result<(), Error> {
+    /// Carries out what the end of a sprint asks for; done twice it does nothing more. Returns whether the sprint changed.
+    pub(super) async fn end_sprint(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
         let sprint = &found.value;
-        let mail = Box::pin(self.settle_mail(found)).await;
-        if matches!(mail, Ok(true)) || found.due.is_none() {
-            return mail.map(drop);
+        let mail = match Box::pin(self.settle_mail(found)).await {
+            Ok(Progress::Changed) => return Ok(true),
+            Ok(Progress::Through(hindrance)) => Ok(hindrance),
+            Err(error) => Err(error),
+        };
+        if found.due.is_none() {
+            return mail.map(|_| false);
         }
         for member in &sprint.members {
             self.end_member(sprint, member).await?;
@@ -38,30 +44,55 @@ impl Dispatcher {
         // Its own merge ends it as merged, if that was not noticed yet.
         self.settle_with_pull(&sprint.integration).await?;
         self.end_job(&sprint.integration, job::leave).await?;
-        // Mail that cannot be read now holds up no job. The sprint is due until it is read.
-        mail?;
-        self.tell_of_end(sprint).await?;
-        self.tell_left_out(sprint).await?;
-        self.tell_unread(sprint).await?;
-        self.start_next(sprint).await?;
+        // Mail that cannot be read now holds up no job.
+        let hindrance = match mail? {
+            None => {
+                self.tell_of_end(sprint).await?;
+                self.tell_left_out(sprint).await?;
+                self.tell_unread(sprint).await?;
+                self.start_next(sprint).await?;
+                None
+            }
+            hindered => hindered,
+        };
+        self.save_end(found, hindrance).await?;
+        Ok(false)
+    }
+
+    /// A sprint that is over is due until all was read.
+    async fn save_end(
+        &self,
+        found: &Versioned<Sprint>,
+        hindrance: Option<Hindrance>,
+    ) -> Result<(), Error> {
+        let now = self.backend.now();
+        let sights = Sights {
+            hindrance,
+            ..Sights::default()
+        };
+        let again_at = sprint::soon(&sights, now);
+        let next = sprint::apply(&found.value, &Input::Seen(sights), now);
         let mut unit = self.backend.unit();
-        let id = (sprint.repo.clone(), sprint.number);
-        unit.save_at(&id, sprint, (Some(found.version), None));
+        let id = (next.repo.clone(), next.number);
+        unit.save_at(&id, &next, (Some(found.version), again_at));
         self.backend.try_commit(unit).await.map(drop)
     }
 
-    /// Marks what members were shown as read, and collects what they wrote. Returns whether the sprint changed.
-    async fn settle_mail(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+    /// Marks what members were shown as read, and collects what they wrote.
+    async fn settle_mail(&self, found: &Versioned<Sprint>) -> Result<Progress, Error> {
         let sprint = &found.value;
         if self.mark_shown(found).await? {
-            return Ok(true);
+            return Ok(Progress::Changed);
         }
         if found.due.is_none() {
-            return Ok(false);
+            return Ok(Progress::Through(None));
         }
         let source = self.source(&sprint.repo).await?;
-        let sights = self.sprint_sights(sprint, &source.timing).await?;
-        self.collect(found, &sights).await
+        let mut sights = self.sprint_sights(sprint, &source.timing).await?;
+        Ok(match self.collect(found, &mut sights).await? {
+            true => Progress::Changed,
+            false => Progress::Through(sights.hindrance),
+        })
     }
 
     /// Starts the next sprint where the source says so. After one of which nothing was merged, or that a person aborted,
@@ -184,8 +215,8 @@ impl Dispatcher {
             return Ok(None);
         };
         let found = self.backend.store.pull(&woven.pull).await?;
-        let landing = found.map(|found| domain::sprint::landing(&found.value.pull, woven));
-        let is_merged = landing == Some(domain::sprint::Landing::Merged);
+        let landing = found.map(|found| sprint::landing(&found.value.pull, woven));
+        let is_merged = landing == Some(sprint::Landing::Merged);
         Ok(is_merged.then(|| woven.pull.clone()))
     }
 

@@ -4,7 +4,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{Attachment, CommitSha, MailBody, MessageId, PersonaName, Subject};
 use domain::mail::{Outgoing, Recipient};
 use domain::redact::presentable;
-use domain::sprint::{self, Input, Outbox, Sights, Sprint, SprintMember};
+use domain::sprint::{self, Hindrance, Input, Outbox, Sights, Sprint, SprintMember};
 use scaffold::tree::{Content, Entry, Tree, TreePath};
 use serde::Deserialize;
 use weave::patch::{self, Action, FileDiff};
@@ -58,16 +58,20 @@ struct Found {
 }
 
 impl Dispatcher {
-    /// Collects the mail of outboxes that were not collected. Returns whether the sprint changed.
+    /// Collects the mail of outboxes that were not collected. A member whose mail cannot be read now is held back, and no other is.
+    /// Returns whether the sprint changed.
     pub(super) async fn collect(
         &self,
         found: &Versioned<Sprint>,
-        sights: &Sights,
+        sights: &mut Sights,
     ) -> Result<bool, Error> {
         let sprint = &found.value;
         let mut collected = Vec::new();
         for (member, outbox) in sprint::uncollected(sprint, sights) {
-            collected.extend(self.collect_from(sprint, member, outbox).await?);
+            match self.collect_from(sprint, member, outbox).await? {
+                Ok(inputs) => collected.extend(inputs),
+                Err(hindrance) => sights.hold_back(&member.job, hindrance),
+            }
         }
         match collected.is_empty() {
             true => Ok(false),
@@ -75,24 +79,30 @@ impl Dispatcher {
         }
     }
 
+    /// Sends the mail of an outbox. Returns what follows from it, or what kept it from being read.
     async fn collect_from(
         &self,
         sprint: &Sprint,
         member: &SprintMember,
         outbox: Outbox,
-    ) -> Result<Vec<Input>, Error> {
+    ) -> Result<Result<Vec<Input>, Hindrance>, Error> {
         let persona = member.persona.clone();
-        let files = match &outbox {
-            Outbox::Head { head } => match self.outbox_of(sprint, member, head).await {
-                Ok(files) => files,
-                Err(failure) if failure.class.may_pass() => return Err(failure.into()),
+        let (read, once) = match &outbox {
+            Outbox::Head { head } => {
+                let read = self.outbox_of(sprint, member, head).await;
+                (read, head.to_string())
+            }
+            Outbox::Patch => (self.outbox_in_patch(member).await?, "patch".to_owned()),
+        };
+        let files = match read {
+            Ok(files) => files,
+            Err(failure) => match sprint.hindrance(failure.class, self.backend.now()) {
+                Some(hindrance) => {
+                    tracing::warn!(job = %member.job, why = failure.message, "mail of a member is not read yet");
+                    return Ok(Err(hindrance));
+                }
                 // What can never be read to its end is not sent in parts, and blocks nothing.
-                Err(failure) => vec![Found::unreadable(&head.to_string(), &failure.message)],
-            },
-            Outbox::Patch => match self.outbox_in_patch(member).await? {
-                Some(files) => files,
-                // It is read at a later look, and holds up nothing.
-                None => return Ok(Vec::new()),
+                None => vec![Found::unreadable(&once, &failure.message)],
             },
         };
         let mut inputs = vec![Input::Collected {
@@ -112,7 +122,7 @@ impl Dispatcher {
                 inputs.push(Input::Withdrawn { persona });
             }
         }
-        Ok(inputs)
+        Ok(Ok(inputs))
     }
 
     /// The files that a member wrote itself: those that were there when it began are of others.
@@ -142,24 +152,23 @@ impl Dispatcher {
         Ok(found_in(&tree, &before))
     }
 
-    /// The files that a member wrote whose session ended without a pull request; none where Jules does not answer now.
-    async fn outbox_in_patch(&self, member: &SprintMember) -> Result<Option<Vec<Found>>, Error> {
+    /// The files that a member wrote whose session ended without a pull request.
+    async fn outbox_in_patch(
+        &self,
+        member: &SprintMember,
+    ) -> Result<Result<Vec<Found>, Failure>, Error> {
         let found = self.backend.store.job(&member.job).await?;
         let job = found.map(|found| found.value);
         let Some((job, session)) = job.as_ref().and_then(|job| Some((job, job.session()?))) else {
-            return Ok(Some(Vec::new()));
+            return Ok(Ok(Vec::new()));
         };
         let read = self.readers.sessions.artifacts(&job.account, session).await;
-        match read {
-            Ok(artifacts) => Ok(Some(found_in_artifacts(&artifacts))),
+        Ok(match read {
+            Ok(artifacts) => Ok(found_in_artifacts(&artifacts)),
             // It is gone with its patch.
-            Err(failure) if failure.class == FailureClass::NotFound => Ok(Some(Vec::new())),
-            Err(failure) if failure.class.may_pass() => {
-                tracing::warn!(job = %member.job, why = failure.message, "mail in a patch is not read yet");
-                Ok(None)
-            }
-            Err(failure) => Ok(Some(vec![Found::unreadable("patch", &failure.message)])),
-        }
+            Err(failure) if failure.class == FailureClass::NotFound => Ok(Vec::new()),
+            Err(failure) => Err(failure),
+        })
     }
 
     async fn send_file(

@@ -43,6 +43,7 @@ impl Reason {
             | Self::ProtectedPath { .. }
             | Self::ActionRequired { .. }
             | Self::MergeQueue
+            | Self::MailUnreadable
             | Self::Forbidden { .. } => AnnounceWhen::Now,
             Self::Draft
             | Self::MergeableUnknown

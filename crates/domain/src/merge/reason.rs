@@ -36,6 +36,8 @@ pub enum Reason {
     },
     /// Its sprint has not collected the mail of this head.
     MailUncollected,
+    /// The mail of this head can never be read.
+    MailUnreadable,
     /// Its session took the change back.
     TakenBack,
     /// Writing is paused.
@@ -252,6 +254,7 @@ impl Reason {
             Self::VerdictOfAnotherHead => "verdict_of_another_head",
             Self::Woven { .. } => "woven",
             Self::MailUncollected => "mail_uncollected",
+            Self::MailUnreadable => "mail_unreadable",
             Self::TakenBack => "taken_back",
             Self::Paused => "paused",
             Self::ObserveOnly => "observe_only",
@@ -317,6 +320,7 @@ impl Reason {
             | Self::Closed
             | Self::AlreadyMerged
             | Self::NeedsApproval
+            | Self::MailUnreadable
             | Self::TakenBack
             | Self::Paused
             | Self::ObserveOnly
@@ -352,6 +356,7 @@ impl Reason {
             | Self::VerdictOfAnotherHead
             | Self::Woven { .. }
             | Self::MailUncollected
+            | Self::MailUnreadable
             | Self::TakenBack
             | Self::ProtectedPath { .. }
             | Self::PlanUnreviewed

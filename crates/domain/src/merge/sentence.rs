@@ -75,6 +75,7 @@ impl Reason {
             | Self::VerdictOfAnotherHead
             | Self::Woven { .. }
             | Self::MailUncollected
+            | Self::MailUnreadable
             | Self::TakenBack
             | Self::Settling { .. } => None,
         }
@@ -120,6 +121,7 @@ impl Reason {
             Self::VerdictOfAnotherHead => OTHER_HEAD.to_owned(),
             Self::Woven { sprint } => format!("Sprint {sprint} weaves it into one pull request with others, and that one is merged."),
             Self::MailUncollected => "Its sprint collects the mail of this head first.".to_owned(),
+            Self::MailUnreadable => "The mail that its session wrote into this head cannot be read, and may take the change back; merge it on GitHub yourself, or close it.".to_owned(),
             Self::TakenBack => "Its session took the change back; close it, or merge it on GitHub yourself.".to_owned(),
             Self::Paused => "Writing is paused.".to_owned(),
             Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),

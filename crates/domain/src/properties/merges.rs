@@ -52,6 +52,7 @@ fn sprint_gate() -> impl Strategy<Value = Option<SprintGate>> {
         8 => Just(None),
         1 => Just(Some(SprintGate::Woven { sprint })),
         1 => Just(Some(SprintGate::Mail)),
+        1 => Just(Some(SprintGate::Unreadable)),
         1 => Just(Some(SprintGate::TakenBack)),
     ]
 }

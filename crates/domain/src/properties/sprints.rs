@@ -96,6 +96,7 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
             }
             if is_collected {
                 new.collected.clone_from(&old.collected);
+                new.unreadable = old.unreadable;
             }
         }
         if let Done::Applied(input) = done

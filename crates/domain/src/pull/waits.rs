@@ -124,6 +124,7 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         | Reason::AdoptedMayNotMerge
         | Reason::Fork
         | Reason::Closed
+        | Reason::MailUnreadable
         | Reason::TakenBack
         | Reason::BlockingLabel { .. }
         | Reason::ActionRequired { .. }

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::figures::note_ticks;
-use super::mailing::{hand_mail, not_taken, shown, told};
+use super::mailing::{collected, hand_mail, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::report::{Report, Verdict, fit_refusals};
@@ -59,6 +59,8 @@ pub enum Input {
         persona: PersonaName,
         /// The outbox.
         outbox: Outbox,
+        /// Whether it was read; not if it never can be.
+        is_read: bool,
     },
     /// The session of a member, which ended without a pull request, was asked for one.
     Asked {
@@ -90,9 +92,11 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
     match input {
         // What its members were shown is marked as read, and their mail is collected, even when it is over.
         Input::Read { persona } => on(&mut next, persona, |it| it.shown.clear()),
-        Input::Collected { persona, outbox } => {
-            on(&mut next, persona, |it| it.collected = Some(outbox.clone()));
-        }
+        Input::Collected {
+            persona,
+            outbox,
+            is_read,
+        } => on(&mut next, persona, |it| collected(it, outbox, *is_read)),
         Input::Seen(sights) if sprint.is_over() => next.note(sights.hindrance, now),
         _ if sprint.is_over() => {}
         Input::Shown {

@@ -1,5 +1,5 @@
-//! Whether a sprint lets the pull request of a member be merged by itself: never what is woven, nor what was taken back, and
-//! nothing before its mail was collected.
+//! Whether a sprint lets the pull request of a member be merged by itself: never what is woven, nor what was or may have been taken
+//! back, and nothing before its mail was collected.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ pub enum SprintGate {
     },
     /// It has not collected the mail of this head.
     Mail,
+    /// The mail of this head can never be read, so its session may have taken the change back.
+    Unreadable,
     /// Its session took the change back.
     TakenBack,
 }
@@ -28,7 +30,7 @@ impl SprintGate {
     pub fn is_woven(self) -> bool {
         match self {
             Self::Woven { .. } => true,
-            Self::Mail | Self::TakenBack => false,
+            Self::Mail | Self::Unreadable | Self::TakenBack => false,
         }
     }
 
@@ -37,6 +39,7 @@ impl SprintGate {
         match self {
             Self::Woven { sprint } => Reason::Woven { sprint },
             Self::Mail => Reason::MailUncollected,
+            Self::Unreadable => Reason::MailUnreadable,
             Self::TakenBack => Reason::TakenBack,
         }
     }
@@ -66,8 +69,10 @@ pub fn gate(sprint: &Sprint, persona: &PersonaName, head: &CommitSha) -> Option<
         | MemberState::TimedOut
         | MemberState::NoChange => {
             let mail = Outbox::Head { head: head.clone() };
-            let is_collected = member.collected.as_ref() == Some(&mail);
-            (!is_collected).then_some(SprintGate::Mail)
+            match member.collected.as_ref() == Some(&mail) {
+                true => member.unreadable.then_some(SprintGate::Unreadable),
+                false => Some(SprintGate::Mail),
+            }
         }
     }
 }
@@ -138,6 +143,7 @@ mod tests {
         Input::Collected {
             persona: curator(),
             outbox: Outbox::Head { head: sha(head) },
+            is_read: true,
         }
     }
 
@@ -167,6 +173,23 @@ mod tests {
             reason: "it failed".to_owned(),
         };
         assert_eq!(held(&failed, 'a'), None);
+    }
+
+    #[test]
+    fn what_may_have_been_taken_back_by_mail_that_cannot_be_read_is_left_to_people() {
+        let begun = begun(Integration::Individual);
+        let ready = apply(&begun, &is_ready(&begun, 'a'), at(1));
+        let unread = Input::Collected {
+            persona: curator(),
+            outbox: Outbox::Head { head: sha('a') },
+            is_read: false,
+        };
+        let unread = apply(&ready, &unread, at(2));
+        assert_eq!(held(&unread, 'a'), Some("mail_unreadable"));
+        assert_eq!(held(&unread, 'b'), Some("mail_uncollected"));
+        assert_eq!(released(&ready, &unread), [0; 0]);
+        let pushed = apply(&unread, &collected('b'), at(3));
+        assert_eq!(held(&pushed, 'b'), None);
     }
 
     #[test]

@@ -139,6 +139,12 @@ pub(super) fn not_taken(member: &mut SprintMember) {
     }
 }
 
+/// The mail of an outbox was collected, as far as that could be read.
+pub(super) fn collected(member: &mut SprintMember, outbox: &Outbox, is_read: bool) {
+    member.collected = Some(outbox.clone());
+    member.unreadable = !is_read;
+}
+
 /// Messages that are left out are unread, so a later prompt shows them.
 pub(super) fn shown(member: &mut SprintMember, shown: &[MessageId]) {
     member.shown = shown.iter().take(SHOWN_MAX).copied().collect();

@@ -45,6 +45,9 @@ pub struct SprintMember {
     /// The outbox whose mail was collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collected: Option<Outbox>,
+    /// Whether that one could never be read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreadable: bool,
     /// When its session, which had ended without a pull request, was asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<Timestamp>,
@@ -201,6 +204,7 @@ impl SprintMember {
             closed: false,
             refusal: None,
             collected: None,
+            unreadable: false,
             asked_at: None,
             reading: None,
             overdue: false,

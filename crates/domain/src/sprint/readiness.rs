@@ -48,6 +48,7 @@ fn is_passed_over(reason: &Reason, is_unchecked: bool) -> bool {
     match reason {
         Reason::Woven { .. }
         | Reason::MailUncollected
+        | Reason::MailUnreadable
         | Reason::NeedsApproval
         | Reason::ApprovalsMissing { .. }
         | Reason::ProtectedPath { .. }
@@ -145,8 +146,8 @@ mod tests {
         let no_files = |facts: &mut PullFacts| facts.files = Fact::Known(Vec::new());
         let no_checks = |facts: &mut PullFacts| facts.checks = Fact::Known(Vec::new());
         assert!(is_ready_with(no_files));
-        for gate in [None, Some(SprintGate::Mail)] {
-            assert!(is_ready_in(gate, |_| {}), "its mail is collected");
+        for gate in [None, Some(SprintGate::Mail), Some(SprintGate::Unreadable)] {
+            assert!(is_ready_in(gate, |_| {}), "nothing else holds it");
             assert!(!is_ready_in(gate, no_files), "it would never be merged");
         }
         assert!(!is_ready_with(no_checks));

@@ -1,5 +1,6 @@
 //! What cannot be read or sealed stops no sprint, and no abort of one.
 
+use domain::sprint::Integration;
 use engine::keys;
 use engine::ports::{Expect, Write};
 use sandbox::{Fault, FaultKind};
@@ -28,12 +29,12 @@ fn status(code: u16) -> FaultKind {
     }
 }
 
-/// GitHub answers questions about files so.
+/// GitHub answers questions about these files so.
 fn answers(files: &str, kind: FaultKind) -> Fault {
     Fault::new(Service::GitHub, "/graphql", kind).saying(files)
 }
 
-/// Its mail of the first of these letters reaches its mailbox.
+/// The mail of the first member reaches its mailbox.
 async fn until_mail_is_read(world: &World) {
     let is_read =
         async |world: &World| inbox(world, "refactor").await == ["new from curator: Hello"];
@@ -109,6 +110,50 @@ async fn mail_that_cannot_be_read_holds_its_own_member_back_and_no_other() {
     faults.clear();
     until_mail_is_read(&world).await;
     Box::pin(world.pass(MINUTE * 5)).await;
+    world.finish().await;
+}
+
+/// A sprint of one member that takes its change back, and whose pull request would be merged by itself at once.
+async fn taken_back(fault: Fault) -> World {
+    let readme = ("README.md", "A better shop.\n".to_owned());
+    let back = outbox("back", r#"{"withdraw": true}"#);
+    let stories = vec![member("curator", 1, &[readme, back], &[])];
+    let mut source = on_green();
+    source.sprints.integration = Integration::Individual;
+    source.timing.settle = SignedDuration::ZERO;
+    let world = world_with(true, stories, source).await;
+    world.sandbox.faults().add(fault);
+    begin_with(&world, "50", &["curator"]).await;
+    world
+}
+
+#[tokio::test]
+async fn one_odd_answer_loses_no_mail_and_merges_nothing_that_was_taken_back() {
+    for kind in [status(404), FaultKind::HtmlInstead] {
+        let world = taken_back(answers("mail/outbox", kind).next(1)).await;
+        let over = until_over(&world).await;
+        assert_eq!(members(&over), ["curator withdrawn"]);
+        let told = inbox(&world, "weaver").await;
+        assert_eq!(told, ["new from curator: Withdraw"]);
+        Box::pin(world.pass(hour(1))).await;
+        assert_eq!(world.sandbox.counters().merges, 0);
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn a_change_whose_mail_can_never_be_read_is_merged_by_a_person_only() {
+    let world = taken_back(answers("mail/outbox", status(404))).await;
+    let job = sprint(&world).await.members[0].job.clone();
+    let is_held = async |world: &World| world.gives(&job, "mail_unreadable").await;
+    Box::pin(world.until(hour(1), "it is left to a person", is_held)).await;
+    Box::pin(world.pass(hour(1))).await;
+    assert_eq!(world.sandbox.counters().merges, 0);
+    let now = world.clock.now();
+    let github = world.sandbox.github();
+    assert!(github.merge_by_hand(now, REPO, 101, "ann"));
+    let over = until_over(&world).await;
+    assert_eq!(members(&over), ["curator #101 applied"]);
     world.finish().await;
 }
 

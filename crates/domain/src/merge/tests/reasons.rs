@@ -82,6 +82,7 @@ fn about_the_pull_request() -> Vec<Reason> {
             sprint: "50".parse().unwrap(),
         },
         Reason::MailUncollected,
+        Reason::MailUnreadable,
         Reason::TakenBack,
         Reason::AdoptedMayNotMerge,
         Reason::Fork,

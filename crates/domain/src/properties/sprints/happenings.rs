@@ -29,7 +29,7 @@ pub(super) enum Happening {
     Told(u8, u8),
     Shown(u8, u8),
     Read(u8),
-    Collected(u8, CommitSha),
+    Collected(u8, CommitSha, bool),
     Asked(u8, bool),
     /// All are ready, and mail came for one.
     Mail(u8, u8),
@@ -163,7 +163,7 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         10 => (who(), 0u8..4).prop_map(|(who, count)| Happening::Told(who, count)),
         3 => (who(), 0u8..40).prop_map(|(who, count)| Happening::Shown(who, count)),
         3 => who().prop_map(Happening::Read),
-        3 => (who(), head()).prop_map(|(who, head)| Happening::Collected(who, head)),
+        3 => (who(), head(), any::<bool>()).prop_map(|(who, head, is_read)| Happening::Collected(who, head, is_read)),
         3 => (who(), any::<bool>()).prop_map(|(who, taken)| Happening::Asked(who, taken)),
         4 => (who(), 0u8..40).prop_map(|(who, count)| Happening::Mail(who, count)),
         1 => who().prop_map(Happening::MailNotTaken),
@@ -335,9 +335,10 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
         Happening::Read(who) => Input::Read {
             persona: persona(who),
         },
-        Happening::Collected(who, head) => Input::Collected {
+        Happening::Collected(who, head, is_read) => Input::Collected {
             persona: persona(who),
             outbox: Outbox::Head { head: head.clone() },
+            is_read: *is_read,
         },
         Happening::Asked(who, is_taken) => Input::Asked {
             persona: persona(who),

@@ -3,6 +3,7 @@
 use super::*;
 use crate::facts::{Demands, PullState, RequiredCheck, Review, ReviewVerdict as Said};
 use crate::pull::REOPEN_WAIT;
+use crate::sprint::SprintGate;
 
 /// Changes one thing about a green pull request.
 type Change = fn(&mut World);
@@ -11,7 +12,7 @@ const MINUTES: i64 = 60;
 
 #[test]
 fn what_only_a_person_can_change_is_told_at_once_and_once() {
-    let cases: [(&str, Change); 6] = [
+    let cases: [(&str, Change); 7] = [
         ("stacked", |world| world.facts.stack = Some(2)),
         ("wrong_base", |world| {
             world.facts.base.branch = "other".parse().unwrap();
@@ -32,6 +33,9 @@ fn what_only_a_person_can_change_is_told_at_once_and_once() {
         ("forbidden", |world| {
             let permission = "Checks: read".to_owned();
             world.facts.checks = Fact::Forbidden { permission };
+        }),
+        ("mail_unreadable", |world| {
+            world.outside.sprint_gate = Some(SprintGate::Unreadable);
         }),
     ];
     for (code, change) in cases {

@@ -42,6 +42,7 @@ fn mail_is_collected_once_from_each_head_whether_or_not_that_is_ready() {
         let collected = Input::Collected {
             persona: "curator".parse().unwrap(),
             outbox: Outbox::Head { head: sha('a') },
+            is_read: true,
         };
         let next = apply(&sprint, &collected, at(1));
         assert_eq!(outboxes(&next, &sights), []);

@@ -94,6 +94,7 @@ impl Dispatcher {
             }
             Outbox::Patch => (self.outbox_in_patch(member).await?, "patch".to_owned()),
         };
+        let is_read = read.is_ok();
         let files = match read {
             Ok(files) => files,
             Err(failure) => match sprint.hindrance(failure.class, self.backend.now()) {
@@ -108,6 +109,7 @@ impl Dispatcher {
         let mut inputs = vec![Input::Collected {
             persona: persona.clone(),
             outbox,
+            is_read,
         }];
         for file in files {
             let withdraws = file.written.as_ref().is_ok_and(|written| written.withdraw);

@@ -218,6 +218,7 @@ fn about_the_pull_request() -> Vec<Reason> {
             sprint: super::sprints::number(),
         },
         Reason::MailUncollected,
+        Reason::MailUnreadable,
         Reason::TakenBack,
         Reason::Paused,
         Reason::ObserveOnly,

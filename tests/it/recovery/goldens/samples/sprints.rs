@@ -173,6 +173,7 @@ fn sprints() -> Vec<Sprint> {
     full.place = Some(1);
     full.conflicts = 1;
     full.collected = Some(Outbox::Head { head: sha('c') });
+    full.unreadable = true;
     full.refusal = Some(Refusal {
         weave: 1,
         head: sha('c'),
@@ -188,6 +189,7 @@ fn sprints() -> Vec<Sprint> {
         ticks: 3,
         weaves: 1,
         woven: Some(woven()),
+        odd_since: Some(AT),
         ..begun.clone()
     };
     states.map(of_state).into()

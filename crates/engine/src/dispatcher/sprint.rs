@@ -34,6 +34,15 @@ enum Progress {
     Through(Option<Hindrance>),
 }
 
+impl Progress {
+    fn of(is_changed: bool) -> Self {
+        match is_changed {
+            true => Self::Changed,
+            false => Self::Through(None),
+        }
+    }
+}
+
 impl Dispatcher {
     /// Handles a sprint: goes on until it has to wait.
     pub(super) async fn sprint(&self, repo: &RepoName, number: SprintNumber) -> Result<(), Error> {
@@ -67,13 +76,15 @@ impl Dispatcher {
 
     /// Makes one decision, and returns whether another one may follow at once.
     async fn go_on_with(&self, found: &Versioned<Sprint>, source: &Source) -> Result<bool, Error> {
-        if self.launch(found, source).await? || self.tell_mail(found).await? {
-            return Ok(true);
-        }
-        if self.mark_shown(found).await? {
+        let hindrance = match self.launch(found, source).await? {
+            Progress::Changed => return Ok(true),
+            Progress::Through(hindrance) => hindrance,
+        };
+        if self.tell_mail(found).await? || self.mark_shown(found).await? {
             return Ok(true);
         }
         let mut sights = self.sprint_sights(&found.value, &source.timing).await?;
+        sights.hindrance = hindrance;
         if self.collect(found, &mut sights).await? || self.tell_conflicts(found).await? {
             return Ok(true);
         }

@@ -20,8 +20,11 @@ fn letters() -> Vec<Story> {
     ]
 }
 
+/// What a question about the files of personas says.
+pub(super) const PERSONAS: &str = ":.jules\"";
+
 /// A status without anything else.
-fn status(code: u16) -> FaultKind {
+pub(super) fn status(code: u16) -> FaultKind {
     FaultKind::Status {
         code,
         retry_after_secs: None,
@@ -30,7 +33,7 @@ fn status(code: u16) -> FaultKind {
 }
 
 /// GitHub answers questions about these files so.
-fn answers(files: &str, kind: FaultKind) -> Fault {
+pub(super) fn answers(files: &str, kind: FaultKind) -> Fault {
     Fault::new(Service::GitHub, "/graphql", kind).saying(files)
 }
 
@@ -110,6 +113,40 @@ async fn mail_that_cannot_be_read_holds_its_own_member_back_and_no_other() {
     faults.clear();
     until_mail_is_read(&world).await;
     Box::pin(world.pass(MINUTE * 5)).await;
+    world.finish().await;
+}
+
+/// A sprint whose members begin while GitHub answers so.
+async fn begun_with(fault: Fault) -> World {
+    let world = world_of(true, letters()).await;
+    world.pause(true).await;
+    begin(&world).await;
+    world.sandbox.faults().add(fault);
+    world.pause(false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    world
+}
+
+#[tokio::test]
+async fn one_odd_answer_about_the_personas_fails_no_member() {
+    for kind in [status(404), FaultKind::HtmlInstead] {
+        let world = begun_with(answers(PERSONAS, kind).next(1)).await;
+        let over = until_over(&world).await;
+        assert_eq!(over.state.word(), "done", "{}", world.story().await);
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn a_sprint_ends_whose_personas_can_never_be_read() {
+    let world = begun_with(answers(PERSONAS, status(404))).await;
+    let over = until_over(&world).await;
+    let reason = over.state.reason().expect("a reason");
+    let why = "curator: its file cannot be read: ";
+    assert!(reason.starts_with(why), "{reason}");
+    let lasted = over.updated_at.duration_since(over.created_at);
+    assert!(lasted >= MINUTE * 10, "{lasted}");
+    assert_eq!(world.sandbox.counters().creates, 0);
     world.finish().await;
 }
 

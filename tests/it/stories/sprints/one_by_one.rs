@@ -1,10 +1,11 @@
 //! Sprints of which not all members work at once, and sprints that are not woven.
 
 use domain::sprint::{Integration, MemberState, NextSprint, Way};
-use sandbox::{Fault, FaultKind, Lags};
+use sandbox::{FaultKind, Lags};
 use tests::world::MINUTE;
 
 use super::super::pipeline::push;
+use super::broken::{PERSONAS, answers, status};
 use super::mail::inbox;
 use super::*;
 
@@ -158,39 +159,33 @@ async fn a_pull_request_that_waits_for_a_person_is_waited_for_although_its_base_
     world.finish().await;
 }
 
-/// GitHub answers the next question about the files of personas with this status.
-fn personas_fail_once(world: &World, code: u16) {
-    let kind = FaultKind::Status {
-        code,
-        retry_after_secs: None,
-        body: None,
-    };
-    let fault = Fault::new(Service::GitHub, "/graphql", kind).saying(":.jules\"");
-    world.sandbox.faults().add(fault.next(1));
-}
-
 #[tokio::test]
 async fn a_read_that_fails_once_keeps_no_next_sprint_from_starting_unless_it_never_passes() {
     let repo = REPO.parse().expect("a repository");
-    for (code, mail) in [
-        (502, None),
-        (404, Some("new from weaver: Sprint 51 did not start")),
+    let once = |kind| answers(PERSONAS, kind).next(1);
+    let never = "new from weaver: Sprint 51 did not start";
+    for (fault, mail) in [
+        (once(status(502)), None),
+        (once(status(404)), None),
+        (once(FaultKind::HtmlInstead), None),
+        (answers(PERSONAS, status(404)), Some(never)),
     ] {
         let source = set(|source| source.sprints.next = NextSprint::AtOnce);
         let world = world_with(true, appendix_a(), source).await;
         begin(&world).await;
         let is_woven = async |world: &World| sprint(world).await.state.word() == "verifying";
         Box::pin(world.until(hour(6), "all are in", is_woven)).await;
-        personas_fail_once(&world, code);
+        let case = format!("{fault:?}");
+        world.sandbox.faults().add(fault);
         let is_dealt_with = async |world: &World| {
             let is_next = sprint(world).await.number.number() == 51;
             is_next || !inbox(world, "human").await.is_empty()
         };
         Box::pin(world.until(hour(6), "the next sprint", is_dealt_with)).await;
         let told = inbox(&world, "human").await;
-        assert_eq!(told.first().map(String::as_str), mail, "{code}");
+        assert_eq!(told.first().map(String::as_str), mail, "{case}");
         let log = world.backend.mail_block(&repo, 0).await.expect("a log");
         let is_said = log.concat().contains("its personas cannot be read");
-        assert_eq!(is_said, mail.is_some(), "{code}: {log:?}");
+        assert_eq!(is_said, mail.is_some(), "{case}: {log:?}");
     }
 }

@@ -50,8 +50,7 @@ impl Dispatcher {
                 self.tell_of_end(sprint).await?;
                 self.tell_left_out(sprint).await?;
                 self.tell_unread(sprint).await?;
-                self.start_next(sprint).await?;
-                None
+                self.start_next(sprint).await?
             }
             hindered => hindered,
         };
@@ -59,7 +58,7 @@ impl Dispatcher {
         Ok(false)
     }
 
-    /// A sprint that is over is due until all was read.
+    /// A sprint that is over is due until all was read, and the next one is there.
     async fn save_end(
         &self,
         found: &Versioned<Sprint>,
@@ -96,29 +95,33 @@ impl Dispatcher {
     }
 
     /// Starts the next sprint where the source says so. After one of which nothing was merged, or that a person aborted,
-    /// people go on.
-    async fn start_next(&self, sprint: &Sprint) -> Result<(), Error> {
+    /// people go on. Returns what kept its personas from being read.
+    async fn start_next(&self, sprint: &Sprint) -> Result<Option<Hindrance>, Error> {
         let source = self.source(&sprint.repo).await?;
         let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
         if source.sprints.next == NextSprint::ByHand || is_aborted {
-            return Ok(());
+            return Ok(None);
         }
         let is_merged = sprint.has_merged_member() || self.merged(sprint).await?.is_some();
         if !is_merged {
-            return Ok(());
+            return Ok(None);
         }
         let why = match self.try_to_start_next(sprint).await {
-            Ok(()) => return Ok(()),
+            Ok(()) => return Ok(None),
             Err(error) if error.is_busy() => return Err(error),
             Err(Error::NotNow(why)) => why.sentence,
-            Err(Error::Outside(failure)) if !failure.class.may_pass() => {
+            Err(Error::Outside(failure)) => {
+                let hindrance = sprint.hindrance(failure.class, self.backend.now());
+                if hindrance.is_some() {
+                    return Ok(hindrance);
+                }
                 format!("its personas cannot be read: {failure}")
             }
-            // The sprint that is over is due until the next one is there.
             Err(error) => return Err(error),
         };
         let words = next_not_started(sprint, &why);
-        self.mail_people(sprint, Some(words), "next").await
+        self.mail_people(sprint, Some(words), "next").await?;
+        Ok(None)
     }
 
     async fn try_to_start_next(&self, sprint: &Sprint) -> Result<(), Error> {

@@ -6,11 +6,11 @@ use domain::mail::{Message, Order};
 use domain::outgoing_text::{mail_unsealed, member_task, prompt_room, shown_whole};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::policy::Source;
-use domain::sprint::{Input, Sprint, SprintMember};
+use domain::sprint::{Hindrance, Input, Sprint, SprintMember};
 use scaffold::layout::SYSTEM;
 use scaffold::persona::{self, PersonaFile, Personas};
 
-use super::{named, refused};
+use super::{Progress, named, refused};
 use crate::backend::{Error, IndexEntry};
 use crate::dispatcher::Dispatcher;
 use crate::mail::{INBOX_MAX, InboxQuery};
@@ -62,13 +62,12 @@ impl Dispatcher {
         Ok(Some((tip, persona::read(&tree))))
     }
 
-    /// Makes the jobs of members that are not there yet. One that cannot be made stops no other. Returns whether the sprint
-    /// changed.
+    /// Makes the jobs of members that are not there yet. One that cannot be made stops no other.
     pub(super) async fn launch(
         &self,
         found: &Versioned<Sprint>,
         source: &Source,
-    ) -> Result<bool, Error> {
+    ) -> Result<Progress, Error> {
         let sprint = &found.value;
         let mut missing = Vec::new();
         for member in sprint.members.iter().filter(|it| it.is_begun()) {
@@ -77,12 +76,15 @@ impl Dispatcher {
             }
         }
         if missing.is_empty() {
-            return Ok(false);
+            return Ok(Progress::Through(None));
         }
-        let (personas, without) = self.personas_at(sprint).await?;
+        let (personas, without) = match self.personas_at(sprint).await {
+            Ok(read) => read,
+            Err(hindrance) => return Ok(Progress::Through(Some(hindrance))),
+        };
         let shown = self.shown_to(sprint, (&missing, &personas)).await?;
         if !shown.is_empty() {
-            return self.decide(found, &shown).await;
+            return self.decide(found, &shown).await.map(Progress::of);
         }
         Box::pin(self.seal_mail_of(sprint)).await?;
         let mut failed = Vec::new();
@@ -103,21 +105,26 @@ impl Dispatcher {
         }
         let failed: Vec<Input> = failed.into_iter().map(refused).collect();
         match failed.is_empty() {
-            true => Ok(false),
-            false => self.decide(found, &failed).await,
+            true => Ok(Progress::Through(None)),
+            false => self.decide(found, &failed).await.map(Progress::of),
         }
     }
 
     /// The personas of a sprint, and why one has no file. Files that can never be read stop no member that needs none.
-    async fn personas_at(&self, sprint: &Sprint) -> Result<(Personas, String), Error> {
+    async fn personas_at(&self, sprint: &Sprint) -> Result<(Personas, String), Hindrance> {
         let (repo, commit) = (&sprint.repo, &sprint.personas_at);
         match self.readers.git.tree(repo, commit, &[SYSTEM]).await {
             Ok(tree) => Ok((persona::read(&tree), "its file is gone".to_owned())),
-            Err(failure) if failure.class.may_pass() => Err(failure.into()),
-            Err(failure) => {
-                let without = format!("its file cannot be read: {failure}");
-                Ok((Personas::default(), without))
-            }
+            Err(failure) => match sprint.hindrance(failure.class, self.backend.now()) {
+                Some(hindrance) => {
+                    tracing::warn!(sprint = %named(sprint), why = failure.message, "its personas are not read yet");
+                    Err(hindrance)
+                }
+                None => {
+                    let without = format!("its file cannot be read: {failure}");
+                    Ok((Personas::default(), without))
+                }
+            },
         }
     }
 

@@ -258,18 +258,18 @@ fn watched(
     }
 }
 
-/// The mail of a job that is over. Without a pull request, what a session wrote that was cancelled may be half done.
+/// The mail of a job that is over. Without a pull request, what a session wrote that was cancelled may be half done; the job of one
+/// that was done by itself may have been left before its patch was read.
 fn left_behind(ending: &Ending, pull: Option<&Pull>) -> Option<Outbox> {
     if ending.pull.is_some() {
         return pull.and_then(in_head);
     }
     match ending.how {
-        EndReason::Completed | EndReason::Failed { .. } => Some(Outbox::Patch),
+        EndReason::Completed | EndReason::Failed { .. } | EndReason::Left => Some(Outbox::Patch),
         EndReason::Merged { .. }
         | EndReason::Woven { .. }
         | EndReason::PullClosed
         | EndReason::Lost
-        | EndReason::Left
         | EndReason::Refused { .. }
         | EndReason::Cancelled { .. } => None,
     }

@@ -6,15 +6,20 @@ use engine::ports::{Expect, Write};
 use sandbox::{Fault, FaultKind};
 use tests::world::MINUTE;
 
-use super::mail::{inbox, outbox, send};
+use super::mail::{inbox, outbox, send, silent};
 use super::*;
+
+/// What the first member makes: a letter to another.
+fn letter() -> [(&'static str, String); 2] {
+    let hello = r#"{"to": "refactor", "subject": "Hello", "body": "there"}"#;
+    let readme = ("README.md", "A better shop.\n".to_owned());
+    [readme, outbox("one", hello)]
+}
 
 /// A member that writes to another, and two that change something else.
 fn letters() -> Vec<Story> {
-    let hello = r#"{"to": "refactor", "subject": "Hello", "body": "there"}"#;
-    let readme = ("README.md", "A better shop.\n".to_owned());
     vec![
-        member("curator", 1, &[readme, outbox("one", hello)], &[]),
+        member("curator", 1, &letter(), &[]),
         member("refactor", 4, &[("src/cart.rs", cart(&[(1, "x")]))], &[]),
         member("visionary", 8, &[("VISION.md", "Far.\n".to_owned())], &[]),
     ]
@@ -41,7 +46,7 @@ pub(super) fn answers(files: &str, kind: FaultKind) -> Fault {
 async fn until_mail_is_read(world: &World) {
     let is_read =
         async |world: &World| inbox(world, "refactor").await == ["new from curator: Hello"];
-    Box::pin(world.until(MINUTE * 10, "the mail is read", is_read)).await;
+    Box::pin(world.until(MINUTE * 20, "the mail is read", is_read)).await;
 }
 
 async fn until_pulls_are_open(world: &World) {
@@ -81,6 +86,30 @@ async fn an_abort_ends_the_jobs_while_mail_cannot_be_read() {
     faults.clear();
     until_mail_is_read(&world).await;
     Box::pin(world.pass(MINUTE * 5)).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn mail_in_a_patch_is_sent_while_heads_of_others_cannot_be_read() {
+    let mut stories = letters();
+    stories[0] = silent("curator", &letter());
+    let world = world_of(true, stories).await;
+    let faults = world.sandbox.faults();
+    faults.add(answers("mail/outbox", status(502)));
+    begin(&world).await;
+    until_mail_is_read(&world).await;
+    faults.clear();
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator no_change",
+            "refactor #101 applied",
+            "visionary #102 applied"
+        ],
+        "{}",
+        world.story().await
+    );
     world.finish().await;
 }
 

@@ -159,7 +159,7 @@ fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
         (EndReason::Completed, Some(Outbox::Patch)),
         (failed, Some(Outbox::Patch)),
         (cancelled, None),
-        (EndReason::Left, None),
+        (EndReason::Left, Some(Outbox::Patch)),
     ] {
         assert_eq!(outbox(&over(&without, how.clone()), None), left, "{how:?}");
         assert_eq!(outbox(&over(&with, how), Some(&read)), in_head('a'));

@@ -1,4 +1,4 @@
-//! Which reasons are announced, and after how long: what passes by itself wakes no one.
+//! Which reasons are announced, and after how long: what passes by itself wakes no one. What else they say of a pull request.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -102,6 +102,56 @@ impl Reason {
             self,
             Self::DeliveryNotInVerify { .. } | Self::VerdictOfAnotherHead
         )
+    }
+
+    /// Whether a head stays green in spite of it: it says nothing about the head, only whether and when Gaffer may merge.
+    pub(crate) fn leaves_green(&self) -> bool {
+        match self {
+            Self::AdoptedMayNotMerge
+            | Self::NeedsApproval
+            | Self::DeliveryNotInVerify { .. }
+            | Self::VerdictOfAnotherHead
+            | Self::Woven { .. }
+            | Self::MailUncollected
+            | Self::MailUnreadable
+            | Self::TakenBack
+            | Self::ProtectedPath { .. }
+            | Self::PlanUnreviewed
+            | Self::UnexpectedPush { .. }
+            | Self::Paused
+            | Self::ObserveOnly
+            | Self::DailyCap { .. }
+            | Self::FactsStale
+            | Self::MergeRefused { .. }
+            | Self::MergeThrottled { .. }
+            | Self::Settling { .. } => true,
+            Self::NotOurs
+            | Self::Fork
+            | Self::Closed
+            | Self::AlreadyMerged
+            | Self::SessionWorking
+            | Self::SessionFailed
+            | Self::JobCancelled
+            | Self::Draft
+            | Self::WrongBase { .. }
+            | Self::Stacked { .. }
+            | Self::BlockingLabel { .. }
+            | Self::MergeableUnknown
+            | Self::Conflict
+            | Self::ChangesRequested
+            | Self::ApprovalsMissing { .. }
+            | Self::NoChecksYet { .. }
+            | Self::CiNeverStarted { .. }
+            | Self::ChecksPending { .. }
+            | Self::ChecksFailed { .. }
+            | Self::ActionRequired { .. }
+            | Self::TooFewChecks { .. }
+            | Self::RequiredMissing { .. }
+            | Self::Behind { .. }
+            | Self::MergeQueue
+            | Self::Forbidden { .. }
+            | Self::Unknown { .. } => false,
+        }
     }
 
     /// Whether it passes by itself within moments, so that a pull request without any other reason keeps its turn to merge.

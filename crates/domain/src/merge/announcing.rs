@@ -82,6 +82,7 @@ impl Reason {
             | Self::AlreadyMerged
             | Self::NeedsApproval
             | Self::TakenBack
+            | Self::SprintOver
             | Self::PlanUnreviewed
             | Self::UnexpectedPush { .. }
             | Self::Paused
@@ -115,6 +116,7 @@ impl Reason {
             | Self::MailUncollected
             | Self::MailUnreadable
             | Self::TakenBack
+            | Self::SprintOver
             | Self::ProtectedPath { .. }
             | Self::PlanUnreviewed
             | Self::UnexpectedPush { .. }

@@ -40,6 +40,8 @@ pub enum Reason {
     MailUnreadable,
     /// Its session took the change back.
     TakenBack,
+    /// Its sprint is over.
+    SprintOver,
     /// Writing is paused.
     Paused,
     /// This process only observes.
@@ -256,6 +258,7 @@ impl Reason {
             Self::MailUncollected => "mail_uncollected",
             Self::MailUnreadable => "mail_unreadable",
             Self::TakenBack => "taken_back",
+            Self::SprintOver => "sprint_over",
             Self::Paused => "paused",
             Self::ObserveOnly => "observe_only",
             Self::DailyCap { .. } => "daily_cap",
@@ -322,6 +325,7 @@ impl Reason {
             | Self::NeedsApproval
             | Self::MailUnreadable
             | Self::TakenBack
+            | Self::SprintOver
             | Self::Paused
             | Self::ObserveOnly
             | Self::SessionFailed

@@ -10,6 +10,9 @@ use crate::pipeline::Part;
 const OTHER_HEAD: &str =
     "The verdict of its review is about another head; this one is reviewed first.";
 
+/// People merge.
+const NEEDS_APPROVAL: &str = "People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.";
+
 /// What a pipeline's agents write for each other has a policy of its own.
 const EXCHANGE_NEEDS_APPROVAL: &str = "People decide here what is merged into the exchange: this head has to be approved, unless the pipeline of its source says `exchange = auto`.";
 
@@ -77,6 +80,7 @@ impl Reason {
             | Self::MailUncollected
             | Self::MailUnreadable
             | Self::TakenBack
+            | Self::SprintOver
             | Self::Settling { .. } => None,
         }
     }
@@ -113,16 +117,14 @@ impl Reason {
             Self::Fork => "It comes from a fork; Gaffer never writes to those.".to_owned(),
             Self::Closed => "Its pull request is closed; reopen it if it should be merged.".to_owned(),
             Self::AlreadyMerged => "It is merged already.".to_owned(),
-            Self::NeedsApproval => {
-                "People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`."
-                    .to_owned()
-            }
+            Self::NeedsApproval => NEEDS_APPROVAL.to_owned(),
             Self::DeliveryNotInVerify { phase } => not_at_verify(*phase),
             Self::VerdictOfAnotherHead => OTHER_HEAD.to_owned(),
             Self::Woven { sprint } => format!("Sprint {sprint} weaves it into one pull request with others, and that one is merged."),
             Self::MailUncollected => "Its sprint collects the mail of this head first.".to_owned(),
             Self::MailUnreadable => "The mail that its session wrote into this head cannot be read, and may take the change back; merge it on GitHub yourself, or close it.".to_owned(),
             Self::TakenBack => "Its session took the change back; close it, or merge it on GitHub yourself.".to_owned(),
+            Self::SprintOver => "Its sprint is over and leaves it to people; merge it on GitHub yourself, or close it.".to_owned(),
             Self::Paused => "Writing is paused.".to_owned(),
             Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),
             Self::DailyCap { cap, until: Some(until) } => {

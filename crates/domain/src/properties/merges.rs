@@ -54,6 +54,7 @@ fn sprint_gate() -> impl Strategy<Value = Option<SprintGate>> {
         1 => Just(Some(SprintGate::Mail)),
         1 => Just(Some(SprintGate::Unreadable)),
         1 => Just(Some(SprintGate::TakenBack)),
+        1 => Just(Some(SprintGate::Over)),
     ]
 }
 

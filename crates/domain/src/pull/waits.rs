@@ -126,6 +126,7 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         | Reason::Closed
         | Reason::MailUnreadable
         | Reason::TakenBack
+        | Reason::SprintOver
         | Reason::BlockingLabel { .. }
         | Reason::ActionRequired { .. }
         | Reason::MergeQueue

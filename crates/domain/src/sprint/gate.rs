@@ -1,5 +1,5 @@
 //! Whether a sprint lets the pull request of a member be merged by itself: never what is woven, nor what was or may have been taken
-//! back, and nothing before its mail was collected.
+//! back, and nothing before its mail was collected or after the end.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,8 @@ pub enum SprintGate {
     Unreadable,
     /// Its session took the change back.
     TakenBack,
+    /// It is over, and leaves it to people.
+    Over,
 }
 
 impl SprintGate {
@@ -30,7 +32,7 @@ impl SprintGate {
     pub fn is_woven(self) -> bool {
         match self {
             Self::Woven { .. } => true,
-            Self::Mail | Self::Unreadable | Self::TakenBack => false,
+            Self::Mail | Self::Unreadable | Self::TakenBack | Self::Over => false,
         }
     }
 
@@ -41,12 +43,13 @@ impl SprintGate {
             Self::Mail => Reason::MailUncollected,
             Self::Unreadable => Reason::MailUnreadable,
             Self::TakenBack => Reason::TakenBack,
+            Self::Over => Reason::SprintOver,
         }
     }
 }
 
 /// Why this head of a member's pull request may not be merged by itself, as far as its sprint has a say; none if it may.
-/// Also when the sprint is over: its end ends the job, and until then nothing is merged.
+/// When the sprint is over it lets nothing be merged any more: its end ends the job, and people go on.
 pub fn gate(sprint: &Sprint, persona: &PersonaName, head: &CommitSha) -> Option<SprintGate> {
     if sprint.is_woven() {
         let sprint = sprint.number;
@@ -55,6 +58,8 @@ pub fn gate(sprint: &Sprint, persona: &PersonaName, head: &CommitSha) -> Option<
     let member = sprint.member(persona)?;
     match member.state {
         MemberState::Withdrawn => Some(SprintGate::TakenBack),
+        // Its mail is collected all the same.
+        _ if sprint.is_over() => Some(SprintGate::Over),
         // Its pull request is not looked at any more, so its mail would never be collected.
         MemberState::Skipped { .. } | MemberState::Failed { .. } => None,
         MemberState::Pending
@@ -94,7 +99,7 @@ mod tests {
     use crate::facts::fixture::at;
     use crate::ids::BranchName;
     use crate::sprint::{
-        Input, Integration, NewSprint, Offer, Sight, Sights, SprintMode, Work, apply, start,
+        Input, Integration, NewSprint, Offer, Sight, Sights, SprintMode, Work, abort, apply, start,
     };
 
     fn sha(letter: char) -> CommitSha {
@@ -202,6 +207,19 @@ mod tests {
         let back = both.iter().fold(ready.clone(), decided);
         assert_eq!(held(&back, 'a'), Some("taken_back"));
         assert_eq!(released(&ready, &back), [0; 0]);
+    }
+
+    #[test]
+    fn what_a_sprint_left_to_people_is_not_merged_although_its_mail_is_collected() {
+        let begun = begun(Integration::Individual);
+        let ready = apply(&begun, &is_ready(&begun, 'a'), at(1));
+        let free = apply(&ready, &collected('a'), at(2));
+        let over = abort(&free, "kim", at(3)).unwrap();
+        let again = apply(&over, &collected('b'), at(4));
+        for (sprint, head) in [(&over, 'a'), (&over, 'b'), (&again, 'b')] {
+            assert_eq!(held(sprint, head), Some("sprint_over"), "{head}");
+        }
+        assert_eq!(released(&over, &again), [0; 0]);
     }
 
     #[test]

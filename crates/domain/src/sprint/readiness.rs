@@ -78,6 +78,7 @@ fn is_passed_over(reason: &Reason, is_unchecked: bool) -> bool {
         | Reason::DeliveryNotInVerify { .. }
         | Reason::VerdictOfAnotherHead
         | Reason::TakenBack
+        | Reason::SprintOver
         | Reason::Paused
         | Reason::ObserveOnly
         | Reason::SessionWorking

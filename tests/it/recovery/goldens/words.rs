@@ -95,7 +95,7 @@ words! {
     Judgement { Merge, Wait, Refuse, Conflict }
     Reason {
         NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, DeliveryNotInVerify, VerdictOfAnotherHead, Woven, MailUncollected,
-        MailUnreadable, TakenBack, Paused, ObserveOnly, DailyCap, SessionWorking, SessionFailed, JobCancelled, Draft, WrongBase, Stacked,
+        MailUnreadable, TakenBack, SprintOver, Paused, ObserveOnly, DailyCap, SessionWorking, SessionFailed, JobCancelled, Draft, WrongBase, Stacked,
         BlockingLabel, ProtectedPath, PlanUnreviewed, UnexpectedPush, MergeableUnknown, Conflict, ChangesRequested,
         ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,
         TooFewChecks, RequiredMissing, Behind, MergeQueue, Forbidden, Unknown, FactsStale,

@@ -9,17 +9,22 @@ use tests::world::MINUTE;
 use super::mail::{inbox, outbox, send, silent};
 use super::*;
 
-/// What the first member makes: a letter to another.
-fn letter() -> [(&'static str, String); 2] {
-    let hello = r#"{"to": "refactor", "subject": "Hello", "body": "there"}"#;
+/// A letter to another member.
+const HELLO: &str = r#"{"to": "refactor", "subject": "Hello", "body": "there"}"#;
+
+/// A change is taken back.
+const WITHDRAW: &str = r#"{"withdraw": true}"#;
+
+/// A change, and a file of an outbox.
+fn change(mail: &str) -> [(&'static str, String); 2] {
     let readme = ("README.md", "A better shop.\n".to_owned());
-    [readme, outbox("one", hello)]
+    [readme, outbox("one", mail)]
 }
 
 /// A member that writes to another, and two that change something else.
 fn letters() -> Vec<Story> {
     vec![
-        member("curator", 1, &letter(), &[]),
+        member("curator", 1, &change(HELLO), &[]),
         member("refactor", 4, &[("src/cart.rs", cart(&[(1, "x")]))], &[]),
         member("visionary", 8, &[("VISION.md", "Far.\n".to_owned())], &[]),
     ]
@@ -92,7 +97,7 @@ async fn an_abort_ends_the_jobs_while_mail_cannot_be_read() {
 #[tokio::test]
 async fn mail_in_a_patch_is_sent_while_heads_of_others_cannot_be_read() {
     let mut stories = letters();
-    stories[0] = silent("curator", &letter());
+    stories[0] = silent("curator", &change(HELLO));
     let world = world_of(true, stories).await;
     let faults = world.sandbox.faults();
     faults.add(answers("mail/outbox", status(502)));
@@ -179,11 +184,9 @@ async fn a_sprint_ends_whose_personas_can_never_be_read() {
     world.finish().await;
 }
 
-/// A sprint of one member that takes its change back, and whose pull request would be merged by itself at once.
-async fn taken_back(fault: Fault) -> World {
-    let readme = ("README.md", "A better shop.\n".to_owned());
-    let back = outbox("back", r#"{"withdraw": true}"#);
-    let stories = vec![member("curator", 1, &[readme, back], &[])];
+/// A sprint of one member, whose pull request would be merged by itself at once.
+async fn alone(mail: &str, fault: Fault) -> World {
+    let stories = vec![member("curator", 1, &change(mail), &[])];
     let mut source = on_green();
     source.sprints.integration = Integration::Individual;
     source.timing.settle = SignedDuration::ZERO;
@@ -196,7 +199,7 @@ async fn taken_back(fault: Fault) -> World {
 #[tokio::test]
 async fn one_odd_answer_loses_no_mail_and_merges_nothing_that_was_taken_back() {
     for kind in [status(404), FaultKind::HtmlInstead] {
-        let world = taken_back(answers("mail/outbox", kind).next(1)).await;
+        let world = alone(WITHDRAW, answers("mail/outbox", kind).next(1)).await;
         let over = until_over(&world).await;
         assert_eq!(members(&over), ["curator withdrawn"]);
         let told = inbox(&world, "weaver").await;
@@ -209,7 +212,7 @@ async fn one_odd_answer_loses_no_mail_and_merges_nothing_that_was_taken_back() {
 
 #[tokio::test]
 async fn a_change_whose_mail_can_never_be_read_is_merged_by_a_person_only() {
-    let world = taken_back(answers("mail/outbox", status(404))).await;
+    let world = alone(WITHDRAW, answers("mail/outbox", status(404))).await;
     let job = sprint(&world).await.members[0].job.clone();
     let is_held = async |world: &World| world.gives(&job, "mail_unreadable").await;
     Box::pin(world.until(hour(1), "it is left to a person", is_held)).await;
@@ -220,6 +223,25 @@ async fn a_change_whose_mail_can_never_be_read_is_merged_by_a_person_only() {
     assert!(github.merge_by_hand(now, REPO, 101, "ann"));
     let over = until_over(&world).await;
     assert_eq!(members(&over), ["curator #101 applied"]);
+    world.finish().await;
+}
+
+/// Its mail is collected at the end, and lets nothing go.
+#[tokio::test]
+async fn an_abort_merges_nothing_that_waited_for_its_mail() {
+    let world = alone(HELLO, answers("mail/outbox", status(502))).await;
+    let is_open = async |world: &World| world.sandbox.github().pulls(REPO) == [101];
+    Box::pin(world.until(hour(1), "its pull request is open", is_open)).await;
+    Box::pin(world.pass(MINUTE * 5)).await;
+    world.sandbox.faults().clear();
+    let repo = REPO.parse().expect("a repository");
+    let aborted = world.backend.abort_sprint(&repo, None, "ann").await;
+    let job = aborted.expect("an abort").members[0].job.clone();
+    Box::pin(world.until_is(hour(1), &job, "cancelled")).await;
+    Box::pin(world.pass(hour(1))).await;
+    assert_eq!(inbox(&world, "refactor").await, ["new from curator: Hello"]);
+    assert_eq!(world.pull(101).state, sandbox::github::PullState::Open);
+    assert_eq!(world.sandbox.counters().merges, 0);
     world.finish().await;
 }
 

@@ -84,6 +84,7 @@ fn about_the_pull_request() -> Vec<Reason> {
         Reason::MailUncollected,
         Reason::MailUnreadable,
         Reason::TakenBack,
+        Reason::SprintOver,
         Reason::AdoptedMayNotMerge,
         Reason::Fork,
         Reason::Closed,

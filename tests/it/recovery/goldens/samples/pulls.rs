@@ -220,6 +220,7 @@ fn about_the_pull_request() -> Vec<Reason> {
         Reason::MailUncollected,
         Reason::MailUnreadable,
         Reason::TakenBack,
+        Reason::SprintOver,
         Reason::Paused,
         Reason::ObserveOnly,
         Reason::DailyCap {

@@ -1,7 +1,7 @@
 //! The label on pull requests that conflict with what is woven: a weave puts it on, and a later one takes it off.
 
-use super::Sprint;
 use super::member::{MemberState, SprintMember};
+use super::{Sprint, SprintState};
 use crate::ids::JobId;
 
 /// What a weave does with the label of a conflict.
@@ -21,9 +21,9 @@ pub enum ConflictLabel<'s> {
     },
 }
 
-/// What a weave does with the labels of conflicts, by the sprint after it.
+/// What a weave does with the labels of conflicts, by the sprint after it: those that it puts on come first.
 pub fn conflict_labels(sprint: &Sprint, weave: u32) -> Vec<ConflictLabel<'_>> {
-    let mut labels = Vec::new();
+    let (mut labels, mut off) = (Vec::new(), Vec::new());
     for member in &sprint.members {
         let Some(refusal) = &member.refusal else {
             continue;
@@ -32,11 +32,19 @@ pub fn conflict_labels(sprint: &Sprint, weave: u32) -> Vec<ConflictLabel<'_>> {
         if refused == weave {
             labels.extend(member.number().map(|pull| ConflictLabel::On { pull }));
         } else if sprint.holds(member) {
-            let off = |job| ConflictLabel::Off { job, refused };
-            labels.extend(refused_jobs(member).map(off));
+            off.extend(refused_jobs(member).map(|job| ConflictLabel::Off { job, refused }));
         }
     }
+    labels.extend(off);
     labels
+}
+
+/// Whether the pull request of a job still gets the label that a weave put on it: not once what takes it off was asked for.
+pub fn still_conflicts(sprint: &Sprint, job: &JobId) -> bool {
+    let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
+    let of_job = |it: &&SprintMember| it.jobs().any(|its| its == job);
+    let member = sprint.members.iter().find(of_job);
+    !is_aborted && member.is_some_and(|it| !sprint.holds(it))
 }
 
 /// The jobs of a member that is in whose pull requests were refused. One that replaces others came in at once: after a conflict of

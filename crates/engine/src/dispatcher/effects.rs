@@ -199,7 +199,7 @@ impl Dispatcher {
     }
 
     /// Why an obsolete effect is not begun: a create whose job moved on, a message to a session that was replaced
-    /// or archived, a text for an issue that was overtaken, or a deployment that was cancelled.
+    /// or archived, a text for an issue that was overtaken, a label of a conflict that is resolved, or a deployment that was cancelled.
     async fn not_wanted(&self, pk: &str, action: &Action) -> Result<Option<String>, Error> {
         match action {
             Action::CreateSession { job, attempt } => {
@@ -259,6 +259,7 @@ impl Dispatcher {
                 self.not_dispatched(pk, cause).await
             }
             Action::Merge { pull, sha, .. } => self.not_let_go(pull, sha).await,
+            Action::Label { pull, weave, .. } if weave.is_some() => self.not_labelled(pull).await,
             Action::Archive { .. }
             | Action::MarkReady { .. }
             | Action::UpdateBranch { .. }

@@ -22,6 +22,23 @@ impl Backend {
         Ok(())
     }
 
+    /// Those of some actions that were not asked for yet, or may be tried again: to save the others changes nothing.
+    pub(crate) async fn not_asked_for(
+        &self,
+        pk: &str,
+        mut actions: Vec<Action>,
+    ) -> Result<Vec<Action>, Error> {
+        let now = self.now();
+        let known = self.store.effects(pk).await?;
+        let is_asked_for = |action: &Action| {
+            let id = Self::effect_id(action);
+            let found = known.iter().find(|it| it.value.id == id);
+            found.is_some_and(|it| it.value.requested_again(now) == it.value)
+        };
+        actions.retain(|action| !is_asked_for(action));
+        Ok(actions)
+    }
+
     /// Saves an effect; the same decision is one effect. A failed one may be repeated with the next attempt number,
     /// as often as its kind allows.
     pub(super) async fn save_effect(

@@ -2,6 +2,7 @@
 
 use domain::advice::Advice;
 use sandbox::github::Outcome;
+use sandbox::{Fault, FaultKind};
 use tests::world::MINUTE;
 
 use super::mail::{inbox, outbox, silent};
@@ -102,6 +103,31 @@ async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() 
     };
     Box::pin(world.until(hour(1), "both are closed", is_closed)).await;
     assert!(!has_label(&world, 102), "its conflict is resolved");
+    world.finish().await;
+}
+
+/// GitHub takes no label until the conflict is resolved.
+#[tokio::test]
+async fn the_label_of_a_conflict_that_comes_late_is_not_put_on() {
+    let world = world_of(true, appendix_a()).await;
+    let kind = FaultKind::Status {
+        code: 502,
+        retry_after_secs: None,
+        body: None,
+    };
+    let fault = Fault::new(Service::GitHub, "/issues/102/labels", kind);
+    let faults = world.sandbox.faults();
+    faults.add(fault.on("POST").saying("conflict"));
+    begin(&world).await;
+    let is_in = async |world: &World| {
+        let now = sprint(world).await;
+        now.weaves == 2 && now.members[1].state.word() == "applied"
+    };
+    Box::pin(world.until(hour(1), "its conflict is resolved", is_in)).await;
+    faults.clear();
+    until_over(&world).await;
+    Box::pin(world.pass(hour(1))).await;
+    assert!(!has_label(&world, 102));
     world.finish().await;
 }
 

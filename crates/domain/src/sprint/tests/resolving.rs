@@ -384,6 +384,41 @@ fn the_label_of_a_conflict_goes_on_and_off_with_each_of_them() {
 }
 
 #[test]
+fn labels_that_go_on_come_before_those_that_go_off() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    play(
+        &mut sprint,
+        &[
+            both(),
+            woven(1, vec![(102, is_in('b')), (101, is_out('a', 102))]),
+            told("curator"),
+            seen(&[("curator", ready(101, 'c'))]),
+            woven(2, vec![(101, is_in('c')), (102, is_out('b', 101))]),
+        ],
+    );
+    assert_eq!(labels(&sprint, 2), ["on #102", "off curator 1 of weave 1"]);
+}
+
+#[test]
+fn a_label_that_comes_late_goes_on_no_change_that_is_in() {
+    let conflicts = |sprint: &Sprint| {
+        let jobs = ["curator", "refactor"].map(job_of);
+        jobs.map(|job| still_conflicts(sprint, &job))
+    };
+    let mut sprint = begun(&["curator", "refactor"]);
+    play(&mut sprint, &[both(), refused(1, 102, 'b')]);
+    assert_eq!(conflicts(&sprint), [false, true]);
+    let aborted = abort(&sprint, "kim", at(9)).unwrap();
+    assert_eq!(conflicts(&aborted), [false, false]);
+    let answer = seen(&[("refactor", ready(102, 'c'))]);
+    play(&mut sprint, &[told("refactor"), answer]);
+    assert_eq!(conflicts(&sprint), [false, true], "it is not in yet");
+    let all = vec![(101, is_in('a')), (102, is_in('c'))];
+    play(&mut sprint, &[woven(2, all)]);
+    assert_eq!(conflicts(&sprint), [false, false]);
+}
+
+#[test]
 fn the_labels_of_conflicts_go_off_once_the_weaver_has_resolved_them() {
     let mut sprint = refused_twice();
     let new = of_job(&sprint, "refactor", ready(105, 'e'));

@@ -235,7 +235,9 @@ impl Written {
             None => wish.parse::<Subject>(),
         };
         let body = self.body.as_ref().map_or("", MailBody::as_str);
-        let body = answering(self.re, body).parse::<MailBody>();
+        // A body that has no room for the number of what it answers is sent without that.
+        let answer = answering(self.re, body).parse::<MailBody>();
+        let body = answer.or_else(|_| body.parse::<MailBody>());
         let weaver = || Recipient::Persona(PersonaName::weaver());
         let outgoing = Outgoing {
             from: from.clone(),
@@ -402,6 +404,15 @@ mod tests {
             let sent = [to.as_str(), sent.subject.as_str(), sent.body.as_str()];
             assert_eq!(sent, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_body_without_room_for_what_it_answers_is_sent_as_it_is() {
+        let long = "x".repeat(15_990);
+        let text = format!(r#"{{"to": "curator", "subject": "Hi", "body": "{long}", "re": 42}}"#);
+        let from = "refactor".parse().unwrap();
+        let sent = written(&text).unwrap().outgoing(&from).unwrap();
+        assert_eq!(sent.body.as_str(), long);
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl Backend {
         let mut counters = found.value;
         let team = match &outgoing.to {
             Recipient::Persona(_) => BTreeSet::new(),
-            Recipient::Team => self.team_of(repo, &counters).await?,
+            Recipient::Team => self.team_of(repo, (outgoing, &counters)).await?,
         };
         let letters = outgoing.letters(team.iter()).map_err(not_sent)?;
         let mut unit = self.unit();
@@ -160,15 +160,15 @@ impl Backend {
     async fn team_of(
         &self,
         repo: &RepoName,
-        counters: &Counters,
+        (outgoing, counters): (&Outgoing, &Counters),
     ) -> Result<BTreeSet<PersonaName>, Error> {
-        let mut team: BTreeSet<_> = counters.personas.keys().cloned().collect();
-        match self.must_sprint(repo, None).await {
-            Ok(found) => team.extend(found.value.members.into_iter().map(|it| it.persona)),
-            Err(Error::NoSuch { .. }) => {}
+        let members = match self.must_sprint(repo, None).await {
+            Ok(found) => found.value.members,
+            Err(Error::NoSuch { .. }) => Vec::new(),
             Err(error) => return Err(error),
-        }
-        Ok(team)
+        };
+        let members = members.into_iter().map(|it| it.persona);
+        Ok(outgoing.team(counters.personas.keys().cloned(), members))
     }
 
     /// What was sent under this name; another order under it is refused.

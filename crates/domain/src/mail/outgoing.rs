@@ -1,5 +1,6 @@
 //! A message that is to be sent, and to whom it goes.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -17,7 +18,7 @@ const OWN: [&str; 5] = ["weaver", "scheduler", "decider", "facilitator", "oracle
 /// What may stand behind the name of a persona.
 const TEAM: &str = "@team";
 
-/// Most messages that one order to the team becomes: they are one commit.
+/// Most messages that one order to the team becomes: they are one commit, in which each is two records.
 pub const TEAM_MAX: usize = 40;
 
 impl PersonaName {
@@ -115,10 +116,7 @@ impl Outgoing {
     ) -> Result<Vec<Letter>, NotSent> {
         let to: Vec<PersonaName> = match &self.to {
             Recipient::Persona(name) => vec![name.clone()],
-            Recipient::Team => {
-                let team = known.filter(|it| !it.is_own() && !it.is_human() && **it != self.from);
-                team.cloned().collect()
-            }
+            Recipient::Team => known.filter(|it| self.is_in_team(it)).cloned().collect(),
         };
         match to.len() {
             0 => Err(NotSent::NoTeam),
@@ -128,6 +126,25 @@ impl Outgoing {
                 .collect(),
             more => Err(NotSent::TeamTooLarge(more)),
         }
+    }
+
+    /// The team that this goes to: the personas that have mail, and of others as many as one order reaches.
+    pub fn team(
+        &self,
+        with_mail: impl Iterator<Item = PersonaName>,
+        others: impl Iterator<Item = PersonaName>,
+    ) -> BTreeSet<PersonaName> {
+        let mut team: BTreeSet<_> = with_mail.filter(|it| self.is_in_team(it)).collect();
+        for other in others.filter(|it| self.is_in_team(it)) {
+            if team.len() < TEAM_MAX {
+                team.insert(other);
+            }
+        }
+        team
+    }
+
+    fn is_in_team(&self, persona: &PersonaName) -> bool {
+        !persona.is_own() && !persona.is_human() && *persona != self.from
     }
 
     /// The same, if it has no more attachments than a message may have.

@@ -130,6 +130,22 @@ fn pages_have_a_hundred_lines_or_what_a_record_holds() {
 }
 
 #[test]
+fn of_a_large_sprint_as_many_join_the_team_as_one_order_reaches() {
+    let names = |count: usize| (0..count).map(|n| persona(&format!("p{n:02}")));
+    let own = ["weaver", "human", "oracle"].map(persona);
+    let out = outgoing("all@team");
+    let team = out.team(
+        [persona("zoe")].into_iter(),
+        own.into_iter().chain(names(60)),
+    );
+    assert_eq!(team.len(), TEAM_MAX);
+    assert!(team.contains(&persona("zoe")) && team.contains(&persona("p38")));
+    assert_eq!(out.letters(team.iter()).unwrap().len(), TEAM_MAX);
+    let many = out.team(names(TEAM_MAX + 1), std::iter::empty());
+    assert_eq!(many.len(), TEAM_MAX + 1, "all of them have mail");
+}
+
+#[test]
 fn the_team_is_every_persona_that_has_mail_but_the_sender_people_and_gaffers_own() {
     let known = ["art", "artisan", "human", "oracle", "scheduler", "weaver"].map(persona);
     let to = |out: &Outgoing| -> Vec<String> {

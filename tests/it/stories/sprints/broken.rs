@@ -83,10 +83,15 @@ async fn an_abort_ends_the_jobs_while_mail_cannot_be_read() {
     Box::pin(world.pass(MINUTE * 5)).await;
     let repo = REPO.parse().expect("a repository");
     let aborted = world.backend.abort_sprint(&repo, None, "ann").await;
-    for member in &aborted.expect("an abort").members {
+    let members = aborted.expect("an abort").members;
+    for member in &members {
         Box::pin(world.until_is(hour(1), &member.job, "cancelled")).await;
     }
-    Box::pin(world.pass(MINUTE * 15)).await;
+    Box::pin(world.pass(MINUTE * 5)).await;
+    let job = &members[0].job;
+    let version = world.version(job).await;
+    Box::pin(world.pass(MINUTE * 10)).await;
+    assert_eq!(world.version(job).await, version, "it is over");
     assert_eq!(inbox(&world, "refactor").await, [""; 0]);
     faults.clear();
     until_mail_is_read(&world).await;

@@ -5,7 +5,7 @@ use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::FailureClass;
 use domain::ids::{EventId, JobId, PersonaName, PullRef};
-use domain::job::{self, Job, Phase};
+use domain::job::{self, EndReason, Job, Phase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, next_not_started, sprint_end, unread_mail};
 use domain::policy::Timing;
@@ -19,6 +19,7 @@ use super::labels::without_conflict;
 use super::{Progress, named};
 use crate::backend::{Error, decide_again};
 use crate::dispatcher::Dispatcher;
+use crate::keys;
 use crate::ports::{Reading, Share};
 use crate::save::EventRoute;
 use crate::store::Versioned;
@@ -173,6 +174,9 @@ impl Dispatcher {
         let Some(into) = into else {
             return self.end_job(id, job::leave).await;
         };
+        if is_woven(&found.value) {
+            return Ok(());
+        }
         let facts = match found.value.pull() {
             Some(pull) => self.outline_of(pull).await?,
             None => None,
@@ -243,17 +247,22 @@ impl Dispatcher {
                 label: sprint.number.label(),
                 weave: None,
             }));
-            self.ask_of_job(job, &off).await?;
+            self.ask_of_job(job, off).await?;
         }
         self.cancel_member(&named(sprint), job).await
     }
 
     /// Has something done for a job, if it is there, once.
-    async fn ask_of_job(&self, id: &JobId, actions: &[Action]) -> Result<(), Error> {
+    async fn ask_of_job(&self, id: &JobId, actions: Vec<Action>) -> Result<(), Error> {
+        let pk = keys::job_pk(id);
+        let actions = self.backend.not_asked_for(&pk, actions).await?;
+        if actions.is_empty() {
+            return Ok(());
+        }
         let asked = |job: &Job, _now| {
             let mut step = Step::unchanged(job.clone());
             step.due = job::looked_at(job, &Timing::default());
-            step.effects.extend_from_slice(actions);
+            step.effects.extend_from_slice(&actions);
             step
         };
         self.end_job(id, asked).await
@@ -358,6 +367,17 @@ impl Dispatcher {
         }
         self.mail_people(sprint, unread_mail(sprint, &unread), "unread")
             .await
+    }
+}
+
+/// Whether a job ended with what its change was woven into: all that follows was saved with that.
+fn is_woven(job: &Job) -> bool {
+    match &job.phase {
+        Phase::Ended(ending) => matches!(ending.how, EndReason::Woven { .. }),
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Watching(_)
+        | Phase::Proposed { .. } => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Approval, MergeStyle, Pull};
+use super::{Approval, MergeStyle, Pull, PullPhase};
 use crate::fence::clip;
 use crate::ids::CommitSha;
 use crate::job::NotNow;
@@ -62,6 +62,23 @@ pub fn approve(
     step.aggregate.refused = None;
     step.due = Some(now);
     Ok(step)
+}
+
+/// Takes an approval back whose order was refused, so that nothing is merged by it later. `None` where it has been replaced,
+/// or where nothing refuses the head any more.
+pub fn take_back(pull: &Pull, given: &Approval, now: Timestamp) -> Option<Step<Pull>> {
+    let is_watched = match pull.phase {
+        PullPhase::Open | PullPhase::Closed { .. } => true,
+        PullPhase::Merging { .. } | PullPhase::Settled { .. } => false,
+    };
+    let verdict = pull.verdict.as_ref()?;
+    if pull.approval.as_ref() != Some(given) || !is_watched || !verdict.judgement.is_refusal() {
+        return None;
+    }
+    let mut step = Step::unchanged(pull.clone());
+    step.aggregate.approval = None;
+    step.due = Some(now);
+    Some(step)
 }
 
 /// Applies the approver's merge style, if the source still allows it.

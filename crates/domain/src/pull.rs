@@ -20,6 +20,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use apply::{Input, PullContext, apply};
+pub(crate) use approval::takes_approval;
 pub use approval::{MergeApproval, approve, take_back};
 pub use closing::{Closing, close};
 pub use ending::REOPEN_WAIT;

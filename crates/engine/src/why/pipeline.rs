@@ -2,7 +2,7 @@
 
 use domain::advice::Next;
 use domain::ids::PipelineId;
-use domain::pipeline::{Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
+use domain::pipeline::{Member, MemberState, Pipeline, PipelineStep, StepState};
 use jiff::Timestamp;
 
 use super::{Reasoned, WhySubject};
@@ -148,12 +148,9 @@ fn progress(run: &Pipeline, place: usize) -> String {
             format!("At work, and waited for at most {minutes} min: {working}.")
         }
         (StepState::WaitingMerge { .. }, _) => {
+            // What each waits for is told of its job: a red or a closed one waits for no person who merges.
             let merging = names(step, &MemberState::Merging);
-            let who = match run.rules.exchange {
-                Exchange::Human => "a person to merge them",
-                Exchange::Auto => "the checks of their pull requests",
-            };
-            format!("Finished, and waiting for {who}: {merging}.")
+            format!("Finished, and their pull requests are not merged yet: {merging}.")
         }
         (StepState::Done { .. }, _) => done(step),
         (StepState::Skipped { reason, .. }, _) => format!("It was skipped: {reason}."),

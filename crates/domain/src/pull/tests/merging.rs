@@ -206,6 +206,10 @@ fn the_approval_of_a_refused_order_is_taken_back_and_another_stays() {
     let given = world.pull.approval.clone().unwrap();
     world.read(300);
     assert_eq!(world.verdict(), ["blocking_label"]);
+    assert!(
+        !takes_approval(&world.pull),
+        "nobody is advised to order it"
+    );
     let newer = Approval {
         at: at(301),
         ..given.clone()
@@ -231,6 +235,7 @@ fn the_approval_of_a_refused_order_is_taken_back_and_another_stays() {
     world.facts.labels.clear();
     world.read(400);
     assert_eq!(world.verdict(), ["needs_approval"]);
+    assert!(takes_approval(&world.pull));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use domain::advice::Next;
 use domain::ids::PipelineId;
-use domain::pipeline::{Member, MemberState, Pipeline, PipelineStep, StepState};
+use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
 use jiff::Timestamp;
 
 use super::{Reasoned, WhySubject};
@@ -142,15 +142,21 @@ fn progress(run: &Pipeline, place: usize) -> String {
                 "It is next: its files are read, and what there is to do is found out.".to_owned()
             }
         },
-        (StepState::Running { .. }, _) => {
+        (StepState::Running { since }, _) => {
             let working = names(step, &MemberState::Working);
-            let minutes = run.wait_minutes;
-            format!("At work, and waited for at most {minutes} min: {working}.")
+            let (minutes, until) = (run.wait_minutes, pipeline::late_at(run, *since));
+            format!("At work, and waited for at most {minutes} min, until {until}: {working}.")
         }
-        (StepState::WaitingMerge { .. }, _) => {
+        (StepState::WaitingMerge { since }, _) => {
             // What each waits for is told of its job: a red or a closed one waits for no person who merges.
             let merging = names(step, &MemberState::Merging);
-            format!("Finished, and their pull requests are not merged yet: {merging}.")
+            let until = match run.rules.exchange {
+                Exchange::Human => String::new(),
+                Exchange::Auto => {
+                    format!(", and waited for until {}", pipeline::late_at(run, *since))
+                }
+            };
+            format!("Finished, and their pull requests are not merged yet{until}: {merging}.")
         }
         (StepState::Done { .. }, _) => done(step),
         (StepState::Skipped { reason, .. }, _) => format!("It was skipped: {reason}."),

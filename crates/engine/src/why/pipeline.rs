@@ -5,6 +5,7 @@ use domain::ids::PipelineId;
 use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
 use jiff::Timestamp;
 
+use super::job::ASKED;
 use super::{Reasoned, WhySubject};
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -79,8 +80,8 @@ impl Backend {
             let own: Vec<&Reasoned> = own.collect();
             if let Some(Reasoned { code, sentence }) = decisive(&own, why.pull.is_some()) {
                 let pull = why.pull.as_ref().map(|pull| format!(", {pull}"));
-                // Without a pull request there is nothing but the next look.
-                let then = why.then.iter().filter(|_| why.pull.is_some());
+                // The next poll says nothing about this one.
+                let then = why.then.iter().filter(|it| it.sentence != ASKED);
                 let mut then = then.filter_map(|it| Some((it.at?, &it.sentence)));
                 let then = then.next();
                 let then = then.map(|(at, what)| format!(" {at}: {what}"));

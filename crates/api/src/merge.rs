@@ -79,7 +79,7 @@ pub(crate) async fn merge(
 }
 
 /// What came of an order within the API's time limit. Without an approval its delivery has yet to give it; what was read
-/// or failed before the order is no answer to it.
+/// or failed before the order is no answer to it. A refused order leaves no approval of its own.
 async fn answered(
     api: &ApiInner,
     job: &JobId,
@@ -88,6 +88,11 @@ async fn answered(
     match settled(api, job, (approval, ordered_at)).await? {
         MergeStatus::Merged(merged) => Ok(Json(merged).into_response()),
         MergeStatus::Refused(reasons) => {
+            if let Some(approval) = approval
+                && !api.backend.take_approval_back(job, approval).await?
+            {
+                return Ok(later(job, Vec::new()));
+            }
             let next = api.backend.why(job).await?.next;
             Err(refused(reasons).advising(&next))
         }

@@ -108,6 +108,8 @@ pub(crate) struct ErrorText {
     pub(crate) next: Option<String>,
     /// All reasons of a refusal that has more than one.
     pub(crate) reasons: Vec<Reason>,
+    /// What is there already and stands in the way, by its id.
+    pub(crate) existing: Option<String>,
     /// How the process ends.
     pub(crate) exit: u8,
 }
@@ -115,9 +117,11 @@ pub(crate) struct ErrorText {
 /// Reports a failure with its causes.
 pub(crate) fn describe(error: &anyhow::Error) -> ErrorText {
     let (code, next, exit) = sort(error);
-    let reasons = match error.downcast_ref::<client::Error>() {
-        Some(client::Error::Problem(problem)) => problem.reasons.clone(),
-        Some(_) | None => Vec::new(),
+    let (reasons, existing) = match error.downcast_ref::<client::Error>() {
+        Some(client::Error::Problem(problem)) => {
+            (problem.reasons.clone(), problem.existing.clone())
+        }
+        Some(_) | None => (Vec::new(), None),
     };
     let mut what = causes(error);
     for reason in &reasons {
@@ -130,6 +134,7 @@ pub(crate) fn describe(error: &anyhow::Error) -> ErrorText {
         what: line(&what),
         next: next.or_else(|| advised(error)).map(|next| line(&next)),
         reasons,
+        existing,
         exit,
     }
 }
@@ -172,6 +177,7 @@ pub(crate) fn tell_usage(error: &clap::Error) -> ErrorText {
         what,
         next: Some(next),
         reasons: Vec::new(),
+        existing: None,
         exit: USAGE,
     }
 }

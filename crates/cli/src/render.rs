@@ -255,6 +255,8 @@ pub(crate) fn failure(told: &ErrorText, as_json: bool) {
                     .filter(|reasons| !reasons.is_empty())
                     .map(|reasons| ("reasons".to_owned(), value(reasons))),
             );
+            let existing = told.existing.as_ref();
+            body.extend(existing.map(|id| ("existing".to_owned(), json!(id))));
         }
         return note(&body.to_string());
     }

@@ -236,7 +236,8 @@ pub fn accepts(
         Order::Merge => pull.is_some_and(|pull| {
             let style = &MergeStyle::default();
             let word = MergeApproval { by: TRIAL, style };
-            job::may_merge(job).is_ok() && pull::approve(pull, None, &word, now).is_ok()
+            let is_taken = job::may_merge(job).is_ok() && pull::takes_approval(pull);
+            is_taken && pull::approve(pull, None, &word, now).is_ok()
         }),
         Order::Retry => job::retry(job, None, now).is_ok(),
         Order::Cancel => job::cancel(job, TRIAL, now).is_ok(),

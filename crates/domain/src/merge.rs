@@ -157,6 +157,15 @@ impl Judgement {
             Self::Merge { .. } | Self::Wait { .. } | Self::Conflict { .. } => false,
         }
     }
+
+    /// Whether an order to merge is refused by it: more has to be done than to end a pause.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Refuse { .. } => !self.is_held(),
+            Self::Conflict { .. } => true,
+            Self::Merge { .. } | Self::Wait { .. } => false,
+        }
+    }
 }
 
 /// Judges one pull request. Returns all reasons, not just the first.

@@ -26,7 +26,7 @@ use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName, S
 use crate::layer::{InvalidLayer, Layer};
 
 pub use announcing::{announcement, failed_step, is_known};
-pub use apply::{Input, Plan, apply, cancel, due, ended, given_up, held, start};
+pub use apply::{Input, Plan, apply, cancel, due, ended, given_up, held, late_at, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use hindrance::{Hindrance, hindered};
 pub use mock_tag::MockTag;

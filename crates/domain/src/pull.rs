@@ -20,7 +20,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use apply::{Input, PullContext, apply};
-pub use approval::{MergeApproval, approve};
+pub(crate) use approval::takes_approval;
+pub use approval::{MergeApproval, approve, take_back};
 pub use closing::{Closing, close};
 pub use ending::REOPEN_WAIT;
 pub use for_delivery::{GitHubApproval, UpdatedHead, update_to_check};

@@ -4,6 +4,7 @@ pub mod adoption;
 mod closing;
 mod creation;
 mod listing;
+mod merging;
 mod naming;
 mod notes;
 mod pushing;
@@ -229,8 +230,8 @@ impl Backend {
         let style = &self.merge_style(&named.job, word.style).await?;
         let word = &pull::MergeApproval { style, ..*word };
         decide_again(format!("job {}", named.job), || async move {
-            let found = self.pull_of(&named.job).await?;
-            let step = pull::approve(&found.value.pull, sha, word, self.now())?;
+            let (now, found) = (self.now(), self.pull_of(&named.job).await?);
+            let step = pull::approve(&found.value.pull, sha, word, now)?;
             let mut unit = self.unit();
             let route = crate::save::EventRoute::default();
             self.save_pull(
@@ -249,7 +250,7 @@ impl Backend {
             if let Some(by) = &named.by {
                 let mut noted = Step::unchanged(job.value.clone());
                 noted.due = job.due;
-                job::record_order(&mut noted.aggregate, job::Order::Merge, by, self.now());
+                job::record_order(&mut noted.aggregate, job::Order::Merge, by, now);
                 self.save_job(&mut unit, Some(&job), &noted).await?;
             }
             let reference = step.aggregate.pull.clone();

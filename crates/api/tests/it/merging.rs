@@ -266,6 +266,11 @@ async fn a_refusal_names_all_its_reasons() {
     assert_eq!(reasons[0]["code"], "checks_failed");
     assert_eq!(reasons[1]["code"], "checks_pending");
     assert!(reasons[0]["sentence"].as_str().unwrap().contains("build"));
+    let found = world.backend.store.pull(&shop_pull()).await.unwrap();
+    let pull = found.unwrap().value.pull;
+    assert_eq!(pull.approval, None, "nothing is merged by it later");
+    let job = world.backend.must_job(&id).await.unwrap().value;
+    assert!(job.last_order(domain::job::Order::Merge).is_none());
 }
 
 #[tokio::test(start_paused = true)]
@@ -309,7 +314,8 @@ async fn an_order_that_only_a_pause_holds_up_is_taken_and_says_so() {
             "nothing else can be awaited"
         );
         let found = world.backend.store.pull(&shop_pull()).await.unwrap();
-        assert!(found.unwrap().value.pull.approval.is_some());
+        let pull = found.unwrap().value.pull;
+        assert_eq!(pull.approval.is_some(), status == 202, "{codes:?}");
     }
 }
 

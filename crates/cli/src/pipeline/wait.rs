@@ -90,7 +90,11 @@ pub(super) fn must_be_well(run: &PipelineView, within: SignedDuration) -> Result
         Some(step) => {
             let reason = step.reason.clone().unwrap_or_default();
             let what = format!("the step {} failed: {reason}", step.step);
-            let next = format!("see its jobs with `gaffer pipeline show {}`", run.id);
+            let has_jobs = step.members.iter().any(|it| it.job_id.is_some());
+            let next = match has_jobs {
+                true => format!("see its jobs with `gaffer pipeline show {}`", run.id),
+                false => "mend that, and begin another run: no job was made for it".to_owned(),
+            };
             Err(Error::refused("failed", what, next).into())
         }
     }
@@ -99,7 +103,7 @@ pub(super) fn must_be_well(run: &PipelineView, within: SignedDuration) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use client::wire::StepView;
+    use client::wire::{MemberView, StepView};
     use jiff::Timestamp;
 
     fn run(states: &[&str]) -> PipelineView {
@@ -143,5 +147,22 @@ mod tests {
         assert_eq!(code(&["done", "skipped"]), "done");
         assert_eq!(code(&["done", "failed", "done"]), "failed");
         assert_eq!(code(&["failed", "running"]), "still_waiting");
+        let next = |run: &PipelineView| {
+            let refused = must_be_well(run, within).unwrap_err();
+            crate::error::describe(&refused).next.unwrap()
+        };
+        let mut failed = run(&["failed"]);
+        assert!(next(&failed).contains("no job was made"));
+        failed.steps[0].members.push(MemberView {
+            role: None,
+            stream: None,
+            requirement: None,
+            job_id: "01k0000000000000000000000b".parse().ok(),
+            session_id: None,
+            state: "failed".to_owned(),
+            reason: None,
+            note: None,
+        });
+        assert!(next(&failed).contains("gaffer pipeline show 01k"));
     }
 }

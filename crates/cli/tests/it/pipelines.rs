@@ -51,6 +51,7 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
     let id = start(&world);
     let again = world.refused(&["pipeline", "start", REPO]);
     assert_eq!(again.code, "already_running");
+    assert_eq!(again.existing, id);
     let next = format!("look at it with `gaffer pipeline show {id}`");
     assert_eq!(again.next, next);
     let listed = world.json(&["pipeline", "list", REPO, "--limit", "1"]);

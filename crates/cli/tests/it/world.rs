@@ -162,6 +162,7 @@ pub(crate) struct FailureText {
     pub(crate) code: String,
     pub(crate) error: String,
     pub(crate) next: String,
+    pub(crate) existing: String,
 }
 
 impl Ran {
@@ -194,6 +195,7 @@ impl Ran {
             code: text("code"),
             error: text("error"),
             next: text("next"),
+            existing: text("existing"),
         }
     }
 

@@ -4,7 +4,7 @@ use super::MAX_ATTEMPTS;
 use super::reason::{MergeInput, MissingChecksCause, Reason};
 use crate::advice::Advice;
 use crate::delivery::Phase;
-use crate::pipeline::Part;
+use crate::pipeline::{OWN_CHECKS, Part};
 
 /// The verdict of a delivery's review is about another head.
 const OTHER_HEAD: &str =
@@ -25,6 +25,16 @@ fn not_at_verify(phase: Phase) -> String {
         return "Verifying it failed in its delivery, and has to be tried again.".to_owned();
     }
     format!("Its delivery is at {phase}, not at verify.")
+}
+
+/// What to do about a required check that no one reports; checks of our own are always there.
+fn if_never_started(names: &[String]) -> &'static str {
+    match names.iter().all(|name| OWN_CHECKS.contains(&name.as_str())) {
+        true => "",
+        false => {
+            " If one never starts, see that a workflow reports it on pull requests, or change the rules that name it."
+        }
+    }
 }
 
 impl Reason {
@@ -162,7 +172,7 @@ impl Reason {
             Self::TooFewChecks { have, need } => {
                 format!("{have} checks succeeded, but the source demands {need}; skipped and neutral ones do not count.")
             }
-            Self::RequiredMissing { names } => format!("Required checks have not passed: {}. If one never starts, see that a workflow reports it on pull requests, or change the rules that name it.", list(names)),
+            Self::RequiredMissing { names } => format!("Required checks have not passed: {}.{}", list(names), if_never_started(names)),
             Self::Behind { by } => format!("It lacks {by} commits of its base; Gaffer updates its branch."),
             Self::MergeQueue => "The base merges through GitHub's merge queue, which this version does not use yet; add it there.".to_owned(),
             Self::Forbidden { what: MergeInput::BranchRules, permission } => {

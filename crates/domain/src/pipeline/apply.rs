@@ -204,7 +204,8 @@ pub fn due(pipeline: &Pipeline, now: Timestamp) -> Option<Timestamp> {
     }
 }
 
-fn late_at(pipeline: &Pipeline, since: Timestamp) -> Timestamp {
+/// Until when a step is waited for that runs since then.
+pub fn late_at(pipeline: &Pipeline, since: Timestamp) -> Timestamp {
     let wait = SignedDuration::from_mins(i64::from(pipeline.wait_minutes));
     plus(since, wait)
 }

@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 
-use super::{Approval, MergeStyle, Pull};
+use super::{Approval, MergeStyle, Pull, PullPhase};
+use crate::advice::Advice;
 use crate::fence::clip;
 use crate::ids::CommitSha;
 use crate::job::NotNow;
-use crate::merge::Judgement;
+use crate::merge::{Judgement, Reason, Weight};
 use crate::policy::Policy;
 use crate::step::Step;
 
@@ -62,6 +63,36 @@ pub fn approve(
     step.aggregate.refused = None;
     step.due = Some(now);
     Ok(step)
+}
+
+/// Whether an order to merge would be taken, as far as the last reading tells: an approval lifts all that has to be acted on.
+pub(crate) fn takes_approval(pull: &Pull) -> bool {
+    let is_lifted = |reason: &Reason| {
+        let is_passing = reason.weight() == Weight::Wait || reason.is_pause();
+        is_passing || reason.advice() == Some(Advice::Merge)
+    };
+    match pull.verdict.as_ref().map(|verdict| &verdict.judgement) {
+        None | Some(Judgement::Merge { .. } | Judgement::Wait { .. }) => true,
+        Some(Judgement::Refuse { reasons }) => reasons.iter().all(is_lifted),
+        Some(Judgement::Conflict { .. }) => false,
+    }
+}
+
+/// Takes an approval back whose order was refused, so that nothing is merged by it later. `None` where it has been replaced,
+/// or where nothing refuses the head any more.
+pub fn take_back(pull: &Pull, given: &Approval, now: Timestamp) -> Option<Step<Pull>> {
+    let is_watched = match pull.phase {
+        PullPhase::Open | PullPhase::Closed { .. } => true,
+        PullPhase::Merging { .. } | PullPhase::Settled { .. } => false,
+    };
+    let verdict = pull.verdict.as_ref()?;
+    if pull.approval.as_ref() != Some(given) || !is_watched || !verdict.judgement.is_refusal() {
+        return None;
+    }
+    let mut step = Step::unchanged(pull.clone());
+    step.aggregate.approval = None;
+    step.due = Some(now);
+    Some(step)
 }
 
 /// Applies the approver's merge style, if the source still allows it.

@@ -1,6 +1,8 @@
 //! The checks of a judged head, as they are kept for people.
 
+use super::{OwnOutcome, Pull};
 use crate::facts::{Check, CheckOutcome, PullFacts};
+use crate::ids::CommitSha;
 use crate::redact::presentable;
 
 /// Maximum number of checks that are kept of a head: its record has other things to hold.
@@ -8,6 +10,25 @@ const CHECKS_KEPT_MAX: usize = 20;
 
 /// Longest name that is kept, in characters.
 const NAME_CHARS_MAX: usize = 100;
+
+/// Longest account of what a check of our own found, in characters.
+const FOUND_CHARS_MAX: usize = 300;
+
+impl Pull {
+    /// What checks of our own found wrong with a head, each after its name.
+    pub fn own_findings(&self, head: &CommitSha) -> Vec<String> {
+        let kept = self.own_checks.iter().filter(|kept| kept.head == *head);
+        let results = kept.flat_map(|kept| &kept.results);
+        let failed = results.filter(|result| result.outcome == OwnOutcome::Failed);
+        failed
+            .map(|result| {
+                let found: Vec<&str> = result.output.lines().collect();
+                let found = presentable(&found.join("; "), FOUND_CHARS_MAX);
+                format!("{}: {}", result.name, found.trim_end_matches('.'))
+            })
+            .collect()
+    }
+}
 
 /// The checks of the head; those that stand in the way come first.
 pub(super) fn checks_of(facts: &PullFacts) -> Vec<Check> {

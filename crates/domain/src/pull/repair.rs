@@ -65,6 +65,12 @@ impl RepairContext<'_> {
     /// Announces a cause, once; on the pull request too if the source wants that.
     fn alarm(&self, step: &mut Step<Pull>, cause: ErrorCause, reason: String) {
         let sha = &self.facts.head.sha;
+        let is_red = matches!(cause, ErrorCause::CiFailed | ErrorCause::MergeBlocked);
+        let found = step.aggregate.own_findings(sha);
+        let reason = match is_red && !found.is_empty() {
+            true => format!("{reason} ({})", found.join("; ")),
+            false => reason,
+        };
         if !raise(
             step,
             self.outside,

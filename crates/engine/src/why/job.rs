@@ -14,6 +14,9 @@ use super::WhySubject;
 use crate::backend::{Backend, Error};
 use crate::keys;
 
+/// The next poll, which says nothing about one session.
+pub(super) const ASKED: &str = "Jules is asked how its sessions are.";
+
 impl Backend {
     /// Explains a job's state and its next steps with their times.
     pub(super) async fn why_job(&self, found: &mut WhySubject, job: &Job) -> Result<(), Error> {
@@ -55,11 +58,11 @@ impl Backend {
             Phase::Watching(watch) => {
                 watching(found, (job, watch), source.as_ref());
                 if let Some(account) = &account {
-                    let sentence = "Jules is asked how its sessions are.";
                     // A row of a busy account is left for a while.
-                    found.then(account.value.next_poll.max(self.now()), sentence);
+                    found.then(account.value.next_poll.max(self.now()), ASKED);
                 }
-                let timing = source.map(|source| source.timing).unwrap_or_default();
+                let timing = source.map(|source| source.for_job(job).timing.clone());
+                let timing = timing.unwrap_or_default();
                 deadlines(found, job, watch, &timing);
             }
         }
@@ -369,6 +372,9 @@ fn deadlines(found: &mut WhySubject, job: &Job, watch: &Watch, timing: &Timing) 
             found.then(
                 at,
                 match (rests, watch.pull.is_some()) {
+                    (true, false) if job.part.is_some() => {
+                        "If no pull request has come by then, it ends."
+                    }
                     (true, false) => "If nobody has come back to it by then, it ends.",
                     (true, true) => "Gaffer reads it again; its pull request decides before.",
                     (false, true | false) => "If nothing has moved by then, `stuck` is told.",

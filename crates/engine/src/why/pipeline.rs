@@ -2,9 +2,10 @@
 
 use domain::advice::Next;
 use domain::ids::PipelineId;
-use domain::pipeline::{Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
+use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
 use jiff::Timestamp;
 
+use super::job::ASKED;
 use super::{Reasoned, WhySubject};
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -79,8 +80,8 @@ impl Backend {
             let own: Vec<&Reasoned> = own.collect();
             if let Some(Reasoned { code, sentence }) = decisive(&own, why.pull.is_some()) {
                 let pull = why.pull.as_ref().map(|pull| format!(", {pull}"));
-                // Without a pull request there is nothing but the next look.
-                let then = why.then.iter().filter(|_| why.pull.is_some());
+                // The next poll says nothing about this one.
+                let then = why.then.iter().filter(|it| it.sentence != ASKED);
                 let mut then = then.filter_map(|it| Some((it.at?, &it.sentence)));
                 let then = then.next();
                 let then = then.map(|(at, what)| format!(" {at}: {what}"));
@@ -142,18 +143,21 @@ fn progress(run: &Pipeline, place: usize) -> String {
                 "It is next: its files are read, and what there is to do is found out.".to_owned()
             }
         },
-        (StepState::Running { .. }, _) => {
+        (StepState::Running { since }, _) => {
             let working = names(step, &MemberState::Working);
-            let minutes = run.wait_minutes;
-            format!("At work, and waited for at most {minutes} min: {working}.")
+            let (minutes, until) = (run.wait_minutes, pipeline::late_at(run, *since));
+            format!("At work, and waited for at most {minutes} min, until {until}: {working}.")
         }
-        (StepState::WaitingMerge { .. }, _) => {
+        (StepState::WaitingMerge { since }, _) => {
+            // What each waits for is told of its job: a red or a closed one waits for no person who merges.
             let merging = names(step, &MemberState::Merging);
-            let who = match run.rules.exchange {
-                Exchange::Human => "a person to merge them",
-                Exchange::Auto => "the checks of their pull requests",
+            let until = match run.rules.exchange {
+                Exchange::Human => String::new(),
+                Exchange::Auto => {
+                    format!(", and waited for until {}", pipeline::late_at(run, *since))
+                }
             };
-            format!("Finished, and waiting for {who}: {merging}.")
+            format!("Finished, and their pull requests are not merged yet{until}: {merging}.")
         }
         (StepState::Done { .. }, _) => done(step),
         (StepState::Skipped { reason, .. }, _) => format!("It was skipped: {reason}."),

@@ -5,7 +5,7 @@ use domain::delivery::{self, Gate};
 use domain::ids::PullRef;
 use domain::job::Job;
 use domain::merge::{Judgement, Reason};
-use domain::pipeline::Part;
+use domain::pipeline::{Part, unrepaired};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at};
 use jiff::Timestamp;
 
@@ -48,6 +48,7 @@ impl Backend {
             found.checks.clone_from(&verdict.checks);
         }
         self.judged_now(found, tracked).await?;
+        own_checks(found, pull);
         match &pull.phase {
             PullPhase::Settled { .. } => {}
             PullPhase::Closed { since, .. } => {
@@ -146,6 +147,24 @@ impl Backend {
             found.then(due, format!("{reference} is looked at again."));
         }
         Ok(due)
+    }
+}
+
+/// What checks of our own found wrong with the judged head, and who repairs it.
+pub(super) fn own_checks(found: &mut WhySubject, pull: &Pull) {
+    let judged = pull.verdict.as_ref().filter(|_| !pull.is_settled());
+    let Some(verdict) = judged else {
+        return;
+    };
+    let is_told = pull.repairs.ci_sent.contains(&verdict.sha);
+    let then = match (&pull.session, unrepaired(pull).is_empty()) {
+        (Some(_), false) => " No repair is awaited: push one to its branch, or close it.",
+        (Some(_), true) if is_told => " Its session was told.",
+        (None, _) => " No session repairs it: close it, and begin another run.",
+        (Some(_), true) => "",
+    };
+    for wrong in pull.own_findings(&verdict.sha) {
+        found.because("own_check_failed", format!("{wrong}.{then}"));
     }
 }
 

@@ -1,11 +1,12 @@
 //! What an explanation says of pauses and of the next reading.
 
 use domain::delivery::{self, Gate};
+use domain::event::ErrorCause;
 use domain::ids::JobId;
 use domain::job::{WaitReason, WaitsFor};
 use domain::merge::{Judgement, Reason};
 use domain::pipeline::{Part, PartWork};
-use domain::pull::{Verdict, track};
+use domain::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, Verdict, track};
 
 use super::*;
 
@@ -148,4 +149,43 @@ fn what_people_decide_about_an_exchange_is_told_by_the_setting_that_counts_there
         let told = &found.because[0].sentence;
         assert!(told.contains(setting), "{told}");
     }
+}
+
+#[test]
+fn what_a_check_of_our_own_found_is_told_with_who_repairs_it() {
+    let failed = Reason::ChecksFailed {
+        names: vec!["jules/scope".to_owned()],
+        others_pending: false,
+    };
+    let mut pull = pulled(&[Reason::NeedsApproval, failed]).pull;
+    let head = pull.verdict.clone().unwrap().sha;
+    pull.session = "14550388554331055113".parse().ok();
+    let checked = |head: &str| OwnChecks {
+        head: head.repeat(40).parse().unwrap(),
+        base: "b".repeat(40).parse().unwrap(),
+        rules: String::new(),
+        results: vec![OwnCheck {
+            name: "jules/scope".to_owned(),
+            outcome: OwnOutcome::Failed,
+            output: "`README.md`: not yours\n`x`: neither".to_owned(),
+        }],
+    };
+    let told = |pull: &Pull| {
+        let mut found = WhySubject::default();
+        super::pull::own_checks(&mut found, pull);
+        found.because.pop().map(|it| it.sentence)
+    };
+    pull.own_checks = Some(Box::new(checked("2")));
+    assert_eq!(told(&pull), None, "that is another head");
+    pull.own_checks = Some(Box::new(checked("1")));
+    let wrong = "jules/scope: `README.md`: not yours; `x`: neither.";
+    assert_eq!(told(&pull).unwrap(), wrong);
+    pull.repairs.ci_sent.push(head.clone());
+    let sent = format!("{wrong} Its session was told.");
+    assert_eq!(told(&pull).unwrap(), sent);
+    pull.alarms.push(Alarm {
+        cause: ErrorCause::CiFailed,
+        sha: head,
+    });
+    assert!(told(&pull).unwrap().contains("push one to its branch"));
 }

@@ -86,6 +86,10 @@ async fn an_observer_that_edits_code_is_stopped_and_stops_no_other() {
     let pull = found.pull().expect("a pull request");
     let comments = world.pull(pull.number).comments;
     assert_eq!(comments.len(), 1, "{comments:?}");
+    let comment = format!("{:?}", comments[0]);
+    assert!(comment.contains("(jules/scope: "), "{comment}");
+    assert!(comment.contains("src/lib.rs"), "{comment}");
+    assert!(world.gives(job, "own_check_failed").await);
     assert_eq!(findings(&world), [""; 0]);
 }
 

@@ -3,8 +3,8 @@
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
 use engine::pipelines::PipelineOrder;
-use sandbox::story::Story;
-use tests::world::{REPO, World};
+use sandbox::story::{Step, Story};
+use tests::world::{REPO, SECOND, World, hour, story};
 
 use super::{begin, piped, push, rules, steps, until_over, world_of};
 
@@ -45,5 +45,27 @@ async fn a_narrator_runs_again_only_once_the_code_has_changed() {
     assert_eq!(narrated(&world).await, "narrator done");
     assert_eq!(narrated(&world).await, skipped);
     assert_eq!(world.sandbox.counters().creates, 2);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_without_a_pull_request_says_when_it_ends() {
+    let source = piped(rules(Exchange::Auto, Implement::Human));
+    let done = Step::Complete {
+        after: SECOND,
+        no_change: true,
+    };
+    let silent = story("layer: narrator", vec![done]);
+    let world = world_of(source, vec![silent, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Narrator).await;
+    let says = async |world: &World| {
+        let why = world.backend.pipeline_why(&begun.id).await;
+        let because = why.expect("an answer").because;
+        let end = ": If no pull request has come by then, it ends.";
+        because.iter().any(|it| it.sentence.ends_with(end))
+    };
+    Box::pin(world.until(hour(1), "when it ends", says)).await;
+    let over = until_over(&world, &begun).await;
+    assert_eq!(steps(&over)[1], "narrator done");
     world.finish().await;
 }

@@ -266,3 +266,16 @@ fn a_sentence_names_the_setting_that_counts_for_the_job() {
         assert_eq!(said, Reason::Conflict.sentence());
     }
 }
+
+#[test]
+fn a_check_of_our_own_needs_no_workflow_that_reports_it() {
+    let missing = |names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        Reason::RequiredMissing { names }.sentence()
+    };
+    assert_eq!(
+        missing(&["jules/scope"]),
+        "Required checks have not passed: jules/scope."
+    );
+    assert!(missing(&["build", "jules/scope"]).contains("a workflow reports it"));
+}

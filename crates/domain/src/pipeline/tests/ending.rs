@@ -37,6 +37,22 @@ fn an_agent_whose_checks_are_not_repaired_is_waited_for_no_more() {
 }
 
 #[test]
+fn a_red_one_that_is_being_repaired_has_the_time_of_its_step() {
+    let mut begun = apply(&pipeline(Exchange::Auto, &[NARRATOR]), &run(&[1]), at(1));
+    begun.wait_minutes = 2;
+    let late = late_at(&begun, at(1));
+    assert_eq!(late, at(121));
+    let merging = seen(&[(1, MemberState::Merging)]);
+    let open = apply(&begun, &merging, at(100));
+    assert_eq!(due(&open, at(100)), Some(late));
+    let over = apply(&open, &merging, late);
+    assert_eq!(
+        words(&over),
+        "narrator failed (it was not through within 2 min)"
+    );
+}
+
+#[test]
 fn the_others_of_a_step_are_waited_for_when_one_is_not_repaired() {
     let begun = apply(
         &pipeline(Exchange::Auto, &[OBSERVERS]),

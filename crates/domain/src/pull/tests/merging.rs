@@ -197,6 +197,48 @@ fn waiting_for_a_person_does_not_break_the_green() {
 }
 
 #[test]
+fn the_approval_of_a_refused_order_is_taken_back_and_another_stays() {
+    let mut world = World::green();
+    world.policy = Policy::default();
+    world.facts.labels = vec!["do-not-merge".to_owned()];
+    world.read(0);
+    world.pull = approve(&world.pull, None, &ME, at(300)).unwrap().aggregate;
+    let given = world.pull.approval.clone().unwrap();
+    world.read(300);
+    assert_eq!(world.verdict(), ["blocking_label"]);
+    assert!(
+        !takes_approval(&world.pull),
+        "nobody is advised to order it"
+    );
+    let newer = Approval {
+        at: at(301),
+        ..given.clone()
+    };
+    assert_eq!(take_back(&world.pull, &newer, at(302)), None);
+    let mut free = world.pull.clone();
+    let step = take_back(&world.pull, &given, at(302)).unwrap();
+    assert_eq!((&step.aggregate.approval, step.due), (&None, Some(at(302))));
+    // What an order only waits for, refuses nothing.
+    for judgement in [
+        Judgement::Wait {
+            until: None,
+            reasons: Vec::new(),
+        },
+        Judgement::Refuse {
+            reasons: vec![crate::merge::Reason::Paused],
+        },
+    ] {
+        free.verdict.as_mut().unwrap().judgement = judgement;
+        assert_eq!(take_back(&free, &given, at(302)), None);
+    }
+    world.pull = step.aggregate;
+    world.facts.labels.clear();
+    world.read(400);
+    assert_eq!(world.verdict(), ["needs_approval"]);
+    assert!(takes_approval(&world.pull));
+}
+
+#[test]
 fn it_is_merged_as_whoever_approved_wants_it_while_the_source_allows_that() {
     let style = MergeStyle {
         method: Some(MergeMethod::Merge),

@@ -145,7 +145,8 @@ fn requirement(requirement: &Requirement) -> RequirementRow<'_> {
         | RequirementState::Implementing { .. }
         | RequirementState::Merged { .. }
         | RequirementState::Tidying { .. }
-        | RequirementState::Tidied { .. } => (false, false),
+        | RequirementState::Tidied { .. }
+        | RequirementState::Removing { .. } => (false, false),
     };
     RequirementRow {
         id: &requirement.reference.id,

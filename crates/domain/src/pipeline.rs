@@ -10,6 +10,7 @@ mod hindrance;
 mod mock_tag;
 mod part;
 mod requirement;
+mod requirement_file;
 mod requirement_state;
 mod rules;
 mod sight;
@@ -31,7 +32,8 @@ pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use hindrance::{Hindrance, hindered};
 pub use mock_tag::MockTag;
 pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
-pub use requirement::{FoundRequirement, Requirement, RequirementRef};
+pub use requirement::Requirement;
+pub use requirement_file::{FoundRequirement, RequirementRef};
 pub use requirement_state::{DeliveryOutcome, RequirementState};
 pub use rules::{
     DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,

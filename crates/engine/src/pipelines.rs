@@ -181,7 +181,9 @@ impl Backend {
             }
             let mut unit = self.unit();
             let is_under_way = match next.state {
-                RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => true,
+                RequirementState::Implementing { .. }
+                | RequirementState::Tidying { .. }
+                | RequirementState::Removing { .. } => true,
                 RequirementState::Planning { .. }
                 | RequirementState::Unplanned { .. }
                 | RequirementState::Ready

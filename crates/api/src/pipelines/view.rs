@@ -115,6 +115,7 @@ fn state(state: &RequirementState, delivery: Option<&Delivery>) -> &'static str 
         | RequirementState::Merged { .. }
         | RequirementState::Tidying { .. }
         | RequirementState::Tidied { .. }
+        | RequirementState::Removing { .. }
         | RequirementState::Failed { .. } => state.word(),
     }
 }

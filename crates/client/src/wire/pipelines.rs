@@ -261,7 +261,7 @@ pub struct RequirementView {
     pub path: String,
     /// The files of the events that led to it.
     pub events: Vec<String>,
-    /// `planning`, `unplanned`, `ready`, `implementing`, `in_review`, `merged`, `tidying`, `tidied` or `failed`.
+    /// `planning`, `unplanned`, `ready`, `implementing`, `in_review`, `merged`, `tidying`, `tidied`, `removing` or `failed`.
     pub state: String,
     /// Why it was not planned or implemented, or does not go on: its delivery may have failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

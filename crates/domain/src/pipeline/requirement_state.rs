@@ -45,7 +45,14 @@ pub enum RequirementState {
         /// The delivery.
         delivery: DeliveryId,
     },
-    /// It was not implemented, and its files stay.
+    /// A pull request of ours removes its files before it was implemented.
+    Removing {
+        /// The job of that pull request.
+        job: JobId,
+        /// Who asked for that.
+        by: String,
+    },
+    /// It was not implemented, and its files stay unless they were removed.
     Failed {
         /// Why.
         reason: String,
@@ -55,6 +62,19 @@ pub enum RequirementState {
 impl RequirementState {
     /// The words of states in which nothing more happens by itself ([`super::Requirement::is_over`]).
     pub const ENDED: [&str; 3] = ["merged", "tidied", "failed"];
+
+    /// Whether nothing more happens to it by itself.
+    pub fn is_over(&self) -> bool {
+        match self {
+            Self::Planning { .. }
+            | Self::Unplanned { .. }
+            | Self::Ready
+            | Self::Implementing { .. }
+            | Self::Tidying { .. }
+            | Self::Removing { .. } => false,
+            Self::Merged { .. } | Self::Tidied { .. } | Self::Failed { .. } => true,
+        }
+    }
 
     /// One word for lists.
     pub fn word(&self) -> &'static str {
@@ -66,6 +86,7 @@ impl RequirementState {
             Self::Merged { .. } => "merged",
             Self::Tidying { .. } => "tidying",
             Self::Tidied { .. } => "tidied",
+            Self::Removing { .. } => "removing",
             Self::Failed { .. } => "failed",
         }
     }
@@ -73,7 +94,9 @@ impl RequirementState {
     /// The job that plans it, or that removes its files.
     pub fn job(&self) -> Option<&JobId> {
         match self {
-            Self::Planning { job } | Self::Tidying { job, .. } => Some(job),
+            Self::Planning { job } | Self::Tidying { job, .. } | Self::Removing { job, .. } => {
+                Some(job)
+            }
             Self::Unplanned { .. }
             | Self::Ready
             | Self::Implementing { .. }
@@ -92,7 +115,8 @@ impl RequirementState {
             | Self::Implementing { .. }
             | Self::Merged { .. }
             | Self::Tidying { .. }
-            | Self::Tidied { .. } => None,
+            | Self::Tidied { .. }
+            | Self::Removing { .. } => None,
         }
     }
 
@@ -103,9 +127,11 @@ impl RequirementState {
             | Self::Merged { delivery }
             | Self::Tidying { delivery, .. }
             | Self::Tidied { delivery } => Some(delivery),
-            Self::Planning { .. } | Self::Unplanned { .. } | Self::Ready | Self::Failed { .. } => {
-                None
-            }
+            Self::Planning { .. }
+            | Self::Unplanned { .. }
+            | Self::Ready
+            | Self::Removing { .. }
+            | Self::Failed { .. } => None,
         }
     }
 
@@ -127,6 +153,7 @@ impl RequirementState {
             | Self::Merged { .. }
             | Self::Tidying { .. }
             | Self::Tidied { .. }
+            | Self::Removing { .. }
             | Self::Failed { .. } => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use domain::delivery::{Actor, Delivery, IssueText};
 use domain::ids::{ArtefactId, BranchName, DeliveryId, RepoName};
-use domain::job::{self, NewProposal};
+use domain::job::{self, Job, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
     self, Agent, DeliveryOutcome, Implement, MEMBERS_MAX, MemberState, Part, PartWork, Pipeline,
@@ -16,6 +16,7 @@ use scaffold::layout::{Layout, stream_of};
 use scaffold::prompt::{Ask, Records, Trees};
 
 use super::cleaning::real;
+use super::expanding::UNMADE_FOR;
 use super::members::no_prompt;
 use super::prompts;
 use super::trees::TreeCache;
@@ -68,15 +69,12 @@ impl Dispatcher {
                     true => known.clone(),
                     false => known.tidied(true, now),
                 },
-                Some(job) => match pipeline::sight(&job.value) {
-                    MemberState::Working | MemberState::Merging => known.clone(),
-                    MemberState::Merged | MemberState::Nothing | MemberState::Open => {
-                        known.tidied(true, now)
-                    }
-                    MemberState::Failed { .. } | MemberState::Refused { .. } => {
-                        known.tidied(false, now)
-                    }
-                },
+                Some(job) => after_removal(known, &job.value, now),
+            },
+            RequirementState::Removing { job, .. } => match self.backend.store.job(job).await? {
+                None if now.duration_since(known.updated_at) < UNMADE_FOR => known.clone(),
+                None => known.tidied(false, now),
+                Some(job) => after_removal(known, &job.value, now),
             },
             RequirementState::Unplanned { .. }
             | RequirementState::Ready
@@ -341,6 +339,15 @@ impl Dispatcher {
             work: PartWork::Agent(agent),
         };
         Ok((prompt.text, part))
+    }
+}
+
+/// A requirement as the job of the pull request that removes its files leaves it.
+fn after_removal(known: &Requirement, job: &Job, now: Timestamp) -> Requirement {
+    match pipeline::sight(job) {
+        MemberState::Working | MemberState::Merging => known.clone(),
+        MemberState::Merged | MemberState::Nothing | MemberState::Open => known.tidied(true, now),
+        MemberState::Failed { .. } | MemberState::Refused { .. } => known.tidied(false, now),
     }
 }
 

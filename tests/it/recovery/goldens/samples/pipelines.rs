@@ -292,6 +292,10 @@ fn requirements() -> Vec<Requirement> {
         RequirementState::Tidied {
             delivery: delivery(),
         },
+        RequirementState::Removing {
+            job: job_id(),
+            by: "ann".to_owned(),
+        },
         RequirementState::Failed {
             reason: "it was closed".to_owned(),
         },

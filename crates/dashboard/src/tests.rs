@@ -2,6 +2,7 @@
 
 use client::wire::{DeliveryCard, DeliveryView, DeliveryWhy, Problem, Status, Why};
 use domain::intake::{Intake, LastReading, ReadingResult};
+use domain::pipeline::Requirement;
 use domain::policy::Source;
 use domain::wake::Wake;
 use domain::webhook_activity::WebhookHealth;
@@ -621,10 +622,22 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
         "state": {"state": "ready"},
         "created_at": "2026-03-01T11:00:00Z", "updated_at": "2026-03-01T11:00:00Z",
     });
+    let ready: Requirement = serde_json::from_value(requirement).unwrap();
+    let state = serde_json::from_value(json!({
+        "state": "removing", "by": "agent bot", "job": "01k5nx0000000000000000000d",
+    }));
+    let removing = Requirement {
+        state: state.unwrap(),
+        ..ready.clone()
+    };
+    let requirements = [ready, removing].map(|requirement| RequirementStatus {
+        requirement,
+        at_work: None,
+    });
     let states = PipelineStates {
         source,
         runs: vec![serde_json::from_value(run).unwrap()],
-        requirements: vec![serde_json::from_value(requirement).unwrap()],
+        requirements: requirements.into(),
     };
     let html = pipelines(&frame(true), &[states]).unwrap().html;
     for words in [
@@ -634,6 +647,7 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
         "qa, job <code>01k5nx0000000000000000000b</code>: failed: late",
         "cov: failed: no prompt",
         "gaffer requirement start acme/shop abc123",
+        "agent bot has its files removed by job 01k5nx0000000000000000000d",
     ] {
         assert!(html.contains(words), "{words}: {html}");
     }

@@ -2,7 +2,7 @@
 //! files and makes the jobs.
 
 use domain::ids::{ArtefactId, PipelineId, RepoName};
-use domain::job::NotNow;
+use domain::job::{Job, NotNow, WaitsFor};
 use domain::layer::Layer;
 use domain::pipeline::{
     self, EntryPoint, MockTag, Pipeline, PipelineAsk, Requirement, RequirementState, StepKind,
@@ -142,6 +142,21 @@ impl Backend {
         found.truncate(LIST_MAX);
         self.must_be_known(repo, found.is_empty()).await?;
         Ok(found)
+    }
+
+    /// The job that plans a requirement or removes its files, with who is waited for there.
+    pub async fn job_of_requirement(
+        &self,
+        found: &Requirement,
+    ) -> Result<Option<(Job, WaitsFor)>, Error> {
+        let Some(id) = found.state.job() else {
+            return Ok(None);
+        };
+        let Some(job) = self.store.job(id).await? else {
+            return Ok(None);
+        };
+        let waits = self.waits_for(&job.value).await?;
+        Ok(Some((job.value, waits)))
     }
 
     /// Has a requirement implemented: by a delivery, for the first time or again.

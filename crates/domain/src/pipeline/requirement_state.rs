@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::delivery::{Closed, Delivery};
 use crate::facts::PullState;
-use crate::ids::{DeliveryId, JobId};
+use crate::ids::{DeliveryId, JobId, PullRef};
+use crate::job::WaitsFor;
 use crate::pull::PullPhase;
 
 /// How far a requirement is.
@@ -117,6 +118,29 @@ impl RequirementState {
             | Self::Tidying { .. }
             | Self::Tidied { .. }
             | Self::Removing { .. } => None,
+        }
+    }
+
+    /// What is said of its job: what removes its files, and that a person or an agent has to decide before it goes on.
+    pub fn told_of_job(&self, pull: Option<&PullRef>, waits: Option<&WaitsFor>) -> Option<String> {
+        let job = self.job()?;
+        let name = pull.map_or_else(|| format!("job {job}"), |it| format!("pull request {it}"));
+        let waits = waits.filter(|it| it.is_decision()).map(WaitsFor::sentence);
+        match self {
+            Self::Removing { by, .. } => {
+                let waits = waits.map(|who| format!(", which waits for {who}"));
+                let waits = waits.unwrap_or_default();
+                Some(format!("{by} has its files removed by {name}{waits}"))
+            }
+            Self::Planning { .. } | Self::Tidying { .. } => {
+                waits.map(|who| format!("{name} waits for {who}"))
+            }
+            Self::Unplanned { .. }
+            | Self::Ready
+            | Self::Implementing { .. }
+            | Self::Merged { .. }
+            | Self::Tidied { .. }
+            | Self::Failed { .. } => None,
         }
     }
 

@@ -10,7 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 use crate::facts::fixture::at;
-use crate::ids::DeliveryId;
+use crate::ids::{DeliveryId, PullRef};
+use crate::job::{WaitParty, WaitReason, WaitsFor};
 
 fn job(number: u32) -> JobId {
     format!("01j000000000000000000000{number:02}")
@@ -450,4 +451,32 @@ fn a_requirement_that_is_implemented_has_its_files_removed_once() {
     let tidied = tidying.tidied(true, at(6));
     assert_eq!(tidied.state.word(), "tidied");
     assert_eq!(ask(&tidied, 2, 7), Ok(tidied));
+}
+
+#[test]
+fn who_is_waited_for_at_the_job_of_a_requirement_is_told_with_its_pull_request() {
+    let pull: PullRef = "acme/shop#12".parse().unwrap();
+    let waits = |who| WaitsFor::new(who, WaitReason::Approval, at(0));
+    let told = |state: &RequirementState, who| {
+        let waits = waits(who);
+        state.told_of_job(Some(&pull), Some(&waits))
+    };
+    let delivery = "0123456789ab".parse().unwrap();
+    let job = job(1);
+    let tidying = RequirementState::Tidying {
+        delivery,
+        job: job.clone(),
+    };
+    let waiting = "pull request acme/shop#12 waits for a person: its merge waits for approval";
+    assert_eq!(told(&tidying, WaitParty::Person).as_deref(), Some(waiting));
+    assert_eq!(told(&tidying, WaitParty::Gaffer), None);
+    let by = "ann".to_owned();
+    let removing = RequirementState::Removing { job, by };
+    let moving = "ann has its files removed by pull request acme/shop#12";
+    assert_eq!(told(&removing, WaitParty::Gaffer).as_deref(), Some(moving));
+    let held = told(&removing, WaitParty::Person).unwrap();
+    assert!(held.starts_with(moving) && held.contains("waits for a person"));
+    let early = removing.told_of_job(None, None).unwrap();
+    assert!(early.contains("by job "), "{early}");
+    assert_eq!(RequirementState::Ready.told_of_job(Some(&pull), None), None);
 }

@@ -13,6 +13,7 @@ use toml_edit::{Document, Item};
 use super::CONFIG;
 use crate::error::Error;
 use crate::git::Git;
+use crate::render;
 
 /// The branches of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +100,16 @@ pub(super) fn must_tip(git: &Git, branch: &BranchName) -> Result<CommitSha> {
         anyhow::Error::from(Error::unfit("no_branch", what, next))
     };
     git.tip(branch)?.ok_or_else(missing)
+}
+
+/// Says that a worker branch is read as it is here, where `origin` has commits that it lacks.
+pub(super) fn note_behind(git: &Git, worker: &BranchName) -> Result<()> {
+    if git.is_behind_origin(worker)? {
+        render::note(&format!(
+            "note: the branch {worker} of this repository lacks commits of origin/{worker}, which are not read: `git fetch origin {worker}:{worker}` brings it up to date, and `--ref origin/{worker}` reads the other one where a command takes it"
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses to write a branch under a working tree that has it checked out: its files would then look changed.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use ulid::Ulid;
 
 use super::here;
-use super::place::{Branches, Place, must_tip};
+use super::place::{Branches, Place, must_tip, note_behind};
 use crate::args::scaffold::{OnGithub, RunArgs};
 use crate::error::Error;
 use crate::git::Git;
@@ -68,7 +68,10 @@ fn assembled(
     }
     let worker = match worker {
         Some(commit) => commit,
-        None => must_tip(git, &branches.worker)?,
+        None => {
+            note_behind(git, &branches.worker)?;
+            must_tip(git, &branches.worker)?
+        }
     };
     let system = git.tree(&worker, &[SYSTEM])?;
     let range_description = match args.layer {

@@ -81,7 +81,10 @@ impl Place {
         let code = must_tip(git, &target)?;
         let control = git.tree(&code, &[CONTROL])?;
         let place = format!("{CONFIG} on the branch {target}");
-        let settings = config::read(&control).map_err(|error| unusable(&place, &error))?;
+        let settings = config::read(&control).map_err(|error| match error {
+            Unusable::Missing if git.root().join(CONFIG).is_file() => uncommitted(&place),
+            Unusable::Missing | Unusable::Faulty(_) => unusable(&place, &error),
+        })?;
         let worker = settings.worker_branch.clone();
         Ok(Self {
             branches: Branches { target, worker },
@@ -134,6 +137,12 @@ pub(super) fn must_be_there(root: &Path) -> Result<()> {
 /// There are no settings.
 pub(super) fn not_begun(place: &str) -> Error {
     let next = "make it with `gaffer scaffold init`, and commit it";
+    Error::unfit("not_begun", format!("there is no {place}"), next)
+}
+
+/// There are settings in the working tree alone.
+fn uncommitted(place: &str) -> Error {
+    let next = format!("commit `{CONTROL}/` on that branch: this folder has it");
     Error::unfit("not_begun", format!("there is no {place}"), next)
 }
 

@@ -127,8 +127,7 @@ rules! {
 }
 
 /// What to do about the system's files in the older layout.
-const MOVE_FIRST: &str =
-    "move the repository to the newer layout with `gaffer scaffold migrate`, which brings them";
+const MOVE_FIRST: &str = "move the repository to the newer layout with `gaffer scaffold migrate`";
 
 /// One rule broken in one line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -196,6 +196,16 @@ async fn tried_code() -> World {
     world
 }
 
+#[tokio::test]
+async fn the_code_of_a_trial_gets_the_label_of_its_requirement() {
+    let world = tried_code().await;
+    let pulls = world.sandbox.github().pulls(REPO);
+    let code = pulls.into_iter().max().expect("a pull request");
+    let is_labelled = async |world: &World| !world.pull(code).labels.is_empty();
+    Box::pin(world.until(hour(1), "its label", is_labelled)).await;
+    assert_eq!(world.pull(code).labels, ["docs"]);
+}
+
 /// What a run has called off, it still knows after its process died.
 #[tokio::test]
 async fn a_removal_whose_process_dies_says_what_it_removed() {

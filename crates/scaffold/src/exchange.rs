@@ -278,6 +278,12 @@ pub fn proposals(tree: &Tree, paths: &Paths) -> Vec<FoundProposal> {
     files.filter_map(|path| proposal(tree, path)).collect()
 }
 
+/// Whether a proposal waits that no trial run made up. One that cannot be read counts, too.
+pub fn has_proposal(tree: &Tree, paths: &Paths) -> bool {
+    let mut files = tree.below(paths.proposals).map(|(path, _)| path);
+    files.any(|path| path.as_str().ends_with(".yml") && is_real(tree, path))
+}
+
 fn proposal(tree: &Tree, path: &TreePath) -> Option<FoundProposal> {
     let node = parsed(tree, path)?;
     let text = |key: &str| node.get(key).and_then(Node::text);

@@ -97,6 +97,9 @@ pub struct PipelineStep {
     /// Why it does not go on now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindrance: Option<Hindrance>,
+    /// What there is to say of one that is done.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// What a step does.
@@ -313,10 +316,11 @@ impl StepState {
 }
 
 impl PipelineStep {
-    /// Why it was skipped or failed, or does not go on now.
+    /// Why it was skipped or failed, or does not go on now; what there is to say of one that is done.
     pub fn reason(&self) -> Option<&str> {
         let hindered = || self.hindrance.as_ref().map(|it| it.why.as_str());
-        self.state.reason().or_else(hindered)
+        let noted = Some(self.note.as_str()).filter(|note| !note.is_empty());
+        self.state.reason().or_else(hindered).or(noted)
     }
 }
 

@@ -63,6 +63,19 @@ pub fn requirements(tree: &Tree, paths: &Paths) -> Vec<FoundRequirement> {
     streams.flat_map(of_stream).collect()
 }
 
+/// The files where requirements lie that cannot be read as one.
+pub fn unreadable(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
+    let of_stream = |paths: Paths| {
+        let files = tree.below(&paths.requirements).map(|(path, _)| path);
+        let files = files.filter(|path| paths.holds_requirement(path));
+        let files = files.filter(|path| path.as_str().ends_with(".yml"));
+        let odd = files.filter(|path| requirement(tree, &paths, path).is_none());
+        odd.cloned().collect::<Vec<_>>()
+    };
+    let streams = paths.of_streams(tree).into_iter();
+    streams.flat_map(of_stream).collect()
+}
+
 /// Why a file that a person named is no requirement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoRequirement {

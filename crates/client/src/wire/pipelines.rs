@@ -162,7 +162,7 @@ pub struct StepView {
     pub step: String,
     /// `pending`, `running`, `waiting_merge`, `done`, `skipped` or `failed`.
     pub state: String,
-    /// Why it was skipped or failed, or does not go on now.
+    /// Why it was skipped or failed, or does not go on now; what there is to say of one that is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Since when it is so; none while it waits for the step before it.

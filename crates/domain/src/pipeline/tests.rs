@@ -480,3 +480,16 @@ fn who_is_waited_for_at_the_job_of_a_requirement_is_told_with_its_pull_request()
     assert!(early.contains("by job "), "{early}");
     assert_eq!(RequirementState::Ready.told_of_job(Some(&pull), None), None);
 }
+
+#[test]
+fn a_step_that_is_done_without_agents_keeps_what_there_is_to_say() {
+    let begun = pipeline(Exchange::Human, &[StepKind::Requirements]);
+    let note = "one file cannot be read".to_owned();
+    let over = apply(&begun, &Input::Planned(Plan::Done { note }), at(1));
+    assert!(over.is_over());
+    let step = &over.steps[0];
+    assert_eq!(
+        (step.state.word(), step.reason()),
+        ("done", Some("one file cannot be read"))
+    );
+}

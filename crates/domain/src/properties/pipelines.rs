@@ -76,6 +76,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     });
     prop_oneof![
         6 => run,
+        1 => Just(Plan::Done { note: "one file cannot be read".to_owned() }),
         1 => Just(Plan::Skip("there is nothing to do".to_owned())),
         1 => Just(Plan::Fail("there is no such branch".to_owned())),
     ]

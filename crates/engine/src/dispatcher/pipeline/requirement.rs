@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use scaffold::exchange;
 use scaffold::layout::{Layout, stream_of};
 use scaffold::prompt::{Ask, Records, Trees};
+use scaffold::tree::TreePath;
 
 use super::cleaning::real;
 use super::expanding::UNMADE_FOR;
@@ -228,8 +229,16 @@ impl Dispatcher {
             .filter(|it| !it.needs_planning)
             .filter(|it| only.is_none_or(|only| it.reference.path == only))
             .collect();
+        let note = match only {
+            Some(_) => String::new(),
+            None => unreadable(&exchange::unreadable(&trees.worker, paths)),
+        };
         if ready.is_empty() {
-            return Ok(Plan::Skip("No requirement is ready".to_owned()));
+            let none = "No requirement is ready";
+            return Ok(Plan::Skip(match note.is_empty() {
+                true => none.to_owned(),
+                false => format!("{none}, and {note}"),
+            }));
         }
         let is_begun = only.is_some() || rules(source).implement == Implement::Auto;
         let mut begun = 0;
@@ -258,12 +267,7 @@ impl Dispatcher {
                 outcome => begun += usize::from(is_begun_by(pipeline, &outcome?)),
             }
         }
-        Ok(Plan::Run {
-            members: Vec::new(),
-            trees: Some(shas),
-            range: String::new(),
-            wait_minutes: None,
-        })
+        Ok(Plan::Done { note })
     }
 
     /// Puts a requirement down under its id, or decides about the one that is there.
@@ -365,6 +369,18 @@ fn not_implemented(trees: &Trees, path: &str) -> Option<String> {
             .needs_planning
             .then(|| format!("`{path}` asks for deep analysis: let the planner expand it first")),
     }
+}
+
+/// What is said of files that cannot be read as requirements; nothing without any.
+fn unreadable(paths: &[TreePath]) -> String {
+    let [first, rest @ ..] = paths else {
+        return String::new();
+    };
+    let more = match rest.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("`{first}`{more} cannot be read as a requirement: `gaffer scaffold doctor` says why")
 }
 
 /// The settings of a source for its pipeline. One whose pipeline is off finishes what was begun as people would.

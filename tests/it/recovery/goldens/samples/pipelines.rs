@@ -234,6 +234,7 @@ fn pipeline() -> Pipeline {
             why: "GitHub answered 503".to_owned(),
             garbled: 1,
         }),
+        note: "one file cannot be read".to_owned(),
     };
     Pipeline {
         id: id(),

@@ -17,7 +17,10 @@ use crate::why::{reasons, under};
 pub(super) fn settings(source: &Source) -> Answer {
     let told = json!({ "source": { "repo": source.repo, "pipeline": source.pipeline } });
     let Some(rules) = &source.pipeline else {
-        return Answer::new(told).line(format!("The pipeline of {} is off.", source.repo));
+        return Answer::new(told).line(format!(
+            "The pipeline of {0} is off, and its settings are forgotten: `gaffer pipeline on {0}` takes new ones.",
+            source.repo
+        ));
     };
     let target = source.branch.as_ref().map(ToString::to_string);
     Answer::new(told)

@@ -73,7 +73,7 @@ struct StepRow<'a> {
 }
 
 struct MemberRow<'a> {
-    role: Option<String>,
+    name: Option<String>,
     job: Option<&'a JobId>,
     word: &'static str,
     reason: Option<&'a str>,
@@ -141,9 +141,8 @@ fn step(step: &PipelineStep) -> StepRow<'_> {
 }
 
 fn member(member: &Member) -> MemberRow<'_> {
-    let role = member.role.as_ref().map(ToString::to_string);
     MemberRow {
-        role: role.or_else(|| member.requirement.clone()),
+        name: member.name(),
         job: member.known_job(),
         word: member.state.word(),
         reason: member.state.reason(),

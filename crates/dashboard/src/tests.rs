@@ -613,7 +613,7 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
             {"kind": "bootstrap", "state": {"state": "done", "at": "2026-03-01T11:01:00Z"}},
             {"kind": "observers", "state": {"state": "failed", "at": "2026-03-01T11:02:00Z", "reason": "<b>no</b>"},
              "members": [{"role": "qa", "job": "01k5nx0000000000000000000b", "state": {"member": "failed", "reason": "late"}},
-                {"role": "cov", "job": "01k5nx0000000000000000000c", "state": {"member": "refused", "reason": "no prompt"}}]},
+                {"role": "cov", "stream": "backend", "job": "01k5nx0000000000000000000c", "state": {"member": "refused", "reason": "no prompt"}}]},
         ],
     });
     let requirement = json!({
@@ -645,7 +645,7 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
         "bootstrap: <b>done</b>",
         "observers: <b class=\"bad\">✕ failed</b>",
         "qa, job <code>01k5nx0000000000000000000b</code>: failed: late",
-        "cov: failed: no prompt",
+        "backend/cov: failed: no prompt",
         "gaffer requirement start acme/shop abc123",
         "agent bot has its files removed by job 01k5nx0000000000000000000d",
     ] {

@@ -217,7 +217,8 @@ impl Kind {
             Self::Requirement => match read::<Requirement>(it).state {
                 RequirementState::Planning { .. }
                 | RequirementState::Implementing { .. }
-                | RequirementState::Tidying { .. } => true,
+                | RequirementState::Tidying { .. }
+                | RequirementState::Removing { .. } => true,
                 // A person starts these.
                 RequirementState::Unplanned { .. } | RequirementState::Ready => false,
                 RequirementState::Merged { .. }

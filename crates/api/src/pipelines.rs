@@ -40,7 +40,7 @@ pub(crate) async fn start(
     reach::must_reach(&api, &who, &wanted.repo).await?;
     let repo = wanted.repo.clone();
     let order = order(wanted)?;
-    if matches!(&order, PipelineOrder::Only(ask) if ask.implements()) {
+    if decides_implementation(&order) {
         reach::must_implement(&api, &who, &repo).await?;
     }
     let by = who.actor().to_string();
@@ -171,6 +171,15 @@ fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
             Ok(PipelineOrder::Only(ask))
         }
         (from, _) => Ok(PipelineOrder::From(from.unwrap_or_default())),
+    }
+}
+
+/// Whether an order has a requirement implemented, or keeps people from that.
+fn decides_implementation(order: &PipelineOrder) -> bool {
+    match order {
+        PipelineOrder::Only(ask) => ask.implements(),
+        PipelineOrder::Remove(_) => true,
+        PipelineOrder::From(_) | PipelineOrder::Clean(_) => false,
     }
 }
 

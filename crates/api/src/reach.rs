@@ -81,7 +81,7 @@ async fn must(
     ))
 }
 
-/// Refuses to have a requirement of a source implemented where the settings of its pipeline leave that to people.
+/// Refuses to have a requirement of a source implemented or removed where the settings of its pipeline leave that to people.
 pub(crate) async fn must_implement(
     api: &ApiInner,
     who: &AuthenticatedCaller,
@@ -94,7 +94,7 @@ pub(crate) async fn must_implement(
         return Ok(());
     }
     let what = format!(
-        "have a requirement of {repo} implemented, since its pipeline says `implement = human`: a person gives this order"
+        "have a requirement of {repo} implemented or removed, since its pipeline says `implement = human`: a person gives this order"
     );
     Err(who.people_only(&what))
 }

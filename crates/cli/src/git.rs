@@ -123,6 +123,17 @@ impl Git {
         }
     }
 
+    /// Whether a branch of this repository lacks commits that were fetched from `origin`.
+    pub(crate) fn is_behind_origin(&self, branch: &BranchName) -> Result<bool> {
+        let here = self.commit(&format!("refs/heads/{branch}"))?;
+        let there = self.commit(&format!("refs/remotes/origin/{branch}"))?;
+        let (Some(here), Some(there)) = (here, there) else {
+            return Ok(false);
+        };
+        let lacking = format!("{here}..{there}");
+        Ok(self.said(&["rev-list", "--count", &lacking])? != "0")
+    }
+
     /// The files of some folders at a commit.
     pub(crate) fn tree(&self, commit: &CommitSha, folders: &[&str]) -> Result<Tree> {
         let mut listed = self.git();

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::args::scaffold::{
     ExchangeCommand, LabelsCommand, RoleCommand, RunArgs, ScaffoldCommand, SetupCommand,
@@ -14,7 +14,7 @@ use crate::args::scaffold::{
 use crate::args::stack::StackArgs;
 use crate::args::value;
 use crate::args::{Command, CommandLine};
-use crate::error::{self, Error};
+use crate::error::{self, Error, ErrorText};
 use crate::settings::Environment;
 use crate::{render, run};
 
@@ -106,7 +106,7 @@ fn not_run(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let as_json = arguments.iter().any(|argument| argument == "--json");
     let missing = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.use_stderr() && (as_json || !missing) {
-        return run::ended(&error::tell_usage(error), as_json);
+        return run::ended(&told(error), as_json);
     }
     match (render::help(error), u8::try_from(error.exit_code())) {
         (Ok(()), Ok(code)) => ExitCode::from(code),
@@ -114,11 +114,37 @@ fn not_run(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
 }
 
+/// What was not understood. A command that only `gaffer` has is named there.
+fn told(error: &clap::Error) -> ErrorText {
+    let told = error::tell_usage(error);
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(typed))
+            if CommandLine::command().find_subcommand(typed).is_some() =>
+        {
+            ErrorText {
+                next: Some(format!(
+                    "this is a command of `gaffer`: type `gaffer {typed}`"
+                )),
+                ..told
+            }
+        }
+        Some(_) | None => told,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
+
+    #[test]
+    fn a_command_that_only_gaffer_has_is_named_there() {
+        let next = |typed: &str| {
+            let error = JloLine::try_parse_from(["jlo", typed]).unwrap_err();
+            told(&error).next.unwrap_or_default()
+        };
+        assert!(next("pipeline").contains("`gaffer pipeline`"));
+        assert!(next("inti").contains("did you mean"));
+    }
 
     #[test]
     fn every_command_of_a_repository_is_there_under_its_short_name() {

@@ -22,7 +22,7 @@ pub use board::{Board, board};
 pub use delivery::{Delivery, delivery, standing};
 pub use entry::{SignIn, entered, refusal, sign_in};
 pub use operation::{DeadLetter, Wakes, accounts, wakes, workers};
-pub use pipelines::{PipelineStates, pipelines};
+pub use pipelines::{PipelineStates, RequirementStatus, pipelines};
 pub use shell::{Frame, Live, Page, Viewer};
 pub use sources::{SourceState, sources, unread};
 pub use transcript::{Transcript, transcript};

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use domain::ids::{ArtefactId, DeliveryId, JobId, RepoName};
+use domain::job::{Job, WaitReason, WaitsFor};
 use domain::pipeline::{
     Exchange, Implement, Member, Pipeline, PipelineStep, Requirement, RequirementState, StepState,
 };
@@ -19,7 +20,16 @@ pub struct PipelineStates {
     /// Its newest runs, the newest first.
     pub runs: Vec<Pipeline>,
     /// Its newest requirements, the newest first.
-    pub requirements: Vec<Requirement>,
+    pub requirements: Vec<RequirementStatus>,
+}
+
+/// A requirement with its job.
+#[derive(Debug, Clone)]
+pub struct RequirementStatus {
+    /// The requirement.
+    pub requirement: Requirement,
+    /// The job that plans it or removes its files, with who is waited for there.
+    pub at_work: Option<(Job, WaitsFor)>,
 }
 
 /// The pipelines of all sources that have one.
@@ -63,7 +73,7 @@ struct StepRow<'a> {
 }
 
 struct MemberRow<'a> {
-    role: Option<String>,
+    name: Option<String>,
     job: Option<&'a JobId>,
     word: &'static str,
     reason: Option<&'a str>,
@@ -78,6 +88,9 @@ struct RequirementRow<'a> {
     at: Timestamp,
     is_failed: bool,
     is_ready: bool,
+    of_job: Option<String>,
+    /// The job whose pull request waits to be merged by a person.
+    merge: Option<&'a JobId>,
 }
 
 fn row((place, states): (usize, &PipelineStates)) -> SourceRow<'_> {
@@ -128,16 +141,21 @@ fn step(step: &PipelineStep) -> StepRow<'_> {
 }
 
 fn member(member: &Member) -> MemberRow<'_> {
-    let role = member.role.as_ref().map(ToString::to_string);
     MemberRow {
-        role: role.or_else(|| member.requirement.clone()),
+        name: member.name(),
         job: member.known_job(),
         word: member.state.word(),
         reason: member.state.reason(),
     }
 }
 
-fn requirement(requirement: &Requirement) -> RequirementRow<'_> {
+fn requirement(status: &RequirementStatus) -> RequirementRow<'_> {
+    let requirement = &status.requirement;
+    let at_work = status.at_work.as_ref();
+    let pull = at_work.and_then(|(job, _)| job.pull());
+    let waits = at_work.map(|(_, waits)| waits);
+    let is_merge = |waits: &WaitsFor| waits.is_decision() && waits.what == WaitReason::Approval;
+    let merge = at_work.filter(|(_, waits)| is_merge(waits));
     let (is_failed, is_ready) = match &requirement.state {
         RequirementState::Unplanned { .. } | RequirementState::Failed { .. } => (true, false),
         RequirementState::Ready => (false, true),
@@ -145,7 +163,8 @@ fn requirement(requirement: &Requirement) -> RequirementRow<'_> {
         | RequirementState::Implementing { .. }
         | RequirementState::Merged { .. }
         | RequirementState::Tidying { .. }
-        | RequirementState::Tidied { .. } => (false, false),
+        | RequirementState::Tidied { .. }
+        | RequirementState::Removing { .. } => (false, false),
     };
     RequirementRow {
         id: &requirement.reference.id,
@@ -156,5 +175,7 @@ fn requirement(requirement: &Requirement) -> RequirementRow<'_> {
         at: requirement.updated_at,
         is_failed,
         is_ready,
+        of_job: requirement.state.told_of_job(pull, waits),
+        merge: merge.map(|(job, _)| &job.id),
     }
 }

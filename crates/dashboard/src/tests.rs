@@ -2,6 +2,7 @@
 
 use client::wire::{DeliveryCard, DeliveryView, DeliveryWhy, Problem, Status, Why};
 use domain::intake::{Intake, LastReading, ReadingResult};
+use domain::pipeline::Requirement;
 use domain::policy::Source;
 use domain::wake::Wake;
 use domain::webhook_activity::WebhookHealth;
@@ -612,7 +613,7 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
             {"kind": "bootstrap", "state": {"state": "done", "at": "2026-03-01T11:01:00Z"}},
             {"kind": "observers", "state": {"state": "failed", "at": "2026-03-01T11:02:00Z", "reason": "<b>no</b>"},
              "members": [{"role": "qa", "job": "01k5nx0000000000000000000b", "state": {"member": "failed", "reason": "late"}},
-                {"role": "cov", "job": "01k5nx0000000000000000000c", "state": {"member": "refused", "reason": "no prompt"}}]},
+                {"role": "cov", "stream": "backend", "job": "01k5nx0000000000000000000c", "state": {"member": "refused", "reason": "no prompt"}}]},
         ],
     });
     let requirement = json!({
@@ -621,10 +622,22 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
         "state": {"state": "ready"},
         "created_at": "2026-03-01T11:00:00Z", "updated_at": "2026-03-01T11:00:00Z",
     });
+    let ready: Requirement = serde_json::from_value(requirement).unwrap();
+    let state = serde_json::from_value(json!({
+        "state": "removing", "by": "agent bot", "job": "01k5nx0000000000000000000d",
+    }));
+    let removing = Requirement {
+        state: state.unwrap(),
+        ..ready.clone()
+    };
+    let requirements = [ready, removing].map(|requirement| RequirementStatus {
+        requirement,
+        at_work: None,
+    });
     let states = PipelineStates {
         source,
         runs: vec![serde_json::from_value(run).unwrap()],
-        requirements: vec![serde_json::from_value(requirement).unwrap()],
+        requirements: requirements.into(),
     };
     let html = pipelines(&frame(true), &[states]).unwrap().html;
     for words in [
@@ -632,8 +645,9 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
         "bootstrap: <b>done</b>",
         "observers: <b class=\"bad\">✕ failed</b>",
         "qa, job <code>01k5nx0000000000000000000b</code>: failed: late",
-        "cov: failed: no prompt",
+        "backend/cov: failed: no prompt",
         "gaffer requirement start acme/shop abc123",
+        "agent bot has its files removed by job 01k5nx0000000000000000000d",
     ] {
         assert!(html.contains(words), "{words}: {html}");
     }

@@ -10,6 +10,7 @@ mod hindrance;
 mod mock_tag;
 mod part;
 mod requirement;
+mod requirement_file;
 mod requirement_state;
 mod rules;
 mod sight;
@@ -31,7 +32,8 @@ pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use hindrance::{Hindrance, hindered};
 pub use mock_tag::MockTag;
 pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
-pub use requirement::{FoundRequirement, Requirement, RequirementRef};
+pub use requirement::Requirement;
+pub use requirement_file::{FoundRequirement, RequirementRef};
 pub use requirement_state::{DeliveryOutcome, RequirementState};
 pub use rules::{
     DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,
@@ -95,6 +97,9 @@ pub struct PipelineStep {
     /// Why it does not go on now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindrance: Option<Hindrance>,
+    /// What there is to say of one that is done.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// What a step does.
@@ -311,10 +316,11 @@ impl StepState {
 }
 
 impl PipelineStep {
-    /// Why it was skipped or failed, or does not go on now.
+    /// Why it was skipped or failed, or does not go on now; what there is to say of one that is done.
     pub fn reason(&self) -> Option<&str> {
         let hindered = || self.hindrance.as_ref().map(|it| it.why.as_str());
-        self.state.reason().or_else(hindered)
+        let noted = Some(self.note.as_str()).filter(|note| !note.is_empty());
+        self.state.reason().or_else(hindered).or(noted)
     }
 }
 

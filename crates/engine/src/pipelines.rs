@@ -2,7 +2,7 @@
 //! files and makes the jobs.
 
 use domain::ids::{ArtefactId, PipelineId, RepoName};
-use domain::job::NotNow;
+use domain::job::{Job, NotNow, WaitsFor};
 use domain::layer::Layer;
 use domain::pipeline::{
     self, EntryPoint, MockTag, Pipeline, PipelineAsk, Requirement, RequirementState, StepKind,
@@ -144,6 +144,21 @@ impl Backend {
         Ok(found)
     }
 
+    /// The job that plans a requirement or removes its files, with who is waited for there.
+    pub async fn job_of_requirement(
+        &self,
+        found: &Requirement,
+    ) -> Result<Option<(Job, WaitsFor)>, Error> {
+        let Some(id) = found.state.job() else {
+            return Ok(None);
+        };
+        let Some(job) = self.store.job(id).await? else {
+            return Ok(None);
+        };
+        let waits = self.waits_for(&job.value).await?;
+        Ok(Some((job.value, waits)))
+    }
+
     /// Has a requirement implemented: by a delivery, for the first time or again.
     pub async fn start_requirement(
         &self,
@@ -181,7 +196,9 @@ impl Backend {
             }
             let mut unit = self.unit();
             let is_under_way = match next.state {
-                RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => true,
+                RequirementState::Implementing { .. }
+                | RequirementState::Tidying { .. }
+                | RequirementState::Removing { .. } => true,
                 RequirementState::Planning { .. }
                 | RequirementState::Unplanned { .. }
                 | RequirementState::Ready

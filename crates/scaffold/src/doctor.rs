@@ -59,6 +59,9 @@ pub fn examine(trees: &Trees, circumstances: &Circumstances) -> Vec<Finding> {
             relations::check(&mut report, &artefacts, circumstances.today);
             quality::check(&mut report, &artefacts);
             prompts::check(&mut report, trees, paths, config.as_ref(), &artefacts);
+            if paths.is_older() {
+                report.move_first();
+            }
         }
     }
     report.sorted()

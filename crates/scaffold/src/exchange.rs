@@ -63,6 +63,19 @@ pub fn requirements(tree: &Tree, paths: &Paths) -> Vec<FoundRequirement> {
     streams.flat_map(of_stream).collect()
 }
 
+/// The files where requirements lie that cannot be read as one.
+pub fn unreadable(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
+    let of_stream = |paths: Paths| {
+        let files = tree.below(&paths.requirements).map(|(path, _)| path);
+        let files = files.filter(|path| paths.holds_requirement(path));
+        let files = files.filter(|path| path.as_str().ends_with(".yml"));
+        let odd = files.filter(|path| requirement(tree, &paths, path).is_none());
+        odd.cloned().collect::<Vec<_>>()
+    };
+    let streams = paths.of_streams(tree).into_iter();
+    streams.flat_map(of_stream).collect()
+}
+
 /// Why a file that a person named is no requirement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoRequirement {
@@ -276,6 +289,12 @@ pub fn proposals(tree: &Tree, paths: &Paths) -> Vec<FoundProposal> {
     let files = tree.below(paths.proposals).map(|(path, _)| path);
     let files = files.filter(|path| is_real(tree, path));
     files.filter_map(|path| proposal(tree, path)).collect()
+}
+
+/// Whether a proposal waits that no trial run made up. One that cannot be read counts, too.
+pub fn has_proposal(tree: &Tree, paths: &Paths) -> bool {
+    let mut files = tree.below(paths.proposals).map(|(path, _)| path);
+    files.any(|path| path.as_str().ends_with(".yml") && is_real(tree, path))
 }
 
 fn proposal(tree: &Tree, path: &TreePath) -> Option<FoundProposal> {

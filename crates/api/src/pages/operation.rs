@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use client::wire::Status;
-use dashboard::{DeadLetter, PipelineStates, Wakes};
+use dashboard::{DeadLetter, PipelineStates, RequirementStatus, Wakes};
 use domain::redact::presentable;
 use domain::wake::Wake;
 use engine::backend::Error;
@@ -49,8 +49,20 @@ async fn pipeline_states(api: &ApiInner) -> Result<Vec<PipelineStates>, Refused>
         if found.value.pipeline.is_none() && runs.is_empty() {
             continue;
         }
-        let mut requirements = api.backend.requirements(repo).await?;
-        requirements.truncate(REQUIREMENTS);
+        let mut requirements = Vec::new();
+        for requirement in api
+            .backend
+            .requirements(repo)
+            .await?
+            .into_iter()
+            .take(REQUIREMENTS)
+        {
+            let at_work = api.backend.job_of_requirement(&requirement).await?;
+            requirements.push(RequirementStatus {
+                requirement,
+                at_work,
+            });
+        }
         states.push(PipelineStates {
             source: found.value,
             runs,

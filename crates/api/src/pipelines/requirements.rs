@@ -66,12 +66,13 @@ fn named(path: Parts<(String, String, String)>) -> Result<(RepoName, ArtefactId)
     Ok((repo, read))
 }
 
-/// A requirement with its delivery as that is now.
+/// A requirement with its delivery and its job as they are now.
 async fn shown(api: &ApiInner, found: &Requirement) -> Result<RequirementView, Refused> {
     let delivery = match found.state.delivery() {
         Some(id) => api.backend.store.get::<Delivery>(id).await?,
         None => None,
     };
     let delivery = delivery.map(|found| found.value);
-    Ok(view::requirement(found, delivery.as_ref()))
+    let at_work = api.backend.job_of_requirement(found).await?;
+    Ok(view::requirement(found, delivery.as_ref(), at_work))
 }

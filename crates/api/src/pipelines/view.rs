@@ -4,6 +4,7 @@ use client::wire::{
     DeliveryGlimpse, MemberView, PipelineView, PipelineWhy, RequirementView, StepView, StepWhy,
 };
 use domain::delivery::{Delivery, Phase, TITLE_CHARS_MAX};
+use domain::job::{Job, WaitsFor};
 use domain::pipeline::{Member, Pipeline, PipelineStep, Requirement, RequirementState};
 use domain::redact::presentable;
 
@@ -78,8 +79,15 @@ pub(super) fn why(why: &engine::why::PipelineWhy) -> PipelineWhy {
     }
 }
 
-/// One requirement, with what is stored of its delivery.
-pub(super) fn requirement(found: &Requirement, delivery: Option<&Delivery>) -> RequirementView {
+/// One requirement, with what is stored of its delivery, and with its job and who is waited for there.
+pub(super) fn requirement(
+    found: &Requirement,
+    delivery: Option<&Delivery>,
+    at_work: Option<(Job, WaitsFor)>,
+) -> RequirementView {
+    let pull = at_work.as_ref().and_then(|(job, _)| job.pull());
+    let waits = at_work.as_ref().map(|(_, waits)| waits);
+    let of_job = found.state.told_of_job(pull, waits);
     let events = found.reference.events.iter();
     RequirementView {
         id: found.reference.id.clone(),
@@ -89,7 +97,8 @@ pub(super) fn requirement(found: &Requirement, delivery: Option<&Delivery>) -> R
         path: short(&found.reference.path),
         events: events.map(|path| short(path)).collect(),
         state: state(&found.state, delivery).to_owned(),
-        reason: reason(&found.state, delivery),
+        reason: reason(&found.state, delivery).or(of_job.as_deref().map(short)),
+        waits_for: at_work.map(|(_, waits)| waits.into()),
         job_id: found.state.job().cloned(),
         delivery: found.state.delivery().map(|id| DeliveryGlimpse {
             id: id.clone(),
@@ -115,6 +124,7 @@ fn state(state: &RequirementState, delivery: Option<&Delivery>) -> &'static str 
         | RequirementState::Merged { .. }
         | RequirementState::Tidying { .. }
         | RequirementState::Tidied { .. }
+        | RequirementState::Removing { .. }
         | RequirementState::Failed { .. } => state.word(),
     }
 }

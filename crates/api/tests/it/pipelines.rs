@@ -541,7 +541,7 @@ async fn fail(world: &World) {
 }
 
 #[tokio::test]
-async fn where_people_decide_an_agent_has_no_requirement_implemented() {
+async fn where_people_decide_an_agent_has_no_requirement_implemented_or_removed() {
     let world = world().await;
     requirement(&world, RequirementState::Ready).await;
     let token = agent_token(&world).await;
@@ -549,7 +549,12 @@ async fn where_people_decide_an_agent_has_no_requirement_implemented() {
     let path = ".jules/exchange/requirements/search.yml";
     let layer = json!({ "repo": "acme/shop", "layer": "implementer", "requirement": path });
     let begin = format!("{REQUIREMENT}/start");
-    let orders = [(begin.as_str(), json!({})), (RUNS, layer.clone())];
+    let remove = json!({ "repo": "acme/shop", "clean_requirement": path });
+    let orders = [
+        (begin.as_str(), json!({})),
+        (RUNS, layer.clone()),
+        (RUNS, remove),
+    ];
     for (at, body) in &orders {
         let refused = as_caller(&world, (Method::POST, at), (&token, body)).await;
         assert_eq!(refused.code(403), "people_only", "{at}");

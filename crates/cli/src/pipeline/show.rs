@@ -2,7 +2,7 @@
 
 use client::wire::{
     MemberView, PipelineView, PipelineWhy, Pipelines, RequirementView, Requirements, StepView,
-    StepWhy,
+    StepWhy, WaitsFor,
 };
 use domain::ids::RepoName;
 use domain::policy::Source;
@@ -17,7 +17,10 @@ use crate::why::{reasons, under};
 pub(super) fn settings(source: &Source) -> Answer {
     let told = json!({ "source": { "repo": source.repo, "pipeline": source.pipeline } });
     let Some(rules) = &source.pipeline else {
-        return Answer::new(told).line(format!("The pipeline of {} is off.", source.repo));
+        return Answer::new(told).line(format!(
+            "The pipeline of {0} is off, and its settings are forgotten: `gaffer pipeline on {0}` takes new ones.",
+            source.repo
+        ));
     };
     let target = source.branch.as_ref().map(ToString::to_string);
     Answer::new(told)
@@ -175,7 +178,8 @@ pub(super) fn requirements(listed: &Requirements) -> Answer {
     let rows = listed.requirements.iter().map(row).collect();
     let none = "Gaffer follows no requirement of it yet.";
     let answer = Answer::new(value(listed)).table(&head, rows, none);
-    match listed.requirements.iter().any(is_stopped) {
+    let mut listed = listed.requirements.iter();
+    match listed.any(|it| is_stopped(it) || is_left(it)) {
         true => answer.line(
             "Some do not go on: `gaffer requirement show OWNER/REPO REQUIREMENT` says why, and what you can do.",
         ),
@@ -183,15 +187,32 @@ pub(super) fn requirements(listed: &Requirements) -> Answer {
     }
 }
 
-/// Whether its delivery failed: only then it has both a delivery and a reason.
+/// Whether its delivery failed: only then it has a delivery and a reason without a job.
 fn is_stopped(it: &RequirementView) -> bool {
-    it.delivery.is_some() && it.reason.is_some()
+    it.delivery.is_some() && it.reason.is_some() && it.job_id.is_none()
 }
 
-/// The commands that take a requirement on whose delivery failed.
+/// Whether a person or an agent has to decide before its job goes on.
+fn is_left(it: &RequirementView) -> bool {
+    it.waits_for.as_ref().is_some_and(WaitsFor::is_decision)
+}
+
+/// The command about the job that waits for a decision.
+fn decision(it: &RequirementView) -> Vec<String> {
+    let is_merge = |waits: &WaitsFor| waits.is_decision() && waits.what == "approval";
+    let Some(job) = it.job_id.as_ref().filter(|_| is_left(it)) else {
+        return Vec::new();
+    };
+    vec![match it.waits_for.as_ref().is_some_and(is_merge) {
+        true => format!("- `gaffer job merge {job}` merges its pull request."),
+        false => format!("- `gaffer job why {job}` says what it waits for."),
+    }]
+}
+
+/// The commands that take a requirement on whose delivery failed, or whose job waits for a decision.
 fn ways_on(it: &RequirementView) -> Vec<String> {
     let Some(delivery) = it.delivery.as_ref().filter(|_| is_stopped(it)) else {
-        return Vec::new();
+        return decision(it);
     };
     let (repo, id, delivery) = (&it.repo, &it.id, &delivery.id);
     vec![
@@ -272,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_requirement_whose_delivery_failed_names_the_ways_on() {
+    fn a_requirement_that_waits_for_a_person_names_the_ways_on() {
         let mut it = RequirementView {
             id: "ab12cd".parse().unwrap(),
             repo: "acme/shop".parse().unwrap(),
@@ -283,6 +304,7 @@ mod tests {
             state: "implementing".to_owned(),
             reason: Some("its delivery failed".to_owned()),
             job_id: None,
+            waits_for: None,
             delivery: Some(DeliveryGlimpse {
                 id: "0123456789ab".parse().unwrap(),
                 phase: Some("implement".to_owned()),
@@ -310,6 +332,17 @@ mod tests {
         let (shown, listed) = (requirement(&it).text(), list(&it));
         assert!(!shown.contains("What you can do"), "{shown}");
         assert!(!listed.contains("Some do not go on"), "{listed}");
+        it.job_id = Some("01k0000000000000000000000a".parse().unwrap());
+        it.waits_for = Some(WaitsFor {
+            who: "person".to_owned(),
+            what: "approval".to_owned(),
+            ..WaitsFor::default()
+        });
+        let (shown, listed) = (requirement(&it).text(), list(&it));
+        let merge = "`gaffer job merge 01k0000000000000000000000a`";
+        assert!(shown.contains(merge), "{shown}");
+        assert!(!shown.contains("gaffer delivery"), "{shown}");
+        assert!(listed.contains("Some do not go on"), "{listed}");
     }
 
     #[test]

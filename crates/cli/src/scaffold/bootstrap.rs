@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ::scaffold::assets::Asset;
 use ::scaffold::doctor;
-use ::scaffold::layout::SYSTEM;
+use ::scaffold::layout::{LayoutError, SYSTEM};
 use ::scaffold::pin::{self, PIN};
 use ::scaffold::tree::Tree;
 use anyhow::Result;
@@ -27,7 +27,12 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     let start = git.tip(worker)?.unwrap_or_else(|| place.code.clone());
     let tree = git.tree(&start, &[SYSTEM])?;
     let files = doctor::system(&tree, &doctor::streams(&place.settings)).map_err(|error| {
-        let next = "`gaffer scaffold doctor` lists what is wrong";
+        let next = match error {
+            LayoutError::Workstreams(_) => "`gaffer scaffold migrate` moves it to the newer layout",
+            LayoutError::Missing | LayoutError::Both { .. } | LayoutError::NoStream { .. } => {
+                "`gaffer scaffold doctor` lists what is wrong"
+            }
+        };
         Error::unfit("bad_layout", error.to_string(), next)
     })?;
     let files = written(files);

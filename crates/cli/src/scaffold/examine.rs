@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::bootstrap::{must_suit, written};
-use super::place::{Branches, must_be_free, must_tip};
+use super::place::{Branches, must_be_free, must_tip, note_behind};
 use super::{CONFIG, OURS};
 use crate::args::scaffold::ExamineArgs;
 use crate::error::Error;
@@ -61,6 +61,8 @@ impl Seen {
                 // A revision of what people own.
                 control = git.tree(&asked, &[CONTROL])?;
             }
+        } else {
+            note_behind(git, &worker)?;
         }
         let system = match &tip {
             Some(tip) => git.tree(tip, &[SYSTEM])?,

@@ -5,7 +5,7 @@ use ::scaffold::layout::SYSTEM;
 use anyhow::Result;
 use domain::ids::StreamName;
 
-use super::place::{Place, must_tip};
+use super::place::{Place, must_tip, note_behind};
 use crate::error::Error;
 use crate::git::Git;
 use crate::render::{Answer, value};
@@ -15,7 +15,10 @@ pub(super) fn inspected(git: &Git, revision: Option<&str>, stream: &StreamName) 
     let place = Place::read(git)?;
     let tip = match revision {
         Some(revision) => git.must_commit(revision)?,
-        None => must_tip(git, &place.branches.worker)?,
+        None => {
+            note_behind(git, &place.branches.worker)?;
+            must_tip(git, &place.branches.worker)?
+        }
     };
     let found = inspect(&git.tree(&tip, &[SYSTEM])?, &place.settings, stream);
     let found = found.map_err(|error| {

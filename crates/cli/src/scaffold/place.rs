@@ -13,6 +13,7 @@ use toml_edit::{Document, Item};
 use super::CONFIG;
 use crate::error::Error;
 use crate::git::Git;
+use crate::render;
 
 /// The branches of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +81,10 @@ impl Place {
         let code = must_tip(git, &target)?;
         let control = git.tree(&code, &[CONTROL])?;
         let place = format!("{CONFIG} on the branch {target}");
-        let settings = config::read(&control).map_err(|error| unusable(&place, &error))?;
+        let settings = config::read(&control).map_err(|error| match error {
+            Unusable::Missing if git.root().join(CONFIG).is_file() => uncommitted(&place),
+            Unusable::Missing | Unusable::Faulty(_) => unusable(&place, &error),
+        })?;
         let worker = settings.worker_branch.clone();
         Ok(Self {
             branches: Branches { target, worker },
@@ -99,6 +103,16 @@ pub(super) fn must_tip(git: &Git, branch: &BranchName) -> Result<CommitSha> {
         anyhow::Error::from(Error::unfit("no_branch", what, next))
     };
     git.tip(branch)?.ok_or_else(missing)
+}
+
+/// Says that a worker branch is read as it is here, where `origin` has commits that it lacks.
+pub(super) fn note_behind(git: &Git, worker: &BranchName) -> Result<()> {
+    if git.is_behind_origin(worker)? {
+        render::note(&format!(
+            "note: the branch {worker} of this repository lacks commits of origin/{worker}, which are not read: `git fetch origin {worker}:{worker}` brings it up to date, and `--ref origin/{worker}` reads the other one where a command takes it"
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses to write a branch under a working tree that has it checked out: its files would then look changed.
@@ -123,6 +137,12 @@ pub(super) fn must_be_there(root: &Path) -> Result<()> {
 /// There are no settings.
 pub(super) fn not_begun(place: &str) -> Error {
     let next = "make it with `gaffer scaffold init`, and commit it";
+    Error::unfit("not_begun", format!("there is no {place}"), next)
+}
+
+/// There are settings in the working tree alone.
+fn uncommitted(place: &str) -> Error {
+    let next = format!("commit `{CONTROL}/` on that branch: this folder has it");
     Error::unfit("not_begun", format!("there is no {place}"), next)
 }
 

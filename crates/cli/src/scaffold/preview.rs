@@ -6,16 +6,16 @@ use std::sync::Arc;
 use ::scaffold::layout::{CONTROL, Layout, SYSTEM};
 use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Records, Trees, ids_wanted};
 use ::scaffold::tree::{Tree, TreePath};
-use ::scaffold::{commits, exchange};
+use ::scaffold::{commits, exchange, roles};
 use anyhow::{Context, Result};
-use domain::ids::{ArtefactId, CommitSha, RepoName};
+use domain::ids::{ArtefactId, CommitSha, RepoName, RoleName};
 use domain::job::PROMPT_BYTES_MAX;
 use domain::layer::Layer;
 use serde_json::{Value, json};
 use ulid::Ulid;
 
 use super::here;
-use super::place::{Branches, Place, must_tip};
+use super::place::{Branches, Place, must_tip, note_behind};
 use crate::args::scaffold::{OnGithub, RunArgs};
 use crate::error::Error;
 use crate::git::Git;
@@ -68,9 +68,13 @@ fn assembled(
     }
     let worker = match worker {
         Some(commit) => commit,
-        None => must_tip(git, &branches.worker)?,
+        None => {
+            note_behind(git, &branches.worker)?;
+            must_tip(git, &branches.worker)?
+        }
     };
     let system = git.tree(&worker, &[SYSTEM])?;
+    must_be_usable(&control, (args.layer, args.role.as_ref()))?;
     let range_description = match args.layer {
         Layer::Narrator => range(git, &place.code, &system)?,
         Layer::Observers
@@ -97,6 +101,17 @@ fn assembled(
         records: Records::default(),
     };
     prompt::assemble(&trees, &ask).map_err(|error| refusal(&error).into())
+}
+
+/// Refuses a role with an error in its file, as a run does.
+fn must_be_usable(control: &Tree, (layer, role): (Layer, Option<&RoleName>)) -> Result<()> {
+    let why = role.and_then(|role| roles::unusable(control, layer, role));
+    let refused = |why: String| {
+        let next =
+            "correct it, commit it, and try again; `gaffer role validate` lists what is wrong";
+        Error::unfit("unusable_role", why, next).into()
+    };
+    why.map_or(Ok(()), |why| Err(refused(why)))
 }
 
 /// Puts another branch in place of the one that a layer starts from.

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Next, Reason, ScheduleView, form};
+use super::{Next, Reason, ScheduleView, WaitsFor, form};
 
 /// How many runs a list holds when nothing else is asked for.
 pub const PIPELINES_LIMIT: u32 = 20;
@@ -162,7 +162,7 @@ pub struct StepView {
     pub step: String,
     /// `pending`, `running`, `waiting_merge`, `done`, `skipped` or `failed`.
     pub state: String,
-    /// Why it was skipped or failed, or does not go on now.
+    /// Why it was skipped or failed, or does not go on now; what there is to say of one that is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Since when it is so; none while it waits for the step before it.
@@ -261,15 +261,18 @@ pub struct RequirementView {
     pub path: String,
     /// The files of the events that led to it.
     pub events: Vec<String>,
-    /// `planning`, `unplanned`, `ready`, `implementing`, `in_review`, `merged`, `tidying`, `tidied` or `failed`.
+    /// `planning`, `unplanned`, `ready`, `implementing`, `in_review`, `merged`, `tidying`, `tidied`, `removing` or `failed`.
     pub state: String,
-    /// Why it was not planned or implemented, or does not go on: its delivery may have failed.
+    /// Why it was not planned or implemented, or does not go on: its delivery may have failed, or its pull request waits for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The job that plans it, or that removes its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
+    /// Who is waited for at that job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<WaitsFor>,
     /// The delivery that implements it, or did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<DeliveryGlimpse>,

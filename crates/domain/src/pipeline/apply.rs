@@ -50,6 +50,11 @@ pub enum Plan {
         /// The longest wait for a step in minutes, if the repository's settings were read.
         wait_minutes: Option<u32>,
     },
+    /// It is done, without any agent.
+    Done {
+        /// What there is to say.
+        note: String,
+    },
     /// There is nothing to do.
     Skip(String),
     /// It cannot be done.
@@ -65,6 +70,7 @@ pub fn start(mut pipeline: Pipeline, kinds: &[StepKind]) -> Pipeline {
         trees: None,
         range: String::new(),
         hindrance: None,
+        note: String::new(),
     };
     pipeline.steps = kinds.iter().map(pending).collect();
     pipeline.wait_minutes = WAIT_MINUTES;
@@ -230,6 +236,11 @@ fn planned(pipeline: &mut Pipeline, place: usize, plan: &Plan, now: Timestamp) {
                 true => StepState::Done { at: now },
                 false => StepState::Running { since: now },
             };
+        }
+        Plan::Done { note } => {
+            let step = &mut pipeline.steps[place];
+            step.state = StepState::Done { at: now };
+            step.note = presentable(note, REASON_CHARS_MAX);
         }
         Plan::Skip(reason) => {
             pipeline.steps[place].state = StepState::Skipped {

@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{DeliveryOutcome, RequirementState};
-use crate::ids::{ArtefactId, DeliveryId, JobId, RepoName};
+use super::{DeliveryOutcome, FoundRequirement, RequirementRef, RequirementState};
+use crate::ids::{DeliveryId, JobId, RepoName};
 use crate::job::NotNow;
 use crate::redact::presentable;
 use crate::when::plus;
@@ -21,36 +21,8 @@ const PLANNER_EVERY: SignedDuration = SignedDuration::from_mins(10);
 /// How often one is read while its delivery or the removal of its files is under way.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_hours(1);
 
-/// Why a requirement whose files a person has removed was not implemented.
-const REMOVED: &str = "a person has its files removed";
-
 /// Longest reason of a failure, in characters.
 const REASON_CHARS_MAX: usize = 300;
-
-/// Which requirement, and which files belong to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequirementRef {
-    /// Its id.
-    pub id: ArtefactId,
-    /// Its file.
-    pub path: String,
-    /// The files of the events that led to it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub events: Vec<String>,
-}
-
-/// A requirement as its file shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundRequirement {
-    /// Which.
-    pub reference: RequirementRef,
-    /// Its title.
-    pub title: String,
-    /// Its label.
-    pub label: String,
-    /// Whether it asks to be thought through before it is implemented.
-    pub needs_planning: bool,
-}
 
 /// A requirement that Gaffer follows. It is stored under its id once, so that no later run takes it twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +45,7 @@ pub struct Requirement {
     /// Whether its files stay after the merge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_files: bool,
-    /// Whether its file is gone, or goes because a person wants that: it is not started until a run finds the file.
+    /// Whether its file is gone: it is not started until a run finds the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub file_gone: bool,
     /// When it was first seen.
@@ -120,6 +92,8 @@ impl Requirement {
                 | RequirementState::Ready,
                 false,
             ) => RequirementState::Ready,
+            // Its file was put back.
+            (RequirementState::Failed { .. }, _) if self.file_gone => RequirementState::Ready,
             // Another attempt begins with the file as it is now.
             (RequirementState::Failed { .. }, _) => self.state.clone(),
             (
@@ -132,7 +106,8 @@ impl Requirement {
                 RequirementState::Implementing { .. }
                 | RequirementState::Merged { .. }
                 | RequirementState::Tidying { .. }
-                | RequirementState::Tidied { .. },
+                | RequirementState::Tidied { .. }
+                | RequirementState::Removing { .. },
                 _,
             ) => return known.at(self, now),
         };
@@ -156,6 +131,7 @@ impl Requirement {
             | RequirementState::Merged { .. }
             | RequirementState::Tidying { .. }
             | RequirementState::Tidied { .. }
+            | RequirementState::Removing { .. }
             | RequirementState::Failed { .. } => false,
         }
     }
@@ -180,6 +156,7 @@ impl Requirement {
             | RequirementState::Merged { .. }
             | RequirementState::Tidying { .. }
             | RequirementState::Tidied { .. }
+            | RequirementState::Removing { .. }
             | RequirementState::Failed { .. } => self.clone(),
         }
     }
@@ -239,6 +216,12 @@ impl Requirement {
             RequirementState::Implementing { .. } => {
                 return refused("taken", "is being implemented already");
             }
+            RequirementState::Removing { job, by } => {
+                let why = format!(
+                    "has its files removed, as {by} asked: cancel job {job}, or close its pull request, to keep them"
+                );
+                return refused("taken", &why);
+            }
             RequirementState::Merged { .. }
             | RequirementState::Tidying { .. }
             | RequirementState::Tidied { .. } => {
@@ -289,34 +272,50 @@ impl Requirement {
         }
     }
 
-    /// The same after the pull request that removes its files came to its end: merged or not, nothing more is done.
+    /// The same after the pull request that removes its files came to its end, merged or not.
     #[must_use]
     pub fn tidied(&self, is_merged: bool, now: Timestamp) -> Self {
-        let RequirementState::Tidying { delivery, .. } = &self.state else {
-            return self.clone();
+        let state = match (&self.state, is_merged) {
+            (RequirementState::Tidying { delivery, .. }, is_merged) => {
+                let delivery = delivery.clone();
+                match is_merged {
+                    true => RequirementState::Tidied { delivery },
+                    false => RequirementState::Merged { delivery },
+                }
+            }
+            (RequirementState::Removing { by, .. }, true) => {
+                return self.without_file(format!("{by} had its files removed"), now);
+            }
+            (RequirementState::Removing { .. }, false) => RequirementState::Ready,
+            (
+                RequirementState::Planning { .. }
+                | RequirementState::Unplanned { .. }
+                | RequirementState::Ready
+                | RequirementState::Implementing { .. }
+                | RequirementState::Merged { .. }
+                | RequirementState::Tidied { .. }
+                | RequirementState::Failed { .. },
+                _,
+            ) => return self.clone(),
         };
-        let delivery = delivery.clone();
-        self.with(
-            match is_merged {
-                true => RequirementState::Tidied { delivery },
-                false => RequirementState::Merged { delivery },
-            },
-            now,
-        )
+        self.with(state, now)
     }
 
-    /// The same once a person has its files removed, by a pull request of this job.
+    /// The same once it was asked to have its files removed, by a pull request of this job.
     ///
     /// # Errors
     /// While it is being implemented, or another job removes them.
-    pub fn removed(&self, job: &JobId, now: Timestamp) -> Result<Self, NotNow> {
+    pub fn removed(&self, (job, by): (&JobId, &str), now: Timestamp) -> Result<Self, NotNow> {
         let id = &self.reference.id;
         let refused = |code, why: &str| Err(NotNow::new(code, format!("requirement {id} {why}")));
         match &self.state {
             RequirementState::Planning { .. }
             | RequirementState::Unplanned { .. }
             | RequirementState::Ready
-            | RequirementState::Failed { .. } => Ok(self.without_file(REMOVED.to_owned(), now)),
+            | RequirementState::Failed { .. } => {
+                let (job, by) = (job.clone(), by.to_owned());
+                Ok(self.with(RequirementState::Removing { job, by }, now))
+            }
             RequirementState::Implementing { delivery } => {
                 let why = format!("is being implemented: cancel delivery {delivery} first");
                 refused("taken", &why)
@@ -325,11 +324,16 @@ impl Requirement {
                 let (delivery, job) = (delivery.clone(), job.clone());
                 Ok(self.with(RequirementState::Tidying { delivery, job }, now))
             }
-            RequirementState::Tidying { job: other, .. } if other != job => {
+            RequirementState::Tidying { job: other, .. }
+            | RequirementState::Removing { job: other, .. }
+                if other != job =>
+            {
                 let why = format!("has its files removed by job {other} already");
                 refused("tidying", &why)
             }
-            RequirementState::Tidying { .. } | RequirementState::Tidied { .. } => Ok(self.clone()),
+            RequirementState::Tidying { .. }
+            | RequirementState::Removing { .. }
+            | RequirementState::Tidied { .. } => Ok(self.clone()),
         }
     }
 
@@ -337,9 +341,9 @@ impl Requirement {
     pub fn due(&self, now: Timestamp) -> Option<Timestamp> {
         match self.state {
             RequirementState::Planning { .. } => Some(plus(now, PLANNER_EVERY)),
-            RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => {
-                Some(plus(now, LOOK_AGAIN))
-            }
+            RequirementState::Implementing { .. }
+            | RequirementState::Tidying { .. }
+            | RequirementState::Removing { .. } => Some(plus(now, LOOK_AGAIN)),
             RequirementState::Unplanned { .. }
             | RequirementState::Ready
             | RequirementState::Merged { .. }
@@ -350,16 +354,7 @@ impl Requirement {
 
     /// Whether nothing more happens to it by itself.
     pub fn is_over(&self) -> bool {
-        match self.state {
-            RequirementState::Planning { .. }
-            | RequirementState::Unplanned { .. }
-            | RequirementState::Ready
-            | RequirementState::Implementing { .. }
-            | RequirementState::Tidying { .. } => false,
-            RequirementState::Merged { .. }
-            | RequirementState::Tidied { .. }
-            | RequirementState::Failed { .. } => true,
-        }
+        self.state.is_over()
     }
 
     fn tidying_job(&self, now: Timestamp) -> JobId {

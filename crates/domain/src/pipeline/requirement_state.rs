@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::delivery::{Closed, Delivery};
 use crate::facts::PullState;
-use crate::ids::{DeliveryId, JobId};
+use crate::ids::{DeliveryId, JobId, PullRef};
+use crate::job::WaitsFor;
 use crate::pull::PullPhase;
 
 /// How far a requirement is.
@@ -45,7 +46,14 @@ pub enum RequirementState {
         /// The delivery.
         delivery: DeliveryId,
     },
-    /// It was not implemented, and its files stay.
+    /// A pull request of ours removes its files before it was implemented.
+    Removing {
+        /// The job of that pull request.
+        job: JobId,
+        /// Who asked for that.
+        by: String,
+    },
+    /// It was not implemented, and its files stay unless they were removed.
     Failed {
         /// Why.
         reason: String,
@@ -55,6 +63,19 @@ pub enum RequirementState {
 impl RequirementState {
     /// The words of states in which nothing more happens by itself ([`super::Requirement::is_over`]).
     pub const ENDED: [&str; 3] = ["merged", "tidied", "failed"];
+
+    /// Whether nothing more happens to it by itself.
+    pub fn is_over(&self) -> bool {
+        match self {
+            Self::Planning { .. }
+            | Self::Unplanned { .. }
+            | Self::Ready
+            | Self::Implementing { .. }
+            | Self::Tidying { .. }
+            | Self::Removing { .. } => false,
+            Self::Merged { .. } | Self::Tidied { .. } | Self::Failed { .. } => true,
+        }
+    }
 
     /// One word for lists.
     pub fn word(&self) -> &'static str {
@@ -66,6 +87,7 @@ impl RequirementState {
             Self::Merged { .. } => "merged",
             Self::Tidying { .. } => "tidying",
             Self::Tidied { .. } => "tidied",
+            Self::Removing { .. } => "removing",
             Self::Failed { .. } => "failed",
         }
     }
@@ -73,7 +95,9 @@ impl RequirementState {
     /// The job that plans it, or that removes its files.
     pub fn job(&self) -> Option<&JobId> {
         match self {
-            Self::Planning { job } | Self::Tidying { job, .. } => Some(job),
+            Self::Planning { job } | Self::Tidying { job, .. } | Self::Removing { job, .. } => {
+                Some(job)
+            }
             Self::Unplanned { .. }
             | Self::Ready
             | Self::Implementing { .. }
@@ -92,7 +116,31 @@ impl RequirementState {
             | Self::Implementing { .. }
             | Self::Merged { .. }
             | Self::Tidying { .. }
-            | Self::Tidied { .. } => None,
+            | Self::Tidied { .. }
+            | Self::Removing { .. } => None,
+        }
+    }
+
+    /// What is said of its job: what removes its files, and that a person or an agent has to decide before it goes on.
+    pub fn told_of_job(&self, pull: Option<&PullRef>, waits: Option<&WaitsFor>) -> Option<String> {
+        let job = self.job()?;
+        let name = pull.map_or_else(|| format!("job {job}"), |it| format!("pull request {it}"));
+        let waits = waits.filter(|it| it.is_decision()).map(WaitsFor::sentence);
+        match self {
+            Self::Removing { by, .. } => {
+                let waits = waits.map(|who| format!(", which waits for {who}"));
+                let waits = waits.unwrap_or_default();
+                Some(format!("{by} has its files removed by {name}{waits}"))
+            }
+            Self::Planning { .. } | Self::Tidying { .. } => {
+                waits.map(|who| format!("{name} waits for {who}"))
+            }
+            Self::Unplanned { .. }
+            | Self::Ready
+            | Self::Implementing { .. }
+            | Self::Merged { .. }
+            | Self::Tidied { .. }
+            | Self::Failed { .. } => None,
         }
     }
 
@@ -103,9 +151,11 @@ impl RequirementState {
             | Self::Merged { delivery }
             | Self::Tidying { delivery, .. }
             | Self::Tidied { delivery } => Some(delivery),
-            Self::Planning { .. } | Self::Unplanned { .. } | Self::Ready | Self::Failed { .. } => {
-                None
-            }
+            Self::Planning { .. }
+            | Self::Unplanned { .. }
+            | Self::Ready
+            | Self::Removing { .. }
+            | Self::Failed { .. } => None,
         }
     }
 
@@ -127,6 +177,7 @@ impl RequirementState {
             | Self::Merged { .. }
             | Self::Tidying { .. }
             | Self::Tidied { .. }
+            | Self::Removing { .. }
             | Self::Failed { .. } => None,
         }
     }

@@ -10,7 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 use crate::facts::fixture::at;
-use crate::ids::DeliveryId;
+use crate::ids::{DeliveryId, PullRef};
+use crate::job::{WaitParty, WaitReason, WaitsFor};
 
 fn job(number: u32) -> JobId {
     format!("01j000000000000000000000{number:02}")
@@ -347,6 +348,10 @@ fn the_words_of_ended_states_are_those_of_requirements_that_are_over() {
             delivery: delivery.clone(),
         },
         RequirementState::Tidied { delivery },
+        RequirementState::Removing {
+            job: job(3),
+            by: "ann".to_owned(),
+        },
         RequirementState::Failed {
             reason: "no disk".to_owned(),
         },
@@ -409,22 +414,82 @@ fn a_requirement_without_a_file_takes_no_start_and_a_start_in_vain_is_no_attempt
 }
 
 #[test]
-fn a_requirement_that_a_person_removes_is_not_implemented() {
+fn a_requirement_whose_files_are_being_removed_is_not_implemented() {
     let ready = requirement(RequirementState::Ready);
-    let removed = ready.removed(&job(1), at(1)).unwrap();
-    assert_eq!(removed.start(false, at(2)).unwrap_err().code, "gone");
-    let reason = removed.state.reason().unwrap();
-    assert_eq!(reason, "a person has its files removed");
-    assert_eq!(removed.removed(&job(1), at(2)), Ok(removed));
-    let begun = ready.start(true, at(1)).unwrap();
-    assert_eq!(begun.removed(&job(1), at(2)).unwrap_err().code, "taken");
-    let merged = begun.delivered(&DeliveryOutcome::Merged, at(3));
-    let tidying = merged.removed(&job(1), at(4)).unwrap();
-    assert_eq!(tidying.state.job(), Some(&job(1)));
-    assert_eq!(tidying.removed(&job(1), at(5)), Ok(tidying.clone()));
-    let other = tidying.removed(&job(2), at(5)).unwrap_err();
+    let removing = ready.removed((&job(1), "agent bot"), at(1)).unwrap();
+    assert_eq!(removing.state.job(), Some(&job(1)));
+    let early = removing.start(false, at(2)).unwrap_err();
+    assert_eq!(early.code, "taken");
+    assert!(early.sentence.contains("as agent bot asked"), "{early:?}");
+    assert_eq!(removing.seen(found(false), at(2)), removing);
+    let again = removing.removed((&job(1), "agent bot"), at(2));
+    assert_eq!(again, Ok(removing.clone()));
+    let other = removing.removed((&job(2), "ann"), at(2)).unwrap_err();
     assert_eq!(other.code, "tidying");
+    let kept = removing.tidied(false, at(3));
+    assert_eq!(kept.state, RequirementState::Ready, "it is wanted again");
+    let gone = removing.tidied(true, at(3));
+    assert_eq!(gone.state.reason(), Some("agent bot had its files removed"));
+    assert_eq!(gone.start(false, at(4)).unwrap_err().code, "gone");
+    let back = gone.seen(found(false), at(5));
+    assert_eq!(back.state, RequirementState::Ready, "its file was put back");
+    assert!(back.start(false, at(6)).is_ok());
+}
+
+#[test]
+fn a_requirement_that_is_implemented_has_its_files_removed_once() {
+    let ready = requirement(RequirementState::Ready);
+    let ask =
+        |known: &Requirement, number, seconds| known.removed((&job(number), "ann"), at(seconds));
+    let begun = ready.start(true, at(1)).unwrap();
+    assert_eq!(ask(&begun, 1, 2).unwrap_err().code, "taken");
+    let merged = begun.delivered(&DeliveryOutcome::Merged, at(3));
+    let tidying = ask(&merged, 1, 4).unwrap();
+    assert_eq!(tidying.state.job(), Some(&job(1)));
+    assert_eq!(ask(&tidying, 1, 5), Ok(tidying.clone()));
+    assert_eq!(ask(&tidying, 2, 5).unwrap_err().code, "tidying");
     let tidied = tidying.tidied(true, at(6));
     assert_eq!(tidied.state.word(), "tidied");
-    assert_eq!(tidied.removed(&job(2), at(7)), Ok(tidied));
+    assert_eq!(ask(&tidied, 2, 7), Ok(tidied));
+}
+
+#[test]
+fn who_is_waited_for_at_the_job_of_a_requirement_is_told_with_its_pull_request() {
+    let pull: PullRef = "acme/shop#12".parse().unwrap();
+    let waits = |who| WaitsFor::new(who, WaitReason::Approval, at(0));
+    let told = |state: &RequirementState, who| {
+        let waits = waits(who);
+        state.told_of_job(Some(&pull), Some(&waits))
+    };
+    let delivery = "0123456789ab".parse().unwrap();
+    let job = job(1);
+    let tidying = RequirementState::Tidying {
+        delivery,
+        job: job.clone(),
+    };
+    let waiting = "pull request acme/shop#12 waits for a person: its merge waits for approval";
+    assert_eq!(told(&tidying, WaitParty::Person).as_deref(), Some(waiting));
+    assert_eq!(told(&tidying, WaitParty::Gaffer), None);
+    let by = "ann".to_owned();
+    let removing = RequirementState::Removing { job, by };
+    let moving = "ann has its files removed by pull request acme/shop#12";
+    assert_eq!(told(&removing, WaitParty::Gaffer).as_deref(), Some(moving));
+    let held = told(&removing, WaitParty::Person).unwrap();
+    assert!(held.starts_with(moving) && held.contains("waits for a person"));
+    let early = removing.told_of_job(None, None).unwrap();
+    assert!(early.contains("by job "), "{early}");
+    assert_eq!(RequirementState::Ready.told_of_job(Some(&pull), None), None);
+}
+
+#[test]
+fn a_step_that_is_done_without_agents_keeps_what_there_is_to_say() {
+    let begun = pipeline(Exchange::Human, &[StepKind::Requirements]);
+    let note = "one file cannot be read".to_owned();
+    let over = apply(&begun, &Input::Planned(Plan::Done { note }), at(1));
+    assert!(over.is_over());
+    let step = &over.steps[0];
+    assert_eq!(
+        (step.state.word(), step.reason()),
+        ("done", Some("one file cannot be read"))
+    );
 }

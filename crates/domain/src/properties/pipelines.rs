@@ -76,6 +76,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     });
     prop_oneof![
         6 => run,
+        1 => Just(Plan::Done { note: "one file cannot be read".to_owned() }),
         1 => Just(Plan::Skip("there is nothing to do".to_owned())),
         1 => Just(Plan::Fail("there is no such branch".to_owned())),
     ]
@@ -252,7 +253,9 @@ fn turned(known: &Requirement, turn: &Turn, now: Timestamp) -> Requirement {
         Turn::Start { keep_files } => known.start(*keep_files, now).unwrap_or_else(|_| refused()),
         Turn::Delivered(outcome) => known.delivered(outcome, now),
         Turn::Tidied { is_merged } => known.tidied(*is_merged, now),
-        Turn::Removed(job) => known.removed(job, now).unwrap_or_else(|_| refused()),
+        Turn::Removed(job) => known
+            .removed((job, "kim"), now)
+            .unwrap_or_else(|_| refused()),
     }
 }
 
@@ -265,6 +268,7 @@ fn is_merged(state: &RequirementState) -> bool {
         | RequirementState::Unplanned { .. }
         | RequirementState::Ready
         | RequirementState::Implementing { .. }
+        | RequirementState::Removing { .. }
         | RequirementState::Failed { .. } => false,
     }
 }
@@ -274,8 +278,10 @@ fn check_requirement(before: &Requirement, after: &Requirement, turn: &Turn) {
     let (old, new) = (&before.state, &after.state);
     let is_same = old == new;
     let is_ordered = matches!(turn, Turn::Start { .. } | Turn::Removed(_));
+    // Its file was put back.
+    let is_found = before.file_gone && matches!(turn, Turn::Seen(_));
     assert!(
-        is_same || is_ordered || !before.is_over(),
+        is_same || is_ordered || is_found || !before.is_over(),
         "{old:?} {new:?}"
     );
     let is_kept = is_merged(new) && old.delivery() == new.delivery();

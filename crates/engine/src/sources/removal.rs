@@ -121,7 +121,9 @@ impl Backend {
         let open: Vec<Versioned<Requirement>> = self.store.all(&list).await?;
         let mut open = open.into_iter().map(|found| found.value);
         let found = open.find(|it| match it.state {
-            RequirementState::Implementing { .. } | RequirementState::Tidying { .. } => true,
+            RequirementState::Implementing { .. }
+            | RequirementState::Tidying { .. }
+            | RequirementState::Removing { .. } => true,
             RequirementState::Planning { .. }
             | RequirementState::Unplanned { .. }
             | RequirementState::Ready

@@ -126,6 +126,9 @@ rules! {
     DoubledBlock, "doubled-block", Warning, "keep one of the two";
 }
 
+/// What to do about the system's files in the older layout.
+const MOVE_FIRST: &str = "move the repository to the newer layout with `gaffer scaffold migrate`";
+
 /// One rule broken in one line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
@@ -178,6 +181,15 @@ impl Report {
             what: presentable(what.as_ref(), SENTENCE_CHARS_MAX).replace('\n', " "),
             remedy: rule.remedy(),
         });
+    }
+
+    /// Names what moves an older layout, in place of remedies that write into the newer one only.
+    pub(super) fn move_first(&mut self) {
+        for finding in &mut self.findings {
+            if matches!(finding.rule, Rule::MissingSystem | Rule::Contracts) {
+                finding.remedy = MOVE_FIRST;
+            }
+        }
     }
 
     /// All of them in order of file and line, each once.

@@ -163,7 +163,7 @@ words! {
     StepKind { Bootstrap, Layer, Requirements, Proposals, Clean, Labels }
     StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }
     MemberState { Working, Merging, Merged, Nothing, Open, Failed, Refused }
-    RequirementState { Planning, Unplanned, Ready, Implementing, Merged, Tidying, Tidied, Failed }
+    RequirementState { Planning, Unplanned, Ready, Implementing, Merged, Tidying, Tidied, Removing, Failed }
     PartWork { Agent, Proposal, Sprint }
     SprintState { Working, Integrating, Fixing, Verifying, Done, PartiallyDone, Aborted }
     SprintMemberState {

@@ -60,8 +60,10 @@ async fn a_person_has_a_requirement_removed_with_its_events() {
     assert_eq!(removed(&world, path).await, ["clean done"]);
     assert!(!has_files(&world, &ready));
     assert_eq!(findings(&world), [""; 0]);
+    let is_gone = async |world: &World| requirements(world).await[0].state.word() == "failed";
+    Box::pin(world.until(hour(1), "gone", is_gone)).await;
     let known = requirements(&world).await.remove(0);
-    assert_eq!(known.state.word(), "failed");
+    assert_eq!(known.state.reason(), Some("ann had its files removed"));
     let (backend, id) = (&world.backend, &known.reference.id);
     let started = backend.start_requirement(&known.repo, id, false).await;
     assert!(started.is_err_and(|error| error.to_string().contains("has no file any more")));
@@ -74,6 +76,27 @@ async fn a_person_has_a_requirement_removed_with_its_events() {
         let told = removed(&world, outside).await;
         assert!(told[0].contains("is no requirement"), "{told:?}");
     }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_requirement_whose_removal_is_called_off_is_ready_again() {
+    let (world, ready) = ready().await;
+    let order = PipelineOrder::Remove(ready.reference.path.clone());
+    let begun = world
+        .backend
+        .start_pipeline(&ready.repo, &order, "agent bot");
+    let begun = begun.await.expect("a run");
+    let is_removing = async |world: &World| requirements(world).await[0].state.word() == "removing";
+    Box::pin(world.until(hour(1), "removing", is_removing)).await;
+    let (backend, id) = (&world.backend, &ready.reference.id);
+    let started = backend.start_requirement(&ready.repo, id, false).await;
+    assert!(started.is_err_and(|error| error.to_string().contains("as agent bot asked")));
+    let off = world.backend.cancel_pipeline(&begun.id, "ann").await;
+    off.expect("a run that is called off");
+    let is_ready = async |world: &World| requirements(world).await[0].state.word() == "ready";
+    Box::pin(world.until(hour(2), "ready", is_ready)).await;
+    assert!(has_files(&world, &ready));
     world.finish().await;
 }
 

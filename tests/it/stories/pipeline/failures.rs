@@ -326,3 +326,24 @@ async fn a_step_says_why_its_files_are_not_read() {
     assert_eq!(over.steps[0].hindrance, None);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_as_a_requirement_is_named_by_the_step() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let broken = ".jules/exchange/requirements/odd001-broken.yml";
+    push(&world, "jules", (broken, "id: [\n"));
+    let from = PipelineOrder::From(EntryPoint::Requirements);
+    let told = ordered(&world, &from).await;
+    let last = told.last().expect("a step");
+    assert!(last.starts_with("requirements skipped"), "{told:?}");
+    assert!(last.contains(broken), "{told:?}");
+    let (path, text) = ready("rea004");
+    push(&world, "jules", (&path, &text));
+    let repo = REPO.parse().expect("a repository");
+    let begun = world.backend.start_pipeline(&repo, &from, "ann").await;
+    let over = until_over(&world, &begun.expect("a run")).await;
+    let last = over.steps.last().expect("a step");
+    assert_eq!(last.state.word(), "done", "{over:?}");
+    let note = last.reason().expect("a note");
+    assert!(note.contains(broken), "{note}");
+}

@@ -1,6 +1,8 @@
 //! Innovators: each makes three proposals, every one of which becomes an issue once.
 
-use domain::pipeline::{EntryPoint, Exchange, Implement};
+use domain::layer::Layer;
+use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
+use engine::pipelines::PipelineOrder;
 use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Service};
 use tests::world::{REPO, World, hour};
@@ -67,6 +69,27 @@ async fn proposals_become_issues_once_and_their_files_go() {
     assert_eq!(findings(&world), [""; 0]);
     let again = begin(&world, EntryPoint::Proposals).await;
     let over = until_over(&world, &again).await;
+    assert_eq!(steps(&over)[1], "proposals skipped (No proposal waits)");
+}
+
+#[tokio::test]
+async fn proposals_of_a_trial_do_not_wait() {
+    let world = world().await;
+    let bootstrap = begin(&world, EntryPoint::Proposals).await;
+    until_over(&world, &bootstrap).await;
+    let ask = PipelineAsk {
+        layer: Some(Layer::Innovators),
+        mock: Some("mock-1".parse().expect("a tag")),
+        ..PipelineAsk::default()
+    };
+    let repo = REPO.parse().expect("a repository");
+    let order = PipelineOrder::Only(ask);
+    let tried = world.backend.start_pipeline(&repo, &order, "ann").await;
+    let tried = until_over(&world, &tried.expect("a run")).await;
+    assert_eq!(steps(&tried), ["innovators done"]);
+    assert!(waiting(&world) > 0);
+    let begun = begin(&world, EntryPoint::Proposals).await;
+    let over = until_over(&world, &begun).await;
     assert_eq!(steps(&over)[1], "proposals skipped (No proposal waits)");
 }
 

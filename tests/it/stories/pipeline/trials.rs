@@ -196,6 +196,33 @@ async fn tried_code() -> World {
     world
 }
 
+#[tokio::test]
+async fn a_role_that_a_run_refuses_is_refused_by_a_trial() {
+    let world = world().await;
+    let path = ".jlo/roles/observers/billing/role.yml";
+    push(&world, "main", (path, "role: billing\nlayer: decider\n"));
+    let ask = PipelineAsk {
+        layer: Some(Layer::Observers),
+        role: Some("billing".parse().expect("a role")),
+        mock: Some(tag()),
+        ..PipelineAsk::default()
+    };
+    let over = ordered(&world, PipelineOrder::Only(ask)).await;
+    assert_eq!(over.steps[0].state.word(), "failed");
+    let why = over.steps[0].members[0].state.reason().expect("a reason");
+    assert!(why.contains(path), "{why}");
+}
+
+#[tokio::test]
+async fn the_code_of_a_trial_gets_the_label_of_its_requirement() {
+    let world = tried_code().await;
+    let pulls = world.sandbox.github().pulls(REPO);
+    let code = pulls.into_iter().max().expect("a pull request");
+    let is_labelled = async |world: &World| !world.pull(code).labels.is_empty();
+    Box::pin(world.until(hour(1), "its label", is_labelled)).await;
+    assert_eq!(world.pull(code).labels, ["docs"]);
+}
+
 /// What a run has called off, it still knows after its process died.
 #[tokio::test]
 async fn a_removal_whose_process_dies_says_what_it_removed() {

@@ -186,6 +186,7 @@ fn a_repository_that_is_not_ready_says_what_is_missing() {
     repository.run(&["scaffold", "init"]).ok();
     let refused = repository.refused(&["scaffold", "bootstrap"]);
     assert!(refused.error.contains("on the branch main"), "{refused:?}");
+    repository.refuses(&["scaffold", "bootstrap"], "commit `.jlo/` on that branch");
     repository.write(
         ".jlo/config.toml",
         "[run]\njules_worker_branch = \"main\"\n",

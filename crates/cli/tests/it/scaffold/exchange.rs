@@ -78,3 +78,32 @@ fn another_revision_is_looked_into_and_what_does_not_fit_is_named() {
     }
     Repository::new().refuses(INSPECT, "gaffer scaffold init");
 }
+
+#[test]
+fn a_worker_branch_that_lacks_commits_of_origin_is_noted_where_it_is_read() {
+    let repository = Repository::at_work("2026-02-17");
+    let note = "`git fetch origin jules:jules`";
+    let reading = [
+        INSPECT,
+        &["scaffold", "doctor"],
+        &["run", "decider", "--prompt-preview"],
+    ];
+    let fetched = |branch: &str| {
+        repository.git(&["update-ref", "refs/remotes/origin/jules", branch]);
+    };
+    fetched("jules");
+    for arguments in reading {
+        let ran = repository.run(arguments);
+        assert!(!ran.stderr.contains(note), "{arguments:?}: {ran:?}");
+    }
+    repository.git(&["branch", "ahead", "jules"]);
+    repository.commit_to("ahead", &[(PENDING, None)]);
+    fetched("ahead");
+    for arguments in reading {
+        let ran = repository.run(arguments);
+        assert!(ran.stderr.contains(note), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains("`--ref origin/jules`"), "{ran:?}");
+    }
+    let ran = repository.run(&[INSPECT, &["--ref", "origin/jules"]].concat());
+    assert!(!ran.ok().stderr.contains(note));
+}

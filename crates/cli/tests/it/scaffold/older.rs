@@ -106,6 +106,8 @@ fn the_older_tree_is_read_as_it_is() {
         refused.error.ends_with("migrate the repository first"),
         "{refused:?}"
     );
+    let shown = repository.run(&["scaffold", "bootstrap"]).stderr;
+    assert!(shown.contains("`gaffer scaffold migrate`"), "{shown}");
     assert_eq!(repository.state(), before);
 }
 

@@ -27,6 +27,9 @@ fn a_role_of_ones_own_is_created_checked_scheduled_and_deleted() {
         unfilled.stdout.contains(&format!("[ERROR] {OWN}:")),
         "{unfilled:?}"
     );
+    repository.commit("Begin a role");
+    let preview = ["run", "o", "--role", "billing", "--prompt-preview"];
+    repository.refuses(&preview, "gaffer role validate");
     let filled = repository
         .read(OWN)
         .replace(
@@ -42,7 +45,6 @@ fn a_role_of_ones_own_is_created_checked_scheduled_and_deleted() {
     assert_eq!(row(&repository, "billing"), "true false true");
     repository.commit("Watch the money");
     repository.run(&["scaffold", "doctor", "--strict"]).ok();
-    let preview = ["run", "o", "--role", "billing", "--prompt-preview"];
     assert!(repository.run(&preview).stdout.contains("focus: Money."));
     repository
         .run(&["role", "delete", "observers", "billing"])

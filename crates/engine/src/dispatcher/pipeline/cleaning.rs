@@ -1,4 +1,4 @@
-//! The removal of a requirement that a person does not want any more: its file goes, with the events that led to it.
+//! The removal of a requirement that is not wanted any more: its file goes, with the events that led to it.
 
 use domain::ids::JobId;
 use domain::job::NewProposal;
@@ -16,11 +16,8 @@ use super::trees::TreeCache;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 
-/// Title and text of the pull request that removes a requirement.
-const REMOVE: (&str, &str) = (
-    "Remove the files of a requirement",
-    "Gaffer opened this pull request.\nA person asked for it: the file of a requirement goes, with the events that led to it.",
-);
+/// What the pull request that removes a requirement is called.
+const REMOVE_TITLE: &str = "Remove the files of a requirement";
 
 impl Dispatcher {
     /// Removes one requirement, if it is there.
@@ -70,7 +67,8 @@ impl Dispatcher {
             let known = known.value;
             self.backend
                 .decide_requirement((&pipeline.repo, &reference.id), |stored, now| {
-                    stored.unwrap_or(&known).removed(&member.job, now)
+                    let by = pipeline.by.as_str();
+                    stored.unwrap_or(&known).removed((&member.job, by), now)
                 })
                 .await?;
         }
@@ -78,14 +76,12 @@ impl Dispatcher {
             requirement: Some(reference.id.clone()),
         };
         let place = (&member.job, &pipeline.worker);
-        let (title, text) = REMOVE;
+        let text = format!(
+            "Gaffer opened this pull request.\nThis was asked for by {}: the file of a requirement goes, with the events that led to it.",
+            pipeline.by
+        );
         self.create_proposal(NewProposal {
-            job: self.part_job(
-                source,
-                place,
-                (title, text.to_owned()),
-                of_run(pipeline, work),
-            ),
+            job: self.part_job(source, place, (REMOVE_TITLE, text), of_run(pipeline, work)),
             recipe: Recipe::Tidy {
                 worker: shas.worker.clone(),
                 requirement: reference,

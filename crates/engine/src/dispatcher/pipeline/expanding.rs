@@ -22,8 +22,8 @@ use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::work::Work;
 
-/// How long a planner's job may be missing: its run may be held, or was called off.
-const UNMADE_FOR: SignedDuration = SignedDuration::from_hours(1);
+/// How long a job that a run makes for a requirement may be missing: its run may be held, or was called off.
+pub(super) const UNMADE_FOR: SignedDuration = SignedDuration::from_hours(1);
 
 impl Dispatcher {
     /// Those of the requirements that get a planner: one that no planner expands is left out, so that it keeps none behind it waiting. One that

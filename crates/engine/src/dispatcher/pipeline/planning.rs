@@ -286,10 +286,11 @@ fn with_prompt(
     (layer, member, range): (Layer, Member, &str),
     files: (&Trees, &Records),
 ) -> Member {
-    if pipeline.ask.mock.is_some() {
-        return member;
-    }
-    match noted(pipeline, (layer, &member, range), files) {
+    let told = match pipeline.ask.mock {
+        Some(_) => must_be_usable(layer, &member, files.0).map(|()| String::new()),
+        None => noted(pipeline, (layer, &member, range), files),
+    };
+    match told {
         Ok(note) => Member {
             note: presentable(&note, NOTE_CHARS_MAX),
             ..member
@@ -307,10 +308,15 @@ fn noted(
     (layer, member, range): (Layer, &Member, &str),
     (trees, records): (&Trees, &Records),
 ) -> Result<String, String> {
-    let role = member.role.as_ref();
-    let unusable = role.and_then(|role| roles::unusable(&trees.target, layer, role));
-    unusable.map_or(Ok(()), Err)?;
+    must_be_usable(layer, member, trees)?;
     let prompt = prompts::assembled(pipeline, (layer, member, range), (trees, records));
     let prompt = prompt.map_err(|error| error.to_string())?;
     Ok(prompt.note())
+}
+
+/// Refuses a role with an error in its file.
+fn must_be_usable(layer: Layer, member: &Member, trees: &Trees) -> Result<(), String> {
+    let role = member.role.as_ref();
+    let unusable = role.and_then(|role| roles::unusable(&trees.target, layer, role));
+    unusable.map_or(Ok(()), Err)
 }

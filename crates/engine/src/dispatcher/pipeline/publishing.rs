@@ -39,9 +39,9 @@ impl Dispatcher {
             Err(why) => return Ok(Plan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
-        let folder = paths(&trees.worker).proposals;
-        let mut waiting = trees.worker.below(folder);
-        if !waiting.any(|(path, _)| path.as_str().ends_with(".yml")) {
+        let paths = paths(&trees.worker);
+        let folder = paths.proposals;
+        if !exchange::has_proposal(&trees.worker, paths) {
             return Ok(Plan::Skip("No proposal waits".to_owned()));
         }
         let circumstances = Circumstances {

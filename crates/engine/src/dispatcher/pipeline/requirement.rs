@@ -2,7 +2,7 @@
 
 use domain::delivery::{Actor, Delivery, IssueText};
 use domain::ids::{ArtefactId, BranchName, DeliveryId, RepoName};
-use domain::job::{self, NewProposal};
+use domain::job::{self, Job, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
     self, Agent, DeliveryOutcome, Implement, MEMBERS_MAX, MemberState, Part, PartWork, Pipeline,
@@ -14,8 +14,10 @@ use jiff::Timestamp;
 use scaffold::exchange;
 use scaffold::layout::{Layout, stream_of};
 use scaffold::prompt::{Ask, Records, Trees};
+use scaffold::tree::TreePath;
 
 use super::cleaning::real;
+use super::expanding::UNMADE_FOR;
 use super::members::no_prompt;
 use super::prompts;
 use super::trees::TreeCache;
@@ -68,15 +70,12 @@ impl Dispatcher {
                     true => known.clone(),
                     false => known.tidied(true, now),
                 },
-                Some(job) => match pipeline::sight(&job.value) {
-                    MemberState::Working | MemberState::Merging => known.clone(),
-                    MemberState::Merged | MemberState::Nothing | MemberState::Open => {
-                        known.tidied(true, now)
-                    }
-                    MemberState::Failed { .. } | MemberState::Refused { .. } => {
-                        known.tidied(false, now)
-                    }
-                },
+                Some(job) => after_removal(known, &job.value, now),
+            },
+            RequirementState::Removing { job, .. } => match self.backend.store.job(job).await? {
+                None if now.duration_since(known.updated_at) < UNMADE_FOR => known.clone(),
+                None => known.tidied(false, now),
+                Some(job) => after_removal(known, &job.value, now),
             },
             RequirementState::Unplanned { .. }
             | RequirementState::Ready
@@ -230,8 +229,16 @@ impl Dispatcher {
             .filter(|it| !it.needs_planning)
             .filter(|it| only.is_none_or(|only| it.reference.path == only))
             .collect();
+        let note = match only {
+            Some(_) => String::new(),
+            None => unreadable(&exchange::unreadable(&trees.worker, paths)),
+        };
         if ready.is_empty() {
-            return Ok(Plan::Skip("No requirement is ready".to_owned()));
+            let none = "No requirement is ready";
+            return Ok(Plan::Skip(match note.is_empty() {
+                true => none.to_owned(),
+                false => format!("{none}, and {note}"),
+            }));
         }
         let is_begun = only.is_some() || rules(source).implement == Implement::Auto;
         let mut begun = 0;
@@ -260,12 +267,7 @@ impl Dispatcher {
                 outcome => begun += usize::from(is_begun_by(pipeline, &outcome?)),
             }
         }
-        Ok(Plan::Run {
-            members: Vec::new(),
-            trees: Some(shas),
-            range: String::new(),
-            wait_minutes: None,
-        })
+        Ok(Plan::Done { note })
     }
 
     /// Puts a requirement down under its id, or decides about the one that is there.
@@ -344,6 +346,15 @@ impl Dispatcher {
     }
 }
 
+/// A requirement as the job of the pull request that removes its files leaves it.
+fn after_removal(known: &Requirement, job: &Job, now: Timestamp) -> Requirement {
+    match pipeline::sight(job) {
+        MemberState::Working | MemberState::Merging => known.clone(),
+        MemberState::Merged | MemberState::Nothing | MemberState::Open => known.tidied(true, now),
+        MemberState::Failed { .. } | MemberState::Refused { .. } => known.tidied(false, now),
+    }
+}
+
 /// Whether a requirement was begun while a run went on.
 fn is_begun_by(pipeline: &Pipeline, known: &Requirement) -> bool {
     let is_under_way = matches!(known.state, RequirementState::Implementing { .. });
@@ -358,6 +369,18 @@ fn not_implemented(trees: &Trees, path: &str) -> Option<String> {
             .needs_planning
             .then(|| format!("`{path}` asks for deep analysis: let the planner expand it first")),
     }
+}
+
+/// What is said of files that cannot be read as requirements; nothing without any.
+fn unreadable(paths: &[TreePath]) -> String {
+    let [first, rest @ ..] = paths else {
+        return String::new();
+    };
+    let more = match rest.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("`{first}`{more} cannot be read as a requirement: `gaffer scaffold doctor` says why")
 }
 
 /// The settings of a source for its pipeline. One whose pipeline is off finishes what was begun as people would.

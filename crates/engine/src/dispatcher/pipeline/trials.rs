@@ -9,7 +9,7 @@ use scaffold::mock::{self, Change};
 use scaffold::prompt::Ask;
 
 use super::trees::TreeCache;
-use super::{at_work, named, prompts};
+use super::{at_work, cleaning, named, prompts};
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::pipelines::LIST_MAX;
@@ -69,6 +69,25 @@ impl Dispatcher {
         };
         let pipeline = self.backend.must::<Pipeline>(id).await?.value;
         Ok(Some((agent, tag, pipeline)))
+    }
+
+    /// The label of the requirement whose code a trial run made up.
+    pub(in crate::dispatcher) async fn label_of_trial(
+        &self,
+        job: &Job,
+    ) -> Result<Option<String>, Error> {
+        let part = job.part.as_ref().filter(|part| part.is_mock_code());
+        let Some(PartWork::Agent(agent)) = part.map(|part| &part.work) else {
+            return Ok(None);
+        };
+        let Some(path) = &agent.requirement else {
+            return Ok(None);
+        };
+        let mut cache = TreeCache::default();
+        let trees = self.trees_of(&job.repo, &agent.trees, &mut cache).await?;
+        let found = cleaning::named(trees, path).ok();
+        let label = found.map(|found| found.label);
+        Ok(label.filter(|label| !label.is_empty()))
     }
 
     /// Removes what a trial run made: its open pull requests are closed with their branches, and what is merged goes by a pull request.

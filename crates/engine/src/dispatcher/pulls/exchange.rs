@@ -124,6 +124,13 @@ impl Dispatcher {
                 weave: None,
             }));
         }
+        if let Some(label) = self.label_of_trial(job).await? {
+            return Ok(Some(Action::Label {
+                pull: step.aggregate.pull.clone(),
+                label,
+                weave: None,
+            }));
+        }
         let implements =
             job.part.as_ref().and_then(|part| part.layer()) == Some(Layer::Implementer);
         let delivery = match &job.delivery {

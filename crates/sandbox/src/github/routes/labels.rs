@@ -1,5 +1,7 @@
 //! The labels of a repository.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::ask::Ask;
@@ -22,6 +24,7 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
             .map_err(|_| refusal)
     })?;
     match (ask.method.as_str(), rest) {
+        ("GET", []) => list(world, ask, repo).map(Reply::json),
         ("GET", [name]) => show(world, ask, repo, name).map(Reply::json),
         ("POST", []) => make(world, ask, repo),
         ("PATCH", [name]) => change(world, ask, repo, name),
@@ -29,13 +32,27 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
     }
 }
 
-/// A label exists when it was made, when the repository declares it, or when anything carries it.
-fn known(world: &GitHubWorld, repo: &str, name: &str) -> Result<Option<String>, GitHubRefusal> {
+/// A label exists when it was made, when the repository declares it, or when anything carries it. Each by its name in lower case.
+fn all(world: &GitHubWorld, repo: &str) -> Result<BTreeMap<String, String>, GitHubRefusal> {
     let found = world.repo(repo)?;
     let carried = found.issues.values().flat_map(|issue| &issue.labels);
     let declared = found.setup.admin.labels.iter();
-    let mut all = found.labels.keys().chain(declared).chain(carried);
-    Ok(all.find(|label| label.eq_ignore_ascii_case(name)).cloned())
+    let mut all = BTreeMap::new();
+    for label in found.labels.keys().chain(declared).chain(carried) {
+        all.entry(label.to_ascii_lowercase())
+            .or_insert_with(|| label.clone());
+    }
+    Ok(all)
+}
+
+fn known(world: &GitHubWorld, repo: &str, name: &str) -> Result<Option<String>, GitHubRefusal> {
+    Ok(all(world, repo)?.remove(&name.to_ascii_lowercase()))
+}
+
+fn list(world: &GitHubWorld, ask: &Ask, repo: &str) -> Result<Value, GitHubRefusal> {
+    let names = all(world, repo)?.into_values();
+    let shown = names.map(|name| show(world, ask, repo, &name));
+    shown.collect()
 }
 
 fn show(world: &GitHubWorld, ask: &Ask, repo: &str, name: &str) -> Result<Value, GitHubRefusal> {

@@ -69,6 +69,10 @@ async fn labels_are_put_on_once_and_taken_off() {
     assert_eq!(stand.counters.counters().labels, 3);
     let pull = stand.repo(&format!("/pulls/{n}")).await;
     assert_eq!(pull.body["labels"][0]["name"], "automerge");
+    let made = json!({ "name": "bugs", "color": "d73a4a" });
+    assert_eq!(stand.post("/labels", made).await.status, 201);
+    let all = stand.repo("/labels").await;
+    assert_eq!(all.each("", "name"), ["automerge", "bugs"]);
 }
 
 #[tokio::test]

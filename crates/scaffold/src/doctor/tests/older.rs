@@ -94,5 +94,9 @@ fn its_files_are_held_to_the_same_rules() {
 fn nothing_is_written_beside_it() {
     let broken = repository().without(".jules/JULES.md");
     assert_eq!(fixes(&broken.tree, &[]), []);
+    let findings = broken.examine();
+    let missing = findings.iter().find(|it| it.rule == Rule::MissingSystem);
+    let remedy = missing.unwrap().remedy;
+    assert!(remedy.contains("`gaffer scaffold migrate`"), "{remedy}");
     assert!(system(&repository().tree, &[]).is_err());
 }

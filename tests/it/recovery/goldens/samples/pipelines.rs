@@ -234,6 +234,7 @@ fn pipeline() -> Pipeline {
             why: "GitHub answered 503".to_owned(),
             garbled: 1,
         }),
+        note: "one file cannot be read".to_owned(),
     };
     Pipeline {
         id: id(),
@@ -291,6 +292,10 @@ fn requirements() -> Vec<Requirement> {
         },
         RequirementState::Tidied {
             delivery: delivery(),
+        },
+        RequirementState::Removing {
+            job: job_id(),
+            by: "ann".to_owned(),
         },
         RequirementState::Failed {
             reason: "it was closed".to_owned(),

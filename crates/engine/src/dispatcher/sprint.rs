@@ -53,7 +53,7 @@ impl Dispatcher {
             };
             let may_follow = match found.value.is_over() {
                 true => Box::pin(self.end_sprint(&found)).await?,
-                false => self.go_on_with_sprint(&found).await?,
+                false => self.decide_next(&found).await?,
             };
             if !may_follow {
                 return Ok(());
@@ -63,7 +63,7 @@ impl Dispatcher {
     }
 
     /// Makes one decision, unless there is a pause, and returns whether another one may follow at once.
-    async fn go_on_with_sprint(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+    async fn decide_next(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
         let source = self.source(&found.value.repo).await?;
         if self.hold(&source).await?.is_some() {
             // Nothing begins now; the row is due again.

@@ -58,7 +58,7 @@ pub use session_status::session_status;
 pub use silence::STUCK_ANNOUNCEMENTS_MAX;
 pub(crate) use silence::silence_deadline;
 pub use silence::{POLLED_SLACK, PROPOSED_LOOK, deadline, is_halted, is_silent, looked_at};
-pub use stopping::{cancel, leave, put_away};
+pub use stopping::{cancel, is_under_way, leave, put_away};
 pub(crate) use turns::turn_deadline;
 pub use turns::{NUDGES_MAX, PendingAnswer, answered_at, is_wanted, pending_answer};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};

@@ -4,9 +4,10 @@ use jiff::Timestamp;
 
 use super::observe::end;
 use super::orders::{NotNow, not_now};
-use super::{EndReason, Ending, Job, Phase, proposal};
+use super::{EndReason, Ending, Job, Phase, completion, proposal};
 use crate::effect::Action;
 use crate::fence::clip;
+use crate::policy::Timing;
 use crate::session::SessionState;
 use crate::step::{FollowUp, Step};
 
@@ -76,4 +77,16 @@ pub fn leave(job: &Job, now: Timestamp) -> Step<Job> {
         Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => {}
     }
     step
+}
+
+/// Whether the session of a job works, asks, or has to answer a message: left by itself it would keep its slot.
+pub fn is_under_way(job: &Job, timing: &Timing, now: Timestamp) -> bool {
+    match &job.phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => true,
+        Phase::Watching(watch) => {
+            let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);
+            returns || !completion::is_over(watch)
+        }
+        Phase::Proposed { .. } | Phase::Ended(_) => false,
+    }
 }

@@ -120,6 +120,42 @@ async fn of_22_members_three_work_at_once_and_those_beyond_the_quota_are_not_wai
     world.finish().await;
 }
 
+/// A session that works or asks at the end of its sprint would keep its slot, and no later sprint could begin.
+#[tokio::test]
+async fn at_the_end_a_session_that_works_or_asks_is_put_away_and_one_that_is_done_is_not() {
+    let mut asks = member("visionary", 1, &[], &[]);
+    asks.steps = vec![Step::Ask {
+        after: SECOND,
+        text: "How far?".to_owned(),
+    }];
+    let stories = vec![
+        member("curator", 1, &first_line("first"), &[]),
+        slow("refactor", 400, &readme("A better shop.\n")),
+        asks,
+    ];
+    let world = world_of(true, stories).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator #101 applied",
+            "refactor timed_out",
+            "visionary timed_out"
+        ]
+    );
+    for (member, ended) in over.members.iter().zip(["woven", "cancelled", "cancelled"]) {
+        Box::pin(world.until_is(hour(1), &member.job, ended)).await;
+    }
+    let all_archived = async |world: &World| {
+        let sessions = world.sandbox.jules().sessions();
+        sessions.iter().all(|it| it.archived)
+    };
+    Box::pin(world.until(hour(1), "the slots are free", all_archived)).await;
+    assert_eq!(world.sandbox.counters().creates, 3);
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_late_pull_request_joins_and_somebody_elses_commit_stops_all() {
     let stories = vec![

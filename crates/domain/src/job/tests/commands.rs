@@ -425,3 +425,31 @@ fn only_messages_of_its_delivery_count_as_its_own() {
     note_sent(&mut job, "delivery:0123456789ab:1", at(3));
     assert_eq!(job.told_at, Some(at(3)));
 }
+
+/// A session that is left while it works or asks would keep its slot.
+#[test]
+fn what_is_not_done_is_under_way() {
+    let timing = Timing::default();
+    let is_so = |job: &Job| is_under_way(job, &timing, at(100));
+    assert!(is_so(&queued()) && is_so(&creating()));
+    for (state, expected) in [
+        ("QUEUED", true),
+        ("IN_PROGRESS", true),
+        ("AWAITING_USER_FEEDBACK", true),
+        ("AWAITING_PLAN_APPROVAL", true),
+        ("PAUSED", true),
+        ("COMPLETED", false),
+    ] {
+        let mut job = watched_job();
+        let Phase::Watching(watch) = &mut job.phase else {
+            panic!("no session");
+        };
+        watch.state = SessionState::from(state.to_owned());
+        assert_eq!(is_so(&job), expected, "{state}");
+        if let Phase::Watching(watch) = &mut job.phase {
+            watch.unconfirmed_since = Some(at(99));
+        }
+        assert!(is_so(&job), "{state} with a message that it has not read");
+        assert!(!is_so(&leave(&job, at(100)).aggregate));
+    }
+}

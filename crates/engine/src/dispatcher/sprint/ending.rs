@@ -158,7 +158,7 @@ impl Dispatcher {
         }
     }
 
-    /// Ends a job with what its change was woven into, or leaves it to people. One that has no session yet gets none.
+    /// Ends a job with what its change was woven into, or leaves it to people.
     async fn end_job_of_member(
         &self,
         sprint: &Sprint,
@@ -168,11 +168,9 @@ impl Dispatcher {
         let Some(found) = self.backend.store.job(id).await? else {
             return Ok(());
         };
-        if let Phase::Queued { .. } | Phase::Creating { .. } = found.value.phase {
-            return self.cancel_member(&named(sprint), id).await;
-        }
-        let Some(into) = into else {
-            return self.end_job(id, job::leave).await;
+        let is_begun = found.value.session().is_some();
+        let Some(into) = into.filter(|_| is_begun) else {
+            return self.leave_member(sprint, &found.value).await;
         };
         if is_woven(&found.value) {
             return Ok(());
@@ -185,7 +183,7 @@ impl Dispatcher {
             .as_ref()
             .is_some_and(|facts| was_pushed_to(facts, member))
         {
-            return self.end_job(id, job::leave).await;
+            return self.leave_member(sprint, &found.value).await;
         }
         let source = self.source(&sprint.repo).await?;
         let facts = facts.filter(|_| source.policy.delete_branch);
@@ -200,6 +198,16 @@ impl Dispatcher {
             step
         };
         self.end_job(id, end).await
+    }
+
+    /// Leaves a job and its pull request to people. One whose session is not done is cancelled: the session would keep its slot, and
+    /// one that is not there yet is not wanted any more.
+    async fn leave_member(&self, sprint: &Sprint, job: &Job) -> Result<(), Error> {
+        let source = self.source(&sprint.repo).await?;
+        match job::is_under_way(job, &source.timing, self.backend.now()) {
+            true => self.cancel_member(&named(sprint), &job.id).await,
+            false => self.end_job(&job.id, job::leave).await,
+        }
     }
 
     /// A pull request as GitHub shows it now; none if it is gone.
@@ -372,13 +380,7 @@ impl Dispatcher {
 
 /// Whether a job ended with what its change was woven into: all that follows was saved with that.
 fn is_woven(job: &Job) -> bool {
-    match &job.phase {
-        Phase::Ended(ending) => matches!(ending.how, EndReason::Woven { .. }),
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Watching(_)
-        | Phase::Proposed { .. } => false,
-    }
+    matches!(&job.phase, Phase::Ended(ending) if matches!(ending.how, EndReason::Woven { .. }))
 }
 
 /// Whether something was pushed to a pull request after what was woven of it. One that was replaced is in as a whole.

@@ -94,7 +94,7 @@ pub(crate) async fn edit(
 ) -> Result<Json<SourceView>, Refused> {
     who.must_be_person()?;
     let changes: EditSource = body::order(sent)?;
-    let goes_on = changes.paused == Some(false);
+    let paused = changes.paused;
     let repo = named(path)?;
     let changed = api.backend.change_source(&repo, |source| {
         let EditSource {
@@ -122,8 +122,10 @@ pub(crate) async fn edit(
     });
     let source = changed.await?.map_err(refused)?;
     tracing::info!(%repo, by = %who.actor(), "a source was changed");
-    if goes_on {
-        api.backend.go_on(Some(&repo)).await?;
+    match paused {
+        Some(true) => api.backend.hold_sprints(Some(&repo)).await?,
+        Some(false) => api.backend.go_on(Some(&repo)).await?,
+        None => {}
     }
     Ok(Json(source.into()))
 }

@@ -22,6 +22,9 @@ use crate::source;
 const STILL_HELD: &str =
     "it is resumed, and what was held goes on when it is due; asking for a look at once";
 
+/// The error when sprints could not be told of a pause.
+const PAUSED: &str = "it is paused; asking for a look at its sprints";
+
 /// Stops writing to Jules and GitHub.
 pub(crate) async fn pause(args: SwitchArgs, here: &CommandContext) -> Result<Answer> {
     let backend = Site::load(here).await?.backend;
@@ -34,6 +37,7 @@ pub(crate) async fn pause(args: SwitchArgs, here: &CommandContext) -> Result<Ans
     })
     .await
     .context("pausing everything")?;
+    backend.hold_sprints(None).await.context(PAUSED)?;
     let text = "Everything is paused: nothing is written to Jules or GitHub until `gaffer resume`.";
     Ok(Answer::new(json!({ "paused": true, "paused_since": since })).line(text))
 }
@@ -80,8 +84,9 @@ pub(crate) async fn paused_source(
         })
     })
     .await?;
-    if !paused {
-        backend.go_on(Some(repo)).await.context(STILL_HELD)?;
+    match paused {
+        true => backend.hold_sprints(Some(repo)).await.context(PAUSED)?,
+        false => backend.go_on(Some(repo)).await.context(STILL_HELD)?,
     }
     let text = if paused {
         "is paused: nothing is written to Jules or GitHub for it"

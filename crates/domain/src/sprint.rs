@@ -34,7 +34,7 @@ pub use hindrance::Hindrance;
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};
 pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail, uncollected};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
-pub use orders::{abort, held, integrate, integrate_now, must_go_on};
+pub use orders::{abort, held, integrate, integrate_now, must_go_on, resumed};
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};
 pub use seen::{must_be_read, without_pull};
@@ -112,6 +112,9 @@ pub struct Sprint {
     /// Since when what GitHub answers about files that it needs is odd.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub odd_since: Option<Timestamp>,
+    /// When it was last looked at in the present pause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_at: Option<Timestamp>,
     /// When it was started.
     pub created_at: Timestamp,
     /// When it changed last.
@@ -228,6 +231,7 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
         tasks: 0,
         woven: None,
         odd_since: None,
+        held_at: None,
         created_at: now,
         updated_at: now,
     };

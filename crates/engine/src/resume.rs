@@ -1,4 +1,4 @@
-//! Resuming after a pause: held work is handled at once, not only when it is due.
+//! The begin and the end of a pause: sprints are looked at, and what was held is handled at once, not only when it is due.
 
 use domain::delivery::Delivery;
 use domain::ids::RepoName;
@@ -31,6 +31,20 @@ impl Backend {
             true => Ok(()),
             false => self.go_on(None).await,
         }
+    }
+
+    /// Requests a look at the sprints that a pause holds, of one source or all: their members are waited for up to that look.
+    pub async fn hold_sprints(&self, of: Option<&RepoName>) -> Result<(), Error> {
+        for source in self.store.sources().await? {
+            let repo = source.value.repo;
+            if of.is_some_and(|of| *of != repo) {
+                continue;
+            }
+            if let Some(number) = self.sprint_under_way(&repo).await? {
+                self.ask(&Work::Sprint { repo, number }).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Requests handling of everything that may have been held, for one source or all. What a crash prevents is

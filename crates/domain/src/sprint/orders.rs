@@ -1,6 +1,6 @@
 //! What people order of a sprint, and what a pause does to it.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::apply::go_on;
 use super::mailing::not_taken;
@@ -8,6 +8,7 @@ use super::member::MemberState;
 use super::{Sprint, SprintState};
 use crate::fence::clip;
 use crate::job::NotNow;
+use crate::when::plus;
 
 /// Longest name of who aborts, in characters.
 const BY_CHARS_MAX: usize = 80;
@@ -114,15 +115,29 @@ pub fn must_go_on(sprint: &Sprint) -> Result<(), NotNow> {
     Ok(())
 }
 
-/// A sprint whose source is paused: the time of the pause is no time of waiting.
+/// A sprint in a pause: what passed of it since the look before is no time of waiting.
 pub fn held(sprint: &Sprint, now: Timestamp) -> Sprint {
-    let mut held = sprint.clone();
     if sprint.is_over() {
-        return held;
+        return sprint.clone();
     }
-    for member in held.members.iter_mut().filter(|it| it.is_awaited()) {
-        member.since = now;
-    }
+    let mut held = resumed(sprint, now);
+    held.held_at = Some(now);
     held.odd_since = None;
     held
+}
+
+/// A sprint after a pause: its members have the time that they had when that began.
+pub fn resumed(sprint: &Sprint, now: Timestamp) -> Sprint {
+    let mut resumed = sprint.clone();
+    let Some(held_at) = resumed.held_at.take() else {
+        return resumed;
+    };
+    let passed = now.duration_since(held_at).max(SignedDuration::ZERO);
+    let awaited = resumed.members.iter_mut().filter(|it| it.is_awaited());
+    for member in awaited {
+        // What began within the pause waits from now on at the latest.
+        let since = plus(member.since, passed).min(now);
+        member.since = member.since.max(since);
+    }
+    resumed
 }

@@ -341,13 +341,24 @@ fn the_time_of_a_pause_and_of_a_queue_is_no_time_of_work() {
     let minutes = |minutes| at(0) + SignedDuration::from_mins(minutes);
     let waits = apply(&sprint, &queued, minutes(59));
     assert_eq!(words(&waits), "working 1: curator waiting");
-    let held = held(&sprint, minutes(50));
-    let waits = apply(&held, &queued, minutes(109));
+    let mut paused = held(&sprint, minutes(50));
+    assert_eq!(paused.members[0].since, at(0), "it waited until then");
+    for minute in [65, 80, 95] {
+        paused = held(&paused, minutes(minute));
+        assert_eq!(paused.members[0].since, minutes(minute - 50));
+    }
+    // Ten minutes were left at its begin, and are at its end.
+    let on = resumed(&paused, minutes(100));
+    assert_eq!((on.members[0].since, on.held_at), (minutes(50), None));
+    assert_eq!(resumed(&on, minutes(105)), on, "once");
+    let waits = apply(&on, &queued, minutes(109));
     assert_eq!(words(&waits), "working 1: curator waiting");
-    let late = apply(&held, &queued, minutes(110));
+    let late = apply(&on, &queued, minutes(110));
     assert_eq!(words(&late), "partially_done 1: curator timed_out");
-    let started = apply(&held, &seen(&[("curator", Work::Working)]), minutes(100));
-    assert_eq!(started.members[0].since, minutes(100));
+    let started = apply(&on, &seen(&[("curator", Work::Working)]), minutes(101));
+    assert_eq!(started.members[0].since, minutes(101));
+    let set_back = resumed(&paused, minutes(90));
+    assert_eq!(set_back.members[0].since, minutes(45), "nothing passed");
 }
 
 #[test]

@@ -71,6 +71,10 @@ impl Dispatcher {
             self.save_sprint(found, (held, None)).await?;
             return Ok(false);
         }
+        if found.value.held_at.is_some() {
+            let resumed = sprint::resumed(&found.value, self.backend.now());
+            return self.save_sprint(found, (resumed, None)).await;
+        }
         Box::pin(self.go_on_with(found, &source)).await
     }
 

@@ -76,7 +76,8 @@ fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
 fn may_still_answer(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
     let has_time = member.late_at().is_some_and(|at| now < at);
     let ended_again = |rested| member.asked_at.is_some_and(|asked| rested > asked);
-    has_time && sight.rested_at.is_some_and(|rested| !ended_again(rested))
+    let ended = sight.rested_at.filter(|_| has_time && !sight.is_empty());
+    ended.is_some_and(|rested| !ended_again(rested))
 }
 
 /// The members whose sessions ended without a pull request, and are to be asked for one or were asked and did not answer.
@@ -158,13 +159,18 @@ pub fn must_be_read(
 ) -> bool {
     let is_asked = member.state == MemberState::Rerunning || member.reading.is_some();
     let is_ready = matches!(sight.work, Work::Ready(_));
-    let Some(rested) = sight.rested_at.filter(|_| is_asked && is_ready) else {
+    let is_empty = sight.is_empty();
+    let is_doubted = is_empty || is_asked && is_ready;
+    let Some(rested) = sight.rested_at.filter(|_| is_doubted) else {
         return false;
     };
     let was_read = read_at.is_none_or(|read| may_no_more_be_late(rested, read));
     let is_unread = may_no_more_be_late(rested, now) && !was_read;
     if is_unread {
         sight.rested_at = None;
+    }
+    if is_unread && is_empty {
+        sight.work = Work::Working;
     }
     is_unread
 }

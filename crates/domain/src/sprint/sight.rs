@@ -53,6 +53,13 @@ pub struct Sight {
     pub outbox: Option<Outbox>,
 }
 
+impl Sight {
+    /// Whether its session is done and its pull request changes no file.
+    pub(super) fn is_empty(&self) -> bool {
+        self.work == Work::Nothing && matches!(self.outbox, Some(Outbox::Head { .. }))
+    }
+}
+
 /// How far the work of a member is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Work {
@@ -66,7 +73,7 @@ pub enum Work {
     Ready(Offer),
     /// Its pull request was merged by itself.
     Merged,
-    /// Its session ended without a pull request.
+    /// Its session ended without a pull request, or with one that changes no file.
     Nothing,
     /// Its session is gone.
     Gone {
@@ -245,17 +252,32 @@ fn watched(
     if rests != SessionStatus::Resting {
         return (Work::Working, None);
     }
+    let done = watch.announced.completed_at;
+    let is_whole = done.is_some_and(|at| may_no_more_be_late(at, now));
     match (&watch.pull, pull) {
-        (Some(_), Some(pull)) => (work_of_pull(pull, is_on_woven(job)), in_head(pull)),
-        (Some(_), None) => (Work::Working, None),
-        (None, _) => {
-            let done = watch.announced.completed_at;
-            match done.is_some_and(|at| may_no_more_be_late(at, now)) {
-                true => (Work::Nothing, Some(Outbox::Patch)),
-                false => (Work::Working, None),
-            }
+        (Some(_), Some(pull)) => {
+            let work = work_of_pull(pull, is_on_woven(job));
+            let is_empty = work == Work::Working && is_whole && is_without_files(pull);
+            let work = if is_empty { Work::Nothing } else { work };
+            (work, in_head(pull))
         }
+        (None, _) if is_whole => (Work::Nothing, Some(Outbox::Patch)),
+        (Some(_), None) | (None, _) => (Work::Working, None),
     }
+}
+
+/// Whether GitHub lists no changed file of its present head.
+fn is_without_files(pull: &Pull) -> bool {
+    let (Some(head), Some(verdict)) = (&pull.head, &pull.verdict) else {
+        return false;
+    };
+    let lists_none = match &verdict.judgement {
+        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
+            reasons.iter().any(Reason::is_without_files)
+        }
+        Judgement::Merge { .. } | Judgement::Conflict { .. } => false,
+    };
+    lists_none && verdict.sha == head.sha
 }
 
 /// The mail of a job that is over. Without a pull request, what a session wrote that was cancelled may be half done; the job of one

@@ -165,3 +165,61 @@ fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
         assert_eq!(outbox(&over(&with, how), Some(&read)), in_head('a'));
     }
 }
+
+#[test]
+fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough() {
+    let job = done(Some(pull(101)));
+    let mut read = track(pull(101), job.id.clone(), job.session().cloned(), at(0));
+    read.head = Some(SeenHead {
+        sha: sha('a'),
+        since: at(0),
+    });
+    let lists_none = crate::merge::Reason::Unknown {
+        what: crate::merge::MergeInput::ChangedFiles,
+        why: "GitHub lists none".to_owned(),
+    };
+    read.verdict = Some(crate::pull::Verdict {
+        at: at(1),
+        sha: sha('a'),
+        judgement: crate::merge::Judgement::Refuse {
+            reasons: vec![lists_none],
+        },
+        checks: Vec::new(),
+    });
+    let looked = |read: &Pull, now| sight(&job, Some(read), &Timing::default(), at(now));
+    assert_eq!(looked(&read, 119).work, Work::Working, "files may come");
+    let mode = SprintMode {
+        integration: Integration::Individual,
+        ..SprintMode::default()
+    };
+    let new = NewSprint {
+        mode,
+        ..new(&["curator"])
+    };
+    let sprint = start(new, at(0)).unwrap();
+    for (read_at, must, expected) in [
+        (119, true, "working 1: curator working"),
+        (120, false, "done 1: curator no_change"),
+    ] {
+        let mut seen = looked(&read, 200);
+        assert_eq!(seen.work, Work::Nothing);
+        let member = &sprint.members[0];
+        let is_unread = must_be_read(member, &mut seen, Some(at(read_at)), at(200));
+        assert_eq!(is_unread, must, "read at {read_at}");
+        let sights = Sights {
+            members: vec![(job_of("curator"), seen)],
+            ..Sights::default()
+        };
+        assert_eq!(without_pull(&sprint, &sights, at(200)).count(), 0);
+        assert_eq!(
+            words(&apply(&sprint, &Input::Seen(sights), at(200))),
+            expected
+        );
+    }
+    read.head = Some(SeenHead {
+        sha: sha('b'),
+        since: at(150),
+    });
+    let pushed = looked(&read, 200).work;
+    assert_eq!(pushed, Work::Working, "another head is not judged yet");
+}

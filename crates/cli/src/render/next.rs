@@ -78,7 +78,7 @@ fn of_code(problem: &wire::Problem) -> Option<&'static str> {
         "members_awaited" => {
             Some("weave without them with `gaffer sprint integrate OWNER/REPO --now`")
         }
-        "individual" => Some(
+        "individual" | "nothing_ready" => Some(
             "see who is waited for with `gaffer sprint why OWNER/REPO`, or end it with `gaffer sprint abort OWNER/REPO`",
         ),
         "no_such_pipeline" => Some("see the runs with `gaffer pipeline list OWNER/REPO`"),

@@ -221,15 +221,12 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
         status.contains("acme/shop 50: working, 0 of 2 in"),
         "{status}"
     );
-    let now = world.run(&["sprint", "integrate", REPO, "--now"]).ok();
-    let missed = "it was not waited for any longer";
-    assert!(now.stdout.contains(missed), "{now:?}");
+    let now = world.refused(&["sprint", "integrate", REPO, "--now"]);
+    assert_eq!((now.code.as_str(), now.exit), ("nothing_ready", 1));
+    assert!(now.next.contains("gaffer sprint abort"), "{now:?}");
+    world.json(&["sprint", "abort", REPO]);
     let over = world.refused(&["sprint", "abort", REPO]);
-    assert_eq!(
-        (over.code.as_str(), over.exit),
-        ("ended", 1),
-        "all timed out"
-    );
+    assert_eq!((over.code.as_str(), over.exit), ("ended", 1));
     let next = world.json(&["sprint", "start", REPO, "--persona", "art"]);
     assert_eq!(next["sprint"]["number"], 51);
     let off = world.json(&["sprint", "abort", REPO]);

@@ -52,7 +52,7 @@ pub fn integrate(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
 /// Waits for no member any more, and weaves what there is.
 ///
 /// # Errors
-/// When it is over or being woven, or when it weaves nothing.
+/// When it is over or being woven, when it weaves nothing, or when it would end with nothing woven.
 pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
     must_go_on(sprint)?;
     must_be_woven(sprint)?;
@@ -85,6 +85,13 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
         }
     }
     go_on(&mut next, None, now);
+    if next.is_over() && next.offered().is_empty() {
+        let sentence = format!(
+            "no pull request of sprint {} is ready, so it would end with nothing woven: give its members time, or abort it",
+            sprint.number
+        );
+        return Err(NotNow::new("nothing_ready", sentence));
+    }
     next.updated_at = now;
     Ok(next)
 }

@@ -282,7 +282,7 @@ fn in_head(pull: &Pull) -> Option<Outbox> {
 }
 
 /// Whether the pull request of a job goes to the branch that the others are woven into.
-fn is_on_woven(job: &Job) -> bool {
+pub(crate) fn is_on_woven(job: &Job) -> bool {
     let part = job.sprint();
     part.is_some_and(|part| part.sprint.branch() == job.branch)
 }

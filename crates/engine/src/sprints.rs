@@ -6,7 +6,7 @@ mod starting;
 
 use domain::advice::Advice;
 use domain::delivery::Reason;
-use domain::ids::{RepoName, SprintNumber};
+use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
 use domain::job::NotNow;
 use domain::sprint::{self, Report, Sprint};
 use jiff::Timestamp;
@@ -83,6 +83,17 @@ impl Backend {
             reports.extend(found.map(|found| found.value));
         }
         Ok(reports)
+    }
+
+    /// The pull requests of a sprint's members, as far as their jobs know any.
+    pub async fn sprint_pulls(&self, sprint: &Sprint) -> Result<Vec<(JobId, PullRef)>, Error> {
+        let mut pulls = Vec::new();
+        for member in &sprint.members {
+            let job = self.store.job(&member.job).await?;
+            let pull = job.and_then(|found| found.value.pull().cloned());
+            pulls.extend(pull.map(|pull| (member.job.clone(), pull)));
+        }
+        Ok(pulls)
     }
 
     /// Calls a sprint off: its jobs are cancelled, and branches and pull requests stay.

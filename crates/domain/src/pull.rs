@@ -9,6 +9,7 @@ mod ending;
 mod for_delivery;
 mod hint;
 mod lane;
+mod next_look;
 mod repair;
 mod style;
 #[cfg(test)]

@@ -205,7 +205,7 @@ fn open(
             now,
         };
         // A pull request of our own has one commit, and any other is not ours. What is woven stays as its session left it.
-        if outside.owner != Owner::Gaffer && !outside.is_woven() {
+        if outside.owner != Owner::Gaffer && !outside.is_left_as_is() {
             repair::catch_up(step, &matter, reasons(&judgement));
         }
         repair::repair(step, &matter, &judgement);

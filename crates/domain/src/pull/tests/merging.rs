@@ -599,3 +599,22 @@ fn what_is_woven_waits_for_its_sprint_only_once_nothing_else_is_in_the_way() {
         assert_eq!(is_woven, code.is_empty(), "{code}: {waits:?}");
     }
 }
+
+#[test]
+fn an_approval_of_what_is_woven_is_refused_while_it_is_woven() {
+    let mut world = World::green();
+    world.policy.merge = MergePolicy::Human;
+    world.pull.sprint = "50".parse().ok();
+    let woven = |sprint| SprintGate::Woven { sprint };
+    world.outside.sprint_gate = world.pull.sprint.map(woven);
+    world.read(0);
+    let refused = approve(&world.pull, None, &ME, at(1)).unwrap_err();
+    assert_eq!(refused.code, "woven");
+    world.outside.plan_unreviewed = true;
+    world.read(10);
+    assert!(approve(&world.pull, None, &ME, at(11)).is_err(), "a plan");
+    world.outside.plan_unreviewed = false;
+    world.outside.sprint_gate = None;
+    world.read(30);
+    assert!(approve(&world.pull, None, &ME, at(31)).is_ok());
+}

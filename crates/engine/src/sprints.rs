@@ -127,7 +127,7 @@ impl Backend {
         self.decide_sprint((repo, number), decide).await
     }
 
-    /// Has a sprint looked at now.
+    /// Has a sprint and its pull requests looked at now. Not in a pause: the sprint would decide nothing.
     pub async fn tick_sprint(
         &self,
         repo: &RepoName,
@@ -135,8 +135,18 @@ impl Backend {
     ) -> Result<Sprint, Error> {
         let found = self.must_sprint(repo, number).await?.value;
         sprint::must_go_on(&found)?;
+        must_see_members(repo, &self.pauses(repo).await?)?;
         let mut unit = self.unit();
         unit.enqueue(&keys::sprint_pk(&found.repo, found.number), work(&found));
+        let of_members = self.sprint_pulls(&found).await?.into_iter();
+        let woven = found.woven.as_ref().map(|woven| woven.pull.clone());
+        for pull in of_members.map(|(_, pull)| pull).chain(woven) {
+            unit.enqueue_hint(Work::Pull {
+                pull,
+                job: None,
+                received_at: None,
+            });
+        }
         self.commit(unit).await?;
         Ok(found)
     }

@@ -29,7 +29,7 @@ impl OfJob {
                 "Its job is made once Gaffer may write again.".to_owned()
             }
             Self::Waits(waits, _) if waits.who == WaitParty::Nobody => {
-                format!("No one is waited for: {}.", waits.what.words())
+                format!("Its sprint looks for its change: {}.", waits.what.words())
             }
             Self::Waits(waits, None) => format!("It waits for {}.", waits.sentence()),
             Self::Waits(waits, Some(hindrance)) => {
@@ -253,7 +253,10 @@ mod tests {
             "It waits for GitHub: checks have to finish. Checks are running: e2e."
         );
         let done = told(&sprint, &waits(WaitParty::Nobody, WaitReason::Result));
-        assert!(done.starts_with("No one is waited for"), "{done}");
+        assert_eq!(
+            done,
+            "Its sprint looks for its change: its session is done and made no pull request."
+        );
         sprint.members[0].persona = PersonaName::weaver();
         let mends = told(&sprint, &waits(WaitParty::Jules, WaitReason::Work));
         assert!(

@@ -143,7 +143,8 @@ pub(crate) async fn show(
     let (repo, number) = named(path)?;
     let found = api.backend.must_sprint(&repo, number).await?.value;
     let reports = api.backend.sprint_weaves(&found).await?;
-    Ok(Json(view::with_reports(&found, &reports)))
+    let pulls = api.backend.sprint_pulls(&found).await?;
+    Ok(Json(view::whole(&found, &reports, &pulls)))
 }
 
 /// `GET …/why`.

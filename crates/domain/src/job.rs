@@ -62,7 +62,7 @@ pub use stopping::{cancel, is_under_way, leave, put_away};
 pub(crate) use turns::turn_deadline;
 pub use turns::{NUDGES_MAX, PendingAnswer, answered_at, is_wanted, pending_answer};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};
-pub use waits::{JobWait, Pause, WaitParty, WaitReason, WaitsFor, job_wait, waits_for};
+pub use waits::{JobWait, Pause, WaitParty, WaitReason, WaitsFor, hindrance, job_wait, waits_for};
 pub use watch::{
     ActivityMark, AgentMessage, Announced, Announcement, Attention, Nudged, PendingPlan,
     RepeatedAnnouncement, Reply, SentAnswer, SessionLog, Turn, Watch,

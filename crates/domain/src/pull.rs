@@ -9,6 +9,7 @@ mod ending;
 mod for_delivery;
 mod hint;
 mod lane;
+mod next_look;
 mod repair;
 mod style;
 #[cfg(test)]
@@ -36,7 +37,7 @@ pub use unexpected::{
     AcceptedHead, HeadComparison, UnexpectedHead, beyond, needed_comparison, paths_of_patch,
     reverted_paths,
 };
-pub(crate) use waits::waits_for;
+pub(crate) use waits::{hindrance, waits_for};
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, Check, CheckOutcome, Pass, PullState};

@@ -6,7 +6,7 @@ mod starting;
 
 use domain::advice::Advice;
 use domain::delivery::Reason;
-use domain::ids::{RepoName, SprintNumber};
+use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
 use domain::job::NotNow;
 use domain::sprint::{self, Report, Sprint};
 use jiff::Timestamp;
@@ -85,6 +85,17 @@ impl Backend {
         Ok(reports)
     }
 
+    /// The pull requests of a sprint's members, as far as their jobs know any.
+    pub async fn sprint_pulls(&self, sprint: &Sprint) -> Result<Vec<(JobId, PullRef)>, Error> {
+        let mut pulls = Vec::new();
+        for member in &sprint.members {
+            let job = self.store.job(&member.job).await?;
+            let pull = job.and_then(|found| found.value.pull().cloned());
+            pulls.extend(pull.map(|pull| (member.job.clone(), pull)));
+        }
+        Ok(pulls)
+    }
+
     /// Calls a sprint off: its jobs are cancelled, and branches and pull requests stay.
     pub async fn abort_sprint(
         &self,
@@ -116,7 +127,7 @@ impl Backend {
         self.decide_sprint((repo, number), decide).await
     }
 
-    /// Has a sprint looked at now.
+    /// Has a sprint and its pull requests looked at now. Not in a pause: the sprint would decide nothing.
     pub async fn tick_sprint(
         &self,
         repo: &RepoName,
@@ -124,8 +135,18 @@ impl Backend {
     ) -> Result<Sprint, Error> {
         let found = self.must_sprint(repo, number).await?.value;
         sprint::must_go_on(&found)?;
+        must_see_members(repo, &self.pauses(repo).await?)?;
         let mut unit = self.unit();
         unit.enqueue(&keys::sprint_pk(&found.repo, found.number), work(&found));
+        let of_members = self.sprint_pulls(&found).await?.into_iter();
+        let woven = found.woven.as_ref().map(|woven| woven.pull.clone());
+        for pull in of_members.map(|(_, pull)| pull).chain(woven) {
+            unit.enqueue_hint(Work::Pull {
+                pull,
+                job: None,
+                received_at: None,
+            });
+        }
         self.commit(unit).await?;
         Ok(found)
     }

@@ -4,7 +4,7 @@ use client::wire::{
     PlaceView, SprintFigures, SprintGlimpse, SprintMemberView, SprintMemberWhy, SprintPlanView,
     SprintView, SprintWhy, VerdictView, WeaveView, WovenView,
 };
-use domain::ids::{PullRef, RepoName};
+use domain::ids::{JobId, PullRef, RepoName};
 use domain::redact::presentable;
 use domain::sprint::{
     Against, Clash, Figures, MemberState, Report, Sprint, SprintMember, Verdict, Woven,
@@ -67,12 +67,17 @@ pub(super) fn sprint(sprint: &Sprint) -> SprintView {
     }
 }
 
-/// The same with what came of its weaves.
-pub(super) fn with_reports(found: &Sprint, reports: &[Report]) -> SprintView {
-    SprintView {
-        reports: reports.iter().map(|it| report(&found.repo, it)).collect(),
-        ..sprint(found)
+/// The same with what came of its weaves, and with pull requests that were never ready to be woven.
+pub(super) fn whole(found: &Sprint, reports: &[Report], pulls: &[(JobId, PullRef)]) -> SprintView {
+    let mut whole = sprint(found);
+    whole.reports = reports.iter().map(|it| report(&found.repo, it)).collect();
+    for member in &mut whole.members {
+        let of_job = pulls.iter().find(|(job, _)| *job == member.job_id);
+        if let Some((_, pull)) = of_job {
+            member.pull = Some(pull.clone());
+        }
     }
+    whole
 }
 
 /// The newest sprint of a source, in short.
@@ -229,4 +234,33 @@ pub(super) fn why(why: &engine::why::SprintWhy) -> SprintWhy {
 
 fn short(text: &str) -> String {
     presentable(text, SHORT_CHARS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ids::BranchName;
+    use domain::sprint::{NewSprint, SprintMode, start};
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_pull_request_that_was_never_ready_is_shown_too() {
+        let new = NewSprint {
+            repo: "acme/shop".parse().unwrap(),
+            number: "50".parse().unwrap(),
+            account: "default".parse().unwrap(),
+            target: BranchName::main(),
+            personas_at: "0".repeat(40).parse().unwrap(),
+            personas: vec!["curator".parse().unwrap(), "refactor".parse().unwrap()],
+            mode: SprintMode::default(),
+            by: "person".to_owned(),
+        };
+        let begun = start(new, Timestamp::UNIX_EPOCH).unwrap();
+        let of_job: PullRef = "acme/shop#101".parse().unwrap();
+        let pulls = [(begun.members[0].job.clone(), of_job.clone())];
+        let shown = whole(&begun, &[], &pulls);
+        assert_eq!(shown.members[0].pull, Some(of_job));
+        assert_eq!(shown.members[1].pull, None);
+    }
 }

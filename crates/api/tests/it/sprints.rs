@@ -363,6 +363,8 @@ async fn nothing_is_integrated_in_a_pause_so_that_what_was_finished_in_it_is_not
         assert!(refused.text.contains(told), "{refused:?}");
         assert_eq!(refused.json()["next"][0]["advice"], "resume_source");
     }
+    let tick = world.post(&format!("{SPRINTS}/50:tick"), &json!({})).await;
+    assert_eq!(tick.code(409), "source_paused");
     assert_eq!(world.messages().await, []);
     let shown = world.get(&format!("{SPRINTS}/50")).await.ok(200);
     assert_eq!(shown["members"][1]["state"], "waiting");
@@ -492,4 +494,25 @@ async fn agents_plan_start_watch_and_abort_a_sprint() {
     );
     let off = call("sprint_abort", json!({ "number": 50 })).await;
     assert_eq!(off, json!({ "number": 50, "state": "aborted" }));
+}
+
+#[tokio::test]
+async fn a_look_at_a_sprint_has_its_pull_request_read() {
+    let world = world().await;
+    start(&world, &["curator", "refactor"]).await;
+    let both = ready(&world, &[("curator", 101), ("refactor", 102)]).await;
+    play(&world, both).await;
+    play(&world, woven()).await;
+    world.messages().await;
+    world
+        .post(&format!("{SPRINTS}/50:tick"), &json!({}))
+        .await
+        .ok(200);
+    let reading = Message::Pull {
+        pull: "acme/shop#107".parse().unwrap(),
+        job: None,
+        received_at: None,
+    };
+    let messages = world.messages().await;
+    assert!(messages.contains(&reading), "{messages:?}");
 }

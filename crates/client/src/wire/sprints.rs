@@ -162,7 +162,7 @@ pub struct SprintMemberView {
     /// `pending`, `waiting`, `working`, `pr_open`, `applied`, `conflicted`, `rerunning`, `timed_out`, `no_change`, `skipped`,
     /// `unresolved`, `delegated`, `withdrawn` or `failed`.
     pub state: String,
-    /// Its pull request, once it was ready to be woven.
+    /// Its pull request: for one sprint the one of its job, in lists once it was ready to be woven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::PullRef>")]
     pub pull: Option<PullRef>,

@@ -10,9 +10,11 @@ use super::watch::{Attention, Watch};
 use super::{Job, Phase, completion, turns};
 use crate::event::Audience;
 use crate::ids::AgentName;
+use crate::merge::Reason;
 use crate::policy::Answerer;
 use crate::pull::{self, Pull};
 use crate::session::SessionState;
+use crate::sprint;
 
 /// Who must act before a job goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -228,6 +230,7 @@ impl fmt::Display for WaitsFor {
 
 /// Who is waited for. `woken` is the agent that would be woken: the job's or its source's, if it exists and takes wakes.
 pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
+    let pull = pull.map(|pull| (pull, sprint::is_on_woven(job)));
     match &job.phase {
         Phase::Queued { since, .. } => WaitsFor::new(WaitParty::Gaffer, WaitReason::Slot, *since),
         Phase::Creating { since, .. } => {
@@ -285,6 +288,14 @@ pub fn job_wait(job: &Job) -> JobWait {
     }
 }
 
+/// What keeps the pull request of a job from being woven, while the job waits for that.
+pub fn hindrance<'a>(job: &Job, pull: &'a Pull) -> Option<&'a Reason> {
+    match job_wait(job) {
+        JobWait::Pull => pull::hindrance(pull, sprint::is_on_woven(job)),
+        JobWait::Is(_) | JobWait::Woken | JobWait::Delivery => None,
+    }
+}
+
 /// Placeholder for any agent.
 fn any_agent() -> Option<AgentName> {
     "any".parse().ok()
@@ -302,7 +313,7 @@ fn is_told_by_pull(watch: &Watch) -> bool {
         && (completion::is_over(watch) || is_silent(watch))
 }
 
-fn watched(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
+fn watched(watch: &Watch, pull: Option<(&Pull, bool)>, woken: Option<&AgentName>) -> WaitsFor {
     if let Some(at) = turns::answered_at(watch) {
         return WaitsFor::new(WaitParty::Jules, WaitReason::Answered, at);
     }
@@ -332,7 +343,7 @@ fn asked(
 }
 
 /// Nothing is asked: the session works, is silent, or rests.
-fn unasked(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
+fn unasked(watch: &Watch, pull: Option<(&Pull, bool)>, woken: Option<&AgentName>) -> WaitsFor {
     let rests_since = completion::rests_since(watch);
     let is_over = completion::is_over(watch);
     match (&watch.pull, pull) {

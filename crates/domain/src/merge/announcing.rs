@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::reason::Reason;
+use crate::ids::SprintNumber;
 use crate::policy::Timing;
 
 /// Whether a reason is announced.
@@ -103,6 +104,14 @@ impl Reason {
             self,
             Self::DeliveryNotInVerify { .. } | Self::VerdictOfAnotherHead
         )
+    }
+
+    /// The sprint that weaves it into one pull request with others.
+    pub(crate) fn woven_by(&self) -> Option<SprintNumber> {
+        if let Self::Woven { sprint } = self {
+            return Some(*sprint);
+        }
+        None
     }
 
     /// Whether a head stays green in spite of it: it says nothing about the head, only whether and when Gaffer may merge.

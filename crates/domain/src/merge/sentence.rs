@@ -27,6 +27,10 @@ fn not_at_verify(phase: Phase) -> String {
     format!("Its delivery is at {phase}, not at verify.")
 }
 
+/// No session works on what a sprint pushes.
+const WEAVES: &str =
+    "Its head is not the newest weave of its sprint, or another weave may be pushed.";
+
 /// What to do about a required check that no one reports; checks of our own are always there.
 fn if_never_started(names: &[String]) -> &'static str {
     match names.iter().all(|name| OWN_CHECKS.contains(&name.as_str())) {
@@ -99,6 +103,9 @@ impl Reason {
     pub fn sentence_for(&self, part: Option<&Part>) -> String {
         if *self == Self::NeedsApproval && part.is_some_and(Part::is_mock_code) {
             return MOCK_CODE_NEEDS_APPROVAL.to_owned();
+        }
+        if *self == Self::SessionWorking && part.is_some_and(Part::is_of_weave) {
+            return WEAVES.to_owned();
         }
         if !part.is_some_and(Part::is_of_exchange) {
             return self.sentence();

@@ -149,6 +149,11 @@ impl Part {
         }
     }
 
+    /// Whether it is the one pull request that a sprint weaves.
+    pub fn is_of_weave(&self) -> bool {
+        self.sprint().is_some_and(|part| part.persona.is_none())
+    }
+
     /// What it does for a sprint.
     pub fn sprint(&self) -> Option<&SprintPart> {
         match &self.work {

@@ -7,6 +7,7 @@ use super::checks::checks_of;
 use super::closing;
 use super::ending;
 use super::hint;
+use super::next_look::{next_look, patience};
 use super::repair;
 use super::unexpected;
 use super::{Pull, PullPhase, Ready, RefusedMerge, SeenHead, Verdict};
@@ -27,16 +28,10 @@ use crate::web_page::WebPage;
 use crate::when::plus;
 
 /// After a merge call, the pull request is read back this soon.
-const READ_BACK: SignedDuration = SignedDuration::from_secs(10);
-
-/// A pull request that only a person can move is read this many times less often.
-const REFUSED_SLOWER: i32 = 5;
+pub(super) const READ_BACK: SignedDuration = SignedDuration::from_secs(10);
 
 /// Longest wait before a refused merge is tried again.
 const REFUSED_WAIT_MAX: SignedDuration = SignedDuration::from_mins(10);
-
-/// GitHub works out within seconds whether a pull request conflicts: it is read again this soon, then less and less often.
-const MERGEABLE_AGAIN: SignedDuration = SignedDuration::from_secs(3);
 
 /// Longest refusal that is kept, in characters.
 const REFUSAL_CHARS_MAX: usize = 200;
@@ -210,7 +205,7 @@ fn open(
             now,
         };
         // A pull request of our own has one commit, and any other is not ours. What is woven stays as its session left it.
-        if outside.owner != Owner::Gaffer && !outside.is_woven() {
+        if outside.owner != Owner::Gaffer && !outside.is_left_as_is() {
             repair::catch_up(step, &matter, reasons(&judgement));
         }
         repair::repair(step, &matter, &judgement);
@@ -237,22 +232,6 @@ fn ready(pull: &Pull, facts: &PullFacts, judgement: &Judgement, timing: &Timing)
     })
 }
 
-/// How long it may go unread. GitHub's answer about conflicts is asked for soon, and the longer it takes the less often.
-fn patience(
-    pull: &Pull,
-    judgement: &Judgement,
-    (timing, now): (&Timing, Timestamp),
-) -> SignedDuration {
-    let usual = hint::patience(pull, judgement, (timing, now));
-    if *reasons(judgement) != [Reason::MergeableUnknown] {
-        return usual;
-    }
-    let last = pull.verdict.as_ref();
-    let same = last.filter(|last| last.judgement == *judgement && hint::is_at(pull, &last.sha));
-    let lasts = same.map_or(SignedDuration::ZERO, |last| now.duration_since(last.at));
-    lasts.max(MERGEABLE_AGAIN).min(usual)
-}
-
 /// Why it is not merged; nothing for a merge.
 pub(super) fn reasons(judgement: &Judgement) -> &[Reason] {
     match judgement {
@@ -264,29 +243,6 @@ pub(super) fn reasons(judgement: &Judgement) -> &[Reason] {
 /// Whether the reading is too old to write anything.
 fn is_stale(judgement: &Judgement) -> bool {
     reasons(judgement).contains(&Reason::FactsStale)
-}
-
-/// When to read it again if nothing announces a change.
-fn next_look(
-    judgement: &Judgement,
-    (timing, patience): (&Timing, SignedDuration),
-    now: Timestamp,
-) -> Timestamp {
-    let poll = plus(now, patience);
-    match judgement {
-        Judgement::Merge { .. } => plus(now, READ_BACK),
-        Judgement::Conflict { .. } => poll,
-        Judgement::Wait { until, .. } => until.map_or(poll, |until| until.min(poll).max(now)),
-        Judgement::Refuse { reasons } => {
-            let repairable =
-                |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. } | Reason::Conflict);
-            if reasons.iter().any(repairable) {
-                poll
-            } else {
-                plus(now, timing.pull_poll.saturating_mul(REFUSED_SLOWER))
-            }
-        }
-    }
 }
 
 /// Notes a new head. Its checks start when it is pushed, and again when a draft is marked ready or a closed pull

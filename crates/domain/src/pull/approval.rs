@@ -2,13 +2,15 @@
 
 use jiff::Timestamp;
 
+use super::apply::reasons;
 use super::{Approval, MergeStyle, Pull, PullPhase};
 use crate::advice::Advice;
 use crate::fence::clip;
-use crate::ids::CommitSha;
+use crate::ids::{CommitSha, SprintNumber};
 use crate::job::NotNow;
 use crate::merge::{Judgement, Reason, Weight};
 use crate::policy::Policy;
+use crate::sprint;
 use crate::step::Step;
 
 /// Longest name of an approver, in characters.
@@ -52,6 +54,12 @@ pub fn approve(
         );
         return not_now("head_moved", sentence);
     }
+    if let Some(sprint) = weaving(pull, &head.sha) {
+        let sentence = format!(
+            "sprint {sprint} weaves {name} into one pull request with others, and only that one is merged"
+        );
+        return not_now("woven", sentence);
+    }
     let mut step = Step::unchanged(pull.clone());
     step.aggregate.approval = Some(Approval {
         sha: head.sha.clone(),
@@ -63,6 +71,18 @@ pub fn approve(
     step.aggregate.refused = None;
     step.due = Some(now);
     Ok(step)
+}
+
+/// The sprint that weaves a head, where an approval lifts nothing that the weave waits for.
+fn weaving(pull: &Pull, head: &CommitSha) -> Option<SprintNumber> {
+    let verdict = pull.verdict.as_ref().filter(|it| it.sha == *head)?;
+    let reasons = reasons(&verdict.judgement);
+    let sprint = reasons.iter().find_map(Reason::woven_by)?;
+    let hindering = sprint::hindering(reasons, false);
+    let is_lifted = hindering
+        .iter()
+        .any(|it| it.advice() == Some(Advice::Merge));
+    (!is_lifted).then_some(sprint)
 }
 
 /// Whether an order to merge would be taken, as far as the last reading tells: an approval lifts all that has to be acted on.

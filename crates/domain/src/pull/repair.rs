@@ -98,17 +98,17 @@ impl RepairContext<'_> {
 }
 
 impl PullContext {
-    /// Whether its sprint weaves it with others.
-    pub(super) fn is_woven(&self) -> bool {
-        self.sprint_gate.is_some_and(SprintGate::is_woven)
+    /// Whether its sprint leaves it as its session left it.
+    pub(super) fn is_left_as_is(&self) -> bool {
+        self.sprint_gate.is_some_and(SprintGate::leaves_as_is)
     }
 }
 
 /// Sends failed checks and conflicts to the session, and announces what no session can repair.
 pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgement) {
-    // A conflict of what is woven is sent to its session by the sprint.
-    let is_woven = matter.outside.is_woven();
-    if is_woven && matches!(judgement, Judgement::Conflict { .. }) {
+    // A conflict of what is woven is sent to its session by the sprint, and after its end by no one.
+    let is_left_as_is = matter.outside.is_left_as_is();
+    if is_left_as_is && matches!(judgement, Judgement::Conflict { .. }) {
         return;
     }
     if matches!(judgement, Judgement::Conflict { .. }) {
@@ -125,7 +125,7 @@ pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgemen
         {
             failed_checks(step, matter, names);
         }
-        if *reason == Reason::Conflict && !astray && !is_woven {
+        if *reason == Reason::Conflict && !astray && !is_left_as_is {
             conflict(step, matter);
         }
         if let Some(cause) = beyond_sessions(reason) {

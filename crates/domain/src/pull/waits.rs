@@ -1,13 +1,15 @@
 //! Who is waited for at a pull request whose session rests.
 
+use super::apply::reasons;
 use super::{Pull, PullPhase};
 use crate::event::ErrorCause;
 use crate::ids::{AgentName, CommitSha};
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::merge::{Judgement, Reason};
+use crate::sprint;
 
-/// Who must act before it is merged.
-pub(crate) fn waits_for(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
+/// Who must act before it is merged, or woven with others. `on_woven` says whether it goes to the branch that those are woven into.
+pub(crate) fn waits_for((pull, on_woven): (&Pull, bool), woken: Option<&AgentName>) -> WaitsFor {
     match &pull.phase {
         PullPhase::Merging { since, .. } => {
             WaitsFor::new(WaitParty::Gaffer, WaitReason::Merge, *since)
@@ -16,11 +18,11 @@ pub(crate) fn waits_for(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
             WaitsFor::new(WaitParty::Person, WaitReason::Reopening, *since)
         }
         PullPhase::Settled { at, .. } => WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, *at),
-        PullPhase::Open => open(pull, woken),
+        PullPhase::Open => open((pull, on_woven), woken),
     }
 }
 
-fn open(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
+fn open((pull, on_woven): (&Pull, bool), woken: Option<&AgentName>) -> WaitsFor {
     let Some(verdict) = &pull.verdict else {
         return WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, pull.since);
     };
@@ -28,7 +30,7 @@ fn open(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
         Judgement::Merge { .. } => (Whom::Is(WaitParty::Gaffer), WaitReason::Merge),
         Judgement::Conflict { .. } => of_reason(pull, &verdict.sha, &Reason::Conflict),
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
-            let first = decisive(pull, &verdict.sha, reasons);
+            let first = decisive(pull, &verdict.sha, &awaited(reasons, on_woven));
             first.map_or(
                 (Whom::Is(WaitParty::Gaffer), WaitReason::Reading),
                 |reason| of_reason(pull, &verdict.sha, reason),
@@ -48,24 +50,51 @@ enum Whom {
     Woken,
 }
 
+/// What keeps it from being woven, as far as it was read; none where it is merged by itself, or nothing stands in the way.
+pub(crate) fn hindrance(pull: &Pull, on_woven: bool) -> Option<&Reason> {
+    let verdict = pull.verdict.as_ref()?;
+    let reasons = reasons(&verdict.judgement);
+    let first = decisive(pull, &verdict.sha, &awaited(reasons, on_woven))?;
+    let is_member = reasons.iter().any(is_woven) && pull.phase == PullPhase::Open;
+    (is_member && !is_woven(first)).then_some(first)
+}
+
+fn is_woven(reason: &Reason) -> bool {
+    matches!(reason, Reason::Woven { .. })
+}
+
+/// The reasons that have to pass: its sprint weaves what a weave passes over, and waits for the rest.
+fn awaited(reasons: &[Reason], on_woven: bool) -> Vec<&Reason> {
+    let Some(woven) = reasons.iter().find(|it| is_woven(it)) else {
+        return reasons.iter().collect();
+    };
+    let hindering = sprint::hindering(reasons, on_woven);
+    match hindering.is_empty() {
+        true => vec![woven],
+        false => hindering,
+    }
+}
+
 /// The reason that has to pass first: while something moves by itself no one else is waited for, and the approval
 /// comes last.
-fn decisive<'a>(pull: &Pull, sha: &CommitSha, reasons: &'a [Reason]) -> Option<&'a Reason> {
-    let hangs = |reason: &&Reason| {
+fn decisive<'a>(pull: &Pull, sha: &CommitSha, reasons: &[&'a Reason]) -> Option<&'a Reason> {
+    let find = |is_it: &dyn Fn(&Reason) -> bool| reasons.iter().copied().find(|&it| is_it(it));
+    let hangs = |reason: &Reason| {
         matches!(reason, Reason::ChecksPending { .. })
             && is_told(pull, sha, &[ErrorCause::MergeBlocked])
     };
     // While its session works, its delivery waits for that too.
-    let working = || reasons.iter().find(|it| **it == Reason::SessionWorking);
-    let moving = reasons.iter().find(|it| it.moves() && !hangs(it));
+    let working = || find(&|it| *it == Reason::SessionWorking);
+    let moving = find(&|it| it.moves() && !hangs(it));
     let moving = moving.map(|first| {
         working()
             .filter(|_| first.is_of_delivery())
             .unwrap_or(first)
     });
-    let last = |reason: &&Reason| reason.leaves_green();
-    let blocking = || reasons.iter().find(|it| !last(it));
-    moving.or_else(blocking).or_else(|| reasons.first())
+    let blocking = || find(&|it| !it.leaves_green());
+    moving
+        .or_else(blocking)
+        .or_else(|| reasons.first().copied())
 }
 
 fn is_told(pull: &Pull, sha: &CommitSha, causes: &[ErrorCause]) -> bool {

@@ -28,11 +28,11 @@ pub enum SprintGate {
 }
 
 impl SprintGate {
-    /// Whether the pull request is woven with others.
-    pub fn is_woven(self) -> bool {
+    /// Whether the pull request stays as its session left it: its sprint weaves it, or has left it to people.
+    pub fn leaves_as_is(self) -> bool {
         match self {
-            Self::Woven { .. } => true,
-            Self::Mail | Self::Unreadable | Self::TakenBack | Self::Over => false,
+            Self::Woven { .. } | Self::Over => true,
+            Self::Mail | Self::Unreadable | Self::TakenBack => false,
         }
     }
 
@@ -49,9 +49,9 @@ impl SprintGate {
 }
 
 /// Why this head of a member's pull request may not be merged by itself, as far as its sprint has a say; none if it may.
-/// When the sprint is over it lets nothing be merged any more: its end ends the job, and people go on.
+/// When the sprint is over, woven or not, it lets nothing be merged any more: its end ends the job, and people go on.
 pub fn gate(sprint: &Sprint, persona: &PersonaName, head: &CommitSha) -> Option<SprintGate> {
-    if sprint.is_woven() {
+    if sprint.is_woven() && !sprint.is_over() {
         let sprint = sprint.number;
         return Some(SprintGate::Woven { sprint });
     }
@@ -229,5 +229,8 @@ mod tests {
         let free = apply(&ready, &collected('a'), at(2));
         assert_eq!(held(&free, 'a'), Some("woven"));
         assert_eq!(released(&ready, &free), [0; 0]);
+        let over = abort(&free, "kim", at(3)).unwrap();
+        assert_eq!(held(&over, 'a'), Some("sprint_over"));
+        assert_eq!(released(&free, &over), [0; 0]);
     }
 }

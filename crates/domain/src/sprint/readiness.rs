@@ -7,20 +7,25 @@ pub(super) fn is_ready(judgement: &Judgement, on_woven: bool) -> bool {
     match judgement {
         Judgement::Merge { .. } | Judgement::Conflict { .. } => true,
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
-            // A weave says of what changes nothing that it does; a merge by itself would never come.
-            let is_woven = reasons.iter().any(|it| matches!(it, Reason::Woven { .. }));
-            let is_empty = is_woven && reasons.iter().any(Reason::is_without_files);
-            let is_unchecked = is_empty || reasons.contains(&Reason::Conflict);
-            let without_checks = on_woven && reasons.iter().any(is_without_checks);
-            let passes = |reason: &Reason| {
-                is_passed_over(reason, is_unchecked)
-                    || is_empty && reason.is_without_files()
-                    || on_woven && matches!(reason, Reason::Stacked { .. })
-                    || without_checks && is_about_missing_checks(reason)
-            };
-            reasons.iter().all(passes)
+            hindering(reasons, on_woven).is_empty()
         }
     }
+}
+
+/// The reasons against a merge that stand in the way of a weave, too.
+pub(crate) fn hindering(reasons: &[Reason], on_woven: bool) -> Vec<&Reason> {
+    // A weave says of what changes nothing that it does; a merge by itself would never come.
+    let is_woven = reasons.iter().any(|it| matches!(it, Reason::Woven { .. }));
+    let is_empty = is_woven && reasons.iter().any(Reason::is_without_files);
+    let is_unchecked = is_empty || reasons.contains(&Reason::Conflict);
+    let without_checks = on_woven && reasons.iter().any(is_without_checks);
+    let passes = |reason: &Reason| {
+        is_passed_over(reason, is_unchecked)
+            || is_empty && reason.is_without_files()
+            || on_woven && matches!(reason, Reason::Stacked { .. })
+            || without_checks && is_about_missing_checks(reason)
+    };
+    reasons.iter().filter(|&it| !passes(it)).collect()
 }
 
 /// Whether no check comes. Many workflows run for some base branches only, and a branch that others are woven into is none of

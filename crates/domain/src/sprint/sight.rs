@@ -140,6 +140,8 @@ pub struct Glimpse {
     stale: Option<CommitSha>,
     /// The head whose checks fail.
     red: Option<CommitSha>,
+    /// The head of what was woven, which another hand may have pushed.
+    woven: Option<CommitSha>,
 }
 
 /// What of a pull request its sprint is called for when it changes.
@@ -152,6 +154,10 @@ pub fn glimpse(pull: &Pull) -> Glimpse {
         works: [false, true].map(|on_woven| work_of_pull(pull, on_woven)),
         stale: head_that(is_stale),
         red: head_that(is_red),
+        woven: match pull.session {
+            Some(_) => None,
+            None => pull.head.as_ref().map(|head| head.sha.clone()),
+        },
     }
 }
 
@@ -304,7 +310,7 @@ fn in_head(pull: &Pull) -> Option<Outbox> {
 }
 
 /// Whether the pull request of a job goes to the branch that the others are woven into.
-fn is_on_woven(job: &Job) -> bool {
+pub(crate) fn is_on_woven(job: &Job) -> bool {
     let part = job.sprint();
     part.is_some_and(|part| part.sprint.branch() == job.branch)
 }
@@ -356,5 +362,31 @@ fn gone(reason: &str) -> Work {
 fn failed(reason: &str) -> Work {
     Work::Failed {
         reason: storable(reason, REASON_BYTES_MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::fixture::{at, sha};
+    use crate::pull::{SeenHead, track};
+
+    #[test]
+    fn a_sprint_is_called_for_a_push_to_what_it_wove_before_that_is_judged() {
+        let job = JobId::from_ulid(ulid::Ulid(7));
+        let mut woven = track("acme/shop#7".parse().unwrap(), job, None, at(0));
+        let head = |letter| {
+            let (sha, since) = (sha(letter), at(0));
+            Some(SeenHead { sha, since })
+        };
+        woven.head = head('a');
+        let mut pushed = woven.clone();
+        pushed.head = head('c');
+        assert_ne!(glimpse(&woven), glimpse(&pushed));
+        let of_session = |pull: &Pull| Pull {
+            session: "14550388554331055113".parse().ok(),
+            ..pull.clone()
+        };
+        assert_eq!(glimpse(&of_session(&woven)), glimpse(&of_session(&pushed)));
     }
 }

@@ -4,7 +4,8 @@ mod member;
 
 use domain::advice::{Advice, Next};
 use domain::ids::{JobId, PersonaName, RepoName, SprintNumber};
-use domain::job::WaitReason;
+use domain::job::{self, WaitReason};
+use domain::merge::Reason;
 use domain::sprint::{MemberState, Sprint, SprintMember, SprintState, failed_checks};
 use jiff::Timestamp;
 
@@ -140,7 +141,13 @@ impl Backend {
                 .next
                 .extend(orders.filter(|it| it.advice.order().is_some()));
         }
-        Ok(OfJob::Waits(waits))
+        let pull = match job.value.pull() {
+            Some(pull) => self.store.pull(pull).await?,
+            None => None,
+        };
+        let pull = pull.as_ref().map(|found| &found.value.pull);
+        let hindrance = pull.and_then(|pull| job::hindrance(&job.value, pull));
+        Ok(OfJob::Waits(waits, hindrance.map(Reason::sentence)))
     }
 }
 

@@ -50,7 +50,9 @@ fn a_job_alone_says_the_same_as_far_as_it_goes() {
                         "{state}"
                     );
                 }
-                JobWait::Pull => assert_eq!(pull::waits_for(&tracked, None), person, "{state}"),
+                JobWait::Pull => {
+                    assert_eq!(pull::waits_for((&tracked, false), None), person, "{state}")
+                }
                 JobWait::Delivery => panic!("{state}: it belongs to no delivery"),
             }
         }

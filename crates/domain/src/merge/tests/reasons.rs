@@ -265,6 +265,15 @@ fn a_sentence_names_the_setting_that_counts_for_the_job() {
         let said = Reason::Conflict.sentence_for(part.as_ref());
         assert_eq!(said, Reason::Conflict.sentence());
     }
+    let weave = Part {
+        pipeline: None,
+        work: PartWork::Sprint(crate::pipeline::SprintPart {
+            sprint: "50".parse().unwrap(),
+            persona: None,
+        }),
+    };
+    let said = Reason::SessionWorking.sentence_for(Some(&weave));
+    assert!(!said.contains("session"), "{said}");
 }
 
 #[test]

@@ -285,3 +285,24 @@ fn the_checks_of_a_judged_head_are_kept_and_those_that_failed_come_first() {
     world.read(120);
     assert_eq!(names(&world), [""; 0]);
 }
+
+#[test]
+fn what_is_left_to_people_is_read_less_and_less_often() {
+    for outcome in [CheckOutcome::Failed, CheckOutcome::Pending] {
+        let mut world = World::green();
+        world.outside.session = SessionStatus::Cancelled;
+        world.checks(&[outcome]);
+        let (mut now, mut readings) = (0, 0);
+        while now < 30 * 24 * 60 * MINUTES {
+            world.read(now);
+            assert!(world.due() - now <= 24 * 60 * MINUTES, "{now}");
+            now = world.due();
+            readings += 1;
+        }
+        assert!(readings < 60, "{readings}");
+        // A person who closes it is noticed.
+        world.facts.state = PullState::Closed;
+        world.read(now);
+        assert_eq!(world.verdict(), ["closed"]);
+    }
+}

@@ -561,3 +561,60 @@ fn a_pull_request_of_a_sprint_that_is_merged_by_itself_asks_nothing() {
     world.read(600);
     assert!(world.events.is_empty(), "{:?}", world.events);
 }
+
+#[test]
+fn what_is_woven_waits_for_its_sprint_only_once_nothing_else_is_in_the_way() {
+    let rule = || {
+        let name = "e2e".to_owned();
+        let rule = crate::facts::RequiredCheck { name, app: None };
+        Fact::Known(Demands {
+            checks: vec![rule],
+            ..Demands::default()
+        })
+    };
+    let changes: [(&str, &dyn Fn(&mut World)); 6] = [
+        ("", &|_| {}),
+        ("", &|world| world.policy.merge = MergePolicy::Human),
+        ("", &|world| world.facts.draft = true),
+        ("checks_pending", &|world| {
+            world.checks(&[CheckOutcome::Pending]);
+        }),
+        ("checks_failed", &|world| {
+            world.checks(&[CheckOutcome::Failed]);
+        }),
+        ("required_missing", &|world| world.facts.demands = rule()),
+    ];
+    for (code, change) in changes {
+        let mut world = World::green();
+        world.pull.sprint = "50".parse().ok();
+        let woven = |sprint| SprintGate::Woven { sprint };
+        world.outside.sprint_gate = world.pull.sprint.map(woven);
+        change(&mut world);
+        world.read(0);
+        world.read(600);
+        let hindrance = hindrance(&world.pull, false).map(crate::merge::Reason::code);
+        assert_eq!(hindrance.unwrap_or_default(), code);
+        let waits = waits_for((&world.pull, false), None);
+        let is_woven = waits.what == crate::job::WaitReason::Sprint;
+        assert_eq!(is_woven, code.is_empty(), "{code}: {waits:?}");
+    }
+}
+
+#[test]
+fn an_approval_of_what_is_woven_is_refused_while_it_is_woven() {
+    let mut world = World::green();
+    world.policy.merge = MergePolicy::Human;
+    world.pull.sprint = "50".parse().ok();
+    let woven = |sprint| SprintGate::Woven { sprint };
+    world.outside.sprint_gate = world.pull.sprint.map(woven);
+    world.read(0);
+    let refused = approve(&world.pull, None, &ME, at(1)).unwrap_err();
+    assert_eq!(refused.code, "woven");
+    world.outside.plan_unreviewed = true;
+    world.read(10);
+    assert!(approve(&world.pull, None, &ME, at(11)).is_err(), "a plan");
+    world.outside.plan_unreviewed = false;
+    world.outside.sprint_gate = None;
+    world.read(30);
+    assert!(approve(&world.pull, None, &ME, at(31)).is_ok());
+}

@@ -97,7 +97,7 @@ fn failed_checks_that_no_session_can_mend_are_told_and_wait_for_a_person() {
     (world.pull.session, world.pull.sprint) = (None, "50".parse().ok());
     world.outside.owner = Owner::Gaffer;
     let waits = |world: &World| {
-        let waits = waits_for(&world.pull, None);
+        let waits = waits_for((&world.pull, false), None);
         (waits.who, waits.what)
     };
     world.outside.session = SessionStatus::Working;
@@ -203,7 +203,7 @@ fn a_head_whose_session_is_told_nothing_any_more_waits_for_who_is_woken() {
         head(&mut world, n);
         world.read(n as i64 * 1_000);
         world.read(n as i64 * 1_000 + 60);
-        let waits = waits_for(&world.pull, None);
+        let waits = waits_for((&world.pull, false), None);
         let wanted = (WaitParty::Person, WaitReason::Blocked);
         assert_eq!((waits.who, waits.what), wanted, "{n}");
     }

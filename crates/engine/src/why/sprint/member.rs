@@ -16,8 +16,8 @@ pub(super) enum OfJob {
         /// Whether nothing may be written just now.
         is_held: bool,
     },
-    /// What it waits for.
-    Waits(WaitsFor),
+    /// What it waits for, and what keeps its pull request from being woven.
+    Waits(WaitsFor, Option<String>),
 }
 
 impl OfJob {
@@ -28,18 +28,21 @@ impl OfJob {
             Self::Missing { is_held: true } => {
                 "Its job is made once Gaffer may write again.".to_owned()
             }
-            Self::Waits(waits) if waits.who == WaitParty::Nobody => {
-                format!("No one is waited for: {}.", waits.what.words())
+            Self::Waits(waits, _) if waits.who == WaitParty::Nobody => {
+                format!("Its sprint looks for its change: {}.", waits.what.words())
             }
-            Self::Waits(waits) => format!("It waits for {}.", waits.sentence()),
+            Self::Waits(waits, None) => format!("It waits for {}.", waits.sentence()),
+            Self::Waits(waits, Some(hindrance)) => {
+                format!("It waits for {}. {hindrance}", waits.sentence())
+            }
         }
     }
 
     /// More to say where a person or an agent has to act.
     fn decision(&self) -> String {
         match self {
-            Self::Waits(waits) if waits.is_decision() => format!(" {}", self.sentence()),
-            Self::Nothing | Self::Missing { .. } | Self::Waits(_) => String::new(),
+            Self::Waits(waits, _) if waits.is_decision() => format!(" {}", self.sentence()),
+            Self::Nothing | Self::Missing { .. } | Self::Waits(..) => String::new(),
         }
     }
 }
@@ -219,12 +222,13 @@ mod tests {
     }
 
     fn waits(who: WaitParty, what: WaitReason) -> OfJob {
-        OfJob::Waits(WaitsFor {
+        let waits = WaitsFor {
             who,
             agent: None,
             what,
             since: None,
-        })
+        };
+        OfJob::Waits(waits, None)
     }
 
     #[test]
@@ -240,8 +244,19 @@ mod tests {
         sprint.members[0].state = MemberState::Working;
         let asks = told(&sprint, &waits(WaitParty::Person, WaitReason::Question));
         assert_eq!(asks, "It waits for a person: a question is open.");
+        let OfJob::Waits(checks, _) = waits(WaitParty::GitHub, WaitReason::Checks) else {
+            panic!("it waits")
+        };
+        let hangs = OfJob::Waits(checks, Some("Checks are running: e2e.".to_owned()));
+        assert_eq!(
+            told(&sprint, &hangs),
+            "It waits for GitHub: checks have to finish. Checks are running: e2e."
+        );
         let done = told(&sprint, &waits(WaitParty::Nobody, WaitReason::Result));
-        assert!(done.starts_with("No one is waited for"), "{done}");
+        assert_eq!(
+            done,
+            "Its sprint looks for its change: its session is done and made no pull request."
+        );
         sprint.members[0].persona = PersonaName::weaver();
         let mends = told(&sprint, &waits(WaitParty::Jules, WaitReason::Work));
         assert!(

@@ -346,7 +346,7 @@ fn variables(
     };
     // What is added to one that is taken would not be implemented.
     let taken: &[TreePath] = match ask.layer {
-        Layer::Decider => &*ask.records.taken,
+        Layer::Decider => &ask.records.taken,
         Layer::Narrator
         | Layer::Observers
         | Layer::Planner

@@ -365,7 +365,8 @@ async fn why_joins_the_step_with_the_reasons_of_its_jobs() {
     assert_eq!(why["because"][1]["code"], own["because"][0]["code"]);
     let told = why["because"][1]["sentence"].as_str().unwrap();
     let reason = own["because"][0]["sentence"].as_str().unwrap();
-    assert_eq!(told, format!("observers qa, job {queued}: {reason}"));
+    let next = "2026-03-01T12:00:05Z: Gaffer reads it again.";
+    assert_eq!(told, format!("observers qa, job {queued}: {reason} {next}"));
     let none = &why["because"][2]["sentence"];
     assert_eq!(none, "observers taxonomy has no job yet.");
     // A pause comes first, and once.

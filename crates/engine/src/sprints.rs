@@ -107,6 +107,8 @@ impl Backend {
         let pauses = self.pauses(repo).await?;
         let decide = |it: &Sprint, now| {
             sprint::must_go_on(it)?;
+            // No end of a pause would change this refusal.
+            sprint::must_be_woven(it)?;
             must_see_members(repo, &pauses)?;
             match without_waiting {
                 true => sprint::integrate_now(it, now),

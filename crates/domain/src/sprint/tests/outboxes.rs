@@ -165,3 +165,19 @@ fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
         assert_eq!(outbox(&over(&with, how), Some(&read)), in_head('a'));
     }
 }
+
+#[test]
+fn what_jules_says_of_a_failure_stands_in_a_sentence_of_ours() {
+    for (said, told) in [
+        ("Out of ideas.", "it failed: Out of ideas"),
+        ("no disk", "it failed: no disk"),
+    ] {
+        let failed = EndReason::Failed {
+            reason: said.to_owned(),
+        };
+        let over = over(&done(None), failed);
+        let seen = sight(&over, None, &Timing::default(), at(1_000));
+        let reason = told.to_owned();
+        assert_eq!(seen.work, Work::Gone { reason });
+    }
+}

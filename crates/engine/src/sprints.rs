@@ -4,7 +4,7 @@
 mod newest;
 mod starting;
 
-use domain::advice::Advice;
+use domain::advice::{Advice, NO_NEWEST};
 use domain::delivery::Reason;
 use domain::ids::{RepoName, SprintNumber};
 use domain::job::NotNow;
@@ -38,7 +38,7 @@ impl Backend {
                     .await?;
                 let missing = || Error::NoSuch {
                     what: "sprint",
-                    name: format!("latest` of `{repo}"),
+                    name: format!("{NO_NEWEST}{repo}"),
                 };
                 turn.ok_or_else(missing)?.value
             }

@@ -429,6 +429,13 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
         assert_eq!(missing.code(404), "no_such_sprint");
         let told = format!("there is no sprint `{named}` of `acme/other`");
         assert_eq!(missing.json()["detail"], told);
+        let problem = missing.json();
+        let next = &problem["next"][0];
+        let is_told = (&next["advice"], &next["about"]);
+        match named {
+            "latest" => assert_eq!(is_told, (&json!("start_sprint"), &json!("acme/other"))),
+            _ => assert_eq!(is_told, (&Value::Null, &Value::Null), "{missing:?}"),
+        }
     }
 }
 

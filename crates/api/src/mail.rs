@@ -17,7 +17,7 @@ use client::wire::{
     SentMessage, TagMail,
 };
 use domain::ids::{MessageId, PersonaName, RepoName};
-use domain::mail::{Order, Outgoing, Recipient};
+use domain::mail::{Order, Outgoing};
 use domain::redact::presentable;
 use domain::token::Scope;
 use engine::backend::Error;
@@ -33,9 +33,6 @@ use crate::refusal::Refused;
 use crate::{reach, sources};
 
 pub(crate) use by_colon::by_colon;
-
-/// What stands in place of a persona in paths, and so is the name of none.
-const PAGES: [&str; 6] = ["log", "stats", "verify", "rebuild", "seal", "import"];
 
 /// Owner, name, persona and message in a path.
 type MessagePath = Parts<(String, String, String, String)>;
@@ -83,10 +80,6 @@ pub(crate) async fn send(
 /// What is to be sent, by the persona as which the caller may speak.
 fn outgoing(who: &AuthenticatedCaller, wanted: SendMail) -> Result<Outgoing, Refused> {
     let from = who.speaker(wanted.from.as_ref())?;
-    refuse_page("from", &from)?;
-    if let Recipient::Persona(to) = &wanted.to {
-        refuse_page("to", to)?;
-    }
     Ok(Outgoing {
         from,
         to: wanted.to,
@@ -94,16 +87,6 @@ fn outgoing(who: &AuthenticatedCaller, wanted: SendMail) -> Result<Outgoing, Ref
         body: wanted.body,
         attachments: wanted.attachments,
     })
-}
-
-fn refuse_page(field: &str, persona: &PersonaName) -> Result<(), Refused> {
-    if !PAGES.contains(&persona.as_str()) {
-        return Ok(());
-    }
-    let detail = format!(
-        "`{field}`: `{persona}` is the name of a page here, and so of no persona: take another one"
-    );
-    Err(Refused::field(field, "bad_field", &detail))
 }
 
 /// Digests of a name and of what is sent under it. A name is its token's own.

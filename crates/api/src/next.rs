@@ -42,6 +42,7 @@ fn route(advice: Advice, about: &str) -> Option<String> {
         Advice::Events => Some(format!("GET /jobs/{about}/events")),
         Advice::TakeWakes => Some(format!("POST /agents/{about}/take")),
         Advice::AddSource => Some("POST /api/sources".to_owned()),
+        Advice::StartSprint => Some(format!("POST /api/sprints/{about}")),
         Advice::AbortSprint => Some(format!("POST /api/sprints/{about}/latest/abort")),
         Advice::Resume
         | Advice::ResumeSource
@@ -64,7 +65,8 @@ mod tests {
     #[test]
     fn every_route_that_is_advised_is_served() {
         for advice in Advice::ALL {
-            let about = match advice == Advice::AbortSprint {
+            let is_of_repository = [Advice::StartSprint, Advice::AbortSprint].contains(&advice);
+            let about = match is_of_repository {
                 true => "OWNER/NAME",
                 false => "NAME",
             };

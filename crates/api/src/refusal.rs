@@ -175,7 +175,7 @@ impl From<Error> for Refused {
             Error::Transition(refused) => refused.into(),
             Error::NoSuch { what, ref name } => {
                 let code = format!("no_such_{what}");
-                let helps = Advice::for_missing(what).map(|advice| advice.about(name));
+                let helps = Advice::for_missing(what, name);
                 Self::new(StatusCode::NOT_FOUND, &code, &error.to_string())
                     .about(field_of(what))
                     .advising(helps.as_slice())

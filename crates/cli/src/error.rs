@@ -150,9 +150,9 @@ fn advised(error: &anyhow::Error) -> Option<String> {
             Some(backend::Error::NotNow(refused)) => {
                 refused.next.iter().map(next::of_ours).collect()
             }
-            Some(backend::Error::NoSuch { what, name }) => Advice::for_missing(what)
+            Some(backend::Error::NoSuch { what, name }) => Advice::for_missing(what, name)
                 .iter()
-                .map(|advice| next::of_ours(&advice.about(name)))
+                .map(next::of_ours)
                 .collect(),
             Some(_) | None => Vec::new(),
         },

@@ -212,7 +212,7 @@ impl Office {
         if verified.faults.is_empty() {
             return Ok(());
         }
-        if let ([broken], Some(_)) = (verified.faults.as_slice(), &verified.broken_page) {
+        if let Some(broken) = &verified.broken_page {
             return Err(broken_backups(broken).into());
         }
         let what = format!("the mail is broken; faults: {}", verified.faults.len());
@@ -310,18 +310,25 @@ fn refused(refused: RefusedOrder) -> Error {
     }
 }
 
+/// What to do about a page of the backups that cannot be relied on.
+const BROKEN_PAGE_NEXT: &str = "move this page and those after it away; then mend a log that is broken too with `jules-mail restore`, or without pages with `jules-mail rebuild`, and `jules-mail seal` makes the pages anew";
+
 /// A page of the backups cannot be relied on.
 fn broken_backups(broken: &str) -> Error {
-    let next = "move this page and those after it away, then `jules-mail seal` makes them anew";
-    Error::refused("broken_backups", broken.to_owned(), next)
+    Error::refused("broken_backups", broken.to_owned(), BROKEN_PAGE_NEXT)
 }
 
 /// There is nothing to restore from.
 fn nothing_sealed(broken: Option<&str>) -> Error {
-    let what = broken.map_or_else(
-        || "the mail has no backups".to_owned(),
-        |broken| format!("the mail has no backups that can be used: {broken}"),
-    );
-    let next = "keep what is valid with `jules-mail rebuild`";
+    let (what, next) = match broken {
+        None => (
+            "the mail has no backups".to_owned(),
+            "keep what is valid with `jules-mail rebuild`",
+        ),
+        Some(broken) => (
+            format!("the mail has no backups that can be used: {broken}"),
+            BROKEN_PAGE_NEXT,
+        ),
+    };
     Error::refused("no_backup", what, next)
 }

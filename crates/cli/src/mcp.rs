@@ -96,9 +96,12 @@ async fn call(server: &Server, tool: &str, arguments: String) -> Result<()> {
     };
     match result {
         Ok(answer) => render::json_line(&answer).context("writing the answer"),
-        Err(what) => {
-            let next = "`gaffer mcp call --help` shows examples";
-            Err(Error::refused("tool_failed", what, next).into())
+        Err(refusal) => {
+            let next = match refusal.is_about_arguments {
+                true => "`gaffer mcp call --help` shows examples",
+                false => "put right what it names, then call it again",
+            };
+            Err(Error::refused("tool_failed", refusal.words, next).into())
         }
     }
 }

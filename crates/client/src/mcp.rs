@@ -43,6 +43,7 @@ use crate::Client;
 use calls::ToolError;
 use tool::Tool;
 
+pub use tool_error::ToolRefusal;
 pub use toolset::{Toolset, UnknownToolset};
 
 /// The server's name for clients. It is prescribed, like the files `zai_*.jsonl`.
@@ -146,23 +147,29 @@ impl Server {
         Some(match self.perform(tool, arguments).await {
             Ok(value) => CallToolResult::structured(value),
             // Without a structure: clients check it against the schema of what works.
-            Err(words) => CallToolResult::error(vec![ContentBlock::text(words)]),
+            Err(failed) => CallToolResult::error(vec![ContentBlock::text(failed.for_agents(tool))]),
         })
     }
 
     /// The same with any tool, for a caller outside the protocol: the answer, or the reason why there is none.
-    pub async fn carry_out(&self, name: &str, arguments: Value) -> Option<Result<Value, String>> {
-        Some(self.perform(Tool::named(name)?, arguments).await)
+    pub async fn carry_out(
+        &self,
+        name: &str,
+        arguments: Value,
+    ) -> Option<Result<Value, ToolRefusal>> {
+        let tool = Tool::named(name)?;
+        let done = self.perform(tool, arguments).await;
+        Some(done.map_err(|failed| failed.refusal(tool)))
     }
 
-    async fn perform(&self, tool: Tool, arguments: Value) -> Result<Value, String> {
+    async fn perform(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
         let mut called = self.once(tool, arguments.clone()).await;
         if called.as_ref().is_err_and(ToolError::is_locked_out) {
             // Nothing was done; the token may have been replaced since the API was found.
             self.client.lock().await.take();
             called = self.once(tool, arguments).await;
         }
-        called.map_err(|failed| failed.for_agents(tool))
+        called
     }
 
     async fn once(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {

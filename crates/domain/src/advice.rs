@@ -60,9 +60,14 @@ pub enum Advice {
     GiveInbox,
     /// Make a token of a scope.
     CreateToken,
+    /// Start a sprint of a repository.
+    StartSprint,
     /// Call off the newest sprint of a repository.
     AbortSprint,
 }
+
+/// What stands before the repository in the name of its newest sprint, where none was ever started.
+pub const NO_NEWEST: &str = "latest` of `";
 
 /// An advised order, and its subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +80,7 @@ pub struct Next {
 
 impl Advice {
     /// Everything that is ever advised.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Say,
         Self::Approve,
         Self::Merge,
@@ -98,6 +103,7 @@ impl Advice {
         Self::EnableAgent,
         Self::GiveInbox,
         Self::CreateToken,
+        Self::StartSprint,
         Self::AbortSprint,
     ];
 
@@ -126,6 +132,7 @@ impl Advice {
             Self::EnableAgent => "enable_agent",
             Self::GiveInbox => "give_inbox",
             Self::CreateToken => "create_token",
+            Self::StartSprint => "start_sprint",
             Self::AbortSprint => "abort_sprint",
         }
     }
@@ -160,19 +167,25 @@ impl Advice {
             Self::EnableAgent => "lets the agent take wakes again",
             Self::GiveInbox => "gives the agent an inbox",
             Self::CreateToken => "makes a token that may",
+            Self::StartSprint => "starts a sprint",
             Self::AbortSprint => "calls the sprint off and leaves its pull requests to people",
         }
     }
 
     /// Advice for a caller who named something that does not exist, if there is any.
-    pub fn for_missing(what: &str) -> Option<Self> {
-        match what {
-            "job" | "pull" => Some(Self::ListJobs),
-            "source" => Some(Self::AddSource),
-            "agent" => Some(Self::AddAgent),
-            "account" => Some(Self::AddAccount),
-            _ => None,
-        }
+    pub fn for_missing(what: &str, name: &str) -> Option<Next> {
+        let advice = match what {
+            "job" | "pull" => Self::ListJobs,
+            "source" => Self::AddSource,
+            "agent" => Self::AddAgent,
+            "account" => Self::AddAccount,
+            "sprint" => {
+                let repo = name.strip_prefix(NO_NEWEST)?;
+                return Some(Self::StartSprint.about(&repo));
+            }
+            _ => return None,
+        };
+        Some(advice.about(&name))
     }
 
     /// What ends the pause that something waits for, by the word for what it waits for.
@@ -209,6 +222,7 @@ impl Advice {
             | Self::EnableAgent
             | Self::GiveInbox
             | Self::CreateToken
+            | Self::StartSprint
             | Self::AbortSprint => None,
         }
     }

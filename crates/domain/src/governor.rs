@@ -254,14 +254,7 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
     let others = slots.taken.keys().filter(|taken| *taken != job).count();
     if others >= concurrent as usize {
         let at = learned.map(|learned| learned.until);
-        return later(
-            at,
-            SLOTS_TAKEN,
-            format!(
-                "All {concurrent} slots of account `{}` are taken.",
-                slots.account
-            ),
-        );
+        return later(at, SLOTS_TAKEN, all_taken(slots, concurrent));
     }
     // Its own, if it was begun and lost, is no other one.
     let mut created = slots.uncounted(job).created;
@@ -295,6 +288,16 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
     granted.taken.insert(job.clone(), whole(now));
     granted.creating = Some(job.clone());
     Admission::Granted(granted)
+}
+
+fn all_taken(slots: &Slots, concurrent: u32) -> String {
+    match concurrent {
+        1 => format!("The one slot of account `{}` is taken.", slots.account),
+        _ => format!(
+            "All {concurrent} slots of account `{}` are taken.",
+            slots.account
+        ),
+    }
 }
 
 /// What an account has left for new sessions.

@@ -10,7 +10,7 @@ use crate::redact::redact;
 
 pub use mail::{
     Attachment, BODY_BYTES_MAX as MAIL_BODY_BYTES_MAX, MailBody, MailEventId, MailTag, MessageId,
-    PersonaName, Subject,
+    PAGES as MAIL_PAGES, PersonaName, Subject,
 };
 pub use naming::{ID_PREFIX_CHARS_MIN, JobIdPrefix, JobName};
 pub use pipeline::PipelineId;

@@ -84,6 +84,11 @@ pub fn storable(text: &str, bytes_max: usize) -> String {
     clip_encoded(&redact(&clip(text, usize::MAX)), bytes_max)
 }
 
+/// What stands within a sentence of ours: without the full stop of its own.
+pub fn clause(text: &str) -> &str {
+    text.trim_end().trim_end_matches('.')
+}
+
 /// Whether a text contains anything that looks like a secret.
 pub fn holds_secret(text: &str) -> bool {
     redact(text) != text

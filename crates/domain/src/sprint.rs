@@ -34,7 +34,7 @@ pub use hindrance::Hindrance;
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};
 pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail, uncollected};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
-pub use orders::{abort, held, integrate, integrate_now, must_go_on, resumed};
+pub use orders::{abort, held, integrate, integrate_now, must_be_woven, must_go_on, resumed};
 pub(crate) use readiness::hindering;
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};

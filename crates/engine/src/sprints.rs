@@ -4,7 +4,7 @@
 mod newest;
 mod starting;
 
-use domain::advice::Advice;
+use domain::advice::{Advice, NO_NEWEST};
 use domain::delivery::Reason;
 use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
 use domain::job::NotNow;
@@ -38,7 +38,7 @@ impl Backend {
                     .await?;
                 let missing = || Error::NoSuch {
                     what: "sprint",
-                    name: format!("latest` of `{repo}"),
+                    name: format!("{NO_NEWEST}{repo}"),
                 };
                 turn.ok_or_else(missing)?.value
             }
@@ -118,6 +118,8 @@ impl Backend {
         let pauses = self.pauses(repo).await?;
         let decide = |it: &Sprint, now| {
             sprint::must_go_on(it)?;
+            // No end of a pause would change this refusal.
+            sprint::must_be_woven(it)?;
             must_see_members(repo, &pauses)?;
             match without_waiting {
                 true => sprint::integrate_now(it, now),

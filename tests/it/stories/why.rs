@@ -98,7 +98,7 @@ async fn a_job_that_waits_for_a_slot() {
         &second,
         expect![[r#"
             queued
-            - slots_taken: All 1 slots of account `default` are taken.
+            - slots_taken: The one slot of account `default` is taken.
             > 2m 31s: Gaffer reads it again.
             > some time: It is tried when one of the account's sessions ends.
         "#]],
@@ -110,7 +110,7 @@ async fn a_job_that_waits_for_a_slot() {
         expect![[r#"
             queued
             - queued: 1 other jobs of account `default` came before it.
-            - slots_taken: All 1 slots of account `default` are taken.
+            - slots_taken: The one slot of account `default` is taken.
             > 2m 31s: Gaffer reads it again.
             > some time: It is tried when one of the account's sessions ends.
         "#]],
@@ -198,7 +198,7 @@ async fn a_job_whose_key_is_refused() {
     job_says(&world, &job, expect![[r#"
         queued
         - unauthorized: Jules refuses the key of account `default` since ….
-        - refused_for_now: Its session could not be created, 1 times so far.
+        - refused_for_now: Its session could not be created, once so far.
         - effect_failed: It failed: create a session: creating the session `[gaffer tests/01kjma0fm00000000000000000#1] Add a test`: Jules answered 401 UNAUTHENTICATED; store a valid key for this account: Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.
         > 41s: It is tried again.
         ! replace_key default

@@ -160,3 +160,24 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .answers(MESSAGE)
     .refuses(&[404, 409]),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use domain::ids::MAIL_PAGES;
+
+    use super::*;
+
+    #[test]
+    fn no_persona_is_called_like_a_page_beside_the_mailboxes() {
+        let beside = ROWS
+            .iter()
+            .filter_map(|row| row.route.path.strip_prefix("/api/mail/{owner}/{name}/"));
+        let words: BTreeSet<&str> = beside
+            .filter_map(|rest| rest.split('/').next())
+            .filter(|word| !word.starts_with('{'))
+            .collect();
+        assert_eq!(words, BTreeSet::from(MAIL_PAGES));
+    }
+}

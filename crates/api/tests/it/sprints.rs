@@ -374,6 +374,22 @@ async fn nothing_is_integrated_in_a_pause_so_that_what_was_finished_in_it_is_not
 }
 
 #[tokio::test]
+async fn a_sprint_that_weaves_nothing_is_told_so_in_a_pause_too() {
+    let world = world().await;
+    change(&world, |source| {
+        source.sprints.parallel = "except=50".parse().unwrap();
+    })
+    .await;
+    start(&world, &["curator", "refactor"]).await;
+    change(&world, |source| source.paused = true).await;
+    for body in [json!({}), json!({ "now": true })] {
+        let refused = world.post(&format!("{SPRINTS}/50/integrate"), &body).await;
+        assert_eq!(refused.code(409), "individual");
+        assert!(refused.text.contains("weaves nothing"), "{refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     let world = world().await;
     let refused = async |body: Value| world.post(SPRINTS, &body).await;
@@ -415,6 +431,13 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
         assert_eq!(missing.code(404), "no_such_sprint");
         let told = format!("there is no sprint `{named}` of `acme/other`");
         assert_eq!(missing.json()["detail"], told);
+        let problem = missing.json();
+        let next = &problem["next"][0];
+        let is_told = (&next["advice"], &next["about"]);
+        match named {
+            "latest" => assert_eq!(is_told, (&json!("start_sprint"), &json!("acme/other"))),
+            _ => assert_eq!(is_told, (&Value::Null, &Value::Null), "{missing:?}"),
+        }
     }
 }
 

@@ -23,11 +23,12 @@ pub(super) struct Backups {
 /// Reads every page.
 pub(super) fn read(place: &Place) -> Result<Backups> {
     let mut found = Backups::default();
-    for (number, path) in files(&place.backups())? {
-        match page(&path)? {
+    let files = files(&place.backups())?;
+    for (number, path) in &files {
+        match page(path)? {
             Ok(page) => found.pages.push(page),
             Err(why) => {
-                found.broken = Some(told(number, &path, &why));
+                found.broken = Some(told(*number, path, &why));
                 break;
             }
         }
@@ -35,8 +36,10 @@ pub(super) fn read(place: &Place) -> Result<Backups> {
     match mail::chain(&found.pages) {
         Ok(seal) => found.seal = seal,
         Err((number, why)) => {
-            found.broken = Some(format!("page {number} of the backups: {why}"));
             let good = usize::try_from(number).unwrap_or(1) - 1;
+            // The number is that of its place: the file at it may have another.
+            let apart = files.get(good);
+            found.broken = apart.map(|(number, path)| told(*number, path, &why));
             found.pages.truncate(good);
             found.seal = found.pages.last().map(Page::seals).unwrap_or_default();
         }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use domain::ids::{MessageId, PersonaName};
-use domain::mail::{Counts, Mended, Message};
+use domain::mail::{Counts, Message};
 use serde_json::json;
 
-use super::store::Store;
+use super::BROKEN_PAGE_NEXT;
+use super::store::{Repaired, Store};
 use crate::render::{Answer, value};
 use crate::switch::moment;
 
@@ -137,13 +138,19 @@ pub(super) fn verified(faults: &[String], (events, pages): (u64, u64)) -> Answer
     ))
 }
 
-/// A log that is whole again.
-pub(super) fn mended(mended: &Mended, store: &Store) -> Answer {
+/// A log that is whole again, and what is left to do.
+pub(super) fn mended(repaired: &Repaired, store: &Store) -> Answer {
+    let Repaired {
+        mended,
+        in_backups,
+        broken_page,
+    } = repaired;
     let rejected = mended.rejected.len();
     let aside = store.rejected().display().to_string();
     let told = json!({
         "kept": mended.kept, "restored": mended.restored, "rejected": rejected,
         "rejected_path": Some(&aside).filter(|_| rejected > 0), "lost": mended.lost,
+        "in_backups": in_backups, "broken_page": broken_page,
     });
     let mut answer = Answer::new(told).line(format!("Events kept: {}.", mended.kept));
     if mended.restored > 0 {
@@ -156,6 +163,16 @@ pub(super) fn mended(mended: &Mended, store: &Store) -> Answer {
         let lost = mended.lost.iter().map(ToString::to_string);
         let lost = lost.collect::<Vec<_>>().join(", ");
         answer = answer.line(format!("Messages lost: {lost}."));
+    }
+    if *in_backups > 0 {
+        answer = answer.line(format!(
+            "Events that only the backups have, or have otherwise: {in_backups}; `jules-mail restore` brings them back."
+        ));
+    }
+    if let Some(broken) = broken_page {
+        answer = answer.line(format!(
+            "The backups are still broken: {broken}. Next: {BROKEN_PAGE_NEXT}."
+        ));
     }
     answer
 }

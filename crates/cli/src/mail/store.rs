@@ -53,6 +53,17 @@ pub(super) struct Verified {
     pub(super) pages: usize,
 }
 
+/// A log that is whole again, and what its backups still say of it.
+#[derive(Debug)]
+pub(super) struct Repaired {
+    /// The log.
+    pub(super) mended: Mended,
+    /// How many events the backups have which the log lacks, or has otherwise.
+    pub(super) in_backups: usize,
+    /// The page that cannot be relied on: until it is moved away, other commands are refused.
+    pub(super) broken_page: Option<String>,
+}
+
 /// A log that was read, with its lock.
 #[derive(Debug)]
 struct Opened {
@@ -200,7 +211,7 @@ impl Store {
     }
 
     /// Makes the log whole. What is taken out is laid aside first, so that nothing is lost in between.
-    pub(super) fn mend(&self, how: Mending) -> Result<Mended> {
+    pub(super) fn mend(&self, how: Mending) -> Result<Repaired> {
         let _held = self.place.hold(Hold::Alone)?;
         let bytes = place::bytes(&self.place.log())?;
         let found = backups::read(&self.place)?;
@@ -220,7 +231,12 @@ impl Store {
         if mended.text != bytes {
             place::replace(&self.place.log(), &mended.text)?;
         }
-        Ok(mended)
+        let differs = mail::compare(&Log::read(&mended.text, &found.seal), &found.pages);
+        Ok(Repaired {
+            in_backups: differs.len(),
+            broken_page: found.broken,
+            mended,
+        })
     }
 }
 

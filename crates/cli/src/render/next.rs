@@ -154,6 +154,7 @@ pub(crate) fn arguments(advice: Advice, about: &str) -> String {
         Advice::EnableAgent => format!("agent set {about} --enable"),
         Advice::GiveInbox => format!("agent set {about} --channel inbox"),
         Advice::CreateToken => format!("token create NAME --scope {about}"),
+        Advice::StartSprint => format!("sprint start {about}"),
         Advice::AbortSprint => format!("sprint abort {about}"),
     }
 }
@@ -181,6 +182,7 @@ mod tests {
             | Advice::AddSource
             | Advice::RequireCheck
             | Advice::RenumberSource
+            | Advice::StartSprint
             | Advice::AbortSprint => "acme/shop",
             Advice::TakeWakes
             | Advice::AddAccount

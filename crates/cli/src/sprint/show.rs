@@ -245,7 +245,7 @@ pub(super) fn why(repo: &RepoName, why: &SprintWhy) -> Answer {
 fn waiting(member: &SprintMemberWhy) -> String {
     let until = member
         .until
-        .map(|at| format!(" It is waited for until {}.", moment(at)));
+        .map(|at| format!(" It is waited for until about {}.", moment(at)));
     format!(
         "- {} ({}): {}{}",
         member.persona,

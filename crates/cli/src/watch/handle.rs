@@ -92,17 +92,15 @@ pub(super) fn is_known(event: &str) -> bool {
 /// Calls a tool for an event. A call that can never succeed, or that only shows something, must not bring the event
 /// back again and again; one that can succeed later must.
 async fn call(server: &Server, tool: &'static str, arguments: Value) -> Result<Value> {
-    let no_such_tool = || Err("there is no such tool".to_owned());
-    let done = server.carry_out(tool, arguments.clone()).await;
-    let what = match done.unwrap_or_else(no_such_tool) {
-        Ok(answer) => return Ok(answer),
-        Err(what) => what,
+    let what = match server.carry_out(tool, arguments.clone()).await {
+        Some(Ok(answer)) => return Ok(answer),
+        Some(Err(refusal)) => refusal.words,
+        None => "there is no such tool".to_owned(),
     };
-    let job = server.carry_out("jules_get_job", arguments).await;
-    let still_waits = match job.unwrap_or_else(no_such_tool) {
-        Ok(job) => job["state"] == "plan-waits",
+    let still_waits = match server.carry_out("jules_get_job", arguments).await {
+        Some(Ok(job)) => job["state"] == "plan-waits",
         // There is no person to ask.
-        Err(_) => true,
+        Some(Err(_)) | None => true,
     };
     if tool == APPROVE && still_waits {
         let next = "the event comes again if this command was run by `gaffer watch`";

@@ -232,9 +232,9 @@ fn of_remote(remote: &Remote) -> Value {
 
 fn member(outcome: &Outcome, name: &str) -> Value {
     let Outcome { number, verdict } = outcome;
-    match verdict {
+    let mut told = match verdict {
         Verdict::In { way, files } => json!({
-            "number": number, "name": name, "verdict": "in", "way": way.to_string(), "files": files,
+            "number": number, "verdict": "in", "way": way.to_string(), "files": files,
         }),
         Verdict::Out(conflict) => {
             let (verdict, with) = match &conflict.against {
@@ -242,14 +242,19 @@ fn member(outcome: &Outcome, name: &str) -> Value {
                 Against::StaleBase => ("stale_base", Vec::new()),
             };
             json!({
-                "number": number, "name": name, "verdict": verdict, "conflicts_with": with,
+                "number": number, "verdict": verdict, "conflicts_with": with,
                 "clashes": conflict.clashes.iter().map(clash).collect::<Vec<_>>(),
             })
         }
         Verdict::Unreadable(fault) => json!({
-            "number": number, "name": name, "verdict": "unreadable", "reason": fault.to_string(),
+            "number": number, "verdict": "unreadable", "reason": fault.to_string(),
         }),
+    };
+    // A pull request has no name but its number.
+    if !name.is_empty() {
+        told["name"] = name.into();
     }
+    told
 }
 
 fn clash(clash: &Clash) -> Value {

@@ -361,6 +361,9 @@ fn one_tool_is_called_from_a_shell() {
         let told = world.refused(&["mcp", "call", tool, arguments]);
         assert_eq!(told.exit, exit, "{told:?}");
         assert!(told.error.contains(said), "{told:?}");
+        // Other arguments help only where these are wrong.
+        let shows_examples = told.next.contains("shows examples");
+        assert_eq!(shows_examples, said == "job_id", "{told:?}");
     }
 }
 

@@ -210,7 +210,10 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
             "jules-sprint-50-integration",
         ),
         (&["sprint", "why", REPO], "Its job is about to be made."),
-        (&["sprint", "why", REPO, "50"], "It is waited for until"),
+        (
+            &["sprint", "why", REPO, "50"],
+            "It is waited for until about",
+        ),
         (&["sprint", "tick", REPO], "working"),
     ] {
         let ran = world.run(command).ok();

@@ -33,6 +33,7 @@ fn tool(advice: Advice) -> Option<Tool> {
         Advice::ListJobs => Some(Tool::ListJobs),
         Advice::Events => Some(Tool::ListEvents),
         Advice::TakeWakes => Some(Tool::TakeWakes),
+        Advice::StartSprint => Some(Tool::SprintStart),
         Advice::AbortSprint => Some(Tool::SprintAbort),
         Advice::Resume
         | Advice::ResumeSource

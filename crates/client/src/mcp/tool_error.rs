@@ -10,6 +10,18 @@ use crate::Error;
 /// The status of an unknown token.
 const UNAUTHORIZED: u16 = 401;
 
+/// The statuses of what a caller wrote wrong.
+const WRITTEN_WRONG: [u16; 2] = [400, 422];
+
+/// Why a tool was not carried out, for a caller outside the protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolRefusal {
+    /// What is the case, and what to do next.
+    pub words: String,
+    /// Whether the arguments are wrong, and other ones would help.
+    pub is_about_arguments: bool,
+}
+
 /// Why a call of a tool failed.
 #[derive(Debug)]
 pub(super) enum ToolError {
@@ -37,6 +49,19 @@ impl ToolError {
     /// Whether the API does not know the token.
     pub(super) fn is_locked_out(&self) -> bool {
         matches!(self, Self::Api(Error::Problem(problem)) if problem.status == UNAUTHORIZED)
+    }
+
+    /// For a caller outside the protocol.
+    pub(super) fn refusal(&self, tool: Tool) -> ToolRefusal {
+        let is_about_arguments = match self {
+            Self::Argument { .. } => true,
+            Self::Api(Error::Problem(problem)) => WRITTEN_WRONG.contains(&problem.status),
+            Self::NoClient(_) | Self::Api(_) => false,
+        };
+        ToolRefusal {
+            words: self.for_agents(tool),
+            is_about_arguments,
+        }
     }
 
     /// For the agent that called: what is the case, and what to do next.

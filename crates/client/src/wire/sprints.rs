@@ -213,7 +213,7 @@ pub struct SprintFigures {
     pub nothing: u32,
     /// How many are left out, failed or timed out.
     pub skipped: u32,
-    /// How many conflicted at least once.
+    /// How many conflicted in a weave at least once.
     pub conflicts: u32,
     /// How many of those are in.
     pub resolved: u32,

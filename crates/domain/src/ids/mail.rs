@@ -41,9 +41,12 @@ fn is_attachment(text: &str) -> bool {
     text.len() <= ATTACHMENT_BYTES_MAX && is_link(text)
 }
 
+/// What stands in place of a persona in paths of the HTTP API, and so is the name of none.
+pub const PAGES: [&str; 6] = ["log", "stats", "verify", "rebuild", "seal", "import"];
+
 text_id!(
     /// Who a session of a sprint works as, and whose mailbox it reads. Names are compared whole.
-    PersonaName, "persona", "1 to 32 of a-z, 0-9, `_`, `-`, a letter first", |v| is_role(v, 32)
+    PersonaName, "persona", "1 to 32 of a-z, 0-9, `_`, `-`, a letter first, and not `log`, `stats`, `verify`, `rebuild`, `seal` or `import`, which are pages beside the mailboxes", |v| is_role(v, 32) && !PAGES.contains(&v)
 );
 impl PersonaName {
     /// The persona that tells of conflicts, and whose job resolves what is left of them.
@@ -195,6 +198,20 @@ mod tests {
             &"x".repeat(33),
         ] {
             assert!(refused::<PersonaName>(bad).contains("is not a valid persona"));
+        }
+    }
+
+    #[test]
+    fn a_page_beside_the_mailboxes_is_no_persona() {
+        for page in PAGES {
+            let told = refused::<PersonaName>(page);
+            assert!(told.contains("which are pages beside the mailboxes"));
+            let rule = told.split_once("a letter first").map(|(_, rule)| rule);
+            assert!(
+                rule.is_some_and(|rule| rule.contains(&format!("`{page}`"))),
+                "{told}"
+            );
+            assert!(format!("{page}s-2").parse::<PersonaName>().is_ok());
         }
     }
 

@@ -215,8 +215,9 @@ pub fn integration_subject(sprint: SprintNumber) -> String {
 /// How a sprint ended, in a sentence.
 pub fn sprint_end(sprint: &Sprint) -> String {
     let figures = Figures::of(sprint);
+    let plural = if figures.ticks == 1 { "" } else { "s" };
     let counted = format!(
-        "{} of {} members are in after {} ticks",
+        "{} of {} members are in after {} tick{plural}",
         figures.integrated, figures.members, figures.ticks
     );
     let number = sprint.number;

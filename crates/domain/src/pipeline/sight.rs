@@ -4,7 +4,7 @@ use super::MemberState;
 use crate::event::ErrorCause;
 use crate::job::{EndReason, Job, Phase};
 use crate::pull::{Alarm, Pull};
-use crate::redact::presentable;
+use crate::redact::{clause, presentable};
 use crate::sprint::failed_checks;
 
 /// Longest reason in a run, in characters.
@@ -79,7 +79,7 @@ pub fn refused(reason: &str) -> MemberState {
 /// A member that came to no end of its own.
 pub(super) fn failed(reason: &str) -> MemberState {
     MemberState::Failed {
-        reason: presentable(reason, REASON_CHARS_MAX),
+        reason: presentable(clause(reason), REASON_CHARS_MAX),
     }
 }
 

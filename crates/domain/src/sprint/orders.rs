@@ -96,7 +96,11 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
     Ok(next)
 }
 
-fn must_be_woven(sprint: &Sprint) -> Result<(), NotNow> {
+/// Whether what its members make is woven.
+///
+/// # Errors
+/// When each pull request is merged by itself.
+pub fn must_be_woven(sprint: &Sprint) -> Result<(), NotNow> {
     if sprint.is_woven() {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use crate::job::{self, EndReason, Ending, Job, Phase, Watch};
 use crate::merge::{Judgement, Reason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
-use crate::redact::storable;
+use crate::redact::{clause, storable};
 use crate::when::plus;
 
 /// How long a session that is done is waited for a pull request or a push: Jules lists the first late, and GitHub may report the
@@ -355,13 +355,13 @@ fn ended(how: &EndReason) -> Work {
 
 fn gone(reason: &str) -> Work {
     Work::Gone {
-        reason: storable(reason, REASON_BYTES_MAX),
+        reason: storable(clause(reason), REASON_BYTES_MAX),
     }
 }
 
 fn failed(reason: &str) -> Work {
     Work::Failed {
-        reason: storable(reason, REASON_BYTES_MAX),
+        reason: storable(clause(reason), REASON_BYTES_MAX),
     }
 }
 

@@ -131,11 +131,15 @@ impl Backend {
             | EffectState::Unknown { .. }
             | EffectState::Done { .. } => None,
         });
+        let times = match refusals {
+            1 => "once".to_owned(),
+            _ => format!("{refusals} times"),
+        };
         Ok(match said {
             Some(FailureClass::Precondition | FailureClass::Throttled) | None => {
-                format!("Jules has said \"later\" {refusals} times, usually because of its quota.")
+                format!("Jules has said \"later\" {times}, usually because of its quota.")
             }
-            Some(_) => format!("Its session could not be created, {refusals} times so far."),
+            Some(_) => format!("Its session could not be created, {times} so far."),
         })
     }
 

@@ -146,7 +146,9 @@ fn progress(run: &Pipeline, place: usize) -> String {
         (StepState::Running { since }, _) => {
             let working = names(step, &MemberState::Working);
             let (minutes, until) = (run.wait_minutes, pipeline::late_at(run, *since));
-            format!("At work, and waited for at most {minutes} min, until {until}: {working}.")
+            format!(
+                "At work, and waited for at most {minutes} min, until about {until}: {working}."
+            )
         }
         (StepState::WaitingMerge { since }, _) => {
             // What each waits for is told of its job: a red or a closed one waits for no person who merges.
@@ -154,7 +156,10 @@ fn progress(run: &Pipeline, place: usize) -> String {
             let until = match run.rules.exchange {
                 Exchange::Human => String::new(),
                 Exchange::Auto => {
-                    format!(", and waited for until {}", pipeline::late_at(run, *since))
+                    format!(
+                        ", and waited for until about {}",
+                        pipeline::late_at(run, *since)
+                    )
                 }
             };
             format!("Finished, and their pull requests are not merged yet{until}: {merging}.")

@@ -6,6 +6,7 @@ use domain::advice::{Advice, Next};
 use domain::ids::{JobId, PersonaName, RepoName, SprintNumber};
 use domain::job::{self, WaitReason};
 use domain::merge::Reason;
+use domain::pull::{PullPhase, REOPEN_WAIT};
 use domain::sprint::{MemberState, Sprint, SprintMember, SprintState, failed_checks};
 use jiff::Timestamp;
 
@@ -87,10 +88,31 @@ impl Backend {
         let new: Vec<Reasoned> = new.filter(|it| !found.because.contains(it)).collect();
         found.because.extend(new);
         found.next.extend(why.next);
+        self.why_closed(found, sprint).await?;
         if is_blocked && !self.failing_of_sprint(sprint).await?.is_empty() {
             let sentence = "No session mends its checks any more: have them run again on GitHub, or abort the sprint. A push to its branch ends the sprint.";
             found.because("checks_left", sentence);
             found.next.push(Advice::AbortSprint.about(&sprint.repo));
+        }
+        Ok(())
+    }
+
+    /// The one pull request was closed by hand, and can be reopened for some minutes.
+    async fn why_closed(&self, found: &mut WhySubject, sprint: &Sprint) -> Result<(), Error> {
+        let Some(woven) = &sprint.woven else {
+            return Ok(());
+        };
+        let Some(tracked) = self.store.pull(&woven.pull).await? else {
+            return Ok(());
+        };
+        if let PullPhase::Closed { since, .. } = &tracked.value.pull.phase {
+            let closed = WaitReason::Reopening;
+            let until = *since + REOPEN_WAIT;
+            let sentence = format!(
+                "It waits for a person: {}, until about {until}. After that the sprint ends without a merge.",
+                closed.words()
+            );
+            found.because(closed.word(), sentence);
         }
         Ok(())
     }

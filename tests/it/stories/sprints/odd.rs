@@ -262,6 +262,31 @@ async fn a_commit_of_another_hand_on_the_branch_is_not_merged() {
 }
 
 #[tokio::test]
+async fn a_pull_request_of_a_sprint_that_is_closed_by_hand_waits_for_a_person() {
+    let stories = vec![member("curator", 1, &readme("A better shop.\n"), &[])];
+    let world = world_with(true, stories, by_people()).await;
+    begin(&world).await;
+    let verifying = until_state(&world, "verifying").await;
+    let pull = verifying.woven.expect("what is woven").pull;
+    let github = world.sandbox.github();
+    github.close(world.clock.now(), REPO, pull.number);
+    let repo = REPO.parse().expect("a repository");
+    let is_told = async |world: &World| {
+        let why = world.backend.sprint_why(&repo, None).await;
+        let because = why.expect("a reason").because;
+        because.iter().any(|it| {
+            it.code == "reopening"
+                && it.sentence.contains("a person")
+                && it.sentence.contains("until about")
+        })
+    };
+    Box::pin(world.until(hour(1), "a person is named", is_told)).await;
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "partially_done");
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn a_sprint_that_was_started_in_a_pause_begins_as_soon_as_that_ends() {
     let mut paused = source();
     paused.paused = true;

@@ -164,6 +164,41 @@ fn a_page_that_was_changed_is_told_and_not_used() {
 }
 
 #[test]
+fn a_rebuild_says_what_only_the_backups_have_and_which_page_is_broken() {
+    let office = Office::new();
+    office.sent(&["art", "bolt"]);
+    office.prints("jules-mail seal; sed -i 2d .jules/mail/events.jsonl");
+    let told = office.prints("jules-mail rebuild");
+    assert!(told.contains("Messages lost: #2."), "{told}");
+    assert!(
+        told.contains("otherwise: 1; `jules-mail restore` brings"),
+        "{told}"
+    );
+    office.prints("jules-mail stats");
+    assert_eq!(office.types("jules-mail verify").code, 1);
+    let told = office.json("jules-mail restore");
+    assert_eq!(
+        (&told["in_backups"], &told["broken_page"]),
+        (&0.into(), &serde_json::Value::Null)
+    );
+    office.prints("jules-mail verify");
+
+    let page = ".jules/mail/backups/page-000001.jsonl";
+    office.prints(&format!("sed -i s/bolt/volt/ {page}"));
+    let refused = office.refused("jules-mail restore");
+    assert_eq!((refused.code.as_str(), refused.exit), ("no_backup", 1));
+    assert!(refused.error.contains("page-000001.jsonl"), "{refused:?}");
+    assert!(refused.next.starts_with("move this page"), "{refused:?}");
+    let told = office.prints("jules-mail rebuild");
+    assert!(
+        told.contains("The backups are still broken: page 1"),
+        "{told}"
+    );
+    assert!(told.contains("Next: move this page"), "{told}");
+    office.prints(&format!("rm {page}; jules-mail seal; jules-mail verify"));
+}
+
+#[test]
 fn each_hundred_events_are_sealed_by_themselves() {
     let office = Office::new();
     let line = "{event_id:\"e\\(.)\",ts:\"2026-01-01T00:00:00Z\",event_type:\"send\",message_id:.,actor:\"weaver\",from_persona:\"weaver\",to_persona:\"art\",subject:\"Hi\",body:\"x\"}";

@@ -201,6 +201,7 @@ fn a_dry_run_says_who_fits_and_writes_nothing() {
         .ok()
         .json();
     assert_eq!(told["order"], json!([1, 3]));
+    assert_eq!(told["members"][0].get("name"), None);
     assert_eq!(told["base"], stage.git(&["rev-parse", "origin/main"]));
     assert_eq!(
         (&told["branch"], &told["pushed"]),

@@ -223,3 +223,19 @@ fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough
     let pushed = looked(&read, 200).work;
     assert_eq!(pushed, Work::Working, "another head is not judged yet");
 }
+
+#[test]
+fn what_jules_says_of_a_failure_stands_in_a_sentence_of_ours() {
+    for (said, told) in [
+        ("Out of ideas.", "it failed: Out of ideas"),
+        ("no disk", "it failed: no disk"),
+    ] {
+        let failed = EndReason::Failed {
+            reason: said.to_owned(),
+        };
+        let over = over(&done(None), failed);
+        let seen = sight(&over, None, &Timing::default(), at(1_000));
+        let reason = told.to_owned();
+        assert_eq!(seen.work, Work::Gone { reason });
+    }
+}

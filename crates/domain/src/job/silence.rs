@@ -27,6 +27,7 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     let silent_for = context.now.duration_since(silent_since(watch));
     if completion::stands(watch)
         || watch.announced.stuck_at == Some(context.now)
+        || pause::resume_sent_at(watch) == Some(context.now)
         || context.snapshot.activities.is_none()
     {
         return;

@@ -41,6 +41,9 @@ use crate::work::Work;
 /// How long the HTTP API waits for an effect before it answers 202.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
+/// The prompt of a session, with the place in a pipeline for which it was put together.
+pub(crate) type JobTask = (String, Option<Box<Part>>);
+
 /// What is wanted of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
@@ -197,7 +200,7 @@ impl Backend {
     pub(crate) async fn retry_with(
         &self,
         named: &JobRef,
-        (reason, task): (Option<&str>, Option<&(String, Option<Box<Part>>)>),
+        (reason, task): (Option<&str>, Option<&JobTask>),
     ) -> Result<Job, Error> {
         let now = self.now();
         let retry = |job: &Job, _: &Source| {

@@ -51,7 +51,7 @@ pub(super) fn answers(files: &str, kind: FaultKind) -> Fault {
 async fn until_mail_is_read(world: &World) {
     let is_read =
         async |world: &World| inbox(world, "refactor").await == ["new from curator: Hello"];
-    Box::pin(world.until(MINUTE * 20, "the mail is read", is_read)).await;
+    Box::pin(world.until(hour(1), "the mail is read", is_read)).await;
 }
 
 async fn until_pulls_are_open(world: &World) {

@@ -572,7 +572,8 @@ fn what_is_woven_waits_for_its_sprint_only_once_nothing_else_is_in_the_way() {
             ..Demands::default()
         })
     };
-    let changes: [(&str, &dyn Fn(&mut World)); 6] = [
+    type Case<'a> = (&'a str, &'a dyn Fn(&mut World));
+    let changes: [Case<'_>; 6] = [
         ("", &|_| {}),
         ("", &|world| world.policy.merge = MergePolicy::Human),
         ("", &|world| world.facts.draft = true),

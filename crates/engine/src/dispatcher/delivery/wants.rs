@@ -10,7 +10,6 @@ use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
 use domain::job::{self, NewJob};
 use domain::outgoing_text;
-use domain::pipeline::Part;
 use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
 
@@ -18,7 +17,7 @@ use crate::backend::{Backend, Error, ignore_conflict};
 use crate::deliveries::DeliveryOrder;
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::pulls::PullWakeup;
-use crate::jobs::JobRef;
+use crate::jobs::{JobRef, JobTask};
 use crate::keys;
 
 impl Dispatcher {
@@ -171,7 +170,7 @@ impl Dispatcher {
         delivery: &Delivery,
         job: &JobId,
         place: (&Source, &BranchName),
-    ) -> Result<(String, Option<Box<Part>>), Error> {
+    ) -> Result<JobTask, Error> {
         let Some(requirement) = &delivery.requirement else {
             return Ok((outgoing_text::delivery_task(delivery), None));
         };
@@ -373,15 +372,14 @@ pub(super) fn dispatch(
 
 /// Files that are too large, or that may not be read, stay so until a person changes that: a delivery shows it as what it is refused.
 fn no_files(error: Error) -> Error {
-    match error {
-        // A commit that is new is found a moment later.
-        Error::Outside(failure)
-            if !failure.class.may_pass() && failure.class != FailureClass::NotFound =>
-        {
-            job::NotNow::new("no_files", failure.to_string()).into()
-        }
-        error => error,
+    // A commit that is new is found a moment later.
+    if let Error::Outside(failure) = &error
+        && !failure.class.may_pass()
+        && failure.class != FailureClass::NotFound
+    {
+        return job::NotNow::new("no_files", failure.to_string()).into();
     }
+    error
 }
 
 /// A job as a delivery names it in its orders.

@@ -99,6 +99,7 @@ async fn an_abort_ends_the_jobs_while_mail_cannot_be_read() {
     world.finish().await;
 }
 
+/// Members whose mail cannot be read are waited for as long as all are, and no longer.
 #[tokio::test]
 async fn mail_in_a_patch_is_sent_while_heads_of_others_cannot_be_read() {
     let mut stories = letters();
@@ -114,8 +115,8 @@ async fn mail_in_a_patch_is_sent_while_heads_of_others_cannot_be_read() {
         members(&over),
         [
             "curator no_change",
-            "refactor #101 applied",
-            "visionary #102 applied"
+            "refactor timed_out",
+            "visionary timed_out"
         ],
         "{}",
         world.story().await

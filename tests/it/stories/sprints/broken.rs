@@ -219,6 +219,8 @@ async fn one_odd_answer_loses_no_mail_and_merges_nothing_that_was_taken_back() {
 #[tokio::test]
 async fn a_change_whose_mail_can_never_be_read_is_merged_by_a_person_only() {
     let world = alone(WITHDRAW, answers("mail/outbox", status(404))).await;
+    let is_open = async |world: &World| world.sandbox.github().pulls(REPO) == [101];
+    Box::pin(world.until(hour(1), "its pull request is open", is_open)).await;
     let job = sprint(&world).await.members[0].job.clone();
     let is_held = async |world: &World| world.gives(&job, "mail_unreadable").await;
     Box::pin(world.until(hour(1), "it is left to a person", is_held)).await;

@@ -30,7 +30,7 @@ use crate::job::NotNow;
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
 pub use gate::{SprintGate, gate, released};
-pub use hindrance::Hindrance;
+pub use hindrance::ReadAgain;
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};
 pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail, uncollected};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};

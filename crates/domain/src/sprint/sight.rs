@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::readiness::is_ready;
-use super::{Hindrance, Offer, Outbox, Woven};
+use super::{Offer, Outbox, ReadAgain, Woven};
 use crate::facts::PullState;
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::job::{self, EndReason, Ending, Job, Phase, Watch};
@@ -37,7 +37,7 @@ pub struct Sights {
     /// The numbers of pull requests that have to be read again: see [`must_be_read`](super::must_be_read).
     pub unread: Vec<u64>,
     /// What kept files from being read.
-    pub hindrance: Option<Hindrance>,
+    pub hindrance: Option<ReadAgain>,
 }
 
 /// What a sprint can see of a member.

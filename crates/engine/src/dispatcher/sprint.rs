@@ -14,7 +14,7 @@ use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
 use domain::job::Job;
 use domain::policy::{Source, Timing};
 use domain::sprint::{
-    self, Hindrance, Input, Landing, Sight, Sights, Sprint, SprintState, Work, Woven,
+    self, Input, Landing, ReadAgain, Sight, Sights, Sprint, SprintState, Work, Woven,
 };
 
 use super::Dispatcher;
@@ -31,7 +31,7 @@ enum Progress {
     /// The sprint changed, so it is looked at anew.
     Changed,
     /// It did not; what kept files from being read.
-    Through(Option<Hindrance>),
+    Through(Option<ReadAgain>),
 }
 
 impl Progress {

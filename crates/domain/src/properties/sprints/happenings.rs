@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::ids::{JobId, PersonaName};
 use crate::sprint::{
-    Against, Clash, Hindrance, Landing, NewSprint, Offer, Outbox, Report, Sight, Sights, Verdict,
+    Against, Clash, Landing, NewSprint, Offer, Outbox, ReadAgain, Report, Sight, Sights, Verdict,
     Way, Work, Woven,
 };
 
 /// What happens to a sprint; members are named by their places in its list.
 #[derive(Debug, Clone)]
 pub(super) enum Happening {
-    Seen(Vec<(u8, Sight)>, Option<Landing>, Option<Hindrance>),
+    Seen(Vec<(u8, Sight)>, Option<Landing>, Option<ReadAgain>),
     /// All members are ready, with heads of this letter.
     AllReady(char),
     Woven {
@@ -102,11 +102,11 @@ fn landing() -> impl Strategy<Value = Landing> {
     ]
 }
 
-fn hindrance() -> impl Strategy<Value = Option<Hindrance>> {
+fn hindrance() -> impl Strategy<Value = Option<ReadAgain>> {
     prop_oneof![
         6 => Just(None),
-        1 => Just(Some(Hindrance::Passing)),
-        1 => Just(Some(Hindrance::Odd)),
+        1 => Just(Some(ReadAgain::Passing)),
+        1 => Just(Some(ReadAgain::Odd)),
     ]
 }
 

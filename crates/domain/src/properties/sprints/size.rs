@@ -2,7 +2,7 @@
 
 use super::happenings::{all_ready, begun, pull_of, report};
 use super::*;
-use crate::sprint::{Against, Clash, Hindrance, MEMBERS_MAX, Outbox, Sight, Sights, Verdict, Work};
+use crate::sprint::{Against, Clash, MEMBERS_MAX, Outbox, ReadAgain, Sight, Sights, Verdict, Work};
 
 /// How large the record may be as JSON, in bytes: a store takes 64 KB with what it adds.
 const BYTES_MAX: usize = 62_000;
@@ -114,7 +114,7 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
     });
     inputs.push(Input::Seen(Sights {
         members: fails.collect(),
-        hindrance: Some(Hindrance::Odd),
+        hindrance: Some(ReadAgain::Odd),
         ..Sights::default()
     }));
     let personas = || sprint.members.iter().map(|it| it.persona.clone());

@@ -4,7 +4,7 @@ use super::*;
 use crate::failure::FailureClass;
 
 /// Both members are ready, and the mail of the first could not be read.
-fn ready_but_unread(sprint: &Sprint, hindrance: Hindrance) -> Sights {
+fn ready_but_unread(sprint: &Sprint, hindrance: ReadAgain) -> Sights {
     let Input::Seen(mut sights) =
         seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))])
     else {
@@ -17,7 +17,7 @@ fn ready_but_unread(sprint: &Sprint, hindrance: Hindrance) -> Sights {
 #[test]
 fn a_member_whose_mail_cannot_be_read_is_waited_for_and_holds_up_no_other() {
     let sprint = begun(&["curator", "refactor"]);
-    let sights = ready_but_unread(&sprint, Hindrance::Passing);
+    let sights = ready_but_unread(&sprint, ReadAgain::Passing);
     assert_eq!(soon(&sights, at(1)), Some(at(61)));
     let unread = Input::Seen(sights);
     let waits = apply(&sprint, &unread, at(1));
@@ -51,17 +51,17 @@ fn a_member_whose_mail_cannot_be_read_is_waited_for_and_holds_up_no_other() {
 #[test]
 fn an_odd_answer_is_believed_once_no_other_came_for_a_while() {
     let sprint = begun(&["curator", "refactor"]);
-    let odd = Input::Seen(ready_but_unread(&sprint, Hindrance::Odd));
-    let passing = Input::Seen(ready_but_unread(&sprint, Hindrance::Passing));
+    let odd = Input::Seen(ready_but_unread(&sprint, ReadAgain::Odd));
+    let passing = Input::Seen(ready_but_unread(&sprint, ReadAgain::Passing));
     for class in [FailureClass::NotFound, FailureClass::Garbled] {
         let first = at(100);
-        assert_eq!(sprint.hindrance(class, first), Some(Hindrance::Odd));
+        assert_eq!(sprint.hindrance(class, first), Some(ReadAgain::Odd));
         let mut doubts = apply(&sprint, &odd, first);
         for (input, now) in [(&odd, at(160)), (&passing, at(220)), (&odd, at(280))] {
             doubts = apply(&doubts, input, now);
             assert_eq!(doubts.odd_since, Some(first));
         }
-        assert_eq!(doubts.hindrance(class, at(699)), Some(Hindrance::Odd));
+        assert_eq!(doubts.hindrance(class, at(699)), Some(ReadAgain::Odd));
         assert_eq!(doubts.hindrance(class, at(700)), None);
         let all_read = apply(&doubts, &seen(&[]), at(300));
         assert_eq!(all_read.odd_since, None);
@@ -74,11 +74,11 @@ fn what_passes_is_read_again_and_what_never_can_be_is_not() {
     let mut sprint = begun(&["curator"]);
     sprint.odd_since = Some(at(0));
     for (class, hindrance) in [
-        (FailureClass::Unauthorized, Some(Hindrance::Passing)),
-        (FailureClass::Forbidden, Some(Hindrance::Passing)),
-        (FailureClass::Throttled, Some(Hindrance::Passing)),
-        (FailureClass::Unavailable, Some(Hindrance::Passing)),
-        (FailureClass::Network, Some(Hindrance::Passing)),
+        (FailureClass::Unauthorized, Some(ReadAgain::Passing)),
+        (FailureClass::Forbidden, Some(ReadAgain::Passing)),
+        (FailureClass::Throttled, Some(ReadAgain::Passing)),
+        (FailureClass::Unavailable, Some(ReadAgain::Passing)),
+        (FailureClass::Network, Some(ReadAgain::Passing)),
         (FailureClass::Invalid, None),
         (FailureClass::Conflict, None),
         (FailureClass::Precondition, None),
@@ -91,7 +91,7 @@ fn what_passes_is_read_again_and_what_never_can_be_is_not() {
 fn odd_answers_are_doubted_in_a_sprint_that_is_over_as_well() {
     let sprint = begun(&["curator", "refactor"]);
     let over = abort(&sprint, "kim", at(1)).unwrap();
-    let odd = Input::Seen(ready_but_unread(&over, Hindrance::Odd));
+    let odd = Input::Seen(ready_but_unread(&over, ReadAgain::Odd));
     let doubts = apply(&over, &odd, at(2));
     assert_eq!(doubts.odd_since, Some(at(2)));
     assert_eq!(doubts.members, over.members);

@@ -10,7 +10,7 @@ use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, next_not_started, sprint_end, unread_mail};
 use domain::policy::Timing;
 use domain::sprint::{
-    self, Hindrance, Input, MemberState, NextSprint, Sights, Sprint, SprintMember, SprintState,
+    self, Input, MemberState, NextSprint, ReadAgain, Sights, Sprint, SprintMember, SprintState,
 };
 use domain::step::Step;
 use jiff::Timestamp;
@@ -63,7 +63,7 @@ impl Dispatcher {
     async fn save_end(
         &self,
         found: &Versioned<Sprint>,
-        hindrance: Option<Hindrance>,
+        hindrance: Option<ReadAgain>,
     ) -> Result<(), Error> {
         let now = self.backend.now();
         let sights = Sights {
@@ -97,7 +97,7 @@ impl Dispatcher {
 
     /// Starts the next sprint where the source says so. After one of which nothing was merged, or that a person aborted,
     /// people go on. Returns what kept its personas from being read.
-    async fn start_next(&self, sprint: &Sprint) -> Result<Option<Hindrance>, Error> {
+    async fn start_next(&self, sprint: &Sprint) -> Result<Option<ReadAgain>, Error> {
         let source = self.source(&sprint.repo).await?;
         let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
         if source.sprints.next == NextSprint::ByHand || is_aborted {

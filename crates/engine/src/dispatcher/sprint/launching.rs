@@ -6,7 +6,7 @@ use domain::mail::{Message, Order};
 use domain::outgoing_text::{mail_unsealed, member_task, prompt_room, shown_whole};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::policy::Source;
-use domain::sprint::{Hindrance, Input, Sprint, SprintMember};
+use domain::sprint::{Input, ReadAgain, Sprint, SprintMember};
 use scaffold::layout::SYSTEM;
 use scaffold::persona::{self, PersonaFile, Personas};
 
@@ -111,7 +111,7 @@ impl Dispatcher {
     }
 
     /// The personas of a sprint, and why one has no file. Files that can never be read stop no member that needs none.
-    async fn personas_at(&self, sprint: &Sprint) -> Result<(Personas, String), Hindrance> {
+    async fn personas_at(&self, sprint: &Sprint) -> Result<(Personas, String), ReadAgain> {
         let (repo, commit) = (&sprint.repo, &sprint.personas_at);
         match self.readers.git.tree(repo, commit, &[SYSTEM]).await {
             Ok(tree) => Ok((persona::read(&tree), "its file is gone".to_owned())),

@@ -4,7 +4,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{Attachment, CommitSha, MailBody, MessageId, PersonaName, Subject};
 use domain::mail::{Outgoing, Recipient};
 use domain::redact::presentable;
-use domain::sprint::{self, Hindrance, Input, Outbox, Sights, Sprint, SprintMember};
+use domain::sprint::{self, Input, Outbox, ReadAgain, Sights, Sprint, SprintMember};
 use scaffold::tree::{Content, Entry, Tree, TreePath};
 use serde::Deserialize;
 use weave::patch::{self, Action, FileDiff};
@@ -85,7 +85,7 @@ impl Dispatcher {
         sprint: &Sprint,
         member: &SprintMember,
         outbox: Outbox,
-    ) -> Result<Result<Vec<Input>, Hindrance>, Error> {
+    ) -> Result<Result<Vec<Input>, ReadAgain>, Error> {
         let persona = member.persona.clone();
         let (read, once) = match &outbox {
             Outbox::Head { head } => {

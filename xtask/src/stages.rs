@@ -23,6 +23,10 @@ const TOLD_ON_AWS: &str = include_str!("../../tests/aws/stories.txt");
 /// How many tests run at once, on two cores: many of them wait for processes, whose time is real.
 const AT_ONCE: &str = "3";
 
+/// With which cases properties are tested: the same in each run, so that a failure belongs to the change that was made.
+/// `cargo test` alone draws others each time.
+const SEED: &str = "26";
+
 /// How every stage compiles. A whole run compiles everything once, and what a later change could reuse of it takes 20 GB.
 /// Without it a command compiles the workspace once more for itself.
 pub(crate) const WHOLE: (&str, &str) = ("CARGO_INCREMENTAL", "0");
@@ -136,7 +140,10 @@ impl Stage {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Stage::Doc => &[("RUSTDOCFLAGS", "-D warnings")],
-            Stage::Test => &[("RUST_TEST_THREADS", AT_ONCE)],
+            Stage::Test => &[
+                ("RUST_TEST_THREADS", AT_ONCE),
+                ("PROPTEST_RNG_SEED", SEED),
+            ],
             Stage::Aws => &[("GAFFER_TESTS_ON", "aws")],
             Stage::Fmt
             | Stage::Infra

@@ -194,7 +194,12 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// For what an order is refused that is legal.
-const ODD: [&str; 3] = ["head_moved", "rounds_used_up", "collected_already"];
+const ODD: [&str; 4] = [
+    "head_moved",
+    "rounds_used_up",
+    "collected_already",
+    "no_reason_taken",
+];
 
 /// What happens one after the other, each with the seconds before it.
 type Story = Vec<(Happening, i64)>;

@@ -140,10 +140,7 @@ impl Stage {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Stage::Doc => &[("RUSTDOCFLAGS", "-D warnings")],
-            Stage::Test => &[
-                ("RUST_TEST_THREADS", AT_ONCE),
-                ("PROPTEST_RNG_SEED", SEED),
-            ],
+            Stage::Test => &[("RUST_TEST_THREADS", AT_ONCE), ("PROPTEST_RNG_SEED", SEED)],
             Stage::Aws => &[("GAFFER_TESTS_ON", "aws")],
             Stage::Fmt
             | Stage::Infra

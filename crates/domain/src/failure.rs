@@ -1,7 +1,11 @@
 //! How a call to Jules or GitHub can fail, in the classes that decisions branch on.
 
+mod hindrance;
+
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
+
+pub use hindrance::Hindrance;
 
 /// Longest wait that a service may request: a header that names a year must not put work to sleep for a year.
 pub const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);

@@ -6,7 +6,6 @@
 mod announcing;
 mod apply;
 mod ask;
-mod hindrance;
 mod mock_tag;
 mod part;
 mod requirement;
@@ -23,13 +22,13 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::failure::Hindrance;
 use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName, StreamName};
 use crate::layer::{InvalidLayer, Layer};
 
 pub use announcing::{announcement, failed_step, is_known};
-pub use apply::{Input, Plan, apply, cancel, due, ended, given_up, held, late_at, start};
+pub use apply::{Input, Plan, apply, cancel, due, ended, given_up, held, hindered, late_at, start};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
-pub use hindrance::{Hindrance, hindered};
 pub use mock_tag::MockTag;
 pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
 pub use requirement::Requirement;

@@ -6,7 +6,6 @@
 mod apply;
 mod figures;
 mod gate;
-mod hindrance;
 mod labels;
 mod mailing;
 mod member;
@@ -24,13 +23,13 @@ mod tests;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::failure::Hindrance;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
 use crate::job::NotNow;
 
 pub use apply::{Input, apply, due};
 pub use figures::Figures;
 pub use gate::{SprintGate, gate, released};
-pub use hindrance::ReadAgain;
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};
 pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail, uncollected};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
@@ -111,9 +110,9 @@ pub struct Sprint {
     /// What the newest weave pushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woven: Option<Woven>,
-    /// Since when what GitHub answers about files that it needs is odd.
+    /// Why files that it needs are not read now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub odd_since: Option<Timestamp>,
+    pub hindrance: Option<Hindrance>,
     /// When it was last looked at in the present pause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_at: Option<Timestamp>,
@@ -232,7 +231,7 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
         weave_retries: 0,
         tasks: 0,
         woven: None,
-        odd_since: None,
+        hindrance: None,
         held_at: None,
         created_at: now,
         updated_at: now,
@@ -267,6 +266,16 @@ impl Sprint {
             | SprintState::PartiallyDone { .. }
             | SprintState::Aborted { .. } => true,
         }
+    }
+
+    /// Whether more has changed since than what keeps files from being read, which is waited for.
+    pub fn has_moved_since(&self, before: &Self) -> bool {
+        let same = Self {
+            hindrance: self.hindrance.clone(),
+            updated_at: self.updated_at,
+            ..before.clone()
+        };
+        *self != same
     }
 
     /// A member by its persona.

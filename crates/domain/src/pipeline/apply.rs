@@ -7,6 +7,7 @@ use super::{
     Exchange, Member, MemberSight, MemberState, Pipeline, PipelineStep, StepKind, StepState,
     TreeShas, WAIT_MINUTES,
 };
+use crate::failure::Hindrance;
 use crate::fence::clip;
 use crate::ids::JobId;
 use crate::job::NotNow;
@@ -175,9 +176,15 @@ pub fn ended(
     ended
 }
 
-/// A run whose source is paused: the time of the pause is no time of waiting.
+/// A run whose present step is hindered now, or is not any more.
+pub fn hindered(mut pipeline: Pipeline, place: usize, hindrance: Option<Hindrance>) -> Pipeline {
+    pipeline.steps[place].hindrance = hindrance;
+    pipeline
+}
+
+/// A run whose source is paused: the time of the pause is no time of waiting, and nothing is read in it.
 pub fn held(pipeline: &Pipeline, place: usize, now: Timestamp) -> Pipeline {
-    let mut held = pipeline.clone();
+    let mut held = hindered(pipeline.clone(), place, None);
     match &mut held.steps[place].state {
         StepState::Running { since } | StepState::WaitingMerge { since } => *since = now,
         StepState::Pending

@@ -1,13 +1,13 @@
 //! Runs of a pipeline and requirements in random histories: what is over stays so, and nothing goes back.
 
 use super::*;
+use crate::failure::Hindrance;
 use crate::ids::{BranchName, JobId, StreamName};
 use crate::layer::Layer;
 use crate::pipeline::{
-    DeliveryOutcome, Exchange, FoundRequirement, Hindrance, Input, Member, MemberSight,
-    MemberState, Pipeline, PipelineAsk, PipelineRules, Plan, Requirement, RequirementRef,
-    RequirementState, StepKind, StepState, apply, due, ended, given_up, held, hindered, refused,
-    start,
+    DeliveryOutcome, Exchange, FoundRequirement, Input, Member, MemberSight, MemberState, Pipeline,
+    PipelineAsk, PipelineRules, Plan, Requirement, RequirementRef, RequirementState, StepKind,
+    StepState, apply, due, ended, given_up, held, hindered, refused, start,
 };
 
 type Sights = Vec<(JobId, Option<MemberSight>)>;
@@ -137,7 +137,8 @@ fn after(run: &Pipeline, happening: &Happening, now: Timestamp) -> Pipeline {
         (Happening::Held, Some(place)) => held(run, place, now),
         (Happening::Hindered(failure), Some(place)) => {
             let before = run.steps[place].hindrance.as_ref();
-            let found = failure.as_ref().and_then(|it| Hindrance::of(it, before));
+            let found = failure.as_ref();
+            let found = found.and_then(|it| Hindrance::of(it, before, now));
             hindered(run.clone(), place, found)
         }
         (Happening::Held | Happening::Hindered(_), None) => run.clone(),

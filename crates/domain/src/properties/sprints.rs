@@ -69,7 +69,8 @@ fn check_bounds(before: &Sprint, after: &Sprint) {
     }
 }
 
-/// What is over stays as it is, but for what its members were shown, what was collected of them, and since when answers are odd.
+/// What is over stays as it is, but for what its members were shown, what was collected of them, and what keeps files
+/// from being read.
 fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
     if before.is_over() {
         let mut same = after.clone();
@@ -102,7 +103,7 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
         if let Done::Applied(input) = done
             && matches!(input.as_ref(), Input::Seen(_))
         {
-            same.odd_since = before.odd_since;
+            same.hindrance.clone_from(&before.hindrance);
         }
         same.updated_at = before.updated_at;
         assert_eq!(&same, before);

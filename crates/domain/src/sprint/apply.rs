@@ -97,7 +97,7 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
             outbox,
             is_read,
         } => on(&mut next, persona, |it| collected(it, outbox, *is_read)),
-        Input::Seen(sights) if sprint.is_over() => next.note(sights.hindrance, now),
+        Input::Seen(sights) if sprint.is_over() => next.hindrance.clone_from(&sights.hindrance),
         _ if sprint.is_over() => {}
         Input::Shown {
             persona,
@@ -156,7 +156,7 @@ fn on(sprint: &mut Sprint, persona: &PersonaName, change: impl FnOnce(&mut Sprin
 
 fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
     sprint.tasks = sprint.tasks.max(sights.tasks);
-    sprint.note(sights.hindrance, now);
+    sprint.hindrance.clone_from(&sights.hindrance);
     let is_woven_now = sprint.state == SprintState::Integrating;
     let is_woven = sprint.is_woven();
     for (job, sight) in &sights.members {

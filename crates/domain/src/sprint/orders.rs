@@ -133,7 +133,7 @@ pub fn held(sprint: &Sprint, now: Timestamp) -> Sprint {
     }
     let mut held = resumed(sprint, now);
     held.held_at = Some(now);
-    held.odd_since = None;
+    held.hindrance = None;
     held
 }
 

@@ -20,7 +20,7 @@ const AGAINST_MAX: usize = 10;
 const SPRINT_BYTES_MAX: usize = 61_000;
 
 /// What a sprint takes without its members, in bytes.
-const SPRINT_BYTES: usize = 1_500;
+const SPRINT_BYTES: usize = 1_850;
 
 /// What a member takes at most without the places of its conflict, in bytes.
 const MEMBER_BYTES_MAX: usize = 960;

@@ -3,8 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::readiness::is_ready;
-use super::{Offer, Outbox, ReadAgain, Woven};
+use super::{Offer, Outbox, Woven};
 use crate::facts::PullState;
+use crate::failure::Hindrance;
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::job::{self, EndReason, Ending, Job, Phase, Watch};
 use crate::merge::{Judgement, Reason, SessionStatus};
@@ -37,7 +38,24 @@ pub struct Sights {
     /// The numbers of pull requests that have to be read again: see [`must_be_read`](super::must_be_read).
     pub unread: Vec<u64>,
     /// What kept files from being read.
-    pub hindrance: Option<ReadAgain>,
+    pub hindrance: Option<Hindrance>,
+}
+
+impl Sights {
+    /// Sees a member whose mail cannot be read as one at work: it may take back what looks ready.
+    pub fn hold_back(&mut self, job: &JobId, hindrance: Hindrance) {
+        let found = self.hindrance.as_ref();
+        // An odd answer about one member counts, whatever is answered about others.
+        if found.is_none_or(|it| it.odd_since.is_none()) {
+            self.hindrance = Some(hindrance);
+        }
+        let mut members = self.members.iter_mut();
+        if let Some((_, sight)) = members.find(|(it, _)| it == job)
+            && matches!(sight.work, Work::Ready(_))
+        {
+            sight.work = Work::Working;
+        }
+    }
 }
 
 /// What a sprint can see of a member.

@@ -10,12 +10,11 @@ mod resolving;
 mod texts;
 mod weaving;
 
+use domain::failure::Hindrance;
 use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
 use domain::job::Job;
 use domain::policy::{Source, Timing};
-use domain::sprint::{
-    self, Input, Landing, ReadAgain, Sight, Sights, Sprint, SprintState, Work, Woven,
-};
+use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState, Work, Woven};
 
 use super::Dispatcher;
 use super::dues::is_due_kept;
@@ -31,7 +30,7 @@ enum Progress {
     /// The sprint changed, so it is looked at anew.
     Changed,
     /// It did not; what kept files from being read.
-    Through(Option<ReadAgain>),
+    Through(Option<Hindrance>),
 }
 
 impl Progress {
@@ -111,7 +110,7 @@ impl Dispatcher {
         Ok(changed)
     }
 
-    /// Saves a sprint with its due. Returns whether it changed, here or meanwhile.
+    /// Saves a sprint with its due. Returns whether another decision may follow at once: it moved on, or changed meanwhile.
     async fn save_sprint(
         &self,
         found: &Versioned<Sprint>,
@@ -133,7 +132,9 @@ impl Dispatcher {
         for number in sprint::released(&found.value, &next) {
             unit.enqueue_hint(reading(pull_of(&next, number)));
         }
-        Ok(!self.backend.try_commit(unit).await? || !is_same)
+        let is_saved = self.backend.try_commit(unit).await?;
+        // What was not read is read again at its due, and not at once.
+        Ok(!is_saved || next.has_moved_since(&found.value))
     }
 
     /// Decides about a sprint and saves it, unless it was changed meanwhile. Returns whether another decision may follow.

@@ -63,6 +63,10 @@ impl Backend {
         if sprint.state == SprintState::Verifying {
             self.why_landing(&mut found, &sprint).await?;
         }
+        if let Some(hindrance) = &sprint.hindrance {
+            let sentence = format!("Its files are read again soon: {}", hindrance.why);
+            found.because("read_again", sentence);
+        }
         let members = self.why_sprint_members(&mut found, &sprint).await?;
         Ok(SprintWhy {
             sprint: sprint.number,

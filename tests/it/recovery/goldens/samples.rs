@@ -13,7 +13,7 @@ use domain::event::{
     Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, News, Occurrence,
 };
 use domain::facts::Base;
-use domain::failure::{Failure, FailureClass};
+use domain::failure::{Failure, FailureClass, Hindrance};
 use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
 use domain::job::{Origin, Phase};
 use domain::policy::MergeMethod;
@@ -35,6 +35,14 @@ const AT: Timestamp = Timestamp::constant(1_790_000_000, 250_000_000);
 
 /// GitHub's number of the repository.
 const REPO_ID: RepoId = RepoId(1_296_269);
+
+/// Why files are not read now.
+fn hindrance() -> Hindrance {
+    Hindrance {
+        why: "GitHub answered 503".to_owned(),
+        odd_since: Some(AT),
+    }
+}
 
 fn queued() -> Phase {
     Phase::Queued {

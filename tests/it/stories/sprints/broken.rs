@@ -180,6 +180,13 @@ async fn one_odd_answer_about_the_personas_fails_no_member() {
 #[tokio::test]
 async fn a_sprint_ends_whose_personas_can_never_be_read() {
     let world = begun_with(answers(PERSONAS, status(404))).await;
+    let is_told = async |world: &World| {
+        let repo = REPO.parse().expect("a repository");
+        let why = world.backend.sprint_why(&repo, None).await;
+        let mut because = why.expect("an answer").because.into_iter();
+        because.any(|it| it.code == "read_again" && it.sentence.contains("reading the files below"))
+    };
+    Box::pin(world.until(hour(1), "it says why it waits", is_told)).await;
     let over = until_over(&world).await;
     let reason = over.state.reason().expect("a reason");
     let why = "curator: its file cannot be read: ";

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::failure::Hindrance;
 use crate::ids::{JobId, PersonaName};
 use crate::sprint::{
-    Against, Clash, Landing, NewSprint, Offer, Outbox, ReadAgain, Report, Sight, Sights, Verdict,
-    Way, Work, Woven,
+    Against, Clash, Landing, NewSprint, Offer, Outbox, Report, Sight, Sights, Verdict, Way, Work,
+    Woven,
 };
 
 /// What happens to a sprint; members are named by their places in its list.
 #[derive(Debug, Clone)]
 pub(super) enum Happening {
-    Seen(Vec<(u8, Sight)>, Option<Landing>, Option<ReadAgain>),
+    Seen(Vec<(u8, Sight)>, Option<Landing>, Option<Hindrance>),
     /// All members are ready, with heads of this letter.
     AllReady(char),
     Woven {
@@ -102,11 +103,10 @@ fn landing() -> impl Strategy<Value = Landing> {
     ]
 }
 
-fn hindrance() -> impl Strategy<Value = Option<ReadAgain>> {
+fn hindrance() -> impl Strategy<Value = Option<Hindrance>> {
     prop_oneof![
         6 => Just(None),
-        1 => Just(Some(ReadAgain::Passing)),
-        1 => Just(Some(ReadAgain::Odd)),
+        2 => (failure(), time()).prop_map(|(failure, now)| Hindrance::of(&failure, None, now)),
     ]
 }
 
@@ -300,7 +300,7 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
         Happening::Seen(sights, landing, hindrance) => Input::Seen(Sights {
             members: sights_of(sprint, sights),
             landing: *landing,
-            hindrance: *hindrance,
+            hindrance: hindrance.clone(),
             ..Sights::default()
         }),
         Happening::AllReady(head) => Input::Seen(all_ready(sprint, *head)),

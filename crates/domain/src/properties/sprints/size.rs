@@ -2,7 +2,8 @@
 
 use super::happenings::{all_ready, begun, pull_of, report};
 use super::*;
-use crate::sprint::{Against, Clash, MEMBERS_MAX, Outbox, ReadAgain, Sight, Sights, Verdict, Work};
+use crate::failure::Hindrance;
+use crate::sprint::{Against, Clash, MEMBERS_MAX, Outbox, Sight, Sights, Verdict, Work};
 
 /// How large the record may be as JSON, in bytes: a store takes 64 KB with what it adds.
 const BYTES_MAX: usize = 62_000;
@@ -112,9 +113,10 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
         };
         (it.job.clone(), sight)
     });
+    let odd = Failure::new(FailureClass::Garbled, round.reason.as_str());
     inputs.push(Input::Seen(Sights {
         members: fails.collect(),
-        hindrance: Some(ReadAgain::Odd),
+        hindrance: Hindrance::of(&odd, None, at(0)),
         ..Sights::default()
     }));
     let personas = || sprint.members.iter().map(|it| it.persona.clone());

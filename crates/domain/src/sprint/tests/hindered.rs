@@ -1,10 +1,16 @@
 //! Files that cannot be read now.
 
 use super::*;
-use crate::failure::FailureClass;
+use crate::failure::{Failure, FailureClass};
+
+/// What a first failure of this class means at this second.
+fn found(class: FailureClass, second: i64) -> Hindrance {
+    let failure = Failure::new(class, "GitHub answered so");
+    Hindrance::of(&failure, None, at(second)).unwrap()
+}
 
 /// Both members are ready, and the mail of the first could not be read.
-fn ready_but_unread(sprint: &Sprint, hindrance: ReadAgain) -> Sights {
+fn ready_but_unread(sprint: &Sprint, hindrance: Hindrance) -> Sights {
     let Input::Seen(mut sights) =
         seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))])
     else {
@@ -17,7 +23,7 @@ fn ready_but_unread(sprint: &Sprint, hindrance: ReadAgain) -> Sights {
 #[test]
 fn a_member_whose_mail_cannot_be_read_is_waited_for_and_holds_up_no_other() {
     let sprint = begun(&["curator", "refactor"]);
-    let sights = ready_but_unread(&sprint, ReadAgain::Passing);
+    let sights = ready_but_unread(&sprint, found(FailureClass::Unavailable, 1));
     assert_eq!(soon(&sights, at(1)), Some(at(61)));
     let unread = Input::Seen(sights);
     let waits = apply(&sprint, &unread, at(1));
@@ -49,51 +55,50 @@ fn a_member_whose_mail_cannot_be_read_is_waited_for_and_holds_up_no_other() {
 }
 
 #[test]
-fn an_odd_answer_is_believed_once_no_other_came_for_a_while() {
+fn what_keeps_files_from_being_read_is_kept_until_all_were_read_or_there_is_a_pause() {
     let sprint = begun(&["curator", "refactor"]);
-    let odd = Input::Seen(ready_but_unread(&sprint, ReadAgain::Odd));
-    let passing = Input::Seen(ready_but_unread(&sprint, ReadAgain::Passing));
-    for class in [FailureClass::NotFound, FailureClass::Garbled] {
-        let first = at(100);
-        assert_eq!(sprint.hindrance(class, first), Some(ReadAgain::Odd));
-        let mut doubts = apply(&sprint, &odd, first);
-        for (input, now) in [(&odd, at(160)), (&passing, at(220)), (&odd, at(280))] {
-            doubts = apply(&doubts, input, now);
-            assert_eq!(doubts.odd_since, Some(first));
-        }
-        assert_eq!(doubts.hindrance(class, at(699)), Some(ReadAgain::Odd));
-        assert_eq!(doubts.hindrance(class, at(700)), None);
-        let all_read = apply(&doubts, &seen(&[]), at(300));
-        assert_eq!(all_read.odd_since, None);
-        assert_eq!(held(&doubts, at(300)).odd_since, None, "a pause is no time");
+    let odd = found(FailureClass::NotFound, 100);
+    let unread = Input::Seen(ready_but_unread(&sprint, odd.clone()));
+    let waits = apply(&sprint, &unread, at(100));
+    assert_eq!(waits.hindrance, Some(odd));
+    assert_eq!(apply(&waits, &seen(&[]), at(160)).hindrance, None);
+    assert_eq!(held(&waits, at(160)).hindrance, None, "a pause is no time");
+}
+
+#[test]
+fn a_sprint_that_only_waits_for_files_is_not_looked_at_again_at_once() {
+    let sprint = begun(&["curator", "refactor"]);
+    let only_hindered = Input::Seen(Sights {
+        hindrance: Some(found(FailureClass::Garbled, 1)),
+        ..Sights::default()
+    });
+    let waits = apply(&sprint, &only_hindered, at(1));
+    assert_ne!(waits, sprint);
+    assert!(!waits.has_moved_since(&sprint));
+    let moved = apply(&waits, &seen(&[("curator", ready(101, 'a'))]), at(2));
+    assert!(moved.has_moved_since(&waits));
+}
+
+#[test]
+fn an_odd_answer_about_one_member_counts_whatever_passes_of_others() {
+    let sprint = begun(&["curator", "refactor"]);
+    let odd = found(FailureClass::NotFound, 1);
+    let passing = found(FailureClass::Network, 1);
+    for both in [[&odd, &passing], [&passing, &odd]] {
+        let mut sights = ready_but_unread(&sprint, both[0].clone());
+        sights.hold_back(&sprint.members[1].job, both[1].clone());
+        assert_eq!(sights.hindrance.as_ref(), Some(&odd));
     }
 }
 
 #[test]
-fn what_passes_is_read_again_and_what_never_can_be_is_not() {
-    let mut sprint = begun(&["curator"]);
-    sprint.odd_since = Some(at(0));
-    for (class, hindrance) in [
-        (FailureClass::Unauthorized, Some(ReadAgain::Passing)),
-        (FailureClass::Forbidden, Some(ReadAgain::Passing)),
-        (FailureClass::Throttled, Some(ReadAgain::Passing)),
-        (FailureClass::Unavailable, Some(ReadAgain::Passing)),
-        (FailureClass::Network, Some(ReadAgain::Passing)),
-        (FailureClass::Invalid, None),
-        (FailureClass::Conflict, None),
-        (FailureClass::Precondition, None),
-    ] {
-        assert_eq!(sprint.hindrance(class, at(9_999)), hindrance, "{class:?}");
-    }
-}
-
-#[test]
-fn odd_answers_are_doubted_in_a_sprint_that_is_over_as_well() {
+fn what_keeps_mail_from_being_read_is_kept_in_a_sprint_that_is_over_as_well() {
     let sprint = begun(&["curator", "refactor"]);
     let over = abort(&sprint, "kim", at(1)).unwrap();
-    let odd = Input::Seen(ready_but_unread(&over, ReadAgain::Odd));
-    let doubts = apply(&over, &odd, at(2));
-    assert_eq!(doubts.odd_since, Some(at(2)));
+    let odd = found(FailureClass::Garbled, 2);
+    let unread = Input::Seen(ready_but_unread(&over, odd.clone()));
+    let doubts = apply(&over, &unread, at(2));
+    assert_eq!(doubts.hindrance, Some(odd));
     assert_eq!(doubts.members, over.members);
     assert_eq!(doubts.state, over.state);
 }

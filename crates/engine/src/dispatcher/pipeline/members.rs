@@ -1,11 +1,11 @@
 //! The jobs of a run: one for each agent, and one for each pull request of Gaffer's own.
 
+use domain::failure::Hindrance;
 use domain::ids::{BranchName, JobId};
 use domain::job::{self, Job, NewJob, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
-    Agent, Hindrance, Member, MockTag, Part, PartWork, Pipeline, PipelineStep, Recipe, StepKind,
-    TreeShas,
+    Agent, Member, MockTag, Part, PartWork, Pipeline, PipelineStep, Recipe, StepKind, TreeShas,
 };
 use domain::policy::{Source, Terms};
 use domain::priority::Priority;
@@ -41,7 +41,8 @@ impl Dispatcher {
                 Ok(()) => {}
                 Err(Error::Outside(failure)) => {
                     tracing::warn!(pipeline = %pipeline.id, %failure, "a job is not created");
-                    match Hindrance::of(&failure, step.hindrance.as_ref()) {
+                    let before = step.hindrance.as_ref();
+                    match Hindrance::of(&failure, before, self.backend.now()) {
                         // The other ones need the same files.
                         Some(hindrance) => return Ok((refused, Some(hindrance))),
                         None => refused.push((member.job.clone(), failure.to_string())),

@@ -5,12 +5,10 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use domain::failure::FailureClass;
+use domain::failure::{FailureClass, Hindrance};
 use domain::ids::{BranchName, JobId, RepoName};
 use domain::layer::Layer;
-use domain::pipeline::{
-    Hindrance, MEMBERS_MAX, Member, Pipeline, Plan, StepKind, TreeShas, refused,
-};
+use domain::pipeline::{MEMBERS_MAX, Member, Pipeline, Plan, StepKind, TreeShas, refused};
 use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config};
@@ -57,7 +55,8 @@ impl Dispatcher {
             Ok(plan) => Ok(Ok(plan)),
             Err(Error::Outside(failure)) => {
                 tracing::warn!(pipeline = %pipeline.id, %failure, "the step is not planned");
-                let hindrance = Hindrance::of(&failure, step.hindrance.as_ref());
+                let before = step.hindrance.as_ref();
+                let hindrance = Hindrance::of(&failure, before, self.backend.now());
                 Ok(hindrance.map_or_else(|| Ok(Plan::Fail(failure.to_string())), Err))
             }
             Err(error) => Err(error),

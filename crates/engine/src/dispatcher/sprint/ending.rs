@@ -3,14 +3,14 @@
 use domain::effect::{Action, RepoAction};
 use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::facts::{PullFacts, ReadDepth};
-use domain::failure::FailureClass;
+use domain::failure::{FailureClass, Hindrance};
 use domain::ids::{EventId, JobId, PersonaName, PullRef};
 use domain::job::{self, EndReason, Job, Phase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, next_not_started, sprint_end, unread_mail};
 use domain::policy::Timing;
 use domain::sprint::{
-    self, Input, MemberState, NextSprint, ReadAgain, Sights, Sprint, SprintMember, SprintState,
+    self, Input, MemberState, NextSprint, Sights, Sprint, SprintMember, SprintState,
 };
 use domain::step::Step;
 use jiff::Timestamp;
@@ -63,7 +63,7 @@ impl Dispatcher {
     async fn save_end(
         &self,
         found: &Versioned<Sprint>,
-        hindrance: Option<ReadAgain>,
+        hindrance: Option<Hindrance>,
     ) -> Result<(), Error> {
         let now = self.backend.now();
         let sights = Sights {
@@ -97,7 +97,7 @@ impl Dispatcher {
 
     /// Starts the next sprint where the source says so. After one of which nothing was merged, or that a person aborted,
     /// people go on. Returns what kept its personas from being read.
-    async fn start_next(&self, sprint: &Sprint) -> Result<Option<ReadAgain>, Error> {
+    async fn start_next(&self, sprint: &Sprint) -> Result<Option<Hindrance>, Error> {
         let source = self.source(&sprint.repo).await?;
         let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
         if source.sprints.next == NextSprint::ByHand || is_aborted {
@@ -112,7 +112,8 @@ impl Dispatcher {
             Err(error) if error.is_busy() => return Err(error),
             Err(Error::NotNow(why)) => why.sentence,
             Err(Error::Outside(failure)) => {
-                let hindrance = sprint.hindrance(failure.class, self.backend.now());
+                let before = sprint.hindrance.as_ref();
+                let hindrance = Hindrance::of(&failure, before, self.backend.now());
                 if hindrance.is_some() {
                     return Ok(hindrance);
                 }

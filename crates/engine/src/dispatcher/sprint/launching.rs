@@ -1,12 +1,13 @@
 //! The jobs of members: each begins with the mailbox of its persona, and what was shown is marked as read once its session is there.
 
+use domain::failure::Hindrance;
 use domain::ids::{PersonaName, RepoName};
 use domain::job::{self, Job, Phase};
 use domain::mail::{Message, Order};
 use domain::outgoing_text::{mail_unsealed, member_task, prompt_room, shown_whole};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::policy::Source;
-use domain::sprint::{Input, ReadAgain, Sprint, SprintMember};
+use domain::sprint::{Input, Sprint, SprintMember};
 use scaffold::layout::SYSTEM;
 use scaffold::persona::{self, PersonaFile, Personas};
 
@@ -111,20 +112,21 @@ impl Dispatcher {
     }
 
     /// The personas of a sprint, and why one has no file. Files that can never be read stop no member that needs none.
-    async fn personas_at(&self, sprint: &Sprint) -> Result<(Personas, String), ReadAgain> {
+    async fn personas_at(&self, sprint: &Sprint) -> Result<(Personas, String), Hindrance> {
         let (repo, commit) = (&sprint.repo, &sprint.personas_at);
-        match self.readers.git.tree(repo, commit, &[SYSTEM]).await {
-            Ok(tree) => Ok((persona::read(&tree), "its file is gone".to_owned())),
-            Err(failure) => match sprint.hindrance(failure.class, self.backend.now()) {
-                Some(hindrance) => {
-                    tracing::warn!(sprint = %named(sprint), why = failure.message, "its personas are not read yet");
-                    Err(hindrance)
-                }
-                None => {
-                    let without = format!("its file cannot be read: {failure}");
-                    Ok((Personas::default(), without))
-                }
-            },
+        let failure = match self.readers.git.tree(repo, commit, &[SYSTEM]).await {
+            Ok(tree) => return Ok((persona::read(&tree), "its file is gone".to_owned())),
+            Err(failure) => failure,
+        };
+        match Hindrance::of(&failure, sprint.hindrance.as_ref(), self.backend.now()) {
+            Some(hindrance) => {
+                tracing::warn!(sprint = %named(sprint), why = failure.message, "its personas are not read yet");
+                Err(hindrance)
+            }
+            None => {
+                let without = format!("its file cannot be read: {failure}");
+                Ok((Personas::default(), without))
+            }
         }
     }
 

@@ -1,10 +1,10 @@
 //! Mail out of the machines of sessions: files of an outbox in a pull request, which are sent once and never woven.
 
-use domain::failure::{Failure, FailureClass};
+use domain::failure::{Failure, FailureClass, Hindrance};
 use domain::ids::{Attachment, CommitSha, MailBody, MessageId, PersonaName, Subject};
 use domain::mail::{Outgoing, Recipient};
 use domain::redact::presentable;
-use domain::sprint::{self, Input, Outbox, ReadAgain, Sights, Sprint, SprintMember};
+use domain::sprint::{self, Input, Outbox, Sights, Sprint, SprintMember};
 use scaffold::tree::{Content, Entry, Tree, TreePath};
 use serde::Deserialize;
 use weave::patch::{self, Action, FileDiff};
@@ -85,7 +85,7 @@ impl Dispatcher {
         sprint: &Sprint,
         member: &SprintMember,
         outbox: Outbox,
-    ) -> Result<Result<Vec<Input>, ReadAgain>, Error> {
+    ) -> Result<Result<Vec<Input>, Hindrance>, Error> {
         let persona = member.persona.clone();
         let (read, once) = match &outbox {
             Outbox::Head { head } => {
@@ -97,14 +97,15 @@ impl Dispatcher {
         let is_read = read.is_ok();
         let files = match read {
             Ok(files) => files,
-            Err(failure) => match sprint.hindrance(failure.class, self.backend.now()) {
-                Some(hindrance) => {
+            Err(failure) => {
+                let before = sprint.hindrance.as_ref();
+                if let Some(hindrance) = Hindrance::of(&failure, before, self.backend.now()) {
                     tracing::warn!(job = %member.job, why = failure.message, "mail of a member is not read yet");
                     return Ok(Err(hindrance));
                 }
                 // What can never be read to its end is not sent in parts, and blocks nothing.
-                None => vec![Found::unreadable(&once, &failure.message)],
-            },
+                vec![Found::unreadable(&once, &failure.message)]
+            }
         };
         let mut inputs = vec![Input::Collected {
             persona: persona.clone(),

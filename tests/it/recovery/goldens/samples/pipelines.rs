@@ -5,9 +5,9 @@ use domain::ids::{DeliveryId, PipelineId, StreamName};
 use domain::job::{Job, Origin, Phase};
 use domain::layer::Layer;
 use domain::pipeline::{
-    Agent, DOCTOR_CHECK, Exchange, FoundRequirement, Hindrance, Implement, Member, MemberState,
-    MockTag, Part, PartWork, Pipeline, PipelineAsk, PipelineRules, PipelineStep, Recipe,
-    Requirement, RequirementRef, RequirementState, SCOPE_CHECK, StepKind, StepState, TreeShas,
+    Agent, DOCTOR_CHECK, Exchange, FoundRequirement, Implement, Member, MemberState, MockTag, Part,
+    PartWork, Pipeline, PipelineAsk, PipelineRules, PipelineStep, Recipe, Requirement,
+    RequirementRef, RequirementState, SCOPE_CHECK, StepKind, StepState, TreeShas,
 };
 use domain::policy::Source;
 use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
@@ -17,7 +17,7 @@ use engine::settings::TrackedPull;
 use engine::store::Aggregate;
 use engine::work::Work;
 
-use super::{AT, Samples, job_id, pull_ref, sha};
+use super::{AT, Samples, hindrance, job_id, pull_ref, sha};
 
 pub(super) fn put(samples: &mut Samples, source: &Source, (job, pull): (&Job, &Pull)) {
     samples.put(keys::pipeline(&id()), &pipeline());
@@ -230,10 +230,7 @@ fn pipeline() -> Pipeline {
         members: members(),
         trees: Some(trees()),
         range: "aaaaaaa Add search".to_owned(),
-        hindrance: Some(Hindrance {
-            why: "GitHub answered 503".to_owned(),
-            garbled: 1,
-        }),
+        hindrance: Some(hindrance()),
         note: "one file cannot be read".to_owned(),
     };
     Pipeline {

@@ -12,7 +12,7 @@ use engine::keys;
 use engine::readings::ReadPersonas;
 use engine::work::Work;
 
-use super::{AT, Samples, job_id, pull_ref, sha};
+use super::{AT, Samples, hindrance, job_id, pull_ref, sha};
 
 pub(super) fn put(samples: &mut Samples, job: &Job) {
     let repo = pull_ref().repo;
@@ -189,7 +189,7 @@ fn sprints() -> Vec<Sprint> {
         ticks: 3,
         weaves: 1,
         woven: Some(woven()),
-        odd_since: Some(AT),
+        hindrance: Some(hindrance()),
         ..begun.clone()
     };
     states.map(of_state).into()

@@ -56,10 +56,8 @@ pub fn gate(sprint: &Sprint, persona: &PersonaName, head: &CommitSha) -> Option<
         return Some(SprintGate::Woven { sprint });
     }
     let member = sprint.member(persona)?;
-    match member.state {
-        MemberState::Withdrawn => Some(SprintGate::TakenBack),
-        // Its mail is collected all the same.
-        _ if sprint.is_over() => Some(SprintGate::Over),
+    let of_member = match member.state {
+        MemberState::Withdrawn => return Some(SprintGate::TakenBack),
         // Its pull request is not looked at any more, so its mail would never be collected.
         MemberState::Skipped { .. } | MemberState::Failed { .. } => None,
         MemberState::Pending
@@ -79,6 +77,11 @@ pub fn gate(sprint: &Sprint, persona: &PersonaName, head: &CommitSha) -> Option<
                 false => Some(SprintGate::Mail),
             }
         }
+    };
+    // Its mail is collected all the same.
+    match sprint.is_over() {
+        true => Some(SprintGate::Over),
+        false => of_member,
     }
 }
 
@@ -207,6 +210,8 @@ mod tests {
         let back = both.iter().fold(ready.clone(), decided);
         assert_eq!(held(&back, 'a'), Some("taken_back"));
         assert_eq!(released(&ready, &back), [0; 0]);
+        let over = abort(&back, "kim", at(3)).unwrap();
+        assert_eq!(held(&over, 'a'), Some("taken_back"), "also after the end");
     }
 
     #[test]

@@ -48,7 +48,6 @@ impl Backend {
             found.checks.clone_from(&verdict.checks);
         }
         self.judged_now(found, tracked).await?;
-        own_checks(found, pull);
         match &pull.phase {
             PullPhase::Settled { .. } => {}
             PullPhase::Closed { since, .. } => {
@@ -151,10 +150,10 @@ impl Backend {
 }
 
 /// What checks of our own found wrong with the judged head, and who repairs it.
-pub(super) fn own_checks(found: &mut WhySubject, pull: &Pull) {
+fn own_checks(pull: &Pull) -> Vec<Said> {
     let judged = pull.verdict.as_ref().filter(|_| !pull.is_settled());
     let Some(verdict) = judged else {
-        return;
+        return Vec::new();
     };
     let is_told = pull.repairs.ci_sent.contains(&verdict.sha);
     let then = match (&pull.session, unrepaired(pull).is_empty()) {
@@ -163,9 +162,12 @@ pub(super) fn own_checks(found: &mut WhySubject, pull: &Pull) {
         (None, _) => " No session repairs it: close it, and begin another run.",
         (Some(_), true) => "",
     };
-    for wrong in pull.own_findings(&verdict.sha) {
-        found.because("own_check_failed", format!("{wrong}.{then}"));
-    }
+    let told = |wrong: String| {
+        let (code, sentence) = ("own_check_failed", format!("{wrong}.{then}"));
+        (delivery::Reason { code, sentence }, None)
+    };
+    let found = pull.own_findings(&verdict.sha).into_iter();
+    found.map(told).collect()
 }
 
 /// What to do about a reason against a merge.
@@ -182,7 +184,7 @@ pub(super) fn judged(
     tracked: &TrackedPull,
     about: (Option<&Part>, Option<Gate>),
 ) {
-    for (reason, next) in said(tracked, about, found.held) {
+    for (reason, next) in said(&tracked.pull, about, found.held) {
         found.because(reason.code, reason.sentence);
         found.next.extend(next);
     }
@@ -194,7 +196,7 @@ pub(crate) fn reasons(
     about: (Option<&Part>, Option<Gate>),
     is_paused: bool,
 ) -> Vec<delivery::Reason> {
-    let said = said(tracked, about, is_paused).into_iter();
+    let said = said(&tracked.pull, about, is_paused).into_iter();
     said.map(|(reason, _)| reason).collect()
 }
 
@@ -205,13 +207,17 @@ fn alone(code: &'static str, sentence: impl Into<String>) -> Vec<Said> {
     vec![(delivery::Reason { code, sentence }, None)]
 }
 
-/// What the last reading of a pull request says, with what to do about it.
-fn said(
-    tracked: &TrackedPull,
+/// What the last reading of a pull request says, with what to do about it. What checks of our own found stands beside their names.
+fn said(pull: &Pull, about: (Option<&Part>, Option<Gate>), is_paused: bool) -> Vec<Said> {
+    [judgement(pull, about, is_paused), own_checks(pull)].concat()
+}
+
+/// What the last judgement of a pull request says.
+fn judgement(
+    pull: &Pull,
     (part, gate): (Option<&Part>, Option<Gate>),
     is_paused: bool,
 ) -> Vec<Said> {
-    let pull = &tracked.pull;
     let reference = &pull.pull;
     let is_merging = match &pull.phase {
         PullPhase::Settled { .. } => {

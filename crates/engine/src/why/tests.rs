@@ -170,10 +170,23 @@ fn what_a_check_of_our_own_found_is_told_with_who_repairs_it() {
             output: "`README.md`: not yours\n`x`: neither".to_owned(),
         }],
     };
+    // A delivery tells the same of its pull request.
     let told = |pull: &Pull| {
+        let tracked = TrackedPull {
+            pull: pull.clone(),
+            read_at: None,
+        };
         let mut found = WhySubject::default();
-        super::pull::own_checks(&mut found, pull);
-        found.because.pop().map(|it| it.sentence)
+        super::pull::judged(&mut found, &tracked, (None, None));
+        let of_delivery = pull_reasons(&tracked, (None, None), false).into_iter();
+        let of_delivery = of_delivery.map(|it| Reasoned {
+            code: it.code.to_owned(),
+            sentence: it.sentence,
+        });
+        assert_eq!(of_delivery.collect::<Vec<_>>(), found.because);
+        let mut of_pull = found.because.into_iter();
+        let wrong = of_pull.find(|it| it.code == "own_check_failed");
+        wrong.map(|it| it.sentence)
     };
     pull.own_checks = Some(Box::new(checked("2")));
     assert_eq!(told(&pull), None, "that is another head");

@@ -6,8 +6,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use client::wire::{IDEMPOTENCY_KEY, PROBLEM_JSON, Problem, Reason};
 use domain::advice::{Advice, Next};
-use domain::job::NotNow;
 use domain::redact::presentable;
+use domain::refusal::NotNow;
 use engine::backend::Error;
 use engine::ports::{CommitError, RecordsError};
 

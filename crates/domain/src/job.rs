@@ -46,7 +46,7 @@ pub use observe::{Observation, Snapshot, observe};
 pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
 pub(crate) use orders::said_at;
 pub use orders::{
-    MESSAGE_BYTES_MAX, NotNow, adds_to, approve, may_merge, note_sent, order_failed, said, say,
+    MESSAGE_BYTES_MAX, adds_to, approve, may_merge, note_sent, order_failed, said, say,
 };
 pub use progress::is_progress;
 pub use proposal::{NewProposal, committed, proposal_failed, propose, proposed};

@@ -20,6 +20,7 @@ pub mod event;
 
 pub mod effect;
 
+pub mod refusal;
 pub mod step;
 
 pub mod marker;

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Hindrance;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
-use crate::job::NotNow;
+use crate::refusal::NotNow;
 
 pub use apply::{Input, apply, due};
 pub use figures::Figures;

@@ -48,7 +48,7 @@ pub enum Error {
     Queue(#[from] QueueError),
     /// The order cannot be carried out now.
     #[error(transparent)]
-    NotNow(#[from] domain::job::NotNow),
+    NotNow(#[from] domain::refusal::NotNow),
     /// A delivery does not take the command now.
     #[error(transparent)]
     Transition(#[from] domain::delivery::TransitionError),

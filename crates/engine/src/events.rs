@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::delivery::{self, Delivery};
 use domain::event::{Audience, Event, EventCursor, News, Occurrence};
 use domain::ids::{DeliveryId, JobId, PersonaName};
-use domain::job::{Job, NotNow, is_answered};
+use domain::job::{Job, is_answered};
+use domain::refusal::NotNow;
 
 use crate::backend::{Backend, Error};
 use crate::keys;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::advice::Advice;
 use domain::ids::{AgentName, EventId, JobId};
-use domain::job::NotNow;
+use domain::refusal::NotNow;
 use domain::wake::{Channel, LeaseLost, ReturnMode, Wake};
 
 use crate::backend::{Backend, Error, decide_again};

@@ -23,11 +23,12 @@ use domain::effect::EffectState;
 use domain::ids::{
     AgentName, BranchName, CommitSha, EffectId, JobId, PlanId, PullRef, RepoName, SessionId,
 };
-use domain::job::{self, Job, NotNow};
+use domain::job::{self, Job};
 use domain::pipeline::Part;
 use domain::policy::{Source, Terms, Timing};
 use domain::priority::Priority;
 use domain::pull::{self, MergeStyle, Pull};
+use domain::refusal::NotNow;
 use domain::step::Step;
 use domain::wake::Resume;
 use jiff::Timestamp;

@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::fence::clip_encoded;
 use domain::ids::{EventId, MailEventId, MessageId, PersonaName, RepoName};
-use domain::job::NotNow;
 use domain::mail::{
     Added, Counters, HUMAN, Message, NotSent, Order, Outgoing, Recipient, RefusedOrder, Stamp,
 };
 use domain::policy::Source;
+use domain::refusal::NotNow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

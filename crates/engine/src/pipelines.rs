@@ -2,12 +2,13 @@
 //! files and makes the jobs.
 
 use domain::ids::{ArtefactId, PipelineId, RepoName};
-use domain::job::{Job, NotNow, WaitsFor};
+use domain::job::{Job, WaitsFor};
 use domain::layer::Layer;
 use domain::pipeline::{
     self, EntryPoint, MockTag, Pipeline, PipelineAsk, Requirement, RequirementState, StepKind,
 };
 use domain::policy::Source;
+use domain::refusal::NotNow;
 use jiff::Timestamp;
 
 use crate::backend::{Backend, Error, IndexEntry, UnitOfWork, decide_again};

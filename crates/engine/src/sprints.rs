@@ -7,7 +7,7 @@ mod starting;
 use domain::advice::{Advice, NO_NEWEST};
 use domain::delivery::Reason;
 use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
-use domain::job::NotNow;
+use domain::refusal::NotNow;
 use domain::sprint::{self, Report, Sprint};
 use jiff::Timestamp;
 

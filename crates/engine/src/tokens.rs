@@ -1,7 +1,7 @@
 //! Tokens of our own HTTP API, as people make and revoke them.
 
 use domain::ids::TokenName;
-use domain::job::NotNow;
+use domain::refusal::NotNow;
 use domain::token::{Rights, Token};
 use jiff::SignedDuration;
 

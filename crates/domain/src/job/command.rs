@@ -5,7 +5,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::announcement_counters::AnnouncementCounters;
 use super::observe::{end, event, newest_pull};
-use super::orders::{NotNow, not_now};
 use super::silence::looked_at;
 use super::watch::{Announced, Attention, SessionLog, Watch};
 use super::{EndReason, Ending, Job, Origin, Phase, completion, proposal};
@@ -23,6 +22,7 @@ use crate::pipeline::Part;
 use crate::policy::{Terms, Timing};
 use crate::priority::Priority;
 use crate::redact::holds_secret;
+use crate::refusal::{NotNow, not_now};
 use crate::session::SessionView;
 use crate::step::{FollowUp, Step};
 use crate::wake::Resume;

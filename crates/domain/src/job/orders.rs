@@ -1,4 +1,4 @@
-//! Orders to the watched session: send a message, approve its plan; and why an order cannot be carried out now.
+//! Orders to the watched session: send a message, approve its plan.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use super::observe::event;
 use super::silence::looked_at;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
 use super::{EndReason, Ending, Job, Phase, retry, turns};
-use crate::advice::{Advice, Next};
+use crate::advice::Advice;
 use crate::delivery;
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::ids::{PlanId, SessionId, digest};
 use crate::policy::Timing;
 use crate::redact::{holds_secret, presentable};
+use crate::refusal::{NotNow, not_now};
 use crate::session::SessionState;
 use crate::step::{FollowUp, Step};
 use crate::when::plus;
@@ -25,40 +26,6 @@ const REASON_CHARS_MAX: usize = 1_000;
 
 /// Longest message to a session, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 20_000;
-
-/// Why a command cannot be carried out now. Nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{sentence}")]
-pub struct NotNow {
-    /// For programs, for example `no_open_plan`.
-    pub code: &'static str,
-    /// For people: the reason, independent of any surface.
-    pub sentence: String,
-    /// What to do next; it is accepted as things are.
-    pub next: Vec<Next>,
-}
-
-impl NotNow {
-    /// A refusal that advises nothing.
-    pub fn new(code: &'static str, sentence: impl Into<String>) -> Self {
-        Self {
-            code,
-            sentence: sentence.into(),
-            next: Vec::new(),
-        }
-    }
-
-    /// The same refusal, with advice.
-    #[must_use]
-    pub fn advising(mut self, next: Next) -> Self {
-        self.next.push(next);
-        self
-    }
-}
-
-pub(super) fn not_now<T>(code: &'static str, sentence: impl Into<String>) -> Result<T, NotNow> {
-    Err(NotNow::new(code, sentence))
-}
 
 /// Checks that writes may go to a session: only the job's current one takes orders.
 fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, NotNow> {

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::orders::NotNow;
 use super::{EndReason, Ending, Job, NewJob, Origin, Phase, create, deadline};
 use crate::effect::{Action, RepoAction};
 use crate::facts::PullState;
@@ -10,6 +9,7 @@ use crate::failure::Failure;
 use crate::ids::{BranchName, CommitSha, JobId, PullRef};
 use crate::pipeline::Recipe;
 use crate::policy::Timing;
+use crate::refusal::NotNow;
 use crate::step::{FollowUp, Step};
 
 /// What is needed for a pull request of Gaffer's own.

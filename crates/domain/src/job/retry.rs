@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::orders::not_now;
-use super::{ATTEMPTS_MAX, EndReason, Job, NotNow, Origin, Phase};
+use super::{ATTEMPTS_MAX, EndReason, Job, Origin, Phase};
 use crate::advice::Advice;
 use crate::redact::presentable;
+use crate::refusal::{NotNow, not_now};
 use crate::step::{FollowUp, Step};
 
 /// Why there is another session.

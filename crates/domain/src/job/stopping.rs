@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 
 use super::observe::end;
-use super::orders::{NotNow, not_now};
 use super::{EndReason, Ending, Job, Phase, completion, proposal};
 use crate::effect::Action;
 use crate::fence::clip;
 use crate::policy::Timing;
+use crate::refusal::{NotNow, not_now};
 use crate::session::SessionState;
 use crate::step::{FollowUp, Step};
 

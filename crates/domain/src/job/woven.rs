@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 
 use super::observe::end;
-use super::orders::NotNow;
 use super::{EndReason, Job, NewJob, Origin, Phase, Watch, create, deadline};
 use crate::effect::{Action, RepoAction};
 use crate::ids::{CommitSha, PullRef, SprintNumber};
 use crate::policy::Timing;
+use crate::refusal::NotNow;
 use crate::step::{FollowUp, Step};
 
 /// The job of a sprint's one pull request, with its first weave.

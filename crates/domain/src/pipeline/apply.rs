@@ -10,8 +10,8 @@ use super::{
 use crate::failure::Hindrance;
 use crate::fence::clip;
 use crate::ids::JobId;
-use crate::job::NotNow;
 use crate::redact::presentable;
+use crate::refusal::NotNow;
 use crate::when::plus;
 
 /// How soon a step is tried again that could not be planned, or whose jobs could not all be made.

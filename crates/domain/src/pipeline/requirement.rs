@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{DeliveryOutcome, FoundRequirement, RequirementRef, RequirementState};
 use crate::ids::{DeliveryId, JobId, RepoName};
-use crate::job::NotNow;
 use crate::redact::presentable;
+use crate::refusal::NotNow;
 use crate::when::plus;
 
 /// How many deliveries a requirement may have, one after the other.

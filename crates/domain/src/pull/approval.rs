@@ -7,9 +7,9 @@ use super::{Approval, MergeStyle, Pull, PullPhase};
 use crate::advice::Advice;
 use crate::fence::clip;
 use crate::ids::{CommitSha, SprintNumber};
-use crate::job::NotNow;
 use crate::merge::{Judgement, Reason, Weight};
 use crate::policy::Policy;
+use crate::refusal::NotNow;
 use crate::sprint;
 use crate::step::Step;
 

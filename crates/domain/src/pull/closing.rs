@@ -8,7 +8,7 @@ use super::{Pull, PullContext};
 use crate::effect::Action;
 use crate::facts::PullFacts;
 use crate::fence::clip;
-use crate::job::NotNow;
+use crate::refusal::NotNow;
 use crate::step::Step;
 
 /// Longest name of who ordered it, in characters.

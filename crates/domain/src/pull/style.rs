@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::job::NotNow;
 use crate::policy::{MergeMethod, Policy};
 use crate::redact::holds_secret;
+use crate::refusal::{NotNow, not_now};
 
 /// Longest title of a merge commit, in characters.
 pub const TITLE_CHARS_MAX: usize = 200;
@@ -83,10 +83,6 @@ impl MergeStyle {
 fn is_unseen(letter: char) -> bool {
     let turns = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     letter.is_control() || turns
-}
-
-fn not_now<T>(code: &'static str, sentence: String) -> Result<T, NotNow> {
-    Err(NotNow::new(code, sentence))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::mailing::not_taken;
 use super::member::MemberState;
 use super::{Sprint, SprintState};
 use crate::fence::clip;
-use crate::job::NotNow;
+use crate::refusal::NotNow;
 use crate::when::plus;
 
 /// Longest name of who aborts, in characters.

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use domain::job::NotNow;
+use domain::refusal::NotNow;
 
 use super::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry, UnitOfWork};
 use crate::store::{Aggregate, Initial, Versioned};

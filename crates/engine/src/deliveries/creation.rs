@@ -4,10 +4,10 @@ use domain::delivery::{
     self, Actor, Delivery, DeliveryKind, IssueRef, IssueText, NewDelivery, Ref, is_same_trigger,
 };
 use domain::ids::{DeliveryId, RepoName};
-use domain::job::NotNow;
 use domain::pipeline::RequirementRef;
 use domain::policy::Source;
 use domain::priority::Priority;
+use domain::refusal::NotNow;
 
 use super::DELIVERIES_OF_ISSUE_MAX;
 use crate::backend::{Backend, Error, IndexEntry, decide_again};

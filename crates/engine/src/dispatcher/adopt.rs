@@ -3,10 +3,11 @@
 use domain::delivery;
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, JobId};
-use domain::job::{self, NewJob, NotNow, SessionRelation};
+use domain::job::{self, NewJob, SessionRelation};
 use domain::marker::Marker;
 use domain::policy::{Source, Terms};
 use domain::priority::Priority;
+use domain::refusal::NotNow;
 use domain::session::SessionView;
 use domain::when::plus;
 use jiff::SignedDuration;

@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use domain::ids::{AgentName, JobId, RepoName, SessionId};
-use domain::job::{Job, NotNow};
+use domain::job::Job;
 use domain::policy::Source;
+use domain::refusal::NotNow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,10 @@
 //! Cancels a job together with its pull request.
 
 use domain::ids::{JobId, PullRef};
-use domain::job::{self, Job, NotNow};
+use domain::job::{self, Job};
 use domain::priority::Priority;
 use domain::pull;
+use domain::refusal::NotNow;
 use domain::step::Step;
 
 use super::JobRef;

@@ -1,8 +1,9 @@
 //! New jobs: from an order, once for each idempotency key.
 
 use domain::ids::JobId;
-use domain::job::{self, Job, NewJob, NotNow};
+use domain::job::{self, Job, NewJob};
 use domain::policy::Source;
+use domain::refusal::NotNow;
 use domain::step::Step;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! Finds what people and programs name: the one place that every surface asks.
 
 use domain::ids::{EventId, JobId, JobIdPrefix, JobName, SessionId};
-use domain::job::NotNow;
 use domain::redact::presentable;
+use domain::refusal::NotNow;
 use jiff::SignedDuration;
 
 use super::{JobQuery, JobRef};

@@ -1,8 +1,8 @@
 //! Sealed pages of mail: each packs events and is hashed over the page before.
 
 use domain::ids::RepoName;
-use domain::job::NotNow;
 use domain::mail::{Counters, PAGE_EVENTS, Page, paged};
+use domain::refusal::NotNow;
 
 use crate::backend::{Backend, Error, IndexEntry, decide_again};
 use crate::keys;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::fence::encoded_len;
 use domain::ids::RepoName;
-use domain::job::NotNow;
 use domain::mail::{
     self, Counters, Fault, FaultKind, LINE_BYTES_MAX, Log, Message, PERSONAS_MAX, Page,
 };
 use domain::policy::Source;
+use domain::refusal::NotNow;
 
 use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry, UnitOfWork, decide_again};
 use crate::keys;

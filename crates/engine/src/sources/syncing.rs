@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::ids::RepoName;
 use domain::intake::{Intake, ReadingResult};
-use domain::job::NotNow;
 use domain::policy::Source;
+use domain::refusal::NotNow;
 
 use crate::backend::{Backend, Error};
 use crate::store::Aggregate;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::governor::{self, Limits, Room};
 use domain::ids::{BranchName, CommitSha, PersonaName, RepoName, SprintNumber};
-use domain::job::NotNow;
 use domain::policy::Source;
+use domain::refusal::NotNow;
 use domain::sprint::{self, MemberState, NewSprint, Sprint, SprintMode};
 
 use super::{LIST_MAX, work};

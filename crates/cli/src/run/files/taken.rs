@@ -209,7 +209,7 @@ async fn only_source(backend: &Backend) -> Result<RepoName, BackendError> {
     let mut sources = backend.store.sources().await?;
     match (sources.pop(), sources.is_empty()) {
         (Some(only), true) => Ok(only.value.repo),
-        (_, _) => Err(BackendError::NotNow(domain::job::NotNow::new("no_repository", "nothing tells which repository it works on: write `\"repo\": \"OWNER/REPO\"` beside its id, or give `--repo OWNER/REPO`".to_owned()))),
+        (_, _) => Err(BackendError::NotNow(domain::refusal::NotNow::new("no_repository", "nothing tells which repository it works on: write `\"repo\": \"OWNER/REPO\"` beside its id, or give `--repo OWNER/REPO`".to_owned()))),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::advice::{Advice, Next, accepted};
 use crate::facts::PullState;
 use crate::facts::fixture::sha;
 use crate::pull::{self, MergeApproval, MergeStyle, Pull, SeenHead};
+use crate::refusal::NotNow;
 
 /// A job in every state that matters to orders, with a name.
 fn jobs() -> Vec<(String, Job)> {

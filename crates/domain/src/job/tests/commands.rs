@@ -6,6 +6,7 @@ use super::*;
 use crate::event::{Audience, ErrorCause};
 use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
+use crate::refusal::NotNow;
 
 fn archive(session: &str) -> Vec<Action> {
     vec![Action::Archive {

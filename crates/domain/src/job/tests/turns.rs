@@ -5,8 +5,9 @@ use crate::effect::Effect;
 use crate::event::Audience;
 use crate::failure::{Failure, FailureClass};
 use crate::job::turns::{answered, is_wanted, unanswered};
-use crate::job::{NotNow, adds_to, answered_at, say};
+use crate::job::{adds_to, answered_at, say};
 use crate::policy::{Answer, Answerer, Answers};
+use crate::refusal::NotNow;
 
 const ASKING: &str = "AWAITING_USER_FEEDBACK";
 const WORKING: &str = "IN_PROGRESS";

@@ -12,6 +12,7 @@ use domain::job::{self, NewJob};
 use domain::outgoing_text;
 use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
+use domain::refusal::NotNow;
 
 use crate::backend::{Backend, Error, ignore_conflict};
 use crate::deliveries::DeliveryOrder;
@@ -377,7 +378,7 @@ fn no_files(error: Error) -> Error {
         && !failure.class.may_pass()
         && failure.class != FailureClass::NotFound
     {
-        return job::NotNow::new("no_files", failure.to_string()).into();
+        return NotNow::new("no_files", failure.to_string()).into();
     }
     error
 }

@@ -9,6 +9,7 @@ use domain::pipeline::{
 };
 use domain::policy::{Source, Terms};
 use domain::priority::Priority;
+use domain::refusal::NotNow;
 use domain::step::Step;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -274,5 +275,5 @@ fn agent_title(agent: &Agent) -> String {
 
 /// Why the job of an agent is not made.
 pub(super) fn no_prompt(error: &PromptError) -> Error {
-    job::NotNow::new("no_prompt", error.to_string()).into()
+    NotNow::new("no_prompt", error.to_string()).into()
 }

@@ -2,7 +2,7 @@
 
 use domain::delivery::{Actor, Delivery, IssueText};
 use domain::ids::{ArtefactId, BranchName, DeliveryId, RepoName};
-use domain::job::{self, Job, NewProposal};
+use domain::job::{Job, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
     self, Agent, DeliveryOutcome, Implement, MEMBERS_MAX, MemberState, Part, PartWork, Pipeline,
@@ -10,6 +10,7 @@ use domain::pipeline::{
 };
 use domain::policy::Source;
 use domain::priority::Priority;
+use domain::refusal::NotNow;
 use jiff::Timestamp;
 use scaffold::exchange;
 use scaffold::layout::{Layout, stream_of};
@@ -280,7 +281,7 @@ impl Dispatcher {
             &Requirement,
             &domain::pipeline::FoundRequirement,
             Timestamp,
-        ) -> Result<Requirement, job::NotNow>,
+        ) -> Result<Requirement, NotNow>,
     ) -> Result<Requirement, Error> {
         let new = |now| Requirement::found(&pipeline.repo, found.clone(), begun.clone(), now);
         self.backend
@@ -302,7 +303,7 @@ impl Dispatcher {
         let git = &self.readers.git;
         let Some(tip) = git.tip(&source.repo, target).await? else {
             let sentence = format!("{} has no branch `{target}`", source.repo);
-            return Err(job::NotNow::new("no_branch", sentence).into());
+            return Err(NotNow::new("no_branch", sentence).into());
         };
         let worker = git.tip(&source.repo, &rules.worker).await?;
         let trees = TreeShas {

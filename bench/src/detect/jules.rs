@@ -15,6 +15,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::life::{Life, Wants};
 
+/// The repository of all jobs.
+pub(super) const REPO: &str = "acme/shop";
+
 /// Sessions of other people that were there before and never end: every list has them at its end.
 const STRANGERS: u64 = 30;
 
@@ -164,7 +167,7 @@ impl Session {
 
     fn view(&self, now: Timestamp) -> Result<SessionView, Failure> {
         let (state, since) = self.state(now);
-        let repo: RepoName = super::town::REPO.parse().map_err(garbled)?;
+        let repo: RepoName = REPO.parse().map_err(garbled)?;
         let pull = format!("{repo}#{}", self.number + 1)
             .parse()
             .map_err(garbled)?;

@@ -24,12 +24,9 @@ use tests::memory::MemoryQueue;
 use ulid::Ulid;
 
 use super::absent::Absent;
-use super::jules::{Calls, MemoryJules};
+use super::jules::{Calls, MemoryJules, REPO};
 use super::life::{Life, Wants};
 use super::witness::Witness;
-
-/// The repository of all jobs.
-pub(super) const REPO: &str = "acme/shop";
 
 /// How long a job that is over is kept: longer than anything still asks for it.
 const KEPT: SignedDuration = SignedDuration::from_mins(30);

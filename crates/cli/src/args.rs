@@ -10,8 +10,6 @@ use secrecy::SecretString;
 
 use stack::StackArgs;
 
-use crate::up::Loudness;
-
 pub(crate) mod account;
 pub(crate) mod agent;
 pub(crate) mod chaos;
@@ -341,6 +339,17 @@ impl LoudnessArgs {
             (false, false) => Loudness::Usual,
         }
     }
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loudness {
+    /// What happens to jobs, warnings and errors.
+    Usual,
+    /// Also HTTP requests and decisions.
+    Verbose,
+    /// Warnings and errors.
+    Quiet,
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use secrecy::SecretString;
 use server::{Base, LoopIntervals, Running, Settings, data};
 use tokio::signal::unix::{SignalKind, signal};
 
-pub(crate) use log::{Loudness, log_to_stderr};
+pub(crate) use log::log_to_stderr;
 
 use crate::args::UpArgs;
 use crate::render::{self, Answer};

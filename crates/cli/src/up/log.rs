@@ -16,6 +16,8 @@ use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{FmtContext, format};
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::args::Loudness;
+
 /// How long repetitions of a logged warning or error are only counted.
 const ONCE_IN: Duration = Duration::from_secs(60);
 
@@ -25,38 +27,25 @@ const COUNTED_MAX: usize = 1_000;
 /// Fields in which repetitions of the same problem differ.
 const VARYING: [&str; 3] = ["work", "receives", "key"];
 
-/// How much is logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Loudness {
-    /// What happens to jobs, warnings and errors.
-    Usual,
-    /// Also HTTP requests and decisions.
-    Verbose,
-    /// Warnings and errors.
-    Quiet,
-}
-
-impl Loudness {
-    /// The same for the filter. The MCP SDK logs each request three times, and our own line says all of it.
-    fn filter(self) -> &'static str {
-        match self {
-            Self::Usual => "info,rmcp=warn",
-            Self::Verbose => {
-                "debug,rmcp=warn,hyper=info,hyper_util=info,h2=info,reqwest=info,rustls=info"
-            }
-            Self::Quiet => "warn",
+/// What the filter lets through. The MCP SDK logs each request three times, and our own line says all of it.
+fn filter(loudness: Loudness) -> &'static str {
+    match loudness {
+        Loudness::Usual => "info,rmcp=warn",
+        Loudness::Verbose => {
+            "debug,rmcp=warn,hyper=info,hyper_util=info,h2=info,reqwest=info,rustls=info"
         }
+        Loudness::Quiet => "warn",
     }
 }
 
 /// Starts logging to stderr, so that stdout stays for answers. `RUST_LOG` sets the level unless an option does.
 pub(crate) fn log_to_stderr(loudness: Loudness) {
-    let typed = (loudness != Loudness::Usual).then(|| EnvFilter::new(loudness.filter()));
-    let filter = typed
+    let typed = (loudness != Loudness::Usual).then(|| EnvFilter::new(filter(loudness)));
+    let chosen = typed
         .or_else(|| EnvFilter::try_from_default_env().ok())
-        .unwrap_or_else(|| EnvFilter::new(loudness.filter()));
+        .unwrap_or_else(|| EnvFilter::new(filter(loudness)));
     let logs = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(chosen)
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .event_format(Counting::default());

@@ -17,6 +17,7 @@ use super::kill_points::KillPoints;
 use super::outage;
 use super::queue::BadQueue;
 use super::time::SharedTime;
+use crate::args::Loudness;
 use crate::args::chaos::ChildArgs;
 use crate::context::CommandContext;
 use crate::render;
@@ -54,7 +55,7 @@ fn end_with_parent() {
 /// Runs until it is killed.
 pub(crate) async fn run(args: ChildArgs, here: CommandContext) -> Result<()> {
     end_with_parent();
-    up::log_to_stderr(up::Loudness::Usual);
+    up::log_to_stderr(Loudness::Usual);
     let time = SharedTime::follow(&args.clock)?;
     let clock: Arc<dyn Clock> = time.clone();
     let overlay = here.environment.overlay;

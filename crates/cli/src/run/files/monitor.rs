@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use super::config::Config;
 use super::known::Known;
 use super::taken;
+use crate::args::Loudness;
 use crate::args::files::MonitorArgs;
 use crate::args::outside::OutsideArgs;
 use crate::context::CommandContext;
@@ -31,7 +32,7 @@ use files::Files;
 /// Runs once, or until stopped.
 pub(crate) async fn run(args: MonitorArgs, here: &CommandContext) -> Result<()> {
     let config = super::settings(&args.config, here)?;
-    up::log_to_stderr(up::Loudness::Usual);
+    up::log_to_stderr(Loudness::Usual);
     let begun = Begun {
         args: &args,
         config: &config,

@@ -232,7 +232,7 @@ pub(crate) struct RegisterArgs {
 
     /// Notes as a JSON object, over the present ones; `null` removes a note.
     #[arg(long, value_name = "JSON", default_value = "{}", hide_default_value = true, value_parser = value::object)]
-    pub(crate) metadata: Notes,
+    pub(crate) metadata: value::Notes,
 
     /// The repository of a session that no job watches yet; it has to be a source.
     #[arg(long, value_name = "OWNER/REPO")]
@@ -242,9 +242,6 @@ pub(crate) struct RegisterArgs {
     #[arg(long, value_name = "NAME", requires = "repo")]
     pub(crate) agent: Option<AgentName>,
 }
-
-/// Notes by name.
-pub(crate) type Notes = serde_json::Map<String, serde_json::Value>;
 
 /// A session that was started elsewhere.
 #[derive(Debug, Clone, Args)]

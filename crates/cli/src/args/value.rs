@@ -34,6 +34,9 @@ const APP_NAME_CHARS_MAX: usize = 34;
 /// Hex digits of an event's id.
 const EVENT_DIGITS: usize = 32;
 
+/// Notes by name.
+pub(crate) type Notes = serde_json::Map<String, serde_json::Value>;
+
 /// A duration of at least a second.
 pub(crate) fn duration(text: &str) -> Result<SignedDuration, String> {
     within(text, SHORTEST, LONGEST)
@@ -219,7 +222,7 @@ pub(crate) fn event(text: &str) -> Result<String, String> {
 }
 
 /// A JSON object.
-pub(super) fn object(text: &str) -> Result<super::job::Notes, String> {
+pub(super) fn object(text: &str) -> Result<Notes, String> {
     serde_json::from_str(text).map_err(|error| {
         format!("it has to be a JSON object such as '{{\"task\": \"login\"}}': {error}")
     })

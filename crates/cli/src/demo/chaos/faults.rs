@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::when::plus;
 use engine::ports::Clock;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use sandbox::{Fault, FaultKind, Lags, Sandbox, Service, WebhookFaults};
@@ -101,7 +102,7 @@ impl FaultInjector {
         let mut outages = outage::keys(&mut self.dice, begun);
         let mut look = tokio::time::interval(LOOK_EVERY);
         let mut next = begun;
-        while self.time.now() < later(begun, STORM) || !outages.is_empty() {
+        while self.time.now() < plus(begun, STORM) || !outages.is_empty() {
             look.tick().await;
             let (faults, now) = (self.sandbox.faults(), self.time.now());
             outages.retain_mut(|outage| !outage.pass(faults, now));
@@ -111,7 +112,7 @@ impl FaultInjector {
             let place = READS[self.dice.random_range(0..READS.len())];
             let kind = self.read_fault(place);
             self.arm(place, kind);
-            next = later(
+            next = plus(
                 self.time.now(),
                 SignedDuration::from_secs(self.dice.random_range(1..=NEXT_WITHIN)),
             );
@@ -186,8 +187,4 @@ fn throttled(service: Service) -> FaultKind {
         retry_after_secs: Some(5),
         body,
     }
-}
-
-pub(super) fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
-    at.saturating_add(by).unwrap_or(at)
 }

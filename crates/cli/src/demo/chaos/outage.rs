@@ -1,12 +1,11 @@
 //! Faults that last for a while: a key that is refused until it is restored, and answers that come after every client's time limit.
 
+use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use sandbox::{Fault, FaultKind, Faults, Service};
 use serde_json::json;
-
-use super::faults::later;
 
 /// What the report calls them. Among the seeds of the test command each of them has to strike.
 pub(super) const KINDS: [&str; 4] = ["jules 401", "github 401", "jules timeout", "github timeout"];
@@ -52,7 +51,7 @@ pub(super) struct Outage {
 /// One for each service whose key may be changed.
 pub(super) fn keys(dice: &mut StdRng, begun: Timestamp) -> Vec<Outage> {
     let mut of = |service, body| {
-        let from = later(begun, seconds(dice.random_range(1..REFUSED_WITHIN)));
+        let from = plus(begun, seconds(dice.random_range(1..REFUSED_WITHIN)));
         let kind = FaultKind::Status {
             code: 401,
             retry_after_secs: None,
@@ -61,7 +60,7 @@ pub(super) fn keys(dice: &mut StdRng, begun: Timestamp) -> Vec<Outage> {
         Outage {
             fault: Fault::new(service, "", kind),
             from,
-            until: later(from, seconds(dice.random_range(REFUSED_FOR))),
+            until: plus(from, seconds(dice.random_range(REFUSED_FOR))),
             is_on: false,
         }
     };
@@ -110,7 +109,7 @@ mod tests {
         let mut outages = keys(&mut StdRng::seed_from_u64(7), begun);
         let mut refused = [0; 2];
         for second in 0..300 {
-            let now = later(begun, seconds(second));
+            let now = plus(begun, seconds(second));
             for (outage, refused) in outages.iter_mut().zip(&mut refused) {
                 outage.pass(&faults, now);
                 let on = faults.take(outage.fault.service, ("GET", "/"), "");

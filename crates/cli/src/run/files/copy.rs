@@ -15,9 +15,6 @@ use serde_json::Value;
 use super::state;
 use crate::error::Error;
 
-/// Only its owner reads it: it contains what others wrote to an agent.
-pub(super) const FILE_MODE: u32 = 0o600;
-
 /// What names the file and its state in `config.json`.
 const FILE_KEY: &str = "events_path";
 const STATE_KEY: &str = "monitor_state_path";
@@ -51,7 +48,7 @@ impl Copy {
             .read(true)
             .append(true)
             .create(true)
-            .mode(FILE_MODE)
+            .mode(state::FILE_MODE)
             .open(path)
             .map_err(|error| {
                 let what = format!(

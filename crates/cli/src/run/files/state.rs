@@ -12,6 +12,9 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::stdin;
 
+/// Only their owner reads a state and the events beside it, which contain what others wrote to an agent.
+pub(super) const FILE_MODE: u32 = 0o600;
+
 /// Longest state, in bytes.
 const BYTES_MAX: u64 = 256 * 1024;
 
@@ -49,7 +52,7 @@ fn replaced(path: &Path, text: &str) -> std::io::Result<()> {
     let mut file = File::options()
         .write(true)
         .create_new(true)
-        .mode(super::copy::FILE_MODE)
+        .mode(FILE_MODE)
         .open(&beside)?;
     writeln!(file, "{text}")?;
     file.sync_all()?;

@@ -19,13 +19,13 @@ mod tests;
 mod unknown;
 mod webhooks;
 
-pub use code::{Code, CodeInfo};
+pub use code::{Code, CodeInfo, Severity};
 pub use credential_kind::CredentialKind;
 pub use facts::{
     AccountFacts, AgentFacts, CredentialFacts, CredentialIdentity, DataFacts, Facts,
     InstallationFacts, MachineFacts, Reachability, SecretStatus, Skew, SourceFacts,
 };
-pub use finding::{Area, Finding, Severity};
+pub use finding::{Area, Finding};
 pub use machine::{DISK_FULL_BYTES, DISK_LOW_BYTES, PAUSED_LONG, SKEW_MAX};
 pub use repository::{
     Hook, Permissions, Protection, ReportedChecks, Repository, RepositoryFacts, Rules, Workflows,

@@ -2,7 +2,30 @@
 //!
 //! Words in capitals are placeholders that a finding fills in; `docs/doctor.md` shows them unchanged.
 
-use super::finding::Severity;
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// It is as it should be.
+    Ok,
+    /// It works, but the user should know.
+    Warning,
+    /// A function of Gaffer does not work.
+    Error,
+}
+
+impl Severity {
+    /// The word that people and programs read.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
 
 /// Static description of a code, independent of any installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

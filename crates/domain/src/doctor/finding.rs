@@ -2,34 +2,11 @@
 
 use serde::Serialize;
 
-use super::code::Code;
+use super::code::{Code, Severity};
 use crate::redact::presentable;
 
 /// Longest text from outside in a finding, in characters: enough for the first sentence of a refusal.
 const OUTSIDE_CHARS_MAX: usize = 200;
-
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// It is as it should be.
-    Ok,
-    /// It works, but the user should know.
-    Warning,
-    /// A function of Gaffer does not work.
-    Error,
-}
-
-impl Severity {
-    /// The word that people and programs read.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
 
 /// The area that was checked; also the code of findings that are fine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use super::credential_kind::CredentialKind;
 use super::facts::{AccountFacts, InstallationFacts, SourceFacts};
 use super::finding::{Area, Finding, names, outside};
 use super::repository::{Repository, RepositoryFacts};
+use super::unknown::forbidden;
 use super::{credential, merging, people, unknown, webhooks};
 use crate::facts::Fact;
 use crate::ids::{BranchName, RepoId, RepoName};
@@ -257,11 +258,4 @@ fn rights(source: &Source, repository: &Repository) -> Vec<Finding> {
         findings.push(Finding::new(Code::ReadForbidden, about, what));
     }
     findings
-}
-
-pub(super) fn forbidden<T>(fact: &Fact<T>) -> Option<&str> {
-    match fact {
-        Fact::Forbidden { permission } => Some(permission),
-        Fact::Known(_) | Fact::Unknown { .. } => None,
-    }
 }

@@ -5,7 +5,6 @@ use super::facts::{AccountFacts, InstallationFacts, SourceFacts};
 use super::finding::{Finding, outside};
 use super::merging::demands;
 use super::repository::{Repository, RepositoryFacts};
-use super::source::forbidden;
 use crate::facts::Fact;
 use crate::policy::Source;
 
@@ -18,6 +17,14 @@ pub(super) fn unknown_fact<T>(about: impl ToString, what: &str, fact: &Fact<T>) 
     };
     let what = format!("{what} could not be seen: {why}");
     Some(Finding::new(Code::NotLookedAt, about, what))
+}
+
+/// The permission for want of which a fact could not be read.
+pub(super) fn forbidden<T>(fact: &Fact<T>) -> Option<&str> {
+    match fact {
+        Fact::Forbidden { permission } => Some(permission),
+        Fact::Known(_) | Fact::Unknown { .. } => None,
+    }
 }
 
 /// Everything of a source that could not be read and that no other finding covers.

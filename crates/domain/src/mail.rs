@@ -12,10 +12,10 @@ use crate::ids::{
 pub use counters::{Added, Counters, LINE_BYTES_MAX, PERSONAS_MAX, Stamp, TooManyPersonas, paged};
 pub use folded::{Counts, Mail, Message, NoSuchMessage, Order, RefusedOrder, TAGS_MAX};
 pub use line::{Entry, Flaw, parse};
-pub use log::{Fault, FaultKind, Line, Log};
+pub use log::{Fault, FaultKind, Line, Log, Seal};
 pub use mend::{Imported, Mended, imported, in_order, rebuild, restore};
 pub use outgoing::{HUMAN, NotSent, Outgoing, Recipient, TEAM_MAX};
-pub use page::{BadPage, PAGE_EVENTS, Page, Seal, chain, compare, unsealed};
+pub use page::{BadPage, PAGE_EVENTS, Page, chain, compare, unsealed};
 
 mod counters;
 mod folded;

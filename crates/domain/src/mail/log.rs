@@ -4,12 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::line::{Entry, Flaw, parse};
-use super::page::Seal;
 use super::{Mail, MailAction, MailEvent};
 use crate::ids::{InvalidId, MailEventId, MessageId};
 
 /// How many more numbers than lines a log may have lost: a number beyond that is nonsense, and filling up to it endless.
 pub(super) const LOST_MAX: i64 = 1_000;
+
+/// How far a log is sealed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seal {
+    /// How many events are sealed.
+    pub events: u64,
+    /// The highest message among them.
+    pub message: Option<MessageId>,
+}
 
 /// A line with an event.
 #[derive(Debug, Clone, PartialEq, Eq)]

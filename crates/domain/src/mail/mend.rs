@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::line::{Entry, parse};
-use super::log::{Fault, FaultKind, Line, Log};
-use super::page::{Page, Seal};
+use super::log::{Fault, FaultKind, Line, Log, Seal};
+use super::page::Page;
 use super::{MailAction, MailEvent};
 use crate::ids::{MailEventId, MessageId};
 

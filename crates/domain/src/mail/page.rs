@@ -5,20 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::line::parse;
-use super::log::{Fault, FaultKind, LOST_MAX, Log};
+use super::log::{Fault, FaultKind, LOST_MAX, Log, Seal};
 use crate::ids::{MessageId, digest};
 
 /// So many events make a page.
 pub const PAGE_EVENTS: u64 = 100;
-
-/// How far a log is sealed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seal {
-    /// How many events are sealed.
-    pub events: u64,
-    /// The highest message among them.
-    pub message: Option<MessageId>,
-}
 
 /// What stands above the lines of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

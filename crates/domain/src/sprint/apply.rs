@@ -7,7 +7,7 @@ use super::mailing::{collected, hand_mail, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::report::{Report, Verdict, fit_refusals};
-use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend_or_go_on, needs_weaver};
+use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver};
 use super::seen::{asked, late, see, withdraw};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights, Work};
 use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
@@ -281,7 +281,9 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     note_ticks(sprint);
     fit_refusals(&mut sprint.members);
     sprint.woven = report.woven.clone().or(sprint.woven.take());
-    mend_or_go_on(sprint, now);
+    if !mend(sprint, now) {
+        go_on(sprint, None, now);
+    }
 }
 
 fn judged(

@@ -2,14 +2,13 @@
 
 use jiff::Timestamp;
 
-use super::apply::go_on;
 use super::member::{MemberState, SprintMember};
 use super::sight::{Landing, Sights};
 use super::{Sprint, SprintState, TICKS_MAX};
 use crate::ids::{JobId, PersonaName};
 
-/// Members with a conflict mend it while there is time for another weave; without any, the sprint goes on.
-pub(super) fn mend_or_go_on(sprint: &mut Sprint, now: Timestamp) {
+/// Has members with a conflict mend it while there is time for another weave; returns whether any does.
+pub(super) fn mend(sprint: &mut Sprint, now: Timestamp) -> bool {
     let has_time = has_time(sprint);
     let conflicted = |it: &&mut SprintMember| it.state == MemberState::Conflicted;
     let mut mends = false;
@@ -27,10 +26,10 @@ pub(super) fn mend_or_go_on(sprint: &mut Sprint, now: Timestamp) {
         }
     }
     sprint.state = SprintState::Fixing;
-    match mends {
-        true => sprint.ticks += 1,
-        false => go_on(sprint, None, now),
+    if mends {
+        sprint.ticks += 1;
     }
+    mends
 }
 
 /// The checks of what is woven fail: who fails its own checks is the cause, and is left out.

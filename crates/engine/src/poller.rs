@@ -10,6 +10,7 @@ mod duplicates;
 mod job_cache;
 mod listing;
 mod poll;
+mod poll_data;
 mod read_sessions;
 mod rules;
 mod sweep;

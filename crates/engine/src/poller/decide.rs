@@ -5,7 +5,7 @@ use domain::policy::Source;
 use domain::step::Step;
 
 use super::Poller;
-use super::poll::PollData;
+use super::poll_data::PollData;
 use crate::backend::{DECIDE_AGAIN_MAX, Error};
 use crate::keys;
 use crate::store::Versioned;

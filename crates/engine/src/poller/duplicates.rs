@@ -12,7 +12,7 @@ use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Poller;
-use super::poll::PollData;
+use super::poll_data::PollData;
 use crate::backend::{Backend, Error, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;

@@ -9,7 +9,7 @@ use domain::ids::SessionId;
 use domain::session::SessionView;
 
 use super::Poller;
-use super::poll::PollData;
+use super::poll_data::PollData;
 use super::sweep::Sweep;
 
 /// List pages read in one poll; sessions that are not on them are read one by one.

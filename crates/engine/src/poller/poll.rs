@@ -1,17 +1,15 @@
 //! One poll of one account: read its watched sessions, decide about each, save what changed.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use domain::account::{self, Account, AccountActivity, Budget, ListWeight, Poll, PollCounters};
+use domain::account::{self, Account, AccountActivity, Budget, Poll};
 use domain::cadence::{self, ReadMode};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{AgentName, RepoName, SessionId};
+use domain::ids::SessionId;
 use domain::job::Job;
-use domain::policy::Source;
-use domain::session::SessionView;
 use jiff::Timestamp;
 
+use super::poll_data::PollData;
 use super::read_sessions::{READ_AT_ONCE, SessionReading};
 use super::turn::Watched;
 use super::{OtherPollers, Poller, activity};
@@ -21,29 +19,6 @@ use crate::store::Versioned;
 
 /// After this many unreadable sessions in a row the error is Jules's, not the sessions'.
 const UNREADABLE_MAX: usize = 5;
-
-/// What a poll has gathered.
-#[derive(Default)]
-pub(super) struct PollData {
-    pub(super) weight: ListWeight,
-    pub(super) views: BTreeMap<SessionId, SessionView>,
-    pub(super) reads: BTreeMap<SessionId, Timestamp>,
-    /// Who wanted to be read and was not yet, with how often in a row.
-    pub(super) passed_over: BTreeMap<SessionId, u32>,
-    /// Sessions whose news is pushed and whose turn it is not: they are seen only in other sessions' reads.
-    pub(super) resting: BTreeSet<SessionId>,
-    /// Deadline for beginning a read; the remaining sessions are skipped. `None` for a poll without a limit.
-    pub(super) until: Option<Timestamp>,
-    /// The account's, with when it was swept.
-    pub(super) counters: PollCounters,
-    /// Number of requests to Jules; a log counts as one, whatever its number of pages.
-    pub(super) asked: u64,
-    pub(super) rules: BTreeMap<RepoName, Arc<Source>>,
-    /// Which agents can be woken.
-    pub(super) awake: BTreeMap<AgentName, bool>,
-    answered: usize,
-    unread: Vec<Failure>,
-}
 
 impl Poller {
     /// Polls an account and saves the result: one write to the account's row, and one for each job that changed.

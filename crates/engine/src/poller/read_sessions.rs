@@ -12,7 +12,7 @@ use futures::future::join_all;
 use jiff::Timestamp;
 
 use super::Poller;
-use super::poll::PollData;
+use super::poll_data::PollData;
 use super::turn::Watched;
 use crate::backend::Error;
 

@@ -7,7 +7,7 @@ use domain::job::Job;
 use domain::policy::Source;
 
 use super::Poller;
-use super::poll::PollData;
+use super::poll_data::PollData;
 use crate::backend::Error;
 use crate::jobs::bare;
 use crate::keys;

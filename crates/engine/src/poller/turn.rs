@@ -9,7 +9,7 @@ use domain::ids::SessionId;
 use domain::job::{Job, Phase, Watch};
 use domain::priority::{self, ReadCandidate};
 
-use super::poll::PollData;
+use super::poll_data::PollData;
 use super::{Poller, activity};
 use crate::backend::Error;
 use crate::store::Versioned;

@@ -12,6 +12,11 @@ use crate::pipeline::{EXCHANGE_MERGES_PER_DAY, Exchange, OWN_CHECKS, PipelineRul
 const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
 impl Source {
+    /// The settings for its pipeline. One that is off finishes what was begun as people would.
+    pub fn pipeline_rules(&self) -> PipelineRules {
+        self.pipeline.clone().unwrap_or_default()
+    }
+
     /// The source as it counts for a job: of a pipeline's job that changes the exchange, both checks of our own decide,
     /// only people merge code that was made up, and a sprint's one pull request may be merged on green where the others may not.
     pub fn for_job(&self, job: &Job) -> Cow<'_, Self> {
@@ -27,10 +32,8 @@ impl Source {
         if !is_of_exchange {
             return Cow::Borrowed(self);
         }
-        let usual = PipelineRules::default();
-        let rules = self.pipeline.as_ref().unwrap_or(&usual);
         Cow::Owned(Self {
-            policy: self.policy.of_exchange(rules.exchange),
+            policy: self.policy.of_exchange(self.pipeline_rules().exchange),
             timing: Timing {
                 watch_completed: LATE_OUTPUTS,
                 ..self.timing.clone()

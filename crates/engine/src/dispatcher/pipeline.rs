@@ -95,7 +95,7 @@ impl Dispatcher {
         };
         // Merges go by the present settings of the source, and so does the time that they may take.
         let present = Pipeline {
-            rules: requirement::rules(source),
+            rules: source.pipeline_rules(),
             ..found.value.clone()
         };
         let goes_on = hindrance.is_none();

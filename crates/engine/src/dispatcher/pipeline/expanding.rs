@@ -15,7 +15,6 @@ use scaffold::layout::{Layout, Paths};
 use scaffold::prompt::Trees;
 
 use super::asked::Asked;
-use super::requirement::rules;
 use super::trees::TreeCache;
 use crate::backend::{Error, UnitOfWork};
 use crate::dispatcher::Dispatcher;
@@ -163,7 +162,7 @@ impl Dispatcher {
         known: &Requirement,
         source: &Source,
     ) -> Result<Option<FoundRequirement>, Error> {
-        let worker = rules(source).worker;
+        let worker = source.pipeline_rules().worker;
         let Some(tip) = self.readers.git.tip(&known.repo, &worker).await? else {
             return Ok(None);
         };

@@ -6,7 +6,7 @@ use domain::job::{Job, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
     self, Agent, DeliveryOutcome, Implement, MEMBERS_MAX, MemberState, Part, PartWork, Pipeline,
-    PipelineRules, Plan, Recipe, Requirement, RequirementRef, RequirementState, TreeShas,
+    Plan, Recipe, Requirement, RequirementRef, RequirementState, TreeShas,
 };
 use domain::policy::Source;
 use domain::priority::Priority;
@@ -132,7 +132,7 @@ impl Dispatcher {
         id: &DeliveryId,
         source: &Source,
     ) -> Result<DeliveryOutcome, Error> {
-        let rules = rules(source);
+        let rules = source.pipeline_rules();
         let Some(worker) = self.readers.git.tip(&known.repo, &rules.worker).await? else {
             let reason = format!("{} has no branch `{}`", known.repo, rules.worker);
             return Ok(DeliveryOutcome::NotMerged { reason });
@@ -180,7 +180,7 @@ impl Dispatcher {
         job: &domain::ids::JobId,
         source: &Source,
     ) -> Result<bool, Error> {
-        let rules = rules(source);
+        let rules = source.pipeline_rules();
         let Some(worker) = self.readers.git.tip(&known.repo, &rules.worker).await? else {
             return Ok(false);
         };
@@ -241,7 +241,7 @@ impl Dispatcher {
                 false => format!("{none}, and {note}"),
             }));
         }
-        let is_begun = only.is_some() || rules(source).implement == Implement::Auto;
+        let is_begun = only.is_some() || source.pipeline_rules().implement == Implement::Auto;
         let mut begun = 0;
         for found in ready {
             // Each costs a task. What a run that died here had begun already counts as well.
@@ -299,7 +299,7 @@ impl Dispatcher {
         (requirement, plan): (&RequirementRef, Option<String>),
         (source, target): (&Source, &BranchName),
     ) -> Result<(String, Part), Error> {
-        let rules = rules(source);
+        let rules = source.pipeline_rules();
         let git = &self.readers.git;
         let Some(tip) = git.tip(&source.repo, target).await? else {
             let sentence = format!("{} has no branch `{target}`", source.repo);
@@ -382,9 +382,4 @@ fn unreadable(paths: &[TreePath]) -> String {
         more => format!(" and {more} more"),
     };
     format!("`{first}`{more} cannot be read as a requirement: `gaffer scaffold doctor` says why")
-}
-
-/// The settings of a source for its pipeline. One whose pipeline is off finishes what was begun as people would.
-pub(in crate::dispatcher) fn rules(source: &Source) -> PipelineRules {
-    source.pipeline.clone().unwrap_or_default()
 }

@@ -90,9 +90,9 @@ async fn at_once(
         let message = format!("{doing}: another repository bears the name now");
         return Err(failure(FailureClass::Conflict, &message));
     }
-    let sha = found.reference.map(|it| it.target.oid.parse()).transpose();
+    let sha = found.reference.map(|it| commit_sha(&it.target.oid, &doing));
     Ok(BranchState {
-        sha: sha.map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))?,
+        sha: sha.transpose()?,
         based_on_it: found.pull_requests.total_count,
     })
 }
@@ -146,6 +146,12 @@ pub(crate) async fn sha(
         }
         Err(failure) => return Err(failure),
     };
-    let sha = found.map(|found| super::git::sha(&found.object.sha, &doing));
+    let sha = found.map(|found| commit_sha(&found.object.sha, &doing));
     sha.transpose()
+}
+
+/// The id of a commit in an answer.
+pub(crate) fn commit_sha(text: &str, doing: &str) -> Result<CommitSha, Failure> {
+    text.parse()
+        .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
 }

@@ -12,7 +12,8 @@ use engine::ports::{CommitDetails, CommitLine, Comparison, FoundPull, GitRead, R
 use scaffold::tree::Tree;
 use weave::tree::BlobId;
 
-use super::{Reader, branch};
+use super::Reader;
+use super::branch::{self, commit_sha};
 use crate::client::{Client, Listing, PAGE_SIZE, encoded, failure};
 use crate::text::cut;
 use crate::wire::git as wire;
@@ -156,7 +157,7 @@ impl GitRead for Reader {
         let newest = newest.max_by_key(|pull| pull.number);
         let found = newest.map(|pull| {
             Ok(FoundPull {
-                head: sha(&pull.head.sha, &doing)?,
+                head: commit_sha(&pull.head.sha, &doing)?,
                 base: pull
                     .base
                     .branch
@@ -178,16 +179,10 @@ impl GitRead for Reader {
 fn line(found: wire::Commit, doing: &str) -> Result<CommitLine, Failure> {
     let subject = found.commit.message.lines().next().unwrap_or_default();
     Ok(CommitLine {
-        sha: sha(&found.sha, doing)?,
+        sha: commit_sha(&found.sha, doing)?,
         subject: cut(subject.to_owned(), SUBJECT_CHARS_MAX),
         at: found.commit.committer.date,
     })
-}
-
-/// The id of a commit in an answer.
-pub(crate) fn sha(text: &str, doing: &str) -> Result<CommitSha, Failure> {
-    text.parse()
-        .map_err(|error| garbled(doing, &format!("{error}")))
 }
 
 /// An answer that cannot be used.

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::Writer;
 use crate::client::{Answer, Call, branch_path, failure, segment};
-use crate::reader::{branch, git::sha, hidden};
+use crate::reader::branch::{self, commit_sha};
+use crate::reader::hidden;
 use crate::text::cut;
 use crate::wire::git as wire;
 
@@ -39,7 +40,7 @@ impl GitWrite for Writer {
             self.send_below(repo, to, body, &doing).await?
         };
         let made: wire::GitCommit = answer.json(&doing)?;
-        sha(&made.sha, &doing)
+        commit_sha(&made.sha, &doing)
     }
 
     async fn create_branch(

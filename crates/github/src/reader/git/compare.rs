@@ -8,8 +8,9 @@ use engine::ports::Comparison;
 use scaffold::scope::{FileChange, Kind};
 use scaffold::tree::Mode;
 
+use super::super::branch::commit_sha;
 use super::super::compare::FILES_MAX;
-use super::{garbled, line, sha};
+use super::{garbled, line};
 use crate::client::{Client, PAGE_SIZE};
 use crate::wire::git as wire;
 
@@ -48,7 +49,7 @@ pub(super) async fn read(
     }
     let commits = commits.into_iter().map(|found| line(found, &doing));
     Ok(Comparison {
-        merge_base: sha(&first.merge_base_commit.sha, &doing)?,
+        merge_base: commit_sha(&first.merge_base_commit.sha, &doing)?,
         commits: commits.collect::<Result<_, _>>()?,
         files,
     })

@@ -6,7 +6,8 @@ use engine::ports::CommitDetails;
 use weave::tree::{BlobId, Entry, Mode, Tree};
 use weave::weave::PATHS_MAX;
 
-use super::{garbled, sha};
+use super::super::branch::commit_sha;
+use super::garbled;
 use crate::client::{Client, Media, failure};
 use crate::wire::git as wire;
 
@@ -34,7 +35,7 @@ pub(super) async fn merge_base(
         let message = format!("{doing}: they have no commit in common");
         failure(FailureClass::NotFound, &message)
     })?;
-    sha(&base.sha, &doing)
+    commit_sha(&base.sha, &doing)
 }
 
 pub(super) async fn commit_details(

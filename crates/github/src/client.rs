@@ -8,6 +8,7 @@ mod auth;
 mod broker;
 mod call;
 mod connection;
+mod credential;
 mod dates;
 mod etag_cache;
 mod here;
@@ -42,8 +43,8 @@ pub(crate) use refusal::{SECONDARY_WAIT, answered, failure, is_missing_permissio
 pub(crate) use transport::{Lost, Media, Request, deadline, exchange};
 
 use admission::AdmissionCache;
-use auth::CachedCredential;
 use broker::Broker;
+use credential::CachedCredential;
 use etag_cache::{EtagCache, UnprotectedBranches};
 
 /// Where github.com's API is.

@@ -17,8 +17,8 @@ use tokio::time::Instant;
 
 use super::Client;
 use super::address::segment;
-use super::auth::Authorization;
 use super::broker::BudgetOwner;
+use super::credential::Authorization;
 use super::refusal::{failure, is_missing_permission, refused};
 use super::transport::{Media, Received, Request};
 

@@ -11,9 +11,9 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::Client;
-use super::auth::{Authorization, CachedCredential};
 use super::broker::BudgetOwner;
 use super::call::moved_to;
+use super::credential::{Authorization, CachedCredential, InstallationToken};
 use super::refusal::{answered, failure};
 use super::transport::{Media, Received, Request};
 
@@ -25,13 +25,6 @@ pub(crate) const INSTALLATION_TTL: SignedDuration = SignedDuration::from_mins(10
 
 /// Cache limit: more installations and repositories than any App has.
 const REMEMBERED_MAX: usize = 1_000;
-
-/// A token of one installation.
-#[derive(Clone)]
-pub(crate) struct InstallationToken {
-    pub(super) token: SecretString,
-    expires_at: Timestamp,
-}
 
 #[derive(Deserialize)]
 struct NewToken {

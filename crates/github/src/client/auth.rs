@@ -1,27 +1,22 @@
-//! The credential: read from where secrets are kept, held for a while, and exchanged for installation tokens of an App.
-
-use std::collections::HashMap;
+//! Signing in: the secret is read from where secrets are kept, and of an App it is exchanged for installation tokens.
 
 use domain::doctor::CredentialKind;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
 use engine::ports::SecretName;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use secrecy::{ExposeSecret, SecretString};
-use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
 use super::Client;
-use super::app::{AppClient, InstallationToken};
+use super::app::AppClient;
 use super::broker::BudgetOwner;
+use super::credential::{Authorization, CachedCredential, same};
 use super::proof::proof;
 use super::refusal::failure;
 
 /// How long a secret is used before it is read again, so that a replaced one is noticed.
 pub(crate) const SECRET_TTL: SignedDuration = SignedDuration::from_mins(5);
-
-/// After a 401 the secret is read again at once, but not more often than this.
-pub(crate) const REREAD_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
 /// What we prove who we are with.
 enum Credential {
@@ -34,55 +29,10 @@ enum Credential {
     },
 }
 
-/// What is held between calls.
-#[derive(Default)]
-pub(crate) struct CachedCredential {
-    secret: Option<(SecretString, Timestamp)>,
-    reread_at: Option<Timestamp>,
-    /// The installation of each repository, and when we asked for it.
-    pub(super) installations: HashMap<RepoName, (u64, Timestamp)>,
-    pub(super) tokens: HashMap<u64, InstallationToken>,
-}
-
-impl std::fmt::Debug for CachedCredential {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Held")
-    }
-}
-
-/// What a call is signed in with.
-#[derive(Debug, Clone)]
-pub(crate) struct Authorization {
-    /// The bearer.
-    pub(crate) bearer: SecretString,
-    /// Whose budget it spends.
-    pub(crate) purse: BudgetOwner,
-    /// Identifies this bearer without revealing it.
-    pub(crate) fingerprint: String,
-}
-
-impl Authorization {
-    pub(super) fn new(bearer: SecretString, purse: impl FnOnce(&str) -> BudgetOwner) -> Self {
-        let fingerprint = fingerprint(&bearer);
-        Self {
-            purse: purse(&fingerprint),
-            bearer,
-            fingerprint,
-        }
-    }
-}
-
 fn of_token(token: SecretString) -> Authorization {
     Authorization::new(token, |fingerprint| {
         BudgetOwner::Token(fingerprint.to_owned())
     })
-}
-
-/// 128 bits of the SHA-256 of a bearer, kept in memory only.
-fn fingerprint(bearer: &SecretString) -> String {
-    let mut hex = hex::encode(Sha256::digest(bearer.expose_secret()));
-    hex.truncate(32);
-    hex
 }
 
 impl Client {
@@ -195,40 +145,4 @@ fn of_github(secret: &SecretString) -> Result<(), Failure> {
         shape.words()
     );
     Err(failure(FailureClass::Unauthorized, &message).never_sent())
-}
-
-impl CachedCredential {
-    /// Whether the refused bearer is not the one that would be used now; a refused installation token is forgotten.
-    fn replaced_meanwhile(&mut self, refused: &SecretString, is_app: bool) -> bool {
-        if is_app {
-            let before = self.tokens.len();
-            self.tokens.retain(|_, token| !same(&token.token, refused));
-            return self.tokens.len() == before;
-        }
-        self.secret
-            .as_ref()
-            .is_some_and(|(secret, _)| !same(secret, refused))
-    }
-
-    /// Takes the one reading that each minute allows.
-    fn may_reread(&mut self, now: Timestamp) -> bool {
-        let may = self
-            .reread_at
-            .is_none_or(|at| now.duration_since(at) >= REREAD_EVERY);
-        if may {
-            self.reread_at = Some(now);
-        }
-        may
-    }
-
-    /// The key was refused: it is read again with the next call, at most once a minute.
-    pub(super) fn forget_key(&mut self, now: Timestamp) {
-        if self.may_reread(now) {
-            self.secret = None;
-        }
-    }
-}
-
-fn same(one: &SecretString, other: &SecretString) -> bool {
-    one.expose_secret() == other.expose_secret()
 }

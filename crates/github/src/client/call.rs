@@ -15,8 +15,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Client;
-use super::auth::Authorization;
 use super::broker::{BudgetExhausted, BudgetOwner, Spending};
+use super::credential::Authorization;
 use super::etag_cache::{CacheKey, CachedAnswer};
 use super::refusal::{self, failure};
 use super::transport::{self, BODY_BYTES_MAX, Lost, Received, Request};

@@ -27,9 +27,6 @@ use crate::settings::{self, Settings};
 pub(crate) use listing::{Extra, Listing};
 pub(crate) use refusal::{Cause, Refusal, garbled};
 
-/// How many decompressed bytes of one answer are read: a list page of 20 sessions with patches of 0.8 MB, the heaviest seen.
-pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
-
 /// How many bytes of a refusal are read; Google's are below 1 KiB.
 const ERROR_BYTES_MAX: usize = 8 * 1024;
 

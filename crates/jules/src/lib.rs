@@ -18,9 +18,9 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use client::{BODY_BYTES_MAX, Client};
+pub use client::Client;
 pub use error::Error;
 pub use probe::Probe;
 pub use reader::{ACTIVITY_PAGES_MAX, LIST_PAGES_MAX, PATCH_BYTES_MAX, Reader, SOURCE_PAGES_MAX};
-pub use settings::{BASE, Settings, Warning};
+pub use settings::{BASE, BODY_BYTES_MAX, Settings, Warning};
 pub use writer::Writer;

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::cargo::forget_outer_package;
 use crate::localstack::Services;
-use crate::stages::forget_outer_package;
 use crate::tools::python;
 use crate::{output, tools};
 

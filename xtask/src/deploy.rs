@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::stages::forget_outer_package;
+use crate::cargo::forget_outer_package;
 use crate::tools::{self, python};
 
 /// The words that need no build, and so no cargo-lambda.

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::cargo::{WHOLE, forget_outer_package};
 use crate::ministack::MiniStack;
-use crate::stages::{WHOLE, forget_outer_package};
 use crate::tools::python;
 
 /// The binaries of the functions.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod browser;
+mod cargo;
 mod chaos;
 mod commands;
 mod deploy;

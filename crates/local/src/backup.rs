@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::database::{FILE_MODE, connect_to_read, refuse_backup};
+use crate::database::{FILE_MODE, connect_to_read, is_backup, refuse_backup};
 use crate::error::Error;
 
 /// Metadata of a backup. These tables are in backups only, never in a live database.
@@ -107,16 +107,6 @@ fn describe(
         }),
         Err(error) => Err(step("writing", copy)(error.into())),
     }
-}
-
-/// Whether a database is a backup and nothing to work with.
-pub(crate) fn is_backup(connection: &Connection) -> rusqlite::Result<bool> {
-    let tables: i64 = connection.query_row(
-        "SELECT count(*) FROM sqlite_schema WHERE name IN ('backup_about', 'backup_secrets')",
-        [],
-        |row| row.get(0),
-    )?;
-    Ok(tables > 0)
 }
 
 /// The metadata of a database as a backup; `None` if it is no backup.

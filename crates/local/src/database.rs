@@ -11,7 +11,6 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::Mutex;
 use tokio::task::JoinError;
 
-use crate::backup;
 use crate::error::Error;
 use crate::migrations::{self, Found};
 
@@ -198,13 +197,23 @@ fn refuse_what_is_not_ours(connection: &Connection, path: &Path) -> Result<(), E
 /// Refuses a backup that was copied into place by hand: it does not know that time has passed, so effects since then
 /// would be repeated.
 pub(crate) fn refuse_backup(connection: &Connection, path: &Path) -> Result<(), Error> {
-    match backup::is_backup(connection) {
+    match is_backup(connection) {
         Ok(false) => Ok(()),
         Ok(true) => Err(Error::IsBackup {
             path: path.to_owned(),
         }),
         Err(error) => Err(during(path, "reading it")(error)),
     }
+}
+
+/// Whether a database is a backup and nothing to work with.
+pub(crate) fn is_backup(connection: &Connection) -> rusqlite::Result<bool> {
+    let tables: i64 = connection.query_row(
+        "SELECT count(*) FROM sqlite_schema WHERE name IN ('backup_about', 'backup_secrets')",
+        [],
+        |row| row.get(0),
+    )?;
+    Ok(tables > 0)
 }
 
 /// Sets how the file is written.

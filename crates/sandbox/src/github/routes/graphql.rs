@@ -24,16 +24,16 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask) -> Outcome {
     }
     if !query.contains("markPullRequestReadyForReview") {
         let message = "The sandbox answers only viewer, a branch with what is based on it, objects by expression, and the mutation markPullRequestReadyForReview.";
-        return Ok(failed("UNSUPPORTED", message));
+        return Ok(Reply::failed("UNSUPPORTED", message));
     }
     let Some((repo, number)) = target(world, ask, query) else {
-        return Ok(failed(
+        return Ok(Reply::failed(
             "NOT_FOUND",
             "Could not resolve to a node with the global id given.",
         ));
     };
     if ask.caller.sees(world, &repo).is_err() || ask.writes(Resource::PullRequests).is_err() {
-        return Ok(failed(
+        return Ok(Reply::failed(
             "FORBIDDEN",
             "Resource not accessible by integration",
         ));
@@ -50,11 +50,11 @@ fn branch(world: &GitHubWorld, ask: &Ask) -> Outcome {
     let repo = format!("{}/{}", said("owner"), said("name")).to_lowercase();
     if ask.caller.sees(world, &repo).is_err() {
         let message = format!("Could not resolve to a Repository with the name '{repo}'.");
-        return Ok(failed("NOT_FOUND", &message));
+        return Ok(Reply::failed("NOT_FOUND", &message));
     }
     if ask.reads(Resource::Contents).is_err() || ask.reads(Resource::PullRequests).is_err() {
         let message = "Resource not accessible by integration";
-        return Ok(failed("FORBIDDEN", message));
+        return Ok(Reply::failed("FORBIDDEN", message));
     }
     let found = world.repo(&repo)?;
     let tip = said("ref")
@@ -102,9 +102,4 @@ fn target(world: &GitHubWorld, ask: &Ask, query: &str) -> Option<(String, u64)> 
         });
         named.map(|pull| (name.clone(), pull.number))
     })
-}
-
-/// GraphQL fails with status 200 and a list of errors.
-pub(super) fn failed(kind: &str, message: &str) -> Reply {
-    Reply::json(json!({ "data": null, "errors": [{ "type": kind, "message": message }] }))
 }

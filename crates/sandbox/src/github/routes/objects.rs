@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::graphql::failed;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::contents::{Contents, Found, Listed};
@@ -26,11 +25,11 @@ pub(super) fn answer(world: &GitHubWorld, ask: &Ask, query: &str) -> Outcome {
     let repo = format!("{}/{}", said("owner"), said("name")).to_lowercase();
     if ask.caller.sees(world, &repo).is_err() {
         let message = format!("Could not resolve to a Repository with the name '{repo}'.");
-        return Ok(failed("NOT_FOUND", &message));
+        return Ok(Reply::failed("NOT_FOUND", &message));
     }
     if ask.reads(Resource::Contents).is_err() {
         let message = "Resource not accessible by integration";
-        return Ok(failed("FORBIDDEN", message));
+        return Ok(Reply::failed("FORBIDDEN", message));
     }
     let found = world.repo(&repo)?;
     let (commit, root) = match &found.contents {

@@ -46,6 +46,11 @@ impl Reply {
         }
     }
 
+    /// GraphQL fails with status 200 and a list of errors.
+    pub(super) fn failed(kind: &str, message: &str) -> Self {
+        Self::json(json!({ "data": null, "errors": [{ "type": kind, "message": message }] }))
+    }
+
     pub(super) fn text(text: String) -> Self {
         Self {
             status: 200,

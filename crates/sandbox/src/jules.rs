@@ -36,11 +36,11 @@ use crate::github::GitHub;
 use crate::scenario::Scenario;
 use crate::story::Step;
 
+pub use crate::scenario::AccountSetup;
 pub use foreign::SessionView;
 pub use layer_agent::layer_agent;
 pub(crate) use refusal::JulesRefusal;
 pub(crate) use routes::router;
-pub use settings::AccountSetup;
 pub use switches::{
     ActivityFilter, BadKey, Delete, EmptyBody, FieldMask, MessageEffect, Order, OriginatorCase,
     PatchScope, QuotaRefusal, SessionFilter, SessionUrl, Switches, WorkingBranch,

@@ -13,7 +13,7 @@ use crate::Error;
 use crate::agent::AgentSetup;
 use crate::faults::{Fault, Lags};
 use crate::github::{ChangedFile, CheckSetup, CiSetup, NewPull, Outcome, RepoSetup, TokenSetup};
-use crate::jules::{AccountSetup, Switches};
+use crate::jules::Switches;
 use crate::story::{Step, Story};
 use crate::webhook::WebhookFaults;
 
@@ -57,6 +57,35 @@ pub struct Scenario {
     pub patch_bytes: usize,
     /// Agents whose receiver answers otherwise than 204.
     pub agents: Vec<AgentSetup>,
+}
+
+/// A Jules account as a scenario declares it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AccountSetup {
+    /// Name, used only in scenarios and control.
+    pub name: String,
+    /// Its API key.
+    pub key: String,
+    /// Sessions it may run at a time.
+    pub concurrent: u32,
+    /// Sessions it may create in any 24 hours.
+    pub per_24h: u32,
+    /// GitHub login of the person, who "started" its pull requests.
+    pub login: String,
+}
+
+impl Default for AccountSetup {
+    /// The limits of the middle plan.
+    fn default() -> Self {
+        Self {
+            name: "default".to_owned(),
+            key: DEFAULT_KEY.to_owned(),
+            concurrent: 15,
+            per_24h: 100,
+            login: "octo-owner".to_owned(),
+        }
+    }
 }
 
 /// Who opens Jules's pull requests; the account's setting on the live service.

@@ -13,11 +13,11 @@ use super::query::{
 };
 use super::refusal::JulesRefusal;
 use super::session::{Session, Shadow};
-use super::settings::AccountSetup;
 use super::switches::{Order, Switches};
 use super::world::JulesWorld;
 use crate::clock::plus;
 use crate::faults::Lags;
+use crate::scenario::AccountSetup;
 
 /// Who asks, what for, and when.
 pub(crate) struct Visit {

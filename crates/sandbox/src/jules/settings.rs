@@ -1,39 +1,8 @@
-//! Accounts, and what all sessions share: switches, pace, stories, the pull requests' author.
-
-use serde::{Deserialize, Serialize};
+//! What all sessions share: accounts, switches, pace, stories, the pull requests' author.
 
 use super::switches::Switches;
-use crate::scenario::{Author, DEFAULT_KEY, Scenario};
+use crate::scenario::{AccountSetup, Author, Scenario};
 use crate::story::{Story, asks_for_verdict};
-
-/// A Jules account as a scenario declares it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct AccountSetup {
-    /// Name, used only in scenarios and control.
-    pub name: String,
-    /// Its API key.
-    pub key: String,
-    /// Sessions it may run at a time.
-    pub concurrent: u32,
-    /// Sessions it may create in any 24 hours.
-    pub per_24h: u32,
-    /// GitHub login of the person, who "started" its pull requests.
-    pub login: String,
-}
-
-impl Default for AccountSetup {
-    /// The limits of the middle plan.
-    fn default() -> Self {
-        Self {
-            name: "default".to_owned(),
-            key: DEFAULT_KEY.to_owned(),
-            concurrent: 15,
-            per_24h: 100,
-            login: "octo-owner".to_owned(),
-        }
-    }
-}
 
 /// What all sessions share.
 #[derive(Clone, Debug)]

@@ -9,13 +9,13 @@ use super::patch::hex_id;
 use super::play::PlayedStep;
 use super::refusal::JulesRefusal;
 use super::session::{Beat, OpenAsk, Posture, Session, Work};
-use super::settings::{AccountSetup, Settings};
+use super::settings::Settings;
 use super::switches::{BadKey, Delete, QuotaRefusal};
 use super::view::Source;
 use crate::clock::plus;
 use crate::faults::Lags;
 use crate::github::GitHub;
-use crate::scenario::paced;
+use crate::scenario::{AccountSetup, paced};
 use crate::story::Story;
 
 /// The window of the task quota.

@@ -16,8 +16,8 @@ use crate::Error;
 use crate::agent::AgentSetup;
 use crate::faults::{Fault, Lags};
 use crate::jules::Switches;
+use crate::parts::Parts;
 use crate::scenario::{ForeignPull, ForeignSession, read_json};
-use crate::server::Parts;
 use crate::story::Step;
 use crate::webhook::{WebhookFaults, WebhookTarget};
 

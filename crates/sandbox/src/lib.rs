@@ -2,6 +2,7 @@
 //! What they answer comes from their state, and their own counters are the witnesses of what really happened.
 
 mod options;
+mod parts;
 mod scenario;
 mod server;
 

@@ -1,8 +1,8 @@
 //! Starting and stopping: one socket with Jules, GitHub, the agents' receivers and control behind it.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -12,17 +12,16 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::Error;
-use crate::advance::advance;
 use crate::agent::{self, Agents};
-use crate::clock::Clock;
 use crate::control;
-use crate::counters::{Counters, Logged, RequestCounts};
+use crate::counters::{Counters, Logged};
 use crate::faults::{Faults, Service};
 use crate::gate::{Gate, pass};
-use crate::github::{self, GitHub, RepoSetup};
+use crate::github::{self, GitHub};
 use crate::jules::{self, Jules};
 use crate::options::{Drive, Options};
-use crate::scenario::{Foreign, ForeignPull, Scenario, numbered, paced};
+use crate::parts::Parts;
+use crate::scenario::ForeignPull;
 use crate::webhook::WebhookTarget;
 use crate::wire::{CuttableListener, Cutter};
 
@@ -41,19 +40,6 @@ pub struct Sandbox {
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
     background: Vec<JoinHandle<()>>,
-}
-
-/// The servers' state; clones share it.
-#[derive(Clone)]
-pub(crate) struct Parts {
-    pub(crate) clock: Clock,
-    pub(crate) faults: Faults,
-    pub(crate) counters: RequestCounts,
-    pub(crate) github: GitHub,
-    pub(crate) jules: Jules,
-    pub(crate) agents: Agents,
-    /// Held while things move forward, so that two requests do not move them at once.
-    moving: Arc<Mutex<()>>,
 }
 
 impl Sandbox {
@@ -212,86 +198,6 @@ impl Drop for Sandbox {
 }
 
 impl Parts {
-    fn new(options: &Options) -> Result<Self, Error> {
-        let scenario = &options.scenario;
-        let (faults, counters) = (Faults::default(), RequestCounts::default());
-        faults.set_lags(scenario.lags);
-        scenario
-            .faults
-            .iter()
-            .for_each(|fault| faults.add(fault.clone()));
-        let github = GitHub::new(counters.clone(), faults.clone());
-        let clock = Arc::clone(&options.clock);
-        let agents = Agents::new(&scenario.agents, Arc::clone(&clock), counters.clone());
-        let jules = Jules::new(
-            scenario,
-            Arc::clone(&clock),
-            (faults.clone(), counters.clone()),
-            github.clone(),
-        );
-        let parts = Self {
-            clock,
-            faults,
-            counters,
-            github,
-            jules,
-            agents,
-            moving: Arc::default(),
-        };
-        parts.furnish(scenario)?;
-        // The hook comes last: what the scenario starts with happened before it existed.
-        parts
-            .github
-            .set_webhook_faults(scenario.webhook_faults.clone());
-        parts.github.set_webhook(options.webhook.clone());
-        Ok(parts)
-    }
-
-    fn furnish(&self, scenario: &Scenario) -> Result<(), Error> {
-        let now = (self.clock)();
-        scenario
-            .tokens
-            .iter()
-            .for_each(|token| self.github.add_token(token.clone()));
-        for repo in &scenario.repos {
-            self.github.add_repo(now, at_pace(repo, scenario.pace));
-        }
-        for foreign in &scenario.foreign {
-            match foreign {
-                Foreign::Session(session) => drop(self.jules.add_foreign(session)?),
-                Foreign::Pull(pull) => drop(self.add_foreign_pulls(pull)?),
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn add_foreign_pulls(&self, foreign: &ForeignPull) -> Result<Vec<u64>, Error> {
-        if self.github.branches(&foreign.repo).is_none() {
-            return Err(Error::Scenario {
-                field: "repo".to_owned(),
-                problem: "is not in this scenario".to_owned(),
-            });
-        }
-        let now = (self.clock)();
-        let pulls = (1..=foreign.count).map(|n| {
-            let mut pull = foreign.pull.clone();
-            for text in [&mut pull.title, &mut pull.body, &mut pull.head_branch] {
-                *text = numbered(text, n);
-            }
-            self.github.open_pull(now, &foreign.repo, pull)
-        });
-        Ok(pulls.collect())
-    }
-
-    pub(crate) fn advance(&self) {
-        let _moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
-        advance((self.clock)(), &self.jules, &self.github);
-    }
-
-    pub(crate) async fn deliver_webhooks(&self) -> usize {
-        self.github.deliver_due((self.clock)()).await
-    }
-
     fn router(&self) -> Router {
         let gate = |service| from_fn_with_state(self.gate(service), pass);
         let jules = jules::router(self.jules.clone()).layer(gate(Service::Jules));
@@ -315,21 +221,6 @@ impl Parts {
             advance: Arc::new(move || parts.advance()),
         }
     }
-}
-
-/// The repository with its checks at the scenario's pace.
-fn at_pace(repo: &RepoSetup, pace: f64) -> RepoSetup {
-    let mut repo = repo.clone();
-    for check in &mut repo.ci.checks {
-        for delay in [
-            &mut check.takes,
-            &mut check.starts_after,
-            &mut check.queued_for,
-        ] {
-            *delay = paced(*delay, pace);
-        }
-    }
-    repo
 }
 
 async fn serve(listener: CuttableListener, app: Router, mut stopped: watch::Receiver<bool>) {

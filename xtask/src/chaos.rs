@@ -121,7 +121,7 @@ impl Summary {
             Some((seed, why)) => {
                 format!("nothing was done twice or lost, but seed {seed} says nothing: {why}")
             }
-            None => format!("{} seeds held", self.seeds),
+            None => format!("{0} of {0} seeds held", self.seeds),
         }
     }
 }
@@ -168,6 +168,6 @@ mod tests {
         let late = summary(r#"{"seeds":2,"violations":{},"unplayed":{"8":"it did not end"}}"#);
         assert!(late.verdict().contains("seed 8 says nothing"));
         let held = summary(r#"{"seeds":2,"violations":{},"unplayed":{}}"#);
-        assert_eq!(held.verdict(), "2 seeds held");
+        assert_eq!(held.verdict(), "2 of 2 seeds held");
     }
 }

@@ -10,6 +10,7 @@ use domain::ids::{AgentName, RepoName, SessionId};
 use domain::job::Job;
 use domain::policy::Source;
 use domain::session::SessionView;
+use domain::step::Step;
 use jiff::Timestamp;
 
 use super::read_sessions::{READ_AT_ONCE, SessionReading};
@@ -100,18 +101,20 @@ impl Poller {
         if others == OtherPollers::Excluded && self.accounts.keep(&found, &step, seen) {
             return Ok(Some(step.aggregate.next_poll));
         }
-        self.save_poll(found.version, learned, &mut outcome).await
+        self.save_poll(found.version, learned, step, &mut outcome)
+            .await
     }
 
+    /// Saves what was decided about the row of this version. A row that another process wrote meanwhile is decided about anew.
     async fn save_poll(
         &self,
         mut version: u64,
         mut learned: Account,
+        mut step: Step<Account>,
         outcome: &mut Poll,
     ) -> Result<Option<Timestamp>, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let name = &learned.name;
-            let step = account::polled(&learned, outcome, self.backend.now());
             let mut unit = self.backend.unit();
             unit.save(name, &step.aggregate, Some(version));
             if !step.events.is_empty() {
@@ -144,6 +147,7 @@ impl Poller {
                 },
                 ..again.value
             };
+            step = account::polled(&learned, outcome, self.backend.now());
         }
         Ok(None)
     }

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::command;
-use super::moment::{Kind, Moment, Place};
+use super::moment::{KillPlace, Kind, Moment};
 use super::outage;
 use super::plan::SEEDS;
 use super::report::Report;
@@ -169,7 +169,7 @@ impl Summary {
                 .map_or_else(String::new, usize::to_string)
         };
         let row = |kind: &Kind| {
-            let cells = Place::ALL.map(|place| cell(*kind, place));
+            let cells = KillPlace::ALL.map(|place| cell(*kind, place));
             [vec![kind.to_string()], cells.to_vec()].concat()
         };
         let head = ["killed", "before", "after", "settling"];

@@ -6,6 +6,7 @@
 mod arrows;
 mod attributes;
 mod code;
+mod doubled;
 mod literals;
 mod programs;
 mod prose;
@@ -99,6 +100,12 @@ fn files_stay_short() -> Outcome {
 #[test]
 fn names_say_what_is_inside() -> Outcome {
     everywhere(shape::names)
+}
+
+#[test]
+fn types_have_names_of_their_own() -> Outcome {
+    none(&doubled::unique(&tree::files(&tree::root()?)?));
+    Ok(())
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::output;
 
 /// What a person may choose.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct ChaosOptions {
     /// How many seeds are played; without a guard, how many at most until one fails.
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     seeds: u64,
@@ -51,7 +51,7 @@ impl std::str::FromStr for Without {
 }
 
 /// Plays the seeds.
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &ChaosOptions) -> Result<()> {
     // The workspace is the parent of this package, whatever folder the person stands in.
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -63,7 +63,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
 }
 
-fn whole(options: &Options, root: &Path) -> Result<()> {
+fn whole(options: &ChaosOptions, root: &Path) -> Result<()> {
     let status = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--package", "cli"])
         .current_dir(root)
@@ -78,7 +78,7 @@ fn whole(options: &Options, root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn without(options: &Options, root: &Path, guards: &[Guard]) -> Result<()> {
+fn without(options: &ChaosOptions, root: &Path, guards: &[Guard]) -> Result<()> {
     let mut useless = Vec::new();
     for guard in guards {
         let word = guard.word();
@@ -121,13 +121,13 @@ impl Summary {
             Some((seed, why)) => {
                 format!("nothing was done twice or lost, but seed {seed} says nothing: {why}")
             }
-            None => format!("{} seeds held", self.seeds),
+            None => format!("{0} of {0} seeds held", self.seeds),
         }
     }
 }
 
 /// Plays until a seed fails.
-fn judged(options: &Options, gaffer: &Path) -> Result<Summary> {
+fn judged(options: &ChaosOptions, gaffer: &Path) -> Result<Summary> {
     let mut command = command(options, gaffer);
     let output = command.args(["--json", "--until-failure"]).output();
     let output = output.context("starting gaffer")?;
@@ -139,7 +139,7 @@ fn judged(options: &Options, gaffer: &Path) -> Result<Summary> {
 }
 
 /// The seeds of the options, played by this binary.
-fn command(options: &Options, gaffer: &Path) -> Command {
+fn command(options: &ChaosOptions, gaffer: &Path) -> Command {
     let mut command = Command::new(gaffer);
     command
         .args(["demo", "--chaos", &options.from.to_string()])
@@ -168,6 +168,6 @@ mod tests {
         let late = summary(r#"{"seeds":2,"violations":{},"unplayed":{"8":"it did not end"}}"#);
         assert!(late.verdict().contains("seed 8 says nothing"));
         let held = summary(r#"{"seeds":2,"violations":{},"unplayed":{}}"#);
-        assert_eq!(held.verdict(), "2 seeds held");
+        assert_eq!(held.verdict(), "2 of 2 seeds held");
     }
 }

@@ -10,11 +10,11 @@ use crate::{bench, chaos, deploy, localstack, ministack, mutants, test};
 #[command(bin_name = "cargo xtask")]
 pub(crate) enum Xtask {
     /// Checks the whole workspace, stage by stage, and stops at the first failure.
-    Test(test::Options),
+    Test(test::TestOptions),
     /// Measures Gaffer and prints the figures beside their targets.
     Bench(bench::BenchOptions),
     /// Plays the stories with every fault on and Gaffer killed and restarted, seed by seed; or proves that a guard is needed.
-    Chaos(chaos::Options),
+    Chaos(chaos::ChaosOptions),
     /// Mutates what decides and what guards, and names every change that no test notices. Takes hours.
     Mutants(mutants::MutantsOptions),
     /// Runs the services of AWS on this machine, for the tests that need them, until it is ended.

@@ -12,7 +12,7 @@ use crate::tools;
 
 /// What a person may choose.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct TestOptions {
     /// Run this stage only; may be given more than once. The order stays the usual one.
     #[arg(long, value_name = "STAGE")]
     only: Vec<Stage>,
@@ -30,7 +30,7 @@ enum Ending {
 }
 
 /// Lists or runs the chosen stages; the error names the stage that failed.
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &TestOptions) -> Result<()> {
     let stages = chosen(&options.only);
     if options.list {
         output::line(&listing(&stages));

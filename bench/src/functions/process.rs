@@ -74,7 +74,7 @@ impl Process {
     async fn asked(&mut self) -> Result<Instant> {
         match self.heard().await? {
             Said::Asked(at) => Ok(at),
-            Said::Answered(..) => Err(anyhow!("it answered what nobody asked")),
+            Said::Answered(..) => Err(anyhow!("it answered an event that was not asked")),
             Said::Failed(why) => Err(anyhow!("it could not begin: {why}")),
         }
     }

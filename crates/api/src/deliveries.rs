@@ -32,7 +32,7 @@ pub(crate) async fn list(
     State(api): SharedState,
     asked: QueryPairs,
 ) -> Result<Json<Deliveries>, Refused> {
-    let query::Asked {
+    let query::ListRequest {
         query,
         after,
         limit,

@@ -22,7 +22,7 @@ use domain::redact::presentable;
 use domain::token::Scope;
 use engine::backend::Error;
 use engine::jobs::IdempotencyKey;
-use engine::mail::{Delivered, InboxQuery};
+use engine::mail::{InboxQuery, SentMail};
 use sha2::{Digest, Sha256};
 
 use crate::auth::AuthenticatedCaller;
@@ -64,11 +64,11 @@ pub(crate) async fn send(
         .send_mail(&repo, &outgoing, (&actor, once.as_ref()))
         .await?;
     // Each order makes one message at least.
-    let first = sent.first().map(|Delivered { message, to }| {
+    let first = sent.first().map(|SentMail { message, to }| {
         let number = message.number();
         (LOCATION, format!("/api/mail/{repo}/{to}/{number}"))
     });
-    let one = |Delivered { message, to }| SentMessage {
+    let one = |SentMail { message, to }| SentMessage {
         message_id: message,
         to_persona: to,
     };

@@ -46,7 +46,7 @@ async fn adopted(
 ) -> Result<Option<JobId>, Refused> {
     let Some(repo) = &wanted.repo else {
         let detail = format!(
-            "no job is `{name}`; if it is a session that somebody else began, say in `repo` where it works, and it is adopted"
+            "no job is `{name}`; if it is a session that was begun elsewhere, say in `repo` where it works, and it is adopted"
         );
         return Err(Refused::new(StatusCode::NOT_FOUND, "no_such_job", &detail).about("job_id"));
     };

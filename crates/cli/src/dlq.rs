@@ -120,7 +120,7 @@ fn gone(id: &str) -> Error {
             "there is no dead letter `{}`",
             presentable(id, SHORT_CHARS_MAX)
         ),
-        "list them with `gaffer dlq list`; somebody else may have put it back to work",
+        "list them with `gaffer dlq list`; another caller may have put it back to work",
     )
 }
 
@@ -165,7 +165,7 @@ async fn redrive(lying: &SelectedLetters, only: Option<&str>) -> Result<Answer> 
 fn malformed(id: &str) -> Error {
     Error::refused(
         "malformed",
-        format!("dead letter `{id}` is no message that anybody could read"),
+        format!("dead letter `{id}` is no message that can be read"),
         format!("look at it with `gaffer dlq show {id}`; remove it with `gaffer dlq drop {id}`"),
     )
 }

@@ -295,7 +295,7 @@ fn of_backend(error: &backend::Error) -> (&'static str, Option<&'static str>) {
         backend::Error::Outside(_) => ("outside", None),
         backend::Error::Commit(_) if error.is_conflict() => (
             "busy",
-            Some("somebody else was quicker: run the command again"),
+            Some("another caller was quicker: run the command again"),
         ),
         backend::Error::Records(_) | backend::Error::Commit(_) | backend::Error::Queue(_) => (
             "store",

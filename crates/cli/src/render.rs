@@ -203,7 +203,7 @@ pub(crate) fn announcement(what: &Answer, as_json: bool) -> io::Result<()> {
 
 /// A reader that has seen enough, such as `head`: the command has nothing more to do.
 #[derive(Debug, thiserror::Error)]
-#[error("nobody reads the output any more")]
+#[error("the reader of the output is gone")]
 struct Unread;
 
 fn is_of_unread(error: &io::Error) -> bool {

@@ -321,7 +321,7 @@ fn overdue_words(status: &Status) -> String {
         return "nothing".to_owned();
     };
     let age = status.now.duration_since(since).as_secs().max(0);
-    format!("something for {age} s: whoever ticks is late, or does not run")
+    format!("something for {age} s: the process that ticks is late, or does not run")
 }
 
 /// What running on AWS costs; empty where nothing of it is counted and nothing was said.

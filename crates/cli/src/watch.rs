@@ -232,7 +232,7 @@ impl Watcher {
             WatchOutcome::Back { why } | WatchOutcome::Untried { why } => {
                 format!("given back: {why}")
             }
-            WatchOutcome::Lost => "taken over by somebody else".to_owned(),
+            WatchOutcome::Lost => "taken over by another watcher".to_owned(),
         };
         self.settle(wake, &outcome, stopped).await?;
         let event = &wake.event;

@@ -43,7 +43,7 @@ fn nothing_woven() -> Error {
     Error::refused("nothing_woven", what, "do it once any of them is in")
 }
 
-fn ended(report: &show::Report, args: &WeaveArgs) -> Result<()> {
+fn ended(report: &show::WeaveReport, args: &WeaveArgs) -> Result<()> {
     if report.files == 0 && (args.push.is_some() || args.patch.is_some()) {
         return Err(nothing_woven().into());
     }

@@ -221,20 +221,20 @@ impl Client {
             .await
     }
 
-    /// Says that a job's pull request may be merged, and waits a little for it.
+    /// Allows the merge of a job's pull request, and waits a little for it.
     pub async fn merge(&self, id: &str, merge: &MergeRequest) -> Result<Answer<Merged>, Error> {
         let path = job_path(id, &["merge"])?;
         self.answer(Call::new(Method::POST, &path).body(merge))
             .await
     }
 
-    /// Calls a job off.
+    /// Cancels a job.
     pub async fn cancel(&self, id: &str, cancel: &CancelRequest) -> Result<JobView, Error> {
         let path = job_path(id, &["cancel"])?;
         self.done(Call::new(Method::POST, &path).body(cancel)).await
     }
 
-    /// Gives a job that ended another session.
+    /// Retries a job that ended, in another session.
     pub async fn retry(&self, id: &str, retry: &RetryRequest) -> Result<JobView, Error> {
         let path = job_path(id, &["retry"])?;
         self.done(Call::new(Method::POST, &path).body(retry)).await
@@ -259,13 +259,13 @@ impl Client {
         self.done(Call::new(Method::POST, &path).body(take)).await
     }
 
-    /// Holds a wake that was taken for another lease.
+    /// Extends the lease of a wake that was taken.
     pub async fn extend(&self, event: &EventId, extend: &Extend) -> Result<Extended, Error> {
         let path = ["events", event.as_str(), "extend"];
         self.done(Call::new(Method::POST, &path).body(extend)).await
     }
 
-    /// Gives a wake that was taken back undone.
+    /// Returns a wake that was taken and not handled.
     pub async fn give_back(&self, event: &EventId, back: &GiveBack) -> Result<GivenBack, Error> {
         let path = ["events", event.as_str(), "return"];
         self.done(Call::new(Method::POST, &path).body(back)).await

@@ -47,10 +47,10 @@ pub fn pipelines(frame: &Frame, states: &[PipelineStates]) -> Result<Page, Error
 #[template(path = "pipelines.html")]
 struct PipelinesPage<'a> {
     shell: Shell,
-    rows: Vec<SourceRow<'a>>,
+    rows: Vec<SourcePipelines<'a>>,
 }
 
-struct SourceRow<'a> {
+struct SourcePipelines<'a> {
     place: usize,
     repo: &'a RepoName,
     rules: String,
@@ -93,7 +93,7 @@ struct RequirementRow<'a> {
     merge: Option<&'a JobId>,
 }
 
-fn row((place, states): (usize, &PipelineStates)) -> SourceRow<'_> {
+fn row((place, states): (usize, &PipelineStates)) -> SourcePipelines<'_> {
     let rules = states.source.pipeline.as_ref().map(|rules| {
         let implemented = match rules.implement {
             Implement::Auto => "implemented by themselves",
@@ -107,7 +107,7 @@ fn row((place, states): (usize, &PipelineStates)) -> SourceRow<'_> {
             }
         )
     });
-    SourceRow {
+    SourcePipelines {
         place,
         repo: &states.source.repo,
         rules: rules.unwrap_or_else(|| "off".to_owned()),

@@ -194,7 +194,7 @@ fn agreed(cloud: &Cloud) -> Result<(), Error> {
     }
     Err(Error::stopped(
         format!("taking down the stack {}", cloud.stack),
-        "nobody agreed to the end of its data",
+        "the end of its data was not agreed to",
         "keep it with `--keep-data`, or type the stack's name",
     ))
 }

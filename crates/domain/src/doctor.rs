@@ -28,7 +28,8 @@ pub use facts::{
 pub use finding::{Area, Finding};
 pub use machine::{DISK_FULL_BYTES, DISK_LOW_BYTES, PAUSED_LONG, SKEW_MAX};
 pub use repository::{
-    Hook, Permissions, Protection, ReportedChecks, Repository, RepositoryFacts, Rules, Workflows,
+    Hook, Permissions, Protection, ReportedChecks, Repository, RepositoryFacts, RulesetDemands,
+    Workflows,
 };
 pub use webhooks::{EVENTS_WANTED, WEBHOOK_PATH};
 

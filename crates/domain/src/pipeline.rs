@@ -33,7 +33,7 @@ pub use mock_tag::MockTag;
 pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
 pub use requirement::Requirement;
 pub use requirement_file::{FoundRequirement, RequirementRef};
-pub use requirement_state::{DeliveryOutcome, RequirementState};
+pub use requirement_state::{RequirementOutcome, RequirementState};
 pub use rules::{
     DOCTOR_CHECK, EXCHANGE_MERGES_PER_DAY, Exchange, Implement, OWN_CHECKS, PipelineRules,
     SCOPE_CHECK,

@@ -199,7 +199,7 @@ impl Backend {
                 outcome => return outcome,
             }
         }
-        tracing::warn!(pk = %key.pk, sk = %key.sk, "somebody else changes it all the time: it keeps its times");
+        tracing::warn!(pk = %key.pk, sk = %key.sk, "another process changes it all the time: it keeps its times");
         Ok(())
     }
 }

@@ -41,7 +41,7 @@ pub enum ImportError {
         from: Timestamp,
     },
     /// Another process has ended it meanwhile.
-    #[error("somebody else ended this import meanwhile")]
+    #[error("another caller ended this import meanwhile")]
     Ended,
     /// It could not be read or written.
     #[error(transparent)]

@@ -172,7 +172,7 @@ impl Backend {
         effect_ref(&step, named)
     }
 
-    /// Calls a job off.
+    /// Cancels a job.
     pub async fn cancel_job(&self, named: &JobRef, by: &str) -> Result<Job, Error> {
         let now = self.now();
         Ok(self

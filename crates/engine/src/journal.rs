@@ -219,7 +219,7 @@ fn of_effect(effect: &Effect) -> Entry {
         } => (None, format!("attempt {attempt} from {not_before} on")),
         EffectState::Started { attempt, .. } => (None, format!("attempt {attempt} is being made")),
         EffectState::Unknown { attempt, .. } => {
-            let told = format!("nobody knows what became of attempt {attempt}; it is looked for");
+            let told = format!("it is unknown what became of attempt {attempt}; it is looked for");
             (None, told)
         }
         EffectState::Done { at } => (Some(*at), "done".to_owned()),

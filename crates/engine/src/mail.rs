@@ -34,7 +34,7 @@ const WORDS_BYTES_MAX: usize = 3_000;
 
 /// A message that was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Delivered {
+pub struct SentMail {
     /// Its number.
     pub message: MessageId,
     /// Whose mailbox it is in.
@@ -47,7 +47,7 @@ pub struct IdempotentMail {
     /// A digest of the whole order.
     pub order: String,
     /// What it became.
-    pub sent: Vec<Delivered>,
+    pub sent: Vec<SentMail>,
 }
 
 /// Which messages of a mailbox are wanted.
@@ -75,7 +75,7 @@ struct Try {
     unit: UnitOfWork,
     counters: Counters,
     last: String,
-    sent: Vec<Delivered>,
+    sent: Vec<SentMail>,
 }
 
 impl Backend {
@@ -85,8 +85,8 @@ impl Backend {
         repo: &RepoName,
         outgoing: &Outgoing,
         (actor, once): (&str, Option<&IdempotencyKey>),
-    ) -> Result<Vec<Delivered>, Error> {
-        let mut before: Option<(u64, String, Vec<Delivered>)> = None;
+    ) -> Result<Vec<SentMail>, Error> {
+        let mut before: Option<(u64, String, Vec<SentMail>)> = None;
         for _ in 0..DECIDE_AGAIN_MAX {
             // The answer to a commit may be lost, and a message is sent once.
             if let Some((number, line, sent)) = before.take()
@@ -136,7 +136,7 @@ impl Backend {
                 self.tell_people(&mut unit, &source, &added.message).await?;
             }
             let message = added.message.message_id;
-            sent.push(Delivered { message, to });
+            sent.push(SentMail { message, to });
             last = put(&mut unit, repo, (counters.events, added), None);
         }
         unit.save(repo, &counters, Some(found.version));
@@ -176,7 +176,7 @@ impl Backend {
         &self,
         repo: &RepoName,
         once: Option<&IdempotencyKey>,
-    ) -> Result<Option<Vec<Delivered>>, Error> {
+    ) -> Result<Option<Vec<SentMail>>, Error> {
         let Some(once) = once else { return Ok(None) };
         let key = keys::mail_sent(repo, &once.name);
         let found = self.store.read::<IdempotentMail>(&key).await?;

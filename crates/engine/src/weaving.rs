@@ -83,7 +83,7 @@ pub struct Weave {
 
 /// Why nothing could be woven.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum WeavingError {
     /// The branch is not there.
     #[error("{0} has no branch {1}")]
     NoBranch(RepoName, BranchName),
@@ -108,12 +108,12 @@ pub struct Weaver<'w> {
 
 impl Weaver<'_> {
     /// Weaves pull requests. Nothing is written.
-    pub async fn weave(&self, ask: &Ask, now: Timestamp) -> Result<Weave, Error> {
+    pub async fn weave(&self, ask: &Ask, now: Timestamp) -> Result<Weave, WeavingError> {
         if ask.numbers.len() > MEMBERS_MAX {
             return Err(Excess::Members.into());
         }
         let tip = self.git.tip(&ask.repo, &ask.base).await?;
-        let base = tip.ok_or_else(|| Error::NoBranch(ask.repo.clone(), ask.base.clone()))?;
+        let base = tip.ok_or_else(|| WeavingError::NoBranch(ask.repo.clone(), ask.base.clone()))?;
         let (candidates, mut skipped) = self.candidates(ask, &base, now).await?;
         let trees = self.trees(&ask.repo, &base, &candidates).await?;
         let target = trees.target(&base)?;
@@ -152,7 +152,7 @@ impl Weaver<'_> {
         repo: &RepoName,
         target: &Tree,
         (members, taken): (&mut [Member], &[(Taken, CommitSha)]),
-    ) -> Result<(), Error> {
+    ) -> Result<(), WeavingError> {
         let needing = needs_patches(Start::at(target), members);
         let asked: Vec<_> = taken
             .iter()
@@ -169,7 +169,7 @@ impl Weaver<'_> {
     }
 
     /// The contents that a change of the base consists of, before and afterwards.
-    pub async fn contents(&self, repo: &RepoName, weave: &Weave) -> Result<Contents, Error> {
+    pub async fn contents(&self, repo: &RepoName, weave: &Weave) -> Result<Contents, WeavingError> {
         let changes = weave.woven.tree.changes_since(&weave.target);
         let before = changes.keys().filter_map(|path| weave.target.get(path));
         let after = changes.values().flatten().copied();
@@ -190,7 +190,7 @@ impl Weaver<'_> {
         repo: &RepoName,
         weave: &Weave,
         now: Timestamp,
-    ) -> Result<Vec<Skipped>, Error> {
+    ) -> Result<Vec<Skipped>, WeavingError> {
         let numbers: Vec<u64> = weave.taken.iter().map(|taken| taken.number).collect();
         let mut moved = Vec::new();
         for (number, found) in self.outlines(repo, &numbers, now).await? {

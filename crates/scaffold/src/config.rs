@@ -59,7 +59,7 @@ pub struct Workflow {
     /// The machines that Actions runs on.
     pub runner_mode: Runner,
     /// The times as cron expressions; [`timetable`] says when they come.
-    pub cron: Vec<Schedule>,
+    pub cron: Vec<CronExpression>,
     /// The zone of the schedules by its IANA name; UTC without one.
     pub timezone: Option<String>,
     /// The longest wait for a step, in minutes.
@@ -128,7 +128,7 @@ pub enum Clock {
 
 /// One cron expression and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schedule {
+pub struct CronExpression {
     /// The expression as written.
     pub expression: String,
     /// Its line.

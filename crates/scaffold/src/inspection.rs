@@ -134,7 +134,7 @@ pub fn inspect(
     stream: &StreamName,
 ) -> Result<Inspection, LayoutError> {
     let paths = &*Layout::paths_of(worker, stream)?;
-    let mut reader = Reader {
+    let mut reader = ExchangeReader {
         tree: worker,
         unreadable: Vec::new(),
     };
@@ -189,12 +189,12 @@ fn artefacts<'t>(tree: &'t Tree, folder: &'t str) -> impl Iterator<Item = &'t Tr
     files.filter(|path| path.as_str().ends_with(".yml"))
 }
 
-struct Reader<'t> {
+struct ExchangeReader<'t> {
     tree: &'t Tree,
     unreadable: Vec<String>,
 }
 
-impl Reader<'_> {
+impl ExchangeReader<'_> {
     /// Reads files; those that cannot be read are noted.
     fn each<'p, T>(
         &mut self,

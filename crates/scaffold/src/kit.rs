@@ -10,7 +10,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 
 use crate::assets;
-use crate::config::{Clock, Config, Runner, Schedule};
+use crate::config::{Clock, Config, CronExpression, Runner};
 use crate::fault::{Fault, shown};
 use crate::layout::CONFIG;
 
@@ -44,7 +44,7 @@ pub enum KitError {
 
 /// One workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Workflow {
+pub struct WorkflowFile {
     /// Where it lies.
     pub path: &'static str,
     /// All of it; nothing where the settings want none of this kind.
@@ -52,7 +52,7 @@ pub struct Workflow {
 }
 
 /// Both workflows as the settings want them, on the machines that were asked for or that the settings name.
-pub fn workflows(config: &Config, asked: Option<Runner>) -> Result<[Workflow; 2], KitError> {
+pub fn workflows(config: &Config, asked: Option<Runner>) -> Result<[WorkflowFile; 2], KitError> {
     let runner = asked.unwrap_or_else(|| config.workflow.runner_mode.clone());
     let branches = [&config.target_branch, &config.worker_branch].map(pattern);
     let cron = match config.workflow.clock {
@@ -68,11 +68,11 @@ pub fn workflows(config: &Config, asked: Option<Runner>) -> Result<[Workflow; 2]
     };
     let relay = cron.map(|cron| filled("jules-relay.yml", values(cron)));
     Ok([
-        Workflow {
+        WorkflowFile {
             path: DOCTOR,
             text: Some(filled("jules-doctor.yml", values(Vec::new()))?),
         },
-        Workflow {
+        WorkflowFile {
             path: RELAY,
             text: relay.transpose()?,
         },
@@ -94,7 +94,7 @@ fn times(config: &Config) -> Result<Vec<String>, KitError> {
 }
 
 /// One time, if Actions may understand it.
-fn time(schedule: &Schedule) -> Result<String, KitError> {
+fn time(schedule: &CronExpression) -> Result<String, KitError> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '*' | ',' | '-' | '/' | ' ');
     let text = &schedule.expression;
     if text.chars().all(fits) && text.split_whitespace().count() == TIME_FIELDS {

@@ -24,7 +24,7 @@ use crate::exchange;
 use crate::layout::{OWN_ROLES, Paths, own_role};
 use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
 use inclusion::Shelf;
-use material::Requirement;
+use material::AskedRequirement;
 use template::Asked;
 
 pub use error::PromptError;
@@ -275,7 +275,7 @@ fn task(
     tree: &Tree,
     paths: &Paths,
     ask: &Ask,
-    requirement: Option<&Requirement>,
+    requirement: Option<&AskedRequirement>,
 ) -> Result<String, PromptError> {
     let usual = match ask.layer {
         Layer::Narrator if exchange::has_summary(tree, paths) => "overwrite_summary",
@@ -318,7 +318,7 @@ fn variables(
     paths: &Paths,
     ask: &Ask,
     task: String,
-    requirement: Option<&Requirement>,
+    requirement: Option<&AskedRequirement>,
 ) -> Vec<(&'static str, Value)> {
     let commits = match ask.range_description.trim() {
         "" => String::new(),
@@ -362,7 +362,7 @@ fn variables(
     variables
 }
 
-impl Requirement {
+impl AskedRequirement {
     fn value(&self) -> Value {
         Value::from_pairs([
             ("path", self.path.as_str()),

@@ -14,7 +14,7 @@ use serde_saphyr::{Error, Options};
 
 use crate::fault::{Fault, line_at, shown};
 
-pub use node::{Entry, Node, Plain, Value};
+pub use node::{MapEntry, Node, Plain, Value};
 
 /// The largest YAML file that is parsed, in bytes: eight times what a prompt may include.
 pub const YAML_BYTES_MAX: usize = 512 * 1_024;

@@ -82,7 +82,7 @@ pub async fn of_copy(path: &Path) -> Result<Backend> {
         .context("reading which installation the backup is of")?;
     let Some(known) = known else {
         anyhow::bail!(
-            "the backup tells of no installation: it was made of a data folder that nobody has used"
+            "the backup names no installation: it was made of a data folder that was never used"
         );
     };
     Ok(Backend::new(

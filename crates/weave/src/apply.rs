@@ -102,7 +102,7 @@ pub(crate) fn apply_files<'a>(
     read: &Read<'a>,
 ) -> Result<Applied, Refused> {
     let leaving = files.iter().filter_map(|file| leaving(&file.action));
-    let mut work = Work {
+    let mut work = Applier {
         tree,
         read,
         leaving: leaving.collect(),
@@ -135,7 +135,7 @@ enum State {
     Gone,
 }
 
-struct Work<'t, 'a> {
+struct Applier<'t, 'a> {
     tree: &'t Tree,
     read: &'t Read<'a>,
     /// Paths that some diff of the input deletes or renames: others may be made there.
@@ -145,7 +145,7 @@ struct Work<'t, 'a> {
     made: Contents,
 }
 
-impl Work<'_, '_> {
+impl Applier<'_, '_> {
     fn apply(&mut self, file: &FileDiff) -> Result<(), Refusal> {
         let before = self.before(&file.action)?;
         check_type(file, before)?;

@@ -2,6 +2,7 @@
 
 use domain::policy::Source;
 use engine::backend::UnitOfWork;
+use serde_json::Value;
 
 use super::rows::Rows;
 use super::*;
@@ -179,6 +180,32 @@ async fn what_was_asked_counts_also_when_somebody_else_writes_the_account() {
     let asked = asked + counted.reader.take_lists().len();
     let budget = counted.account().await.value.budget;
     assert_eq!(budget.requests(counted.clock.now()), asked as u64);
+}
+
+#[tokio::test]
+async fn a_poll_is_decided_again_on_what_another_process_wrote_meanwhile() {
+    let counted = Counted::begin().await;
+    let before = counted.account().await;
+    let slower = Pace {
+        tick: SignedDuration::from_mins(1),
+        ..before.value.pace.clone()
+    };
+    let row = counted.rows.get(&keys::account(&before.value.name)).await;
+    let row = row.expect("a store").expect("a row");
+    let mut body: Value = serde_json::from_str(&row.body).expect("JSON");
+    body["it"]["pace"] = serde_json::to_value(&slower).expect("JSON");
+    counted.rows.first(Record {
+        body: body.to_string(),
+        ..row
+    });
+    counted.tick().await;
+    let saved = counted.account().await;
+    assert_eq!(saved.version, before.version + 2);
+    assert_eq!(saved.value.pace, slower);
+    assert_eq!(saved.value.counters.polls, 1);
+    let next = saved.value.next_poll;
+    assert!(next > BEGIN + SignedDuration::from_secs(30), "{next}");
+    assert_eq!(saved.due, Some(next));
 }
 
 #[tokio::test]

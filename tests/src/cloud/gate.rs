@@ -67,7 +67,7 @@ struct Call {
     body: Bytes,
 }
 
-struct Inner {
+struct GateState {
     services: String,
     dynamodb: String,
     http: reqwest::Client,
@@ -79,7 +79,7 @@ struct Inner {
 /// The gate, open until it is dropped.
 pub struct Gate {
     addr: SocketAddr,
-    inner: Arc<Inner>,
+    inner: Arc<GateState>,
     server: JoinHandle<()>,
 }
 
@@ -97,7 +97,7 @@ impl Gate {
         let services = std::env::var_os("AWS_ENDPOINT_URL").expect("services of AWS");
         let dynamodb = std::env::var_os("AWS_ENDPOINT_URL_DYNAMODB");
         let text = |place: std::ffi::OsString| place.into_string().expect("an address");
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(GateState {
             dynamodb: text(dynamodb.unwrap_or_else(|| services.clone())),
             services: text(services),
             http: reqwest::Client::new(),
@@ -146,7 +146,7 @@ fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn pass(State(gate): State<Arc<Inner>>, headers: HeaderMap, body: Bytes) -> Response {
+async fn pass(State(gate): State<Arc<GateState>>, headers: HeaderMap, body: Bytes) -> Response {
     let call = Call { headers, body };
     locked(&gate.asked).extend(asked(&call.headers, &call.body));
     let Some(trouble) = gate.trouble(&call) else {
@@ -165,7 +165,7 @@ async fn pass(State(gate): State<Arc<Inner>>, headers: HeaderMap, body: Bytes) -
     }
 }
 
-impl Inner {
+impl GateState {
     fn trouble(&self, call: &Call) -> Option<Trouble> {
         if signer(&call.headers) == LAMBDA {
             return None;

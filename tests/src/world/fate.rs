@@ -26,11 +26,11 @@ pub(super) enum Acted<T> {
 /// The fate of the process; clones are the same one. An act is a commit, a message sent or removed, or a call that writes outside.
 #[derive(Clone, Default)]
 pub struct Fate {
-    inner: Arc<Mutex<Inner>>,
+    inner: Arc<Mutex<FateState>>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct FateState {
     acts: Vec<String>,
     kill: Option<(usize, Moment)>,
     dead: bool,
@@ -121,7 +121,7 @@ impl Fate {
         dies
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, FateState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -17,14 +17,14 @@ use crate::refusal::Refused;
 pub(crate) const NEEDS: [&str; 2] = ["person", "agent"];
 
 /// Which deliveries are wanted.
-pub(super) struct Asked {
+pub(super) struct ListRequest {
     pub(super) query: DeliveryQuery,
     pub(super) after: Option<DeliveriesCursor>,
     pub(super) limit: usize,
 }
 
 /// Reads the query of a list.
-pub(super) fn read(asked: QueryPairs) -> Result<Asked, Refused> {
+pub(super) fn read(asked: QueryPairs) -> Result<ListRequest, Refused> {
     let mut query = DeliveryQuery::default();
     let (mut after, mut limit) = (None, DELIVERIES_LIMIT);
     for (name, value) in query::pairs(asked)? {
@@ -45,7 +45,7 @@ pub(super) fn read(asked: QueryPairs) -> Result<Asked, Refused> {
             }
         }
     }
-    Ok(Asked {
+    Ok(ListRequest {
         query,
         after,
         limit: usize::try_from(limit).unwrap_or(usize::MAX),

@@ -36,7 +36,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/deliveries",
         (
             "create_delivery",
-            "Has an issue, or the caller's own words, become a delivery",
+            "Creates a delivery from an issue or the caller's own words",
         ),
         || post(deliveries::create),
     )
@@ -48,7 +48,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/deliveries/schema",
         (
             "delivery_schema",
-            "Tells the JSON Schema of a delivery as it is shown",
+            "Returns the JSON Schema of a delivery as it is shown",
         ),
         || get(document::delivery_schema),
     )
@@ -74,7 +74,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::get(
         "/api/deliveries/{delivery}/why",
-        ("why_delivery", "Tells why a delivery is where it is"),
+        ("why_delivery", "Explains why a delivery is where it is"),
         || get(deliveries::why),
     )
     .answers(&[(200, Json("DeliveryWhy"))])
@@ -151,7 +151,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         DeliveryVerb::Cancel.path(),
-        ("cancel_delivery", "Calls off what a delivery is doing"),
+        ("cancel_delivery", "Cancels what a delivery is doing"),
         || deliveries::order(DeliveryVerb::Cancel),
     )
     .takes(&[KEY])
@@ -192,7 +192,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/deliveries/{delivery}/events",
         (
             "delivery_events",
-            "Tells what somebody had to know about a delivery and its jobs, after a cursor",
+            "Lists the events of a delivery and its jobs, after a cursor",
         ),
         || get(events::of_delivery),
     )

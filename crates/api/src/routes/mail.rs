@@ -66,7 +66,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/verify",
         (
             "verify_mail",
-            "Tells everything that is wrong with the mail of a repository",
+            "Lists everything that is wrong with the mail of a repository",
         ),
         || get(mail::verify),
     )

@@ -246,18 +246,18 @@ pub(super) const EVENTS: [Parameter; 5] = [
     query(
         "after",
         ParameterType::Cursor,
-        "Where the asker stands: the `cursor` of an earlier answer; without it the newest are told.",
+        "The `cursor` of an earlier answer; without it the newest events are listed.",
     ),
     query("job", ParameterType::Job, "Only events of this job."),
     query(
         "open",
         ParameterType::Switch,
-        "Only what still waits for somebody: what nobody acknowledged, and no question that was answered; without `after` the oldest of the last 100 events first.",
+        "Only open events: not acknowledged, and no question that was answered; without `after` the oldest of the last 100 events first.",
     ),
     number(
         "limit",
         (0, EVENTS_LIMIT_MAX, EVENTS_LIMIT),
-        "How many at most; with 0 only where one stands now.",
+        "How many at most; 0 returns only the present cursor.",
     ),
     number(
         "wait_seconds",

@@ -47,7 +47,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404]),
     Row::get(
         "/api/pipelines/{pipeline}/why",
-        ("why_pipeline", "Tells what a run of a pipeline waits for"),
+        ("why_pipeline", "Explains what a run of a pipeline waits for"),
         || get(pipelines::why),
     )
     .answers(&[(200, Json("PipelineWhy"))])
@@ -56,7 +56,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/pipelines/{pipeline}/cancel",
         (
             "cancel_pipeline",
-            "Calls a run of a pipeline off, with its jobs",
+            "Cancels a run of a pipeline, with its jobs",
         ),
         || post(pipelines::cancel),
     )

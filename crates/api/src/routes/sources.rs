@@ -71,7 +71,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/worker/status",
         (
             "worker_status",
-            "Tells how what works by itself does: the reading of each source's issues",
+            "Shows how the reading of each source's issues goes",
         ),
         || get(workers::status),
     )

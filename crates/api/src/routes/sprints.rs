@@ -56,7 +56,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/sprints/{owner}/{name}/{sprint}/why",
         (
             "why_sprint",
-            "Tells what a sprint and each of its members wait for",
+            "Explains what a sprint and each of its members wait for",
         ),
         || get(sprints::why),
     )
@@ -87,7 +87,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/sprints/{owner}/{name}/{sprint}/abort",
         (
             "abort_sprint",
-            "Calls a sprint off, with its jobs; branches and pull requests stay",
+            "Aborts a sprint with its jobs; branches and pull requests stay",
         ),
         || post(sprints::abort),
     )

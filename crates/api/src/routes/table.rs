@@ -38,7 +38,7 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .refuses(&[409]),
     Row::post(
         "/jobs/adopt",
-        ("adopt_session", "Has a session that somebody else began watched as a job; `take_over` needs the scope `admin`"),
+        ("adopt_session", "Adopts a session that was begun elsewhere as a job; `take_over` needs the scope `admin`"),
         || post(adopt::adopt),
     )
     .sends(RequestBody::Json("AdoptRequest"))
@@ -48,14 +48,14 @@ pub(crate) static CLOSED: &[ApiRow] = &[
         .takes(&[FRESH])
         .answers(&[(200, Json("JobView")), (202, Json("Later"))])
         .refuses(&[404, 409, 502]),
-    Row::get("/jobs/{job}/why", ("why_job", "Tells why a job does not move"), || {
+    Row::get("/jobs/{job}/why", ("why_job", "Explains why a job does not move"), || {
         get(jobs::why)
     })
     .answers(&[(200, Json("Why"))])
     .refuses(&[404]),
     Row::get(
         "/jobs/{job}/events",
-        ("job_events", "Tells what somebody had to know about a job"),
+        ("job_events", "Lists a job's events"),
         || get(jobs::events),
     )
     .answers(&[(200, Json("Events"))])
@@ -78,14 +78,14 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .refuses(&[404, 409, 502]),
     Row::get(
         "/jobs/{job}/effects/{effect}",
-        ("show_effect", "Shows how far something is that is to be done outside"),
+        ("show_effect", "Shows the state of one of a job's effects"),
         || get(outcome::effect),
     )
     .answers(&[(200, Json("EffectView"))])
     .refuses(&[404]),
     Row::order(
         Verb::Say,
-        ("say", "Says something to a job's session"),
+        ("say", "Sends a message to a job's session"),
         || order(Verb::Say),
     )
     .takes(&[KEY])
@@ -103,14 +103,14 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .refuses(&[404, 409]),
     Row::order(
         Verb::Merge,
-        ("merge", "Says that a job's pull request may be merged, and waits a little for it"),
+        ("merge", "Allows the merge of a job's pull request, and waits a little for it"),
         || order(Verb::Merge),
     )
     .takes(&[KEY])
     .sends(RequestBody::MaybeJson("MergeRequest"))
     .answers(&[(200, Json("Merged")), (202, Json("Later"))])
     .refuses(&[404, 409]),
-    Row::order(Verb::Cancel, ("cancel_job", "Calls a job off"), || {
+    Row::order(Verb::Cancel, ("cancel_job", "Cancels a job"), || {
         order(Verb::Cancel)
     })
     .takes(&[KEY])
@@ -119,7 +119,7 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .refuses(&[404, 409]),
     Row::order(
         Verb::Retry,
-        ("retry_job", "Gives a job that ended another session"),
+        ("retry_job", "Retries a job that ended, in another session"),
         || order(Verb::Retry),
     )
     .takes(&[KEY])
@@ -128,7 +128,7 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .refuses(&[404, 409]),
     Row::order(
         Verb::Register,
-        ("register", "Has a job or a session watched, and notes something down about it"),
+        ("register", "Watches a job or a session, and records notes about it"),
         || order(Verb::Register),
     )
     .takes(&[KEY])
@@ -142,14 +142,14 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .answers(&[(200, Json("Pulls"))]),
     Row::get(
         "/pulls/{owner}/{name}/{number}/why",
-        ("why_pull", "Tells why a pull request is not merged, or not even looked at"),
+        ("why_pull", "Explains why a pull request is not merged, or not even read"),
         || get(jobs::pull_why),
     )
     .answers(&[(200, Json("Why"))])
     .refuses(&[404]),
     Row::get(
         "/events",
-        ("list_events", "Tells what somebody had to know, from where the asker stands"),
+        ("list_events", "Lists the events that the caller may see, after a cursor"),
         || get(events::events),
     )
     .takes(&EVENTS)
@@ -165,7 +165,7 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/events/{event}/ack",
-        ("acknowledge", "Says that an agent is done with an event"),
+        ("acknowledge", "Acknowledges an event for an agent"),
         || post(inbox::acknowledge),
     )
     .sends(RequestBody::Json("Acknowledge"))
@@ -173,7 +173,7 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/events/{event}/extend",
-        ("extend", "Holds a wake that was taken for another lease"),
+        ("extend", "Extends the lease of a wake that was taken"),
         || post(inbox::extend),
     )
     .sends(RequestBody::Json("Extend"))
@@ -181,7 +181,7 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/events/{event}/return",
-        ("give_back", "Gives a wake that was taken back undone"),
+        ("give_back", "Returns a wake that was taken and not handled"),
         || post(inbox::give_back),
     )
     .sends(RequestBody::Json("GiveBack"))
@@ -198,11 +198,11 @@ pub(crate) static CLOSED: &[ApiRow] = &[
     .sends(RequestBody::Json("PushedSession"))
     .answers(&[(202, Json("PushTaken"))])
     .refuses(&[404, 409]),
-    Row::get("/status", ("status", "Tells what is going on"), || {
+    Row::get("/status", ("status", "Shows the status of jobs and accounts"), || {
         get(report::status)
     })
     .answers(&[(200, Json("Status"))]),
-    Row::get("/metrics", ("metrics", "Tells figures, for Prometheus"), || {
+    Row::get("/metrics", ("metrics", "Returns metrics for Prometheus"), || {
         get(metrics::metrics)
     })
     .answers(&[(200, Figures)]),
@@ -212,7 +212,7 @@ pub(crate) static CLOSED: &[ApiRow] = &[
         || get(pages::link),
     )
     .answers(&[(200, Json("DashboardLink"))]),
-    Row::get("/openapi.json", ("openapi", "Tells all this"), || {
+    Row::get("/openapi.json", ("openapi", "Returns this document"), || {
         get(document::document)
     })
     .answers(&[(200, OpenApi)]),
@@ -221,7 +221,7 @@ pub(crate) static CLOSED: &[ApiRow] = &[
 /// Routes for anyone.
 pub(crate) static OPEN: &[ApiRow] = &[Row::get(
     "/healthz",
-    ("health", "Tells that the process answers"),
+    ("health", "Answers while the process runs"),
     || get(report::health),
 )
 .called_by(Caller::Anybody)

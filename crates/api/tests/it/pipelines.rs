@@ -531,7 +531,7 @@ async fn a_requirement_that_cannot_be_started_is_refused_with_a_code() {
 async fn fail(world: &World) {
     let key = (repo(), "ab12cd".parse().unwrap());
     let found = world.backend.must::<Requirement>(&key).await.unwrap();
-    let outcome = domain::pipeline::DeliveryOutcome::NotMerged {
+    let outcome = domain::pipeline::RequirementOutcome::NotMerged {
         reason: "it was closed".to_owned(),
     };
     let next = found.value.delivered(&outcome, world.clock.now());

@@ -39,7 +39,7 @@ pub(crate) enum DeliveryCommand {
     /// Show a delivery, with what can be done with it now.
     #[command(after_help = "Example:\n  gaffer delivery show acme/shop#12")]
     Show(OneDelivery),
-    /// Have an issue, or your own words, become a delivery.
+    /// Create a delivery from an issue or your own words.
     Create(CreateDeliveryArgs),
     /// Begin a delivery that waits at its plan.
     #[command(after_help = "Example:\n  gaffer delivery start acme/shop#12")]

@@ -68,7 +68,7 @@ pub(crate) enum SprintCommand {
         #[arg(long)]
         now: bool,
     },
-    /// Call a sprint off, with its jobs. Branches and pull requests stay.
+    /// Abort a sprint with its jobs. Branches and pull requests stay.
     #[command(after_help = "Example:\n  gaffer sprint abort acme/shop")]
     Abort(OneSprint),
     /// Write how far a sprint is to `.jules/cycle_state.json` in the present folder.

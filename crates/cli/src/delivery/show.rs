@@ -157,7 +157,7 @@ fn run(run: &RunView) -> Vec<String> {
 
 /// The commands that a delivery takes now, as they are typed. What takes it no further, such as an edit, is left out.
 fn can(answer: Answer, view: &DeliveryView) -> Answer {
-    let known = Known {
+    let known = CommandTargets {
         id: &view.card.id,
         job: view.job_id.as_ref(),
         asking: view.asking_job_id.as_ref(),
@@ -168,7 +168,7 @@ fn can(answer: Answer, view: &DeliveryView) -> Answer {
 }
 
 /// What the commands about a delivery name.
-struct Known<'a> {
+struct CommandTargets<'a> {
     id: &'a DeliveryId,
     job: Option<&'a JobId>,
     asking: Option<&'a JobId>,
@@ -181,7 +181,7 @@ pub(super) fn takes_reason(phase: &str) -> bool {
     Phase::from_word(phase).is_some_and(Phase::takes_reason)
 }
 
-impl Known<'_> {
+impl CommandTargets<'_> {
     fn commands(&self, legal: &[String]) -> Vec<String> {
         let say = self
             .asking
@@ -317,7 +317,7 @@ pub(super) fn why(why: &DeliveryWhy) -> Answer {
     let answer = under(answer, "What comes next:", coming(&why.then));
     let next = why.next.iter().map(|next| format!("- {}.", next.sentence));
     // Its advice says already how a question is answered.
-    let known = Known {
+    let known = CommandTargets {
         id: &why.delivery_id,
         job: why.job_id.as_ref(),
         asking: None,
@@ -339,7 +339,7 @@ mod tests {
             "01k5nx0000000000000000000a".parse().unwrap(),
         );
         let head = "a".repeat(40).parse().unwrap();
-        let known = |is_blocked| Known {
+        let known = |is_blocked| CommandTargets {
             id: &id,
             job: Some(&job),
             asking: Some(&job).filter(|_| is_blocked),

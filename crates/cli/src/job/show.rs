@@ -227,7 +227,7 @@ pub(super) fn events(events: &Events) -> Answer {
     Answer::new(value(events)).table(
         &["SEEN", "EVENT", "KIND", "MESSAGE"],
         rows,
-        "Nobody had to know anything about it so far.",
+        "It has no events so far.",
     )
 }
 

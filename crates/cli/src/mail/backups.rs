@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use domain::mail::{self, BadPage, Log, PAGE_EVENTS, Page, Seal};
 
-use super::place::{Place, bytes, replace};
+use super::place::{MailFolder, bytes, replace};
 
 /// The pages that can be relied on: all up to the first that cannot.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Backups {
 }
 
 /// Reads every page.
-pub(super) fn read(place: &Place) -> Result<Backups> {
+pub(super) fn read(place: &MailFolder) -> Result<Backups> {
     let mut found = Backups::default();
     let files = files(&place.backups())?;
     for (number, path) in &files {
@@ -48,7 +48,7 @@ pub(super) fn read(place: &Place) -> Result<Backups> {
 }
 
 /// How far the last page seals the log, without a look at the others; or why that page cannot be relied on.
-pub(super) fn seal(place: &Place) -> Result<Result<Seal, String>> {
+pub(super) fn seal(place: &MailFolder) -> Result<Result<Seal, String>> {
     let Some((number, last)) = files(&place.backups())?.pop() else {
         return Ok(Ok(Seal::default()));
     };
@@ -96,7 +96,7 @@ pub(super) enum Sealing {
 }
 
 /// Seals what no page has yet; returns how many events those were.
-pub(super) fn seal_more(place: &Place, log: &Log<'_>, how: Sealing) -> Result<usize> {
+pub(super) fn seal_more(place: &MailFolder, log: &Log<'_>, how: Sealing) -> Result<usize> {
     let Backups {
         mut pages, broken, ..
     } = read(place)?;

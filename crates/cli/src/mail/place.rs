@@ -22,7 +22,7 @@ const REJECTED: &str = "events.rejected";
 
 /// A folder with mail, or one that is to have some.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct MailFolder {
     root: PathBuf,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Held {
     _folder: File,
 }
 
-impl Place {
+impl MailFolder {
     /// The nearest folder upward that has mail, within the repository that one is in; else the root of that
     /// repository, or the folder itself.
     pub(super) fn find(from: &Path) -> Self {

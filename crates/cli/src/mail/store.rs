@@ -12,14 +12,14 @@ use engine::ports::{Clock, Ids};
 use jiff::Timestamp;
 
 use super::backups::{self, Sealing};
-use super::place::{self, Held, Hold, Place};
+use super::place::{self, Held, Hold, MailFolder};
 use crate::error::Error;
 use crate::render;
 
 /// Mail in a folder.
 #[derive(Debug)]
 pub(super) struct Store {
-    place: Place,
+    place: MailFolder,
 }
 
 /// Whether a log is made where there is none.
@@ -83,7 +83,7 @@ impl Opened {
 impl Store {
     /// The store that commands run in a folder are about.
     pub(super) fn of(folder: &Path) -> Self {
-        let place = Place::find(folder);
+        let place = MailFolder::find(folder);
         Self { place }
     }
 

@@ -18,7 +18,7 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// What became of a run.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct Report {
+struct RunReport {
     schema_version: u32,
     layer: String,
     run_started_at: Timestamp,
@@ -70,7 +70,7 @@ fn report(
     (layer, mock_tag): (&str, Option<MockTag>),
     run: &PipelineView,
     jobs: &[JobView],
-) -> Report {
+) -> RunReport {
     let sessions = jobs.iter().filter(|job| job.session_id.is_some()).count();
     let opened = jobs.iter().filter(|job| job.pull_request.is_some());
     let opened: Vec<&JobView> = opened.filter(|_| mock_tag.is_some()).collect();
@@ -78,7 +78,7 @@ fn report(
     let numbers = numbers.map(|pull| pull.number).collect();
     let branches = opened.iter().map(|job| &job.job_id);
     let branches = branches.filter_map(BranchName::of_proposal).collect();
-    Report {
+    RunReport {
         schema_version: SCHEMA_VERSION,
         layer: layer.to_owned(),
         run_started_at: run.created_at,

@@ -215,9 +215,7 @@ async fn fill(export: &Export, target: &Target) -> Result<Answer> {
     filled.map_err(|error| import_error(error, &target.place))?;
     let known = Store::new(target.records.clone()).installation().await?;
     let Some(known) = known else {
-        return Err(
-            refused("the export tells of no installation: nobody has used that Gaffer").into(),
-        );
+        return Err(refused("the export names no installation: that Gaffer was never used").into());
     };
     let backend = Backend::new(
         target.records.clone(),

@@ -3,7 +3,7 @@
 use std::fs;
 
 use ::scaffold::config::Runner;
-use ::scaffold::kit::{self, DOCTOR, KitError, RELAY, Workflow};
+use ::scaffold::kit::{self, DOCTOR, KitError, RELAY, WorkflowFile};
 use anyhow::{Context, Result};
 use serde_json::json;
 
@@ -28,7 +28,7 @@ pub(super) fn generate(git: &Git, runner: Option<&Runner>) -> Result<Answer> {
         must_be_ours(git, workflow)?;
     }
     let (mut written, mut removed) = (Vec::new(), Vec::new());
-    for Workflow { path, text } in &workflows {
+    for WorkflowFile { path, text } in &workflows {
         let changed = match text {
             Some(text) => disk::replace(git.root(), path, text, MODE)?.then_some(&mut written),
             None => remove(git, path)?.then_some(&mut removed),
@@ -76,7 +76,7 @@ pub(super) fn generated(git: &Git) -> Result<Vec<&'static str>> {
 }
 
 /// Refuses to replace or remove a file that a person wrote.
-fn must_be_ours(git: &Git, workflow: &Workflow) -> Result<()> {
+fn must_be_ours(git: &Git, workflow: &WorkflowFile) -> Result<()> {
     let path = workflow.path;
     let there = disk::read(git.root(), path)?;
     let is_theirs = there.is_some_and(|text| !kit::is_generated(&text));

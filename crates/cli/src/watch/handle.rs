@@ -230,14 +230,14 @@ fn question(
             (format!("Jules shows a plan for {named}."), approval, next)
         }
         Some("unreviewed_plan") => (
-            format!("Jules works on a plan for {named} that nobody approved."),
+            format!("Jules works on a plan for {named} that was not approved."),
             None,
             vec![format!(
                 "Approve it after the fact with `gaffer job approve {named}` (jules_approve_plan)."
             )],
         ),
         Some("unexpected_push") => (
-            format!("The pull request of {named} has a head that nobody expected."),
+            format!("The pull request of {named} has an unexpected head."),
             None,
             vec![format!(
                 "Look at it, and if it is right approve it with `gaffer job merge {named}` (jules_merge_pr)."

@@ -10,7 +10,7 @@ use weave::patch::{self, PATCH_BYTES_MAX};
 use weave::tree::{BlobId, Changes, Mode, Tree};
 use weave::weave::{Start, Woven, needs};
 
-use super::show::{Named, Report};
+use super::show::{Named, WeaveReport};
 use super::{index_lines, order, too_much};
 use crate::args::weave::WeaveArgs;
 use crate::error::Error;
@@ -24,7 +24,7 @@ const CHECKED_OUT: &str = "HEAD";
 const SHOWN_PATHS_MAX: usize = 5;
 
 /// Weaves the patches, and changes the working tree if that is wanted.
-pub(super) fn weave(folder: &Path, args: &WeaveArgs) -> Result<Report> {
+pub(super) fn weave(folder: &Path, args: &WeaveArgs) -> Result<WeaveReport> {
     let git = Git::at(folder)?;
     let base = git.must_commit(args.rev.as_deref().unwrap_or(CHECKED_OUT))?;
     let target = git.entries(&base)?;
@@ -58,7 +58,7 @@ pub(super) fn weave(folder: &Path, args: &WeaveArgs) -> Result<Report> {
     } else {
         None
     };
-    Ok(Report {
+    Ok(WeaveReport {
         base: base.to_string(),
         named,
         files: changes.len(),

@@ -13,7 +13,7 @@ use engine::weaving::{self, Ask, Published, Push, Refused, Weave, Weaver, publis
 use github::{Client, Reader, Writer};
 use weave::tree::{Entry, Mode};
 
-use super::show::{Named, Remote, Report};
+use super::show::{Named, RemoteWeave, WeaveReport};
 use super::{nothing_woven, order, too_much};
 use crate::args::weave::WeaveArgs;
 use crate::context::CommandContext;
@@ -23,7 +23,7 @@ use crate::init::outside::{Outside, of_github};
 use crate::upstreams;
 
 /// Weaves the pull requests, and writes or pushes what came of it if that is wanted.
-pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Report> {
+pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<WeaveReport> {
     let (repo, numbers) = asked(&args.what)?;
     let client = outside(args, here).await?.github()?;
     let reader = Reader::new(client.clone());
@@ -109,14 +109,14 @@ async fn outside(args: &WeaveArgs, here: &CommandContext) -> Result<Outside> {
     Ok(Outside::new(&here.folder, overlay, upstreams))
 }
 
-fn told(error: weaving::Error, repo: &RepoName) -> anyhow::Error {
+fn told(error: weaving::WeavingError, repo: &RepoName) -> anyhow::Error {
     match error {
-        weaving::Error::NoBranch(..) => {
+        weaving::WeavingError::NoBranch(..) => {
             let next = "name one that is there with `--base BRANCH`";
             Error::usage(error.to_string(), next).into()
         }
-        weaving::Error::Excess(excess) => too_much(excess).into(),
-        weaving::Error::Outside(failure) => of_github(&failure, repo).into(),
+        weaving::WeavingError::Excess(excess) => too_much(excess).into(),
+        weaving::WeavingError::Outside(failure) => of_github(&failure, repo).into(),
     }
 }
 
@@ -187,19 +187,19 @@ fn report(
     (ask, weave): (Ask, Weave),
     pushed: Option<Published>,
     (calls, args): (u64, &WeaveArgs),
-) -> Report {
+) -> WeaveReport {
     let files = weave.woven.tree.changes_since(&weave.target).len();
     let named = weave.taken.iter().map(|taken| Named {
         number: taken.number,
         name: String::new(),
     });
-    Report {
+    WeaveReport {
         base: weave.base.to_string(),
         named: named.collect(),
         files,
         woven: weave.woven,
         written: None,
-        remote: Some(Remote {
+        remote: Some(RemoteWeave {
             repo: ask.repo,
             branch: ask.base,
             skipped: weave.skipped,

@@ -14,7 +14,7 @@ use crate::render::Answer;
 const SHARED_MAX: usize = 5;
 
 /// What there is to say of a weave on GitHub besides.
-pub(super) struct Remote {
+pub(super) struct RemoteWeave {
     pub(super) repo: RepoName,
     pub(super) branch: BranchName,
     pub(super) skipped: Vec<Skipped>,
@@ -33,7 +33,7 @@ pub(super) struct Named {
 }
 
 /// What came of a weave.
-pub(super) struct Report {
+pub(super) struct WeaveReport {
     /// What was woven into.
     pub(super) base: String,
     pub(super) named: Vec<Named>,
@@ -42,10 +42,10 @@ pub(super) struct Report {
     pub(super) files: usize,
     /// How many of them were written, if that was wanted.
     pub(super) written: Option<usize>,
-    pub(super) remote: Option<Remote>,
+    pub(super) remote: Option<RemoteWeave>,
 }
 
-impl Report {
+impl WeaveReport {
     /// How many members are in.
     pub(super) fn inside(&self) -> usize {
         let outcomes = self.woven.outcomes.iter();
@@ -70,7 +70,7 @@ impl Report {
 }
 
 /// The report for people and for programs.
-pub(super) fn answer(report: &Report) -> Answer {
+pub(super) fn answer(report: &WeaveReport) -> Answer {
     let outcomes = report.woven.outcomes.iter();
     let lines = outcomes.map(|outcome| line(outcome, report.name(outcome.number)));
     let skipped = report.skipped().iter().map(|skipped| {
@@ -83,7 +83,7 @@ pub(super) fn answer(report: &Report) -> Answer {
 }
 
 /// In which order they were tried, and which of them share files.
-fn arrangement(report: &Report) -> Vec<String> {
+fn arrangement(report: &WeaveReport) -> Vec<String> {
     let order = report.woven.outcomes.iter().map(|outcome| outcome.number);
     let order = numbered(order);
     let shared = report
@@ -111,7 +111,7 @@ fn arrangement(report: &Report) -> Vec<String> {
 }
 
 /// What it came to.
-fn results(report: &Report) -> Vec<String> {
+fn results(report: &WeaveReport) -> Vec<String> {
     let files = counted(report.files, "file");
     let (inside, all) = (report.inside(), report.all());
     let mut lines = vec![format!("{inside} of {all} are in, and change {files}.")];
@@ -187,7 +187,7 @@ fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{plural}")
 }
 
-fn told(report: &Report) -> Value {
+fn told(report: &WeaveReport) -> Value {
     let outcomes = &report.woven.outcomes;
     let members = outcomes
         .iter()
@@ -212,7 +212,7 @@ fn told(report: &Report) -> Value {
     told
 }
 
-fn of_remote(remote: &Remote) -> Value {
+fn of_remote(remote: &RemoteWeave) -> Value {
     let skipped = remote.skipped.iter().map(|Skipped { number, skip }| {
         json!({
             "number": number, "code": skip.code(), "reason": skip.to_string(), "next": skip.next(),

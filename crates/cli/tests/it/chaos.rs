@@ -34,7 +34,7 @@ fn the_first_seeds_lose_nothing_and_do_nothing_twice() {
     assert_eq!(summary["violations"], serde_json::json!({}), "{summary}");
     assert_eq!(summary["unplayed"], serde_json::json!({}), "{summary}");
     println!("the slowest seed took {} s", summary["slowest_seconds"]);
-    // Ten kinds of effects, wakes and twins, three moments each.
+    // Each row of the table of kills at its three places.
     let moments = summary["moments"].as_object().unwrap();
     assert_eq!(moments.len(), 39, "{summary}");
     assert!(summary["deaths"].as_u64() >= Some(40), "{summary}");

@@ -113,7 +113,7 @@ fn a_job_is_created_listed_shown_and_explained() {
         (&["job", "list"][..], "Search"),
         (&["job", "show", id], "acme/shop (develop)"),
         (&["job", "why", id], "has room for it, and it is next"),
-        (&["job", "events", id], "Nobody had to know"),
+        (&["job", "events", id], "It has no events so far"),
         (
             &["pull", "why", "acme/shop#9"],
             "No job of this installation",

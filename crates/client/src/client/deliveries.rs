@@ -68,7 +68,7 @@ impl Client {
         self.done(call).await
     }
 
-    /// Has an issue, or the caller's own words, become a delivery. Repeated requests with the same `key` create one. It
+    /// Creates a delivery from an issue or the caller's own words. Repeated requests with the same `key` create one. It
     /// comes later where the issue could not be read in time: then the request has to be repeated.
     pub async fn create_delivery(
         &self,
@@ -132,7 +132,7 @@ impl Client {
         self.order(id, "retry", retry).await
     }
 
-    /// Calls off what a delivery is doing.
+    /// Cancels what a delivery is doing.
     pub async fn cancel_delivery(&self, id: &str) -> Result<DeliveryView, Error> {
         self.order(id, "cancel", &CancelDelivery {}).await
     }

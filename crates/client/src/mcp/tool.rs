@@ -40,9 +40,9 @@ pub(super) enum Tool {
     ExtractPr,
     /// Lets the pull request be merged.
     MergePr,
-    /// Gives a job that ended another session.
+    /// Retries a job that ended, in another session.
     RequestRetry,
-    /// Calls a job off.
+    /// Cancels a job.
     CancelJob,
     /// Waits for the next event.
     WaitEvent,
@@ -258,7 +258,7 @@ impl Tool {
                 "Hand a piece of work to Jules. It is watched from then on; you need not poll."
             }
             Self::RegisterJob => {
-                "Have a job, or a session begun elsewhere, watched, and note something down about it."
+                "Watch a job, or a session begun elsewhere, and record notes about it."
             }
             Self::GetJob => "Show a job: where it stands, and what waits for an answer.",
             Self::ListJobs => "List jobs, the newest first.",
@@ -273,25 +273,25 @@ impl Tool {
             Self::MergePr => {
                 "Let a job's pull request be merged. It is merged once its checks have passed, by itself; nothing can be forced."
             }
-            Self::RequestRetry => "Give a job that ended another session, under the same id.",
-            Self::CancelJob => "Call a job off and put its session away.",
+            Self::RequestRetry => "Retry a job that ended, in another session under the same id.",
+            Self::CancelJob => "Cancel a job and archive its session.",
             Self::WaitEvent => "Wait for what needs you. Call it again with its cursor to go on.",
-            Self::AckEvent => "Say that an event is dealt with, so that it is not delivered again.",
+            Self::AckEvent => "Acknowledge an event, so that it is not delivered again.",
             Self::Status => "Tell what is going on: jobs, accounts, and what stands in the way.",
             Self::Why => {
                 "Tell why a job or a pull request does not move, and what will be done when."
             }
-            Self::ListEvents => "List what somebody had to know about a job.",
+            Self::ListEvents => "List a job's events.",
             Self::TakeWakes => {
                 "Take wakes out of an inbox, each on a lease: acknowledge, extend or return them."
             }
-            Self::ExtendWake => "Hold a wake that was taken for another lease.",
-            Self::ReturnWake => "Give back a wake that was taken and could not be done.",
+            Self::ExtendWake => "Extend the lease of a wake that was taken.",
+            Self::ReturnWake => "Return a wake that was taken and could not be handled.",
             Self::DeliveryList => {
                 "List deliveries, issues on their way to a merge, the newest first."
             }
             Self::DeliveryGet => "Show a delivery: its plan, its head, and what you may do now.",
-            Self::DeliveryCreate => "Have an issue, or your own words, become a delivery.",
+            Self::DeliveryCreate => "Create a delivery from an issue or your own words.",
             Self::DeliveryStart => "Begin a delivery that waits at its plan.",
             Self::DeliveryPlan => "Send the plan of a delivery, where you plan.",
             Self::DeliverySplit => "Split a delivery being planned into 1 to 20 smaller ones.",
@@ -301,7 +301,7 @@ impl Tool {
             Self::DeliveryReject => "Send a delivery back from a checkpoint.",
             Self::DeliveryVerdict => "Say what your review of a head came to.",
             Self::DeliveryRetry => "Try the failed phase of a delivery again.",
-            Self::DeliveryCancel => "Call off what a delivery is doing.",
+            Self::DeliveryCancel => "Cancel what a delivery is doing.",
             Self::DeliveryTranscript => "Show what was said and done in a run.",
             Self::MailSend => "Send mail to another persona of a repository.",
             Self::MailInbox => "List the mail of a persona, the oldest first.",
@@ -309,7 +309,7 @@ impl Tool {
             Self::MailTag => "Put a tag on a message, or take it off.",
             Self::SprintStatus => "Show a sprint, and what it and its members wait for.",
             Self::SprintStart => "Start a sprint of a repository: its personas work at once.",
-            Self::SprintAbort => "Call a sprint off, with its jobs.",
+            Self::SprintAbort => "Abort a sprint with its jobs.",
         }
     }
 

@@ -27,7 +27,7 @@ impl Teller {
 fn weave_lines(sprint: &SprintView, weave: &WeaveView) -> Vec<String> {
     let mut lines = vec![match &weave.woven {
         Some(woven) => format!("Weave {} into #{}:", weave.weave, woven.pull.number),
-        None => format!("Weave {}: nobody is in", weave.weave),
+        None => format!("Weave {}: no pull request is in", weave.weave),
     }];
     let verdicts = weave.verdicts.iter();
     lines.extend(

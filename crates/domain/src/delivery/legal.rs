@@ -246,7 +246,7 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
         ReviewBy::Jules => {
             return refuse("reviewed_by_jules", "a session of Jules reviews this");
         }
-        ReviewBy::Nobody => return refuse("not_reviewed", "nobody reviews in this source"),
+        ReviewBy::Nobody => return refuse("not_reviewed", "this source has no reviewer"),
     }
     must_have_open_head(delivery)
 }

@@ -25,7 +25,7 @@ pub struct Reason {
 }
 
 /// One reason in two wordings.
-struct Told {
+struct WordedReason {
     code: &'static str,
     /// For people who look at Gaffer: also in the words of others, and with what they can do.
     sentence: String,
@@ -34,9 +34,9 @@ struct Told {
 }
 
 /// A reason that is the same for all.
-fn reason(code: &'static str, sentence: impl Into<String>) -> Told {
+fn reason(code: &'static str, sentence: impl Into<String>) -> WordedReason {
     let sentence = sentence.into();
-    Told {
+    WordedReason {
         code,
         public: sentence.clone(),
         sentence,
@@ -44,8 +44,8 @@ fn reason(code: &'static str, sentence: impl Into<String>) -> Told {
 }
 
 /// A reason with details for people who look at Gaffer.
-fn detailed(code: &'static str, what: &str, words: &str) -> Told {
-    Told {
+fn detailed(code: &'static str, what: &str, words: &str) -> WordedReason {
+    WordedReason {
         code,
         sentence: format!("{what}: {words}"),
         public: format!("{what}."),
@@ -86,7 +86,7 @@ pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
 
 /// Why it is where it is, the decisive reason first.
 pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
-    let reason = |Told { code, sentence, .. }| Reason { code, sentence };
+    let reason = |WordedReason { code, sentence, .. }| Reason { code, sentence };
     told(delivery).into_iter().map(reason).collect()
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn public_sentences(delivery: &Delivery) -> Vec<String> {
     told.map(|it| it.public).collect()
 }
 
-fn told(delivery: &Delivery) -> Vec<Told> {
+fn told(delivery: &Delivery) -> Vec<WordedReason> {
     let mut found = vec![first(delivery)];
     match &delivery.trouble {
         Some(IssueTrouble::Closed { .. }) if !delivery.is_terminal() => found.push(reason(
@@ -139,7 +139,7 @@ pub fn is_told_by_pull(delivery: &Delivery) -> bool {
 }
 
 /// The pull request was closed a moment ago: until it counts as given up, nothing else is decisive.
-fn closed_pull(delivery: &Delivery) -> Option<Told> {
+fn closed_pull(delivery: &Delivery) -> Option<WordedReason> {
     let is_over = delivery.is_terminal() || delivery.run_status == RunStatus::Failed;
     let seen = delivery
         .pull_seen()
@@ -154,7 +154,7 @@ fn closed_pull(delivery: &Delivery) -> Option<Told> {
 }
 
 /// The pull request of the attempt before, until there is another one.
-fn earlier_pull(delivery: &Delivery) -> Option<Told> {
+fn earlier_pull(delivery: &Delivery) -> Option<WordedReason> {
     let earlier = delivery.task.earlier_pull.as_ref();
     let is_awaited = delivery.task.pull.is_none() && !delivery.is_terminal();
     let earlier = earlier.filter(|_| is_awaited)?;
@@ -188,7 +188,7 @@ fn way_on(delivery: &Delivery) -> Option<&'static str> {
 }
 
 /// What is said of a part that did not just go on.
-fn part(child: &Child) -> Option<Told> {
+fn part(child: &Child) -> Option<WordedReason> {
     let (code, what) = match child.state {
         ChildState::Open | ChildState::Closed => return None,
         ChildState::Failed => ("part_failed", "failed"),
@@ -199,7 +199,7 @@ fn part(child: &Child) -> Option<Told> {
     Some(detailed(code, &what, &child.summary))
 }
 
-fn first(delivery: &Delivery) -> Told {
+fn first(delivery: &Delivery) -> WordedReason {
     let phase = delivery.phase;
     if delivery.awaits_start() {
         return reason("awaits_start", "A person is awaited to start it.");
@@ -242,14 +242,14 @@ fn first(delivery: &Delivery) -> Told {
     }
 }
 
-fn failed(delivery: &Delivery, error: &Failed) -> Told {
+fn failed(delivery: &Delivery, error: &Failed) -> WordedReason {
     let phase = delivery.phase;
     let failed = format!("The phase {phase} failed: {}", error.text);
     let sentence = match way_on(delivery) {
         Some(way) => format!("{}. {way}", failed.trim_end_matches('.')),
         None => failed,
     };
-    Told {
+    WordedReason {
         code: error.code.word(),
         sentence,
         public: format!("The phase {phase} failed: {}.", error.code.what()),
@@ -264,7 +264,7 @@ fn has_session(delivery: &Delivery) -> bool {
     work.is_some_and(|work| *work != Work::Waiting)
 }
 
-fn planning(delivery: &Delivery) -> Told {
+fn planning(delivery: &Delivery) -> WordedReason {
     if !delivery.children.is_empty() {
         let open = delivery.children.iter();
         let open = open.filter(|child| match child.state {
@@ -287,7 +287,7 @@ fn planning(delivery: &Delivery) -> Told {
     }
 }
 
-fn implementing(delivery: &Delivery) -> Told {
+fn implementing(delivery: &Delivery) -> WordedReason {
     let is_untold = match delivery.job_seen().map(|job| &job.work) {
         Some(Work::Resting(since)) => is_stale(delivery, *since),
         Some(Work::Ended(_)) => false,
@@ -308,7 +308,7 @@ fn implementing(delivery: &Delivery) -> Told {
     reason("awaits_result", sentence)
 }
 
-fn reviewing(delivery: &Delivery) -> Told {
+fn reviewing(delivery: &Delivery) -> WordedReason {
     let asked = delivery.review.asked.as_ref();
     match asked.map(|asked| asked.by) {
         Some(ReviewBy::Agent) => {
@@ -334,7 +334,7 @@ fn from_then_on_a_person(at: Option<Timestamp>) -> String {
     at.map_or_else(String::new, |at| format!(", and from {at} on a person"))
 }
 
-fn verifying(delivery: &Delivery) -> Told {
+fn verifying(delivery: &Delivery) -> WordedReason {
     if is_read_again(delivery) {
         let sentence = "It was tried again although checks failed: they are read again, and it fails if they still do.";
         return reason("checks_read_again", sentence);
@@ -347,7 +347,7 @@ fn verifying(delivery: &Delivery) -> Told {
     }
 }
 
-fn closed(delivery: &Delivery) -> Told {
+fn closed(delivery: &Delivery) -> WordedReason {
     let sentence = match delivery.closed {
         Some(Closed::Finished) | None => "It is closed: it came to its end.",
         Some(Closed::PartsClosed) => "It is closed, since all its parts are.",

@@ -47,7 +47,7 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
     };
     let reviewer = moving.rules.reviewer();
     if reviewer == ReviewBy::Nobody {
-        let note = Some("nobody reviews in this source");
+        let note = Some("this source has no reviewer");
         moving.judge(Verdict::Pass, &head, (&Actor::System, note));
         return true;
     }

@@ -57,7 +57,7 @@ pub struct Repository {
     /// Its workflows.
     pub workflows: Fact<Workflows>,
     /// What rulesets demand of the base branch.
-    pub rules: Fact<Rules>,
+    pub rules: Fact<RulesetDemands>,
     /// What classic protection demands of it; `None` when it has none.
     pub protection: Fact<Option<Protection>>,
     /// People with write access.
@@ -122,7 +122,7 @@ pub struct Workflows {
 
 /// What rulesets demand of a branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct RulesetDemands {
     /// Checks, approvals, queue.
     pub demands: Demands,
     /// The merge methods they allow; `None` when they do not say.

@@ -45,7 +45,7 @@ fn repository() -> Repository {
             files: vec![".github/workflows/ci.yml".to_owned()],
             merge_group: None,
         }),
-        rules: Fact::Known(Rules::default()),
+        rules: Fact::Known(RulesetDemands::default()),
         protection: Fact::Known(None),
         reviewers: Fact::Known(vec!["ann".to_owned(), "bob".to_owned()]),
         authors: Vec::new(),
@@ -130,18 +130,18 @@ fn in_repo(change: impl FnOnce(&mut Repository, &mut Source)) -> Vec<&'static st
     })
 }
 
-fn demanding(checks: &[&str], approvals: u32) -> Fact<Rules> {
+fn demanding(checks: &[&str], approvals: u32) -> Fact<RulesetDemands> {
     let checks = checks.iter().map(|name| RequiredCheck {
         name: (*name).to_owned(),
         app: None,
     });
-    Fact::Known(Rules {
+    Fact::Known(RulesetDemands {
         demands: Demands {
             checks: checks.collect(),
             approvals,
             ..Demands::default()
         },
-        ..Rules::default()
+        ..RulesetDemands::default()
     })
 }
 

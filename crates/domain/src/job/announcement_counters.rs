@@ -133,7 +133,7 @@ fn hushed(
 ) -> Event {
     let last = last_words.map_or(String::new(), |words| format!(" The last one: {words}"));
     let reason = format!(
-        "{}, and somebody was told {} times in this attempt: from now on nobody is. Why it does not move can be asked for at any time.{last}",
+        "{}, and this was announced {} times in this attempt: from now on it is not. Why it does not move can be asked for at any time.{last}",
         topic.words(),
         topic.most()
     );

@@ -92,7 +92,7 @@ pub(super) fn occurrence(watch: &Watch) -> Occurrence {
             Occurrence::Error {
                 cause: ErrorCause::SessionPaused,
                 reason: format!(
-                    "Jules has paused the session since {since}, and it does nothing until somebody says something to it.{tried} A message wakes most paused sessions; where it does not, cancel the job and retry it.{did}"
+                    "Jules has paused the session since {since}, and it does nothing until it gets a message.{tried} A message wakes most paused sessions; where it does not, cancel the job and retry it.{did}"
                 ),
             }
         }

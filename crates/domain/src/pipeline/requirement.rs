@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{DeliveryOutcome, FoundRequirement, RequirementRef, RequirementState};
+use super::{FoundRequirement, RequirementOutcome, RequirementRef, RequirementState};
 use crate::ids::{DeliveryId, JobId, RepoName};
 use crate::redact::presentable;
 use crate::refusal::NotNow;
@@ -244,26 +244,26 @@ impl Requirement {
 
     /// The same after its delivery was read.
     #[must_use]
-    pub fn delivered(&self, outcome: &DeliveryOutcome, now: Timestamp) -> Self {
+    pub fn delivered(&self, outcome: &RequirementOutcome, now: Timestamp) -> Self {
         let RequirementState::Implementing { delivery } = &self.state else {
             return self.clone();
         };
         let delivery = delivery.clone();
         match outcome {
-            DeliveryOutcome::Open => self.clone(),
-            DeliveryOutcome::Merged if self.keep_files => {
+            RequirementOutcome::Open => self.clone(),
+            RequirementOutcome::Merged if self.keep_files => {
                 self.with(RequirementState::Merged { delivery }, now)
             }
-            DeliveryOutcome::Merged => {
+            RequirementOutcome::Merged => {
                 let job = self.tidying_job(now);
                 self.with(RequirementState::Tidying { delivery, job }, now)
             }
-            DeliveryOutcome::NotMerged { reason } => {
+            RequirementOutcome::NotMerged { reason } => {
                 let reason = presentable(reason, REASON_CHARS_MAX);
                 self.with(RequirementState::Failed { reason }, now)
             }
             // No delivery was made, so the next start makes the one of this attempt.
-            DeliveryOutcome::NoFile => {
+            RequirementOutcome::NoFile => {
                 let reason = format!("`{}` is not there any more", self.reference.path);
                 let attempt = self.attempt.saturating_sub(1);
                 let next = self.without_file(reason, now);

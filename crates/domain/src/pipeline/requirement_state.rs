@@ -185,7 +185,7 @@ impl RequirementState {
 
 /// How a delivery that implements a requirement goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DeliveryOutcome {
+pub enum RequirementOutcome {
     /// It is not through.
     Open,
     /// Its pull request is merged.
@@ -199,7 +199,7 @@ pub enum DeliveryOutcome {
     NoFile,
 }
 
-impl DeliveryOutcome {
+impl RequirementOutcome {
     /// How a delivery goes, with its pull request.
     pub fn of(delivery: &Delivery, pull: Option<&PullPhase>) -> Self {
         let is_open = match pull {

@@ -313,16 +313,21 @@ fn a_requirement_goes_from_its_planner_to_the_removal_of_its_files() {
     let begun = ready.start(false, at(2)).unwrap();
     assert_eq!(begun.start(false, at(3)).unwrap_err().code, "taken");
     assert_eq!(begun.seen(found(true), at(3)), begun);
-    assert_eq!(begun.delivered(&DeliveryOutcome::Open, at(3)), begun);
-    let tidying = begun.delivered(&DeliveryOutcome::Merged, at(4));
+    assert_eq!(begun.delivered(&RequirementOutcome::Open, at(3)), begun);
+    let tidying = begun.delivered(&RequirementOutcome::Merged, at(4));
     assert_eq!(tidying.state.word(), "tidying");
-    assert_eq!(tidying.delivered(&DeliveryOutcome::Merged, at(5)), tidying);
+    assert_eq!(
+        tidying.delivered(&RequirementOutcome::Merged, at(5)),
+        tidying
+    );
     assert_eq!(tidying.tidied(true, at(5)).state.word(), "tidied");
     assert_eq!(tidying.tidied(false, at(5)).state.word(), "merged");
     assert_eq!(tidying.start(false, at(6)).unwrap_err().code, "merged");
     let kept = ready.start(true, at(2)).unwrap();
     assert_eq!(
-        kept.delivered(&DeliveryOutcome::Merged, at(3)).state.word(),
+        kept.delivered(&RequirementOutcome::Merged, at(3))
+            .state
+            .word(),
         "merged"
     );
 }
@@ -364,7 +369,7 @@ fn the_words_of_ended_states_are_those_of_requirements_that_are_over() {
 
 #[test]
 fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
-    let no = DeliveryOutcome::NotMerged {
+    let no = RequirementOutcome::NotMerged {
         reason: "it was closed".to_owned(),
     };
     let mut deliveries = Vec::new();
@@ -401,7 +406,7 @@ fn another_attempt_begins_with_the_file_as_it_is_now() {
 fn a_requirement_without_a_file_takes_no_start_and_a_start_in_vain_is_no_attempt() {
     let begun = requirement(RequirementState::Ready).start(false, at(1));
     let begun = begun.unwrap();
-    let gone = begun.delivered(&DeliveryOutcome::NoFile, at(2));
+    let gone = begun.delivered(&RequirementOutcome::NoFile, at(2));
     assert_eq!((gone.state.word(), gone.attempt), ("failed", 0));
     let reason = gone.state.reason().unwrap();
     assert!(reason.ends_with("is not there any more"), "{reason}");
@@ -443,7 +448,7 @@ fn a_requirement_that_is_implemented_has_its_files_removed_once() {
         |known: &Requirement, number, seconds| known.removed((&job(number), "ann"), at(seconds));
     let begun = ready.start(true, at(1)).unwrap();
     assert_eq!(ask(&begun, 1, 2).unwrap_err().code, "taken");
-    let merged = begun.delivered(&DeliveryOutcome::Merged, at(3));
+    let merged = begun.delivered(&RequirementOutcome::Merged, at(3));
     let tidying = ask(&merged, 1, 4).unwrap();
     assert_eq!(tidying.state.job(), Some(&job(1)));
     assert_eq!(ask(&tidying, 1, 5), Ok(tidying.clone()));

@@ -64,7 +64,7 @@ impl Answers {
     pub fn new(steps: Vec<Answer>) -> Result<Self, InvalidAnswers> {
         let odd = |text: String| Err(InvalidAnswers(text));
         let Some((_, before)) = steps.split_last() else {
-            return odd("nobody answers: name `agent`, `nudge` or `human`".to_owned());
+            return odd("no one is to answer: name `agent`, `nudge` or `human`".to_owned());
         };
         if steps.len() > STEPS_MAX {
             return odd(format!("{} steps, at most {STEPS_MAX}", steps.len()));

@@ -12,26 +12,28 @@ use crate::delivery::{
 mod happenings;
 mod live_jobs;
 
-use happenings::{Happening, after_the_last_round, happening, rules};
+use happenings::{DeliveryHappening, after_the_last_round, happening, rules};
 use live_jobs::LiveJobs;
 
 /// What comes in when something happens now.
-fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -> Input {
+fn input(delivery: &Delivery, happening: &DeliveryHappening, n: usize, now: Timestamp) -> Input {
     match happening {
-        Happening::Ordered(by, act) => command(&format!("happening {n}"), by.clone(), act.clone()),
-        Happening::Job(work, has_pull, elsewhere) => {
+        DeliveryHappening::Ordered(by, act) => {
+            command(&format!("happening {n}"), by.clone(), act.clone())
+        }
+        DeliveryHappening::Job(work, has_pull, elsewhere) => {
             let mut seen = job(delivery, work.clone(), has_pull.then(pull_ref));
             if let Input::Job(sight, _) = &mut seen {
                 sight.glimpse.approved_elsewhere = *elsewhere;
             }
             seen
         }
-        Happening::Pull(glimpse) => Input::Pull(glimpse.clone(), now),
-        Happening::Issue(state) => Input::Issue(IssueSight {
+        DeliveryHappening::Pull(glimpse) => Input::Pull(glimpse.clone(), now),
+        DeliveryHappening::Issue(state) => Input::Issue(IssueSight {
             read_at: now,
             state: state.clone(),
         }),
-        Happening::Reviewed(state) => {
+        DeliveryHappening::Reviewed(state) => {
             let asked = delivery.review.asked.as_ref();
             let job = asked.and_then(|asked| asked.job.clone());
             let job = job.unwrap_or_else(|| crate::ids::JobId::from_ulid(ulid::Ulid(3)));
@@ -41,14 +43,14 @@ fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -
                 state: state.clone(),
             })
         }
-        Happening::Child(place, state) => {
+        DeliveryHappening::Child(place, state) => {
             let child = delivery.children.get(*place);
             let id = child.map_or(delivery.id.clone(), |child| child.id.clone());
             Input::Child(id, *state)
         }
-        Happening::Provider(phase, report) => Input::Provider(*phase, report.clone()),
-        Happening::Cancelled => Input::Cancelled(Actor::person("kim")),
-        Happening::Deadline => Input::Deadline,
+        DeliveryHappening::Provider(phase, report) => Input::Provider(*phase, report.clone()),
+        DeliveryHappening::Cancelled => Input::Cancelled(Actor::person("kim")),
+        DeliveryHappening::Deadline => Input::Deadline,
     }
 }
 
@@ -202,7 +204,7 @@ const ODD: [&str; 4] = [
 ];
 
 /// What happens one after the other, each with the seconds before it.
-type Story = Vec<(Happening, i64)>;
+type Story = Vec<(DeliveryHappening, i64)>;
 
 /// Plays a story from a delivery on, and checks each decision.
 fn play(mut delivery: Delivery, rules: &Rules, story: Story) -> Result<Delivery, TestCaseError> {
@@ -213,7 +215,7 @@ fn play(mut delivery: Delivery, rules: &Rules, story: Story) -> Result<Delivery,
         let input = input(&delivery, &happening, n, now);
         jobs.see(&delivery, &input);
         let decided = apply(&delivery, &input, now, rules);
-        if let Happening::Ordered(by, act) = &happening {
+        if let DeliveryHappening::Ordered(by, act) = &happening {
             let listed = legal(&delivery, by, rules);
             let is_listed = listed.contains(&act.kind());
             if let Err(refused) = &decided {

@@ -11,7 +11,7 @@ use crate::ids::JobId;
 use crate::redact::{holds_secret, presentable, redact, storable};
 
 #[derive(Debug, Clone)]
-enum Happening {
+enum EffectHappening {
     Start,
     Expire,
     Done,
@@ -20,19 +20,19 @@ enum Happening {
     WishedAgain,
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn happening() -> impl Strategy<Value = EffectHappening> {
     let findings = vec![
         EffectFinding::Happened,
         EffectFinding::NoTrace,
         EffectFinding::CannotTell,
     ];
     prop_oneof![
-        6 => Just(Happening::Start),
-        2 => Just(Happening::Expire),
-        1 => Just(Happening::Done),
-        4 => failure().prop_map(Happening::Failed),
-        4 => proptest::sample::select(findings).prop_map(Happening::Settled),
-        1 => Just(Happening::WishedAgain),
+        6 => Just(EffectHappening::Start),
+        2 => Just(EffectHappening::Expire),
+        1 => Just(EffectHappening::Done),
+        4 => failure().prop_map(EffectHappening::Failed),
+        4 => proptest::sample::select(findings).prop_map(EffectHappening::Settled),
+        1 => Just(EffectHappening::WishedAgain),
     ]
 }
 
@@ -77,12 +77,12 @@ proptest! {
         let mut effect = Effect::new(action, at(0));
         for (happening, now) in story {
             let next = match &happening {
-                Happening::Start => effect.start(now).unwrap_or_else(|_| effect.clone()),
-                Happening::Expire => effect.expire(now),
-                Happening::Done => effect.done(now),
-                Happening::Failed(failure) => effect.failed(failure, now),
-                Happening::Settled(finding) => effect.settled(*finding, now),
-                Happening::WishedAgain => effect.requested_again(now),
+                EffectHappening::Start => effect.start(now).unwrap_or_else(|_| effect.clone()),
+                EffectHappening::Expire => effect.expire(now),
+                EffectHappening::Done => effect.done(now),
+                EffectHappening::Failed(failure) => effect.failed(failure, now),
+                EffectHappening::Settled(finding) => effect.settled(*finding, now),
+                EffectHappening::WishedAgain => effect.requested_again(now),
             };
             prop_assert_eq!((&next.id, &next.action), (&effect.id, &effect.action));
             prop_assert_eq!(next.due().is_none(), next.is_settled());
@@ -90,7 +90,7 @@ proptest! {
             if let (EffectState::Done { .. }, _) = (&effect.state, was_unknown) {
                 prop_assert_eq!(&next, &effect);
             }
-            if was_unknown && matches!(happening, Happening::Start | Happening::Expire | Happening::WishedAgain) {
+            if was_unknown && matches!(happening, EffectHappening::Start | EffectHappening::Expire | EffectHappening::WishedAgain) {
                 let began_anew = matches!(next.state, EffectState::Intent { .. });
                 prop_assert!(!began_anew);
             }

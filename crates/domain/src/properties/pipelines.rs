@@ -5,16 +5,16 @@ use crate::failure::Hindrance;
 use crate::ids::{BranchName, JobId, StreamName};
 use crate::layer::Layer;
 use crate::pipeline::{
-    DeliveryOutcome, Exchange, FoundRequirement, Input, Member, MemberSight, MemberState, Pipeline,
-    PipelineAsk, PipelineRules, Plan, Requirement, RequirementRef, RequirementState, StepKind,
-    StepState, apply, due, ended, given_up, held, hindered, refused, start,
+    Exchange, FoundRequirement, Input, Member, MemberSight, MemberState, Pipeline, PipelineAsk,
+    PipelineRules, Plan, Requirement, RequirementOutcome, RequirementRef, RequirementState,
+    StepKind, StepState, apply, due, ended, given_up, held, hindered, refused, start,
 };
 
 type Sights = Vec<(JobId, Option<MemberSight>)>;
 
 /// What happens to a run.
 #[derive(Debug, Clone)]
-enum Happening {
+enum PipelineHappening {
     Given(Input),
     /// Its source is paused.
     Held,
@@ -82,17 +82,17 @@ fn plan() -> impl Strategy<Value = Plan> {
     ]
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn happening() -> impl Strategy<Value = PipelineHappening> {
     let off = Input::Cancelled {
         by: "kim".to_owned(),
     };
     prop_oneof![
-        8 => plan().prop_map(|plan| Happening::Given(Input::Planned(plan))),
-        16 => sights().prop_map(|seen| Happening::Given(Input::Seen(seen))),
-        1 => Just(Happening::Given(off)),
-        1 => Just(Happening::Held),
-        4 => proptest::option::weighted(0.8, failure()).prop_map(Happening::Hindered),
-        2 => sights().prop_map(Happening::Ended),
+        8 => plan().prop_map(|plan| PipelineHappening::Given(Input::Planned(plan))),
+        16 => sights().prop_map(|seen| PipelineHappening::Given(Input::Seen(seen))),
+        1 => Just(PipelineHappening::Given(off)),
+        1 => Just(PipelineHappening::Held),
+        4 => proptest::option::weighted(0.8, failure()).prop_map(PipelineHappening::Hindered),
+        2 => sights().prop_map(PipelineHappening::Ended),
     ]
 }
 
@@ -131,18 +131,18 @@ fn begun() -> impl Strategy<Value = Pipeline> {
 }
 
 /// The run after something happened to it now.
-fn after(run: &Pipeline, happening: &Happening, now: Timestamp) -> Pipeline {
+fn after(run: &Pipeline, happening: &PipelineHappening, now: Timestamp) -> Pipeline {
     match (happening, run.current()) {
-        (Happening::Given(input), _) => apply(run, input, now),
-        (Happening::Held, Some(place)) => held(run, place, now),
-        (Happening::Hindered(failure), Some(place)) => {
+        (PipelineHappening::Given(input), _) => apply(run, input, now),
+        (PipelineHappening::Held, Some(place)) => held(run, place, now),
+        (PipelineHappening::Hindered(failure), Some(place)) => {
             let before = run.steps[place].hindrance.as_ref();
             let found = failure.as_ref();
             let found = found.and_then(|it| Hindrance::of(it, before, now));
             hindered(run.clone(), place, found)
         }
-        (Happening::Held | Happening::Hindered(_), None) => run.clone(),
-        (Happening::Ended(sights), _) => ended(run, sights, now),
+        (PipelineHappening::Held | PipelineHappening::Hindered(_), None) => run.clone(),
+        (PipelineHappening::Ended(sights), _) => ended(run, sights, now),
     }
 }
 
@@ -198,12 +198,12 @@ fn check_given_up(before: &Pipeline, after: &Pipeline) {
 
 /// What happens to a requirement.
 #[derive(Debug, Clone)]
-enum Turn {
+enum RequirementTurn {
     Seen(FoundRequirement),
     PlannedBy(JobId),
     PlannerEnded(Option<FoundRequirement>),
     Start { keep_files: bool },
-    Delivered(DeliveryOutcome),
+    Delivered(RequirementOutcome),
     Tidied { is_merged: bool },
     Removed(JobId),
 }
@@ -223,38 +223,40 @@ fn found((needs_planning, events): (bool, usize)) -> FoundRequirement {
     }
 }
 
-fn turn() -> impl Strategy<Value = Turn> {
+fn turn() -> impl Strategy<Value = RequirementTurn> {
     let found = || (any::<bool>(), 0usize..3).prop_map(found);
     let outcomes = vec![
-        DeliveryOutcome::Open,
-        DeliveryOutcome::Merged,
-        DeliveryOutcome::NotMerged {
+        RequirementOutcome::Open,
+        RequirementOutcome::Merged,
+        RequirementOutcome::NotMerged {
             reason: "it was closed".to_owned(),
         },
-        DeliveryOutcome::NoFile,
+        RequirementOutcome::NoFile,
     ];
     prop_oneof![
-        3 => found().prop_map(Turn::Seen),
-        3 => (0u32..3).prop_map(|number| Turn::PlannedBy(job(number))),
-        3 => proptest::option::of(found()).prop_map(Turn::PlannerEnded),
-        4 => any::<bool>().prop_map(|keep_files| Turn::Start { keep_files }),
-        4 => proptest::sample::select(outcomes).prop_map(Turn::Delivered),
-        2 => any::<bool>().prop_map(|is_merged| Turn::Tidied { is_merged }),
-        1 => (0u32..3).prop_map(|number| Turn::Removed(job(number))),
+        3 => found().prop_map(RequirementTurn::Seen),
+        3 => (0u32..3).prop_map(|number| RequirementTurn::PlannedBy(job(number))),
+        3 => proptest::option::of(found()).prop_map(RequirementTurn::PlannerEnded),
+        4 => any::<bool>().prop_map(|keep_files| RequirementTurn::Start { keep_files }),
+        4 => proptest::sample::select(outcomes).prop_map(RequirementTurn::Delivered),
+        2 => any::<bool>().prop_map(|is_merged| RequirementTurn::Tidied { is_merged }),
+        1 => (0u32..3).prop_map(|number| RequirementTurn::Removed(job(number))),
     ]
 }
 
 /// The requirement after its turn; one that is refused leaves it as it is.
-fn turned(known: &Requirement, turn: &Turn, now: Timestamp) -> Requirement {
+fn turned(known: &Requirement, turn: &RequirementTurn, now: Timestamp) -> Requirement {
     let refused = || known.clone();
     match turn {
-        Turn::Seen(found) => known.seen(found.clone(), now),
-        Turn::PlannedBy(job) => known.planned_by(job, now),
-        Turn::PlannerEnded(found) => known.planner_ended("it ended", found.clone(), now),
-        Turn::Start { keep_files } => known.start(*keep_files, now).unwrap_or_else(|_| refused()),
-        Turn::Delivered(outcome) => known.delivered(outcome, now),
-        Turn::Tidied { is_merged } => known.tidied(*is_merged, now),
-        Turn::Removed(job) => known
+        RequirementTurn::Seen(found) => known.seen(found.clone(), now),
+        RequirementTurn::PlannedBy(job) => known.planned_by(job, now),
+        RequirementTurn::PlannerEnded(found) => known.planner_ended("it ended", found.clone(), now),
+        RequirementTurn::Start { keep_files } => {
+            known.start(*keep_files, now).unwrap_or_else(|_| refused())
+        }
+        RequirementTurn::Delivered(outcome) => known.delivered(outcome, now),
+        RequirementTurn::Tidied { is_merged } => known.tidied(*is_merged, now),
+        RequirementTurn::Removed(job) => known
             .removed((job, "kim"), now)
             .unwrap_or_else(|_| refused()),
     }
@@ -275,12 +277,15 @@ fn is_merged(state: &RequirementState) -> bool {
 }
 
 /// What is over is taken up again by people only, what is merged stays so, and what is under way is left to its delivery.
-fn check_requirement(before: &Requirement, after: &Requirement, turn: &Turn) {
+fn check_requirement(before: &Requirement, after: &Requirement, turn: &RequirementTurn) {
     let (old, new) = (&before.state, &after.state);
     let is_same = old == new;
-    let is_ordered = matches!(turn, Turn::Start { .. } | Turn::Removed(_));
+    let is_ordered = matches!(
+        turn,
+        RequirementTurn::Start { .. } | RequirementTurn::Removed(_)
+    );
     // Its file was put back.
-    let is_found = before.file_gone && matches!(turn, Turn::Seen(_));
+    let is_found = before.file_gone && matches!(turn, RequirementTurn::Seen(_));
     assert!(
         is_same || is_ordered || is_found || !before.is_over(),
         "{old:?} {new:?}"
@@ -290,17 +295,17 @@ fn check_requirement(before: &Requirement, after: &Requirement, turn: &Turn) {
     let is_tidied = matches!(old, RequirementState::Tidied { .. });
     assert!(is_same || !is_tidied, "{old:?} {new:?}");
     let is_under_way = matches!(old, RequirementState::Implementing { .. });
-    let is_delivered = matches!(turn, Turn::Delivered(_));
+    let is_delivered = matches!(turn, RequirementTurn::Delivered(_));
     assert!(is_same || is_delivered || !is_under_way, "{old:?} {new:?}");
     let has_begun = is_under_way || is_merged(old);
     let is_as_before = before.reference == after.reference;
     assert!(is_as_before || !has_begun, "it keeps what it began with");
-    if let (Turn::Seen(found), RequirementState::Failed { .. }) = (turn, old) {
+    if let (RequirementTurn::Seen(found), RequirementState::Failed { .. }) = (turn, old) {
         let read = &found.reference;
         assert_eq!(read, &after.reference, "another attempt takes it as it is");
     }
     assert!(after.attempt <= 3 && after.attempt.abs_diff(before.attempt) <= 1);
-    let is_in_vain = matches!(turn, Turn::Delivered(DeliveryOutcome::NoFile));
+    let is_in_vain = matches!(turn, RequirementTurn::Delivered(RequirementOutcome::NoFile));
     assert!(after.attempt >= before.attempt || is_in_vain);
     let planners = before.planners..=before.planners + 1;
     assert!(planners.contains(&after.planners));

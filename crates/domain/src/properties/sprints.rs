@@ -10,7 +10,7 @@ mod happenings;
 mod simulation;
 mod size;
 
-use happenings::{Happening, Step, begun, happening, input, step};
+use happenings::{Advance, SprintHappening, begun, happening, input, step};
 
 /// What happened, as it was given to the sprint.
 enum Done {
@@ -19,24 +19,24 @@ enum Done {
 }
 
 /// The sprint after something happened to it now.
-fn after(sprint: &Sprint, happening: &Happening, now: Timestamp) -> (Sprint, Done) {
+fn after(sprint: &Sprint, happening: &SprintHappening, now: Timestamp) -> (Sprint, Done) {
     let ordered = match happening {
-        Happening::IntegrateNow => integrate_now(sprint, now),
-        Happening::Abort => abort(sprint, "kim", now),
-        Happening::Held => Ok(held(sprint, now)),
-        Happening::Seen(..)
-        | Happening::AllReady(_)
-        | Happening::Woven { .. }
-        | Happening::WeaveFailed { .. }
-        | Happening::Told(..)
-        | Happening::Shown(..)
-        | Happening::Read(_)
-        | Happening::Collected(..)
-        | Happening::Asked(..)
-        | Happening::Mail(..)
-        | Happening::MailNotTaken(_)
-        | Happening::WantsFirst(_)
-        | Happening::Withdrawn(_) => {
+        SprintHappening::IntegrateNow => integrate_now(sprint, now),
+        SprintHappening::Abort => abort(sprint, "kim", now),
+        SprintHappening::Held => Ok(held(sprint, now)),
+        SprintHappening::Seen(..)
+        | SprintHappening::AllReady(_)
+        | SprintHappening::Woven { .. }
+        | SprintHappening::WeaveFailed { .. }
+        | SprintHappening::Told(..)
+        | SprintHappening::Shown(..)
+        | SprintHappening::Read(_)
+        | SprintHappening::Collected(..)
+        | SprintHappening::Asked(..)
+        | SprintHappening::Mail(..)
+        | SprintHappening::MailNotTaken(_)
+        | SprintHappening::WantsFirst(_)
+        | SprintHappening::Withdrawn(_) => {
             let input = input(sprint, happening);
             let next = apply(sprint, &input, now);
             return (next, Done::Applied(Box::new(input)));
@@ -184,8 +184,8 @@ proptest! {
         let mut sprint = begun(count, now);
         for (happening, step) in story {
             now = match step {
-                Step::Onwards(seconds) => crate::when::plus(now, SignedDuration::from_secs(seconds)),
-                Step::Jump(to) => to,
+                Advance::Onwards(seconds) => crate::when::plus(now, SignedDuration::from_secs(seconds)),
+                Advance::Jump(to) => to,
             };
             let (next, done) = after(&sprint, &happening, now);
             if let Done::Applied(input) = &done {

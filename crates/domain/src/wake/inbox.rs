@@ -188,7 +188,7 @@ impl Wake {
             WakeState::Leased { attempt, .. } => {
                 lost(&format!("is held by another taker, at try {attempt}"))
             }
-            WakeState::Pending { .. } | WakeState::Sending { .. } => lost("is held by nobody"),
+            WakeState::Pending { .. } | WakeState::Sending { .. } => lost("is not held"),
             WakeState::Acknowledged { at } => {
                 Err(LeaseLost::Acknowledged(self.event.id.clone(), at))
             }

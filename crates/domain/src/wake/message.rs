@@ -166,7 +166,7 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
         }
         Occurrence::UnreviewedPlan { plan } => {
             let payload = json!({ "plan_id": plan.id, "steps": steps(plan) });
-            let words = "It works on a plan that nobody approved. Where plans are to be approved, nothing is merged before this one is.";
+            let words = "It works on a plan that was not approved. Where plans are to be approved, nothing is merged before this one is.";
             (text(words), Some(payload))
         }
         Occurrence::UnexpectedPush { sha, paths } => {

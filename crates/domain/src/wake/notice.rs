@@ -104,8 +104,8 @@ fn what(event: &Event) -> String {
     match &event.what {
         Occurrence::Question { .. } => "Jules asks a question".to_owned(),
         Occurrence::PlanApproval { .. } => "a plan waits for approval".to_owned(),
-        Occurrence::UnreviewedPlan { .. } => "a plan that nobody approved is worked on".to_owned(),
-        Occurrence::UnexpectedPush { .. } => "a push changes what nobody expected".to_owned(),
+        Occurrence::UnreviewedPlan { .. } => "a plan that was not approved is worked on".to_owned(),
+        Occurrence::UnexpectedPush { .. } => "an unexpected push changes files".to_owned(),
         Occurrence::Completed { .. } => match event.asks_approval() {
             true => "a green pull request waits for approval".to_owned(),
             false => "a session has finished".to_owned(),

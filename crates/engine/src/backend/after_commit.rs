@@ -61,17 +61,17 @@ impl Backend {
         }
         for account in telling.ended {
             if let Err(error) = self.wake_create_waiters(&account).await {
-                tracing::warn!(%error, %account, "whoever waits for a create to end looks for that by itself");
+                tracing::warn!(%error, %account, "jobs that wait for a create to end look for that by themselves");
             }
         }
         for (account, version) in telling.joined {
             if let Err(error) = self.wake_if_slots_changed(&account, version).await {
-                tracing::warn!(%error, %account, "whoever waits for a slot looks for one by itself");
+                tracing::warn!(%error, %account, "jobs that wait for a slot look for one by themselves");
             }
         }
         for account in telling.freed {
             if let Err(error) = self.wake_slot_queue(&account).await {
-                tracing::warn!(%error, %account, "whoever waits for a slot looks for one by itself");
+                tracing::warn!(%error, %account, "jobs that wait for a slot look for one by themselves");
             }
         }
     }

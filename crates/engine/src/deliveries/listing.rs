@@ -110,10 +110,10 @@ impl FromStr for DeliveriesCursor {
 }
 
 /// The place of a record in its list: by age, then by id.
-type Position = (String, Entry);
+type Position = (String, ListedId);
 
 /// What a list names.
-enum Entry {
+enum ListedId {
     Delivery(DeliveryId),
     Job(JobId),
 }
@@ -129,14 +129,14 @@ enum Holds {
 
 impl Holds {
     /// What a record names; nothing where it is shown by its delivery.
-    fn entry(self, record: &Record) -> Result<Option<Entry>, Error> {
+    fn entry(self, record: &Record) -> Result<Option<ListedId>, Error> {
         Ok(match self {
-            Self::DeliveryIds => Some(Entry::Delivery(decode(record)?.value)),
-            Self::JobIds => Some(Entry::Job(decode(record)?.value)),
-            Self::Deliveries => Some(Entry::Delivery(decode::<Delivery>(record)?.value.id)),
+            Self::DeliveryIds => Some(ListedId::Delivery(decode(record)?.value)),
+            Self::JobIds => Some(ListedId::Job(decode(record)?.value)),
+            Self::Deliveries => Some(ListedId::Delivery(decode::<Delivery>(record)?.value.id)),
             Self::Jobs => {
                 let job = decode::<Job>(record)?.value;
-                job.delivery.is_none().then_some(Entry::Job(job.id))
+                job.delivery.is_none().then_some(ListedId::Job(job.id))
             }
         })
     }
@@ -213,8 +213,8 @@ impl Backend {
                 break;
             };
             let shown = match &entry {
-                Entry::Delivery(id) => self.shown_stored(id, &mut waits).await?,
-                Entry::Job(id) => self.shown_job(id, &mut waits).await?,
+                ListedId::Delivery(id) => self.shown_stored(id, &mut waits).await?,
+                ListedId::Job(id) => self.shown_job(id, &mut waits).await?,
             };
             let wanted = shown.filter(|shown| asked.matches(shown));
             if wanted.is_some() && deliveries.len() == limit {

@@ -242,7 +242,7 @@ impl Dispatcher {
                 Ok(match watch {
                     None => Some(UNWATCHED.to_owned()),
                     Some(watch) if !job::is_wanted(&watch, cause) => {
-                        Some("somebody has answered meanwhile".to_owned())
+                        Some("it was answered meanwhile".to_owned())
                     }
                     Some(_) => None,
                 })

@@ -27,7 +27,7 @@ const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(15);
 
 /// What a reading of issues led to.
 #[derive(Debug, Default)]
-struct Found {
+struct IntakeCounts {
     created: u32,
     closed: u32,
 }
@@ -154,7 +154,7 @@ impl Dispatcher {
         repo: &RepoName,
         (source, label): (&Source, &IntakeLabel),
         intake: &Intake,
-    ) -> Result<(Option<Timestamp>, Found), Error> {
+    ) -> Result<(Option<Timestamp>, IntakeCounts), Error> {
         let changed = match intake.since(label) {
             Some(since) => self.changed_since(repo, since).await?,
             None => None,
@@ -166,7 +166,7 @@ impl Dispatcher {
         if !listed.issues.is_empty() || !listed.others.is_empty() {
             self.repository_must_be_meant(source).await?;
         }
-        let mut found = Found::default();
+        let mut found = IntakeCounts::default();
         let mut refused = None;
         for facts in listed.issues.iter().filter(|facts| !facts.is_pull) {
             match self.take_listed(facts, source, &mut found).await {
@@ -226,7 +226,7 @@ impl Dispatcher {
         &self,
         facts: &IssueFacts,
         source: &Source,
-        found: &mut Found,
+        found: &mut IntakeCounts,
     ) -> Result<(), Error> {
         let issue = IssueRef {
             repo: source.repo.clone(),

@@ -113,7 +113,7 @@ impl Backend {
 fn looser(source: &Source) -> NotNow {
     let repo = &source.repo;
     let sentence = format!(
-        "`constraints.require_plan_approval` is `false`, but somebody approves the plans of {repo}: leave it out, or set the source's `plan_approval` to `auto`"
+        "`constraints.require_plan_approval` is `false`, but the plans of {repo} need an approval: leave it out, or set the source's `plan_approval` to `auto`"
     );
     NotNow::new("looser_than_source", sentence)
 }

@@ -90,7 +90,7 @@ impl Poller {
             found = again;
         }
         self.jobs.drop_progress(&found.value, now);
-        tracing::debug!(job.id = %found.value.id, "somebody else changed the job meanwhile; the next poll decides");
+        tracing::debug!(job.id = %found.value.id, "another process changed the job meanwhile; the next poll decides");
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use domain::cadence::{self, ReadMode};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::SessionId;
 use domain::job::Job;
+use domain::step::Step;
 use jiff::Timestamp;
 
 use super::poll_data::PollData;
@@ -75,18 +76,20 @@ impl Poller {
         if others == OtherPollers::Excluded && self.accounts.keep(&found, &step, seen) {
             return Ok(Some(step.aggregate.next_poll));
         }
-        self.save_poll(found.version, learned, &mut outcome).await
+        self.save_poll(found.version, learned, step, &mut outcome)
+            .await
     }
 
+    /// Saves what was decided about the row of this version. A row that another process wrote meanwhile is decided about anew.
     async fn save_poll(
         &self,
         mut version: u64,
         mut learned: Account,
+        mut step: Step<Account>,
         outcome: &mut Poll,
     ) -> Result<Option<Timestamp>, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let name = &learned.name;
-            let step = account::polled(&learned, outcome, self.backend.now());
             let mut unit = self.backend.unit();
             unit.save(name, &step.aggregate, Some(version));
             if !step.events.is_empty() {
@@ -119,6 +122,7 @@ impl Poller {
                 },
                 ..again.value
             };
+            step = account::polled(&learned, outcome, self.backend.now());
         }
         Ok(None)
     }

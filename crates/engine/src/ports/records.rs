@@ -200,7 +200,7 @@ pub enum RecordsError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
     /// A condition did not hold; nothing was written. Reload and decide again.
-    #[error("somebody else changed {key:?} meanwhile")]
+    #[error("another writer changed {key:?} meanwhile")]
     Conflict {
         /// The first item whose condition failed.
         key: Key,

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use weave::member::Change;
 use weave::tree::{BlobId, Contents, Tree};
 
-use super::{Ask, Error, READS_AT_ONCE, Skip, Skipped, Taken, Weaver, pull};
+use super::{Ask, READS_AT_ONCE, Skip, Skipped, Taken, Weaver, WeavingError, pull};
 use crate::ports::{Reading, Share};
 
 /// A pull request that may take part.
@@ -70,7 +70,7 @@ impl Weaver<'_> {
         ask: &Ask,
         base: &CommitSha,
         now: Timestamp,
-    ) -> Result<(Vec<Candidate>, Vec<Skipped>), Error> {
+    ) -> Result<(Vec<Candidate>, Vec<Skipped>), WeavingError> {
         let (mut open, mut skipped) = (Vec::new(), Vec::new());
         for (number, found) in self.outlines(&ask.repo, &ask.numbers, now).await? {
             match found {

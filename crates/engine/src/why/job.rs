@@ -324,7 +324,7 @@ fn turn(found: &mut WhySubject, job: &Job) {
     let Some(turn) = asked.turn else {
         if asked.events.is_empty() {
             let sentence =
-                "It is nobody's turn to answer: somebody was told of too many in this attempt.";
+                "No one has the turn to answer: too many were announced in this attempt.";
             found.because("nobodys_turn", sentence);
         }
         return;
@@ -355,7 +355,7 @@ fn deadlines(found: &mut WhySubject, job: &Job, watch: &Watch, timing: &Timing) 
     if watch.missing_since.is_some() {
         return found.then(
             at,
-            "If it is still unknown by then, it counts as lost and somebody is told.",
+            "If it is still unknown by then, it counts as lost, and an agent or a person is told.",
         );
     }
     match &watch.attention {
@@ -364,7 +364,7 @@ fn deadlines(found: &mut WhySubject, job: &Job, watch: &Watch, timing: &Timing) 
         Attention::Expecting { .. } => {
             found.then(
                 at,
-                "If no words have come by then, somebody is told without them.",
+                "If no words have come by then, an agent or a person is told without them.",
             );
         }
         Attention::None | Attention::Answered { .. } => {
@@ -379,7 +379,7 @@ fn deadlines(found: &mut WhySubject, job: &Job, watch: &Watch, timing: &Timing) 
                     (true, false) if job.part.is_some() => {
                         "If no pull request has come by then, it ends."
                     }
-                    (true, false) => "If nobody has come back to it by then, it ends.",
+                    (true, false) => "If its session was not woken by then, it ends.",
                     (true, true) => "Gaffer reads it again; its pull request decides before.",
                     (false, true | false) => "If nothing has moved by then, `stuck` is told.",
                 },

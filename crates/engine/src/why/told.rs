@@ -128,7 +128,7 @@ fn in_inbox(found: &mut WhySubject, wake: &Wake) {
     found.because("wake_in_inbox", sentence);
     found.next.push(Advice::TakeWakes.about(agent));
     if let Some(due) = wake.due() {
-        let sentence = format!("If nobody took it by then, {what} is given up.");
+        let sentence = format!("If it was not taken by then, {what} is given up.");
         found.then(due, sentence);
     }
 }

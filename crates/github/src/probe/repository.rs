@@ -1,6 +1,6 @@
 //! One repository: whether it exists, the credential's permissions in it, and its settings.
 
-use domain::doctor::{Permissions, Protection, Repository, RepositoryFacts, Rules};
+use domain::doctor::{Permissions, Protection, Repository, RepositoryFacts, RulesetDemands};
 use domain::facts::Fact;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, RepoId, RepoName};
@@ -117,7 +117,7 @@ fn methods(found: &wire::ProbedRepository) -> Option<Vec<MergeMethod>> {
 }
 
 /// What rulesets demand, and which of them the credential may bypass.
-async fn rules(client: &Client, repo: &RepoName, base: &BranchName) -> Fact<Rules> {
+async fn rules(client: &Client, repo: &RepoName, base: &BranchName) -> Fact<RulesetDemands> {
     let found = match demanded::rules(client, repo, base).await {
         Ok(found) => found,
         Err(failure) => return fact(Err(failure), "Metadata: read", false),
@@ -130,7 +130,7 @@ async fn rules(client: &Client, repo: &RepoName, base: &BranchName) -> Fact<Rule
         let read = client.get::<wire::Ruleset>(repo, &path, &doing).await;
         bypassed.extend(read.ok().filter(wire::Ruleset::may_be_bypassed));
     }
-    Fact::Known(Rules {
+    Fact::Known(RulesetDemands {
         demands: found.demands,
         methods: found.methods,
         bypassed: bypassed.into_iter().map(|it| it.name).collect(),

@@ -58,12 +58,12 @@ pub(super) struct PayloadRepository<'a> {
 pub(super) struct PayloadPull<'a> {
     pub(super) number: u64,
     #[serde(borrow, default)]
-    pub(super) head: Option<Commit<'a>>,
+    pub(super) head: Option<PayloadHead<'a>>,
 }
 
 /// One end of a pull request.
 #[derive(Debug, Deserialize)]
-pub(super) struct Commit<'a> {
+pub(super) struct PayloadHead<'a> {
     #[serde(borrow, default)]
     pub(super) sha: Option<Word<'a>>,
 }

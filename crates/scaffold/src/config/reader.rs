@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use domain::ids::InvalidId;
 use toml_edit::{Item, TableLike, Value};
 
-use super::{Schedule, Scheduled};
+use super::{CronExpression, Scheduled};
 use crate::fault::{Fault, line_at, nearest, shown};
 
 /// Keys that the origin once had, which name a limit that is Gaffer's to set.
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A list of texts with their lines, each once.
-    pub(super) fn texts(&mut self, table: &dyn TableLike, key: &str) -> Vec<Schedule> {
+    pub(super) fn texts(&mut self, table: &dyn TableLike, key: &str) -> Vec<CronExpression> {
         let Some(item) = table.get(key) else {
             return Vec::new();
         };
@@ -127,14 +127,14 @@ impl<'a> Reader<'a> {
             self.fault(table, key, "is a list of texts");
             return Vec::new();
         };
-        let mut found: Vec<Schedule> = Vec::new();
+        let mut found: Vec<CronExpression> = Vec::new();
         for value in values {
             let line = self.value_line(value);
             match value.as_str() {
                 Some(text) if found.iter().any(|known| known.expression == text) => {
                     self.note(line, format!("`{}` stands in the list twice", shown(text)));
                 }
-                Some(text) if !text.trim().is_empty() => found.push(Schedule {
+                Some(text) if !text.trim().is_empty() => found.push(CronExpression {
                     expression: text.to_owned(),
                     line,
                 }),

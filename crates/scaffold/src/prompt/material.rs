@@ -98,7 +98,7 @@ fn parsed(tree: &Tree, path: &TreePath) -> Option<Node> {
 
 /// The requirement that a planner or an implementer works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Requirement {
+pub(crate) struct AskedRequirement {
     pub(super) path: TreePath,
     pub(super) id: ArtefactId,
     pub(super) label: String,
@@ -106,7 +106,7 @@ pub(crate) struct Requirement {
     pub(super) slug: String,
 }
 
-impl Requirement {
+impl AskedRequirement {
     /// Reads the requirement, if its layer may work on it now.
     pub(super) fn read(
         tree: &Tree,

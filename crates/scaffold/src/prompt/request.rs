@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use domain::layer::{Cast, Layer};
 
-use super::material::Requirement;
+use super::material::AskedRequirement;
 use super::{Ask, PromptError, Trees, ids_wanted, older, roles};
 use crate::layout::{Layout, Paths, stream_of};
 use crate::tree::Tree;
@@ -33,7 +33,7 @@ pub(crate) fn checked(
     trees: &Trees,
     ask: &Ask,
     paths: &Paths,
-) -> Result<Option<Requirement>, PromptError> {
+) -> Result<Option<AskedRequirement>, PromptError> {
     checked_ids(ask)?;
     checked_role(trees, ask, paths)?;
     requirement(&trees.worker, paths, ask)
@@ -76,10 +76,14 @@ fn checked_role(trees: &Trees, ask: &Ask, paths: &Paths) -> Result<(), PromptErr
     }
 }
 
-fn requirement(tree: &Tree, paths: &Paths, ask: &Ask) -> Result<Option<Requirement>, PromptError> {
+fn requirement(
+    tree: &Tree,
+    paths: &Paths,
+    ask: &Ask,
+) -> Result<Option<AskedRequirement>, PromptError> {
     match (ask.layer, &ask.requirement) {
         (Layer::Planner | Layer::Implementer, Some(path)) => {
-            Requirement::read(tree, paths, ask, path).map(Some)
+            AskedRequirement::read(tree, paths, ask, path).map(Some)
         }
         (Layer::Planner | Layer::Implementer, None) => {
             Err(PromptError::RequirementWanted(ask.layer))

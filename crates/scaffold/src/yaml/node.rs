@@ -24,7 +24,7 @@ pub enum Value {
     /// A list.
     List(Vec<Node>),
     /// A map, in the order of the file.
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 /// What YAML makes of a scalar's text.
@@ -40,7 +40,7 @@ pub enum Plain {
 
 /// One key of a map with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct MapEntry {
     /// The key.
     pub key: String,
     /// The key's line, counted from 1.
@@ -89,7 +89,7 @@ impl Node {
     }
 
     /// The entries of a map, in the order of the file.
-    pub fn map(&self) -> Option<&[Entry]> {
+    pub fn map(&self) -> Option<&[MapEntry]> {
         match &self.value {
             Value::Map(entries) => Some(entries),
             Value::Null | Value::Scalar(..) | Value::List(_) => None,
@@ -97,7 +97,7 @@ impl Node {
     }
 
     /// The entry of a key, if this is a map that has it.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub fn entry(&self, key: &str) -> Option<&MapEntry> {
         self.map()?.iter().find(|entry| entry.key == key)
     }
 
@@ -139,7 +139,7 @@ impl Raw {
                 Value::List(items.collect())
             }
             RawValue::Map(entries) => {
-                let entries = entries.into_iter().map(|(key, value)| Entry {
+                let entries = entries.into_iter().map(|(key, value)| MapEntry {
                     line: self::line(&key.referenced),
                     key: key.value,
                     node: value.resolve(source),

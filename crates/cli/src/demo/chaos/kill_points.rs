@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::moment::{Kind, Moment, Place};
+use super::moment::{KillPlace, Kind, Moment};
 use crate::render;
 
 /// Records in whose commits a process dies.
@@ -125,13 +125,13 @@ impl Around {
         match old.state {
             EffectState::Intent { .. } => {
                 if matches!(new.state, EffectState::Started { .. }) {
-                    self.after.push(at(kind, Place::Before));
+                    self.after.push(at(kind, KillPlace::Before));
                 }
             }
             EffectState::Started { until, .. } if until > now => {
-                self.before.push(at(kind, Place::After));
+                self.before.push(at(kind, KillPlace::After));
             }
-            EffectState::Unknown { .. } => self.before.push(at(kind, Place::Settling)),
+            EffectState::Unknown { .. } => self.before.push(at(kind, KillPlace::Settling)),
             EffectState::Started { .. } | EffectState::Done { .. } | EffectState::Failed { .. } => {
             }
         }
@@ -143,11 +143,15 @@ impl Around {
         };
         let sends = matches!(new.state, WakeState::Sending { .. });
         match old.state {
-            WakeState::Pending { .. } if sends => self.after.push(at(Kind::Wake, Place::Before)),
-            WakeState::Sending { until, .. } if sends && until <= now => {
-                self.before.push(at(Kind::Wake, Place::Settling));
+            WakeState::Pending { .. } if sends => {
+                self.after.push(at(Kind::Wake, KillPlace::Before))
             }
-            WakeState::Sending { .. } if !sends => self.before.push(at(Kind::Wake, Place::After)),
+            WakeState::Sending { until, .. } if sends && until <= now => {
+                self.before.push(at(Kind::Wake, KillPlace::Settling));
+            }
+            WakeState::Sending { .. } if !sends => {
+                self.before.push(at(Kind::Wake, KillPlace::After))
+            }
             WakeState::Pending { .. }
             | WakeState::Sending { .. }
             | WakeState::Leased { .. }
@@ -157,7 +161,7 @@ impl Around {
     }
 }
 
-fn at(kind: Kind, place: Place) -> Moment {
+fn at(kind: Kind, place: KillPlace) -> Moment {
     Moment { kind, place }
 }
 

@@ -1,6 +1,6 @@
 //! Several seeds, some at the same time, each in a process of its own; and the table of where they killed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::command;
-use super::moment::{Kind, Moment, Place};
+use super::moment::{KillPlace, Kind, Moment};
 use super::outage;
 use super::plan::SEEDS;
 use super::report::Report;
@@ -169,7 +169,7 @@ impl Summary {
                 .map_or_else(String::new, usize::to_string)
         };
         let row = |kind: &Kind| {
-            let cells = Place::ALL.map(|place| cell(*kind, place));
+            let cells = KillPlace::ALL.map(|place| cell(*kind, place));
             [vec![kind.to_string()], cells.to_vec()].concat()
         };
         let head = ["killed", "before", "after", "settling"];
@@ -179,14 +179,17 @@ impl Summary {
             .table(&head, rows, "")
             .line(format!("Faults that struck: {}.", told(&self.struck)))
             .line(format!(
-                "{} seeds: {} pull requests merged, {} kills, {} faults, the slowest seed {} s, {} seeds failed.",
-                self.seeds,
-                self.merged,
-                self.deaths,
-                self.faults,
-                self.slowest_seconds,
-                self.violations.len() + self.unplayed.len()
+                "{} pull requests merged, {} kills, {} faults, the slowest seed {} s.",
+                self.merged, self.deaths, self.faults, self.slowest_seconds
             ))
+            .line(format!("{} of {} seeds held", self.held(), self.seeds))
+    }
+
+    /// How many seeds showed what they should and nothing else.
+    fn held(&self) -> usize {
+        // A seed may both break something and leave its stage unfinished.
+        let failed: BTreeSet<_> = self.violations.keys().chain(self.unplayed.keys()).collect();
+        self.seeds - failed.len()
     }
 
     fn verdict(&self) -> Result<()> {
@@ -210,5 +213,44 @@ impl Summary {
             bail!("no seed had {}", self.missed.join(", "));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn played(seed: u64, violations: &[&str], unstaged: Option<&str>) -> Played {
+        let report = Report {
+            seed,
+            jobs: 6,
+            merged: 5,
+            deaths: 0,
+            moments: Vec::new(),
+            faults: BTreeMap::new(),
+            sessions: 6,
+            messages: 0,
+            wakes: 0,
+            virtual_seconds: 60,
+            seconds: 1.5,
+            violations: violations.iter().map(|it| (*it).to_owned()).collect(),
+            unstaged: unstaged.map(str::to_owned),
+        };
+        (seed, Ok(report))
+    }
+
+    #[test]
+    fn the_table_ends_with_how_many_seeds_held() {
+        let held = [played(1, &[], None), played(2, &[], None)];
+        let text = Summary::of(&held).answer().text();
+        assert_eq!(text.lines().last(), Some("2 of 2 seeds held"));
+
+        let some = [
+            played(1, &[], None),
+            played(2, &["a wake was lost"], Some("no duplicate")),
+            (3, Err(anyhow::anyhow!("it did not end"))),
+        ];
+        let text = Summary::of(&some).answer().text();
+        assert_eq!(text.lines().last(), Some("1 of 3 seeds held"));
     }
 }

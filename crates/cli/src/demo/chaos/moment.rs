@@ -76,7 +76,7 @@ impl fmt::Display for Kind {
 
 /// A place in the life of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum KillPlace {
     /// Its start is saved and its call is not made.
     Before,
     /// Its call was answered and the outcome is not saved.
@@ -86,7 +86,7 @@ pub(crate) enum Place {
     Settling,
 }
 
-impl Place {
+impl KillPlace {
     /// All of them, in the order of an effect's life.
     pub(crate) const ALL: [Self; 3] = [Self::Before, Self::After, Self::Settling];
 
@@ -106,13 +106,13 @@ pub(crate) struct Moment {
     /// What it is about to do, or has done.
     pub(crate) kind: Kind,
     /// How far it is with it.
-    pub(crate) place: Place,
+    pub(crate) place: KillPlace,
 }
 
 impl Moment {
     /// Every cell of the table.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let of = |kind: &Kind| Place::ALL.map(|place| Self { kind: *kind, place });
+        let of = |kind: &Kind| KillPlace::ALL.map(|place| Self { kind: *kind, place });
         Kind::all().iter().flat_map(of)
     }
 }

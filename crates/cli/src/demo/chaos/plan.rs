@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-use super::moment::{Kind, Moment, Place};
+use super::moment::{KillPlace, Kind, Moment};
 
 /// Among so many seeds, which the test command plays, every moment comes up.
 pub(super) const SEEDS: u64 = 13;
@@ -18,7 +18,7 @@ const RANDOM_DEATHS: usize = 2;
 const RANDOM_WITHIN: i64 = 200;
 
 /// Places around the call. A death at one of them leaves an effect unknown, so that it has to be settled.
-const AROUND: [Place; 2] = [Place::Before, Place::After];
+const AROUND: [KillPlace; 2] = [KillPlace::Before, KillPlace::After];
 
 /// What a seed does to Gaffer.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) fn of(seed: u64, dice: &mut StdRng, begin: Timestamp) -> Plan {
         moments.insert(throw(dice));
     }
     for Moment { kind, place } in cells {
-        let settling = Place::Settling;
+        let settling = KillPlace::Settling;
         moments.extend([place, settling].map(|place| Moment { kind, place }));
     }
     let mut times: Vec<Timestamp> = (0..dice.random_range(0..=RANDOM_DEATHS))

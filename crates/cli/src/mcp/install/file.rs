@@ -54,7 +54,7 @@ pub(super) fn write(
     new.as_file().sync_all().with_context(writing)?;
     // The client may have written it since.
     if read(file)?.as_deref() != found {
-        let what = format!("{} was changed by somebody else just now", file.display());
+        let what = format!("{} was changed by another program just now", file.display());
         return Err(Error::refused("busy", what, "run the command again").into());
     }
     new.persist(&target).with_context(writing)?;

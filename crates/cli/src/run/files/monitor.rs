@@ -166,7 +166,7 @@ impl<'a> Monitor<'a> {
                 return Ok(false);
             }
             Worker::Us(_) => tracing::info!(
-                "nobody else works over the data folder any more: from now on this one watches Jules"
+                "no other Gaffer works over the data folder any more: from now on this one watches Jules"
             ),
             Worker::Other(_) => {}
         }

@@ -9,7 +9,7 @@ use engine::ports::PageToken;
 use jiff::Timestamp;
 
 /// Events as agents get them, and the cursor after them.
-pub(super) struct Page {
+pub(super) struct EventBatch {
     /// The events, the oldest first.
     pub(super) events: Vec<ActionableEvent>,
     /// The cursor after them.
@@ -50,7 +50,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The next page.
-    pub(super) async fn next(&mut self) -> Result<Page> {
+    pub(super) async fn next(&mut self) -> Result<EventBatch> {
         let doing = "reading the events";
         if matches!(self.walk, Walk::Over) {
             let asked = EventQuery {
@@ -92,10 +92,10 @@ impl<'a> Stream<'a> {
         }))
     }
 
-    fn told(&mut self, told: EventList) -> Page {
+    fn told(&mut self, told: EventList) -> EventBatch {
         self.cursor = Some(told.cursor.clone());
         let events = told.events.iter();
-        Page {
+        EventBatch {
             events: events
                 .map(|(event, repo)| message(event, repo.as_deref()))
                 .collect(),

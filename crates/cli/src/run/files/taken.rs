@@ -281,7 +281,7 @@ impl Taken {
         lines.extend(adopted.map(|(session, job)| format!("Session {session} is job {job}.")));
         if !self.later.is_empty() {
             lines.push(
-                "Sessions are looked at by whoever works here: `gaffer up` or `gaffer monitor`."
+                "Sessions are read by the process that works here: `gaffer up` or `gaffer monitor`."
                     .to_owned(),
             );
         }

@@ -63,14 +63,14 @@ fn a_delivery_that_ends_before_the_merge_leaves_its_pull_request_to_people() {
         at: at(9),
         by: None,
     };
-    let word = |world: &World, pull: Option<&PullPhase>| match DeliveryOutcome::of(
+    let word = |world: &World, pull: Option<&PullPhase>| match RequirementOutcome::of(
         &world.delivery,
         pull,
     ) {
-        DeliveryOutcome::Open => "open",
-        DeliveryOutcome::Merged => "merged",
-        DeliveryOutcome::NotMerged { .. } => "not merged",
-        DeliveryOutcome::NoFile => "no file",
+        RequirementOutcome::Open => "open",
+        RequirementOutcome::Merged => "merged",
+        RequirementOutcome::NotMerged { .. } => "not merged",
+        RequirementOutcome::NoFile => "no file",
     };
     assert_eq!(word(&world, None), "open");
     world.orders(zai, verdict(Verdict::Pass, 'a')).unwrap();

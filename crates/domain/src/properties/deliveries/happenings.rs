@@ -9,7 +9,7 @@ use crate::pull::MergeStyle;
 
 /// What happens to a delivery; what it is about is filled in when it does.
 #[derive(Debug, Clone)]
-pub(super) enum Happening {
+pub(super) enum DeliveryHappening {
     Ordered(Actor, Act),
     Job(Work, bool, bool),
     Pull(Box<PullGlimpse>),
@@ -132,7 +132,7 @@ fn glimpse() -> impl Strategy<Value = PullGlimpse> {
     )
 }
 
-pub(super) fn happening() -> impl Strategy<Value = Happening> {
+pub(super) fn happening() -> impl Strategy<Value = DeliveryHappening> {
     let issue = prop_oneof![
         2 => Just(IssueState::Open),
         1 => Just(IssueState::Closed(None)),
@@ -161,22 +161,22 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
     ]);
     let provided = proptest::sample::select(vec![Phase::Deploy, Phase::Observe]);
     prop_oneof![
-        14 => (actor(), act()).prop_map(|(by, act)| Happening::Ordered(by, act)),
+        14 => (actor(), act()).prop_map(|(by, act)| DeliveryHappening::Ordered(by, act)),
         14 => (work(), any::<bool>(), any::<bool>())
-            .prop_map(|(work, pull, elsewhere)| Happening::Job(work, pull, elsewhere)),
-        12 => glimpse().prop_map(|glimpse| Happening::Pull(Box::new(glimpse))),
-        1 => issue.prop_map(Happening::Issue),
-        2 => reviewed.prop_map(Happening::Reviewed),
-        1 => (0usize..2, child).prop_map(|(place, state)| Happening::Child(place, state)),
-        4 => (provided, report).prop_map(|(phase, report)| Happening::Provider(phase, report)),
-        1 => Just(Happening::Cancelled),
-        3 => Just(Happening::Deadline),
+            .prop_map(|(work, pull, elsewhere)| DeliveryHappening::Job(work, pull, elsewhere)),
+        12 => glimpse().prop_map(|glimpse| DeliveryHappening::Pull(Box::new(glimpse))),
+        1 => issue.prop_map(DeliveryHappening::Issue),
+        2 => reviewed.prop_map(DeliveryHappening::Reviewed),
+        1 => (0usize..2, child).prop_map(|(place, state)| DeliveryHappening::Child(place, state)),
+        4 => (provided, report).prop_map(|(phase, report)| DeliveryHappening::Provider(phase, report)),
+        1 => Just(DeliveryHappening::Cancelled),
+        3 => Just(DeliveryHappening::Deadline),
     ]
 }
 
 /// What happens to a delivery whose rounds are used up: mostly orders of people and agents to send it back, and what makes the
 /// next head.
-pub(super) fn after_the_last_round() -> impl Strategy<Value = Happening> {
+pub(super) fn after_the_last_round() -> impl Strategy<Value = DeliveryHappening> {
     let not_pass = proptest::sample::select(vec!['a', 'b']).prop_map(|head| {
         Act::Verdict(Review {
             verdict: Judged::NotPass,
@@ -188,10 +188,10 @@ pub(super) fn after_the_last_round() -> impl Strategy<Value = Happening> {
     let retry = proptest::option::of(Just("Smaller".to_owned()));
     let act = prop_oneof![not_pass, retry.prop_map(|reason| Act::Retry { reason })];
     let made = proptest::sample::select(vec!['a', 'b'])
-        .prop_map(|head| Happening::Pull(Box::new(pull(head, Checks::Passed))));
+        .prop_map(|head| DeliveryHappening::Pull(Box::new(pull(head, Checks::Passed))));
     prop_oneof![
-        4 => (actor(), act).prop_map(|(by, act)| Happening::Ordered(by, act)),
-        1 => time().prop_map(|at| Happening::Job(Work::Resting(Some(at)), true, false)),
+        4 => (actor(), act).prop_map(|(by, act)| DeliveryHappening::Ordered(by, act)),
+        1 => time().prop_map(|at| DeliveryHappening::Job(Work::Resting(Some(at)), true, false)),
         1 => made,
         1 => happening(),
     ]

@@ -12,7 +12,7 @@ use crate::sprint::{
 
 /// What happens to a sprint; members are named by their places in its list.
 #[derive(Debug, Clone)]
-pub(super) enum Happening {
+pub(super) enum SprintHappening {
     Seen(Vec<(u8, Sight)>, Option<Landing>, Option<Hindrance>),
     /// All members are ready, with heads of this letter.
     AllReady(char),
@@ -44,16 +44,16 @@ pub(super) enum Happening {
 
 /// When the next thing happens.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step {
+pub(super) enum Advance {
     Onwards(i64),
     Jump(Timestamp),
 }
 
-pub(super) fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Advance> {
     prop_oneof![
-        20 => (0i64..300).prop_map(Step::Onwards),
-        4 => (0i64..4_000).prop_map(Step::Onwards),
-        1 => time().prop_map(Step::Jump),
+        20 => (0i64..300).prop_map(Advance::Onwards),
+        4 => (0i64..4_000).prop_map(Advance::Onwards),
+        1 => time().prop_map(Advance::Jump),
     ]
 }
 
@@ -145,7 +145,7 @@ fn verdict() -> impl Strategy<Value = Verdict> {
     ]
 }
 
-pub(super) fn happening() -> impl Strategy<Value = Happening> {
+pub(super) fn happening() -> impl Strategy<Value = SprintHappening> {
     let who = || 0u8..6;
     let sights = proptest::collection::vec((who(), sight()), 0..6);
     let seen = (sights, proptest::option::of(landing()), hindrance());
@@ -156,22 +156,22 @@ pub(super) fn happening() -> impl Strategy<Value = Happening> {
         prop_oneof![4 => Just(true), 1 => Just(false)],
     );
     prop_oneof![
-        12 => seen.prop_map(|(sights, landing, hindrance)| Happening::Seen(sights, landing, hindrance)),
-        6 => proptest::sample::select(vec!['a', 'b', 'c', 'd']).prop_map(Happening::AllReady),
-        14 => woven.prop_map(|(present, verdicts, others)| Happening::Woven { present, verdicts, others }),
-        1 => any::<(bool, bool)>().prop_map(|(present, may_pass)| Happening::WeaveFailed { present, may_pass }),
-        10 => (who(), 0u8..4).prop_map(|(who, count)| Happening::Told(who, count)),
-        3 => (who(), 0u8..40).prop_map(|(who, count)| Happening::Shown(who, count)),
-        3 => who().prop_map(Happening::Read),
-        3 => (who(), head(), any::<bool>()).prop_map(|(who, head, is_read)| Happening::Collected(who, head, is_read)),
-        3 => (who(), any::<bool>()).prop_map(|(who, taken)| Happening::Asked(who, taken)),
-        4 => (who(), 0u8..40).prop_map(|(who, count)| Happening::Mail(who, count)),
-        1 => who().prop_map(Happening::MailNotTaken),
-        3 => who().prop_map(Happening::WantsFirst),
-        3 => who().prop_map(Happening::Withdrawn),
-        2 => Just(Happening::IntegrateNow),
-        1 => Just(Happening::Abort),
-        1 => Just(Happening::Held),
+        12 => seen.prop_map(|(sights, landing, hindrance)| SprintHappening::Seen(sights, landing, hindrance)),
+        6 => proptest::sample::select(vec!['a', 'b', 'c', 'd']).prop_map(SprintHappening::AllReady),
+        14 => woven.prop_map(|(present, verdicts, others)| SprintHappening::Woven { present, verdicts, others }),
+        1 => any::<(bool, bool)>().prop_map(|(present, may_pass)| SprintHappening::WeaveFailed { present, may_pass }),
+        10 => (who(), 0u8..4).prop_map(|(who, count)| SprintHappening::Told(who, count)),
+        3 => (who(), 0u8..40).prop_map(|(who, count)| SprintHappening::Shown(who, count)),
+        3 => who().prop_map(SprintHappening::Read),
+        3 => (who(), head(), any::<bool>()).prop_map(|(who, head, is_read)| SprintHappening::Collected(who, head, is_read)),
+        3 => (who(), any::<bool>()).prop_map(|(who, taken)| SprintHappening::Asked(who, taken)),
+        4 => (who(), 0u8..40).prop_map(|(who, count)| SprintHappening::Mail(who, count)),
+        1 => who().prop_map(SprintHappening::MailNotTaken),
+        3 => who().prop_map(SprintHappening::WantsFirst),
+        3 => who().prop_map(SprintHappening::Withdrawn),
+        2 => Just(SprintHappening::IntegrateNow),
+        1 => Just(SprintHappening::Abort),
+        1 => Just(SprintHappening::Held),
     ]
 }
 
@@ -289,7 +289,7 @@ fn number_is(offered: &[u64], who: u8, number: u64) -> bool {
 }
 
 /// What comes in when something happens now.
-pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
+pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
     let persona = |who: &u8| persona(sprint, *who);
     let weave = |present: &bool| sprint.weaves + u32::from(!*present);
     let messages = |count: &u8| {
@@ -297,21 +297,21 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
         numbers.map(|it| it.try_into().unwrap()).collect()
     };
     match happening {
-        Happening::Seen(sights, landing, hindrance) => Input::Seen(Sights {
+        SprintHappening::Seen(sights, landing, hindrance) => Input::Seen(Sights {
             members: sights_of(sprint, sights),
             landing: *landing,
             hindrance: hindrance.clone(),
             ..Sights::default()
         }),
-        Happening::AllReady(head) => Input::Seen(all_ready(sprint, *head)),
-        Happening::Mail(who, count) => Input::Seen(Sights {
+        SprintHappening::AllReady(head) => Input::Seen(all_ready(sprint, *head)),
+        SprintHappening::Mail(who, count) => Input::Seen(Sights {
             mail: vec![(persona(who), messages(count))],
             ..all_ready(sprint, 'a')
         }),
-        Happening::MailNotTaken(who) => Input::MailNotTaken {
+        SprintHappening::MailNotTaken(who) => Input::MailNotTaken {
             persona: persona(who),
         },
-        Happening::Woven {
+        SprintHappening::Woven {
             present,
             verdicts: drawn,
             others,
@@ -319,38 +319,38 @@ pub(super) fn input(sprint: &Sprint, happening: &Happening) -> Input {
             let verdicts = verdicts(sprint, drawn, *others);
             Input::Woven(Box::new(report(weave(present), verdicts)))
         }
-        Happening::WeaveFailed { present, may_pass } => Input::WeaveFailed {
+        SprintHappening::WeaveFailed { present, may_pass } => Input::WeaveFailed {
             may_pass: *may_pass,
             weave: weave(present),
             reason: "somebody's own commit is on the branch".to_owned(),
         },
-        Happening::Told(who, count) => Input::Told {
+        SprintHappening::Told(who, count) => Input::Told {
             persona: persona(who),
             shown: messages(count),
         },
-        Happening::Shown(who, count) => Input::Shown {
+        SprintHappening::Shown(who, count) => Input::Shown {
             persona: persona(who),
             shown: messages(count),
         },
-        Happening::Read(who) => Input::Read {
+        SprintHappening::Read(who) => Input::Read {
             persona: persona(who),
         },
-        Happening::Collected(who, head, is_read) => Input::Collected {
+        SprintHappening::Collected(who, head, is_read) => Input::Collected {
             persona: persona(who),
             outbox: Outbox::Head { head: head.clone() },
             is_read: *is_read,
         },
-        Happening::Asked(who, is_taken) => Input::Asked {
+        SprintHappening::Asked(who, is_taken) => Input::Asked {
             persona: persona(who),
             is_taken: *is_taken,
         },
-        Happening::WantsFirst(who) => Input::WantsFirst {
+        SprintHappening::WantsFirst(who) => Input::WantsFirst {
             persona: persona(who),
         },
-        Happening::Withdrawn(who) => Input::Withdrawn {
+        SprintHappening::Withdrawn(who) => Input::Withdrawn {
             persona: persona(who),
         },
-        Happening::IntegrateNow | Happening::Abort | Happening::Held => {
+        SprintHappening::IntegrateNow | SprintHappening::Abort | SprintHappening::Held => {
             unreachable!("an order is no input")
         }
     }

@@ -5,8 +5,8 @@ use domain::ids::{ArtefactId, BranchName, DeliveryId, RepoName};
 use domain::job::{Job, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
-    self, Agent, DeliveryOutcome, Implement, MEMBERS_MAX, MemberState, Part, PartWork, Pipeline,
-    Plan, Recipe, Requirement, RequirementRef, RequirementState, TreeShas,
+    self, Agent, Implement, MEMBERS_MAX, MemberState, Part, PartWork, Pipeline, Plan, Recipe,
+    Requirement, RequirementOutcome, RequirementRef, RequirementState, TreeShas,
 };
 use domain::policy::Source;
 use domain::priority::Priority;
@@ -113,7 +113,7 @@ impl Dispatcher {
         known: &Requirement,
         id: &DeliveryId,
         source: &Source,
-    ) -> Result<DeliveryOutcome, Error> {
+    ) -> Result<RequirementOutcome, Error> {
         let Some(delivery) = self.backend.store.get::<Delivery>(id).await? else {
             return self.begin_delivery(known, id, source).await;
         };
@@ -123,7 +123,7 @@ impl Dispatcher {
             None => None,
         };
         let pull = pull.map(|found| found.value.pull.phase);
-        Ok(DeliveryOutcome::of(&delivery, pull.as_ref()))
+        Ok(RequirementOutcome::of(&delivery, pull.as_ref()))
     }
 
     async fn begin_delivery(
@@ -131,15 +131,15 @@ impl Dispatcher {
         known: &Requirement,
         id: &DeliveryId,
         source: &Source,
-    ) -> Result<DeliveryOutcome, Error> {
+    ) -> Result<RequirementOutcome, Error> {
         let rules = source.pipeline_rules();
         let Some(worker) = self.readers.git.tip(&known.repo, &rules.worker).await? else {
             let reason = format!("{} has no branch `{}`", known.repo, rules.worker);
-            return Ok(DeliveryOutcome::NotMerged { reason });
+            return Ok(RequirementOutcome::NotMerged { reason });
         };
         let tree = self.system_tree(&known.repo, &worker).await?;
         let Some(text) = tree.text(&known.reference.path) else {
-            return Ok(DeliveryOutcome::NoFile);
+            return Ok(RequirementOutcome::NoFile);
         };
         let path = known.reference.path.parse().ok();
         let criteria = path.map(|path| exchange::acceptance_criteria(&tree, &path));
@@ -161,12 +161,12 @@ impl Dispatcher {
             by: Actor::System,
         };
         match self.backend.create_delivery(&order).await {
-            Ok(_) => Ok(DeliveryOutcome::Open),
+            Ok(_) => Ok(RequirementOutcome::Open),
             // Others create deliveries at this moment: the message comes again.
             Err(error) if error.is_busy() => Err(error),
             Err(error @ (Error::NotNow(_) | Error::Transition(_))) => {
                 let reason = error.to_string();
-                Ok(DeliveryOutcome::NotMerged { reason })
+                Ok(RequirementOutcome::NotMerged { reason })
             }
             Err(error) => Err(error),
         }

@@ -50,7 +50,7 @@ enum WantedPlace {
 }
 
 /// A file that can be sent, or why it cannot.
-struct Found {
+struct OutboxFile {
     path: String,
     /// The same text under the same path is sent once.
     once: String,
@@ -104,7 +104,7 @@ impl Dispatcher {
                     return Ok(Err(hindrance));
                 }
                 // What can never be read to its end is not sent in parts, and blocks nothing.
-                vec![Found::unreadable(&once, &failure.message)]
+                vec![OutboxFile::unreadable(&once, &failure.message)]
             }
         };
         let mut inputs = vec![Input::Collected {
@@ -134,7 +134,7 @@ impl Dispatcher {
         sprint: &Sprint,
         member: &SprintMember,
         head: &CommitSha,
-    ) -> Result<Vec<Found>, Failure> {
+    ) -> Result<Vec<OutboxFile>, Failure> {
         let (git, repo) = (&self.readers.git, &sprint.repo);
         let tree = git.tree(repo, head, &[OUTBOX]).await?;
         if tree.below(OUTBOX).next().is_none() {
@@ -159,7 +159,7 @@ impl Dispatcher {
     async fn outbox_in_patch(
         &self,
         member: &SprintMember,
-    ) -> Result<Result<Vec<Found>, Failure>, Error> {
+    ) -> Result<Result<Vec<OutboxFile>, Failure>, Error> {
         let found = self.backend.store.job(&member.job).await?;
         let job = found.map(|found| found.value);
         let Some((job, session)) = job.as_ref().and_then(|job| Some((job, job.session()?))) else {
@@ -178,7 +178,7 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         member: &SprintMember,
-        file: Found,
+        file: OutboxFile,
     ) -> Result<(), Error> {
         let purpose = format!("outbox:{}:{}", member.job, file.once);
         let outgoing = file.written.and_then(|it| it.outgoing(&member.persona));
@@ -200,7 +200,7 @@ impl Dispatcher {
     }
 }
 
-impl Found {
+impl OutboxFile {
     /// What stands for an outbox that cannot be read.
     fn unreadable(once: &str, why: &str) -> Self {
         Self {
@@ -277,7 +277,7 @@ fn fault_of(persona: &PersonaName, path: &str, fault: &str) -> Option<Outgoing> 
 }
 
 /// The files of an outbox that were not there before, in order of path. Of very many the last are only named.
-fn found_in(tree: &Tree, before: &Tree) -> Vec<Found> {
+fn found_in(tree: &Tree, before: &Tree) -> Vec<OutboxFile> {
     let is_new = |(path, entry): &(&TreePath, &Entry)| {
         let was = before.get(path).map(|it| &it.content);
         path.as_str().ends_with(".json") && was != Some(&entry.content)
@@ -296,7 +296,7 @@ fn found_in(tree: &Tree, before: &Tree) -> Vec<Found> {
 }
 
 /// The same of the patch among what a session made. If it is cut off, its last file is not read.
-fn found_in_artifacts(artifacts: &Artifacts) -> Vec<Found> {
+fn found_in_artifacts(artifacts: &Artifacts) -> Vec<OutboxFile> {
     let patch = artifacts.patch.as_deref().unwrap_or_default();
     if !artifacts.patch_cut || !patch.contains(OUTBOX) {
         return found_in_patch(patch);
@@ -305,7 +305,7 @@ fn found_in_artifacts(artifacts: &Artifacts) -> Vec<Found> {
         .rsplit_once("\ndiff --git ")
         .map_or("", |(whole, _)| whole);
     let mut found = found_in_patch(&format!("{whole}\n"));
-    found.push(Found::unreadable(
+    found.push(OutboxFile::unreadable(
         "cut",
         "the patch of the session is cut off, so its last files are not read",
     ));
@@ -313,13 +313,13 @@ fn found_in_artifacts(artifacts: &Artifacts) -> Vec<Found> {
 }
 
 /// The same of a patch, in its order.
-fn found_in_patch(patch: &str) -> Vec<Found> {
+fn found_in_patch(patch: &str) -> Vec<OutboxFile> {
     if !patch.contains(OUTBOX) {
         return Vec::new();
     }
     let parsed = match patch::parse(patch.as_bytes()) {
         Ok(parsed) => parsed,
-        Err(fault) => return vec![Found::unreadable("patch", &fault.to_string())],
+        Err(fault) => return vec![OutboxFile::unreadable("patch", &fault.to_string())],
     };
     let written = parsed.files.iter().filter_map(|file| {
         let path = file.action.target()?;
@@ -347,8 +347,8 @@ fn created(file: &FileDiff) -> Result<String, &'static str> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8")
 }
 
-fn found_file(at: usize, path: &str, text: Result<&str, &str>) -> Found {
-    Found {
+fn found_file(at: usize, path: &str, text: Result<&str, &str>) -> OutboxFile {
+    OutboxFile {
         path: path.to_owned(),
         once: format!("{path}:{}", text.unwrap_or_default()),
         written: match at < FILES_MAX {

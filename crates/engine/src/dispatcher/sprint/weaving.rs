@@ -367,10 +367,10 @@ fn is_offered_at(sprint: &Sprint, taken: &weaving::Taken) -> bool {
     its_own.any(|offer| offer.head == taken.head)
 }
 
-fn told(error: weaving::Error) -> Error {
+fn told(error: weaving::WeavingError) -> Error {
     match error {
-        weaving::Error::Outside(failure) => failure.into(),
-        weaving::Error::NoBranch(..) | weaving::Error::Excess(_) => {
+        weaving::WeavingError::Outside(failure) => failure.into(),
+        weaving::WeavingError::NoBranch(..) | weaving::WeavingError::Excess(_) => {
             Failure::new(FailureClass::Invalid, error.to_string()).into()
         }
     }

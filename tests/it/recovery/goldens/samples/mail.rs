@@ -3,7 +3,7 @@
 use domain::ids::{MailEventId, PersonaName};
 use domain::mail::{Counters, Order, Outgoing, Page, Recipient, Stamp, paged};
 use engine::keys;
-use engine::mail::{Delivered, IdempotentMail};
+use engine::mail::{IdempotentMail, SentMail};
 
 use super::{AT, Samples, pull_ref};
 
@@ -54,7 +54,7 @@ pub(super) fn put(samples: &mut Samples) {
     samples.put(keys::mail(&repo), &counters);
     let once = IdempotentMail {
         order: "5e".repeat(32),
-        sent: vec![Delivered {
+        sent: vec![SentMail {
             message: sent.message.message_id,
             to,
         }],

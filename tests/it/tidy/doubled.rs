@@ -1,0 +1,154 @@
+//! Names of types: each stands once in its crate, so that it says which type is meant wherever it is read.
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use super::code::{code, line_at, places};
+use super::shape::{is_rust, is_test, source_lines};
+use super::tree::File;
+
+/// Names that stood twice when this rule came, each with its crate. The list may only shrink.
+const KNOWN: [(&str, &str); 16] = [
+    ("crates/domain", "Fault"),
+    ("crates/domain", "Input"),
+    ("crates/domain", "Log"),
+    ("crates/domain", "MemberState"),
+    ("crates/domain", "Message"),
+    ("crates/domain", "Order"),
+    ("crates/domain", "Part"),
+    ("crates/domain", "Phase"),
+    ("crates/domain", "Plan"),
+    ("crates/domain", "Reason"),
+    ("crates/domain", "Refusal"),
+    ("crates/domain", "Review"),
+    ("crates/domain", "Sight"),
+    ("crates/domain", "Verdict"),
+    ("crates/domain", "Work"),
+    ("crates/scaffold", "Kind"),
+];
+
+/// The file with that list.
+const LIST: &str = "tests/it/tidy/doubled.rs";
+
+/// Words after which the name of a new type comes.
+const DECLARING: [&str; 4] = ["struct", "enum", "trait", "union"];
+
+/// Where a type is declared: its file and the line there.
+type Declaration<'a> = (&'a str, usize);
+
+/// No crate has two types of one name, except for those of the list; and each of the list is still doubled.
+pub(super) fn unique(files: &[File]) -> Vec<Finding> {
+    doubled(files, &KNOWN)
+}
+
+fn doubled(files: &[File], known: &[(&str, &str)]) -> Vec<Finding> {
+    let types = types(files);
+    let mut findings = Vec::new();
+    for ((home, name), declarations) in &types {
+        let Some(((first, _), others)) = declarations.split_first() else {
+            continue;
+        };
+        if known.contains(&(*home, name.as_str())) {
+            continue;
+        }
+        let advice = format!("{first} has a type `{name}`, too: give one a name of its own");
+        let found = others
+            .iter()
+            .map(|(path, line)| Finding::new(path, *line, advice.as_str()));
+        findings.extend(found);
+    }
+    for (home, name) in known {
+        let declarations = types.get(&(*home, (*name).to_owned()));
+        if declarations.is_none_or(|found| found.len() < 2) {
+            let advice = format!("{home} has no two types `{name}` now: take it out of the list");
+            findings.push(Finding::new(LIST, 1, advice));
+        }
+    }
+    findings
+}
+
+/// The types of every crate by its folder and their names, without those of tests.
+fn types(files: &[File]) -> BTreeMap<(&str, String), Vec<Declaration<'_>>> {
+    let mut types: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for file in files {
+        let Some((home, within)) = file.path.split_once("/src/") else {
+            continue;
+        };
+        if !is_rust(within) || is_test(within) {
+            continue;
+        }
+        for (name, line) in declared(&file.text) {
+            let place: Declaration<'_> = (&file.path, line);
+            types.entry((home, name)).or_default().push(place);
+        }
+    }
+    types
+}
+
+/// The types that a file declares before the tests at its bottom, each with its line.
+fn declared(text: &str) -> Vec<(String, usize)> {
+    let (code, end) = (code(text), source_lines(text));
+    let mut found = Vec::new();
+    for word in DECLARING {
+        for at in places(&code, word) {
+            let after = code.get(at + word.len()..).unwrap_or_default();
+            let name = after.trim_start().chars();
+            let name: String = name
+                .take_while(|it| it.is_alphanumeric() || *it == '_')
+                .collect();
+            let line = line_at(&code, at);
+            if name.starts_with(char::is_uppercase) && line <= end {
+                found.push((name, line));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+fn file(path: &str, text: &str) -> File {
+    File {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+#[test]
+fn a_type_with_the_name_of_another_of_its_crate_is_found() {
+    let files = [
+        file("crates/a/src/one.rs", "pub struct Found<'a>(&'a str);"),
+        file("crates/a/src/two.rs", "// struct Found\nenum Found { A }"),
+        file("crates/b/src/lib.rs", "trait Found {}"),
+    ];
+    let advice = "crates/a/src/one.rs has a type `Found`, too: give one a name of its own";
+    let found = Finding::new("crates/a/src/two.rs", 2, advice);
+    assert_eq!(doubled(&files, &[]), [found]);
+    assert_eq!(doubled(&files, &[("crates/a", "Found")]), []);
+}
+
+#[test]
+fn a_listed_name_that_stands_once_is_found() {
+    let files = [file("crates/a/src/one.rs", "struct Found;")];
+    for known in [("crates/a", "Found"), ("crates/b", "Found")] {
+        let findings = doubled(&files, &[known]);
+        let at: Vec<_> = findings.iter().map(|it| it.path.as_str()).collect();
+        assert_eq!(at, [LIST], "{known:?}");
+    }
+}
+
+#[test]
+fn tests_calls_and_texts_declare_no_type_of_a_crate() {
+    let inline = "struct Found;\n#[cfg(test)]\nmod tests {\n    struct Found;\n}\n";
+    let files = [
+        file("crates/a/src/one.rs", inline),
+        file("crates/a/src/one/tests.rs", "struct Found;"),
+        file("crates/a/src/tests/more.rs", "struct Found;"),
+        file("crates/a/tests/it/main.rs", "struct Found;"),
+        file(
+            "crates/a/src/two.rs",
+            "let it = one.union(two);\nlet text = \"struct Found\";",
+        ),
+        file("docs/a.md", "struct Found"),
+    ];
+    assert_eq!(doubled(&files, &[]), []);
+}

@@ -180,6 +180,12 @@ pub(crate) struct Review {
     pub(crate) author_association: String,
 }
 
+/// `GET /repos/{owner}/{repo}/collaborators/{login}/permission`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Collaborator {
+    pub(crate) permission: String,
+}
+
 /// One changed file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct File {

@@ -16,6 +16,7 @@ mod issues;
 mod logs;
 mod reads;
 mod renamed;
+mod reviews;
 mod sandbox;
 mod sandbox_git;
 mod sandbox_weaving;

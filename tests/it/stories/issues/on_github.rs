@@ -2,6 +2,7 @@
 
 use domain::delivery::{Actor, Checkpoints, Phase, ReviewBy, Verdict};
 use domain::policy::{MergePolicy, Source};
+use sandbox::Scenario;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
 use tests::world::{MINUTE, REPO, Setup, World, hour, with_ci};
 
@@ -20,23 +21,27 @@ async fn actor_of(world: &World, number: u64, phase: Phase) -> Option<Actor> {
     last.map(|span| span.actor.clone())
 }
 
+/// A source where a person reviews, whose word the merge waits for.
+fn reviewed_by_people() -> Source {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Review]).expect("checkpoints");
+        rules.review_by = Some(ReviewBy::Human);
+    });
+    Source {
+        agent: None,
+        policy: domain::policy::Policy {
+            merge: MergePolicy::Human,
+            ..source.policy.clone()
+        },
+        ..source
+    }
+}
+
 /// A review on GitHub by a person of the repository is the verdict that is awaited; that of an outsider is not.
 #[tokio::test]
 async fn an_approving_review_on_github_is_the_verdict_of_a_person() {
     for webhooks in [false, true] {
-        let source = taking(|rules| {
-            rules.checkpoints = Checkpoints::at(&[Phase::Review]).expect("checkpoints");
-            rules.review_by = Some(ReviewBy::Human);
-        });
-        let source = Source {
-            agent: None,
-            policy: domain::policy::Policy {
-                merge: MergePolicy::Human,
-                ..source.policy.clone()
-            },
-            ..source
-        };
-        let world = world_with(source, webhooks).await;
+        let world = world_with(reviewed_by_people(), webhooks).await;
         let number = open_issue(&world, "Add a test", "");
         until(&world, number, "review/running").await;
         let pull = pull_of(&world, number).await;
@@ -56,6 +61,38 @@ async fn an_approving_review_on_github_is_the_verdict_of_a_person() {
         assert_eq!(by, Some(Actor::person("acme")));
         world.finish().await;
     }
+}
+
+#[tokio::test]
+async fn a_collaborator_who_may_only_read_gives_no_pass() {
+    let mut scenario = Scenario::default();
+    let people = [("ann", "write"), ("bob", "read")];
+    scenario.repos[0].collaborators = people
+        .map(|(login, may)| (login.to_owned(), may.to_owned()))
+        .into();
+    let world = World::with(Setup {
+        source: reviewed_by_people(),
+        scenario,
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "review/running").await;
+    let pull = pull_of(&world, number).await;
+    let github = world.sandbox.github();
+    let now = world.clock.now();
+    github.review(now, REPO, pull, ("bob", "APPROVED", "Fine."));
+    world.pass(hour(1)).await;
+    let found = delivery(&world, number).await.expect("a delivery");
+    let at = (found.phase, found.verdict);
+    assert_eq!(at, (Phase::Review, None), "{}", world.story().await);
+
+    let now = world.clock.now();
+    github.review(now, REPO, pull, ("ann", "APPROVED", "Fine."));
+    until(&world, number, "close/succeeded").await;
+    let by = actor_of(&world, number, Phase::Review).await;
+    assert_eq!(by, Some(Actor::person("ann")));
+    world.finish().await;
 }
 
 #[tokio::test]

@@ -151,7 +151,7 @@ impl IssuesRead for Absent {
         &self,
         _: &RepoName,
         _: &CommitSha,
-        _: &str,
+        _: (&str, Option<Timestamp>),
     ) -> Result<ProviderReport, Failure> {
         absent()
     }

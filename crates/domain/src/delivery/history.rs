@@ -138,6 +138,15 @@ pub fn deploying_since(delivery: &Delivery) -> Timestamp {
     began.map_or_else(|| since(delivery), |span| span.started_at)
 }
 
+/// When the last deployment of the delivery was seen to have failed. A phase that was cancelled says nothing of it.
+pub fn deploy_failed_at(delivery: &Delivery) -> Option<Timestamp> {
+    let failed = (Phase::Deploy, RunStatus::Failed);
+    let mut spans = delivery.phase_runs.iter().rev();
+    let last =
+        spans.find(|span| (span.phase, span.run_status) == failed && span.actor == Actor::System);
+    last.map(|span| span.started_at)
+}
+
 /// Whether there is no room for more than the end of the delivery.
 pub(super) fn is_full(delivery: &Delivery) -> bool {
     delivery.phase_runs.len() + SPANS_KEPT_BACK > SPANS_MAX

@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use super::due::{AGENT_ACTS_FOR, awaits_person, plan_due, planner, result_due};
+use super::history;
 use super::legal;
 use super::progress::is_stale;
 use super::waits::is_read_again;
@@ -230,7 +231,12 @@ fn first(delivery: &Delivery) -> WordedReason {
                 reason("deploying", format!("The run of `{file}` is awaited."))
             }
             Deploy::Deployment { environment } => {
-                let sentence = format!("A deployment to `{environment}` is awaited.");
+                let sentence = match history::deploy_failed_at(delivery) {
+                    None => format!("A deployment to `{environment}` is awaited."),
+                    Some(_) => format!(
+                        "Another deployment to `{environment}` is awaited, or a new status of the one that failed."
+                    ),
+                };
                 reason("deploying", sentence)
             }
         },

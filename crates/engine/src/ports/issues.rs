@@ -76,12 +76,13 @@ pub trait IssuesRead: Send + Sync {
         since: Timestamp,
     ) -> Result<ProviderReport, Failure>;
 
-    /// How the newest deployment of a commit to an environment goes.
+    /// How the newest deployment of a commit to an environment goes: `Nothing` if it had failed by a time of ours at which
+    /// that was seen before.
     async fn deployment(
         &self,
         repo: &RepoName,
         sha: &CommitSha,
-        environment: &str,
+        (environment, failed_at): (&str, Option<Timestamp>),
     ) -> Result<ProviderReport, Failure>;
 
     /// Whether checks of a commit have failed: `Bad` with their names, `Running` while some run, else `Good`.

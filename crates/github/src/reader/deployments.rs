@@ -41,6 +41,7 @@ pub(super) async fn workflow_run(
 ) -> Result<ProviderReport, Failure> {
     let doing = format!("reading the runs of {repo}'s workflow `{file}`");
     let since = by_its_clock(client, since);
+    let since = since.checked_sub(CLOCK_TOLERANCE).unwrap_or(since);
     let path = format!(
         "/repos/{repo}/actions/workflows/{}/runs?branch={}&event=workflow_dispatch&created={}",
         segment(file),
@@ -79,18 +80,17 @@ pub(super) async fn workflow_run(
     }))
 }
 
-/// A time of ours by GitHub's clock, a little earlier.
+/// A time of ours by GitHub's clock.
 fn by_its_clock(client: &Client, ours: Timestamp) -> Timestamp {
     let ahead = client.ahead().filter(|ahead| ahead.abs() <= SKEW_MAX);
-    let shift = ahead.unwrap_or_default() - CLOCK_TOLERANCE;
-    ours.checked_add(shift).unwrap_or(ours)
+    ours.checked_add(ahead.unwrap_or_default()).unwrap_or(ours)
 }
 
-/// How the newest deployment of a commit to an environment goes.
+/// How the newest deployment of a commit to an environment goes: nothing is known of one that had failed by a time.
 pub(super) async fn deployment(
     client: &Client,
-    repo: &RepoName,
-    (sha, environment): (&CommitSha, &str),
+    (repo, sha): (&RepoName, &CommitSha),
+    (environment, failed_at): (&str, Option<Timestamp>),
 ) -> Result<ProviderReport, Failure> {
     let doing = format!("reading the deployments of {repo} to `{environment}`");
     let path = format!(
@@ -117,17 +117,24 @@ pub(super) async fn deployment(
         ..listing
     };
     let statuses = client.list::<Vec<wire::DeploymentStatus>>(&listing).await?;
-    Ok(report(&statuses, (id, environment)))
+    let failed_at = failed_at.map(|at| by_its_clock(client, at));
+    Ok(report(&statuses, (id, environment), failed_at))
 }
 
-fn report(statuses: &[wire::DeploymentStatus], (id, environment): (u64, &str)) -> ProviderReport {
+fn report(
+    statuses: &[wire::DeploymentStatus],
+    (id, environment): (u64, &str),
+    failed_at: Option<Timestamp>,
+) -> ProviderReport {
     let newest = statuses.iter().max_by_key(|status| status.id);
+    let is_old = newest.is_some_and(|status| failed_at.is_some_and(|at| status.created_at <= at));
     match newest.map(|status| status.state.as_str()) {
         Some("success") => ProviderReport::Good,
         // A later deployment to the same environment takes the place of one that succeeded.
         Some("inactive") if statuses.iter().any(|status| status.state == "success") => {
             ProviderReport::Good
         }
+        Some("failure" | "error" | "inactive") if is_old => ProviderReport::Nothing,
         Some(ended @ ("failure" | "error" | "inactive")) => ProviderReport::Bad(format!(
             "deployment {id} to `{environment}` ended as `{ended}`"
         )),

@@ -161,9 +161,9 @@ impl IssuesRead for Reader {
         &self,
         repo: &RepoName,
         sha: &CommitSha,
-        environment: &str,
+        which: (&str, Option<Timestamp>),
     ) -> Result<ProviderReport, Failure> {
-        deployments::deployment(self.client(), repo, (sha, environment)).await
+        deployments::deployment(self.client(), (repo, sha), which).await
     }
 
     async fn commit_checks(

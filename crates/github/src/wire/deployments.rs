@@ -17,6 +17,7 @@ pub(crate) struct Deployment {
 pub(crate) struct DeploymentStatus {
     pub(crate) id: u64,
     pub(crate) state: String,
+    pub(crate) created_at: Timestamp,
 }
 
 /// A page of `GET /repos/{owner}/{repo}/actions/workflows/{file}/runs`.

@@ -134,7 +134,8 @@ async fn runs_and_deployments_that_cannot_be_read_whole_are_no_answer() {
 
     let class = async |server: &Server| {
         let reader = server.reader();
-        let read = reader.deployment(&repo(), &head(), "production").await;
+        let which = ("production", None);
+        let read = reader.deployment(&repo(), &head(), which).await;
         read.unwrap_err().class
     };
     let foreign = json!([{ "id": 1, "sha": OTHER }]);
@@ -156,15 +157,18 @@ async fn the_newest_deployment_and_its_newest_status_count() {
             "/repos/acme/shop/deployments/9/statuses" => {
                 let ids = (1..).zip(states);
                 Reply::ok(
-                    &ids.map(|(id, state)| json!({ "id": id, "state": state }))
-                        .collect(),
+                    &ids.map(
+                        |(id, state)| json!({ "id": id, "state": state, "created_at": BEGAN }),
+                    )
+                    .collect(),
                 )
             }
             _ => Reply::ok(&json!([{ "id": 8, "sha": HEAD }, { "id": 9, "sha": HEAD }])),
         })
         .await;
         let reader = server.reader();
-        let read = reader.deployment(&repo(), &head(), "my env&x").await;
+        let which = ("my env&x", None);
+        let read = reader.deployment(&repo(), &head(), which).await;
         let asked = format!("GET /repos/acme/shop/deployments?sha={HEAD}&environment=my+env%26x");
         assert_eq!(server.lines()[0], asked);
         read.unwrap()
@@ -179,6 +183,32 @@ async fn the_newest_deployment_and_its_newest_status_count() {
     let failed = of(&["success", "error"]).await;
     assert_eq!(bad(&failed), "deployment 9 to `my env&x` ended as `error`");
     bad(&of(&["failure", "inactive"]).await);
+}
+
+#[tokio::test]
+async fn a_deployment_that_was_seen_to_fail_is_no_news() {
+    let of = async |state: &'static str, failed_at: &str| {
+        let server = Server::start(move |asked: &Asked| {
+            let is_list = asked.path.ends_with("/deployments");
+            Reply::ok(&if is_list {
+                json!([{ "id": 9, "sha": HEAD }])
+            } else {
+                json!([{ "id": 1, "state": state, "created_at": BEGAN }])
+            })
+        })
+        .await;
+        let (reader, failed_at) = (server.reader(), failed_at.parse().unwrap());
+        let which = ("production", Some(failed_at));
+        reader.deployment(&repo(), &head(), which).await.unwrap()
+    };
+    let (earlier, later) = ("2026-11-21T10:59:59Z", "2026-11-21T11:00:00.5Z");
+    for state in ["failure", "error", "inactive"] {
+        assert_eq!(of(state, BEGAN).await, ProviderReport::Nothing, "{state}");
+        assert_eq!(of(state, later).await, ProviderReport::Nothing, "{state}");
+        bad(&of(state, earlier).await);
+    }
+    assert_eq!(of("queued", later).await, ProviderReport::Running);
+    assert_eq!(of("success", later).await, ProviderReport::Good);
 }
 
 #[tokio::test]
@@ -361,7 +391,8 @@ async fn a_deployment_of_the_sandbox_is_followed() {
     let sha = github.branch(REPO, "main").unwrap();
     let commit: CommitSha = sha.parse().unwrap();
     let read = async || {
-        let read = reader.deployment(&repo(), &commit, "production").await;
+        let which = ("production", None);
+        let read = reader.deployment(&repo(), &commit, which).await;
         read.unwrap()
     };
     assert_eq!(read().await, ProviderReport::Nothing);

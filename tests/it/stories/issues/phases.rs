@@ -54,6 +54,36 @@ async fn a_deployment_of_the_merge_commit_is_awaited() {
     world.finish().await;
 }
 
+#[tokio::test]
+async fn a_retry_does_not_take_the_deployment_again_that_failed() {
+    let (world, number) = alone(|rules| {
+        rules.endpoint = Endpoint::default();
+        rules.deploy = "deployment:production".parse().expect("a deployment");
+    })
+    .await;
+    until(&world, number, "deploy/pending").await;
+    let sha = merge_commit(&world, number).await;
+    let github = world.sandbox.github();
+    let set = |made, state| github.set_deployment(world.clock.now(), REPO, made, state);
+    let made = github.deploy(world.clock.now(), REPO, (&sha, "production"));
+    let made = made.expect("a deployment");
+    set(made, DeploymentState::Failure);
+    until(&world, number, "deploy/failed").await;
+    world.pass(MINUTE).await;
+    order(&world, number, Act::Retry { reason: None }).await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(place(&world, number).await, "deploy/pending");
+    // The same one may fail once more, and another one may succeed.
+    set(made, DeploymentState::Error);
+    until(&world, number, "deploy/failed").await;
+    world.pass(MINUTE).await;
+    order(&world, number, Act::Retry { reason: None }).await;
+    let again = github.deploy(world.clock.now(), REPO, (&sha, "production"));
+    set(again.expect("a deployment"), DeploymentState::Success);
+    until(&world, number, "close/succeeded").await;
+    world.finish().await;
+}
+
 /// Green checks, and a workflow that takes five hours once it is dispatched.
 fn with_deploy() -> Vec<CheckSetup> {
     let deploy = CheckSetup {

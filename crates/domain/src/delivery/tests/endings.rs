@@ -427,6 +427,36 @@ fn what_is_merged_and_cannot_be_deployed_can_be_ended() {
 }
 
 #[test]
+fn a_retried_deploy_awaits_another_deployment() {
+    let mut world = World::in_review(Rules {
+        deploy: "deployment:production".parse().unwrap(),
+        ..rules(&[], "deploy", ReviewBy::Nobody)
+    });
+    assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
+    let awaits = |world: &World| reasons(&world.delivery).remove(0).sentence;
+    let first = "A deployment to `production` is awaited.";
+    assert_eq!(
+        (awaits(&world).as_str(), deploy_failed_at(&world.delivery)),
+        (first, None)
+    );
+    // A person who cancels says nothing of a deployment.
+    assert_eq!(world.kim(Act::Cancel), "deploy/failed");
+    assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+    assert_eq!(deploy_failed_at(&world.delivery), None);
+    let bad = ProviderReport::Bad("deployment 1 ended as `failure`".to_owned());
+    let report = Input::Provider(Phase::Deploy, bad);
+    assert_eq!(world.take(&report).unwrap(), "deploy/failed");
+    let failed = world.delivery.phase_runs.last().unwrap().started_at;
+    assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+    assert_eq!(deploy_failed_at(&world.delivery), Some(failed));
+    let why = awaits(&world);
+    assert!(
+        why.starts_with("Another deployment to `production`"),
+        "{why}"
+    );
+}
+
+#[test]
 fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     let mut world = World::in_review(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
     let ended = WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, at(1));

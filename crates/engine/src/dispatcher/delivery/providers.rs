@@ -98,7 +98,10 @@ impl Dispatcher {
                 issues.workflow_run(repo, (file, branch), since).await?
             }
             (Deploy::Deployment { environment }, Some(sha)) => {
-                issues.deployment(repo, sha, environment).await?
+                let failed_at = delivery::deploy_failed_at(delivery);
+                issues
+                    .deployment(repo, sha, (environment, failed_at))
+                    .await?
             }
             (Deploy::Deployment { .. }, None) => ProviderReport::Nothing,
         })

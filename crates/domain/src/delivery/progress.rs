@@ -212,7 +212,7 @@ fn planned(moving: &mut Moving<'_>) -> bool {
         .is_some_and(|job| job.approved_elsewhere);
     if is_asked && elsewhere && moving.rules.plan_by == PlanBy::Jules {
         // Who may approve there is a person of the account.
-        moving.go_on(&Actor::person("somebody on Jules's page"));
+        moving.go_on(&Actor::person("on Jules's page"));
         return true;
     }
     goes_on(moving)

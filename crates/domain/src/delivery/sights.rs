@@ -82,9 +82,9 @@ fn is_known_since((glimpse, read_at): (&PullGlimpse, Timestamp), moment: Timesta
     read_at >= moment || glimpse.end.is_some()
 }
 
-/// Who closed an issue.
+/// Who closed an issue or a pull request: `person on GitHub` where GitHub does not say who.
 pub(super) fn closer(by: Option<&str>) -> Actor {
-    by.map_or_else(|| Actor::person("somebody on GitHub"), Actor::person)
+    by.map_or_else(|| Actor::person("on GitHub"), Actor::person)
 }
 
 fn is_merged(moving: &Moving<'_>) -> bool {

@@ -30,6 +30,8 @@ fn closed() -> PullGlimpse {
 fn an_issue_that_is_closed_after_its_pull_request_closes_the_delivery() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     assert_eq!(world.take(&read(closed(), 20)).unwrap(), "review/failed");
+    let unnamed = "review/failed by person on GitHub";
+    assert_eq!(world.history().last().unwrap(), unnamed);
     assert_eq!(world.take(&issue_closed(900)).unwrap(), "review/failed");
     // A pull request that is over is read no more.
     assert_eq!(world.take(&read(closed(), 20)).unwrap(), "close/succeeded");

@@ -129,7 +129,7 @@ fn a_plan_approved_on_jules_s_page_was_approved_by_a_person() {
     );
     let history = world.history();
     let last = history.last().unwrap();
-    assert_eq!(last, "implement/running by person somebody on Jules's page");
+    assert_eq!(last, "implement/running by person on Jules's page");
 }
 
 #[test]

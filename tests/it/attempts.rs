@@ -280,7 +280,7 @@ fn adoption(world: &World, session: &str) -> Adoption {
         repo: REPO.parse().expect("a repository"),
         agent: None,
         take_over: true,
-        ended_only: false,
+        delivery: None,
         by: Some("me over HTTP".to_owned()),
         asked_at: world.backend.now(),
         refused: None,
@@ -344,7 +344,7 @@ async fn a_session_at_work_is_adopted_only_by_whom_that_suits() {
     })
     .await;
     let wanted = Adoption {
-        ended_only: true,
+        delivery: "0123456789ab".parse().ok(),
         ..adoption(&world, "77")
     };
     let asked = world.backend.adopt(wanted, Duration::ZERO).await;

@@ -42,7 +42,7 @@ pub(crate) fn asked(api: &ApiInner, wanted: AdoptRequest, by: String) -> Adoptio
         repo: wanted.repo,
         agent: wanted.agent,
         take_over: wanted.take_over,
-        ended_only: false,
+        delivery: None,
         by: Some(by),
         asked_at: api.backend.now(),
         refused: None,

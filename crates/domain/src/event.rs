@@ -1,8 +1,10 @@
 //! The only things that may wake an agent.
 
+mod audience;
 mod cursor;
 mod news;
 
+pub use audience::Audience;
 pub use cursor::{EventCursor, InvalidEventCursor, OVERLAP};
 pub use news::News;
 
@@ -88,18 +90,6 @@ pub struct FailedCheck {
     /// Its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<WebPage>,
-}
-
-/// Who has to know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Audience {
-    /// The job's agent; a person if the job has none.
-    Agent,
-    /// A person.
-    Human,
-    /// No one: it is only recorded.
-    Nobody,
 }
 
 /// The occurrence.

@@ -1,6 +1,7 @@
 //! What people and agents may do with deliveries. Nothing here talks to anyone: the dispatcher carries out what a
 //! delivery wants of others.
 
+mod collecting;
 mod creation;
 mod listing;
 mod reading;
@@ -199,9 +200,7 @@ impl Backend {
         let Some(job) = next.task.job.as_ref().filter(|_| goes_on) else {
             return Ok(Vec::new());
         };
-        let mut events = self.store.events(job).await?;
-        events.retain(|event| delivery::is_past(next, event));
-        Ok(events.into_iter().map(|event| event.id).collect())
+        self.told_before(job, next).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! Events in the order in which they were seen, after a cursor.
 
 mod all;
+mod unfinished;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,8 +37,8 @@ pub struct EventQuery {
     pub delivery: Option<DeliveryId>,
     /// Of mail to people only what this persona has to do with; all of it without one.
     pub persona: Option<PersonaName>,
-    /// Only events that still wait, the oldest first also without `after`: unacknowledged ones, without answered
-    /// questions.
+    /// Only events that still wait: unacknowledged ones, without answered questions. Without `after` the oldest first, however
+    /// many came after them.
     pub open: bool,
     /// The maximum number; 0 returns only the present cursor.
     pub limit: usize,
@@ -66,6 +67,7 @@ impl Backend {
                 self.store.events(job).await?
             }
             (None, Some(delivery)) => self.events_of_delivery(delivery).await?,
+            (None, None) if asked.open && asked.after.is_none() => self.of_unfinished().await?,
             (None, None) => self.newest(asked).await?,
         };
         if let Some(persona) = &asked.persona {
@@ -137,15 +139,12 @@ impl Backend {
                 None => Ok(Vec::new()),
             };
         };
-        let runs = found.value.runs.iter().filter_map(|run| run.job.as_ref());
-        let jobs: BTreeSet<&JobId> = runs.chain(&found.value.task.job).collect();
+        let jobs: BTreeSet<&JobId> = jobs_of(&found.value).collect();
         let mut events = self.store.events_below(&keys::delivery_pk(id)).await?;
         for job in jobs {
             events.extend(self.store.events(job).await?);
         }
-        events.sort_by(|a, b| (a.observed_at, &a.id).cmp(&(b.observed_at, &b.id)));
-        events.dedup_by(|a, b| a.id == b.id);
-        Ok(events)
+        Ok(in_order(events))
     }
 
     /// Those of these events that still wait.
@@ -260,6 +259,19 @@ impl Backend {
         let found = self.store.get::<Delivery>(delivery).await?;
         Ok(found.map(|found| found.value.repo.to_string()))
     }
+}
+
+/// The jobs of a delivery; one may be named more than once.
+fn jobs_of(delivery: &Delivery) -> impl Iterator<Item = &JobId> {
+    let runs = delivery.runs.iter().filter_map(|run| run.job.as_ref());
+    runs.chain(&delivery.task.job)
+}
+
+/// Events that were read in several places, the oldest first, each once.
+fn in_order(mut events: Vec<Event>) -> Vec<Event> {
+    events.sort_by(|a, b| (a.observed_at, &a.id).cmp(&(b.observed_at, &b.id)));
+    events.dedup_by(|a, b| a.id == b.id);
+    events
 }
 
 /// Whether an event is over whatever became of its wakes: its delivery waits for something else by now, or its session is none

@@ -1,5 +1,7 @@
 //! What a person is shown: every event that waits for a person, and nothing that an agent sees to.
 
+use domain::event::Audience;
+use domain::policy::PlanApproval;
 use domain::wake::Notify;
 use engine::backend::IndexEntry;
 use engine::keys;
@@ -54,6 +56,25 @@ async fn a_question_without_an_agent_is_shown_to_a_person_once() {
     assert_eq!(shown.len(), 1, "{shown:?}");
     assert!(shown[0].starts_with(expected), "{shown:?}");
     assert!(shown[0].ends_with(&format!("gaffer job why {job}")));
+}
+
+#[tokio::test]
+async fn without_an_agent_what_is_told_is_a_persons() {
+    for (has_agent, audience) in [(true, Audience::Agent), (false, Audience::Human)] {
+        let mut source = on_green();
+        source.policy.plan_approval = PlanApproval::Auto;
+        source.agent = source.agent.filter(|_| has_agent);
+        let world = World::with(Setup {
+            source,
+            ..Setup::default()
+        })
+        .await;
+        let job = world.submit("Add a test").await;
+        world.until_is(MINUTE * 60, &job, "merged").await;
+        let events = world.backend.store.events(&job).await.expect("events");
+        let told: Vec<Audience> = events.iter().map(|event| event.audience).collect();
+        assert_eq!(told, [audience]);
+    }
 }
 
 #[tokio::test]

@@ -11,9 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
 use client::wire::{AnalysisRequest, CollectRequest, ExecuteDelivery, FixDelivery};
-use domain::delivery::{
-    self, Act, Command, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX, RunResult,
-};
+use domain::delivery::{self, Act, Command, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX};
 use domain::ids::DeliveryId;
 use engine::jobs::adoption::Adoption;
 
@@ -117,7 +115,7 @@ pub(crate) async fn collect(
         agent: None,
         take_over: false,
         // One at work stays as it is.
-        ended_only: true,
+        delivery: Some(id.clone()),
         by: Some(who.who(None)),
         asked_at: api.backend.now(),
         refused: None,
@@ -130,14 +128,10 @@ pub(crate) async fn collect(
         let detail = format!("`session_id`: the session works on {}", job.repo);
         return Err(Refused::field("session_id", "other_repository", &detail));
     }
-    let result = RunResult::of_collected(&job, &id);
-    let result = result.map_err(|(code, text)| Refused::new(StatusCode::CONFLICT, code, &text))?;
-    let act = Act::Collect {
-        result,
-        session: job.session().cloned(),
-        job: job.id,
-    };
-    command(&api, &id, (command_id, act), &who).await?;
+    let by = who.actor();
+    let order = (command_id.as_str(), &by);
+    api.backend.collect(&id, &job.id, order).await?;
+    tracing::info!(delivery.id = %id, job.id = %job.id, %by, "a session was collected");
     Ok(shown(&api, &id, &who).await?.into_response())
 }
 

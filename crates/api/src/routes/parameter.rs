@@ -252,7 +252,7 @@ pub(super) const EVENTS: [Parameter; 5] = [
     query(
         "open",
         ParameterType::Switch,
-        "Only open events: not acknowledged, and no question that was answered; without `after` the oldest of the last 100 events first.",
+        "Only open events: not acknowledged, and no question that was answered; without `after` the oldest first, and of what belongs to no open job or delivery only those among the newest 100.",
     ),
     number(
         "limit",

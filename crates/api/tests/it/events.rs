@@ -3,17 +3,20 @@
 use std::time::Duration;
 
 use api::ApiState;
-use domain::event::{Audience, Event, EventContext, Occurrence};
-use domain::ids::{EventId, JobId};
+use domain::delivery::{Delivery, open_events};
+use domain::event::{Audience, DeliveryAsk, Event, EventContext, Occurrence};
+use domain::ids::{DeliveryId, EventId, JobId};
 use domain::job::{Announcement, Attention, Job, Phase, Reply, SentAnswer, Turn, Watch};
 use domain::policy::Answerer;
 use domain::wake::Wake;
 use engine::backend::IndexEntry;
 use engine::keys;
+use engine::ports::Key;
 use jiff::SignedDuration;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::metrics::add_account;
 use crate::world::{SESSION, TOKEN, World};
 
 /// A completion that was seen so many seconds from now.
@@ -40,14 +43,18 @@ fn event(world: &World, job: &JobId, name: &str, seconds: i64) -> Event {
 }
 
 async fn put(world: &World, event: &Event) {
+    let job = event.job.as_ref().unwrap();
+    put_at(world, keys::event(job, &event.id), event).await;
+}
+
+async fn put_at(world: &World, key: Key, event: &Event) {
     let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);
     let place = IndexEntry {
         list: keys::listed(keys::EVENTS, sort),
         ..IndexEntry::default()
     };
     let mut unit = world.backend.unit();
-    let job = event.job.as_ref().unwrap();
-    unit.put(keys::event(job, &event.id), event, None, place);
+    unit.put(key, event, None, place);
     world.backend.commit(unit).await.unwrap();
 }
 
@@ -203,6 +210,41 @@ async fn open_events_are_what_nobody_acknowledged_or_answered() {
     world.change(&job, answered_in).await;
     assert_eq!(ask(&world, "?open=1").await.0, woken);
     assert_eq!(ask(&world, &format!("?open=1&job={job}")).await.0, woken);
+}
+
+#[tokio::test]
+async fn an_open_event_is_listed_however_many_came_after_it() {
+    let world = World::new().await;
+    add_account(&world).await;
+    let (job, other) = (world.job("acme/shop").await, world.job("acme/shop").await);
+    let of_job = seen(&world, &job, "waits", -300).await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add search" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let id: DeliveryId = made["id"].as_str().unwrap().parse().unwrap();
+    let found = world.backend.must::<Delivery>(&id).await.unwrap();
+    let start = Event {
+        id: open_events(&found.value).remove(0),
+        job: None,
+        what: Occurrence::Delivery {
+            ask: DeliveryAsk::Start,
+            summary: "Add search".to_owned(),
+        },
+        aid: EventContext {
+            delivery: Some(id.clone()),
+            ..EventContext::default()
+        },
+        ..event(&world, &job, "start", -299)
+    };
+    let of_delivery = start.id.to_string();
+    put_at(&world, keys::delivery_event(&id, &start.id), &start).await;
+    for n in 0..120 {
+        let recorded = Event {
+            audience: Audience::Nobody,
+            ..event(&world, &other, &n.to_string(), n - 200)
+        };
+        put(&world, &recorded).await;
+    }
+    assert_eq!(ask(&world, "?open=1").await.0, [of_job, of_delivery]);
 }
 
 fn ask_in(watch: &mut Watch, event: &EventId) {

@@ -4,7 +4,7 @@ use domain::conversation::Role;
 use domain::delivery::{Delivery, EntryKind, Run, TranscriptEntry, TranscriptState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::DeliveryId;
-use domain::job::Phase;
+use domain::job::{Phase, Watch};
 use domain::session::SessionState;
 use engine::backend::IndexEntry;
 use engine::jobs::adoption::Adoption;
@@ -298,6 +298,37 @@ async fn a_session_that_was_begun_elsewhere_is_collected_as_a_run() {
     assert_eq!(odd.code(422), "bad_field");
 }
 
+#[tokio::test]
+async fn a_session_belongs_to_the_one_delivery_that_collected_it() {
+    let world = World::new().await;
+    let (one, _) = planned(&world, TranscriptState::None).await;
+    let order = json!({ "repo": "acme/shop", "summary": "Add a filter" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let two: DeliveryId = made["id"].as_str().unwrap().parse().unwrap();
+    let ended = |watch: &mut Watch| watch.state = SessionState::Completed;
+    let job = world.watched(ended).await;
+    let watched = world.backend.must_job(&job).await.unwrap().value;
+    let wanted = json!({ "session_id": watched.session().unwrap() });
+    let (first, second) = tokio::join!(
+        ordered(&world, &one, "collect", wanted.clone()),
+        ordered(&world, &two, "collect", wanted),
+    );
+    let (owner, refused) = match first.status.as_u16() {
+        200 => (one, second),
+        _ => (two, first),
+    };
+    assert_eq!(refused.code(409), "of_other_delivery");
+    let problem = refused.json();
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains(owner.as_str()), "{detail}");
+    let shown = world.get(&format!("/api/deliveries/{job}")).await.ok(200);
+    assert_eq!(shown["id"], owner.as_str());
+    let list = world.get("/api/deliveries").await.ok(200);
+    let mut listed = list["deliveries"].as_array().unwrap().iter();
+    let of_job = DeliveryId::of_job(&job);
+    assert!(listed.all(|it| it["id"] != of_job.as_str()), "{list}");
+}
+
 /// Plays the dispatcher that finds no such session.
 async fn finds_no_session(world: &World) {
     let mut again = tokio::time::interval(std::time::Duration::from_millis(10));
@@ -320,7 +351,7 @@ async fn finds_no_session(world: &World) {
         repo: "acme/shop".parse().unwrap(),
         agent: None,
         take_over: false,
-        ended_only: false,
+        delivery: None,
         by: None,
         asked_at: world.clock.now(),
         refused: Some((

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::due::planner;
 use super::waits::is_let_go;
 use super::{
-    Delivery, Fault, Phase, PlanBy, RunStatus, Sight, Told, Want, history, reasons, wants,
+    Delivery, Fault, Mode, Phase, PlanBy, RunStatus, Sight, Told, Want, history, reasons, wants,
 };
 use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use crate::ids::{DeliveryId, EventId, digest};
@@ -152,14 +152,27 @@ pub fn announces_failure(delivery: &Delivery, of_job: &[Event]) -> bool {
     }
 }
 
-/// Whether a delivery has gone on since an error of its job: a person or the agent tried again, or it waits for something else.
+/// Whether a delivery has gone on since an error of its job: a person or the agent tried again, or it waits for something else. Of a
+/// session that was collected, all that was told before is past.
 pub fn is_past(delivery: &Delivery, event: &Event) -> bool {
+    if is_of_collected(delivery, event) {
+        return true;
+    }
     let is_error = matches!(&event.what, Occurrence::Error { cause, .. } if Fault::is_told(cause));
     let is_own = event.job.is_some() && event.job == delivery.task.job;
     is_error
         && is_own
         && !is_failed_by(delivery, event)
         && history::since(delivery) > event.observed_at
+}
+
+fn is_of_collected(delivery: &Delivery, event: &Event) -> bool {
+    let mut collected = delivery
+        .runs
+        .iter()
+        .filter(|run| run.mode == Mode::Execution);
+    event.job.is_some()
+        && collected.any(|run| run.job == event.job && event.observed_at <= run.created_at)
 }
 
 /// What its issue has to be told: whatever it was not told last.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Executor, Phase, TranscriptState, Verdict};
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
-use crate::job::{self, EndReason, Job};
+use crate::job::{self, EndReason, Job, Origin};
 use crate::session::SessionState;
 
 /// Most runs of one delivery: with everything else that is known of it, its record has to stay under the store's 64 KB.
@@ -143,9 +143,12 @@ impl RunResult {
     /// What the session of a job came to that was begun elsewhere, for the delivery that adds it as a run.
     ///
     /// # Errors
-    /// With a code and a sentence, when the job belongs to a delivery already or its session is still at work.
+    /// With a code and a sentence, when the job belongs to a delivery, a pipeline or a sprint already, or its session is still at
+    /// work.
     pub fn of_collected(job: &Job, delivery: &DeliveryId) -> Result<Self, (&'static str, String)> {
         match &job.delivery {
+            // It was adopted to be collected.
+            Some(its) if its == delivery && job.origin == Origin::Adopted => {}
             Some(its) if its == delivery => {
                 let sentence = format!("job {} belongs to the delivery already", job.id);
                 return Err(("collected_already", sentence));
@@ -153,6 +156,10 @@ impl RunResult {
             Some(other) => {
                 let sentence = format!("its job {} belongs to delivery {other}", job.id);
                 return Err(("of_other_delivery", sentence));
+            }
+            None if job.part.is_some() => {
+                let sentence = format!("its job {} works for a pipeline or a sprint", job.id);
+                return Err(("of_pipeline_or_sprint", sentence));
             }
             None => {}
         }

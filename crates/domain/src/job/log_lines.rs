@@ -67,9 +67,9 @@ fn plain(by: &str) -> String {
 
 /// What an event means. Without an agent that takes wakes every event is a person's.
 pub fn event_log_line(event: &Event, has_agent: bool) -> String {
-    let told = match event.audience {
-        Audience::Agent if has_agent => "for its agent",
-        Audience::Agent | Audience::Human => "for its person",
+    let told = match event.audience.given(has_agent) {
+        Audience::Agent => "for its agent",
+        Audience::Human => "for its person",
         Audience::Nobody => "told to no one",
     };
     let (name, kind) = (event.what.name(), event.what.kind());

@@ -127,7 +127,7 @@ impl Dispatcher {
             priority: Priority::default(),
             terms: Terms::default(),
             part: None,
-            delivery: None,
+            delivery: asked.value.delivery.clone(),
         };
         let mut step = match job::adopt(new, view, self.backend.now()) {
             Ok(step) => step,
@@ -193,7 +193,7 @@ impl Dispatcher {
 /// A session that is to become a run of a delivery is not adopted while it works.
 fn still_at_work(asked: &Adoption, view: &SessionView) -> Option<NotNow> {
     let has_ended = delivery::result_of(&view.state).is_some();
-    let is_refused = asked.ended_only && !has_ended;
+    let is_refused = asked.delivery.is_some() && !has_ended;
     is_refused.then(|| NotNow::new("session_working", delivery::SESSION_WORKING))
 }
 

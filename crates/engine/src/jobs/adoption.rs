@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::ids::{AgentName, JobId, RepoName, SessionId};
+use domain::ids::{AgentName, DeliveryId, JobId, RepoName, SessionId};
 use domain::job::Job;
 use domain::policy::Source;
 use domain::refusal::NotNow;
@@ -26,9 +26,9 @@ pub struct Adoption {
     pub agent: Option<AgentName>,
     /// Whether a session that carries another installation's marker may be taken over.
     pub take_over: bool,
-    /// Whether only a session that has ended is adopted.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ended_only: bool,
+    /// The delivery that collects it as a run: its job belongs to that from the start, and only a session that has ended is adopted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<DeliveryId>,
     /// Who asked for it, and through what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,

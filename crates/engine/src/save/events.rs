@@ -113,11 +113,15 @@ impl Backend {
             return Ok(false);
         }
         let pk = key.pk.clone();
+        let event = &Event {
+            audience: event.audience.given(route.agent.is_some()),
+            ..event.clone()
+        };
         unit.put(key, event, None, listed(event));
-        let agents = match (event.audience, route.agent.as_ref()) {
-            (Audience::Agent, Some(agent)) => vec![agent.clone()],
-            (Audience::Agent, None) | (Audience::Human, _) => self.people().await?,
-            (Audience::Nobody, _) => Vec::new(),
+        let agents = match event.audience {
+            Audience::Agent => route.agent.iter().cloned().collect(),
+            Audience::Human => self.people().await?,
+            Audience::Nobody => Vec::new(),
         };
         for agent in agents {
             let repo = route.repo.as_ref().map(ToString::to_string);
@@ -146,8 +150,10 @@ impl Backend {
         let Some(job) = &event.job else { return Ok(()) };
         let key = keys::event(job, &event.id);
         let before = self.store.read::<Event>(&key).await?;
-        // A late text is no other event.
+        // A late text is no other event, and is for those who got it.
+        let audience = before.as_ref().map(|before| before.value.audience);
         let event = &Event {
+            audience: audience.unwrap_or(event.audience),
             seq: before.and_then(|before| before.value.seq),
             ..event.clone()
         };

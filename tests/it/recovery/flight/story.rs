@@ -223,7 +223,7 @@ async fn adopt_and_die(world: &World) {
         repo: REPO.parse().expect("a repository"),
         agent: None,
         take_over: false,
-        ended_only: false,
+        delivery: None,
         by: None,
         asked_at: world.backend.now(),
         refused: None,

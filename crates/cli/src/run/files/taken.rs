@@ -169,7 +169,7 @@ async fn one(
         repo,
         agent: entry.agent.clone().or_else(|| adopted.agent.clone()),
         take_over: false,
-        ended_only: false,
+        delivery: None,
         by: None,
         asked_at: backend.now(),
         refused: None,

@@ -272,6 +272,29 @@ fn an_error_of_the_job_is_past_once_the_phase_was_tried_again() {
 }
 
 #[test]
+fn what_a_collected_session_told_before_is_past() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let job = JobId::from_ulid(ulid::Ulid(9));
+    let completed = Event {
+        job: Some(job.clone()),
+        what: Occurrence::Completed { pulls: Vec::new() },
+        ..error(&world, ErrorCause::CiFailed)
+    };
+    assert!(!is_past(&world.delivery, &completed));
+    world.kim(Act::Collect {
+        job,
+        session: None,
+        result: RunResult::Success,
+    });
+    assert!(is_past(&world.delivery, &completed));
+    let later = Event {
+        observed_at: at(world.second + 1),
+        ..completed
+    };
+    assert!(!is_past(&world.delivery, &later));
+}
+
+#[test]
 fn checks_that_fail_again_after_a_retry_are_announced_by_the_delivery() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");

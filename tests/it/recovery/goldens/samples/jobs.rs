@@ -65,7 +65,7 @@ fn put_what_belongs_to_one(samples: &mut Samples) {
         repo: pull_ref().repo,
         agent: None,
         take_over: false,
-        ended_only: false,
+        delivery: None,
         by: None,
         asked_at: AT,
         refused: None,
@@ -73,7 +73,7 @@ fn put_what_belongs_to_one(samples: &mut Samples) {
     let refused = Adoption {
         agent: Some("helper".parse().expect("a name")),
         take_over: true,
-        ended_only: false,
+        delivery: None,
         refused: Some(("foreign".to_owned(), "it is somebody else's".to_owned())),
         ..wanted.clone()
     };

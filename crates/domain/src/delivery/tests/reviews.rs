@@ -42,6 +42,9 @@ fn a_person_sends_a_change_back_although_its_rounds_are_used_up() {
     // Rounds are bounded for agents and the system.
     let refused = world.orders(zai(), retry(Some("Once more")));
     assert_eq!(refused, Err("rounds_used_up"));
+    let offered = |by| retry_takes_reason(&world.delivery, &by, &world.rules);
+    assert!(legal(&world.delivery, &zai(), &world.rules).contains(&CommandKind::Retry));
+    assert_eq!((offered(zai()), offered(kim())), (false, true));
     assert_eq!(world.delivery, before);
     for (round, head) in [(1, 'b'), (2, 'c')] {
         let answer = world.kim(retry(Some("Test the empty cart, too.")));

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::history;
 use super::progress::is_stale;
 use super::reason::waits_for;
-use super::{Delivery, Phase, RunStatus, Work};
+use super::{Checks, Delivery, Phase, PullGlimpse, RunStatus, Work};
 use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 
@@ -100,7 +100,10 @@ fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
 /// Whether its merge was tried although checks of its head failed: they are read again before anything is said of them.
 pub(super) fn is_read_again(delivery: &Delivery) -> bool {
     let forgiven = delivery.task.forgiven.as_ref();
-    delivery.phase == Phase::Verify && forgiven.is_some() && forgiven == delivery.head()
+    let is_forgiven = forgiven.is_some() && forgiven == delivery.head();
+    // Whatever else a review failed by is forgiven with the head, too.
+    let is_red = |seen: &PullGlimpse| seen.checks == Checks::GivenUp;
+    delivery.phase == Phase::Verify && is_forgiven && delivery.pull_seen().is_some_and(is_red)
 }
 
 /// Whether a person let this head go on: the approval that its merge asked for is carried out next.

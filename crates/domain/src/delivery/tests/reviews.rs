@@ -105,6 +105,8 @@ fn a_person_judges_what_no_reviewer_could() {
     assert_eq!(world.kim(verdict(Verdict::Pass, 'a')), "verify/pending");
     assert_eq!(world.delivery.error, None);
     assert_eq!(gate(&world.delivery, &sha('a')), None);
+    // No check of it has failed.
+    assert_eq!(reasons(&world.delivery)[0].code, "awaits_checks");
     let run = world.delivery.runs.get(runs).unwrap();
     assert_eq!((run.mode, run.performer), (Mode::Review, Performer::Human));
     assert_eq!(run.verdict, Some(Verdict::Pass));

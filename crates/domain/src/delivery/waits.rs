@@ -13,18 +13,18 @@ use crate::job::{WaitParty, WaitReason, WaitsFor};
 /// that would be woken.
 pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&AgentName>) -> WaitsFor {
     let since = history::since(delivery);
-    let who = waits_for(delivery);
+    let who = waits_for(delivery, woken);
     let closed_at = closed_at(delivery).filter(|_| who != WaitParty::Nobody);
     if closed_at.is_some() {
         return WaitsFor::new(WaitParty::Person, WaitReason::Reopening, closed_at);
     }
     match who {
         WaitParty::Nobody => WaitsFor::new(who, WaitReason::Ended, since),
-        WaitParty::Person => WaitsFor::new(who, asked_of_person(delivery), since),
-        WaitParty::Agent if delivery.run_status == RunStatus::Blocked => {
+        WaitParty::Person | WaitParty::Agent if delivery.run_status == RunStatus::Blocked => {
             let asked = WaitsFor::woken(woken, WaitReason::Question, since);
             of_job.unwrap_or(asked)
         }
+        WaitParty::Person => WaitsFor::new(who, asked_of_person(delivery), since),
         WaitParty::Agent => WaitsFor::woken(woken, asked_of_agent(delivery), since),
         WaitParty::Jules | WaitParty::GitHub | WaitParty::Gaffer => {
             let (who, what) = system(delivery, who);

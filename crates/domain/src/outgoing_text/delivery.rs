@@ -5,7 +5,7 @@ use crate::delivery::{
     SUMMARY_CHARS_MAX, public_sentences,
 };
 use crate::fence::fence;
-use crate::ids::{CommitSha, PullRef};
+use crate::ids::{AgentName, CommitSha, PullRef};
 use crate::redact::{presentable, redact};
 
 /// Longest text of an issue that is passed on, in characters.
@@ -108,13 +108,13 @@ pub fn requested_change(phase: Phase, text: Option<&str>) -> String {
 }
 
 /// Our one comment on an issue: how far its delivery is. It mentions and repeats no one and asks for nothing, since
-/// agents read comments too.
-pub fn issue_comment(delivery: &Delivery) -> String {
+/// agents read comments too. `woken` is the agent that would be woken.
+pub fn issue_comment(delivery: &Delivery, woken: Option<&AgentName>) -> String {
     let mut text = format!(
         "Delivery `{}`: {}, {}.",
         delivery.id, delivery.phase, delivery.run_status
     );
-    for sentence in public_sentences(delivery) {
+    for sentence in public_sentences(delivery, woken) {
         text.push_str(&format!("\n\n{sentence}"));
     }
     if let Some(pull) = &delivery.task.pull {
@@ -244,13 +244,13 @@ mod tests {
             ..delivery.clone()
         });
         for delivery in all {
-            let text = issue_comment(&delivery);
+            let text = issue_comment(&delivery, None);
             assert!(!text.contains("allory") && !text.contains('@'), "{text}");
             for word in ["etry", "Mend", "cancel ", "give the", "A person", "lease"] {
                 assert!(!text.contains(word), "{word}: {text}");
             }
         }
-        let text = issue_comment(&failed(Phase::Deploy, Fault::DeployFailed));
+        let text = issue_comment(&failed(Phase::Deploy, Fault::DeployFailed), None);
         let told = "The phase deploy failed: its change could not be deployed.";
         assert!(text.contains(told), "{text}");
     }
@@ -315,6 +315,6 @@ mod tests {
             A session of Jules reviews it: job 01mcc5rpxrkynfbnebwc9pc5rx.
 
             Pull request: https://github.com/acme/shop/pull/31"#]]
-        .assert_eq(&issue_comment(&delivery));
+        .assert_eq(&issue_comment(&delivery, None));
     }
 }

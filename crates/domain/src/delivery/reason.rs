@@ -305,7 +305,7 @@ fn implementing(delivery: &Delivery) -> WordedReason {
         Some(Work::Ended(_)) => false,
         Some(Work::Waiting) | None => return reason("implementing", TO_BE_CREATED),
         Some(Work::Working | Work::Asking | Work::Planned(_)) => {
-            return reason("implementing", "Its session works on the change.");
+            return reason("implementing", "The change of its session is awaited.");
         }
     };
     let fails = |at| format!("the phase fails at {at} unless one appears.");

@@ -37,6 +37,12 @@ pub fn retry_takes_reason(delivery: &Delivery, by: &Actor, rules: &Rules) -> boo
         && may_give_reason(delivery, by, rules).is_ok()
 }
 
+/// Whether its agent may try a failed phase again.
+pub(super) fn agent_may_retry(delivery: &Delivery) -> bool {
+    let agent = Actor::agent("its agent");
+    legal(delivery, &agent, &delivery.rules).contains(&CommandKind::Retry)
+}
+
 /// The command that an approval of the plan of its job stands for; refused unless a plan of that job is what is to be
 /// approved.
 ///

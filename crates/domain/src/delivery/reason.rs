@@ -7,10 +7,12 @@ use super::due::{AGENT_ACTS_FOR, awaits_person, plan_due, planner, result_due};
 use super::legal;
 use super::progress::is_stale;
 use super::waits::is_read_again;
+use super::wants;
 use super::{
     Child, ChildState, Closed, Delivery, Deploy, Failed, Fault, IssueTrouble, Phase, PlanBy,
-    REFUSALS_MAX, ReviewBy, RunStatus, Work,
+    REFUSALS_MAX, ReviewBy, RunStatus, Want, Work,
 };
+use crate::event::Audience;
 use crate::ids::AgentName;
 use crate::job::WaitParty;
 use crate::pull::REOPEN_WAIT;
@@ -71,6 +73,9 @@ fn asked_party(delivery: &Delivery) -> WaitParty {
     if delivery.is_terminal() {
         return WaitParty::Nobody;
     }
+    if is_left_to_agent(delivery) {
+        return WaitParty::Agent;
+    }
     if awaits_person(delivery) {
         return WaitParty::Person;
     }
@@ -96,6 +101,20 @@ fn asked_party(delivery: &Delivery) -> WaitParty {
         Phase::Verify | Phase::Deploy => WaitParty::GitHub,
         Phase::Intake | Phase::Observe | Phase::Close => WaitParty::Gaffer,
     }
+}
+
+/// Whether its failure wakes the agent, and the agent may try again. Beyond the rounds of its review only a person takes
+/// it further, and what was called off is taken up by people.
+fn is_left_to_agent(delivery: &Delivery) -> bool {
+    let wakes = matches!(
+        wants::failed(delivery),
+        Some(Want::TellFailed {
+            audience: Audience::Agent,
+            ..
+        })
+    );
+    let is_for_people = delivery.has_used_rounds() || legal::is_called_off(delivery);
+    wakes && !is_for_people && legal::agent_may_retry(delivery)
 }
 
 /// Why it is where it is, the decisive reason first. `woken` is the agent that would be woken.

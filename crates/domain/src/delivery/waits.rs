@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::asks::asks_merge;
 use super::history;
 use super::progress::is_stale;
 use super::reason::waits_for;
@@ -24,14 +25,23 @@ pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&Agent
             let asked = WaitsFor::woken(woken, WaitReason::Question, since);
             of_job.unwrap_or(asked)
         }
+        // What failed is a part, and not its own phase: who may try that again is told by the parts.
+        WaitParty::Person if is_of_part(delivery) => {
+            of_job.unwrap_or(WaitsFor::new(who, WaitReason::Parts, since))
+        }
         WaitParty::Person => WaitsFor::new(who, asked_of_person(delivery), since),
         WaitParty::Agent => WaitsFor::woken(woken, asked_of_agent(delivery), since),
         WaitParty::Jules | WaitParty::GitHub | WaitParty::Gaffer => {
             let (who, what) = system(delivery, who);
             let own = WaitsFor::new(who, what, since);
-            of_job
-                .filter(|told| is_told_by_job(delivery, told))
-                .unwrap_or(own)
+            let told = of_job.filter(|told| is_told_by_job(delivery, told));
+            let told = told.unwrap_or(own);
+            // The agent is woken once the approval is all that the merge waits for.
+            let is_asked = told.what == WaitReason::Approval && asks_merge(delivery).is_some();
+            match is_asked {
+                true => WaitsFor::woken(woken, told.what, told.since),
+                false => told,
+            }
         }
     }
 }
@@ -43,14 +53,11 @@ fn closed_at(delivery: &Delivery) -> Option<Timestamp> {
     seen.closed_at
 }
 
+fn is_of_part(delivery: &Delivery) -> bool {
+    delivery.has_failed_part() && delivery.run_status != RunStatus::Failed
+}
+
 fn asked_of_person(delivery: &Delivery) -> WaitReason {
-    if delivery.run_status == RunStatus::Failed {
-        return WaitReason::Failure;
-    }
-    // What failed is a part, and not its own phase.
-    if delivery.has_failed_part() {
-        return WaitReason::Parts;
-    }
     if delivery.awaits_start() {
         return WaitReason::Start;
     }
@@ -61,7 +68,9 @@ fn asked_of_person(delivery: &Delivery) -> WaitReason {
 }
 
 fn asked_of_agent(delivery: &Delivery) -> WaitReason {
-    if delivery.phase == Phase::Plan {
+    if delivery.run_status == RunStatus::Failed {
+        WaitReason::Failure
+    } else if delivery.phase == Phase::Plan {
         WaitReason::PlanToSend
     } else {
         WaitReason::Verdict

@@ -205,7 +205,7 @@ impl WaitsFor {
     pub fn is_told_by_delivery(&self, job: &Job) -> bool {
         let is_of_delivery = matches!(
             self.what,
-            WaitReason::Plan | WaitReason::Delivery | WaitReason::Result
+            WaitReason::Plan | WaitReason::Delivery | WaitReason::Result | WaitReason::Approval
         );
         job.delivery.is_some() && is_of_delivery
     }

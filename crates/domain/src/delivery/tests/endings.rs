@@ -1,6 +1,7 @@
 //! Failures, retries, and what people do by hand.
 
 use super::*;
+use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::pull::MergeStyle;
 
@@ -109,6 +110,43 @@ fn an_ended_session_is_followed_by_another() {
         (world.delivery.attempt, world.delivery.task.attempt),
         (4, 4)
     );
+}
+
+#[test]
+fn a_failure_waits_for_the_agent_that_was_woken_while_it_may_try_again() {
+    let agent: AgentName = "zai".parse().unwrap();
+    let who = |world: &World, woken| {
+        let told = waits(&world.delivery, None, woken);
+        assert_eq!(told.what, WaitReason::Failure);
+        told.who
+    };
+    let mut world = World::new(Rules {
+        attempts: 1,
+        ..rules(&[], "verify", ReviewBy::Agent)
+    });
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    let resting = world.resting();
+    world.sees(resting, None);
+    let mut called_off = world.clone();
+    let mut lost = world.clone();
+    world.second += 300;
+    assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/failed");
+    assert_eq!(who(&world, Some(&agent)), WaitParty::Agent);
+    assert_eq!(who(&world, None), WaitParty::Person);
+    // Its only attempt is used up.
+    lost.sees(Work::Ended(JobEnd::Lost), None);
+    assert_eq!(who(&lost, Some(&agent)), WaitParty::Person);
+    called_off.kim(Act::Cancel);
+    assert_eq!(who(&called_off, Some(&agent)), WaitParty::Person);
+    let mut reviewed = World::in_review(Rules {
+        review_rounds: 0,
+        ..rules(&[], "verify", ReviewBy::Human)
+    });
+    assert_eq!(
+        reviewed.kim(verdict(Verdict::NotPass, 'a')),
+        "review/failed"
+    );
+    assert_eq!(who(&reviewed, Some(&agent)), WaitParty::Person);
 }
 
 #[test]

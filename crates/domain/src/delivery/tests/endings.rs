@@ -194,6 +194,24 @@ fn a_pull_request_merged_by_hand_goes_on_to_the_endpoint_from_everywhere() {
 }
 
 #[test]
+fn a_review_that_a_merge_by_hand_overtakes_came_to_no_good_end() {
+    for endpoint in ["verify", "review"] {
+        let mut world = World::in_review(rules(&[], endpoint, ReviewBy::Human));
+        assert_eq!(world.reads(merged(Some("eve"))), "close/succeeded");
+        let run = world.delivery.runs.last().unwrap();
+        assert_eq!((run.mode, run.verdict), (Mode::Review, None));
+        assert_eq!(run.status, RunResult::Failed);
+        let error = run.error.as_deref();
+        assert_eq!(error, Some("a pull request was merged before it ended"));
+    }
+    let mut verifying = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
+    verifying.reads(pull('a', Checks::Running));
+    assert_eq!(verifying.reads(merged(None)), "close/succeeded");
+    let run = verifying.delivery.runs.last().unwrap();
+    assert_eq!((run.mode, run.status), (Mode::Verify, RunResult::Success));
+}
+
+#[test]
 fn a_pull_request_closed_by_hand_fails_its_phase_and_is_made_anew() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     assert_eq!(world.reads(closed_pull()), "review/failed");

@@ -71,7 +71,7 @@ pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
         form_token: form_token.unwrap_or_default(),
         actions: actions(told.view, may_act),
         goes_to_jules: goes_to_jules(told.view),
-        takes_reason: takes_reason(told.view),
+        takes_reason: told.view.retry_takes_reason,
         head: told.view.head.as_ref().map(|head| head.as_str()),
         suggestion: suggestion(told.view),
         feedback_max: FEEDBACK_CHARS_MAX,
@@ -225,13 +225,8 @@ fn goes_to_jules(view: &DeliveryView) -> bool {
     let by_jules = |run: &RunView| run.performer == "jules";
     match view.card.phase.as_str() {
         "plan" => view.runs.last().is_some_and(by_jules),
-        _ => takes_reason(view),
+        _ => view.retry_takes_reason,
     }
-}
-
-/// Whether a retry may say what to do otherwise.
-fn takes_reason(view: &DeliveryView) -> bool {
-    Phase::from_word(&view.card.phase).is_some_and(Phase::takes_reason)
 }
 
 /// What the analysis of the last failure suggests.

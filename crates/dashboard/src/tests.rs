@@ -97,7 +97,7 @@ pub(crate) fn view(changes: Value) -> DeliveryView {
                 {"phase": "plan", "run_status": "running", "executor": "agent", "started_at": "2026-03-01T10:00:00Z", "ended_at": "2026-03-01T10:10:00Z", "actor": "person ada"},
                 {"phase": "implement", "run_status": "succeeded", "executor": "agent", "started_at": "2026-03-01T10:10:00Z", "actor": "system"},
             ],
-            "version": 9, "legal": ["approve", "reject", "edit"],
+            "version": 9, "legal": ["approve", "reject", "edit"], "retry_takes_reason": false,
         }),
     );
     serde_json::from_value(with(view, changes)).unwrap()
@@ -204,7 +204,7 @@ fn a_delivery_tells_everything_about_it() {
         "waits_for": {"who": "person", "for": "approval", "sentence": "A person is waited for."},
         "because": [{"code": "awaits_approval", "sentence": "The phase implement is done, and a person is awaited to approve it."}],
         "then": [{"at": "2026-03-01T12:10:00Z", "sentence": "The checks are read again."}],
-        "next_look": "2026-03-01T12:10:00Z", "legal": [],
+        "next_look": "2026-03-01T12:10:00Z", "legal": [], "retry_takes_reason": false,
     }))
     .unwrap();
     let view = view(json!({}));
@@ -586,18 +586,21 @@ fn no_template_switches_the_escaping_off() {
 }
 
 #[test]
-fn the_field_of_a_retry_says_when_its_reason_goes_to_jules() {
-    let says = |phase: &str, code: &str| {
-        let error = json!({"code": code, "sentence": "It failed."});
-        let changes =
-            json!({"phase": phase, "run_status": "failed", "legal": ["retry"], "error": error});
-        shown(&view(changes), true).contains("is sent to Jules")
+fn the_field_of_a_retry_is_there_where_it_takes_a_reason_and_says_when_that_goes_to_jules() {
+    let page = |phase: &str, takes_reason: bool| {
+        let changes = json!({
+            "phase": phase, "run_status": "failed", "legal": ["retry"],
+            "retry_takes_reason": takes_reason,
+        });
+        shown(&view(changes), true)
     };
-    assert!(says("implement", "no_pull_request"));
-    assert!(says("review", "rounds_used_up"));
-    assert!(says("review", "review_failed"));
-    assert!(says("verify", "not_merged"));
-    assert!(!says("deploy", "deploy_failed"));
+    for phase in ["implement", "review", "verify"] {
+        assert!(page(phase, true).contains("is sent to Jules"), "{phase}");
+    }
+    // Behind used up rounds an agent's retry takes none, and that of a deployment never does.
+    for phase in ["review", "deploy"] {
+        assert!(!page(phase, false).contains("retry-reason"), "{phase}");
+    }
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
     PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
 };
-pub use legal::{TransitionError, is_called_off, legal, plan_approval};
+pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_takes_reason};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub(crate) use reason::public_sentences;

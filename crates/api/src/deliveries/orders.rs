@@ -209,7 +209,7 @@ pub(super) async fn no_delivery(
     missing: &str,
 ) -> Result<Refused, Refused> {
     let detail = format!("this is a job that belongs to no delivery: it has no {missing}");
-    let legal = view::legal(api, found, who).await?;
+    let legal = view::legal(api, found, who).await?.legal;
     let refused = Refused::new(StatusCode::CONFLICT, "no_delivery", &detail);
     Ok(refused.with_legal(legal))
 }

@@ -62,7 +62,7 @@ pub(crate) async fn whole(
     shown: &DeliveryShown,
     who: &AuthenticatedCaller,
 ) -> Result<DeliveryView, Refused> {
-    let legal = legal(api, shown, who).await?;
+    let orders = legal(api, shown, who).await?;
     let delivery = &shown.delivery;
     let phases = delivery.checkpoints.phases().iter();
     let feedback = delivery.feedback.as_deref();
@@ -91,7 +91,8 @@ pub(crate) async fn whole(
         runs: delivery.runs.iter().map(run).collect(),
         phase_runs: delivery.phase_runs.iter().map(phase_run).collect(),
         version: delivery.version,
-        legal,
+        legal: orders.legal,
+        retry_takes_reason: orders.retry_takes_reason,
     })
 }
 
@@ -102,6 +103,7 @@ pub(crate) async fn why(
     who: &AuthenticatedCaller,
 ) -> Result<DeliveryWhy, Refused> {
     let delivery = &shown.delivery;
+    let orders = legal(api, shown, who).await?;
     let mut why = DeliveryWhy {
         delivery_id: delivery.id.clone(),
         job_id: delivery.task.job.clone(),
@@ -114,7 +116,8 @@ pub(crate) async fn why(
         next: Vec::new(),
         as_read: None,
         next_look: None,
-        legal: legal(api, shown, who).await?,
+        legal: orders.legal,
+        retry_takes_reason: orders.retry_takes_reason,
     };
     let job = shown.asking().filter(|_| !delivery.is_terminal());
     if let Some(job) = job {
@@ -164,36 +167,51 @@ fn is_no_order(next: &Next) -> bool {
     }
 }
 
+/// What a caller may do with a delivery now.
+#[derive(Debug, Default)]
+pub(crate) struct LegalOrders {
+    /// The orders, in words.
+    pub(crate) legal: Vec<String>,
+    /// Whether a retry may say what to do otherwise.
+    pub(crate) retry_takes_reason: bool,
+}
+
 /// What a caller may do with a delivery now, by the functions that refuse the rest.
 pub(crate) async fn legal(
     api: &ApiInner,
     shown: &DeliveryShown,
     who: &AuthenticatedCaller,
-) -> Result<Vec<String>, Refused> {
+) -> Result<LegalOrders, Refused> {
     let may_order = who.must(Scope::Write);
     if may_order.is_err() || reach::must_reach_delivery(api, who, shown).await.is_err() {
-        return Ok(Vec::new());
+        return Ok(LegalOrders::default());
     }
     if !shown.is_stored {
         return Ok(of_job(api, shown));
     }
     let rules = api.backend.delivery_rules(&shown.delivery).await?;
-    let kinds = delivery::legal(&shown.delivery, &who.actor(), &rules);
-    Ok(kinds.iter().map(|kind| kind.word().to_owned()).collect())
+    let by = who.actor();
+    let kinds = delivery::legal(&shown.delivery, &by, &rules);
+    Ok(LegalOrders {
+        legal: kinds.iter().map(|kind| kind.word().to_owned()).collect(),
+        retry_takes_reason: delivery::retry_takes_reason(&shown.delivery, &by, &rules),
+    })
 }
 
 /// The orders that a job takes which belongs to no delivery.
-fn of_job(api: &ApiInner, shown: &DeliveryShown) -> Vec<String> {
+fn of_job(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
     let Some(job) = &shown.job else {
-        return Vec::new();
+        return LegalOrders::default();
     };
     let pull = shown.pull.as_ref().map(|tracked| &tracked.pull);
     let now = (api.backend.now(), &Timing::default());
     let orders = [Order::Approve, Order::Retry, Order::Cancel, Order::Merge];
-    let accepted = orders
-        .into_iter()
-        .filter(|order| advice::accepts((job, pull), *order, now));
-    accepted.map(|order| order.word().to_owned()).collect()
+    let accepts = |order: &Order| advice::accepts((job, pull), *order, now);
+    let accepted = orders.into_iter().filter(accepts);
+    LegalOrders {
+        legal: accepted.map(|order| order.word().to_owned()).collect(),
+        retry_takes_reason: accepts(&Order::Retry),
+    }
 }
 
 fn reasons(shown: &DeliveryShown) -> Vec<Reason> {

@@ -162,7 +162,7 @@ fn can(answer: Answer, view: &DeliveryView) -> Answer {
         job: view.job_id.as_ref(),
         asking: view.asking_job_id.as_ref(),
         head: view.head.as_ref(),
-        takes_reason: takes_reason(&view.card.phase),
+        takes_reason: view.retry_takes_reason,
     };
     under(answer, "What you can do:", known.commands(&view.legal))
 }
@@ -174,11 +174,6 @@ struct CommandTargets<'a> {
     asking: Option<&'a JobId>,
     head: Option<&'a CommitSha>,
     takes_reason: bool,
-}
-
-/// Whether a retry of a phase may say what to do otherwise.
-pub(super) fn takes_reason(phase: &str) -> bool {
-    Phase::from_word(phase).is_some_and(Phase::takes_reason)
 }
 
 impl CommandTargets<'_> {
@@ -322,7 +317,7 @@ pub(super) fn why(why: &DeliveryWhy) -> Answer {
         job: why.job_id.as_ref(),
         asking: None,
         head: why.head.as_ref(),
-        takes_reason: takes_reason(&why.phase),
+        takes_reason: why.retry_takes_reason,
     };
     let orders = known.commands(&why.legal);
     under(answer, "What you can do:", next.chain(orders).collect())

@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::job::progress::Progress;
 use crate::job::wait::{AWAY, LOOK_EVERY, is_away};
 
-use super::show::takes_reason;
 use super::untaken::{UntakenIssue, is_missing};
 
 /// Waits, and returns the delivery afterwards.
@@ -74,7 +73,7 @@ pub(super) async fn until(
 
 fn failure(delivery: &DeliveryView) -> Error {
     let card = &delivery.card;
-    let reason = match takes_reason(&card.phase) {
+    let reason = match delivery.retry_takes_reason {
         true => " --reason TEXT",
         false => "",
     };

@@ -9,7 +9,7 @@ use domain::ids::{RepoName, SprintNumber};
 use super::Answer;
 
 /// What a delivery takes, each with the command that orders it.
-const DELIVERY_COMMANDS: [(&str, &str); 10] = [
+const DELIVERY_COMMANDS: [(&str, &str); 12] = [
     ("start", "start"),
     ("approve", "approve"),
     ("reject", "reject"),
@@ -19,6 +19,8 @@ const DELIVERY_COMMANDS: [(&str, &str); 10] = [
     ("plan", "plan"),
     ("split", "split"),
     ("merge", "merge"),
+    ("edit", "edit"),
+    ("collect", "collect"),
     ("analyse", "analysis"),
 ];
 
@@ -113,7 +115,6 @@ pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
         });
     }
     let legal = problem.legal.as_ref()?;
-    // What takes it no further, such as an edit, is left out.
     let typed = |verb: &String| {
         let known = DELIVERY_COMMANDS.iter().find(|(word, _)| word == verb);
         known.map(|(_, command)| format!("`{command}`"))
@@ -234,7 +235,19 @@ mod tests {
             ..refused("attempts_used_up")
         };
         let next = of_delivery(&to_be_analysed).unwrap();
-        assert_eq!(next, "now it takes `analysis`");
+        assert_eq!(next, "now it takes `edit`, `analysis`");
+        let of_an_agent = wire::Problem {
+            legal: Some(vec!["edit".to_owned(), "collect".to_owned()]),
+            ..refused("people_only")
+        };
+        let next = of_delivery(&of_an_agent).unwrap();
+        assert_eq!(next, "now it takes `edit`, `collect`");
+        let over = wire::Problem {
+            legal: Some(Vec::new()),
+            ..refused("closed")
+        };
+        let next = of_delivery(&over).unwrap();
+        assert_eq!(next, "nothing can be ordered of it now");
         let closed = wire::Problem {
             field: Some("again".to_owned()),
             existing: Some("f11647a73aa0".to_owned()),

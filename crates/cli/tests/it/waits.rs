@@ -268,7 +268,7 @@ fn cases_of_rest() -> Vec<Case> {
             |watch| {
                 watch.attention = Attention::Expecting { since: watch.since };
             },
-            ("jules", "work"),
+            ("jules", "words"),
         ),
         of_watch("silent", still("IN_PROGRESS", 1), ("agent", "silence")),
         of_watch(

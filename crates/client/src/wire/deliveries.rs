@@ -157,6 +157,8 @@ pub struct DeliveryView {
     /// What the caller may do now: `start`, `approve`, `reject`, `retry`, `cancel`, `verdict`, `plan`, `split`,
     /// `merge`, `edit`, `collect` or `analyse`.
     pub legal: Vec<String>,
+    /// Whether the caller may retry it and say what to do otherwise.
+    pub retry_takes_reason: bool,
 }
 
 /// What something refers to.
@@ -331,4 +333,6 @@ pub struct DeliveryWhy {
     pub next_look: Option<Timestamp>,
     /// What the caller may do now.
     pub legal: Vec<String>,
+    /// Whether the caller may retry it and say what to do otherwise.
+    pub retry_takes_reason: bool,
 }

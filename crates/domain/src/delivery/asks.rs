@@ -204,7 +204,9 @@ impl Told {
 
 /// Identifies what an issue is told: the codes of why the delivery is where it is.
 fn cause(delivery: &Delivery) -> String {
-    let codes: Vec<&str> = reasons(delivery).iter().map(|reason| reason.code).collect();
+    // Which agent can be woken changes the words only.
+    let reasons = reasons(delivery, None);
+    let codes: Vec<&str> = reasons.iter().map(|reason| reason.code).collect();
     let pull = delivery.task.pull.as_ref().map(ToString::to_string);
     let text = format!(
         "{}:{}:{}:{}",

@@ -136,24 +136,17 @@ fn reject_plan(moving: &mut Moving<'_>, reason: &str, by: &Actor) {
 fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<(), Refused> {
     let reason = text::optional(What::Reason, reason)?;
     let phase = moving.delivery.phase;
-    if reason.is_some() && !phase.takes_reason() {
-        let sentence = format!("a retry of {phase} takes no reason: leave it out");
-        return Err(("no_reason_taken", sentence));
+    if reason.is_some() {
+        legal::may_give_reason(&moving.delivery, by, moving.rules)?;
     }
     match phase {
         // What was closed or is gone has to be made anew.
         Phase::Review | Phase::Verify if moving.delivery.has_lost_session() => {
             moving.send_back(Phase::Implement, reason.as_deref(), by);
         }
-        Phase::Review if moving.delivery.has_used_rounds() && reason.is_some() => {
-            once_more(moving, reason.as_deref(), by)?;
-        }
         // A reason is for the session.
         Phase::Review | Phase::Verify if reason.is_some() => {
-            match moving.delivery.review_round < moving.rules.review_rounds {
-                true => moving.next_round(reason.as_deref(), by),
-                false => once_more(moving, reason.as_deref(), by)?,
-            }
+            moving.next_round(reason.as_deref(), by);
         }
         Phase::Plan if !moving.delivery.children.is_empty() => {
             let code = moving.delivery.error.as_ref().map(|error| error.code);
@@ -177,17 +170,6 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
 fn review_again(moving: &mut Moving<'_>, by: &Actor) {
     moving.delivery.task.forgiven = moving.delivery.head().cloned();
     moving.run(Phase::Review, by);
-}
-
-/// A person's order is bounded by no number of rounds, and is counted as one.
-fn once_more(moving: &mut Moving<'_>, feedback: Option<&str>, by: &Actor) -> Result<(), Refused> {
-    if !by.is_person() {
-        let sentence = "only a person may send it back once more: without a reason the same change \
-                        is reviewed again";
-        return Err(("rounds_used_up", sentence.to_owned()));
-    }
-    moving.next_round(feedback, by);
-    Ok(())
 }
 
 fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), Refused> {

@@ -208,6 +208,7 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Quota
         | WaitReason::Session
         | WaitReason::Work
+        | WaitReason::Words
         | WaitReason::Silence
         | WaitReason::Paused
         | WaitReason::UnknownState

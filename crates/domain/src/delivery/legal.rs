@@ -30,6 +30,19 @@ pub fn legal(delivery: &Delivery, by: &Actor, rules: &Rules) -> Vec<CommandKind>
     CommandKind::ALL.into_iter().filter(is_legal).collect()
 }
 
+/// Whether a retry by an actor is legal now and may say what to do otherwise.
+pub fn retry_takes_reason(delivery: &Delivery, by: &Actor, rules: &Rules) -> bool {
+    let asker = Asker::of(delivery, by, rules);
+    may(delivery, CommandKind::Retry, &asker).is_ok()
+        && may_give_reason(delivery, by, rules).is_ok()
+}
+
+/// Whether its agent may try a failed phase again.
+pub(super) fn agent_may_retry(delivery: &Delivery) -> bool {
+    let agent = Actor::agent("its agent");
+    legal(delivery, &agent, &delivery.rules).contains(&CommandKind::Retry)
+}
+
 /// The command that an approval of the plan of its job stands for; refused unless a plan of that job is what is to be
 /// approved.
 ///
@@ -205,6 +218,28 @@ fn retry(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> 
         let sentence =
             format!("the delivery has used {used}: only a person may ask for another one");
         return Err(("attempts_used_up", sentence));
+    }
+    Ok(())
+}
+
+/// Refuses the reason of a retry that is legal without one. After a review it sends the change back, which only a person
+/// may do beyond the rounds of the source.
+pub(super) fn may_give_reason(
+    delivery: &Delivery,
+    by: &Actor,
+    rules: &Rules,
+) -> Result<(), Refused> {
+    let phase = delivery.phase;
+    if !phase.takes_reason() {
+        let sentence = format!("a retry of {phase} takes no reason: leave it out");
+        return Err(("no_reason_taken", sentence));
+    }
+    let is_sent_back = phase > Phase::Implement && !delivery.has_lost_session();
+    if is_sent_back && delivery.review_round >= rules.review_rounds && !by.is_person() {
+        return refuse(
+            "rounds_used_up",
+            "only a person may send it back once more: without a reason the same change is reviewed again",
+        );
     }
     Ok(())
 }

@@ -244,9 +244,22 @@ impl Moving<'_> {
         }
     }
 
+    /// Its pull request was merged. Only the run that waited for this has come to a good end: whatever else was under way was
+    /// cut short.
+    pub(super) fn end_run_by_merge(&mut self) {
+        let waited = self.open_run().is_some_and(|run| run.mode == Mode::Verify);
+        let (status, note) = match waited {
+            true => (RunResult::Success, "merged"),
+            false => (
+                RunResult::Failed,
+                "a pull request was merged before it ended",
+            ),
+        };
+        self.end_run(status, Some(note));
+    }
+
     /// Its pull request is merged, wherever the delivery was.
     pub(super) fn verified(&mut self, by: &Actor) {
-        self.end_run(RunResult::Success, Some("merged"));
         self.turn((Phase::Verify, RunStatus::Succeeded), by);
     }
 

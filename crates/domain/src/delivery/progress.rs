@@ -111,6 +111,7 @@ fn is_before_merge(phase: Phase) -> bool {
 /// Its pull request is merged, at whatever phase: verify is done, and it goes on to its endpoint.
 fn merged(moving: &mut Moving<'_>, by: &Actor) {
     moving.delivery.trouble = None;
+    moving.end_run_by_merge();
     if !moving.delivery.endpoint.merges() {
         return moving.close(Closed::Finished, by);
     }

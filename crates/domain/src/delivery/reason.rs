@@ -8,10 +8,13 @@ use super::history;
 use super::legal;
 use super::progress::is_stale;
 use super::waits::is_read_again;
+use super::wants;
 use super::{
     Child, ChildState, Closed, Delivery, Deploy, Failed, Fault, IssueTrouble, Phase, PlanBy,
-    REFUSALS_MAX, ReviewBy, RunStatus, Work,
+    REFUSALS_MAX, ReviewBy, RunStatus, Want, Work,
 };
+use crate::event::Audience;
+use crate::ids::AgentName;
 use crate::job::WaitParty;
 use crate::pull::REOPEN_WAIT;
 use crate::when::plus;
@@ -53,10 +56,26 @@ fn detailed(code: &'static str, what: &str, words: &str) -> WordedReason {
     }
 }
 
-/// Who is waited for.
-pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
+/// Who is waited for. `woken` is the agent that would be woken: without one, a person is awaited in its place.
+pub(super) fn waits_for(delivery: &Delivery, woken: Option<&AgentName>) -> WaitParty {
+    match asked_party(delivery) {
+        WaitParty::Agent if woken.is_none() => WaitParty::Person,
+        who @ (WaitParty::Person
+        | WaitParty::Agent
+        | WaitParty::Jules
+        | WaitParty::GitHub
+        | WaitParty::Gaffer
+        | WaitParty::Nobody) => who,
+    }
+}
+
+/// Who was asked, whether or not the agent can be woken.
+fn asked_party(delivery: &Delivery) -> WaitParty {
     if delivery.is_terminal() {
         return WaitParty::Nobody;
+    }
+    if is_left_to_agent(delivery) {
+        return WaitParty::Agent;
     }
     if awaits_person(delivery) {
         return WaitParty::Person;
@@ -85,20 +104,34 @@ pub(super) fn waits_for(delivery: &Delivery) -> WaitParty {
     }
 }
 
-/// Why it is where it is, the decisive reason first.
-pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
+/// Whether its failure wakes the agent, and the agent may try again. Beyond the rounds of its review only a person takes
+/// it further, and what was called off is taken up by people.
+fn is_left_to_agent(delivery: &Delivery) -> bool {
+    let wakes = matches!(
+        wants::failed(delivery),
+        Some(Want::TellFailed {
+            audience: Audience::Agent,
+            ..
+        })
+    );
+    let is_for_people = delivery.has_used_rounds() || legal::is_called_off(delivery);
+    wakes && !is_for_people && legal::agent_may_retry(delivery)
+}
+
+/// Why it is where it is, the decisive reason first. `woken` is the agent that would be woken.
+pub fn reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<Reason> {
     let reason = |WordedReason { code, sentence, .. }| Reason { code, sentence };
-    told(delivery).into_iter().map(reason).collect()
+    told(delivery, woken).into_iter().map(reason).collect()
 }
 
 /// The same in sentences for everybody who reads its issue: they repeat no words of others and ask for nothing.
-pub(crate) fn public_sentences(delivery: &Delivery) -> Vec<String> {
-    let told = told(delivery).into_iter();
+pub(crate) fn public_sentences(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<String> {
+    let told = told(delivery, woken).into_iter();
     told.map(|it| it.public).collect()
 }
 
-fn told(delivery: &Delivery) -> Vec<WordedReason> {
-    let mut found = vec![first(delivery)];
+fn told(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<WordedReason> {
+    let mut found = vec![first(delivery, waits_for(delivery, woken))];
     match &delivery.trouble {
         Some(IssueTrouble::Closed { .. }) if !delivery.is_terminal() => found.push(reason(
             "issue_closed",
@@ -200,7 +233,7 @@ fn part(child: &Child) -> Option<WordedReason> {
     Some(detailed(code, &what, &child.summary))
 }
 
-fn first(delivery: &Delivery) -> WordedReason {
+fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
     let phase = delivery.phase;
     if delivery.awaits_start() {
         return reason("awaits_start", "A person is awaited to start it.");
@@ -221,9 +254,9 @@ fn first(delivery: &Delivery) -> WordedReason {
     }
     match phase {
         Phase::Intake => reason("taken_in", "It was taken in."),
-        Phase::Plan => planning(delivery),
+        Phase::Plan => planning(delivery, who),
         Phase::Implement => implementing(delivery),
-        Phase::Review => reviewing(delivery),
+        Phase::Review => reviewing(delivery, who),
         Phase::Verify => verifying(delivery),
         Phase::Deploy => match &delivery.rules.deploy {
             Deploy::None => reason("deploying", "Nothing is deployed."),
@@ -270,7 +303,7 @@ fn has_session(delivery: &Delivery) -> bool {
     work.is_some_and(|work| *work != Work::Waiting)
 }
 
-fn planning(delivery: &Delivery) -> WordedReason {
+fn planning(delivery: &Delivery, who: WaitParty) -> WordedReason {
     if !delivery.children.is_empty() {
         let open = delivery.children.iter();
         let open = open.filter(|child| match child.state {
@@ -284,12 +317,10 @@ fn planning(delivery: &Delivery) -> WordedReason {
     match planner(delivery) {
         PlanBy::Jules if !has_session(delivery) => reason("planning", TO_BE_CREATED),
         PlanBy::Jules => reason("planning", "Its session makes a plan."),
-        PlanBy::Agent => {
-            let until = from_then_on_a_person(plan_due(delivery));
-            let sentence = format!("The agent is awaited to send a plan{until}.");
+        PlanBy::Agent | PlanBy::Human => {
+            let sentence = awaited(who, "send a plan", plan_due(delivery));
             reason("awaits_plan", sentence)
         }
-        PlanBy::Human => reason("awaits_plan", "A person is awaited to send a plan."),
     }
 }
 
@@ -299,7 +330,7 @@ fn implementing(delivery: &Delivery) -> WordedReason {
         Some(Work::Ended(_)) => false,
         Some(Work::Waiting) | None => return reason("implementing", TO_BE_CREATED),
         Some(Work::Working | Work::Asking | Work::Planned(_)) => {
-            return reason("implementing", "Its session works on the change.");
+            return reason("implementing", "The change of its session is awaited.");
         }
     };
     let fails = |at| format!("the phase fails at {at} unless one appears.");
@@ -314,16 +345,13 @@ fn implementing(delivery: &Delivery) -> WordedReason {
     reason("awaits_result", sentence)
 }
 
-fn reviewing(delivery: &Delivery) -> WordedReason {
+fn reviewing(delivery: &Delivery, who: WaitParty) -> WordedReason {
     let asked = delivery.review.asked.as_ref();
     match asked.map(|asked| asked.by) {
-        Some(ReviewBy::Agent) => {
+        Some(ReviewBy::Agent | ReviewBy::Human) => {
             let until = asked.map(|asked| plus(asked.at, AGENT_ACTS_FOR));
-            let until = from_then_on_a_person(until);
-            let sentence = format!("The agent is awaited to review it{until}.");
-            reason("reviewing", sentence)
+            reason("reviewing", awaited(who, "review it", until))
         }
-        Some(ReviewBy::Human) => reason("reviewing", "A person is awaited to review it."),
         Some(ReviewBy::Jules) => {
             let job = delivery.reviewing_job();
             let job = job.map_or_else(String::new, |job| format!(": job {job}"));
@@ -336,8 +364,14 @@ fn reviewing(delivery: &Delivery) -> WordedReason {
     }
 }
 
-fn from_then_on_a_person(at: Option<Timestamp>) -> String {
-    at.map_or_else(String::new, |at| format!(", and from {at} on a person"))
+/// What the agent is awaited to do until it is late, or a person.
+fn awaited(who: WaitParty, what: &str, until: Option<Timestamp>) -> String {
+    let is_agents = who == WaitParty::Agent;
+    match until.filter(|_| is_agents) {
+        Some(at) => format!("The agent is awaited to {what}, and from {at} on a person."),
+        None if is_agents => format!("The agent is awaited to {what}."),
+        None => format!("A person is awaited to {what}."),
+    }
 }
 
 fn verifying(delivery: &Delivery) -> WordedReason {

@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 
+use super::asks::asks_merge;
 use super::history;
 use super::progress::is_stale;
 use super::reason::waits_for;
-use super::{Delivery, Phase, RunStatus, Work};
+use super::{Checks, Delivery, Phase, PullGlimpse, RunStatus, Work};
 use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 
@@ -13,25 +14,34 @@ use crate::job::{WaitParty, WaitReason, WaitsFor};
 /// that would be woken.
 pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&AgentName>) -> WaitsFor {
     let since = history::since(delivery);
-    let who = waits_for(delivery);
+    let who = waits_for(delivery, woken);
     let closed_at = closed_at(delivery).filter(|_| who != WaitParty::Nobody);
     if closed_at.is_some() {
         return WaitsFor::new(WaitParty::Person, WaitReason::Reopening, closed_at);
     }
     match who {
         WaitParty::Nobody => WaitsFor::new(who, WaitReason::Ended, since),
-        WaitParty::Person => WaitsFor::new(who, asked_of_person(delivery), since),
-        WaitParty::Agent if delivery.run_status == RunStatus::Blocked => {
+        WaitParty::Person | WaitParty::Agent if delivery.run_status == RunStatus::Blocked => {
             let asked = WaitsFor::woken(woken, WaitReason::Question, since);
             of_job.unwrap_or(asked)
         }
+        // What failed is a part, and not its own phase: who may try that again is told by the parts.
+        WaitParty::Person if is_of_part(delivery) => {
+            of_job.unwrap_or(WaitsFor::new(who, WaitReason::Parts, since))
+        }
+        WaitParty::Person => WaitsFor::new(who, asked_of_person(delivery), since),
         WaitParty::Agent => WaitsFor::woken(woken, asked_of_agent(delivery), since),
         WaitParty::Jules | WaitParty::GitHub | WaitParty::Gaffer => {
             let (who, what) = system(delivery, who);
             let own = WaitsFor::new(who, what, since);
-            of_job
-                .filter(|told| is_told_by_job(delivery, told))
-                .unwrap_or(own)
+            let told = of_job.filter(|told| is_told_by_job(delivery, told));
+            let told = told.unwrap_or(own);
+            // The agent is woken once the approval is all that the merge waits for.
+            let is_asked = told.what == WaitReason::Approval && asks_merge(delivery).is_some();
+            match is_asked {
+                true => WaitsFor::woken(woken, told.what, told.since),
+                false => told,
+            }
         }
     }
 }
@@ -43,14 +53,11 @@ fn closed_at(delivery: &Delivery) -> Option<Timestamp> {
     seen.closed_at
 }
 
+fn is_of_part(delivery: &Delivery) -> bool {
+    delivery.has_failed_part() && delivery.run_status != RunStatus::Failed
+}
+
 fn asked_of_person(delivery: &Delivery) -> WaitReason {
-    if delivery.run_status == RunStatus::Failed {
-        return WaitReason::Failure;
-    }
-    // What failed is a part, and not its own phase.
-    if delivery.has_failed_part() {
-        return WaitReason::Parts;
-    }
     if delivery.awaits_start() {
         return WaitReason::Start;
     }
@@ -61,7 +68,9 @@ fn asked_of_person(delivery: &Delivery) -> WaitReason {
 }
 
 fn asked_of_agent(delivery: &Delivery) -> WaitReason {
-    if delivery.phase == Phase::Plan {
+    if delivery.run_status == RunStatus::Failed {
+        WaitReason::Failure
+    } else if delivery.phase == Phase::Plan {
         WaitReason::PlanToSend
     } else {
         WaitReason::Verdict
@@ -100,7 +109,10 @@ fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
 /// Whether its merge was tried although checks of its head failed: they are read again before anything is said of them.
 pub(super) fn is_read_again(delivery: &Delivery) -> bool {
     let forgiven = delivery.task.forgiven.as_ref();
-    delivery.phase == Phase::Verify && forgiven.is_some() && forgiven == delivery.head()
+    let is_forgiven = forgiven.is_some() && forgiven == delivery.head();
+    // Whatever else a review failed by is forgiven with the head, too.
+    let is_red = |seen: &PullGlimpse| seen.checks == Checks::GivenUp;
+    delivery.phase == Phase::Verify && is_forgiven && delivery.pull_seen().is_some_and(is_red)
 }
 
 /// Whether a person let this head go on: the approval that its merge asked for is carried out next.

@@ -53,8 +53,10 @@ pub enum WaitReason {
     Quota,
     /// The session is being created.
     Session,
-    /// The session works, or the text of its state is missing.
+    /// The session works.
     Work,
+    /// The session stopped, and the text that belongs to its state is missing.
+    Words,
     /// The session is silent, and that was announced.
     Silence,
     /// The session is paused, and that was announced.
@@ -203,7 +205,7 @@ impl WaitsFor {
     pub fn is_told_by_delivery(&self, job: &Job) -> bool {
         let is_of_delivery = matches!(
             self.what,
-            WaitReason::Plan | WaitReason::Delivery | WaitReason::Result
+            WaitReason::Plan | WaitReason::Delivery | WaitReason::Result | WaitReason::Approval
         );
         job.delivery.is_some() && is_of_delivery
     }
@@ -320,9 +322,10 @@ fn watched(watch: &Watch, pull: Option<(&Pull, bool)>, woken: Option<&AgentName>
     match &watch.attention {
         Attention::Question { since, .. } => asked(watch, (WaitReason::Question, *since), woken),
         Attention::Plan { since, .. } => asked(watch, (WaitReason::Plan, *since), woken),
-        Attention::Expecting { since } | Attention::Answered { since } => {
-            WaitsFor::new(WaitParty::Jules, WaitReason::Work, *since)
+        Attention::Expecting { since } => {
+            WaitsFor::new(WaitParty::Jules, WaitReason::Words, *since)
         }
+        Attention::Answered { since } => WaitsFor::new(WaitParty::Jules, WaitReason::Work, *since),
         Attention::None => unasked(watch, pull, woken),
     }
 }

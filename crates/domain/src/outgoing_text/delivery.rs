@@ -5,7 +5,7 @@ use crate::delivery::{
     SUMMARY_CHARS_MAX, public_sentences,
 };
 use crate::fence::fence;
-use crate::ids::{CommitSha, PullRef};
+use crate::ids::{AgentName, CommitSha, PullRef};
 use crate::redact::{presentable, redact};
 
 /// Longest text of an issue that is passed on, in characters.
@@ -84,8 +84,9 @@ pub fn review_task(delivery: &Delivery, pull: &PullRef, head: &CommitSha) -> Str
     text
 }
 
-/// A message to the session of a delivery: what has to change in what the phase makes, or that it goes on.
-pub fn requested_change(phase: Phase, text: Option<&str>) -> String {
+/// A message to the session of a delivery: what has to change in what the phase makes, or that it goes on. `has_pull` says
+/// whether the session has opened a pull request.
+pub fn requested_change((phase, has_pull): (Phase, bool), text: Option<&str>) -> String {
     let Some(text) = text else {
         return super::go_on().to_owned();
     };
@@ -97,24 +98,27 @@ pub fn requested_change(phase: Phase, text: Option<&str>) -> String {
         | Phase::Verify
         | Phase::Deploy
         | Phase::Observe
-        | Phase::Close => {
-            "Please work on your change once more, and push to the same branch of the same pull request."
-        }
+        | Phase::Close => match has_pull {
+            true => {
+                "Please work on your change once more, and push to the same branch of the same pull request."
+            }
+            false => "Please go on with your change, and open one pull request for it.",
+        },
     };
     format!(
-        "{wanted} {DO_NOT_ASK}\n\nWhat has to change was written by a reviewer:\n{}",
-        fence("review", &redact(text), FEEDBACK_CHARS_MAX)
+        "{wanted} {DO_NOT_ASK}\n\nWhat has to change was written by a person or an agent:\n{}",
+        fence("change", &redact(text), FEEDBACK_CHARS_MAX)
     )
 }
 
 /// Our one comment on an issue: how far its delivery is. It mentions and repeats no one and asks for nothing, since
-/// agents read comments too.
-pub fn issue_comment(delivery: &Delivery) -> String {
+/// agents read comments too. `woken` is the agent that would be woken.
+pub fn issue_comment(delivery: &Delivery, woken: Option<&AgentName>) -> String {
     let mut text = format!(
         "Delivery `{}`: {}, {}.",
         delivery.id, delivery.phase, delivery.run_status
     );
-    for sentence in public_sentences(delivery) {
+    for sentence in public_sentences(delivery, woken) {
         text.push_str(&format!("\n\n{sentence}"));
     }
     if let Some(pull) = &delivery.task.pull {
@@ -244,13 +248,13 @@ mod tests {
             ..delivery.clone()
         });
         for delivery in all {
-            let text = issue_comment(&delivery);
+            let text = issue_comment(&delivery, None);
             assert!(!text.contains("allory") && !text.contains('@'), "{text}");
             for word in ["etry", "Mend", "cancel ", "give the", "A person", "lease"] {
                 assert!(!text.contains(word), "{word}: {text}");
             }
         }
-        let text = issue_comment(&failed(Phase::Deploy, Fault::DeployFailed));
+        let text = issue_comment(&failed(Phase::Deploy, Fault::DeployFailed), None);
         let told = "The phase deploy failed: its change could not be deployed.";
         assert!(text.contains(told), "{text}");
     }
@@ -299,11 +303,17 @@ mod tests {
         expect![[r#"
             Please work on your change once more, and push to the same branch of the same pull request. Do not ask questions: decide yourself along the task, the conventions of the repository and what is easiest to undo, and say in the description of your pull request what you assumed.
 
-            What has to change was written by a reviewer:
-            ```text review
+            What has to change was written by a person or an agent:
+            ```text change
             Test the cart.
-            ```"#]].assert_eq(&requested_change(Phase::Implement, Some("Test the cart.")));
-        let plan = requested_change(Phase::Plan, Some("Keep the old route."));
+            ```"#]].assert_eq(&requested_change((Phase::Implement, true), Some("Test the cart.")));
+        let first = requested_change((Phase::Implement, false), Some("Open it."));
+        assert!(first.contains("open one pull request"), "{first}");
+        assert!(
+            !first.contains("same branch"),
+            "it has pushed none: {first}"
+        );
+        let plan = requested_change((Phase::Plan, false), Some("Keep the old route."));
         assert!(plan.starts_with("Please make another plan"), "{plan}");
         assert!(
             !plan.contains("pull request. Do"),
@@ -315,6 +325,6 @@ mod tests {
             A session of Jules reviews it: job 01mcc5rpxrkynfbnebwc9pc5rx.
 
             Pull request: https://github.com/acme/shop/pull/31"#]]
-        .assert_eq(&issue_comment(&delivery));
+        .assert_eq(&issue_comment(&delivery, None));
     }
 }

@@ -1,7 +1,7 @@
 //! A delivery as every surface shows it: with who is waited for, and why.
 
 use domain::delivery::{self, ChildState, Delivery, Reason, RunStatus};
-use domain::ids::{DeliveryId, JobId};
+use domain::ids::{AgentName, DeliveryId, JobId};
 use domain::job::{Job, WaitsFor};
 use domain::policy::Timing;
 
@@ -34,6 +34,8 @@ pub struct DeliveryShown {
 pub(crate) struct WaitingDelivery {
     pub(crate) delivery: Delivery,
     pub(crate) waits_for: WaitsFor,
+    /// The agent that would be woken.
+    agent: Option<AgentName>,
     job: Option<Job>,
     reviewing: Option<Job>,
     pull: Option<TrackedPull>,
@@ -117,6 +119,7 @@ impl Backend {
             .await?;
         Ok(WaitingDelivery {
             waits_for,
+            agent,
             delivery,
             job,
             reviewing,
@@ -177,7 +180,7 @@ impl Backend {
     /// The reasons in its own record, with the pauses, behind those of its pull request where that decides.
     async fn with_pauses(&self, waiting: &WaitingDelivery) -> Result<Vec<Reason>, Error> {
         let delivery = &waiting.delivery;
-        let own = delivery::reasons(delivery);
+        let own = delivery::reasons(delivery, waiting.agent.as_ref());
         if delivery.is_terminal() {
             return Ok(own);
         }
@@ -211,6 +214,8 @@ impl Backend {
         let delivery = delivery::of_job(&job, its, &timing, self.now());
         let waiting = WaitingDelivery {
             waits_for: waits.told_by(&job, its).await?,
+            // What it waits for is told by its job.
+            agent: None,
             delivery,
             job: Some(job),
             reviewing: None,

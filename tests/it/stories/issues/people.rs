@@ -444,6 +444,12 @@ async fn a_merge_that_waits_for_approval_is_announced_once_until_it_is_ordered()
         };
         assert_eq!(world.wake_names(), woken);
         assert_eq!(open_events(&world, number).await, open);
+        let shown = world.backend.delivery_shown(&id_of(number)).await;
+        let awaited = match has_agent {
+            true => WaitParty::Agent,
+            false => WaitParty::Person,
+        };
+        assert_eq!(shown.expect("a delivery").waits_for.who, awaited);
         let merge = Act::Merge {
             head: None,
             style: domain::pull::MergeStyle::default(),

@@ -1,6 +1,7 @@
 //! Failures, retries, and what people do by hand.
 
 use super::*;
+use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::pull::MergeStyle;
 
@@ -32,7 +33,7 @@ fn a_session_without_a_result_fails_after_a_while() {
     assert_eq!(world.sees(resting, None), "implement/running");
     let due = due(&world.delivery, at(world.second)).unwrap();
     assert!(due < at(world.second + 301));
-    let why = reasons(&world.delivery).remove(0);
+    let why = reasons(&world.delivery, None).remove(0);
     let said = format!("ended without a pull request: the phase fails at {due} unless one");
     assert!(why.sentence.contains(&said), "{}", why.sentence);
     let told = waits(&world.delivery, None, None);
@@ -56,7 +57,7 @@ fn a_session_without_a_result_fails_after_a_while() {
     world.second += 900;
     let before = Work::Resting(Some(at(100)));
     assert_eq!(world.sees(before, None), "implement/running");
-    let why = reasons(&world.delivery).remove(0);
+    let why = reasons(&world.delivery, None).remove(0);
     let said = "has yet to take up what it is told";
     assert!(why.sentence.contains(said), "{}", why.sentence);
     let resting = world.resting();
@@ -112,6 +113,43 @@ fn an_ended_session_is_followed_by_another() {
 }
 
 #[test]
+fn a_failure_waits_for_the_agent_that_was_woken_while_it_may_try_again() {
+    let agent: AgentName = "zai".parse().unwrap();
+    let who = |world: &World, woken| {
+        let told = waits(&world.delivery, None, woken);
+        assert_eq!(told.what, WaitReason::Failure);
+        told.who
+    };
+    let mut world = World::new(Rules {
+        attempts: 1,
+        ..rules(&[], "verify", ReviewBy::Agent)
+    });
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    let resting = world.resting();
+    world.sees(resting, None);
+    let mut called_off = world.clone();
+    let mut lost = world.clone();
+    world.second += 300;
+    assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/failed");
+    assert_eq!(who(&world, Some(&agent)), WaitParty::Agent);
+    assert_eq!(who(&world, None), WaitParty::Person);
+    // Its only attempt is used up.
+    lost.sees(Work::Ended(JobEnd::Lost), None);
+    assert_eq!(who(&lost, Some(&agent)), WaitParty::Person);
+    called_off.kim(Act::Cancel);
+    assert_eq!(who(&called_off, Some(&agent)), WaitParty::Person);
+    let mut reviewed = World::in_review(Rules {
+        review_rounds: 0,
+        ..rules(&[], "verify", ReviewBy::Human)
+    });
+    assert_eq!(
+        reviewed.kim(verdict(Verdict::NotPass, 'a')),
+        "review/failed"
+    );
+    assert_eq!(who(&reviewed, Some(&agent)), WaitParty::Person);
+}
+
+#[test]
 fn what_was_called_off_is_begun_anew() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
     let unseen = world.delivery.task.job.clone();
@@ -153,6 +191,24 @@ fn a_pull_request_merged_by_hand_goes_on_to_the_endpoint_from_everywhere() {
         };
         assert_eq!(history.last().unwrap(), &format!("close/succeeded by {by}"));
     }
+}
+
+#[test]
+fn a_review_that_a_merge_by_hand_overtakes_came_to_no_good_end() {
+    for endpoint in ["verify", "review"] {
+        let mut world = World::in_review(rules(&[], endpoint, ReviewBy::Human));
+        assert_eq!(world.reads(merged(Some("eve"))), "close/succeeded");
+        let run = world.delivery.runs.last().unwrap();
+        assert_eq!((run.mode, run.verdict), (Mode::Review, None));
+        assert_eq!(run.status, RunResult::Failed);
+        let error = run.error.as_deref();
+        assert_eq!(error, Some("a pull request was merged before it ended"));
+    }
+    let mut verifying = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
+    verifying.reads(pull('a', Checks::Running));
+    assert_eq!(verifying.reads(merged(None)), "close/succeeded");
+    let run = verifying.delivery.runs.last().unwrap();
+    assert_eq!((run.mode, run.status), (Mode::Verify, RunResult::Success));
 }
 
 #[test]
@@ -239,7 +295,10 @@ fn a_closed_issue_closes_its_delivery_once_its_pull_request_was_read() {
         open.take(&issue_read(100, closed())).unwrap(),
         "review/running"
     );
-    let reasons: Vec<&str> = reasons(&open.delivery).iter().map(|it| it.code).collect();
+    let reasons: Vec<&str> = reasons(&open.delivery, None)
+        .iter()
+        .map(|it| it.code)
+        .collect();
     assert_eq!(reasons, ["reviewing", "issue_closed"]);
     // Read before the issue was.
     assert_eq!(open.reads(pull('a', Checks::Passed)), "review/running");
@@ -293,7 +352,7 @@ fn an_issue_that_cannot_be_read_closes_nothing() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
     let gone = issue_read(10, IssueState::Unreadable("404".to_owned()));
     assert_eq!(world.take(&gone).unwrap(), "plan/running");
-    assert_eq!(reasons(&world.delivery)[1].code, "issue_unreadable");
+    assert_eq!(reasons(&world.delivery, None)[1].code, "issue_unreadable");
     assert_eq!(
         world.take(&issue_read(20, IssueState::Open)).unwrap(),
         "plan/running"
@@ -354,7 +413,7 @@ fn a_pull_request_that_was_closed_a_moment_ago_is_the_decisive_reason() {
     let told = waits(&world.delivery, None, None);
     let wanted = (WaitReason::Reopening, Some(at(1)));
     assert_eq!((told.what, told.since), wanted, "since it was closed");
-    let why = reasons(&world.delivery).remove(0);
+    let why = reasons(&world.delivery, None).remove(0);
     assert_eq!(why.code, "pull_request_closed");
     assert!(
         why.sentence.contains("within 10 minutes"),
@@ -362,15 +421,15 @@ fn a_pull_request_that_was_closed_a_moment_ago_is_the_decisive_reason() {
         why.sentence
     );
     world.reads(pull('a', Checks::Passed));
-    assert_eq!(reasons(&world.delivery)[0].code, "reviewing");
+    assert_eq!(reasons(&world.delivery, None)[0].code, "reviewing");
     world.reads(closed_pull());
-    assert_eq!(reasons(&world.delivery)[0].code, "pull_closed");
+    assert_eq!(reasons(&world.delivery, None)[0].code, "pull_closed");
 }
 
 #[test]
 fn nothing_speaks_of_a_session_that_is_not_there() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    let said = |world: &World| reasons(&world.delivery).remove(0).sentence;
+    let said = |world: &World| reasons(&world.delivery, None).remove(0).sentence;
     let yet = "Its session has yet to be created.";
     assert_eq!(said(&world), yet);
     world.sees(Work::Waiting, None);
@@ -413,7 +472,11 @@ fn what_is_merged_and_cannot_be_deployed_can_be_ended() {
     assert_eq!(world.take(&report).unwrap(), "deploy/failed");
     let closed = issue_read(100, IssueState::Closed(None));
     assert_eq!(world.take(&closed).unwrap(), "deploy/failed");
-    assert!(reasons(&world.delivery)[0].sentence.contains("cancel"));
+    assert!(
+        reasons(&world.delivery, None)[0]
+            .sentence
+            .contains("cancel")
+    );
     assert_eq!(world.kim(Act::Cancel), "close/succeeded");
     assert_eq!(world.delivery.closed, Some(Closed::MergedOnly));
     // Its issue is done, and for what it is a part of so is the part.

@@ -35,7 +35,7 @@ fn parts_close_their_parent() {
         world.take(&Input::Child(id.clone(), state)).unwrap()
     };
     take(&mut world, &ids[0], ChildState::Failed);
-    assert_eq!(reasons(&world.delivery)[1].code, "part_failed");
+    assert_eq!(reasons(&world.delivery, None)[1].code, "part_failed");
     let told = waits(&world.delivery, None, None);
     assert_eq!(
         (told.who, told.what),

@@ -1,7 +1,7 @@
 //! Who plans and who reviews, and what they may not send.
 
 use super::*;
-use crate::ids::PlanId;
+use crate::ids::{AgentName, PlanId};
 use crate::job::WaitParty;
 use crate::when::plus;
 
@@ -90,20 +90,31 @@ fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
         ..rules(&[], "verify", ReviewBy::Agent)
     };
     let mut world = World::new(with_agent);
+    let agent: AgentName = "zai".parse().unwrap();
     let asked = open_events(&world.delivery);
     let until = plus(at(0), AGENT_ACTS_FOR);
     world.second = AGENT_ACTS_FOR.as_secs() - 2;
     world.take(&Input::Deadline).unwrap();
     assert_eq!(due(&world.delivery, at(world.second)), Some(until));
-    assert_eq!(reason::waits_for(&world.delivery), WaitParty::Agent);
-    let shown = reasons(&world.delivery).remove(0).sentence;
-    assert!(
-        shown.ends_with(&format!("from {until} on a person.")),
-        "{shown}"
+    assert_eq!(
+        reason::waits_for(&world.delivery, Some(&agent)),
+        WaitParty::Agent
     );
+    let shown = |woken| reasons(&world.delivery, woken).remove(0).sentence;
+    let told = shown(Some(&agent));
+    assert!(
+        told.ends_with(&format!("from {until} on a person.")),
+        "{told}"
+    );
+    // An agent that cannot be woken is awaited nowhere.
+    assert_eq!(reason::waits_for(&world.delivery, None), WaitParty::Person);
+    assert_eq!(shown(None), "A person is awaited to send a plan.");
     world.take(&Input::Deadline).unwrap();
     assert_eq!(place(&world.delivery), "plan/running");
-    assert_eq!(reason::waits_for(&world.delivery), WaitParty::Person);
+    assert_eq!(
+        reason::waits_for(&world.delivery, Some(&agent)),
+        WaitParty::Person
+    );
     assert_eq!(open_events(&world.delivery).len(), 1);
     assert_ne!(open_events(&world.delivery), asked);
     // It is late, and what it sends is a plan still.
@@ -168,6 +179,10 @@ fn after_eight_hours_a_person_reviews_instead_of_the_agent() {
         world.delivery.review.asked.as_ref().unwrap().by,
         ReviewBy::Agent
     );
+    let agent: AgentName = "zai".parse().unwrap();
+    let why = |woken| reasons(&world.delivery, woken).remove(0).sentence;
+    assert!(why(Some(&agent)).starts_with("The agent is awaited to review it, and from "));
+    assert_eq!(why(None), "A person is awaited to review it.");
     world.second += 8 * 3_600;
     world.take(&Input::Deadline).unwrap();
     assert_eq!(
@@ -243,7 +258,7 @@ fn a_question_of_the_session_that_reviews_blocks_the_review() {
     let asks = reviews(&world, ReviewState::Asking);
     assert_eq!(world.take(&asks).unwrap(), "review/blocked");
     assert_eq!(world.delivery.reviewing_job(), job.as_ref());
-    let why = reasons(&world.delivery).remove(0);
+    let why = reasons(&world.delivery, None).remove(0);
     let named = format!("the session that reviews it is open: job {}", job.unwrap());
     assert!(why.sentence.contains(&named), "{}", why.sentence);
     // What the session does that works is no answer to it.

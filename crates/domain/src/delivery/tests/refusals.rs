@@ -20,7 +20,7 @@ fn what_is_refused_again_and_again_is_told_and_fails_its_phase() {
     let job = world.delivery.task.job.clone();
     let why = Some("acme/shop has no branch `main`");
     assert_eq!(asked_for(&mut world, 0, why), "plan/running");
-    let said = reasons(&world.delivery).remove(0);
+    let said = reasons(&world.delivery, None).remove(0);
     assert_eq!(said.code, "refused");
     assert!(said.sentence.contains("no branch"), "{}", said.sentence);
     // Looks that come in a row are one.
@@ -78,7 +78,7 @@ fn an_issue_that_could_not_be_closed_is_asked_for_again_and_told_of() {
     let left = with_issue_left(&world.delivery, Some("GitHub refused it"), now);
     assert!(left.due.is_some());
     let codes = |delivery: &Delivery| {
-        let said = reasons(delivery).into_iter();
+        let said = reasons(delivery, None).into_iter();
         said.map(|it| it.code).collect::<Vec<_>>()
     };
     assert_eq!(codes(&left.aggregate), ["closed", "issue_left_open"]);

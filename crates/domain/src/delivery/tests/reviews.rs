@@ -42,6 +42,9 @@ fn a_person_sends_a_change_back_although_its_rounds_are_used_up() {
     // Rounds are bounded for agents and the system.
     let refused = world.orders(zai(), retry(Some("Once more")));
     assert_eq!(refused, Err("rounds_used_up"));
+    let offered = |by| retry_takes_reason(&world.delivery, &by, &world.rules);
+    assert!(legal(&world.delivery, &zai(), &world.rules).contains(&CommandKind::Retry));
+    assert_eq!((offered(zai()), offered(kim())), (false, true));
     assert_eq!(world.delivery, before);
     for (round, head) in [(1, 'b'), (2, 'c')] {
         let answer = world.kim(retry(Some("Test the empty cart, too.")));
@@ -62,7 +65,7 @@ fn a_person_sends_a_change_back_although_its_rounds_are_used_up() {
     }
     let delivery = &world.delivery;
     assert_eq!((delivery.attempt, &delivery.task.job), (1, &session));
-    let why = reasons(delivery).remove(0);
+    let why = reasons(delivery, None).remove(0);
     assert_eq!(why.code, "rounds_used_up");
     let way_on = "A person's retry with a reason sends it back to implement;";
     assert!(why.sentence.contains(way_on), "{}", why.sentence);
@@ -89,7 +92,7 @@ fn malformed(checkpoints: &[Phase]) -> World {
 #[test]
 fn a_person_judges_what_no_reviewer_could() {
     let mut world = malformed(&[Phase::Review]);
-    let why = reasons(&world.delivery).remove(0);
+    let why = reasons(&world.delivery, None).remove(0);
     let way_on = "A person may give the verdict";
     assert!(why.sentence.contains(way_on), "{}", why.sentence);
     assert!(legal(&world.delivery, &kim(), &world.rules).contains(&CommandKind::Verdict));
@@ -102,6 +105,8 @@ fn a_person_judges_what_no_reviewer_could() {
     assert_eq!(world.kim(verdict(Verdict::Pass, 'a')), "verify/pending");
     assert_eq!(world.delivery.error, None);
     assert_eq!(gate(&world.delivery, &sha('a')), None);
+    // No check of it has failed.
+    assert_eq!(reasons(&world.delivery, None)[0].code, "awaits_checks");
     let run = world.delivery.runs.get(runs).unwrap();
     assert_eq!((run.mode, run.performer), (Mode::Review, Performer::Human));
     assert_eq!(run.verdict, Some(Verdict::Pass));
@@ -198,7 +203,7 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
     assert_eq!(world.take(&before).unwrap(), "verify/running");
     assert_eq!(told(&world), read_again);
     assert!(!is_told_by_pull(&world.delivery));
-    assert_eq!(reasons(&world.delivery)[0].code, "checks_read_again");
+    assert_eq!(reasons(&world.delivery, None)[0].code, "checks_read_again");
     let mut ran_again = world.clone();
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
     assert_eq!(told(&world), (WaitParty::Person, WaitReason::Failure));

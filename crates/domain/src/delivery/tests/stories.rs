@@ -240,7 +240,7 @@ fn a_rejected_change_is_made_again_from_its_plan_by_another_session() {
     assert_eq!(task.earlier_pull, Some(pull_ref()));
     assert_eq!(world.delivery.attempt, 2);
     let named = |world: &World| {
-        let said = reasons(&world.delivery);
+        let said = reasons(&world.delivery, None);
         said.iter().any(|it| it.code == "earlier_pull_request")
     };
     assert!(named(&world));
@@ -306,7 +306,7 @@ fn a_pull_request_of_an_attempt_that_failed_is_named_until_the_next_one_is_there
     let refs = world.delivery.refs.iter();
     let labels: Vec<&str> = refs.map(|it| it.label.as_str()).collect();
     assert_eq!(labels, ["#12", "#31"]);
-    let mut said = reasons(&world.delivery);
+    let mut said = reasons(&world.delivery, None);
     let named = said.remove(1);
     assert_eq!(named.code, "earlier_pull_request");
     assert!(
@@ -319,7 +319,7 @@ fn a_pull_request_of_an_attempt_that_failed_is_named_until_the_next_one_is_there
         end: Some(PullEnd::Closed { by: None }),
         ..pull('a', Checks::Passed)
     });
-    assert_eq!(reasons(&world.delivery).len(), 1);
+    assert_eq!(reasons(&world.delivery, None).len(), 1);
 }
 
 #[test]

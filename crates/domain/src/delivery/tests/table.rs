@@ -357,6 +357,14 @@ fn what_is_listed_as_legal_is_what_is_accepted() {
         let own = delivery.rules.clone();
         for by in [kim(), Actor::agent("zai"), Actor::System] {
             let listed = legal(&delivery, &by, &own);
+            let reason = Some("Smaller, please".to_owned());
+            let retry = command("x", by.clone(), Act::Retry { reason });
+            assert_eq!(
+                apply(&delivery, &retry, at(6_000), &own).is_ok(),
+                retry_takes_reason(&delivery, &by, &own),
+                "retry with a reason by {by} at {}",
+                place(&delivery)
+            );
             for (name, act) in commands() {
                 let kind = act.kind();
                 let result = apply(&delivery, &command("x", by.clone(), act), at(6_000), &own);

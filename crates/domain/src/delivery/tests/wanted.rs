@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::event::{Audience, DeliveryAsk};
+use crate::ids::AgentName;
+use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::pull::{Approval, MergeStyle};
 
 /// What is wanted, in a few words.
@@ -127,6 +129,11 @@ fn a_merge_that_lacks_nothing_but_an_approval_is_asked_for_until_it_is_ordered()
     };
     world.reads(green.clone());
     assert_eq!(asks(&world), ["ask the agent to merge"]);
+    let of_job = WaitsFor::new(WaitParty::Person, WaitReason::Approval, at(0));
+    let agent: AgentName = "zai".parse().unwrap();
+    let who = |woken| waits(&world.delivery, Some(of_job.clone()), woken).who;
+    let asked_of = (who(Some(&agent)), who(None));
+    assert_eq!(asked_of, (WaitParty::Agent, WaitParty::Person));
     let asked = open_events(&world.delivery);
     assert_eq!(asked.len(), 1);
     // A reading that fails ends nothing: it would not be asked a second time.

@@ -24,6 +24,18 @@ fn fifty_polls_of_a_finished_job_are_one_event() {
 }
 
 #[test]
+fn a_session_that_is_done_is_at_work_no_more_while_its_words_are_awaited() {
+    let mut story = Story::new();
+    story.poll(5, "IN_PROGRESS");
+    let waits = |story: &Story| waits_for(&story.job, None, None).what;
+    assert_eq!(waits(&story), WaitReason::Work);
+    assert!(story.poll(10, "COMPLETED").is_empty());
+    assert_eq!(waits(&story), WaitReason::Words);
+    story.poll(60, "COMPLETED");
+    assert_eq!(waits(&story), WaitReason::Result);
+}
+
+#[test]
 fn a_hundred_polls_in_progress_change_nothing() {
     let mut story = Story::new();
     story.log = vec![worked("w1", 3)];

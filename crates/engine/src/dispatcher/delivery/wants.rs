@@ -119,7 +119,8 @@ impl Dispatcher {
                 text,
                 cause,
             } => {
-                let text = outgoing_text::requested_change(*phase, text.as_deref());
+                let about = (*phase, delivery.task.pull.is_some());
+                let text = outgoing_text::requested_change(about, text.as_deref());
                 let named = named(id, job, system);
                 backend.say(&named, &text, cause).await.map(drop)
             }

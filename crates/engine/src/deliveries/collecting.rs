@@ -59,7 +59,11 @@ impl Backend {
     }
 
     /// The events of a job that its delivery has gone on from.
-    async fn told_before(&self, job: &JobId, delivery: &Delivery) -> Result<Vec<EventId>, Error> {
+    pub(super) async fn told_before(
+        &self,
+        job: &JobId,
+        delivery: &Delivery,
+    ) -> Result<Vec<EventId>, Error> {
         let mut events = self.store.events(job).await?;
         events.retain(|event| delivery::is_past(delivery, event));
         Ok(events.into_iter().map(|event| event.id).collect())

@@ -496,7 +496,7 @@ fn a_retried_deploy_awaits_another_deployment() {
         ..rules(&[], "deploy", ReviewBy::Nobody)
     });
     assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
-    let awaits = |world: &World| reasons(&world.delivery).remove(0).sentence;
+    let awaits = |world: &World| reasons(&world.delivery, None).remove(0).sentence;
     let first = "A deployment to `production` is awaited.";
     assert_eq!(
         (awaits(&world).as_str(), deploy_failed_at(&world.delivery)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::facts::{Fact, PullFacts, ReviewVerdict};
 use domain::failure::{Failure, FailureClass};
+use engine::ports::PullsRead;
 use serde_json::{Value, json};
 
 use crate::server::{Asked, Reply, Server, common, now, pull};

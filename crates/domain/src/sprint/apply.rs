@@ -18,6 +18,9 @@ use crate::when::plus;
 /// How soon what was decided is carried out again, if that was lost.
 const CARRY_OUT_AGAIN: SignedDuration = SignedDuration::from_mins(1);
 
+/// Why a sprint ends at a commit on its branch that no weave made.
+pub const FOREIGN_COMMIT: &str = "a commit of another hand is on its branch";
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
@@ -194,13 +197,8 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
             let reason = "its pull request was closed without a merge";
             end(sprint, Some(reason), now);
         }
-        Some(Landing::Foreign) => {
-            go_on(sprint, None, now);
-            if sprint.state == SprintState::Verifying {
-                let reason = "a commit of another hand is on its branch";
-                end(sprint, Some(reason), now);
-            }
-        }
+        // No weave can be pushed any more, also while members mend.
+        Some(Landing::Foreign) => end(sprint, Some(FOREIGN_COMMIT), now),
         Some(Landing::Red) => {
             go_on(sprint, None, now);
             if sprint.state == SprintState::Verifying {

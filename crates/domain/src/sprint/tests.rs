@@ -445,22 +445,42 @@ fn only_what_the_newest_weave_pushed_is_merged() {
     );
     assert!(sprint.is_to_be_merged(&sha('9')));
     assert!(!sprint.is_to_be_merged(&sha('a')));
-    for (landing, expected) in [
-        (
-            Landing::Foreign,
-            "a commit of another hand is on its branch",
-        ),
-        (
-            Landing::MergedOlder,
-            "its pull request was merged before its newest weave",
-        ),
+    let older = lands(Landing::MergedOlder);
+    let over = apply(&sprint, &older, at(9));
+    let expected = "its pull request was merged before its newest weave";
+    assert_eq!(over.state.reason().as_deref(), Some(expected));
+    sprint.state = SprintState::Integrating;
+    let waits = apply(&sprint, &older, at(9));
+    assert_eq!(waits, sprint, "its newest head may be in no report yet");
+}
+
+#[test]
+fn a_commit_of_another_hand_ends_a_sprint_whatever_it_does() {
+    let mut verifying = begun(&["curator", "refactor"]);
+    let both_ready = seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))]);
+    let both_in = vec![(101, is_in('a')), (102, is_in('b'))];
+    let mut fixing = verifying.clone();
+    let one_is_out = vec![(101, is_in('a')), (102, is_out('b', 101))];
+    play(&mut verifying, &[both_ready.clone(), woven(1, both_in)]);
+    play(&mut fixing, &[both_ready, woven(1, one_is_out)]);
+    let mut weaving = fixing.clone();
+    let mended = [told("refactor"), seen(&[("refactor", ready(102, 'c'))])];
+    play(&mut weaving, &mended);
+    for (sprint, word) in [
+        (verifying, "verifying"),
+        (fixing, "fixing"),
+        (weaving, "integrating"),
     ] {
-        let over = apply(&sprint, &lands(landing), at(9));
-        assert_eq!(over.state.reason().as_deref(), Some(expected));
-        let mut woven = sprint.clone();
-        woven.state = SprintState::Integrating;
-        let waits = apply(&woven, &lands(landing), at(9));
-        assert_eq!(waits, woven, "its newest head may be in no report yet");
+        assert_eq!(sprint.state.word(), word);
+        let over = apply(&sprint, &lands(Landing::Foreign), at(9));
+        assert_eq!(over.state.word(), "partially_done", "{word}");
+        let reason = over.state.reason();
+        assert_eq!(reason.as_deref(), Some(FOREIGN_COMMIT), "{word}");
+        let jobs = |sprint: &Sprint| {
+            let members = sprint.members.iter();
+            members.map(|it| it.job.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(jobs(&over), jobs(&sprint), "{word}: no new session");
     }
 }
 

@@ -141,7 +141,12 @@ pub fn due(sprint: &Sprint, now: Timestamp) -> Option<Timestamp> {
         SprintState::Integrating => None,
         SprintState::Working | SprintState::Fixing | SprintState::Verifying => {
             let late = sprint.members.iter().filter_map(SprintMember::late_at);
-            late.min().map(|late| late.max(plus(now, CARRY_OUT_AGAIN)))
+            // A deadline is kept to the second; what is due already is being carried out.
+            let due = late.map(|late| match late > now {
+                true => late,
+                false => plus(now, CARRY_OUT_AGAIN),
+            });
+            due.min()
         }
         SprintState::Done { .. }
         | SprintState::PartiallyDone { .. }

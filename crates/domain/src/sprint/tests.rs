@@ -502,6 +502,31 @@ fn a_weave_that_github_does_not_answer_is_tried_again_a_limited_number_of_times(
 }
 
 #[test]
+fn a_deadline_stays_when_something_else_happens_just_before_it() {
+    let mode = SprintMode {
+        member_timeout: SignedDuration::from_mins(1),
+        ..SprintMode::default()
+    };
+    let new = NewSprint {
+        mode,
+        ..new(&["curator", "refactor"])
+    };
+    let mut sprint = start(new, at(0)).unwrap();
+    let work = [("curator", Work::Working), ("refactor", Work::Working)];
+    sprint = apply(&sprint, &seen(&work), at(1));
+    assert_eq!(due(&sprint, at(1)), Some(at(61)));
+    sprint = apply(&sprint, &seen(&[("curator", ready(101, 'a'))]), at(50));
+    assert_eq!(
+        words(&sprint),
+        "working 1: curator pr_open, refactor working"
+    );
+    assert_eq!(due(&sprint, at(50)), Some(at(61)));
+    sprint = apply(&sprint, &seen(&[]), at(61));
+    let shown = words(&sprint);
+    assert_eq!(shown, "integrating 2: curator pr_open, refactor timed_out");
+}
+
+#[test]
 fn only_the_weave_that_was_asked_for_counts() {
     let mut sprint = begun(&["curator"]);
     play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);

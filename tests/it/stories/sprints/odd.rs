@@ -228,6 +228,12 @@ async fn somebody_elses_commit_stops_all_while_a_member_mends() {
     world.pass(MINUTE * 40).await;
     assert_eq!(world.sandbox.counters().creates, 2, "no new session");
     assert_eq!(world.sandbox.counters().merges, 0);
+    let pull = over.woven.expect("a weave").pull;
+    let why = world.backend.pull_why(&pull).await.expect("an answer");
+    assert_eq!(why.state, "blocked");
+    assert_eq!(why.because[0].code, "sprint_over", "{why:?}");
+    let is_at_work = |it: &engine::why::Reasoned| it.code == "session_working";
+    assert!(!why.because.iter().any(is_at_work), "{why:?}");
     let approved = world.approve_merge_as(&over.integration, &MergeStyle::default());
     let refused = approved.await.expect_err("its sprint is over");
     assert!(matches!(refused, Error::NotNow(_)), "{refused}");

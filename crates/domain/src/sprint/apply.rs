@@ -8,7 +8,7 @@ use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver};
-use super::seen::{asked, late, see, withdraw};
+use super::seen::{asked, has_ended_in_time, late, see, withdraw};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights, Work};
 use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
 use crate::ids::{MessageId, PersonaName};
@@ -183,7 +183,10 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
         }
     }
     for member in &mut sprint.members {
-        if member.is_late(now) {
+        let mut sights = sights.members.iter();
+        let sight = sights.find(|(job, _)| *job == member.job);
+        let is_in_time = sight.is_some_and(|(_, sight)| has_ended_in_time(member, sight, now));
+        if member.is_late(now) && !is_in_time {
             late(member, now);
         }
     }

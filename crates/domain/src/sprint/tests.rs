@@ -422,6 +422,52 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
 }
 
 #[test]
+fn who_has_a_minute_and_ends_without_a_pull_request_is_asked_for_one_too() {
+    let sight = |work, seconds| Sight {
+        work,
+        rested_at: Some(at(seconds)),
+        is_red: false,
+        outbox: None,
+    };
+    let sees = |work, seconds| {
+        Input::Seen(Sights {
+            members: vec![(job_of("curator"), sight(work, seconds))],
+            ..Sights::default()
+        })
+    };
+    let mode = SprintMode {
+        member_timeout: SignedDuration::from_mins(1),
+        ..SprintMode::default()
+    };
+    let new = NewSprint {
+        mode,
+        ..new(&["curator"])
+    };
+    let mut sprint = start(new, at(0)).unwrap();
+    sprint = apply(&sprint, &sees(Work::Working, 3), at(3));
+    // Its pull request may be listed late.
+    sprint = apply(&sprint, &sees(Work::Working, 3), at(70));
+    assert_eq!(words(&sprint), "working 1: curator working");
+    sprint = apply(&sprint, &sees(Work::Nothing, 3), at(123));
+    assert_eq!(words(&sprint), "working 1: curator working");
+    let sights = Sights {
+        members: vec![(job_of("curator"), sight(Work::Nothing, 3))],
+        ..Sights::default()
+    };
+    assert_eq!(without_pull(&sprint, &sights, at(123)).count(), 1);
+    let persona = "curator".parse().unwrap();
+    let is_taken = true;
+    let asked = apply(&sprint, &Input::Asked { persona, is_taken }, at(124));
+    let silent = apply(&asked, &sees(Work::Nothing, 3), at(184));
+    assert_eq!(words(&silent), "done 1: curator no_change");
+    // It answers that there is nothing, and a pull request may be listed late again.
+    let answered = apply(&asked, &sees(Work::Working, 130), at(184));
+    assert_eq!(words(&answered), "working 1: curator working");
+    let ended = apply(&answered, &sees(Work::Nothing, 130), at(250));
+    assert_eq!(words(&ended), "done 1: curator no_change");
+}
+
+#[test]
 fn a_pull_request_that_went_stale_is_woven_again_a_limited_number_of_times() {
     let mut sprint = begun(&["curator"]);
     play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);

@@ -27,7 +27,7 @@ use crate::failure::Hindrance;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
 use crate::refusal::NotNow;
 
-pub use apply::{Input, apply, due};
+pub use apply::{FOREIGN_COMMIT, Input, apply, due};
 pub use figures::Figures;
 pub use gate::{SprintGate, gate, released};
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};

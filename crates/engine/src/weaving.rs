@@ -6,7 +6,7 @@ mod publish;
 mod reading;
 mod skip;
 
-pub use publish::{Published, Push, Refused, Words, publish};
+pub use publish::{Published, Push, Refused, Words, is_weave, publish};
 pub use skip::{Skip, Skipped};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -274,7 +274,7 @@ pub fn unread_mail(
     let plural = if unread.len() == 1 { "" } else { "s" };
     let subject = format!("{} message{plural} unread for two sprints", unread.len());
     let body = format!(
-        "These messages in {} were not shown whole to those whom they are for, in sprint {} and the one before:\n\n{}{more}",
+        "Those whom these messages in {} are for have not read them in sprint {} and the one before:\n\n{}{more}",
         sprint.repo,
         sprint.number,
         named.join("\n")

@@ -106,7 +106,11 @@ impl PullContext {
 
 /// Sends failed checks and conflicts to the session, and announces what no session can repair.
 pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgement) {
-    // A conflict of what is woven is sent to its session by the sprint, and after its end by no one.
+    // The event of the end tells of what a sprint leaves to people, and no order about it would be taken.
+    if matter.outside.sprint_gate == Some(SprintGate::Over) {
+        return;
+    }
+    // A conflict of what is woven is sent to its session by the sprint.
     let is_left_as_is = matter.outside.is_left_as_is();
     if is_left_as_is && matches!(judgement, Judgement::Conflict { .. }) {
         return;

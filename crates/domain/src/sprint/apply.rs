@@ -8,7 +8,7 @@ use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver};
-use super::seen::{asked, late, see, withdraw};
+use super::seen::{asked, has_ended_in_time, late, see, withdraw};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights, Work};
 use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
 use crate::ids::{MessageId, PersonaName};
@@ -17,6 +17,9 @@ use crate::when::plus;
 
 /// How soon what was decided is carried out again, if that was lost.
 const CARRY_OUT_AGAIN: SignedDuration = SignedDuration::from_mins(1);
+
+/// Why a sprint ends at a commit on its branch that no weave made.
+pub const FOREIGN_COMMIT: &str = "a commit of another hand is on its branch";
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +141,12 @@ pub fn due(sprint: &Sprint, now: Timestamp) -> Option<Timestamp> {
         SprintState::Integrating => None,
         SprintState::Working | SprintState::Fixing | SprintState::Verifying => {
             let late = sprint.members.iter().filter_map(SprintMember::late_at);
-            late.min().map(|late| late.max(plus(now, CARRY_OUT_AGAIN)))
+            // A deadline is kept to the second; what is due already is being carried out.
+            let due = late.map(|late| match late > now {
+                true => late,
+                false => plus(now, CARRY_OUT_AGAIN),
+            });
+            due.min()
         }
         SprintState::Done { .. }
         | SprintState::PartiallyDone { .. }
@@ -175,7 +183,10 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
         }
     }
     for member in &mut sprint.members {
-        if member.is_late(now) {
+        let mut sights = sights.members.iter();
+        let sight = sights.find(|(job, _)| *job == member.job);
+        let is_in_time = sight.is_some_and(|(_, sight)| has_ended_in_time(member, sight, now));
+        if member.is_late(now) && !is_in_time {
             late(member, now);
         }
     }
@@ -194,13 +205,8 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
             let reason = "its pull request was closed without a merge";
             end(sprint, Some(reason), now);
         }
-        Some(Landing::Foreign) => {
-            go_on(sprint, None, now);
-            if sprint.state == SprintState::Verifying {
-                let reason = "a commit of another hand is on its branch";
-                end(sprint, Some(reason), now);
-            }
-        }
+        // No weave can be pushed any more, also while members mend.
+        Some(Landing::Foreign) => end(sprint, Some(FOREIGN_COMMIT), now),
         Some(Landing::Red) => {
             go_on(sprint, None, now);
             if sprint.state == SprintState::Verifying {

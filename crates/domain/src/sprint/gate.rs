@@ -1,5 +1,5 @@
-//! Whether a sprint lets the pull request of a member be merged by itself: never what is woven, nor what was or may have been taken
-//! back, and nothing before its mail was collected or after the end.
+//! Whether a sprint lets a pull request of it be merged: of its members never what is woven, nor what was or may have been taken
+//! back, and nothing before its mail was collected; and none at all after the end.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::member::{MemberState, Outbox, SprintMember};
 use crate::ids::{CommitSha, PersonaName, SprintNumber};
 use crate::merge::Reason;
 
-/// Why a sprint does not let the pull request of a member be merged by itself.
+/// Why a sprint does not let a pull request be merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SprintGate {
@@ -49,8 +49,16 @@ impl SprintGate {
 }
 
 /// Why this head of a member's pull request may not be merged by itself, as far as its sprint has a say; none if it may.
+/// Without a persona it is the one pull request, which only the end holds back.
 /// When the sprint is over, woven or not, it lets nothing be merged any more: its end ends the job, and people go on.
-pub fn gate(sprint: &Sprint, persona: &PersonaName, head: &CommitSha) -> Option<SprintGate> {
+pub fn gate(
+    sprint: &Sprint,
+    persona: Option<&PersonaName>,
+    head: &CommitSha,
+) -> Option<SprintGate> {
+    let Some(persona) = persona else {
+        return sprint.is_over().then_some(SprintGate::Over);
+    };
     if sprint.is_woven() && !sprint.is_over() {
         let sprint = sprint.number;
         return Some(SprintGate::Woven { sprint });
@@ -89,7 +97,7 @@ pub fn gate(sprint: &Sprint, persona: &PersonaName, head: &CommitSha) -> Option<
 pub fn released(before: &Sprint, after: &Sprint) -> Vec<u64> {
     let may_be = |sprint: &Sprint, member: &SprintMember| {
         let offer = member.offer.as_ref();
-        offer.is_some_and(|offer| gate(sprint, &member.persona, &offer.head).is_none())
+        offer.is_some_and(|offer| gate(sprint, Some(&member.persona), &offer.head).is_none())
     };
     let released = |it: &&SprintMember| may_be(after, it) && !may_be(before, it);
     let members = after.members.iter().filter(released);
@@ -157,7 +165,7 @@ mod tests {
 
     /// Why a head of the first member is not merged by itself, as the code of the reason.
     fn held(sprint: &Sprint, head: char) -> Option<&'static str> {
-        let gate = gate(sprint, &curator(), &sha(head));
+        let gate = gate(sprint, Some(&curator()), &sha(head));
         gate.map(|it| it.reason().code())
     }
 
@@ -225,6 +233,14 @@ mod tests {
             assert_eq!(held(sprint, head), Some("sprint_over"), "{head}");
         }
         assert_eq!(released(&over, &again), [0; 0]);
+    }
+
+    #[test]
+    fn the_one_pull_request_is_held_back_by_the_end_alone() {
+        let begun = begun(Integration::Consolidated);
+        assert_eq!(gate(&begun, None, &sha('9')), None);
+        let over = abort(&begun, "kim", at(1)).unwrap();
+        assert_eq!(gate(&over, None, &sha('9')), Some(SprintGate::Over));
     }
 
     #[test]

@@ -74,10 +74,37 @@ fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
 
 /// Whether a session that ended without a pull request is to be asked for one, or has not ended again since and has time left.
 fn may_still_answer(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
-    let has_time = member.late_at().is_some_and(|at| now < at);
-    let ended_again = |rested| member.asked_at.is_some_and(|asked| rested > asked);
-    let ended = sight.rested_at.filter(|_| has_time && !sight.is_empty());
-    ended.is_some_and(|rested| !ended_again(rested))
+    let Some(rested) = sight.rested_at.filter(|_| !sight.is_empty()) else {
+        return false;
+    };
+    match member.asked_at {
+        None => ended_in_time(member, rested),
+        Some(asked) => rested <= asked && member.late_at().is_some_and(|late| now < late),
+    }
+}
+
+/// What ended in time is asked for a pull request, although the time passes while one may still be listed late.
+fn ended_in_time(member: &SprintMember, rested: Timestamp) -> bool {
+    member.late_at().is_some_and(|late| rested < late)
+}
+
+/// Whether the session of a member ended in time without a pull request. The member is not late while one may still be listed
+/// late, nor before its session was asked for one.
+pub(super) fn has_ended_in_time(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
+    let Some(rested) = sight.rested_at else {
+        return false;
+    };
+    let has_no_pull = match &sight.work {
+        Work::Nothing => !sight.is_empty(),
+        Work::Working => sight.outbox.is_none() && !may_no_more_be_late(rested, now),
+        Work::Queued
+        | Work::Closed
+        | Work::Ready(_)
+        | Work::Merged
+        | Work::Gone { .. }
+        | Work::Failed { .. } => false,
+    };
+    has_no_pull && is_first_at_work(member) && ended_in_time(member, rested)
 }
 
 /// The members whose sessions ended without a pull request, and are to be asked for one or were asked and did not answer.

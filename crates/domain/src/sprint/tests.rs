@@ -422,6 +422,52 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
 }
 
 #[test]
+fn who_has_a_minute_and_ends_without_a_pull_request_is_asked_for_one_too() {
+    let sight = |work, seconds| Sight {
+        work,
+        rested_at: Some(at(seconds)),
+        is_red: false,
+        outbox: None,
+    };
+    let sees = |work, seconds| {
+        Input::Seen(Sights {
+            members: vec![(job_of("curator"), sight(work, seconds))],
+            ..Sights::default()
+        })
+    };
+    let mode = SprintMode {
+        member_timeout: SignedDuration::from_mins(1),
+        ..SprintMode::default()
+    };
+    let new = NewSprint {
+        mode,
+        ..new(&["curator"])
+    };
+    let mut sprint = start(new, at(0)).unwrap();
+    sprint = apply(&sprint, &sees(Work::Working, 3), at(3));
+    // Its pull request may be listed late.
+    sprint = apply(&sprint, &sees(Work::Working, 3), at(70));
+    assert_eq!(words(&sprint), "working 1: curator working");
+    sprint = apply(&sprint, &sees(Work::Nothing, 3), at(123));
+    assert_eq!(words(&sprint), "working 1: curator working");
+    let sights = Sights {
+        members: vec![(job_of("curator"), sight(Work::Nothing, 3))],
+        ..Sights::default()
+    };
+    assert_eq!(without_pull(&sprint, &sights, at(123)).count(), 1);
+    let persona = "curator".parse().unwrap();
+    let is_taken = true;
+    let asked = apply(&sprint, &Input::Asked { persona, is_taken }, at(124));
+    let silent = apply(&asked, &sees(Work::Nothing, 3), at(184));
+    assert_eq!(words(&silent), "done 1: curator no_change");
+    // It answers that there is nothing, and a pull request may be listed late again.
+    let answered = apply(&asked, &sees(Work::Working, 130), at(184));
+    assert_eq!(words(&answered), "working 1: curator working");
+    let ended = apply(&answered, &sees(Work::Nothing, 130), at(250));
+    assert_eq!(words(&ended), "done 1: curator no_change");
+}
+
+#[test]
 fn a_pull_request_that_went_stale_is_woven_again_a_limited_number_of_times() {
     let mut sprint = begun(&["curator"]);
     play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
@@ -445,22 +491,42 @@ fn only_what_the_newest_weave_pushed_is_merged() {
     );
     assert!(sprint.is_to_be_merged(&sha('9')));
     assert!(!sprint.is_to_be_merged(&sha('a')));
-    for (landing, expected) in [
-        (
-            Landing::Foreign,
-            "a commit of another hand is on its branch",
-        ),
-        (
-            Landing::MergedOlder,
-            "its pull request was merged before its newest weave",
-        ),
+    let older = lands(Landing::MergedOlder);
+    let over = apply(&sprint, &older, at(9));
+    let expected = "its pull request was merged before its newest weave";
+    assert_eq!(over.state.reason().as_deref(), Some(expected));
+    sprint.state = SprintState::Integrating;
+    let waits = apply(&sprint, &older, at(9));
+    assert_eq!(waits, sprint, "its newest head may be in no report yet");
+}
+
+#[test]
+fn a_commit_of_another_hand_ends_a_sprint_whatever_it_does() {
+    let mut verifying = begun(&["curator", "refactor"]);
+    let both_ready = seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))]);
+    let both_in = vec![(101, is_in('a')), (102, is_in('b'))];
+    let mut fixing = verifying.clone();
+    let one_is_out = vec![(101, is_in('a')), (102, is_out('b', 101))];
+    play(&mut verifying, &[both_ready.clone(), woven(1, both_in)]);
+    play(&mut fixing, &[both_ready, woven(1, one_is_out)]);
+    let mut weaving = fixing.clone();
+    let mended = [told("refactor"), seen(&[("refactor", ready(102, 'c'))])];
+    play(&mut weaving, &mended);
+    for (sprint, word) in [
+        (verifying, "verifying"),
+        (fixing, "fixing"),
+        (weaving, "integrating"),
     ] {
-        let over = apply(&sprint, &lands(landing), at(9));
-        assert_eq!(over.state.reason().as_deref(), Some(expected));
-        let mut woven = sprint.clone();
-        woven.state = SprintState::Integrating;
-        let waits = apply(&woven, &lands(landing), at(9));
-        assert_eq!(waits, woven, "its newest head may be in no report yet");
+        assert_eq!(sprint.state.word(), word);
+        let over = apply(&sprint, &lands(Landing::Foreign), at(9));
+        assert_eq!(over.state.word(), "partially_done", "{word}");
+        let reason = over.state.reason();
+        assert_eq!(reason.as_deref(), Some(FOREIGN_COMMIT), "{word}");
+        let jobs = |sprint: &Sprint| {
+            let members = sprint.members.iter();
+            members.map(|it| it.job.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(jobs(&over), jobs(&sprint), "{word}: no new session");
     }
 }
 
@@ -479,6 +545,31 @@ fn a_weave_that_github_does_not_answer_is_tried_again_a_limited_number_of_times(
     }
     assert_eq!(sprint.state.reason().as_deref(), Some("GitHub is down"));
     assert_eq!(sprint.ticks, 2);
+}
+
+#[test]
+fn a_deadline_stays_when_something_else_happens_just_before_it() {
+    let mode = SprintMode {
+        member_timeout: SignedDuration::from_mins(1),
+        ..SprintMode::default()
+    };
+    let new = NewSprint {
+        mode,
+        ..new(&["curator", "refactor"])
+    };
+    let mut sprint = start(new, at(0)).unwrap();
+    let work = [("curator", Work::Working), ("refactor", Work::Working)];
+    sprint = apply(&sprint, &seen(&work), at(1));
+    assert_eq!(due(&sprint, at(1)), Some(at(61)));
+    sprint = apply(&sprint, &seen(&[("curator", ready(101, 'a'))]), at(50));
+    assert_eq!(
+        words(&sprint),
+        "working 1: curator pr_open, refactor working"
+    );
+    assert_eq!(due(&sprint, at(50)), Some(at(61)));
+    sprint = apply(&sprint, &seen(&[]), at(61));
+    let shown = words(&sprint);
+    assert_eq!(shown, "integrating 2: curator pr_open, refactor timed_out");
 }
 
 #[test]

@@ -11,16 +11,17 @@ mod texts;
 mod weaving;
 
 use domain::failure::Hindrance;
-use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
+use domain::ids::{CommitSha, JobId, PullRef, RepoName, SprintNumber};
 use domain::job::Job;
 use domain::policy::{Source, Timing};
-use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState, Work, Woven};
+use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState, Work};
 
 use super::Dispatcher;
 use super::dues::is_due_kept;
 use crate::backend::{Backend, Error};
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
+use crate::weaving::is_weave;
 
 /// How many decisions one message leads to.
 const LOOKS_MAX: u32 = 16;
@@ -79,6 +80,15 @@ impl Dispatcher {
 
     /// Makes one decision, and returns whether another one may follow at once.
     async fn go_on_with(&self, found: &Versioned<Sprint>, source: &Source) -> Result<bool, Error> {
+        let landing = self.sprint_landing(&found.value).await?;
+        if landing == Some(Landing::Foreign) {
+            // It ends before anything more is begun, or sent to sessions, for it.
+            let sights = Sights {
+                landing,
+                ..Sights::default()
+            };
+            return self.decide(found, &[Input::Seen(sights)]).await;
+        }
         let hindrance = match self.launch(found, source).await? {
             Progress::Changed => return Ok(true),
             Progress::Through(hindrance) => hindrance,
@@ -88,6 +98,7 @@ impl Dispatcher {
         }
         let mut sights = self.sprint_sights(&found.value, &source.timing).await?;
         sights.hindrance = hindrance;
+        sights.landing = landing;
         if self.collect(found, &mut sights).await? || self.tell_conflicts(found).await? {
             return Ok(true);
         }
@@ -145,7 +156,7 @@ impl Dispatcher {
         self.save_sprint(found, (next, None)).await
     }
 
-    /// What a sprint can see of its members and of its pull request.
+    /// What a sprint can see of its members.
     async fn sprint_sights(&self, sprint: &Sprint, timing: &Timing) -> Result<Sights, Error> {
         let mut sights = Sights::default();
         for member in &sprint.members {
@@ -164,40 +175,54 @@ impl Dispatcher {
                 }
             }
         }
-        if let Some(woven) = &sprint.woven {
-            sights.landing = self.sprint_landing(sprint, woven).await?;
-        }
         Ok(sights)
     }
 
-    /// What a sprint can see of its one pull request. A head that none of its weaves made is foreign.
-    async fn sprint_landing(
-        &self,
-        sprint: &Sprint,
-        woven: &Woven,
-    ) -> Result<Option<Landing>, Error> {
+    /// What a sprint can see of its one pull request. A head that no weave made is foreign.
+    async fn sprint_landing(&self, sprint: &Sprint) -> Result<Option<Landing>, Error> {
+        let Some(woven) = &sprint.woven else {
+            return Ok(None);
+        };
         let Some(found) = self.backend.store.pull(&woven.pull).await? else {
             return Ok(None);
         };
         let pull = &found.value.pull;
         let landing = sprint::landing(pull, woven);
-        let head = pull.head.as_ref().map(|head| &head.sha);
-        let Some(head) = head.filter(|head| **head != woven.commit) else {
-            return Ok(Some(landing));
+        let is_foreign = match (landing, &pull.head) {
+            (Landing::Open | Landing::Stale | Landing::Red, Some(head)) => {
+                head.sha != woven.commit && self.is_foreign(sprint, &head.sha).await?
+            }
+            (
+                Landing::Open
+                | Landing::Stale
+                | Landing::Red
+                | Landing::Foreign
+                | Landing::Merged
+                | Landing::MergedOlder
+                | Landing::Closed,
+                _,
+            ) => false,
         };
+        Ok(Some(match is_foreign {
+            true => Landing::Foreign,
+            false => landing,
+        }))
+    }
+
+    /// Whether a head is no weave. One that was pushed is in no report before its effect is saved, and never if its effect broke
+    /// off between: the commit itself says that it is ours.
+    async fn is_foreign(&self, sprint: &Sprint, head: &CommitSha) -> Result<bool, Error> {
         let weaves = self.backend.sprint_weaves(sprint).await?;
         let mut commits = weaves.iter().filter_map(|report| report.woven.as_ref());
-        let is_ours = commits.any(|woven| woven.commit == *head);
-        Ok(Some(match landing {
-            Landing::Open | Landing::Stale | Landing::Red if !is_ours => Landing::Foreign,
-            Landing::Open
-            | Landing::Stale
-            | Landing::Red
-            | Landing::Foreign
-            | Landing::Merged
-            | Landing::MergedOlder
-            | Landing::Closed => landing,
-        }))
+        if commits.any(|woven| woven.commit == *head) {
+            return Ok(false);
+        }
+        match is_weave(&*self.readers.git, &sprint.repo, head).await {
+            Ok(is_weave) => Ok(!is_weave),
+            Err(failure) if failure.class.may_pass() => Err(failure.into()),
+            // What cannot be read is not known to be foreign.
+            Err(_cannot_be_read) => Ok(false),
+        }
     }
 
     async fn sprint_sight(

@@ -1,7 +1,8 @@
 //! The rows of mail, page by page: a log may have more of them than one reading holds.
 
 use domain::ids::{PersonaName, RepoName};
-use domain::mail::{Message, Page};
+use domain::mail::{Counters, Message, Page};
+use jiff::Timestamp;
 
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -72,6 +73,28 @@ impl Backend {
         })
         .await?;
         Ok(messages)
+    }
+
+    /// The unread messages that were sent behind a time, if one is given, and up to another. Those to people and to Gaffer's own
+    /// personas are left out.
+    pub(crate) async fn unread_between(
+        &self,
+        repo: &RepoName,
+        (after, until): (Option<Timestamp>, Timestamp),
+    ) -> Result<Vec<Message>, Error> {
+        let is_between = |it: &Message| it.ts <= until && after.is_none_or(|after| it.ts > after);
+        let is_wanted = |it: &Message| it.read_at.is_none() && !it.trashed && is_between(it);
+        let counters = self.store.get_or_initial::<Counters>(repo).await?.value;
+        let mut unread = Vec::new();
+        for (persona, counts) in &counters.personas {
+            if counts.unread > 0 && !persona.is_human() && !persona.is_own() {
+                unread.extend(
+                    self.mail_box(repo, persona, (is_wanted, usize::MAX))
+                        .await?,
+                );
+            }
+        }
+        Ok(unread)
     }
 
     /// Rows whose sort key begins so, in order, until one is enough.

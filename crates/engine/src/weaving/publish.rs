@@ -141,16 +141,38 @@ async fn own(
     (push, tip): (&Push, &CommitSha),
     trailer: &str,
 ) -> Result<bool, Refused> {
-    let details = read.commit_details(&push.repo, tip).await?;
+    match trailer_of(read, &push.repo, tip).await? {
+        Some(found) => Ok(found == trailer),
+        None => Err(Refused::NotOurs(push.branch.clone(), tip.clone())),
+    }
+}
+
+/// Whether a commit is a weave as it was pushed.
+pub async fn is_weave(
+    read: &dyn GitRead,
+    repo: &RepoName,
+    commit: &CommitSha,
+) -> Result<bool, Failure> {
+    let trailer = trailer_of(read, repo, commit).await?;
+    Ok(trailer.is_some())
+}
+
+/// The line that names the weave of a commit; none if it is no weave, or its files are not those that the weave gave it.
+async fn trailer_of(
+    read: &dyn GitRead,
+    repo: &RepoName,
+    commit: &CommitSha,
+) -> Result<Option<String>, Failure> {
+    let details = read.commit_details(repo, commit).await?;
     let lines = details.message.lines().rev();
     let mut lines = lines.filter(|line| !line.trim().is_empty());
     let tree = lines.next();
     let tree = tree.and_then(|line| line.strip_prefix(TREE_TRAILER));
     match lines.next() {
         Some(line) if line.starts_with(TRAILER) && tree == Some(details.tree.as_str()) => {
-            Ok(line == trailer)
+            Ok(Some(line.to_owned()))
         }
-        Some(_) | None => Err(Refused::NotOurs(push.branch.clone(), tip.clone())),
+        Some(_) | None => Ok(None),
     }
 }
 

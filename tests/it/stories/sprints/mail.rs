@@ -345,18 +345,22 @@ async fn mail_that_was_not_read_for_two_sprints_is_told_to_people() {
             ..member("", 1, &[(file.leak(), "One more.\n".to_owned())], &[])
         }
     };
-    let world = world_of(true, vec![change(50), change(51)]).await;
+    let stories = vec![change(50), change(51), change(52)];
+    let world = world_of(true, stories).await;
     let long = "x".repeat(8_000);
-    let outgoing = Outgoing {
-        from: "human".parse().expect("a persona"),
-        to: Recipient::Persona("curator".parse().expect("a persona")),
-        subject: "A long one".parse().expect("a subject"),
-        body: long.parse().expect("a body"),
-        attachments: Vec::new(),
-    };
     let repo = REPO.parse().expect("a repository");
-    let sent = world.backend.send_mail(&repo, &outgoing, ("ann", None));
-    sent.await.expect("a message");
+    // One that takes part, one that does not, a name that is no persona, and one of Gaffer's own.
+    for to in ["curator", "visionary", "ghost", "weaver"] {
+        let outgoing = Outgoing {
+            from: "human".parse().expect("a persona"),
+            to: Recipient::Persona(to.parse().expect("a persona")),
+            subject: "A long one".parse().expect("a subject"),
+            body: long.parse().expect("a body"),
+            attachments: Vec::new(),
+        };
+        let sent = world.backend.send_mail(&repo, &outgoing, ("ann", None));
+        sent.await.expect("a message");
+    }
     for number in ["50", "51"] {
         assert_eq!(inbox(&world, "human").await, [""; 0], "before {number}");
         begin_with(&world, number, &["curator"]).await;
@@ -365,9 +369,11 @@ async fn mail_that_was_not_read_for_two_sprints_is_told_to_people() {
     }
     let is_told = async |world: &World| !inbox(world, "human").await.is_empty();
     Box::pin(world.until(hour(1), "a person is told", is_told)).await;
-    assert_eq!(
-        inbox(&world, "human").await,
-        ["new from weaver: 1 message unread for two sprints"]
-    );
+    let told = ["new from weaver: 3 messages unread for two sprints"];
+    assert_eq!(inbox(&world, "human").await, told);
+    begin_with(&world, "52", &["curator"]).await;
+    until_over(&world).await;
+    world.pass(hour(1)).await;
+    assert_eq!(inbox(&world, "human").await, told, "once");
     world.finish().await;
 }

@@ -2,7 +2,9 @@
 
 use domain::governor::Limits;
 use domain::policy::MergePolicy;
+use domain::pull::MergeStyle;
 use domain::sprint::SprintState;
+use engine::backend::Error;
 use tests::world::MINUTE;
 
 use super::super::pipeline::push;
@@ -201,6 +203,40 @@ async fn a_late_pull_request_joins_and_somebody_elses_commit_stops_all() {
     assert_eq!(world.pull(102).state, sandbox::github::PullState::Open);
     assert_eq!(world.sandbox.counters().merges, 0);
     world.pass(MINUTE * 30).await;
+    world.finish().await;
+}
+
+/// Nothing that members mend can be woven any more, so they are not waited for.
+#[tokio::test]
+async fn somebody_elses_commit_stops_all_while_a_member_mends() {
+    let stories = vec![
+        member("curator", 1, &first_line("first"), &[]),
+        member("refactor", 2, &first_line("other"), &[]),
+    ];
+    let world = world_with(true, stories, by_people()).await;
+    begin_with(&world, "50", &["curator", "refactor"]).await;
+    let fixing = until_state(&world, "fixing").await;
+    push(
+        &world,
+        "jules-sprint-50-integration",
+        ("NOTES.md", "mine\n"),
+    );
+    let over = until_over(&world).await;
+    let reason = over.state.reason().expect("a reason");
+    assert_eq!(reason, domain::sprint::FOREIGN_COMMIT);
+    assert_eq!((over.ticks, over.weaves), (fixing.ticks, fixing.weaves));
+    world.pass(MINUTE * 40).await;
+    assert_eq!(world.sandbox.counters().creates, 2, "no new session");
+    assert_eq!(world.sandbox.counters().merges, 0);
+    let pull = over.woven.expect("a weave").pull;
+    let why = world.backend.pull_why(&pull).await.expect("an answer");
+    assert_eq!(why.state, "blocked");
+    assert_eq!(why.because[0].code, "sprint_over", "{why:?}");
+    let is_at_work = |it: &engine::why::Reasoned| it.code == "session_working";
+    assert!(!why.because.iter().any(is_at_work), "{why:?}");
+    let approved = world.approve_merge_as(&over.integration, &MergeStyle::default());
+    let refused = approved.await.expect_err("its sprint is over");
+    assert!(matches!(refused, Error::NotNow(_)), "{refused}");
     world.finish().await;
 }
 

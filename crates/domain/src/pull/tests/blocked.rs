@@ -48,6 +48,16 @@ fn what_only_a_person_can_change_is_told_at_once_and_once() {
 }
 
 #[test]
+fn what_a_sprint_left_to_people_asks_for_no_approval() {
+    let mut world = World::green();
+    world.facts.files = Fact::Known(vec![".github/workflows/ci.yml".to_owned()]);
+    world.outside.sprint_gate = Some(SprintGate::Over);
+    assert!(world.read(0).is_empty());
+    assert!(world.verdict().contains(&"protected_path"));
+    assert!(world.read(90 * MINUTES).is_empty());
+}
+
+#[test]
 fn what_may_still_come_is_told_when_it_has_not_come_for_long() {
     let cases: [(&str, Change); 6] = [
         ("required_missing", |world| {

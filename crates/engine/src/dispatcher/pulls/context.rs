@@ -45,8 +45,10 @@ impl Dispatcher {
         let today: Vec<Timestamp> = counted.values().filter(counts).copied().collect();
         let sprint = self.sprint_of(job).await?;
         let session = match &sprint {
-            // Another weave may be pushed at any moment, and a commit of another hand is not ours to merge.
-            Some((sprint, None)) if !sprint.is_to_be_merged(&facts.head.sha) => {
+            // Another weave may be pushed at any moment until the end, and a commit of another hand is not ours to merge.
+            Some((sprint, None))
+                if !sprint.is_over() && !sprint.is_to_be_merged(&facts.head.sha) =>
+            {
                 SessionStatus::Working
             }
             Some(_) | None => self.rest(pull, &effects, (job, source)).await?,
@@ -84,8 +86,7 @@ impl Dispatcher {
             plan_unreviewed: job.plan_approver(source.policy.plan_approval).is_asked()
                 && job::has_unreviewed_plan(job),
             sprint_gate: sprint.as_ref().and_then(|(sprint, persona)| {
-                let persona = persona.as_ref()?;
-                sprint::gate(sprint, persona, &facts.head.sha)
+                sprint::gate(sprint, persona.as_ref(), &facts.head.sha)
             }),
             // A sprint pushes weave after weave, and lets only the newest be merged.
             unexpected: match is_integration {

@@ -24,8 +24,8 @@ use crate::ports::{Reading, Share};
 use crate::save::EventRoute;
 use crate::store::Versioned;
 
-/// How many sprints are read to find the one before.
-const NEWEST: usize = 2;
+/// How many sprints are read to find the two before: the next one may be there already.
+const NEWEST: usize = 4;
 
 impl Dispatcher {
     /// Carries out what the end of a sprint asks for; done twice it does nothing more. Returns whether the sprint changed.
@@ -362,18 +362,19 @@ impl Dispatcher {
         self.send_once(sprint, &outgoing, purpose).await.map(drop)
     }
 
-    /// Mail that its members have not read for two sprints is told to people.
+    /// Mail that stayed unread for this sprint and the one before is told to people, whether or not its persona takes part. What
+    /// was sent before the sprint before those was told at the end of that one.
     async fn tell_unread(&self, sprint: &Sprint) -> Result<(), Error> {
         let newest = self.backend.sprints(&sprint.repo, NEWEST).await?;
-        let Some(before) = newest.iter().find(|it| it.number < sprint.number) else {
+        let mut earlier = newest.iter().filter(|it| it.number < sprint.number);
+        let Some(before) = earlier.next() else {
             return Ok(());
         };
-        let mut unread = Vec::new();
-        for member in &sprint.members {
-            let messages = self.unread_of(&sprint.repo, &member.persona).await?;
-            let old = messages.iter().filter(|it| it.ts <= before.created_at);
-            unread.extend(old.map(|it| (member.persona.clone(), it.message_id)));
-        }
+        let told = earlier.next().map(|it| it.created_at);
+        let between = (told, before.created_at);
+        let messages = self.backend.unread_between(&sprint.repo, between).await?;
+        let named = messages.into_iter();
+        let unread: Vec<_> = named.map(|it| (it.to_persona, it.message_id)).collect();
         self.mail_people(sprint, unread_mail(sprint, &unread), "unread")
             .await
     }

@@ -140,10 +140,12 @@ impl Dispatcher {
             // No member is in, or all that they changed is on the target already.
             Err(Refused::Nothing) => Ok(report),
             Err(Refused::Outside(failure)) => Err(failure.into()),
+            Err(Refused::NotOurs(..)) => {
+                Err(Failure::new(FailureClass::Invalid, sprint::FOREIGN_COMMIT).into())
+            }
             Err(
                 refused @ (Refused::Same(_)
                 | Refused::Default(_)
-                | Refused::NotOurs(..)
                 | Refused::OtherBase(..)
                 | Refused::Path(..)),
             ) => Err(Failure::new(FailureClass::Invalid, refused.to_string()).into()),

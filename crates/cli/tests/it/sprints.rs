@@ -200,8 +200,8 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
     assert_eq!((again.code.as_str(), again.exit), ("already_running", 1));
     assert!(again.next.contains("gaffer sprint status"), "{again:?}");
     let waits = world.refused(&["sprint", "integrate", REPO]);
-    assert_eq!((waits.code.as_str(), waits.exit), ("members_awaited", 1));
-    assert!(waits.next.contains("--now"), "{waits:?}");
+    assert_eq!((waits.code.as_str(), waits.exit), ("nothing_ready", 1));
+    assert!(!waits.next.contains("--now"), "{waits:?}");
     for (command, said) in [
         (&["sprint", "list", REPO][..], "0 of 2"),
         (&["sprint", "status", REPO], "curator"),

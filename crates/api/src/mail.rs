@@ -335,7 +335,7 @@ pub(crate) async fn import(
     let repo = whole(&who, path)?;
     who.must(Scope::Admin)?;
     reach::must_reach(&api, &who, &repo).await?;
-    let text = lines.join("\n");
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let imported = api.backend.import_mail(&repo, text.as_bytes()).await?;
     Ok(Json(MailImported {
         added: imported.added as u64,

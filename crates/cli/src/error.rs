@@ -160,12 +160,12 @@ fn advised(error: &anyhow::Error) -> Option<String> {
     (!advised.is_empty()).then(|| advised.join("; "))
 }
 
-/// Reports what clap could not parse: its first paragraph holds the argument and the value.
-pub(crate) fn tell_usage(error: &clap::Error) -> ErrorText {
+/// Reports what clap could not parse of a program: its first paragraph holds the argument and the value.
+pub(crate) fn tell_usage(error: &clap::Error, program: fn() -> clap::Command) -> ErrorText {
     let text = shortened(error);
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = line(first.strip_prefix("error: ").unwrap_or(first));
-    let (what, next) = match groups::lacking(error) {
+    let (what, next) = match groups::lacking(error, program) {
         Some((_, names)) => (
             "a subcommand is missing".to_owned(),
             format!("give one of: {}", names.join(", ")),

@@ -97,16 +97,20 @@ pub(crate) fn main<Line: Parser + Into<CommandLine>>(
     let arguments: Vec<OsString> = std::env::args_os().collect();
     match Line::try_parse_from(&arguments) {
         Ok(line) => run::ran(line.into(), environment),
-        Err(error) => not_run(&error, &arguments),
+        Err(error) => not_run(&error, &arguments, Line::command),
     }
 }
 
 /// Help is an answer, also where a command is missing; everything else was not understood.
-fn not_run(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+fn not_run(
+    error: &clap::Error,
+    arguments: &[OsString],
+    program: fn() -> clap::Command,
+) -> ExitCode {
     let as_json = arguments.iter().any(|argument| argument == "--json");
     let missing = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.use_stderr() && (as_json || !missing) {
-        return run::ended(&told(error), as_json);
+        return run::ended(&told(error, program), as_json);
     }
     match (render::help(error), u8::try_from(error.exit_code())) {
         (Ok(()), Ok(code)) => ExitCode::from(code),
@@ -115,8 +119,8 @@ fn not_run(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
 }
 
 /// What was not understood. A command that only `gaffer` has is named there.
-fn told(error: &clap::Error) -> ErrorText {
-    let told = error::tell_usage(error);
+fn told(error: &clap::Error, program: fn() -> clap::Command) -> ErrorText {
+    let told = error::tell_usage(error, program);
     match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(typed))
             if CommandLine::command().find_subcommand(typed).is_some() =>
@@ -135,15 +139,28 @@ fn told(error: &clap::Error) -> ErrorText {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jules_mail::MailLine;
 
     #[test]
     fn a_command_that_only_gaffer_has_is_named_there() {
         let next = |typed: &str| {
             let error = JloLine::try_parse_from(["jlo", typed]).unwrap_err();
-            told(&error).next.unwrap_or_default()
+            told(&error, JloLine::command).next.unwrap_or_default()
         };
         assert!(next("pipeline").contains("`gaffer pipeline`"));
         assert!(next("inti").contains("did you mean"));
+    }
+
+    #[test]
+    fn a_program_without_its_command_names_its_own_ones() {
+        let error = MailLine::try_parse_from(["jules-mail", "--data", "d"]).unwrap_err();
+        let told = told(&error, MailLine::command);
+        assert_eq!(told.what, "a subcommand is missing");
+        let next = told.next.unwrap_or_default();
+        assert!(
+            next.contains("inbox") && !next.contains("sandbox"),
+            "{next}"
+        );
     }
 
     #[test]

@@ -54,13 +54,13 @@ fn not_run(error: &clap::Error) -> ExitCode {
         };
     }
     let as_json = std::env::args_os().any(|argument| argument == "--json");
-    if let Some((help, _)) = groups::lacking(error)
+    if let Some((help, _)) = groups::lacking(error, groups::command)
         && !as_json
     {
         render::usage(&help);
         return ExitCode::from(USAGE);
     }
-    ended(&error::tell_usage(error), as_json)
+    ended(&error::tell_usage(error, groups::command), as_json)
 }
 
 /// Reports a failure.

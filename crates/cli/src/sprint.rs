@@ -98,7 +98,12 @@ async fn begin(client: &Client, start: SprintStartArgs) -> Result<Answer> {
     }
     let begun = client.start_sprint(&repo, wanted).await;
     let begun = begun.with_context(|| format!("starting a sprint of {repo}"))?;
-    Ok(show::launched(&begun))
+    let why = client.sprint_why(&repo, Some(begun.number)).await;
+    let why = why.with_context(|| {
+        let number = begun.number;
+        format!("sprint {number} of {repo} was started; asking what it waits for")
+    })?;
+    Ok(show::launched(&begun, &why))
 }
 
 fn doing(what: &str, one: &OneSprint) -> String {

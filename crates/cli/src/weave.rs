@@ -43,11 +43,21 @@ fn nothing_woven() -> Error {
     Error::refused("nothing_woven", what, "do it once any of them is in")
 }
 
+/// What is in is in the base too.
+fn nothing_new() -> Error {
+    let what = "the base has what is in already, so there is nothing to push or to write";
+    Error::refused("no_change", what, "weave what the base lacks")
+}
+
 fn ended(report: &show::WeaveReport, args: &WeaveArgs) -> Result<()> {
-    if report.files == 0 && (args.push.is_some() || args.patch.is_some()) {
-        return Err(nothing_woven().into());
-    }
     let (all, inside) = (report.all(), report.inside());
+    if report.files == 0 && (args.push.is_some() || args.patch.is_some()) {
+        return Err(match inside {
+            0 => nothing_woven(),
+            _ => nothing_new(),
+        }
+        .into());
+    }
     if inside == all {
         return Ok(());
     }

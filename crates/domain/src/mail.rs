@@ -13,7 +13,7 @@ pub use counters::{Added, Counters, LINE_BYTES_MAX, PERSONAS_MAX, Stamp, TooMany
 pub use folded::{Counts, Mail, Message, NoSuchMessage, Order, RefusedOrder, TAGS_MAX};
 pub use line::{Entry, Flaw, parse};
 pub use log::{Fault, FaultKind, Line, Log, Seal};
-pub use mend::{Imported, Mended, imported, in_order, rebuild, restore};
+pub use mend::{Imported, Mended, imported, in_order, rebuild, restore, wrong_in_export};
 pub use outgoing::{HUMAN, NotSent, Outgoing, Recipient, TEAM_MAX};
 pub use page::{BadPage, PAGE_EVENTS, Page, chain, compare, unsealed};
 

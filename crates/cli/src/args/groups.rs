@@ -110,15 +110,18 @@ fn child(arguments: impl Iterator<Item = OsString>) -> Result<CommandLine, clap:
     })
 }
 
-/// The help of a command that lacks its subcommand, and its subcommands; `None` for any other error.
-pub(crate) fn lacking(error: &clap::Error) -> Option<(clap::builder::StyledStr, Vec<String>)> {
+/// The help of a command of a program that lacks its subcommand, and its subcommands; `None` for any other error.
+pub(crate) fn lacking(
+    error: &clap::Error,
+    program: fn() -> clap::Command,
+) -> Option<(clap::builder::StyledStr, Vec<String>)> {
     if error.kind() != ErrorKind::MissingSubcommand {
         return None;
     }
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
-    let mut all = command();
+    let mut all = program();
     all.build();
     let mut found = &mut all;
     for name in name.split(' ').skip(1) {

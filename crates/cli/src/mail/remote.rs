@@ -6,8 +6,9 @@ use anyhow::{Context, Result};
 use client::wire::{MailMessage, SendMail, TagMail};
 use client::{Client, MailOrder};
 use domain::ids::{MessageId, PersonaName, RepoName};
-use domain::mail::{Counts, Log, Mail, Message, Seal, in_order};
+use domain::mail::{Counts, Log, Mail, Message, Seal, in_order, wrong_in_export};
 
+use super::store::bad_import;
 use super::{body_of, show, speaker};
 use crate::args::mail::{MailCommand, MessageArgs, SendArgs, TagCommand, TaggedArgs};
 use crate::error::Error;
@@ -207,6 +208,11 @@ impl Remote {
 
     /// Adds an export request by request; what was added before one is refused stays, and is found there the next time.
     async fn import(&self, events: &[u8]) -> Result<Answer> {
+        // In the requests its lines have other numbers.
+        let wrong = wrong_in_export(events);
+        if !wrong.is_empty() {
+            return Err(bad_import(&wrong).into());
+        }
         let text = String::from_utf8_lossy(events);
         let (mut added, mut there) = (0, 0);
         for lines in parts(in_order(&text)) {

@@ -178,12 +178,8 @@ impl Store {
         let opened = self.open(Hold::Alone)?;
         let there = self.whole(&opened)?.lines().len();
         let seal = opened.seal()?;
-        let imported = mail::imported(&opened.bytes, other, seal).map_err(|faults| {
-            let what = format!("these events do not fit: {}", told(&faults));
-            let next =
-                "import all that `jules-mail export` prints, into a folder without other mail";
-            Error::refused("bad_import", what, next)
-        })?;
+        let imported = mail::imported(&opened.bytes, other, seal);
+        let imported = imported.map_err(|faults| bad_import(&faults))?;
         if imported.added > 0 {
             self.add(&opened, &imported.text, there + imported.added)?;
         }
@@ -238,6 +234,13 @@ impl Store {
             mended,
         })
     }
+}
+
+/// Why nothing of an export is added.
+pub(super) fn bad_import(faults: &[Fault]) -> Error {
+    let what = format!("these events do not fit: {}", told(faults));
+    let next = "import all that `jules-mail export` prints, to where there is no other mail";
+    Error::refused("bad_import", what, next)
 }
 
 /// The first fault, and how many more there are.

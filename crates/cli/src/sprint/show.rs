@@ -1,8 +1,8 @@
 //! Sprints as people and programs see them.
 
 use client::wire::{
-    PlaceView, SprintFigures, SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView,
-    SprintWhy, Sprints, VerdictView, WeaveView,
+    PlaceView, Reason, SprintFigures, SprintMemberView, SprintMemberWhy, SprintPlanView,
+    SprintView, SprintWhy, Sprints, VerdictView, WeaveView,
 };
 use domain::ids::RepoName;
 use domain::policy::Source;
@@ -16,6 +16,9 @@ use crate::why::{reasons, under};
 
 /// How many places of a conflict are shown; `--json` has all.
 const PLACES_MAX: usize = 3;
+
+/// The reasons of a sprint that are pauses.
+const PAUSES: [&str; 3] = ["paused", "observe_only", "source_paused"];
 
 /// How the sprints of a source go.
 pub(super) fn settings(source: &Source) -> Answer {
@@ -59,15 +62,22 @@ fn at_once(count: Option<u32>) -> String {
     count.map_or_else(|| "all".to_owned(), |count| count.to_string())
 }
 
-/// A sprint that was just started.
-pub(super) fn launched(begun: &SprintView) -> Answer {
+/// A sprint that was just started. In a pause no job of it is made.
+pub(super) fn launched(begun: &SprintView, why: &SprintWhy) -> Answer {
     let told = Answer::new(json!({ "sprint": value(begun) }))
         .line(format!("Sprint {} of {}", begun.number, begun.repo));
-    let line = |member: &SprintMemberView| match member.state == MemberState::Pending.word() {
+    let is_pause = |it: &&Reason| PAUSES.contains(&it.code.as_str());
+    let pauses: Vec<&Reason> = why.because.iter().filter(is_pause).collect();
+    let is_later = |member: &SprintMemberView| {
+        !pauses.is_empty() || member.state == MemberState::Pending.word()
+    };
+    let line = |member: &SprintMemberView| match is_later(member) {
         true => format!("{} begins later", member.persona),
         false => format!("🚀 Launched {}: {}", member.persona, member.job_id),
     };
-    begun.members.iter().map(line).fold(told, Answer::line)
+    let told = begun.members.iter().map(line).fold(told, Answer::line);
+    let sentences = pauses.iter().map(|it| it.sentence.clone());
+    sentences.fold(told, Answer::line)
 }
 
 /// The sprints of a source.

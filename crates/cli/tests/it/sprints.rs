@@ -193,6 +193,21 @@ fn a_start_prints_no_job_of_a_member_that_begins_later() {
 }
 
 #[test]
+fn a_start_in_a_pause_launches_nobody() {
+    let world = with_personas();
+    world.run(&["pause"]).ok();
+    let line = ["sprint", "start", REPO, "--persona", "curator"];
+    let plan = world.json(&[&line[..], &["--dry-run"]].concat())["plan"].clone();
+    assert_eq!(
+        (&plan["begin_now"], &plan["begin_later"]),
+        (&json!(0), &json!(1))
+    );
+    let said = world.run(&line).ok().stdout;
+    let told = "Sprint 1 of acme/shop\ncurator begins later\nEverything is paused.\n";
+    assert_eq!(said, told);
+}
+
+#[test]
 fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
     let world = with_personas();
     start(&world);
@@ -200,8 +215,8 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
     assert_eq!((again.code.as_str(), again.exit), ("already_running", 1));
     assert!(again.next.contains("gaffer sprint status"), "{again:?}");
     let waits = world.refused(&["sprint", "integrate", REPO]);
-    assert_eq!((waits.code.as_str(), waits.exit), ("members_awaited", 1));
-    assert!(waits.next.contains("--now"), "{waits:?}");
+    assert_eq!((waits.code.as_str(), waits.exit), ("nothing_ready", 1));
+    assert!(!waits.next.contains("--now"), "{waits:?}");
     for (command, said) in [
         (&["sprint", "list", REPO][..], "0 of 2"),
         (&["sprint", "status", REPO], "curator"),

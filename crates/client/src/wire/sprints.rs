@@ -77,7 +77,7 @@ pub struct SprintPlanView {
     pub sessions: u32,
     /// How many of them begin now.
     pub begin_now: u32,
-    /// How many begin when others are through.
+    /// How many begin when others are through, or when a pause ends.
     pub begin_later: u32,
     /// How many wait for a slot.
     pub wait_for_slots: u32,

@@ -133,6 +133,24 @@ fn bad_text(line: &Line<'_>) -> Option<Fault> {
     })
 }
 
+/// What is wrong with the lines of another log. It may be of a part only, so numbers may be left out.
+fn wrong_in(incoming: &Log<'_>) -> Vec<Fault> {
+    let is_theirs = |fault: &&Fault| !matches!(fault.what, FaultKind::Gap { .. });
+    let faults = incoming.faults().iter();
+    let mut wrong: Vec<Fault> = faults.filter(is_theirs).cloned().collect();
+    wrong.extend(incoming.lines().iter().filter_map(bad_text));
+    wrong.sort_by_key(|fault| fault.line);
+    wrong
+}
+
+/// What is wrong with an export in itself, whatever log it is added to.
+pub fn wrong_in_export(export: &[u8]) -> Vec<Fault> {
+    let mut wrong = wrong_in(&Log::read(export, &Seal::default()));
+    // Which numbers are too high depends on the log that they are added to.
+    wrong.retain(|fault| !matches!(fault.what, FaultKind::Far(_)));
+    wrong
+}
+
 /// What adds those lines of another log that a log lacks; or why they do not fit.
 pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Imported, Vec<Fault>> {
     let log = Log::read(bytes, seal);
@@ -142,11 +160,7 @@ pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Imported, Vec
         events: 0,
     };
     let incoming = Log::read(other, &reached);
-    let is_theirs = |fault: &&Fault| !matches!(fault.what, FaultKind::Gap { .. });
-    let faults = incoming.faults().iter();
-    let mut wrong: Vec<Fault> = faults.filter(is_theirs).cloned().collect();
-    wrong.extend(incoming.lines().iter().filter_map(bad_text));
-    wrong.sort_by_key(|fault| fault.line);
+    let wrong = wrong_in(&incoming);
     if !wrong.is_empty() {
         return Err(wrong);
     }

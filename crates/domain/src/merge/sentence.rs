@@ -13,6 +13,9 @@ const OTHER_HEAD: &str =
 /// People merge.
 const NEEDS_APPROVAL: &str = "People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.";
 
+/// A policy of its own has the one pull request of a sprint merged.
+const WEAVE_NEEDS_APPROVAL: &str = "People decide here what is merged: this head has to be approved, unless the source says `merge = integration` or `merge = on-green`.";
+
 /// What a pipeline's agents write for each other has a policy of its own.
 const EXCHANGE_NEEDS_APPROVAL: &str = "People decide here what is merged into the exchange: this head has to be approved, unless the pipeline of its source says `exchange = auto`.";
 
@@ -103,6 +106,9 @@ impl Reason {
     pub fn sentence_for(&self, part: Option<&Part>) -> String {
         if *self == Self::NeedsApproval && part.is_some_and(Part::is_mock_code) {
             return MOCK_CODE_NEEDS_APPROVAL.to_owned();
+        }
+        if *self == Self::NeedsApproval && part.is_some_and(Part::is_of_weave) {
+            return WEAVE_NEEDS_APPROVAL.to_owned();
         }
         if *self == Self::SessionWorking && part.is_some_and(Part::is_of_weave) {
             return WEAVES.to_owned();

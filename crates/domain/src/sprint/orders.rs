@@ -32,10 +32,10 @@ pub fn abort(sprint: &Sprint, by: &str, now: Timestamp) -> Result<Sprint, NotNow
 /// Weaves what there is, where no member is waited for.
 ///
 /// # Errors
-/// When it is over or being woven, when it weaves nothing, or when a member is waited for.
+/// When it is over or being woven, when it weaves nothing, when it would end with nothing woven, or when a member is waited for.
 pub fn integrate(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
-    must_go_on(sprint)?;
-    must_be_woven(sprint)?;
+    // The refusal of those who wait advises to wait for none, so that has to be possible.
+    let woven = integrate_now(sprint, now)?;
     let awaited = sprint.members.iter().filter(|it| it.is_awaited());
     let awaited: Vec<&str> = awaited.map(|it| it.persona.as_str()).collect();
     if !awaited.is_empty() {
@@ -46,7 +46,7 @@ pub fn integrate(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
         );
         return Err(NotNow::new("members_awaited", sentence));
     }
-    integrate_now(sprint, now)
+    Ok(woven)
 }
 
 /// Waits for no member any more, and weaves what there is.

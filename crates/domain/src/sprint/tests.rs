@@ -614,9 +614,12 @@ fn a_person_may_stop_waiting_and_may_stop_all() {
 #[test]
 fn a_sprint_of_which_nothing_is_ready_is_not_ended_by_an_order_to_weave() {
     let sprint = begun(&["curator", "refactor"]);
-    let refused = integrate_now(&sprint, at(1)).unwrap_err();
-    assert_eq!(refused.code, "nothing_ready");
-    assert!(refused.sentence.contains("abort it"), "{refused:?}");
+    // Nor does an order that waits advise the other one.
+    for order in [integrate, integrate_now] {
+        let refused = order(&sprint, at(1)).unwrap_err();
+        assert_eq!(refused.code, "nothing_ready");
+        assert!(refused.sentence.contains("abort it"), "{refused:?}");
+    }
     let mut one = sprint;
     play(&mut one, &[seen(&[("curator", ready(101, 'a'))])]);
     assert!(integrate_now(&one, at(2)).is_ok());

@@ -6,7 +6,7 @@ use domain::governor::{self, Limits, Room};
 use domain::ids::{BranchName, CommitSha, PersonaName, RepoName, SprintNumber};
 use domain::policy::Source;
 use domain::refusal::NotNow;
-use domain::sprint::{self, MemberState, NewSprint, Sprint, SprintMode};
+use domain::sprint::{self, MemberState, NewSprint, Sprint, SprintMember, SprintMode};
 
 use super::{LIST_MAX, work};
 use crate::backend::{Backend, Error, IndexEntry, decide_again};
@@ -51,7 +51,7 @@ pub struct SprintPlan {
     pub personas_at: CommitSha,
     /// Who takes part.
     pub personas: Vec<PersonaName>,
-    /// How many of them begin when others are through.
+    /// How many of them begin when others are through, or when a pause ends.
     pub pending: u32,
     /// How it would go.
     pub mode: SprintMode,
@@ -96,7 +96,9 @@ impl Backend {
         };
         // The plan is what the start makes of it.
         let members = sprint::start(new, self.now())?.members;
-        let pending = members.iter().filter(|it| it.state == MemberState::Pending);
+        let is_held = !self.pauses(&source.value.repo).await?.is_empty();
+        let is_later = |it: &SprintMember| is_held || it.state == MemberState::Pending;
+        let pending = members.iter().filter(|it| is_later(it));
         Ok(SprintPlan {
             pending: u32::try_from(pending.count()).unwrap_or(u32::MAX),
             mode,

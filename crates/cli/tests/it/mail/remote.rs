@@ -153,6 +153,23 @@ fn the_mail_of_one_store_goes_to_the_other_and_back() {
 }
 
 #[test]
+fn a_fault_of_an_import_is_told_with_the_line_of_the_file() {
+    let both = Both::new();
+    both.office.sent(&["art", "bolt", "art"]);
+    both.office
+        .prints("sed -i 2d .jules/mail/events.jsonl; jules-mail rebuild");
+    let import = "jules-mail export | sed '2s/\"Hi\"/\"\"/' | jules-mail import - --repo acme/shop";
+    let faulty = both.refused(import, TOKEN);
+    assert_eq!((faulty.code.as_str(), faulty.exit), ("bad_import", 1));
+    assert!(faulty.error.contains("line 2: "), "{faulty:?}");
+    let whole = "echo '{\"bad\":1}' | jules-mail import - --repo acme/shop";
+    let said = both.refused(whole, TOKEN).error;
+    assert!(said.contains("`event_type` is missing"), "{said}");
+    let stats = both.prints("jules-mail stats --repo acme/shop --json");
+    assert!(!stats.contains("art"), "{stats}");
+}
+
+#[test]
 fn a_mended_log_is_imported_though_messages_of_it_are_lost() {
     let both = Both::new();
     both.office.sent(&["art", "bolt", "art"]);

@@ -103,6 +103,25 @@ fn where_nothing_is_woven_each_reason_is_told_and_nothing_is_pushed_or_written()
 }
 
 #[test]
+fn what_the_base_has_already_is_not_pushed_and_called_no_change() {
+    let stage = Stage::with_three();
+    stage.weave(&["3", "--push", "weave/one"]).ok();
+    let before = stage.branches();
+    let again = ["3", "--base", "weave/one", "--push", "weave/two", "--json"];
+    let ran = stage.weave(&again);
+    let told = ran.json();
+    assert_eq!(
+        (&told["members"][0]["verdict"], &told["files"]),
+        (&json!("in"), &json!(0)),
+        "{told}"
+    );
+    assert!(ran.stderr.contains("no_change"), "{ran:?}");
+    assert!(!ran.stderr.contains("nothing was woven"), "{ran:?}");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert_eq!(stage.branches(), before);
+}
+
+#[test]
 fn a_commit_of_another_hand_is_never_built_upon() {
     let stage = Stage::with_three();
     stage.weave(&["1", "3", "--push", "weave/one"]).ok();

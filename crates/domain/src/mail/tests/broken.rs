@@ -210,6 +210,22 @@ fn lines_of_another_log_are_added_once() {
 }
 
 #[test]
+fn an_export_is_looked_at_without_the_log_that_it_is_added_to() {
+    let told = |text: &str| -> Vec<String> {
+        let wrong = wrong_in_export(text.as_bytes());
+        wrong.iter().map(ToString::to_string).collect()
+    };
+    let part = log(three()[1..].to_vec());
+    assert_eq!(told(&part), [""; 0]);
+    assert_eq!(told(&log([send(1, 1_000_000_000, "art")])), [""; 0]);
+    let wrong = told(&format!("{part}{{\"bad\":1}}\n"));
+    assert_eq!(
+        wrong,
+        ["line 3: it is no event of mail: `event_type` is missing or no text"]
+    );
+}
+
+#[test]
 fn an_import_has_only_texts_that_could_be_sent() {
     let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let patch = || "https://github.com/acme/shop/pull/7.patch".to_owned();

@@ -274,6 +274,8 @@ fn a_sentence_names_the_setting_that_counts_for_the_job() {
     };
     let said = Reason::SessionWorking.sentence_for(Some(&weave));
     assert!(!said.contains("session"), "{said}");
+    let said = Reason::NeedsApproval.sentence_for(Some(&weave));
+    assert!(said.contains("merge = integration"), "{said}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use domain::ids::PipelineId;
 use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
 use jiff::Timestamp;
 
-use super::job::ASKED;
+use super::job::POLLS;
 use super::{Reasoned, WhySubject};
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -81,7 +81,8 @@ impl Backend {
             if let Some(Reasoned { code, sentence }) = decisive(&own, why.pull.is_some()) {
                 let pull = why.pull.as_ref().map(|pull| format!(", {pull}"));
                 // The next poll says nothing about this one.
-                let then = why.then.iter().filter(|it| it.sentence != ASKED);
+                let then = why.then.iter();
+                let then = then.filter(|it| !POLLS.contains(&it.sentence.as_str()));
                 let mut then = then.filter_map(|it| Some((it.at?, &it.sentence)));
                 let then = then.next();
                 let then = then.map(|(at, what)| format!(" {at}: {what}"));

@@ -21,7 +21,7 @@ use domain::priority::INTERVALS_MAX;
 use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::machine::RandomIds;
-use engine::poller::{OtherPollers, Poller};
+use engine::poller::{CLAIM, OtherPollers, Poller};
 use engine::ports::{
     Clock, CommitError, DueRow, Key, Page, PageToken, Record, Records, RecordsError, Write,
 };
@@ -44,6 +44,51 @@ async fn no_account_is_polled_twice_in_an_interval() {
         Arc::new(local::Store::new(&database))
     };
     pollers::no_account_is_polled_twice_in_an_interval(store(), store()).await;
+}
+
+/// Claims the account like a poll that begins and never ends.
+async fn claim(backend: &Backend) -> Timestamp {
+    let account = account(backend).await;
+    let until = backend.now() + CLAIM;
+    let mut unit = backend.unit();
+    let name = account.value.name.clone();
+    unit.save_due((&name, until), &account.value, Some(account.version));
+    backend.commit(unit).await.expect("a claim");
+    until
+}
+
+async fn account(backend: &Backend) -> Versioned<Account> {
+    let name = "default".parse().expect("a name");
+    let found = backend.store.account(&name).await.expect("a store");
+    found.expect("an account")
+}
+
+#[tokio::test]
+async fn a_poll_whose_process_died_is_told_and_ends_at_the_next_start() {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let backend = watching(&clock, (0, 1)).await;
+    let poller = Poller::new(backend.clone(), Arc::new(Reader::default()));
+    let until = claim(&backend).await;
+    let told = async || {
+        let status = backend.status().await.expect("a status");
+        let why = backend.why(&JobId::from_ulid(ulid::Ulid(0))).await;
+        let planned = why.expect("an answer").then.into_iter();
+        let again: Vec<_> = planned
+            .filter(|planned| planned.sentence.starts_with("Jules is asked again"))
+            .map(|planned| planned.at)
+            .collect();
+        (status.accounts[0].held_until, again)
+    };
+    assert_eq!(poller.tick().await.expect("a tick").polled, 0);
+    assert_eq!(told().await, (Some(until), vec![Some(until)]));
+
+    backend.end_claims().await.expect("a store");
+    assert_eq!(told().await, (None, vec![]));
+    assert_eq!(poller.tick().await.expect("a tick").polled, 1);
+    // What is due later without a claim stays so.
+    let polled = account(&backend).await;
+    backend.end_claims().await.expect("a store");
+    assert_eq!(account(&backend).await, polled);
 }
 
 /// An account with so many jobs that matter and so many that do not, whose sessions are read one by one.

@@ -9,6 +9,7 @@ use domain::effect::{Action, EffectState};
 use domain::facts::PullState;
 use domain::ids::{CommitSha, JobId};
 use domain::merge::Judgement;
+use domain::pipeline::Part;
 use domain::pull::{Approval, MergeApproval, MergeStyle, Pull, PullPhase};
 use engine::keys;
 use engine::settings::TrackedPull;
@@ -133,10 +134,14 @@ async fn settled(
     job: &JobId,
     (approval, ordered_at): (Option<&Approval>, Timestamp),
 ) -> Result<MergeStatus, Refused> {
+    let found = api.backend.store.job(job).await?;
+    let part = found.and_then(|found| found.value.part);
+    let part = part.as_deref();
     let look = || async {
         let found = api.backend.pull_of(job).await?.value;
         let given = approval.or_else(|| of_head(&found.pull));
-        let standing = standing(&found, given.map(|given| given.at.max(ordered_at)));
+        let approved_at = given.map(|given| given.at.max(ordered_at));
+        let standing = standing((&found, part), approved_at);
         let waits = matches!(standing, MergeStatus::Waiting(_));
         Ok(WaitState::if_enough(standing, !waits))
     };
@@ -150,7 +155,11 @@ fn of_head(pull: &Pull) -> Option<&Approval> {
     given.filter(|given| head == Some(&given.sha))
 }
 
-fn standing(tracked: &TrackedPull, approved_at: Option<Timestamp>) -> MergeStatus {
+/// The answer as of now, for the pull request of a job that does this for a pipeline.
+fn standing(
+    (tracked, part): (&TrackedPull, Option<&Part>),
+    approved_at: Option<Timestamp>,
+) -> MergeStatus {
     let pull = &tracked.pull;
     if let Some(merged) = merged(pull, None) {
         return MergeStatus::Merged(merged);
@@ -166,13 +175,13 @@ fn standing(tracked: &TrackedPull, approved_at: Option<Timestamp>) -> MergeStatu
         let unread = view::reason("not_judged_yet", "It is being read and judged.");
         return MergeStatus::Waiting(vec![unread]);
     };
-    let reasons = view::reasons(&verdict.judgement);
+    let reasons = view::reasons(&verdict.judgement, part);
     match &verdict.judgement {
         Judgement::Merge { .. } | Judgement::Wait { .. } => MergeStatus::Waiting(reasons),
         // Which pause it is, is told by the pauses of this moment.
         Judgement::Refuse { reasons } if verdict.judgement.is_held() => {
             let others = reasons.iter().filter(|reason| !reason.is_pause());
-            MergeStatus::Held(others.map(view::merge_reason).collect())
+            MergeStatus::Held(others.map(|it| view::merge_reason(it, part)).collect())
         }
         Judgement::Refuse { .. } | Judgement::Conflict { .. } => MergeStatus::Refused(reasons),
     }

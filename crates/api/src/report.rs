@@ -103,6 +103,7 @@ fn account(account: AccountStatus) -> AccountView {
         name: account.name,
         health: account.health,
         next_poll: account.next_poll,
+        held_until: account.held_until,
         slots: used(account.slots),
         today: used(account.today),
         requests: account.requests.map(used),

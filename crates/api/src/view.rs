@@ -9,6 +9,7 @@ use domain::facts::Check;
 use domain::ids::PullRef;
 use domain::job::{Attention, EndReason, Ending, Job, OrderRecord, Phase, Watch, answered_at};
 use domain::merge::{self, Judgement};
+use domain::pipeline::Part;
 use domain::redact::presentable;
 use domain::session::Plan;
 use domain::web_page::WebPage;
@@ -243,21 +244,49 @@ pub(crate) fn reason(code: &str, sentence: &str) -> Reason {
     }
 }
 
-/// The reasons of a judgement.
-pub(crate) fn reasons(judgement: &Judgement) -> Vec<Reason> {
+/// The reasons of a judgement about a pull request of a job that does this for a pipeline.
+pub(crate) fn reasons(judgement: &Judgement, part: Option<&Part>) -> Vec<Reason> {
     match judgement {
         Judgement::Merge { sha, .. } => vec![reason(
             "merging",
             &format!("{sha} is green and is being merged."),
         )],
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
-            reasons.iter().map(merge_reason).collect()
+            reasons.iter().map(|it| merge_reason(it, part)).collect()
         }
-        Judgement::Conflict { .. } => vec![merge_reason(&merge::Reason::Conflict)],
+        Judgement::Conflict { .. } => vec![merge_reason(&merge::Reason::Conflict, part)],
     }
 }
 
 /// One reason of a judgement.
-pub(crate) fn merge_reason(told: &merge::Reason) -> Reason {
-    reason(told.code(), &told.sentence())
+pub(crate) fn merge_reason(told: &merge::Reason, part: Option<&Part>) -> Reason {
+    reason(told.code(), &told.sentence_for(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::pipeline::PartWork;
+
+    use super::*;
+
+    #[test]
+    fn a_judgement_names_the_limit_that_counts_for_the_job() {
+        let judgement = Judgement::Refuse {
+            reasons: vec![merge::Reason::DailyCap {
+                cap: 60,
+                until: Some(Timestamp::UNIX_EPOCH),
+            }],
+        };
+        let own = Part {
+            pipeline: None,
+            work: PartWork::Proposal { requirement: None },
+        };
+        for (part, limit) in [
+            (None, "the source's `merges_per_day`"),
+            (Some(&own), "pull requests of the exchange"),
+        ] {
+            let told = &reasons(&judgement, part)[0].sentence;
+            assert!(told.contains(limit), "{told}");
+        }
+    }
 }

@@ -352,6 +352,7 @@ fn account_json(account: &AccountStatus) -> serde_json::Value {
     let used = |(used, of): (u64, u32)| json!({ "used": used, "of": of });
     json!({
         "name": account.name, "health": value(&account.health), "next_poll": account.next_poll,
+        "held_until": account.held_until,
         "slots": used(account.slots), "today": used(account.today),
         "requests": account.requests.map(used),
     })
@@ -362,13 +363,21 @@ fn account_row(account: &AccountStatus) -> Vec<String> {
     vec![
         account.name.to_string(),
         health(&account.health),
-        moment(account.next_poll),
+        poll(account.next_poll, account.held_until),
         used(account.slots),
         used(account.today),
         account
             .requests
             .map_or_else(|| "not counted".to_owned(), used),
     ]
+}
+
+/// When an account is polled, for people.
+pub(crate) fn poll(next: Timestamp, held_until: Option<Timestamp>) -> String {
+    match held_until {
+        Some(until) => format!("under way, held until {}", moment(until)),
+        None => moment(next),
+    }
 }
 
 /// How an account fares, for people.

@@ -61,7 +61,7 @@ pub enum InvalidLayer {
 const UNKNOWN_CHARS_MAX: usize = 40;
 
 /// How many letters at the beginning make a name alike: no two layers share as many.
-const ALIKE_LETTERS: usize = 3;
+pub(crate) const ALIKE_LETTERS: usize = 3;
 
 fn meant(nearest: Option<Layer>) -> String {
     let meant = nearest.map(|layer| format!(" (did you mean `{layer}`?)"));

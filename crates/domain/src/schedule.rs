@@ -38,7 +38,7 @@ pub struct Schedule {
     /// The last run that began by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<BegunRun>,
-    /// The last time since then at which none began.
+    /// The last time at which none began, and none has made up for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
     /// Why the settings could not be read at the last look.
@@ -215,13 +215,14 @@ impl Schedule {
         }
     }
 
-    /// A time has come, and its run begins: for all times that were missed, it is the only one.
+    /// A time has come, and its run begins: for all times that were missed, it is the only one. One that was left out before
+    /// them stays known.
     #[must_use]
     pub fn began(&self, (time, next): Times, run: PipelineId, now: Timestamp) -> Self {
         Self {
             dealt_to: Some(now),
             begun: Some(BegunRun { time, at: now, run }),
-            left_out: None,
+            left_out: self.left_out.clone().filter(|it| it.time < time),
             ..self.waits(next, now)
         }
     }

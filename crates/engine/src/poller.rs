@@ -4,6 +4,7 @@
 mod account_cache;
 mod activity;
 mod budget_cache;
+mod claim;
 mod decide;
 mod due_rows;
 mod duplicates;
@@ -28,6 +29,7 @@ use crate::ports::{DueRow, Expect, Record, SessionsRead, Write};
 use crate::store::{Versioned, decode, refuse_newer};
 use crate::work::Work;
 
+pub(crate) use claim::held_until;
 pub use job_cache::PROGRESS_KEPT;
 
 /// Due rows taken in one tick; what is left is taken in the next.

@@ -86,6 +86,9 @@ impl Backend {
                 let repo = repo.clone();
                 self.ask(&Work::Sprint { repo, number }).await?;
             }
+            if let Some(run) = self.running_pipeline(&repo).await? {
+                self.ask(&Work::Pipeline { id: run.id }).await?;
+            }
             if pipeline.is_some() {
                 self.ask(&Work::Schedule { repo }).await?;
             }

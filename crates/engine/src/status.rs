@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{Backend, Error};
 use crate::counts::{DELIVERIES_READ_MAX, NOT_READ};
 use crate::keys;
+use crate::poller::held_until;
 use crate::ports::{Budget, Usage};
 use crate::sprints::SprintStatus;
 use crate::store::Versioned;
@@ -123,6 +124,8 @@ pub struct AccountStatus {
     pub health: Health,
     /// When it is polled next.
     pub next_poll: Timestamp,
+    /// Until when a poll that has begun keeps others away, should it never end; `None` while none goes on.
+    pub held_until: Option<Timestamp>,
     /// Slots taken and allowed.
     pub slots: (u64, u32),
     /// Tasks of the last 24 hours and allowed.
@@ -299,6 +302,17 @@ impl Backend {
         Ok(())
     }
 
+    /// How news of each source reaches us.
+    async fn feeds(&self, sources: &[Versioned<Source>]) -> Result<Vec<WebhookFeedStatus>, Error> {
+        let mut feeds = Vec::new();
+        for source in sources {
+            let repo = source.value.repo.clone();
+            let health = webhook_activity::health(self.store.feed(&repo).await?, self.now());
+            feeds.push(WebhookFeedStatus { repo, health });
+        }
+        Ok(feeds)
+    }
+
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
         let found = self.store.accounts().await?;
@@ -310,6 +324,7 @@ impl Backend {
         let mut counts = self.job_counts(&names).await?;
         let mut accounts = Vec::new();
         for found in found {
+            let held_until = held_until(&found, self.now());
             let account = found.value;
             let slots = self.store.slots(&account.name).await?.value;
             accounts.push(AccountStatus {
@@ -321,6 +336,7 @@ impl Backend {
                 name: account.name,
                 health: account.health,
                 next_poll: account.next_poll.max(self.now()),
+                held_until,
                 counters: account.counters,
                 requests: account
                     .budget
@@ -336,12 +352,7 @@ impl Backend {
         let ticked = self.store.read::<Lease>(&keys::tick()).await?;
         let polled = accounts.iter().filter_map(|it| it.counters.last).max();
         let last_tick = ticked.and_then(|lease| lease.value.at).max(polled);
-        let mut feeds = Vec::new();
-        for source in &sources {
-            let repo = source.value.repo.clone();
-            let health = webhook_activity::health(self.store.feed(&repo).await?, self.now());
-            feeds.push(WebhookFeedStatus { repo, health });
-        }
+        let feeds = self.feeds(&sources).await?;
         let switches = self.store.switches().await?.value;
         Ok(Status {
             now,

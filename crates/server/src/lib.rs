@@ -136,8 +136,7 @@ pub async fn start_on(
     // Over a table of AWS others may write while this process observes, and receive beside it.
     if let Some(queue) = &base.bell {
         backend.note_observing().await?;
-        let taken_over = queue.take_over().await;
-        taken_over.context("taking over the queue")?;
+        take_over(queue, &backend).await?;
     }
     let mut dispatcher = Dispatcher::new(backend.clone(), readers, writers);
     if settings.webhooks {
@@ -202,6 +201,14 @@ impl Running {
             tracing::warn!("some work was still going on; it is settled at the next start");
         }
     }
+}
+
+/// Takes over what the process before this one left over a data folder: messages that it had taken, and polls that it had begun.
+/// The caller holds the folder's lock.
+async fn take_over(queue: &LocalQueue, backend: &Backend) -> Result<()> {
+    let taken_over = queue.take_over().await;
+    taken_over.context("taking over the queue")?;
+    Ok(backend.end_claims().await?)
 }
 
 /// The dead letters that pages may list: on SQS, a look hides them from others.

@@ -8,7 +8,7 @@ use engine::poller::{Poller, Tick};
 use futures::future::join_all;
 use tokio::sync::watch;
 
-use super::{Base, Settings, WORKERS, adapters};
+use super::{Base, Settings, WORKERS, adapters, take_over};
 
 /// Most rounds of one pass: what is due again and again is left to the next.
 const ROUNDS_MAX: u32 = 200;
@@ -25,9 +25,12 @@ pub struct Runner {
 
 impl Runner {
     /// Over a data folder whose lock the caller holds.
-    pub fn new(base: &Base, settings: &Settings) -> Result<Self> {
+    pub async fn new(base: &Base, settings: &Settings) -> Result<Self> {
         let (readers, writers) = adapters(base, settings)?;
         let backend = base.backend.clone().observe_only(settings.observe_only);
+        if let Some(queue) = &base.bell {
+            take_over(queue, &backend).await?;
+        }
         Ok(Self {
             poller: Poller::new(backend.clone(), readers.sessions.clone()),
             dispatcher: Dispatcher::new(backend.clone(), readers, writers).without_webhooks(),

@@ -294,6 +294,8 @@ async fn what_cannot_be_run_is_refused_and_names_what_was_meant() {
     assert_eq!(step.code(400), "unknown_step");
     assert_eq!(step.json()["field"], "from");
     assert!(step.text.contains("no run begins with `planner`"));
+    let step = refused(of_shop("from", "narator")).await;
+    assert!(step.text.contains("(did you mean `narrator`?)"), "{step:?}");
     let weaver = refused(of_shop("layer", "integrator")).await;
     assert_eq!(weaver.code(400), "unknown_layer");
     let both = json!({ "repo": "acme/shop", "from": "decider", "layer": "decider" });

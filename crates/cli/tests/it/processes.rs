@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Ran, World};
 
-/// Longest wait for anything: a job takes a few seconds, and what a killed process had claimed is taken up after two minutes.
+/// Longest wait for anything: a job takes a few seconds, and of what a killed process had claimed some is taken up after two minutes.
 const WITHIN: Duration = Duration::from_secs(300);
 
 /// How long a stop may take: `gaffer up` gives up waiting for its work after 30 seconds.

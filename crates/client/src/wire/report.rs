@@ -215,6 +215,10 @@ pub struct AccountView {
     /// When it is polled next.
     #[schemars(with = "form::Moment")]
     pub next_poll: Timestamp,
+    /// Until when a poll that has begun keeps others away, should it never end; absent while none goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Moment>")]
+    pub held_until: Option<Timestamp>,
     /// Sessions at once.
     pub slots: Used,
     /// Sessions of the last 24 hours.

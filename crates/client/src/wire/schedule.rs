@@ -23,7 +23,7 @@ pub struct ScheduleView {
     /// The last run that began by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_run: Option<ScheduledRun>,
-    /// The last time since then at which none began.
+    /// The last time at which none began, and none has made up for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOutTime>,
     /// Why the settings could not be read at the last look.

@@ -220,6 +220,7 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Blocked
         | WaitReason::Reopening
         | WaitReason::Merge
+        | WaitReason::MergeCap
         | WaitReason::Delivery
         | WaitReason::Sprint
         | WaitReason::Start

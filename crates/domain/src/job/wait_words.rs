@@ -27,6 +27,7 @@ impl WaitReason {
             Self::Blocked => "blocked",
             Self::Reopening => "reopening",
             Self::Merge => "merge",
+            Self::MergeCap => "merge_cap",
             Self::Delivery => "delivery",
             Self::Sprint => "sprint",
             Self::Start => "start",
@@ -68,6 +69,9 @@ impl WaitReason {
             Self::Blocked => "something stands in the way of its merge",
             Self::Reopening => "its pull request is closed, and has to be reopened",
             Self::Merge => "its pull request is about to be merged",
+            Self::MergeCap => {
+                "its pull request is merged once the cap on merges in 24 hours allows it"
+            }
             Self::Delivery => "its delivery has not come to its merge yet",
             Self::Sprint => "its sprint weaves it with others",
             Self::Start => "it waits to be started",

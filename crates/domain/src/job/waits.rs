@@ -81,6 +81,8 @@ pub enum WaitReason {
     Reopening,
     /// The pull request is about to be merged.
     Merge,
+    /// As many pull requests were merged in 24 hours as may be.
+    MergeCap,
     /// Its delivery has not come to its merge yet.
     Delivery,
     /// Its sprint weaves it with others.

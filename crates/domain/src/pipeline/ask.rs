@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{MockTag, StepKind};
 use crate::fence::clip;
 use crate::ids::{RoleName, StreamName};
-use crate::layer::{Cast, Layer};
+use crate::layer::{ALIKE_LETTERS, Cast, Layer};
 
 /// Longest path of a requirement, or name of a task, in what a run is asked to do, in characters.
 pub const ASK_CHARS_MAX: usize = 200;
@@ -123,9 +123,19 @@ pub enum EntryPoint {
 /// A text that names no step with which a run begins.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no run begins with `{0}`: it begins with narrator, observers, decider, requirements, innovators, proposals or labels"
+    "no run begins with `{asked}`{}: it begins with narrator, observers, decider, requirements, innovators, proposals or labels",
+    meant(*.nearest)
 )]
-pub struct InvalidEntry(String);
+pub struct InvalidEntry {
+    asked: String,
+    /// The one that begins alike.
+    nearest: Option<EntryPoint>,
+}
+
+fn meant(nearest: Option<EntryPoint>) -> String {
+    let meant = nearest.map(|entry| format!(" (did you mean `{}`?)", entry.name()));
+    meant.unwrap_or_default()
+}
 
 impl FromStr for EntryPoint {
     type Err = InvalidEntry;
@@ -141,14 +151,33 @@ impl FromStr for EntryPoint {
             Ok(Layer::Observers) => Ok(Self::Observers),
             Ok(Layer::Decider) => Ok(Self::Decider),
             Ok(Layer::Innovators) => Ok(Self::Innovators),
-            Ok(Layer::Planner | Layer::Implementer) | Err(_) => {
-                Err(InvalidEntry(clip(text.trim(), ENTRY_CHARS_MAX)))
-            }
+            Ok(Layer::Planner | Layer::Implementer) | Err(_) => Err(InvalidEntry {
+                asked: clip(text.trim(), ENTRY_CHARS_MAX),
+                nearest: Self::beginning_like(text.trim()),
+            }),
         }
     }
 }
 
 impl EntryPoint {
+    /// Every step with which a run begins.
+    const ALL: [Self; 7] = [
+        Self::Narrator,
+        Self::Observers,
+        Self::Decider,
+        Self::Requirements,
+        Self::Innovators,
+        Self::Proposals,
+        Self::Labels,
+    ];
+
+    /// The step that a text begins like: no two share as many letters at the beginning.
+    fn beginning_like(text: &str) -> Option<Self> {
+        let begins = text.get(..ALIKE_LETTERS)?.to_ascii_lowercase();
+        let mut all = Self::ALL.into_iter();
+        all.find(|entry| entry.name().starts_with(&begins))
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -265,16 +294,14 @@ mod tests {
 
     #[test]
     fn every_step_that_a_run_begins_with_is_called_by_its_name() {
-        for entry in [
-            EntryPoint::Narrator,
-            EntryPoint::Observers,
-            EntryPoint::Decider,
-            EntryPoint::Requirements,
-            EntryPoint::Innovators,
-            EntryPoint::Proposals,
-            EntryPoint::Labels,
-        ] {
+        for entry in EntryPoint::ALL {
             assert_eq!(entry.name().parse(), Ok(entry));
+            let misspelt = format!("{}x", &entry.name()[..ALIKE_LETTERS]);
+            let told = misspelt.parse::<EntryPoint>().unwrap_err().to_string();
+            let meant = format!("(did you mean `{}`?)", entry.name());
+            assert!(told.contains(&meant), "{told}");
         }
+        let none = "planner".parse::<EntryPoint>().unwrap_err().to_string();
+        assert!(!none.contains("did you mean"), "{none}");
     }
 }

@@ -188,8 +188,8 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         }
         // Once it is resumed, it is judged again.
         Reason::FactsStale | Reason::Paused | Reason::ObserveOnly => own(WaitReason::Reading),
+        Reason::DailyCap { .. } => own(WaitReason::MergeCap),
         Reason::AlreadyMerged
-        | Reason::DailyCap { .. }
         | Reason::MergeThrottled { .. }
         | Reason::Behind { .. }
         | Reason::MergeRefused { until: Some(_), .. }

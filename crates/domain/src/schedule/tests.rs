@@ -100,8 +100,11 @@ fn a_time_that_is_held_comes_again_and_one_that_is_skipped_does_not() {
     let why = |schedule: &Schedule| schedule.left_out.clone().map(|it| it.reason);
     assert_eq!(why(&held).as_deref(), Some("paused"));
     assert_eq!(why(&skipped).as_deref(), Some("already running"));
-    let began = skipped.began(times, run(1), at(3 * HOUR));
-    assert_eq!(why(&began), None, "it is shown since the last run");
+    let made_up = held.began(times, run(1), at(3 * HOUR));
+    assert_eq!(why(&made_up), None, "a run makes up for it");
+    let later = (at(25 * HOUR), Some(at(49 * HOUR)));
+    let began = skipped.began(later, run(1), at(25 * HOUR));
+    assert_eq!(why(&began), why(&skipped), "nothing makes up for it");
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use domain::advice::Next;
 use domain::ids::PipelineId;
+use domain::job::{Job, Phase};
 use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
 use jiff::Timestamp;
 
-use super::job::ASKED;
+use super::job::POLLS;
 use super::{Reasoned, WhySubject};
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -67,21 +68,31 @@ impl Backend {
     async fn why_members(&self, found: &mut WhySubject, step: &PipelineStep) -> Result<(), Error> {
         for member in step.members.iter().filter(|it| !it.state.is_over()) {
             let who = full_name(step, member);
-            if self.store.job(&member.job).await?.is_none() {
+            let Some(job) = self.store.job(&member.job).await? else {
                 let told = match step.reason() {
                     Some(why) => format!("{who} has no job yet, and the next try is soon: {why}"),
                     None => format!("{who} has no job yet."),
                 };
                 found.because("no_job", told);
                 continue;
+            };
+            let mut why = self.why(&member.job).await?;
+            let is_held = found.held && is_unbegun(&job.value);
+            if is_held {
+                // Nothing else that is planned happens before the pause ends.
+                why.then.clear();
             }
-            let why = self.why(&member.job).await?;
             let own = why.because.iter().filter(|it| !found.because.contains(it));
             let own: Vec<&Reasoned> = own.collect();
-            if let Some(Reasoned { code, sentence }) = decisive(&own, why.pull.is_some()) {
+            let first = match is_held {
+                true => why.because.first(),
+                false => decisive(&own, why.pull.is_some()),
+            };
+            if let Some(Reasoned { code, sentence }) = first {
                 let pull = why.pull.as_ref().map(|pull| format!(", {pull}"));
                 // The next poll says nothing about this one.
-                let then = why.then.iter().filter(|it| it.sentence != ASKED);
+                let then = why.then.iter();
+                let then = then.filter(|it| !POLLS.contains(&it.sentence.as_str()));
                 let mut then = then.filter_map(|it| Some((it.at?, &it.sentence)));
                 let then = then.next();
                 let then = then.map(|(at, what)| format!(" {at}: {what}"));
@@ -98,6 +109,14 @@ impl Backend {
             found.next.extend(new);
         }
         Ok(())
+    }
+}
+
+/// Whether a job has no session yet, so that a pause alone decides when it begins.
+fn is_unbegun(job: &Job) -> bool {
+    match job.phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => true,
+        Phase::Watching(_) | Phase::Proposed { .. } | Phase::Ended(_) => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What goes wrong with a run or a requirement, who is told of it, and what goes on all the same.
 
 use domain::delivery::{Act, Actor, Command, Delivery};
+use domain::governor::Limits;
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, PipelineRules};
 use domain::priority::Priority;
@@ -325,6 +326,30 @@ async fn a_step_says_why_its_files_are_not_read() {
     assert_eq!(over.steps[0].reason(), over.steps[0].state.reason());
     assert_eq!(over.steps[0].hindrance, None);
     world.finish().await;
+}
+
+#[tokio::test]
+async fn a_pause_is_the_reason_of_a_job_without_a_session() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let full = Limits {
+        concurrent: 0,
+        per_day: 300,
+    };
+    world.limit("default", full).await;
+    let begun = begin(&world, EntryPoint::Narrator).await;
+    let is_queued = async |world: &World| {
+        let told = because(world, &begun).await.pop();
+        told.is_some_and(|told| told.starts_with("narrator, job "))
+    };
+    let within = hour(1);
+    Box::pin(world.until(within, "the narrator has a job", is_queued)).await;
+    let last = async || because(&world, &begun).await.pop().expect("a reason");
+    let before = last().await;
+    assert!(!before.contains("paused"), "{before}");
+    world.pause(true).await;
+    let told = last().await;
+    assert!(told.starts_with("narrator, job "), "{told}");
+    assert!(told.ends_with(": Everything is paused."), "{told}");
 }
 
 #[tokio::test]

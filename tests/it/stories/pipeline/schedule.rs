@@ -179,7 +179,7 @@ async fn a_time_at_which_a_run_goes_on_is_left_out() {
     assert_eq!(runs(&world).await.len(), 1, "nothing makes up for it");
     pass_to(&world, "2026-03-02T11:01:00Z").await;
     assert_eq!(runs(&world).await.len(), 2);
-    assert_eq!(schedule(&world).await.left_out, None);
+    assert_eq!(schedule(&world).await.left_out, Some(left_out));
 }
 
 /// Pauses the source, or everything, or ends that.
@@ -411,4 +411,26 @@ async fn a_source_without_a_pipeline_has_no_schedule() {
     Box::pin(world.pass(hour(1))).await;
     let found = world.backend.store.get::<Schedule>(&repo()).await;
     assert_eq!(found.expect("a store"), None);
+}
+
+#[tokio::test]
+async fn a_run_that_was_held_goes_on_at_once_when_work_resumes() {
+    for all in [false, true] {
+        let world = scheduled(NOON, source()).await;
+        pause(&world, all, true).await;
+        let begun = begin(&world, EntryPoint::Innovators).await;
+        let first = async || {
+            let run = super::run(&world, &begun).await;
+            run.steps[0].state.word()
+        };
+        Box::pin(world.pass(SECOND * 10)).await;
+        assert_eq!(first().await, "pending");
+        pause(&world, all, false).await;
+        if !all {
+            let go_on = world.backend.go_on(Some(&repo())).await;
+            go_on.expect("a queue");
+        }
+        Box::pin(world.pass(SECOND * 5)).await;
+        assert_ne!(first().await, "pending");
+    }
 }

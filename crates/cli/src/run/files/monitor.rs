@@ -137,7 +137,7 @@ impl<'a> Monitor<'a> {
         let (hand, beside) = match worker {
             Worker::Us(lock) => {
                 let settings = settings(args, upstreams);
-                (Some((Runner::new(&data, &settings)?, lock)), None)
+                (Some((Runner::new(&data, &settings).await?, lock)), None)
             }
             Worker::Other(by) => (None, Some(by)),
         };

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::render::{Answer, value};
-use crate::switch::{health, moment};
+use crate::switch::{health, moment, poll};
 
 /// Longest text in a cell, in characters.
 const CELL_CHARS_MAX: usize = 60;
@@ -194,7 +194,7 @@ fn account(account: &AccountView) -> Vec<String> {
         health(&account.health),
         used(account.slots),
         used(account.today),
-        moment(account.next_poll),
+        poll(account.next_poll, account.held_until),
     ]
 }
 

@@ -239,6 +239,16 @@ fn a_full_day_says_when_it_ends() {
     assert_eq!(world.verdict(), ["daily_cap"]);
     let sentence = apply::reasons(&world.pull.verdict.as_ref().unwrap().judgement)[0].sentence();
     assert!(sentence.contains(&at(3_600).to_string()), "{sentence}");
+    // The next merge may be tomorrow: none is about to be made.
+    let waits = crate::pull::waits_for((&world.pull, false), None);
+    let told = (waits.who, waits.what);
+    assert_eq!(
+        told,
+        (
+            crate::job::WaitParty::Gaffer,
+            crate::job::WaitReason::MergeCap
+        )
+    );
 }
 
 #[test]

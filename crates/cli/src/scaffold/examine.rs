@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::scaffold::config;
 use ::scaffold::doctor::{self, Circumstances, Finding, Level};
-use ::scaffold::layout::{CONTROL, SYSTEM, has_system};
+use ::scaffold::layout::{CONTROL, SYSTEM, of_system};
 use ::scaffold::pin::PIN;
 use ::scaffold::prompt::Trees;
 use ::scaffold::tree::Tree;
@@ -50,16 +50,17 @@ impl Seen {
     fn read(git: &Git, args: &ExamineArgs) -> Result<Self> {
         let target = Branches::here(git).target;
         let code = must_tip(git, &target)?;
-        let mut control = git.tree(&code, &[CONTROL])?;
+        let of_target = [CONTROL, SYSTEM];
+        let mut control = git.tree(&code, &of_target)?;
         let worker = Branches::guess(control.text(CONFIG)).worker;
         let mut tip = git.tip(&worker)?;
         if let Some(revision) = &args.revision {
             let asked = git.must_commit(revision)?;
-            if has_system(&git.tree(&asked, &[SYSTEM])?) {
+            if of_system(&git.tree(&asked, &[SYSTEM])?).next().is_some() {
                 tip = Some(asked);
             } else {
                 // A revision of what people own.
-                control = git.tree(&asked, &[CONTROL])?;
+                control = git.tree(&asked, &of_target)?;
             }
         } else {
             note_behind(git, &worker)?;

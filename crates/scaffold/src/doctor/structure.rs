@@ -1,6 +1,7 @@
 //! Structure: what has to be there, what may not, and what kind of file it is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use domain::ids::StreamName;
 use domain::layer::Layer;
@@ -9,7 +10,7 @@ use domain::redact::holds_secret;
 use super::finding::{Report, Rule};
 use crate::assets::{self, Asset};
 use crate::config::{self, Config, Unusable};
-use crate::layout::{CONFIG, CONTROL, Paths, SYSTEM};
+use crate::layout::{CONFIG, CONTROL, Paths, SYSTEM, of_system};
 use crate::pin::{self, PIN};
 use crate::prompt::Trees;
 use crate::setup;
@@ -97,6 +98,21 @@ pub(super) fn file(report: &mut Report, path: &TreePath, entry: &Entry) {
             );
         }
         Content::Text(_) => {}
+    }
+}
+
+/// None of the system's files lies on the target branch. One tree may stand for both branches.
+pub(super) fn apart(report: &mut Report, trees: &Trees) {
+    if Arc::ptr_eq(&trees.target, &trees.worker) {
+        return;
+    }
+    let mut strays = of_system(&trees.target);
+    if let Some(first) = strays.next() {
+        let what = match strays.count() {
+            0 => "the file of the system is on the target branch".to_owned(),
+            more => format!("the file and {more} more of the system are on the target branch"),
+        };
+        report.add(Rule::StraySystem, first.as_str(), 1, what);
     }
 }
 

@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::bootstrap::{must_suit, written};
-use super::place::{Branches, must_be_free, must_tip, note_behind};
+use super::place::{Branches, must_be_free, must_be_up_to_date, must_tip, note_behind};
 use super::{CONFIG, OURS};
 use crate::args::scaffold::ExamineArgs;
 use crate::error::Error;
@@ -90,6 +90,7 @@ impl Seen {
         };
         let worker = &self.branches.worker;
         must_be_free(git, worker)?;
+        must_be_up_to_date(git, worker)?;
         let files = written(missing);
         let subject = "Put back missing files of the system";
         let put = git.put(worker, tip, (&files, subject))?;

@@ -151,6 +151,7 @@ fn next_of(error: &PromptError) -> &'static str {
         | PromptError::UnknownLabel { .. }
         | PromptError::Ids { .. }
         | PromptError::NoTemplate(_)
+        | PromptError::NoList(_)
         | PromptError::NoOutput(_)
         | PromptError::List(_)
         | PromptError::Template { .. }

@@ -13,6 +13,7 @@ use crate::config::{self, Config, Unusable};
 use crate::layout::{CONFIG, CONTROL, Paths, SYSTEM, of_system};
 use crate::pin::{self, PIN};
 use crate::prompt::Trees;
+use crate::prompt::material::labels;
 use crate::setup;
 use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml;
@@ -131,12 +132,19 @@ pub(super) fn system(report: &mut Report, tree: &Tree, paths: &Paths, streams: &
     }
 }
 
-/// The labels and every YAML file of a layer can be read: without them nothing else could be checked.
+/// The labels, of which there is one at least, and every YAML file of a layer can be read: without them nothing else could be checked.
 pub(super) fn readable(report: &mut Report, tree: &Tree, paths: &Paths) {
-    let labels = tree.text(paths.labels).unwrap_or("{}");
-    if let Err(error) = serde_json::from_str::<serde_json::Value>(labels) {
-        let what = error.to_string();
-        report.add(Rule::Unreadable, paths.labels, error.line(), what);
+    let file = tree.text(paths.labels).unwrap_or("{}");
+    match serde_json::from_str::<serde_json::Value>(file) {
+        Err(error) => {
+            let what = error.to_string();
+            report.add(Rule::Unreadable, paths.labels, error.line(), what);
+        }
+        Ok(_) if labels(tree, paths).is_empty() => {
+            let what = "`issue_labels` names no label, and a requirement has one";
+            report.add(Rule::Entries, paths.labels, 1, what);
+        }
+        Ok(_) => {}
     }
     let mut folders: Vec<_> = Layer::ALL
         .into_iter()

@@ -655,6 +655,20 @@ fn a_file_of_the_system_on_the_target_branch_is_found() {
 }
 
 #[test]
+fn an_empty_list_of_labels_is_found_in_its_file_and_named_as_empty() {
+    for empty in ["[]", "{}", "{ \"issue_labels\": {} }"] {
+        let findings = at_work().with(LABELS, empty).examine();
+        let found = places(&findings);
+        assert!(found.contains(&(Rule::Entries, LABELS, 1)), "{found:?}");
+        let label = findings.iter().find(|it| it.rule == Rule::Label).unwrap();
+        assert_eq!(
+            label.what,
+            "there is no label `bugs`, since the repository has none"
+        );
+    }
+}
+
+#[test]
 fn a_link_has_two_ends() {
     let other = at_work().replaced(REQUIREMENT, "- bb11cc", "- zz99zz");
     let findings = other.examine();

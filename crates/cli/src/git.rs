@@ -56,6 +56,17 @@ pub(crate) struct Put {
     pub(crate) moved: bool,
 }
 
+/// How a branch of this repository lies to the one that was fetched from `origin`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lag {
+    /// It lacks no commit of the other one.
+    None,
+    /// It lacks commits, and has none of its own.
+    Behind,
+    /// Each has commits that the other one lacks.
+    Diverged,
+}
+
 impl Git {
     /// The repository that a folder lies in.
     pub(crate) fn at(folder: &Path) -> Result<Self> {
@@ -123,15 +134,22 @@ impl Git {
         }
     }
 
-    /// Whether a branch of this repository lacks commits that were fetched from `origin`.
-    pub(crate) fn is_behind_origin(&self, branch: &BranchName) -> Result<bool> {
+    /// Whether a branch of this repository lacks commits that were fetched from `origin`, and has others.
+    pub(crate) fn lag(&self, branch: &BranchName) -> Result<Lag> {
         let here = self.commit(&format!("refs/heads/{branch}"))?;
         let there = self.commit(&format!("refs/remotes/origin/{branch}"))?;
         let (Some(here), Some(there)) = (here, there) else {
-            return Ok(false);
+            return Ok(Lag::None);
         };
-        let lacking = format!("{here}..{there}");
-        Ok(self.said(&["rev-list", "--count", &lacking])? != "0")
+        let lacks = |one: &CommitSha, other: &CommitSha| -> Result<bool> {
+            let lacking = format!("{one}..{other}");
+            Ok(self.said(&["rev-list", "--count", &lacking])? != "0")
+        };
+        Ok(match (lacks(&here, &there)?, lacks(&there, &here)?) {
+            (false, _) => Lag::None,
+            (true, false) => Lag::Behind,
+            (true, true) => Lag::Diverged,
+        })
     }
 
     /// The files of some folders at a commit.

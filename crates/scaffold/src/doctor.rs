@@ -43,6 +43,7 @@ pub fn examine(trees: &Trees, circumstances: &Circumstances) -> Vec<Finding> {
     let mut report = Report::default();
     structure::control(&mut report, &trees.target, &circumstances.version);
     structure::files(&mut report, trees);
+    structure::apart(&mut report, trees);
     let config = structure::config(&mut report, &trees.target);
     naming::roles(&mut report, &trees.target);
     match Layout::paths(&trees.worker) {

@@ -115,13 +115,13 @@ impl Layout {
     }
 }
 
-/// Whether a tree holds files of the system, which only the worker branch has: personas and mail lie on the target branch.
-pub fn has_system(tree: &Tree) -> bool {
-    let of_people = |path: &TreePath| {
-        let folders = [PERSONAS, MAIL];
-        folders.iter().any(|folder| path.below(folder).is_some())
-    };
-    tree.below(SYSTEM).any(|(path, _)| !of_people(path))
+/// The files of the system in a tree, which only the worker branch has: personas and mail lie on the target branch.
+pub fn of_system(tree: &Tree) -> impl Iterator<Item = &TreePath> {
+    let paths = tree.below(SYSTEM).map(|(path, _)| path);
+    paths.filter(|path| {
+        let of_people = [PERSONAS, MAIL];
+        !of_people.iter().any(|folder| path.below(folder).is_some())
+    })
 }
 
 /// Whether only the newer layout has such a file.
@@ -385,10 +385,11 @@ mod tests {
             ".jules/mail/events.jsonl",
             ".jlo/config.toml",
         ];
-        assert!(!has_system(&tree(&people)));
+        assert_eq!(of_system(&tree(&people)).count(), 0);
         for file in [".jules/JULES.md", ".jules/mailbox", ".jules/personas"] {
-            let files = [people[0], file];
-            assert!(has_system(&tree(&files)), "{file}");
+            let files = tree(&[people[0], file]);
+            let found: Vec<_> = of_system(&files).map(TreePath::as_str).collect();
+            assert_eq!(found, [file]);
         }
     }
 

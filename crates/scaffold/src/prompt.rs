@@ -161,6 +161,7 @@ impl<'a> Frame<'a> {
         let shelf = Shelf {
             trees: trees.clone(),
             schemas: paths.schemas(worker, ask.layer),
+            is_older: paths.is_older(),
         };
         let mut variables = variables(worker, paths, ask, task, requirement.as_ref());
         let (file, source) = if paths.is_older() {

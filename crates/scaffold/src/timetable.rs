@@ -71,6 +71,8 @@ pub(crate) fn cron(expression: &str) -> Result<Cron, String> {
         .build();
     let cron = parser.parse(expression).map_err(|error| {
         let why = shown(&error.to_string());
+        // It stands in the middle of a sentence.
+        let why = why.trim_end_matches('.');
         format!("is no cron expression of five fields, as `0 20 * * *` is: {why}")
     })?;
     match time(&cron, &TimeZone::UTC, BEGINNING) {

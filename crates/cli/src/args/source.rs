@@ -293,7 +293,8 @@ pub(crate) struct TimingArgs {
     #[arg(long, value_name = "DURATION", value_parser = value::wait)]
     pub(crate) ci_repair_after: Option<SignedDuration>,
 
-    /// How often an open pull request is read when nothing announces a change [at first: 60s].
+    /// How often an open pull request is read when nothing announces a change [at first: 60s]; five times less often where only a
+    /// person can move it, and three times while webhooks report its checks.
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) pull_poll: Option<SignedDuration>,
 }

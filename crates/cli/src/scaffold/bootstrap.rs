@@ -11,7 +11,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::init::must_be_apart;
-use super::place::{Place, must_be_free, not_begun};
+use super::place::{Place, must_be_free, must_be_up_to_date, not_begun};
 use super::{OURS, disk};
 use crate::error::Error;
 use crate::git::{Git, Written};
@@ -23,6 +23,7 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     must_be_ours(&place.control)?;
     let worker = &place.branches.worker;
     must_be_free(git, worker)?;
+    must_be_up_to_date(git, worker)?;
     // A branch that was fetched is gone on with; a new one begins with the code.
     let start = git.tip(worker)?.unwrap_or_else(|| place.code.clone());
     let tree = git.tree(&start, &[SYSTEM])?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::scaffold::config;
 use ::scaffold::doctor::{self, Circumstances, Finding, Level};
-use ::scaffold::layout::{CONTROL, SYSTEM, has_system};
+use ::scaffold::layout::{CONTROL, SYSTEM, of_system};
 use ::scaffold::pin::PIN;
 use ::scaffold::prompt::Trees;
 use ::scaffold::tree::Tree;
@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::bootstrap::{must_suit, written};
-use super::place::{Branches, must_be_free, must_tip, note_behind};
+use super::place::{Branches, must_be_free, must_be_up_to_date, must_tip, note_behind};
 use super::{CONFIG, OURS};
 use crate::args::scaffold::ExamineArgs;
 use crate::error::Error;
@@ -50,16 +50,17 @@ impl Seen {
     fn read(git: &Git, args: &ExamineArgs) -> Result<Self> {
         let target = Branches::here(git).target;
         let code = must_tip(git, &target)?;
-        let mut control = git.tree(&code, &[CONTROL])?;
+        let of_target = [CONTROL, SYSTEM];
+        let mut control = git.tree(&code, &of_target)?;
         let worker = Branches::guess(control.text(CONFIG)).worker;
         let mut tip = git.tip(&worker)?;
         if let Some(revision) = &args.revision {
             let asked = git.must_commit(revision)?;
-            if has_system(&git.tree(&asked, &[SYSTEM])?) {
+            if of_system(&git.tree(&asked, &[SYSTEM])?).next().is_some() {
                 tip = Some(asked);
             } else {
                 // A revision of what people own.
-                control = git.tree(&asked, &[CONTROL])?;
+                control = git.tree(&asked, &of_target)?;
             }
         } else {
             note_behind(git, &worker)?;
@@ -89,6 +90,7 @@ impl Seen {
         };
         let worker = &self.branches.worker;
         must_be_free(git, worker)?;
+        must_be_up_to_date(git, worker)?;
         let files = written(missing);
         let subject = "Put back missing files of the system";
         let put = git.put(worker, tip, (&files, subject))?;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use ::scaffold::assets;
-use ::scaffold::layout::{CONTROL, SYSTEM, has_system};
+use ::scaffold::layout::{CONTROL, SYSTEM, of_system};
 use ::scaffold::pin::PIN;
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -53,22 +53,29 @@ fn must_be_new(git: &Git) -> Result<()> {
     Err(Error::unfit("begun_already", what, next).into())
 }
 
-/// Refuses on the worker branch, which is the system's.
+/// Refuses on the worker branch, which is the system's, and on another one with files of the system.
 pub(super) fn must_be_apart(git: &Git) -> Result<()> {
     let worker = Branches::here(git).worker;
-    let branch = git.branch()?;
-    let is_worker = branch.as_deref() == Some(worker.as_str());
-    let has_system = match git.commit("HEAD")? {
-        Some(head) => has_system(&git.tree(&head, &[SYSTEM])?),
-        None => false,
-    };
-    if !is_worker && !has_system {
-        return Ok(());
+    let branch = git.branch()?.unwrap_or_else(|| "HEAD".to_owned());
+    if branch == worker.as_str() {
+        let what = format!("`{branch}` is the worker branch, which has no files of yours");
+        let next = format!("switch to the branch that people work on; {CONFIG} names both");
+        return Err(Error::unfit("on_worker_branch", what, next).into());
     }
-    let branch = branch.unwrap_or_else(|| "HEAD".to_owned());
-    let what = format!("`{branch}` is the worker branch, which has no files of yours");
-    let next = format!("switch to the branch that people work on; {CONFIG} names both");
-    Err(Error::unfit("on_worker_branch", what, next).into())
+    let Some(head) = git.commit("HEAD")? else {
+        return Ok(());
+    };
+    let tree = git.tree(&head, &[SYSTEM])?;
+    let Some(file) = of_system(&tree).next() else {
+        return Ok(());
+    };
+    let what = format!(
+        "`{branch}` has {file}, which belongs to the system, on the worker branch `{worker}`"
+    );
+    let next = format!(
+        "switch to the branch that people work on; if this is the one, take the system's files off it with `git rm`, and commit; {CONFIG} names both branches"
+    );
+    Err(Error::unfit("has_system_files", what, next).into())
 }
 
 /// Writes a file of the working tree, unless one is there.

@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use super::bootstrap::{must_be_ours, written};
 use super::init::{must_be_apart, write_new};
-use super::place::{Place, must_be_free, must_be_inside, must_be_there, must_tip};
+use super::place::{
+    Place, must_be_free, must_be_inside, must_be_there, must_be_up_to_date, must_tip,
+};
 use crate::error::Error;
 use crate::git::{Git, Rearranged, Written};
 use crate::render::Answer;
@@ -24,6 +26,7 @@ pub(super) fn run(git: &Git, dry_run: bool) -> Result<Answer> {
     must_be_ours(&place.control)?;
     let worker = &place.branches.worker;
     must_be_free(git, worker)?;
+    must_be_up_to_date(git, worker)?;
     let tip = must_tip(git, worker)?;
     let tree = git.tree(&tip, &[SYSTEM])?;
     let migration = migrate(&tree).map_err(|error| {

@@ -12,7 +12,7 @@ use toml_edit::{Document, Item};
 
 use super::CONFIG;
 use crate::error::Error;
-use crate::git::Git;
+use crate::git::{Git, Lag};
 use crate::render;
 
 /// The branches of a repository.
@@ -107,12 +107,34 @@ pub(super) fn must_tip(git: &Git, branch: &BranchName) -> Result<CommitSha> {
 
 /// Says that a worker branch is read as it is here, where `origin` has commits that it lacks.
 pub(super) fn note_behind(git: &Git, worker: &BranchName) -> Result<()> {
-    if git.is_behind_origin(worker)? {
+    if let Some(way) = catching_up(git, worker)? {
         render::note(&format!(
-            "note: the branch {worker} of this repository lacks commits of origin/{worker}, which are not read: `git fetch origin {worker}:{worker}` brings it up to date, and `--ref origin/{worker}` reads the other one where a command takes it"
+            "note: the branch {worker} of this repository lacks commits of origin/{worker}, which are not read: {way}, and `--ref origin/{worker}` reads the other one where a command takes it"
         ));
     }
     Ok(())
+}
+
+/// Refuses to commit to a worker branch that lacks commits of `origin`, which would then take no push of it.
+pub(super) fn must_be_up_to_date(git: &Git, worker: &BranchName) -> Result<()> {
+    let Some(way) = catching_up(git, worker)? else {
+        return Ok(());
+    };
+    let what = format!("the branch {worker} of this repository lacks commits of origin/{worker}");
+    Err(Error::unfit("behind_origin", what, way).into())
+}
+
+/// What brings a branch up to date that lacks commits of `origin`.
+fn catching_up(git: &Git, worker: &BranchName) -> Result<Option<String>> {
+    Ok(match git.lag(worker)? {
+        Lag::None => None,
+        Lag::Behind => Some(format!(
+            "`git fetch origin {worker}:{worker}` brings it up to date"
+        )),
+        Lag::Diverged => Some(format!(
+            "it has others itself, and `git switch {worker}`, `git merge origin/{worker}` and `git switch -` join both"
+        )),
+    })
 }
 
 /// Refuses to write a branch under a working tree that has it checked out: its files would then look changed.

@@ -151,6 +151,7 @@ fn next_of(error: &PromptError) -> &'static str {
         | PromptError::UnknownLabel { .. }
         | PromptError::Ids { .. }
         | PromptError::NoTemplate(_)
+        | PromptError::NoList(_)
         | PromptError::NoOutput(_)
         | PromptError::List(_)
         | PromptError::Template { .. }
@@ -220,7 +221,7 @@ fn lines(prompt: &Prompt) -> Vec<String> {
             Origin::BuiltIn => ", built in".to_owned(),
             Origin::Schema(schema) => format!(", from {schema}"),
         };
-        format!("included: {} ({} bytes{from})", it.path, it.bytes)
+        format!("included: {} ({} bytes as JSON{from})", it.path, it.bytes)
     });
     let skipped = prompt.skipped.iter();
     let skipped = skipped.map(|path| format!("skipped: {path}"));
@@ -229,7 +230,7 @@ fn lines(prompt: &Prompt) -> Vec<String> {
     let oversized = prompt.oversized.iter();
     let oversized = oversized.map(|path| format!("too long for any prompt: {path}"));
     let whole = format!(
-        "{} of {PROMPT_BYTES_MAX} bytes, about {} tokens",
+        "{} of {PROMPT_BYTES_MAX} bytes as JSON, about {} tokens",
         prompt.bytes,
         prompt.tokens()
     );

@@ -179,6 +179,15 @@ fn settings(git: &Git) -> Result<String> {
 }
 
 fn refusal(error: RoleError) -> Error {
-    let next = "`gaffer role list` shows every role";
+    let next = match error {
+        // Nothing lists roles by settings that cannot be read.
+        RoleError::Config(_) => "correct the settings, and run it again",
+        RoleError::SingleLayer(_)
+        | RoleError::Unknown { .. }
+        | RoleError::There { .. }
+        | RoleError::Scheduled { .. }
+        | RoleError::Nothing(_)
+        | RoleError::ByHand(_) => "`gaffer role list` shows every role",
+    };
     Error::unfit("role", error.to_string(), next)
 }

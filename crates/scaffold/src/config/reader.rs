@@ -77,12 +77,22 @@ impl<'a> Reader<'a> {
         name: &str,
         known: &[&str],
     ) -> Option<&'t dyn TableLike> {
-        let item = root.get(name)?;
+        self.subsection((root, ""), name, known)
+    }
+
+    /// The same in a table whose name comes before, with the dot between.
+    pub(super) fn subsection<'t>(
+        &mut self,
+        (parent, before): (&'t dyn TableLike, &str),
+        name: &str,
+        known: &[&str],
+    ) -> Option<&'t dyn TableLike> {
+        let item = parent.get(name)?;
         let Some(table) = item.as_table_like() else {
-            self.fault(root, name, "is a table");
+            self.fault(parent, name, "is a table");
             return None;
         };
-        self.known(&format!("`[{}]`", shown(name)), table, known);
+        self.known(&format!("`[{before}{}]`", shown(name)), table, known);
         Some(table)
     }
 

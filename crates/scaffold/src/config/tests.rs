@@ -87,6 +87,10 @@ fn unknown_keys_name_the_nearest() {
         said("[observers]\nroles = [{ name = \"qa\", enable = true }]\n"),
         ["c:2: `enable` is no key of a role; did you mean `enabled`?"]
     );
+    assert_eq!(
+        said("[workstreams.backend]\nobserver = []\n"),
+        ["c:2: `observer` is no key of `[workstreams.backend]`; did you mean `observers`?"]
+    );
 }
 
 #[test]

@@ -301,7 +301,10 @@ fn state(report: &mut Report, event: &Artefact) {
 fn requirement(report: &mut Report, it: &Artefact, labels: &[String]) {
     let label = it.text("label");
     if !labels.iter().any(|known| known == label) {
-        let what = format!("the label `{label}` is none of {}", labels.join(", "));
+        let what = match labels.is_empty() {
+            true => format!("there is no label `{label}`, since the repository has none"),
+            false => format!("the label `{label}` is none of {}", labels.join(", ")),
+        };
         report.add(Rule::Label, &it.file, it.line("label"), what);
     }
     if it.wants_analysis() && it.text("deep_analysis_reason").trim().is_empty() {

@@ -54,6 +54,8 @@ rules! {
     Layout, "layout", Error, "keep one generation of layouts, and bootstrap where there is none";
     /// A file or a folder of the system is not there.
     MissingSystem, "missing-system-file", Error, "let the doctor fix it, or bootstrap again";
+    /// A file of the system is on the target branch.
+    StraySystem, "stray-system-file", Error, "take it off the target branch with `git rm`, and commit: only the worker branch has it";
     /// A file of the user's folder is not there.
     MissingControl, "missing-control-file", Error, "set the repository up with init";
     /// The repository was set up by a newer Gaffer, or its version cannot be read.

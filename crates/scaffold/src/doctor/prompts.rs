@@ -236,6 +236,7 @@ fn refused(report: &mut Report, file: &str, error: &PromptError) {
         | PromptError::Ready(_)
         | PromptError::Ids { .. }
         | PromptError::NoTemplate(_)
+        | PromptError::NoList(_)
         | PromptError::NoOutput(_)
         | PromptError::TooLong { .. } => report.add(Rule::Prompt, file, 1, error.to_string()),
     }

@@ -1,6 +1,7 @@
 //! Structure: what has to be there, what may not, and what kind of file it is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use domain::ids::StreamName;
 use domain::layer::Layer;
@@ -9,9 +10,10 @@ use domain::redact::holds_secret;
 use super::finding::{Report, Rule};
 use crate::assets::{self, Asset};
 use crate::config::{self, Config, Unusable};
-use crate::layout::{CONFIG, CONTROL, Paths, SYSTEM};
+use crate::layout::{CONFIG, CONTROL, Paths, SYSTEM, of_system};
 use crate::pin::{self, PIN};
 use crate::prompt::Trees;
+use crate::prompt::material::labels;
 use crate::setup;
 use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml;
@@ -100,6 +102,21 @@ pub(super) fn file(report: &mut Report, path: &TreePath, entry: &Entry) {
     }
 }
 
+/// None of the system's files lies on the target branch. One tree may stand for both branches.
+pub(super) fn apart(report: &mut Report, trees: &Trees) {
+    if Arc::ptr_eq(&trees.target, &trees.worker) {
+        return;
+    }
+    let mut strays = of_system(&trees.target);
+    if let Some(first) = strays.next() {
+        let what = match strays.count() {
+            0 => "the file of the system is on the target branch".to_owned(),
+            more => format!("the file and {more} more of the system are on the target branch"),
+        };
+        report.add(Rule::StraySystem, first.as_str(), 1, what);
+    }
+}
+
 /// The system's files and the folders of the exchange are there.
 pub(super) fn system(report: &mut Report, tree: &Tree, paths: &Paths, streams: &[StreamName]) {
     for asset in expected(tree, paths, streams) {
@@ -115,12 +132,19 @@ pub(super) fn system(report: &mut Report, tree: &Tree, paths: &Paths, streams: &
     }
 }
 
-/// The labels and every YAML file of a layer can be read: without them nothing else could be checked.
+/// The labels, of which there is one at least, and every YAML file of a layer can be read: without them nothing else could be checked.
 pub(super) fn readable(report: &mut Report, tree: &Tree, paths: &Paths) {
-    let labels = tree.text(paths.labels).unwrap_or("{}");
-    if let Err(error) = serde_json::from_str::<serde_json::Value>(labels) {
-        let what = error.to_string();
-        report.add(Rule::Unreadable, paths.labels, error.line(), what);
+    let file = tree.text(paths.labels).unwrap_or("{}");
+    match serde_json::from_str::<serde_json::Value>(file) {
+        Err(error) => {
+            let what = error.to_string();
+            report.add(Rule::Unreadable, paths.labels, error.line(), what);
+        }
+        Ok(_) if labels(tree, paths).is_empty() => {
+            let what = "`issue_labels` names no label, and a requirement has one";
+            report.add(Rule::Entries, paths.labels, 1, what);
+        }
+        Ok(_) => {}
     }
     let mut folders: Vec<_> = Layer::ALL
         .into_iter()

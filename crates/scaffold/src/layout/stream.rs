@@ -92,6 +92,7 @@ impl Paths {
         Err(LayoutError::NoStream {
             offer: match near {
                 Some(near) => format!("did you mean `{near}`?"),
+                None if self.is_older() => "make it, or migrate the repository".to_owned(),
                 None => "name it in `.jlo/config.toml`, and the next bootstrap makes it".to_owned(),
             },
             stream: stream.clone(),
@@ -214,5 +215,11 @@ mod tests {
         assert_eq!(paths("billing").requirements, billing);
         let late = ".jules/workstreams/late/exchange/events/pending";
         assert_eq!(paths("late").pending, late);
+        let refused = Layout::paths_of(&files, &stream("shipping")).unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .ends_with("make it, or migrate the repository")
+        );
     }
 }

@@ -116,6 +116,11 @@ pub enum PromptError {
     /// The template is not there.
     #[error("`{0}` is not there: bootstrap puts back the system's files")]
     NoTemplate(String),
+    /// The older layout has no list of files for the layer.
+    #[error(
+        "`{0}` is not there, and lists the files of a prompt: write it, or migrate the repository"
+    )]
+    NoList(String),
     /// The template does not say at its end what may be written.
     #[error("`{0}` does not end with the section Output: bootstrap puts back the system's files")]
     NoOutput(String),

@@ -70,6 +70,9 @@ pub enum IncludeError {
     /// It is not there.
     #[error("`{0}` is required and not there: bootstrap puts back the system's files")]
     Missing(TreePath),
+    /// It is not there in the older layout, into which bootstrap writes nothing.
+    #[error("`{0}` is required and not there: put it back, or migrate the repository")]
+    MissingOlder(TreePath),
     /// It is a link or another repository.
     #[error("`{0}` cannot be included: it is no regular file")]
     Irregular(TreePath),
@@ -96,6 +99,8 @@ pub(super) struct Shelf {
     pub(super) trees: Trees,
     /// The folder of the layer's schemas.
     pub(super) schemas: String,
+    /// Whether the files are those of the older layout.
+    pub(super) is_older: bool,
 }
 
 impl Shelf {
@@ -109,6 +114,7 @@ impl Shelf {
         let seed = self.trees.worker.text(&schema).zip(schema.parse().ok());
         match seed {
             Some((text, schema)) => Ok(shown(path, Origin::Schema(schema), text)),
+            None if self.is_older => Err(IncludeError::MissingOlder(path)),
             None => Err(IncludeError::Missing(path)),
         }
     }

@@ -53,7 +53,7 @@ impl List {
             (None, None, [(_, file)]) if layer.cast() == Cast::Single => file,
             (None, None, []) => {
                 let folder = paths.layer(tree, layer);
-                return Err(PromptError::NoTemplate(format!("{folder}/prompt.yml")));
+                return Err(PromptError::NoList(format!("{folder}/prompt.yml")));
             }
             (None, None, _) => {
                 let roles = known();

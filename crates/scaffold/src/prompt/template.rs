@@ -36,7 +36,11 @@ pub(super) fn render(
     let text = environment
         .template_from_named_str(file, source)
         .and_then(|template| template.render(variables))
-        .map_err(|error| told(file, &error))?;
+        .map_err(|error| {
+            // A list is put into a template of Gaffer's own, whose lines are not those of the list.
+            let line = error.line().filter(|_| !shelf.is_older);
+            told((file, line.unwrap_or(1)), &error)
+        })?;
     let asked = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
     Ok((text, asked))
 }
@@ -50,7 +54,7 @@ fn environment(
         .trim_blocks(true)
         .lstrip_blocks(true)
         .build();
-    environment.set_syntax(syntax.map_err(|error| told("", &error))?);
+    environment.set_syntax(syntax.map_err(|error| told(("", 1), &error))?);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_fuel(Some(FUEL));
@@ -100,9 +104,9 @@ fn refused(error: IncludeError) -> Error {
     Error::new(ErrorKind::InvalidOperation, error.to_string()).with_source(error)
 }
 
-/// The engine's error as ours, with the line of the template.
-fn told(file: &str, error: &Error) -> PromptError {
-    let (file, line) = (file.to_owned(), error.line().unwrap_or(1));
+/// The engine's error as ours, at a line of a file.
+fn told((file, line): (&str, usize), error: &Error) -> PromptError {
+    let file = file.to_owned();
     let include = error
         .source()
         .and_then(|source| source.downcast_ref::<IncludeError>());

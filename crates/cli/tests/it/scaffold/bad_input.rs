@@ -179,6 +179,35 @@ fn the_worker_branch_is_no_place_for_these_commands() {
 }
 
 #[test]
+fn files_of_the_system_on_the_target_branch_are_named_by_commands_and_doctor() {
+    let repository = Repository::set_up();
+    let stray = ".jules/exchange/events/pending/.gitkeep";
+    repository.git(&["checkout", "--quiet", "jules", "--", stray]);
+    repository.commit("Take a file of the system along");
+    let refused = repository.refused(&["role", "add", "observers", "librarian"]);
+    assert_eq!(
+        (refused.code.as_str(), refused.exit),
+        ("has_system_files", 2)
+    );
+    assert!(
+        refused.error.starts_with("`main` has .jules/exchange/"),
+        "{refused:?}"
+    );
+    let examined = repository.run(&["scaffold", "doctor"]);
+    assert_eq!(examined.code, 1, "{examined:?}");
+    assert!(
+        examined.stdout.contains(&format!("{stray}:1: ")),
+        "{examined:?}"
+    );
+    repository.git(&["rm", "--quiet", stray]);
+    repository.commit("Take it off");
+    repository.run(&["scaffold", "doctor"]).ok();
+    repository
+        .run(&["role", "add", "observers", "librarian"])
+        .ok();
+}
+
+#[test]
 fn a_repository_that_is_not_ready_says_what_is_missing() {
     let repository = Repository::new();
     let refused = repository.refused(&["scaffold", "bootstrap"]);

@@ -106,4 +106,26 @@ fn a_worker_branch_that_lacks_commits_of_origin_is_noted_where_it_is_read() {
     }
     let ran = repository.run(&[INSPECT, &["--ref", "origin/jules"]].concat());
     assert!(!ran.ok().stderr.contains(note));
+    let refuses_to_write = |way: &str| {
+        let before = repository.state();
+        let refused = repository.refused(&["scaffold", "bootstrap"]);
+        let told = (refused.code.as_str(), refused.exit);
+        assert_eq!(told, ("behind_origin", 2), "{refused:?}");
+        assert!(refused.next.contains(way), "{refused:?}");
+        assert_eq!(repository.state(), before);
+    };
+    refuses_to_write(note);
+    // Where both have commits of their own, git fetches into no branch.
+    repository.commit_to_worker(&[(READY, None)]);
+    let join = "`git merge origin/jules`";
+    for arguments in reading {
+        let ran = repository.run(arguments);
+        assert!(ran.stderr.contains(join), "{arguments:?}: {ran:?}");
+        assert!(!ran.stderr.contains(note), "{arguments:?}: {ran:?}");
+    }
+    refuses_to_write(join);
+    repository.git(&["switch", "--quiet", "jules"]);
+    repository.git(&["merge", "--quiet", "origin/jules"]);
+    repository.git(&["switch", "--quiet", "-"]);
+    repository.run(&["scaffold", "bootstrap"]).ok();
 }

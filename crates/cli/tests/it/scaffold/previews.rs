@@ -88,7 +88,8 @@ fn the_prompt_alone_is_on_stdout_and_what_is_in_it_on_stderr() {
     );
     let skipped = "skipped: .jlo/roles/planner/role.yml";
     assert!(told.contains(&skipped), "{ran:?}");
-    assert!(told.last().unwrap().contains(" bytes, about "), "{ran:?}");
+    let whole = "of 32000 bytes as JSON, about ";
+    assert!(told.last().unwrap().contains(whole), "{ran:?}");
     assert_eq!(repository.state(), before);
 }
 

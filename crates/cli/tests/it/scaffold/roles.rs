@@ -94,4 +94,8 @@ fn roles_that_cannot_be_are_refused_and_nothing_changes() {
         repository.refuses(arguments, named);
     }
     assert_eq!(repository.state(), before);
+    repository.write(".jlo/config.toml", "[run]\nparallel = true\n");
+    let refused = repository.refused(&["role", "list"]);
+    assert!(refused.error.contains(".jlo/config.toml:2:"), "{refused:?}");
+    assert_eq!(refused.next, "correct the settings, and run it again");
 }

@@ -91,6 +91,29 @@ fn its_files_are_held_to_the_same_rules() {
 }
 
 #[test]
+fn what_its_prompts_lack_is_told_with_a_line_and_a_remedy_that_there_are() {
+    let list = "contracts:\n  - .jules/JULES.md\n";
+    let broken = repository()
+        .without(".jules/roles/narrator/schemas/change.yml")
+        .with(OBSERVER, &format!("workstream: shipping\n{list}"));
+    let findings = broken.examine();
+    assert_eq!(
+        places(&findings),
+        [
+            (Rule::Prompt, LIST, 1),
+            (Rule::Prompt, OBSERVER, 1),
+            (Rule::Prompt, ISSUE, 1),
+        ]
+    );
+    for finding in &findings {
+        assert!(
+            finding.what.ends_with("migrate the repository"),
+            "{finding}"
+        );
+    }
+}
+
+#[test]
 fn nothing_is_written_beside_it() {
     let broken = repository().without(".jules/JULES.md");
     assert_eq!(fixes(&broken.tree, &[]), []);

@@ -608,7 +608,9 @@ fn each_planted_fault_is_found_with_file_and_line() {
 
 #[test]
 fn each_rule_has_a_planted_fault() {
-    let planted: BTreeSet<_> = all().into_iter().map(|(rule, ..)| rule).collect();
+    let mut planted: BTreeSet<_> = all().into_iter().map(|(rule, ..)| rule).collect();
+    // It takes two trees, and has a test of its own.
+    planted.insert(Rule::StraySystem);
     let without: Vec<_> = Rule::ALL
         .iter()
         .filter(|rule| !planted.contains(rule))
@@ -621,6 +623,49 @@ fn every_rule_has_a_name_of_its_own_and_a_remedy() {
     let names: BTreeSet<_> = Rule::ALL.iter().map(|rule| rule.id()).collect();
     assert_eq!(names.len(), Rule::ALL.len());
     assert!(Rule::ALL.iter().all(|rule| rule.remedy().len() > 8));
+}
+
+#[test]
+fn a_file_of_the_system_on_the_target_branch_is_found() {
+    let found = |strays: &[&str]| -> Vec<String> {
+        let mut trees = at_work().trees();
+        let target = at_work().with(".jules/personas/art/prompt.md", "Draw.\n");
+        let target = strays.iter().fold(target, |it, path| it.with(path, ""));
+        let mut target = target.tree;
+        for path in crate::layout::of_system(&trees.worker) {
+            if !strays.contains(&path.as_str()) {
+                let _gone = target.remove(path);
+            }
+        }
+        trees.target = target.into();
+        let found = examine(&trees, &circumstances()).into_iter();
+        found.map(|it| it.to_string()).collect()
+    };
+    assert_eq!(found(&[]), [""; 0]);
+    let remedy = Rule::StraySystem.remedy();
+    let one = format!(
+        "[ERROR] {CHANGES}:1: the file of the system is on the target branch (stray-system-file): {remedy}"
+    );
+    assert_eq!(found(&[CHANGES]), [one]);
+    let two = found(&[CHANGES, PENDING]);
+    assert!(
+        two[0].contains("the file and 1 more of the system"),
+        "{two:?}"
+    );
+}
+
+#[test]
+fn an_empty_list_of_labels_is_found_in_its_file_and_named_as_empty() {
+    for empty in ["[]", "{}", "{ \"issue_labels\": {} }"] {
+        let findings = at_work().with(LABELS, empty).examine();
+        let found = places(&findings);
+        assert!(found.contains(&(Rule::Entries, LABELS, 1)), "{found:?}");
+        let label = findings.iter().find(|it| it.rule == Rule::Label).unwrap();
+        assert_eq!(
+            label.what,
+            "there is no label `bugs`, since the repository has none"
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Whose approving review counts: that of a person who may write.
 
-use engine::ports::PullsRead;
 use std::collections::BTreeMap;
 
 use domain::facts::{Fact, PullFacts, ReviewVerdict};

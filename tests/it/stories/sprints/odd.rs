@@ -234,7 +234,8 @@ async fn somebody_elses_commit_stops_all_while_a_member_mends() {
     assert_eq!(why.because[0].code, "sprint_over", "{why:?}");
     let is_at_work = |it: &engine::why::Reasoned| it.code == "session_working";
     assert!(!why.because.iter().any(is_at_work), "{why:?}");
-    let approved = world.approve_merge_as(&over.integration, &MergeStyle::default());
+    let style = MergeStyle::default();
+    let approved = world.approve_merge_as(&over.integration, &style);
     let refused = approved.await.expect_err("its sprint is over");
     assert!(matches!(refused, Error::NotNow(_)), "{refused}");
     world.finish().await;

@@ -5,7 +5,9 @@ use client::wire::{
 };
 use domain::delivery::{Delivery, Phase, TITLE_CHARS_MAX};
 use domain::job::{Job, WaitsFor};
-use domain::pipeline::{Member, Pipeline, PipelineStep, Requirement, RequirementState};
+use domain::pipeline::{
+    Member, Pipeline, PipelineStep, Requirement, RequirementAsk, RequirementState,
+};
 use domain::redact::presentable;
 
 use crate::next;
@@ -89,6 +91,8 @@ pub(super) fn requirement(
     let waits = at_work.as_ref().map(|(_, waits)| waits);
     let of_job = found.state.told_of_job(pull, waits);
     let events = found.reference.events.iter();
+    let taken = RequirementAsk::ALL.into_iter();
+    let taken = taken.filter(|ask| found.takes(*ask));
     RequirementView {
         id: found.reference.id.clone(),
         repo: found.repo.clone(),
@@ -107,6 +111,7 @@ pub(super) fn requirement(
         }),
         attempt: found.attempt,
         keep_files: found.keep_files,
+        takes: taken.map(|ask| ask.word().to_owned()).collect(),
         created_at: found.created_at,
         updated_at: found.updated_at,
     }

@@ -428,6 +428,8 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
     requirement(&world, RequirementState::Ready).await;
     let listed = world.get("/api/requirements?repo=acme/shop").await.ok(200);
     assert_eq!(listed["requirements"][0]["state"], "ready");
+    let takes = json!(["start", "remove"]);
+    assert_eq!(listed["requirements"][0]["takes"], takes);
     assert_eq!(
         listed["requirements"][0],
         world.get(REQUIREMENT).await.ok(200)
@@ -519,6 +521,8 @@ async fn a_requirement_that_cannot_be_started_is_refused_with_a_code() {
         fail(&world).await;
     };
     assert_eq!((tried, code.as_str()), (3, "attempts_used_up"));
+    let shown = world.get(REQUIREMENT).await.ok(200);
+    assert_eq!(shown["takes"], json!(["remove"]));
     patch(&world, SOURCE, &json!({ "pipeline": null }))
         .await
         .ok(200);

@@ -5,6 +5,7 @@ use client::wire::{
     StepWhy, WaitsFor,
 };
 use domain::ids::RepoName;
+use domain::pipeline::RequirementAsk;
 use domain::policy::Source;
 use serde_json::json;
 
@@ -209,10 +210,37 @@ fn decision(it: &RequirementView) -> Vec<String> {
     }]
 }
 
-/// The commands that take a requirement on whose delivery failed, or whose job waits for a decision.
+/// What can be asked of a requirement, as commands.
+fn asked_of(it: &RequirementView) -> Vec<String> {
+    let (repo, id, path) = (&it.repo, &it.id, &it.path);
+    if it.state == "failed" && it.takes.is_empty() {
+        return vec![format!(
+            "- Put its file back; `gaffer pipeline start {repo} --from requirements` finds it."
+        )];
+    }
+    let line = |ask| match ask {
+        RequirementAsk::Start if it.attempt > 0 => {
+            format!("- `gaffer requirement start {repo} {id}` is a new attempt.")
+        }
+        RequirementAsk::Start => {
+            format!("- `gaffer requirement start {repo} {id}` has it implemented as it is.")
+        }
+        RequirementAsk::Plan => {
+            format!("- `gaffer run planner {path} --repo {repo}` gives it another planner.")
+        }
+        RequirementAsk::Remove => {
+            format!("- `gaffer exchange clean requirement {path} --repo {repo}` removes its files.")
+        }
+    };
+    let asks = RequirementAsk::ALL.into_iter();
+    let taken = asks.filter(|ask| it.takes.iter().any(|word| word == ask.word()));
+    taken.map(line).collect()
+}
+
+/// The commands about a requirement: those that take it on where its delivery failed or its job waits for a decision, and what it takes.
 fn ways_on(it: &RequirementView) -> Vec<String> {
     let Some(delivery) = it.delivery.as_ref().filter(|_| is_stopped(it)) else {
-        return decision(it);
+        return decision(it).into_iter().chain(asked_of(it)).collect();
     };
     let (repo, id, delivery) = (&it.repo, &it.id, &delivery.id);
     vec![
@@ -312,6 +340,7 @@ mod tests {
             }),
             attempt: 1,
             keep_files: false,
+            takes: Vec::new(),
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
         };
@@ -343,6 +372,22 @@ mod tests {
         assert!(shown.contains(merge), "{shown}");
         assert!(!shown.contains("gaffer delivery"), "{shown}");
         assert!(listed.contains("Some do not go on"), "{listed}");
+        it.state = "failed".to_owned();
+        (it.delivery, it.job_id, it.waits_for) = (None, None, None);
+        let path = it.path.clone();
+        it.takes = ["start", "plan", "remove"].map(str::to_owned).into();
+        let again = requirement(&it).text();
+        for command in [
+            "`gaffer requirement start acme/shop ab12cd` is a new attempt".to_owned(),
+            format!("`gaffer run planner {path} --repo acme/shop`"),
+            format!("`gaffer exchange clean requirement {path} --repo acme/shop`"),
+        ] {
+            assert!(again.contains(&command), "{again}");
+        }
+        it.takes = Vec::new();
+        let gone = requirement(&it).text();
+        let found = "`gaffer pipeline start acme/shop --from requirements`";
+        assert!(gone.contains(found), "{gone}");
     }
 
     #[test]

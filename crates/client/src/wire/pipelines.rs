@@ -280,6 +280,8 @@ pub struct RequirementView {
     pub attempt: u32,
     /// Whether its files stay after the merge.
     pub keep_files: bool,
+    /// What people can ask of it now: `start`, `plan` (another planner) and `remove`.
+    pub takes: Vec<String>,
     /// When it was first seen.
     #[schemars(with = "form::Moment")]
     pub created_at: Timestamp,

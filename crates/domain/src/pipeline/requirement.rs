@@ -13,7 +13,7 @@ use crate::when::plus;
 const REQUIREMENT_ATTEMPTS_MAX: u32 = 3;
 
 /// How many planners a requirement gets by itself, one after the other: each costs a task.
-const PLANNERS_MAX: u32 = 3;
+pub(super) const PLANNERS_MAX: u32 = 3;
 
 /// How often a requirement is read while its planner works.
 const PLANNER_EVERY: SignedDuration = SignedDuration::from_mins(10);

@@ -386,6 +386,34 @@ fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
     assert_eq!(deliveries.len(), 3);
     let refused = requirement.start(false, at(3)).unwrap_err();
     assert_eq!(refused.code, "attempts_used_up");
+    assert_eq!(taken(&requirement), ["remove"]);
+}
+
+fn taken(known: &Requirement) -> Vec<&'static str> {
+    let all = RequirementAsk::ALL.into_iter();
+    let taken = all.filter(|ask| known.takes(*ask));
+    taken.map(RequirementAsk::word).collect()
+}
+
+#[test]
+fn a_requirement_takes_what_is_not_refused_in_its_state() {
+    let ready = requirement(RequirementState::Ready);
+    assert_eq!(taken(&ready), ["start", "remove"]);
+    let begun = ready.start(true, at(1)).unwrap();
+    assert_eq!(taken(&begun), [""; 0]);
+    let no = RequirementOutcome::NotMerged {
+        reason: "it was closed".to_owned(),
+    };
+    assert_eq!(taken(&begun.delivered(&no, at(2))), ["start", "remove"]);
+    let gone = begun.delivered(&RequirementOutcome::NoFile, at(2));
+    assert_eq!(taken(&gone), [""; 0]);
+    let merged = begun.delivered(&RequirementOutcome::Merged, at(2));
+    assert_eq!(taken(&merged), ["remove"]);
+    let removing = ready.removed((&job(1), "ann"), at(1)).unwrap();
+    assert_eq!(taken(&removing), [""; 0]);
+    let reason = "its session disappeared".to_owned();
+    let unplanned = requirement(RequirementState::Unplanned { reason });
+    assert_eq!(taken(&unplanned), ["plan", "remove"]);
 }
 
 #[test]

@@ -638,7 +638,9 @@ async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
     let world = world().await;
     let now = world.clock.now();
     let unread = world.get(list).await.ok(200)["schedule"].clone();
-    let bare = json!({ "clock": "gaffer", "cron": [], "timezone": "UTC", "next_look": now });
+    let bare = json!({
+        "clock": "gaffer", "is_read": false, "cron": [], "timezone": "UTC", "next_look": now,
+    });
     assert_eq!(unread, bare);
     let before = world.backend.store.get::<Schedule>(&repo()).await.unwrap();
     let settings = ScheduleSettings {
@@ -681,6 +683,7 @@ async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
     assert_eq!(shown["last_error"]["since"], json!(now));
     for (field, value) in [
         ("clock", json!("actions")),
+        ("is_read", json!(true)),
         ("cron", json!(["0 20 * * *"])),
         ("timezone", json!("Europe/Berlin")),
         ("next_at", json!(now)),

@@ -399,6 +399,7 @@ mod tests {
         assert!(!off.contains("pipeline start"), "{off}");
         let schedule = ScheduleView {
             clock: "gaffer".to_owned(),
+            is_read: true,
             cron: Vec::new(),
             timezone: "UTC".to_owned(),
             next_at: None,

@@ -9,6 +9,7 @@ use domain::pipeline::{
     Member, Pipeline, PipelineStep, Requirement, RequirementAsk, RequirementState,
 };
 use domain::redact::presentable;
+use domain::when::to_the_second;
 
 use crate::next;
 use crate::view::{self, SHORT_CHARS_MAX};
@@ -69,7 +70,7 @@ pub(super) fn why(why: &engine::why::PipelineWhy) -> PipelineWhy {
     let step = |step: &engine::why::StepWhy| StepWhy {
         step: step.step.to_owned(),
         state: step.state.to_owned(),
-        sentence: short(&step.sentence),
+        sentence: short(&to_the_second(&step.sentence)),
     };
     PipelineWhy {
         pipeline_id: why.pipeline.clone(),

@@ -407,6 +407,7 @@ async fn an_agent_without_a_job_names_none_and_events_without_room_are_told() {
         members[0].state = MemberState::Refused { reason };
         members[1].note = note.to_owned();
     }
+    world.clock.advance(SignedDuration::from_millis(250));
     play(&world, &id, input).await;
     let at = format!("{RUNS}/{id}");
     let shown = world.get(&at).await.ok(200)["steps"][0]["members"].clone();
@@ -420,6 +421,11 @@ async fn an_agent_without_a_job_names_none_and_events_without_room_are_told() {
         told.ends_with(&format!(" bootstrap taxonomy: {note}.")),
         "{told}"
     );
+    // Both are times to the second: `2026-03-01T12:00:00Z`.
+    for sentence in [told, why["because"][0]["sentence"].as_str().unwrap()] {
+        let (_, until) = sentence.split_once("until about ").unwrap();
+        assert_eq!(until.find('Z'), Some(19), "{sentence}");
+    }
 }
 
 #[tokio::test]

@@ -264,7 +264,9 @@ fn place(it: &RequirementView) -> String {
 /// One requirement.
 pub(super) fn requirement(it: &RequirementView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
-    let files = if it.keep_files { "they stay" } else { "" };
+    // People may have had them removed later.
+    let stay = it.keep_files && !["tidying", "tidied"].contains(&it.state.as_str());
+    let files = if stay { "they stay" } else { "" };
     let answer = Answer::new(json!({ "requirement": value(it) }));
     let answer = answer.pairs(vec![
         ("requirement", it.id.to_string()),
@@ -320,9 +322,8 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_requirement_that_waits_for_a_person_names_the_ways_on() {
-        let mut it = RequirementView {
+    fn implementing() -> RequirementView {
+        RequirementView {
             id: "ab12cd".parse().unwrap(),
             repo: "acme/shop".parse().unwrap(),
             title: "Add a search box".to_owned(),
@@ -343,7 +344,12 @@ mod tests {
             takes: Vec::new(),
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
-        };
+        }
+    }
+
+    #[test]
+    fn a_requirement_that_waits_for_a_person_names_the_ways_on() {
+        let mut it = implementing();
         let list = |it: &RequirementView| {
             let only = vec![it.clone()];
             requirements(&Requirements { requirements: only }).text()
@@ -372,8 +378,15 @@ mod tests {
         assert!(shown.contains(merge), "{shown}");
         assert!(!shown.contains("gaffer delivery"), "{shown}");
         assert!(listed.contains("Some do not go on"), "{listed}");
-        it.state = "failed".to_owned();
-        (it.delivery, it.job_id, it.waits_for) = (None, None, None);
+    }
+
+    #[test]
+    fn a_requirement_that_failed_names_what_it_takes() {
+        let mut it = RequirementView {
+            state: "failed".to_owned(),
+            delivery: None,
+            ..implementing()
+        };
         let path = it.path.clone();
         it.takes = ["start", "plan", "remove"].map(str::to_owned).into();
         let again = requirement(&it).text();
@@ -384,6 +397,12 @@ mod tests {
         ] {
             assert!(again.contains(&command), "{again}");
         }
+        it.keep_files = true;
+        assert!(requirement(&it).text().contains("they stay"));
+        it.state = "tidied".to_owned();
+        let tidied = requirement(&it).text();
+        assert!(!tidied.contains("they stay"), "{tidied}");
+        it.state = "failed".to_owned();
         it.takes = Vec::new();
         let gone = requirement(&it).text();
         let found = "`gaffer pipeline start acme/shop --from requirements`";

@@ -628,6 +628,7 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
     let ready: Requirement = serde_json::from_value(requirement).unwrap();
     let state = serde_json::from_value(json!({
         "state": "removing", "by": "agent bot", "job": "01k5nx0000000000000000000d",
+        "before": {"state": "ready"},
     }));
     let removing = Requirement {
         state: state.unwrap(),

@@ -9,6 +9,7 @@ mod ask;
 mod mock_tag;
 mod part;
 mod requirement;
+mod requirement_ask;
 mod requirement_file;
 mod requirement_state;
 mod rules;
@@ -32,6 +33,7 @@ pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use mock_tag::MockTag;
 pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
 pub use requirement::Requirement;
+pub use requirement_ask::RequirementAsk;
 pub use requirement_file::{FoundRequirement, RequirementRef};
 pub use requirement_state::{RequirementOutcome, RequirementState};
 pub use rules::{

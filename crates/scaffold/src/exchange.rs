@@ -1,31 +1,31 @@
 //! What waits in the exchange of a repository: events, requirements, and when the last summary was made.
 
+mod named;
 mod removal;
 #[cfg(test)]
 mod tests;
-
-use std::collections::BTreeMap;
 
 use domain::delivery::{
     CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
 };
 use domain::fence::encoded_len;
 use domain::ids::{ArtefactId, EffectId, RoleName};
-use domain::pipeline::{FoundRequirement, MockTag, RequirementRef};
+use domain::pipeline::{FoundRequirement, RequirementRef};
 use domain::redact::{presentable, storable};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::config::{Config, Scheduled};
-use crate::fault::nearest;
-use crate::layout::{CONTROL, Paths, SYSTEM, stream_of};
+use crate::layout::{CONTROL, Paths, SYSTEM};
 use crate::mock;
 use crate::prompt::material;
 use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
 
 pub use crate::prompt::material::Label;
+pub(crate) use named::nearest_requirement;
+pub use named::{NoRequirement, named, of_trial, real};
 pub use removal::removal;
 
 /// What is shown of a title, in characters. A delivery takes one more, which is the mark of the cut.
@@ -74,95 +74,6 @@ pub fn unreadable(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
     };
     let streams = paths.of_streams(tree).into_iter();
     streams.flat_map(of_stream).collect()
-}
-
-/// Why a file that a person named is no requirement.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoRequirement {
-    /// It does not lie where requirements do.
-    #[error("`{path}` is no requirement: they are `.yml` files below `{folder}/`")]
-    Outside {
-        /// What was named.
-        path: String,
-        /// Where requirements lie.
-        folder: String,
-    },
-    /// It is not there.
-    #[error("`{path}` is not there: {}", meant(nearest.as_ref()))]
-    Missing {
-        /// What was named.
-        path: String,
-        /// The requirement whose name is most like it.
-        nearest: Option<TreePath>,
-    },
-    /// It does not say what a requirement says.
-    #[error("`{0}` cannot be read as a requirement: `gaffer scaffold doctor` says why")]
-    Unreadable(String),
-    /// A trial run made it up.
-    #[error("`{path}` is a file of the trial run {tag}, and only that trial works on it")]
-    OfTrial {
-        /// What was named.
-        path: String,
-        /// The trial run.
-        tag: MockTag,
-    },
-}
-
-fn meant(nearest: Option<&TreePath>) -> String {
-    match nearest {
-        Some(path) => format!("did you mean `{path}`?"),
-        None => "`gaffer exchange inspect` lists the requirements".to_owned(),
-    }
-}
-
-/// The requirement whose file name is most like that of a file which is not there, if any is alike enough.
-pub(crate) fn nearest_requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<TreePath> {
-    let files = tree.below(&paths.requirements).map(|(path, _)| path);
-    let files = files.filter(|path| paths.holds_requirement(path));
-    let files = files.filter(|path| path.as_str().ends_with(".yml"));
-    let named: BTreeMap<&str, &TreePath> = files.map(|path| (path.stem(), path)).collect();
-    let name = nearest(path.stem(), named.keys().copied())?;
-    named.get(name).copied().cloned()
-}
-
-/// The requirement that a person named by its file.
-///
-/// # Errors
-/// When there is none in that file.
-pub fn named(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement, NoRequirement> {
-    let shown = || presentable(name, TITLE_CHARS_MAX);
-    let path: Option<TreePath> = name.parse().ok();
-    let stream = path.as_ref().map(stream_of).unwrap_or_default();
-    let paths = &paths.of(tree, &stream);
-    let path = path.filter(|path| paths.holds_requirement(path));
-    let path = path.filter(|path| path.as_str().ends_with(".yml"));
-    let path = path.ok_or_else(|| NoRequirement::Outside {
-        path: shown(),
-        folder: paths.requirements.to_string(),
-    })?;
-    if !tree.has(path.as_str()) {
-        return Err(NoRequirement::Missing {
-            path: shown(),
-            nearest: nearest_requirement(tree, paths, &path),
-        });
-    }
-    requirement(tree, paths, &path).ok_or_else(|| NoRequirement::Unreadable(shown()))
-}
-
-/// The same for an agent or a delivery that is real: a requirement of a trial run is none for them.
-///
-/// # Errors
-/// When there is none in that file, or a trial run made it up.
-pub fn real(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement, NoRequirement> {
-    let found = named(tree, paths, name)?;
-    let path: Option<TreePath> = found.reference.path.parse().ok();
-    match path.and_then(|path| mock::trial_of(tree, &path)) {
-        Some(tag) => Err(NoRequirement::OfTrial {
-            path: found.reference.path,
-            tag,
-        }),
-        None => Ok(found),
-    }
 }
 
 /// One requirement, if its file can be read.

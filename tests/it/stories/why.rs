@@ -109,7 +109,7 @@ async fn a_job_that_waits_for_a_slot() {
         &third,
         expect![[r#"
             queued
-            - queued: 1 other jobs of account `default` came before it.
+            - queued: 1 other job of account `default` came before it.
             - slots_taken: The one slot of account `default` is taken.
             > 2m 31s: Gaffer reads it again.
             > some time: It is tried when one of the account's sessions ends.

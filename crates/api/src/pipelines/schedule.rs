@@ -19,6 +19,7 @@ pub(super) fn view(schedule: &Schedule) -> ScheduleView {
     };
     ScheduleView {
         clock: clock.to_owned(),
+        is_read: schedule.settings.is_some(),
         cron: settings.cron.iter().map(|written| short(written)).collect(),
         timezone: short(zone),
         next_at: schedule.next,

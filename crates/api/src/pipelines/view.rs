@@ -5,8 +5,11 @@ use client::wire::{
 };
 use domain::delivery::{Delivery, Phase, TITLE_CHARS_MAX};
 use domain::job::{Job, WaitsFor};
-use domain::pipeline::{Member, Pipeline, PipelineStep, Requirement, RequirementState};
+use domain::pipeline::{
+    Member, Pipeline, PipelineStep, Requirement, RequirementAsk, RequirementState,
+};
 use domain::redact::presentable;
+use domain::when::to_the_second;
 
 use crate::next;
 use crate::view::{self, SHORT_CHARS_MAX};
@@ -67,7 +70,7 @@ pub(super) fn why(why: &engine::why::PipelineWhy) -> PipelineWhy {
     let step = |step: &engine::why::StepWhy| StepWhy {
         step: step.step.to_owned(),
         state: step.state.to_owned(),
-        sentence: short(&step.sentence),
+        sentence: short(&to_the_second(&step.sentence)),
     };
     PipelineWhy {
         pipeline_id: why.pipeline.clone(),
@@ -89,6 +92,8 @@ pub(super) fn requirement(
     let waits = at_work.as_ref().map(|(_, waits)| waits);
     let of_job = found.state.told_of_job(pull, waits);
     let events = found.reference.events.iter();
+    let taken = RequirementAsk::ALL.into_iter();
+    let taken = taken.filter(|ask| found.takes(*ask));
     RequirementView {
         id: found.reference.id.clone(),
         repo: found.repo.clone(),
@@ -107,6 +112,7 @@ pub(super) fn requirement(
         }),
         attempt: found.attempt,
         keep_files: found.keep_files,
+        takes: taken.map(|ask| ask.word().to_owned()).collect(),
         created_at: found.created_at,
         updated_at: found.updated_at,
     }

@@ -9,6 +9,7 @@ use domain::redact::presentable;
 use domain::sprint::{
     Against, Clash, Figures, MemberState, Report, Sprint, SprintMember, Verdict, Woven,
 };
+use domain::when::to_the_second;
 use engine::sprints::{SprintPlan, SprintStatus};
 
 use crate::next;
@@ -219,7 +220,7 @@ pub(super) fn why(why: &engine::why::SprintWhy) -> SprintWhy {
         persona: member.persona.clone(),
         job_id: member.job.clone(),
         state: member.state.to_owned(),
-        sentence: short(&member.sentence),
+        sentence: short(&to_the_second(&member.sentence)),
         until: member.until,
     };
     SprintWhy {

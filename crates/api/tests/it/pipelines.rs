@@ -409,6 +409,7 @@ async fn an_agent_without_a_job_names_none_and_events_without_room_are_told() {
         members[0].state = MemberState::Refused { reason };
         members[1].note = note.to_owned();
     }
+    world.clock.advance(SignedDuration::from_millis(250));
     play(&world, &id, input).await;
     let at = format!("{RUNS}/{id}");
     let shown = world.get(&at).await.ok(200)["steps"][0]["members"].clone();
@@ -422,6 +423,11 @@ async fn an_agent_without_a_job_names_none_and_events_without_room_are_told() {
         told.ends_with(&format!(" bootstrap taxonomy: {note}.")),
         "{told}"
     );
+    // Both are times to the second: `2026-03-01T12:00:00Z`.
+    for sentence in [told, why["because"][0]["sentence"].as_str().unwrap()] {
+        let (_, until) = sentence.split_once("until about ").unwrap();
+        assert_eq!(until.find('Z'), Some(19), "{sentence}");
+    }
 }
 
 #[tokio::test]
@@ -430,6 +436,8 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
     requirement(&world, RequirementState::Ready).await;
     let listed = world.get("/api/requirements?repo=acme/shop").await.ok(200);
     assert_eq!(listed["requirements"][0]["state"], "ready");
+    let takes = json!(["start", "remove"]);
+    assert_eq!(listed["requirements"][0]["takes"], takes);
     assert_eq!(
         listed["requirements"][0],
         world.get(REQUIREMENT).await.ok(200)
@@ -521,6 +529,8 @@ async fn a_requirement_that_cannot_be_started_is_refused_with_a_code() {
         fail(&world).await;
     };
     assert_eq!((tried, code.as_str()), (3, "attempts_used_up"));
+    let shown = world.get(REQUIREMENT).await.ok(200);
+    assert_eq!(shown["takes"], json!(["remove"]));
     patch(&world, SOURCE, &json!({ "pipeline": null }))
         .await
         .ok(200);
@@ -636,7 +646,9 @@ async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
     let world = world().await;
     let now = world.clock.now();
     let unread = world.get(list).await.ok(200)["schedule"].clone();
-    let bare = json!({ "clock": "gaffer", "cron": [], "timezone": "UTC", "next_look": now });
+    let bare = json!({
+        "clock": "gaffer", "is_read": false, "cron": [], "timezone": "UTC", "next_look": now,
+    });
     assert_eq!(unread, bare);
     let before = world.backend.store.get::<Schedule>(&repo()).await.unwrap();
     let settings = ScheduleSettings {
@@ -679,6 +691,7 @@ async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
     assert_eq!(shown["last_error"]["since"], json!(now));
     for (field, value) in [
         ("clock", json!("actions")),
+        ("is_read", json!(true)),
         ("cron", json!(["0 20 * * *"])),
         ("timezone", json!("Europe/Berlin")),
         ("next_at", json!(now)),

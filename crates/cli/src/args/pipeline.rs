@@ -98,7 +98,7 @@ pub(crate) struct PipelineStartArgs {
     #[arg(value_name = "OWNER/REPO")]
     pub(crate) repo: RepoName,
 
-    /// With which step: narrator, observers, decider, requirements, innovators, proposals or labels [default: narrator].
+    /// The step: narrator, observers, decider, requirements (and planners), innovators, proposals or labels [default: narrator].
     #[arg(long, value_name = "STEP")]
     pub(crate) from: Option<EntryPoint>,
 

@@ -30,6 +30,7 @@ pub(super) fn pairs(schedule: &ScheduleView) -> Vec<(&'static str, String)> {
 fn times(schedule: &ScheduleView) -> String {
     let ScheduleView {
         clock,
+        is_read,
         cron,
         timezone,
         ..
@@ -37,10 +38,11 @@ fn times(schedule: &ScheduleView) -> String {
     if clock == "actions" {
         return "a workflow of the repository has the clock".to_owned();
     }
-    match (cron.is_empty(), &schedule.last_error) {
-        (false, _) => format!("{} ({timezone})", cron.join("; ")),
-        (true, Some(_)) => "it cannot be read".to_owned(),
-        (true, None) => "none: no run begins by itself".to_owned(),
+    match (*is_read, &schedule.last_error) {
+        (false, Some(_)) => "it cannot be read".to_owned(),
+        (false, None) => "not read yet".to_owned(),
+        (true, _) if cron.is_empty() => "none: no run begins by itself".to_owned(),
+        (true, _) => format!("{} ({timezone})", cron.join("; ")),
     }
 }
 
@@ -59,6 +61,7 @@ mod tests {
     fn bare() -> ScheduleView {
         ScheduleView {
             clock: "gaffer".to_owned(),
+            is_read: true,
             cron: Vec::new(),
             timezone: "UTC".to_owned(),
             next_at: None,
@@ -111,12 +114,17 @@ mod tests {
     #[test]
     fn a_schedule_without_times_says_why() {
         assert!(text(&bare()).contains("none: no run begins by itself"));
+        let unread = ScheduleView {
+            is_read: false,
+            ..bare()
+        };
+        assert!(text(&unread).contains("not read yet"));
         let unreadable = ScheduleView {
             last_error: Some(ScheduleErrorView {
                 since: at("2026-03-01T20:00:00Z"),
                 reason: "no branch".to_owned(),
             }),
-            ..bare()
+            ..unread
         };
         assert!(text(&unreadable).contains("it cannot be read"));
         let theirs = ScheduleView {

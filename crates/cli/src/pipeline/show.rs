@@ -5,6 +5,7 @@ use client::wire::{
     StepWhy, WaitsFor,
 };
 use domain::ids::RepoName;
+use domain::pipeline::RequirementAsk;
 use domain::policy::Source;
 use serde_json::json;
 
@@ -209,10 +210,37 @@ fn decision(it: &RequirementView) -> Vec<String> {
     }]
 }
 
-/// The commands that take a requirement on whose delivery failed, or whose job waits for a decision.
+/// What can be asked of a requirement, as commands.
+fn asked_of(it: &RequirementView) -> Vec<String> {
+    let (repo, id, path) = (&it.repo, &it.id, &it.path);
+    if it.state == "failed" && it.takes.is_empty() {
+        return vec![format!(
+            "- Put its file back; `gaffer pipeline start {repo} --from requirements` finds it."
+        )];
+    }
+    let line = |ask| match ask {
+        RequirementAsk::Start if it.attempt > 0 => {
+            format!("- `gaffer requirement start {repo} {id}` is a new attempt.")
+        }
+        RequirementAsk::Start => {
+            format!("- `gaffer requirement start {repo} {id}` has it implemented as it is.")
+        }
+        RequirementAsk::Plan => {
+            format!("- `gaffer run planner {path} --repo {repo}` gives it another planner.")
+        }
+        RequirementAsk::Remove => {
+            format!("- `gaffer exchange clean requirement {path} --repo {repo}` removes its files.")
+        }
+    };
+    let asks = RequirementAsk::ALL.into_iter();
+    let taken = asks.filter(|ask| it.takes.iter().any(|word| word == ask.word()));
+    taken.map(line).collect()
+}
+
+/// The commands about a requirement: those that take it on where its delivery failed or its job waits for a decision, and what it takes.
 fn ways_on(it: &RequirementView) -> Vec<String> {
     let Some(delivery) = it.delivery.as_ref().filter(|_| is_stopped(it)) else {
-        return decision(it);
+        return decision(it).into_iter().chain(asked_of(it)).collect();
     };
     let (repo, id, delivery) = (&it.repo, &it.id, &delivery.id);
     vec![
@@ -236,7 +264,9 @@ fn place(it: &RequirementView) -> String {
 /// One requirement.
 pub(super) fn requirement(it: &RequirementView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
-    let files = if it.keep_files { "they stay" } else { "" };
+    // People may have had them removed later.
+    let stay = it.keep_files && !["tidying", "tidied"].contains(&it.state.as_str());
+    let files = if stay { "they stay" } else { "" };
     let answer = Answer::new(json!({ "requirement": value(it) }));
     let answer = answer.pairs(vec![
         ("requirement", it.id.to_string()),
@@ -292,9 +322,8 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_requirement_that_waits_for_a_person_names_the_ways_on() {
-        let mut it = RequirementView {
+    fn implementing() -> RequirementView {
+        RequirementView {
             id: "ab12cd".parse().unwrap(),
             repo: "acme/shop".parse().unwrap(),
             title: "Add a search box".to_owned(),
@@ -312,9 +341,15 @@ mod tests {
             }),
             attempt: 1,
             keep_files: false,
+            takes: Vec::new(),
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
-        };
+        }
+    }
+
+    #[test]
+    fn a_requirement_that_waits_for_a_person_names_the_ways_on() {
+        let mut it = implementing();
         let list = |it: &RequirementView| {
             let only = vec![it.clone()];
             requirements(&Requirements { requirements: only }).text()
@@ -346,6 +381,35 @@ mod tests {
     }
 
     #[test]
+    fn a_requirement_that_failed_names_what_it_takes() {
+        let mut it = RequirementView {
+            state: "failed".to_owned(),
+            delivery: None,
+            ..implementing()
+        };
+        let path = it.path.clone();
+        it.takes = ["start", "plan", "remove"].map(str::to_owned).into();
+        let again = requirement(&it).text();
+        for command in [
+            "`gaffer requirement start acme/shop ab12cd` is a new attempt".to_owned(),
+            format!("`gaffer run planner {path} --repo acme/shop`"),
+            format!("`gaffer exchange clean requirement {path} --repo acme/shop`"),
+        ] {
+            assert!(again.contains(&command), "{again}");
+        }
+        it.keep_files = true;
+        assert!(requirement(&it).text().contains("they stay"));
+        it.state = "tidied".to_owned();
+        let tidied = requirement(&it).text();
+        assert!(!tidied.contains("they stay"), "{tidied}");
+        it.state = "failed".to_owned();
+        it.takes = Vec::new();
+        let gone = requirement(&it).text();
+        let found = "`gaffer pipeline start acme/shop --from requirements`";
+        assert!(gone.contains(found), "{gone}");
+    }
+
+    #[test]
     fn a_list_says_that_the_pipeline_is_off_and_what_switches_it_on() {
         let repo: RepoName = "acme/shop".parse().unwrap();
         let off = list(&repo, &Pipelines::default()).text();
@@ -354,6 +418,7 @@ mod tests {
         assert!(!off.contains("pipeline start"), "{off}");
         let schedule = ScheduleView {
             clock: "gaffer".to_owned(),
+            is_read: true,
             cron: Vec::new(),
             timezone: "UTC".to_owned(),
             next_at: None,

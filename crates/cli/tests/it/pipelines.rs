@@ -59,7 +59,7 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
     assert_eq!(listed["pipelines"][0]["id"], id.as_str());
     for (command, said) in [
         (&["pipeline", "list", REPO][..], "bootstrap"),
-        (&["pipeline", "list", REPO], "no run begins by itself"),
+        (&["pipeline", "list", REPO], "not read yet"),
         (&["pipeline", "show", &id], "- observers: pending"),
         (
             &["pipeline", "why", &id],

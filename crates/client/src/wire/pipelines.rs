@@ -24,7 +24,7 @@ pub struct StartPipeline {
     /// The repository; it has to be a source whose pipeline is on.
     #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
-    /// With which step it begins: `narrator`, `observers`, `decider`, `requirements`, `innovators`, `proposals` or `labels`.
+    /// With which step it begins: `narrator`, `observers`, `decider`, `requirements` (and planners), `innovators`, `proposals` or `labels`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The only layer that runs: `narrator`, `observers`, `decider`, `planner`, `implementer` or `innovators`.
@@ -280,6 +280,8 @@ pub struct RequirementView {
     pub attempt: u32,
     /// Whether its files stay after the merge.
     pub keep_files: bool,
+    /// What people can ask of it now: `start`, `plan` (another planner) and `remove`.
+    pub takes: Vec<String>,
     /// When it was first seen.
     #[schemars(with = "form::Moment")]
     pub created_at: Timestamp,

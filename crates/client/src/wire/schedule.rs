@@ -12,6 +12,8 @@ use super::form;
 pub struct ScheduleView {
     /// Whose clock begins them: `gaffer`, or `actions`, a workflow of the repository.
     pub clock: String,
+    /// Whether the settings are known: until they have been read, or while they cannot be, `cron` is empty.
+    pub is_read: bool,
     /// The cron expressions as written; without any, no run begins by itself.
     pub cron: Vec<String>,
     /// Their time zone.

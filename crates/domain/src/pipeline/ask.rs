@@ -110,7 +110,7 @@ pub enum EntryPoint {
     Observers,
     /// With the decider.
     Decider,
-    /// With the requirements that are there.
+    /// With the requirements that are there: planners, and then deliveries.
     Requirements,
     /// The innovators, whose cycle is their own, up to issues.
     Innovators,

@@ -13,7 +13,7 @@ use crate::when::plus;
 const REQUIREMENT_ATTEMPTS_MAX: u32 = 3;
 
 /// How many planners a requirement gets by itself, one after the other: each costs a task.
-const PLANNERS_MAX: u32 = 3;
+pub(super) const PLANNERS_MAX: u32 = 3;
 
 /// How often a requirement is read while its planner works.
 const PLANNER_EVERY: SignedDuration = SignedDuration::from_mins(10);
@@ -216,7 +216,7 @@ impl Requirement {
             RequirementState::Implementing { .. } => {
                 return refused("taken", "is being implemented already");
             }
-            RequirementState::Removing { job, by } => {
+            RequirementState::Removing { job, by, .. } => {
                 let why = format!(
                     "has its files removed, as {by} asked: cancel job {job}, or close its pull request, to keep them"
                 );
@@ -286,7 +286,7 @@ impl Requirement {
             (RequirementState::Removing { by, .. }, true) => {
                 return self.without_file(format!("{by} had its files removed"), now);
             }
-            (RequirementState::Removing { .. }, false) => RequirementState::Ready,
+            (RequirementState::Removing { before, .. }, false) => (**before).clone(),
             (
                 RequirementState::Planning { .. }
                 | RequirementState::Unplanned { .. }
@@ -314,7 +314,8 @@ impl Requirement {
             | RequirementState::Ready
             | RequirementState::Failed { .. } => {
                 let (job, by) = (job.clone(), by.to_owned());
-                Ok(self.with(RequirementState::Removing { job, by }, now))
+                let before = Box::new(self.state.clone());
+                Ok(self.with(RequirementState::Removing { job, by, before }, now))
             }
             RequirementState::Implementing { delivery } => {
                 let why = format!("is being implemented: cancel delivery {delivery} first");

@@ -52,6 +52,8 @@ pub enum RequirementState {
         job: JobId,
         /// Who asked for that.
         by: String,
+        /// How far it was: it is so again once the removal is called off.
+        before: Box<Self>,
     },
     /// It was not implemented, and its files stay unless they were removed.
     Failed {

@@ -356,6 +356,7 @@ fn the_words_of_ended_states_are_those_of_requirements_that_are_over() {
         RequirementState::Removing {
             job: job(3),
             by: "ann".to_owned(),
+            before: Box::new(RequirementState::Ready),
         },
         RequirementState::Failed {
             reason: "no disk".to_owned(),
@@ -385,6 +386,34 @@ fn a_requirement_that_was_not_merged_is_tried_a_few_times() {
     assert_eq!(deliveries.len(), 3);
     let refused = requirement.start(false, at(3)).unwrap_err();
     assert_eq!(refused.code, "attempts_used_up");
+    assert_eq!(taken(&requirement), ["remove"]);
+}
+
+fn taken(known: &Requirement) -> Vec<&'static str> {
+    let all = RequirementAsk::ALL.into_iter();
+    let taken = all.filter(|ask| known.takes(*ask));
+    taken.map(RequirementAsk::word).collect()
+}
+
+#[test]
+fn a_requirement_takes_what_is_not_refused_in_its_state() {
+    let ready = requirement(RequirementState::Ready);
+    assert_eq!(taken(&ready), ["start", "remove"]);
+    let begun = ready.start(true, at(1)).unwrap();
+    assert_eq!(taken(&begun), [""; 0]);
+    let no = RequirementOutcome::NotMerged {
+        reason: "it was closed".to_owned(),
+    };
+    assert_eq!(taken(&begun.delivered(&no, at(2))), ["start", "remove"]);
+    let gone = begun.delivered(&RequirementOutcome::NoFile, at(2));
+    assert_eq!(taken(&gone), [""; 0]);
+    let merged = begun.delivered(&RequirementOutcome::Merged, at(2));
+    assert_eq!(taken(&merged), ["remove"]);
+    let removing = ready.removed((&job(1), "ann"), at(1)).unwrap();
+    assert_eq!(taken(&removing), [""; 0]);
+    let reason = "its session disappeared".to_owned();
+    let unplanned = requirement(RequirementState::Unplanned { reason });
+    assert_eq!(taken(&unplanned), ["plan", "remove"]);
 }
 
 #[test]
@@ -442,6 +471,25 @@ fn a_requirement_whose_files_are_being_removed_is_not_implemented() {
 }
 
 #[test]
+fn a_removal_that_is_called_off_leaves_a_requirement_as_it_was() {
+    let reason = || "none of its 3 planners expanded it".to_owned();
+    for state in [
+        RequirementState::Planning { job: job(1) },
+        RequirementState::Unplanned { reason: reason() },
+        RequirementState::Ready,
+        RequirementState::Failed { reason: reason() },
+    ] {
+        let known = requirement(state.clone());
+        let removing = known.removed((&job(2), "ann"), at(1)).unwrap();
+        assert_eq!(removing.state.word(), "removing");
+        let kept = removing.tidied(false, at(2));
+        assert_eq!(kept.state, state);
+        assert_eq!(kept.is_over(), known.is_over());
+        assert_eq!(kept.tidied(false, at(3)), kept);
+    }
+}
+
+#[test]
 fn a_requirement_that_is_implemented_has_its_files_removed_once() {
     let ready = requirement(RequirementState::Ready);
     let ask =
@@ -476,7 +524,8 @@ fn who_is_waited_for_at_the_job_of_a_requirement_is_told_with_its_pull_request()
     assert_eq!(told(&tidying, WaitParty::Person).as_deref(), Some(waiting));
     assert_eq!(told(&tidying, WaitParty::Gaffer), None);
     let by = "ann".to_owned();
-    let removing = RequirementState::Removing { job, by };
+    let before = Box::new(RequirementState::Ready);
+    let removing = RequirementState::Removing { job, by, before };
     let moving = "ann has its files removed by pull request acme/shop#12";
     assert_eq!(told(&removing, WaitParty::Gaffer).as_deref(), Some(moving));
     let held = told(&removing, WaitParty::Person).unwrap();

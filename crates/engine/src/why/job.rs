@@ -94,10 +94,11 @@ impl Backend {
         let now = self.now();
         let ahead = self.ahead_of(job).await?;
         if ahead > 0 {
-            let sentence = format!(
-                "{ahead} other jobs of account `{}` came before it.",
-                job.account
-            );
+            let others = match ahead {
+                1 => "1 other job".to_owned(),
+                more => format!("{more} other jobs"),
+            };
+            let sentence = format!("{others} of account `{}` came before it.", job.account);
             found.because("queued", sentence);
         }
         if let Some(account) = self.store.account(&job.account).await? {

@@ -206,6 +206,29 @@ fn real_layers_and_issues_leave_a_trial_out() {
 }
 
 #[test]
+fn a_planner_of_a_trial_takes_a_requirement_of_that_trial_only() {
+    let mut tree = repository();
+    for (layer, step) in [(Layer::Observers, 'e'), (Layer::Decider, 'd')] {
+        run(&mut tree, &ask(layer, step, None));
+    }
+    let made = unplanned(&tree, &EXCHANGE, &tag());
+    let [made] = made.as_slice() else {
+        panic!("{made:?}");
+    };
+    let asked = |path: &str, tag: &MockTag| exchange::of_trial(&tree, &EXCHANGE, (path, tag));
+    let found = asked(made.as_str(), &tag()).unwrap();
+    assert_eq!(found.reference.path, made.as_str());
+    let other = asked(made.as_str(), &"mock-2".parse().unwrap()).unwrap_err();
+    assert!(other.to_string().contains("of the trial run mock-run-1"));
+    let real = format!("{}/rea002-say-more.yml", EXCHANGE.requirements);
+    let text = "id: rea002\ntitle: Say more\nrequires_deep_analysis: true\n";
+    let mut tree = tree.clone();
+    tree.put(real.parse().unwrap(), Entry::text(text));
+    let refused = exchange::of_trial(&tree, &EXCHANGE, (&real, &tag()));
+    assert_eq!(refused, Err(exchange::NoRequirement::Real(real)));
+}
+
+#[test]
 fn what_is_real_is_changed_by_no_trial() {
     let mut tree = repository();
     let pending = format!("{}/rea001-the-mock-run-1-server.yml", EXCHANGE.pending);

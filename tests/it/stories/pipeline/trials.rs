@@ -136,6 +136,16 @@ async fn real_layers_leave_a_trial_alone() {
         );
     }
     assert_eq!(requirements(&world).await, []);
+    let ask = PipelineAsk {
+        layer: Some(Layer::Planner),
+        requirement: Some(path.clone()),
+        mock: Some("mock-2".parse().expect("a tag")),
+        ..PipelineAsk::default()
+    };
+    let told = steps(&ordered(&world, PipelineOrder::Only(ask)).await);
+    let why =
+        format!("`{path}` is a file of the trial run mock-1, and only that trial works on it");
+    assert_eq!(told, [format!("planner failed ({why})")]);
     assert_eq!(world.sandbox.counters().creates, 0);
 }
 

@@ -51,6 +51,7 @@ fn a_requirement_that_no_planner_expands_gets_three_and_is_left_to_people() {
     );
     assert!(!known.may_be_planned());
     assert!(known.start(false, at(3)).is_ok(), "people may want it so");
+    assert_eq!(taken(&known), ["start", "plan", "remove"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use domain::ids::JobId;
 use domain::job::NewProposal;
 use domain::pipeline::{
-    FoundRequirement, Member, PartWork, Pipeline, Plan, Recipe, Requirement, TreeShas,
+    FoundRequirement, Member, MockTag, PartWork, Pipeline, Plan, Recipe, Requirement, TreeShas,
 };
 use domain::policy::Source;
 use scaffold::exchange;
@@ -102,4 +102,10 @@ pub(super) fn named(trees: &Trees, path: &str) -> Result<FoundRequirement, Strin
 pub(super) fn real(trees: &Trees, path: &str) -> Result<FoundRequirement, String> {
     let paths = Layout::written(&trees.worker).map_err(|error| error.to_string())?;
     exchange::real(&trees.worker, paths, path).map_err(|error| error.to_string())
+}
+
+/// The same for the planner of a trial run, which works on what that trial made.
+pub(super) fn of_trial(trees: &Trees, asked: (&str, &MockTag)) -> Result<FoundRequirement, String> {
+    let paths = Layout::written(&trees.worker).map_err(|error| error.to_string())?;
+    exchange::of_trial(&trees.worker, paths, asked).map_err(|error| error.to_string())
 }

@@ -18,7 +18,7 @@ use scaffold::tree::Tree;
 use scaffold::{commits, doctor, exchange, pin, roles};
 
 use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
-use super::cleaning::{named, real};
+use super::cleaning::{of_trial, real};
 use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
@@ -272,7 +272,9 @@ fn names_what_is_there(pipeline: &Pipeline, layer: Layer, trees: &Trees) -> Resu
         Layout::written_of(&trees.worker, stream).map_err(|error| error.to_string())?;
     }
     match (&ask.requirement, &ask.mock) {
-        (Some(path), Some(_)) if layer == Layer::Planner => named(trees, path).map(drop),
+        (Some(path), Some(tag)) if layer == Layer::Planner => {
+            of_trial(trees, (path, tag)).map(drop)
+        }
         (Some(path), None) if layer == Layer::Planner => real(trees, path).map(drop),
         (Some(_) | None, _) => Ok(()),
     }

@@ -293,6 +293,7 @@ fn requirements() -> Vec<Requirement> {
         RequirementState::Removing {
             job: job_id(),
             by: "ann".to_owned(),
+            before: Box::new(RequirementState::Ready),
         },
         RequirementState::Failed {
             reason: "it was closed".to_owned(),

@@ -1,0 +1,71 @@
+//! What people can ask of a requirement.
+
+use super::requirement::PLANNERS_MAX;
+use super::{Requirement, RequirementState};
+
+/// What people can ask of a requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequirementAsk {
+    /// That it is implemented.
+    Start,
+    /// Another planner.
+    Plan,
+    /// That its files are removed.
+    Remove,
+}
+
+impl RequirementAsk {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Start, Self::Plan, Self::Remove];
+
+    /// One word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Plan => "plan",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+impl Requirement {
+    /// Whether this can be asked of it now.
+    pub fn takes(&self, ask: RequirementAsk) -> bool {
+        match ask {
+            RequirementAsk::Start => self.start(self.keep_files, self.updated_at).is_ok(),
+            RequirementAsk::Plan => self.wants_planner(),
+            RequirementAsk::Remove => self.is_removable(),
+        }
+    }
+
+    /// Whether a planner may still expand it, which no run gives it any more, or not before the next one.
+    fn wants_planner(&self) -> bool {
+        match &self.state {
+            RequirementState::Unplanned { .. } => true,
+            RequirementState::Failed { .. } => {
+                !self.file_gone && self.attempt == 0 && self.planners >= PLANNERS_MAX
+            }
+            RequirementState::Planning { .. }
+            | RequirementState::Ready
+            | RequirementState::Implementing { .. }
+            | RequirementState::Merged { .. }
+            | RequirementState::Tidying { .. }
+            | RequirementState::Tidied { .. }
+            | RequirementState::Removing { .. } => false,
+        }
+    }
+
+    fn is_removable(&self) -> bool {
+        match &self.state {
+            RequirementState::Planning { .. }
+            | RequirementState::Unplanned { .. }
+            | RequirementState::Ready
+            | RequirementState::Merged { .. } => true,
+            RequirementState::Failed { .. } => !self.file_gone,
+            RequirementState::Implementing { .. }
+            | RequirementState::Tidying { .. }
+            | RequirementState::Tidied { .. }
+            | RequirementState::Removing { .. } => false,
+        }
+    }
+}

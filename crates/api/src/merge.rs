@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use client::wire::{MergeRequest, Merged, Pending, Reason};
-use domain::delivery::Act;
+use domain::delivery::{self, Act, Delivery, Rules};
 use domain::effect::{Action, EffectState};
 use domain::facts::PullState;
 use domain::ids::{CommitSha, JobId};
@@ -62,7 +62,11 @@ pub(crate) async fn merge(
         style: style.clone(),
     };
     let ordered_at = api.backend.now();
-    let of_delivery = give_instead(api, &named.job, &|_, _| Ok(act.clone()), who).await?;
+    let actor = who.actor();
+    let order = |delivery: &Delivery, rules: &Rules| {
+        delivery::merge_order(delivery, (&named.job, act.clone()), (&actor, rules))
+    };
+    let of_delivery = give_instead(api, &named.job, &order, who).await?;
     if of_delivery.is_some() {
         // Its delivery gives the word; what stands against the merge is answered all the same.
         return answered(api, &named.job, (None, ordered_at)).await;

@@ -61,6 +61,7 @@ pub use input::{
     PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
 };
 pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_takes_reason};
+pub use looked_at::merge_order;
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub(crate) use reason::public_sentences;

@@ -67,7 +67,9 @@ impl Backend {
                 self.store.events(job).await?
             }
             (None, Some(delivery)) => self.events_of_delivery(delivery).await?,
-            (None, None) if asked.open && asked.after.is_none() => self.of_unfinished().await?,
+            (None, None) if asked.open && asked.after.is_none() && asked.limit > 0 => {
+                self.of_unfinished().await?
+            }
             (None, None) => self.newest(asked).await?,
         };
         if let Some(persona) = &asked.persona {
@@ -79,7 +81,7 @@ impl Backend {
         let limit = asked.limit.min(EVENTS_MAX);
         let present = EventCursor::at(self.now()).after(&events, self.now());
         if asked.open {
-            events = self.open_events(events).await?;
+            events = self.open_events(events, limit + 1).await?;
         }
         let more = events.len() > limit;
         let (events, cursor, more) = match &asked.after {
@@ -147,10 +149,13 @@ impl Backend {
         Ok(in_order(events))
     }
 
-    /// Those of these events that still wait.
-    async fn open_events(&self, events: Vec<Event>) -> Result<Vec<Event>, Error> {
+    /// The first of these events that still wait, at most as many as asked for.
+    async fn open_events(&self, events: Vec<Event>, limit: usize) -> Result<Vec<Event>, Error> {
         let mut open = Vec::new();
         for event in events {
+            if open.len() == limit {
+                break;
+            }
             if self.is_open(&event).await? {
                 open.push(event);
             }
@@ -211,6 +216,9 @@ impl Backend {
             if after.is_none() || is_back {
                 events.reverse();
                 return Ok(events);
+            }
+            if asked.open {
+                return self.of_unfinished().await;
             }
             if events.len() >= LOOK_MAX {
                 return Err(Error::NotNow(NotNow::new(

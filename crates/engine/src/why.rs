@@ -4,6 +4,7 @@ mod effects;
 mod github;
 mod job;
 mod pipeline;
+mod polls;
 mod pull;
 mod sprint;
 #[cfg(test)]

@@ -174,6 +174,18 @@ async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_order_to_merge_what_was_collected_approves_no_other_pull_request() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let other: JobId = "01k0000000000000000000000z".parse().unwrap();
+    change(&world, &id, |delivery| delivery.task.job = Some(other)).await;
+    let answer = world.post(&format!("/jobs/{job}/merge"), &json!({})).await;
+    assert_eq!(answer.code(409), "other_job");
+    let delivery = world.backend.must::<Delivery>(&id).await.unwrap().value;
+    assert_eq!(delivery.review.approved, None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn how_it_is_to_be_merged_and_whether_it_is_closed_is_kept() {
     let world = World::new().await;
     let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;

@@ -4,14 +4,11 @@
 use jiff::Timestamp;
 
 use super::due::{AGENT_ACTS_FOR, awaits_person, plan_due, planner, result_due};
-use super::history;
-use super::legal;
 use super::progress::is_stale;
 use super::waits::is_read_again;
-use super::wants;
 use super::{
     Child, ChildState, Closed, Delivery, Deploy, Failed, Fault, IssueTrouble, Phase, PlanBy,
-    REFUSALS_MAX, ReviewBy, RunStatus, Want, Work,
+    REFUSALS_MAX, ReviewBy, RunStatus, Want, Work, history, legal, wants,
 };
 use crate::event::Audience;
 use crate::ids::AgentName;

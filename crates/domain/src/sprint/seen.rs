@@ -65,7 +65,13 @@ fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
         }
         // What it was begun anew for is still there.
         Work::Nothing | Work::Gone { .. } if !member.earlier.is_empty() => MemberState::Unresolved,
-        Work::Nothing if may_still_answer(member, sight, now) => MemberState::Working,
+        Work::Nothing if may_still_answer(member, sight, now) => {
+            // One whose session was over before it was seen at work is asked for a pull request, too.
+            if member.state != MemberState::Working {
+                member.since = now;
+            }
+            MemberState::Working
+        }
         Work::Nothing => MemberState::NoChange,
         Work::Merged => failed(MERGED_BY_ITSELF),
         Work::Gone { reason } | Work::Failed { reason } => failed(reason),

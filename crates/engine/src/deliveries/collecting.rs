@@ -46,6 +46,8 @@ impl Backend {
             let mut taken = Step::unchanged(owned.value.clone());
             taken.due = owned.due;
             taken.aggregate.delivery = Some(id.clone());
+            // From now on it is reached through the delivery, whose agent its source names.
+            taken.aggregate.agent = None;
             self.save_job(&mut unit, Some(&owned), &taken).await?;
             let past = self.told_before(job, &step.aggregate).await?;
             over.extend(self.withdraw(&mut unit, &past).await?);

@@ -217,12 +217,9 @@ impl Dispatcher {
         if commits.any(|woven| woven.commit == *head) {
             return Ok(false);
         }
-        match is_weave(&*self.readers.git, &sprint.repo, head).await {
-            Ok(is_weave) => Ok(!is_weave),
-            Err(failure) if failure.class.may_pass() => Err(failure.into()),
-            // What cannot be read is not known to be foreign.
-            Err(_cannot_be_read) => Ok(false),
-        }
+        // What cannot be read is not known to be foreign, and holds up nothing else.
+        let is_weave = is_weave(&*self.readers.git, &sprint.repo, head).await;
+        Ok(is_weave.is_ok_and(|is_weave| !is_weave))
     }
 
     async fn sprint_sight(

@@ -11,19 +11,9 @@ use domain::session::SessionState;
 use jiff::Timestamp;
 
 use super::WhySubject;
+use super::polls::polled;
 use crate::backend::{Backend, Error};
 use crate::keys;
-use crate::poller::held_until;
-
-/// The next poll, which says nothing about one session.
-const ASKED: &str = "Jules is asked how its sessions are.";
-
-/// The same while a poll goes on, whose process may have died.
-const ASKED_AGAIN: &str =
-    "Jules is asked again how its sessions are, if the poll that has begun does not end before.";
-
-/// What is planned for every job of an account.
-pub(super) const POLLS: [&str; 2] = [ASKED, ASKED_AGAIN];
 
 impl Backend {
     /// Explains a job's state and its next steps with their times.
@@ -66,11 +56,7 @@ impl Backend {
             Phase::Watching(watch) => {
                 watching(found, (job, watch), source.as_ref());
                 if let Some(account) = &account {
-                    match held_until(account, self.now()) {
-                        Some(until) => found.then(until, ASKED_AGAIN),
-                        // A row of a busy account is left for a while.
-                        None => found.then(account.value.next_poll.max(self.now()), ASKED),
-                    }
+                    polled(found, account, self.now());
                 }
                 let timing = source.map(|source| source.for_job(job).timing.clone());
                 let timing = timing.unwrap_or_default();

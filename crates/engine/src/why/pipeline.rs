@@ -6,7 +6,7 @@ use domain::job::{Job, Phase};
 use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
 use jiff::Timestamp;
 
-use super::job::POLLS;
+use super::polls::POLLS;
 use super::{Reasoned, WhySubject};
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -76,19 +76,14 @@ impl Backend {
                 found.because("no_job", told);
                 continue;
             };
-            let mut why = self.why(&member.job).await?;
-            let is_held = found.held && is_unbegun(&job.value);
-            if is_held {
-                // Nothing else that is planned happens before the pause ends.
-                why.then.clear();
+            if found.held && is_unbegun(&job.value) {
+                // The pause, which comes first, decides alone when it begins.
+                continue;
             }
+            let why = self.why(&member.job).await?;
             let own = why.because.iter().filter(|it| !found.because.contains(it));
             let own: Vec<&Reasoned> = own.collect();
-            let first = match is_held {
-                true => why.because.first(),
-                false => decisive(&own, why.pull.is_some()),
-            };
-            if let Some(Reasoned { code, sentence }) = first {
+            if let Some(Reasoned { code, sentence }) = decisive(&own, why.pull.is_some()) {
                 let pull = why.pull.as_ref().map(|pull| format!(", {pull}"));
                 // The next poll says nothing about this one.
                 let then = why.then.iter();

@@ -81,7 +81,7 @@ async fn may_write(client: &Client, repo: &RepoName, user: &wire::User) -> Resul
     }
 }
 
-/// One review; `None` for an outsider's whose account is gone. The approvals of those who may only read are comments.
+/// One review; `None` for an outsider's whose account is gone. An approval by one who may only read ends what they objected to.
 fn read_one(
     review: &wire::Review,
     readers: &BTreeSet<u64>,
@@ -95,7 +95,7 @@ fn read_one(
             person: voice.person(user),
             commit: review.commit_id.as_deref().and_then(|sha| sha.parse().ok()),
             verdict: if said == ReviewVerdict::Approved && readers.contains(&user.id) {
-                ReviewVerdict::Comment
+                ReviewVerdict::Dismissed
             } else {
                 said
             },

@@ -39,7 +39,7 @@ fn verdicts(facts: &PullFacts) -> Vec<ReviewVerdict> {
 
 #[tokio::test]
 async fn only_those_who_may_write_approve() {
-    let (counts, is_none) = (ReviewVerdict::Approved, ReviewVerdict::Comment);
+    let (counts, is_none) = (ReviewVerdict::Approved, ReviewVerdict::Dismissed);
     let rows = [
         (permission("admin"), counts),
         (permission("write"), counts),
@@ -51,7 +51,7 @@ async fn only_those_who_may_write_approve() {
     ];
     for (answer, expected) in rows {
         for association in ["MEMBER", "COLLABORATOR"] {
-            // What they object to counts all the same.
+            // What they object to counts until they approve, which ends it all the same.
             let list = json!([
                 review("ann", 1, (association, "CHANGES_REQUESTED")),
                 review("ann", 1, (association, "APPROVED")),

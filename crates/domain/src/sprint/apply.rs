@@ -99,13 +99,7 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
             persona,
             outbox,
             is_read,
-        } => {
-            on(&mut next, persona, |it| collected(it, outbox, *is_read));
-            if !is_read {
-                // What is believed now says nothing of other files.
-                next.hindrance = None;
-            }
-        }
+        } => on(&mut next, persona, |it| collected(it, outbox, *is_read)),
         Input::Seen(sights) if sprint.is_over() => next.hindrance.clone_from(&sights.hindrance),
         _ if sprint.is_over() => {}
         Input::Shown {

@@ -84,7 +84,7 @@ fn may_still_answer(member: &SprintMember, sight: &Sight, now: Timestamp) -> boo
         return false;
     };
     match member.asked_at {
-        None => ended_in_time(member, rested),
+        None => ended_in_time(member, rested.min(now)),
         Some(asked) => rested <= asked && member.late_at().is_some_and(|late| now < late),
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn has_ended_in_time(member: &SprintMember, sight: &Sight, now: Times
         | Work::Gone { .. }
         | Work::Failed { .. } => false,
     };
-    has_no_pull && is_first_at_work(member) && ended_in_time(member, rested)
+    has_no_pull && is_first_at_work(member) && ended_in_time(member, rested.min(now))
 }
 
 /// The members whose sessions ended without a pull request, and are to be asked for one or were asked and did not answer.

@@ -5,6 +5,7 @@ use domain::delivery::{Delivery, EntryKind, Run, TranscriptEntry, TranscriptStat
 use domain::failure::{Failure, FailureClass};
 use domain::ids::DeliveryId;
 use domain::job::{Phase, Watch};
+use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::session::SessionState;
 use engine::backend::IndexEntry;
 use engine::jobs::adoption::Adoption;
@@ -14,6 +15,7 @@ use engine::readings::TranscriptPage;
 use engine::work::Work;
 use serde_json::{Value, json};
 
+use crate::deliveries::{as_caller, token};
 use crate::pages::Browser;
 use crate::world::{Answer, TOKEN, World};
 
@@ -327,6 +329,48 @@ async fn a_session_belongs_to_the_one_delivery_that_collected_it() {
     let mut listed = list["deliveries"].as_array().unwrap().iter();
     let of_job = DeliveryId::of_job(&job);
     assert!(listed.all(|it| it["id"] != of_job.as_str()), "{list}");
+}
+
+#[tokio::test]
+async fn the_agent_of_a_collected_job_has_no_say_about_its_delivery() {
+    let world = World::new().await;
+    let (id, _) = planned(&world, TranscriptState::None).await;
+    let ended = |watch: &mut Watch| watch.state = SessionState::Completed;
+    let job = world.watched(ended).await;
+    world
+        .change(&job, |job| job.agent = Some("bob".parse().unwrap()))
+        .await;
+    let bob = token(&world, "bot", Some("bob")).await;
+    let cancel = format!("/jobs/{job}/cancel");
+    let watched = world.backend.must_job(&job).await.unwrap().value;
+    let wanted = json!({ "session_id": watched.session().unwrap() });
+    ordered(&world, &id, "collect", wanted).await.ok(200);
+    let refused = as_caller(&world, &cancel, (&bob, &json!({}))).await;
+    assert_eq!(refused.code(403), "not_its_source");
+}
+
+#[tokio::test]
+async fn the_session_of_a_sprint_is_not_collected() {
+    let world = World::new().await;
+    let (id, _) = planned(&world, TranscriptState::None).await;
+    let ended = |watch: &mut Watch| watch.state = SessionState::Completed;
+    let job = world.watched(ended).await;
+    let part = Part {
+        pipeline: None,
+        work: PartWork::Sprint(SprintPart {
+            sprint: "3".parse().unwrap(),
+            persona: None,
+        }),
+    };
+    world
+        .change(&job, |job| job.part = Some(Box::new(part)))
+        .await;
+    let watched = world.backend.must_job(&job).await.unwrap().value;
+    let wanted = json!({ "session_id": watched.session().unwrap() });
+    let refused = ordered(&world, &id, "collect", wanted).await;
+    assert_eq!(refused.code(409), "of_pipeline_or_sprint");
+    let kept = world.backend.must_job(&job).await.unwrap().value;
+    assert_eq!(kept.delivery, None);
 }
 
 /// Plays the dispatcher that finds no such session.

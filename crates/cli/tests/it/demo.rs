@@ -1,7 +1,9 @@
 //! The demo as a newcomer runs it: the built binary, real sockets, and what it says of itself.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -20,6 +22,43 @@ fn demo(options: &[&str]) -> Value {
     assert!(output.status.success(), "{stdout}\n{stderr}");
     let last = stdout.lines().last().unwrap();
     serde_json::from_str(last).unwrap()
+}
+
+/// Runs a story with `--stay`: asks for the dashboard whose address it prints, ends it as Ctrl-C does, and answers its report.
+fn demo_that_stays(story: &str) -> Value {
+    let _alone = alone();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gaffer"))
+        .args(["demo", "--json", story, "--stay"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut dashboard = String::new();
+    for line in lines.by_ref().map(Result::unwrap) {
+        if let Some(url) = line.strip_prefix("Dashboard: http://") {
+            dashboard = url.to_owned();
+        }
+        if line.contains("until Ctrl-C") {
+            break;
+        }
+    }
+    let (address, path) = dashboard.split_once('/').unwrap();
+    let mut page = TcpStream::connect(address).unwrap();
+    write!(
+        page,
+        "GET /{path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    page.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("Token of the HTTP API"), "{answer}");
+    let ended = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(ended.unwrap().success());
+    let report = lines.last().unwrap().unwrap();
+    assert!(child.wait().unwrap().success(), "{report}");
+    serde_json::from_str(&report).unwrap()
 }
 
 /// What every run of the story has to result in.
@@ -62,7 +101,7 @@ fn without_webhooks_the_story_ends_the_same() {
 
 #[test]
 fn three_issues_end_as_closed_deliveries_with_one_task_each() {
-    let report = demo(&["--deliveries"]);
+    let report = demo_that_stays("--deliveries");
     let of = |name: &str| report[name].as_u64();
     for (name, wanted) in [
         ("deliveries", 3),
@@ -78,6 +117,7 @@ fn three_issues_end_as_closed_deliveries_with_one_task_each() {
     ] {
         assert_eq!(of(name), Some(wanted), "{name}: {report}");
     }
+    assert!(report["seconds"].is_number(), "{report}");
 }
 
 /// How every step of a whole pipeline ends.

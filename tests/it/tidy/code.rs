@@ -100,7 +100,8 @@ pub(super) fn lines_with(code: &str, word: &str) -> Vec<usize> {
 
 /// The line, from 1, of a byte offset.
 pub(super) fn line_at(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+    let (before, _) = text.split_at(at);
+    before.matches('\n').count() + 1
 }
 
 /// The byte offsets at which `word` stands alone.
@@ -114,6 +115,13 @@ pub(super) fn places<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = u
             let joined_after = joins(word.chars().next_back(), after.chars().next());
             !joined_before && !joined_after
         })
+}
+
+/// The word at the start; empty if none is there.
+pub(super) fn first_word(code: &str) -> &str {
+    code.split(|it: char| !is_word(it))
+        .next()
+        .unwrap_or_default()
 }
 
 /// What is before the `close` that matches an `open` just passed; all of it if none does.

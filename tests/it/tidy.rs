@@ -58,19 +58,15 @@ fn listing(findings: &[Finding]) -> String {
 }
 
 /// Runs one rule over every text file of the tree.
-fn everywhere(rule: impl Fn(&str, &str) -> Vec<Finding>) -> Outcome {
-    let files = tree::files(&tree::root()?)?;
-    let findings: Vec<_> = files
-        .iter()
-        .flat_map(|file| rule(&file.path, &file.text))
-        .collect();
-    none(&findings);
-    Ok(())
+fn everywhere(rule: impl Fn(&str, &str) -> Vec<Finding>) {
+    let files = tree::FILES.iter();
+    let findings = files.flat_map(|file| rule(&file.path, &file.text));
+    none(&findings.collect::<Vec<_>>());
 }
 
 #[test]
-fn the_walk_sees_the_tree_and_nothing_built() -> Outcome {
-    let files = tree::files(&tree::root()?)?;
+fn the_walk_sees_the_tree_and_nothing_built() {
+    let files = &tree::FILES;
     let seen = |path: &str| files.iter().any(|file| file.path == path);
     for path in [
         ".ci/run",
@@ -84,53 +80,51 @@ fn the_walk_sees_the_tree_and_nothing_built() -> Outcome {
         );
     }
     assert!(!files.iter().any(|file| file.path.starts_with("target/")));
-    Ok(())
 }
 
 #[test]
-fn every_file_says_what_lives_in_it() -> Outcome {
-    everywhere(shape::head)
+fn every_file_says_what_lives_in_it() {
+    everywhere(shape::head);
 }
 
 #[test]
-fn files_stay_short() -> Outcome {
-    everywhere(shape::length)
+fn files_stay_short() {
+    everywhere(shape::length);
 }
 
 #[test]
-fn names_say_what_is_inside() -> Outcome {
-    everywhere(shape::names)
+fn names_say_what_is_inside() {
+    everywhere(shape::names);
 }
 
 #[test]
-fn types_have_names_of_their_own() -> Outcome {
-    none(&doubled::unique(&tree::files(&tree::root()?)?));
-    Ok(())
+fn types_have_names_of_their_own() {
+    none(&doubled::unique(&tree::FILES));
 }
 
 #[test]
-fn no_test_is_ignored() -> Outcome {
-    everywhere(attributes::honest)
+fn no_test_is_ignored() {
+    everywhere(attributes::honest);
 }
 
 #[test]
-fn lines_end_where_their_text_ends() -> Outcome {
-    everywhere(prose::trailing_space)
+fn lines_end_where_their_text_ends() {
+    everywhere(prose::trailing_space);
 }
 
 #[test]
-fn no_file_names_a_folder_of_one_machine() -> Outcome {
-    everywhere(prose::machine_path)
+fn no_file_names_a_folder_of_one_machine() {
+    everywhere(prose::machine_path);
 }
 
 #[test]
-fn comments_name_their_subject_on_short_lines() -> Outcome {
-    everywhere(prose::comments)
+fn comments_name_their_subject_on_short_lines() {
+    everywhere(prose::comments);
 }
 
 #[test]
-fn markdown_has_one_sentence_per_line() -> Outcome {
-    everywhere(prose::one_sentence_per_line)
+fn markdown_has_one_sentence_per_line() {
+    everywhere(prose::one_sentence_per_line);
 }
 
 #[test]
@@ -146,41 +140,38 @@ fn pure_crates_depend_on_nothing_that_acts() -> Outcome {
 }
 
 #[test]
-fn pure_crates_touch_no_world() -> Outcome {
-    everywhere(purity::source)
+fn pure_crates_touch_no_world() {
+    everywhere(purity::source);
 }
 
 #[test]
-fn only_the_command_line_starts_programs() -> Outcome {
-    everywhere(programs::started)
+fn only_the_command_line_starts_programs() {
+    everywhere(programs::started);
 }
 
 #[test]
-fn what_a_repository_gets_is_a_file_here() -> Outcome {
-    everywhere(literals::short)
+fn what_a_repository_gets_is_a_file_here() {
+    everywhere(literals::short);
 }
 
 #[test]
-fn only_the_dispatcher_gets_hands() -> Outcome {
-    everywhere(writers::confined)
+fn only_the_dispatcher_gets_hands() {
+    everywhere(writers::confined);
 }
 
 #[test]
-fn the_hands_are_where_the_rule_looks_for_them() -> Outcome {
-    none(&writers::watched(&tree::files(&tree::root()?)?));
-    Ok(())
+fn the_hands_are_where_the_rule_looks_for_them() {
+    none(&writers::watched(&tree::FILES));
 }
 
 #[test]
-fn stories_that_are_told_on_aws_are_there() -> Outcome {
-    none(&told::listed(&tree::files(&tree::root()?)?));
-    Ok(())
+fn stories_that_are_told_on_aws_are_there() {
+    none(&told::listed(&tree::FILES));
 }
 
 #[test]
-fn what_was_asked_for_leads_to_tests_that_there_are() -> Outcome {
-    none(&rows::mapped(&tree::files(&tree::root()?)?));
-    Ok(())
+fn what_was_asked_for_leads_to_tests_that_there_are() {
+    none(&rows::mapped(&tree::FILES));
 }
 
 #[test]

@@ -13,11 +13,11 @@ pub(super) fn honest(path: &str, text: &str) -> Vec<Finding> {
     let ignored = attributes(&code).filter(|(_, body)| ignores(body));
     let advice = "no test is ignored: make it run, or assert what happens today and say why";
     ignored
-        .map(|(line, _)| Finding::new(path, line, advice))
+        .map(|(at, _)| Finding::new(path, line_at(&code, at), advice))
         .collect()
 }
 
-/// Each attribute with its line and what is between its brackets.
+/// Each attribute with its place and what is between its brackets.
 fn attributes(code: &str) -> impl Iterator<Item = (usize, &str)> {
     code.match_indices('#').filter_map(|(at, _)| {
         let after = code.get(at + 1..)?.trim_start();
@@ -26,7 +26,7 @@ fn attributes(code: &str) -> impl Iterator<Item = (usize, &str)> {
             .unwrap_or(after)
             .trim_start()
             .strip_prefix('[')?;
-        Some((line_at(code, at), enclosed(body, '[', ']')))
+        Some((at, enclosed(body, '[', ']')))
     })
 }
 

@@ -1,46 +1,96 @@
 //! Rust source without its comments and literals, so that a rule about code is not set off by prose.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
+
+/// The code of each text so far: most rules read the same files, and lexing takes longer than all searches.
+static KNOWN: Mutex<BTreeMap<String, Arc<str>>> = Mutex::new(BTreeMap::new());
 
 /// The same text with every byte of comments, strings and character literals turned into a space.
 /// Line breaks stay, so line numbers hold. Text that is no Rust comes back as it is.
-pub(super) fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> Arc<str> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(code) = known.get(text) {
+        return Arc::clone(code);
+    }
+    let code: Arc<str> = blanked(text).into();
+    known.insert(text.to_owned(), Arc::clone(&code));
+    code
+}
+
+fn blanked(text: &str) -> String {
     let Ok(tokens) = TokenStream::from_str(text) else {
         return text.to_owned();
     };
-    let blank = text.bytes().map(|it| if it == b'\n' { it } else { b' ' });
-    let mut code: Vec<u8> = blank.collect();
-    for place in places_of(tokens, text) {
-        if let (Some(to), Some(from)) = (code.get_mut(place.clone()), text.get(place)) {
-            to.copy_from_slice(from.as_bytes());
-        }
-    }
+    let mut code = text.as_bytes().to_vec();
+    blank_literals(tokens, &mut code);
+    blank_comments(&mut code);
     String::from_utf8_lossy(&code).into_owned()
 }
 
-/// Where the tokens are that are code: everything but literals, and doc comments, which are tokens too.
-fn places_of(tokens: TokenStream, text: &str) -> Vec<Range<usize>> {
-    let is_comment = |span: Span| {
-        let at = text.get(span.byte_range()).unwrap_or_default();
-        at.starts_with("//") || at.starts_with("/*")
-    };
-    let mut places = Vec::new();
+/// Documentation is made of literals, too. The place of a token is slow to find, so only literals are asked for theirs.
+fn blank_literals(tokens: TokenStream, code: &mut [u8]) {
     for token in tokens {
         match token {
-            _ if is_comment(token.span()) => {}
-            TokenTree::Literal(_) => {}
-            TokenTree::Group(group) => {
-                places.push(group.span_open().byte_range());
-                places.extend(places_of(group.stream(), text));
-                places.push(group.span_close().byte_range());
-            }
-            TokenTree::Ident(_) | TokenTree::Punct(_) => places.push(token.span().byte_range()),
+            TokenTree::Group(group) => blank_literals(group.stream(), code),
+            TokenTree::Literal(literal) => blank(code, literal.span().byte_range()),
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
         }
     }
-    places
+}
+
+/// Other comments are no tokens. Where no literal is left, each `//` and each `/*` begins one.
+fn blank_comments(code: &mut [u8]) {
+    let mut at = 0;
+    while let Some(found) = code[at..].iter().position(|it| *it == b'/') {
+        at += found;
+        let length = comment_length(&code[at..]);
+        blank(code, at..at + length);
+        at += length.max(1);
+    }
+}
+
+/// The length of the comment at the start; 0 if none is there.
+fn comment_length(code: &[u8]) -> usize {
+    match code.get(..2) {
+        Some(b"//") => {
+            let end = code.iter().position(|it| *it == b'\n');
+            end.unwrap_or(code.len())
+        }
+        Some(b"/*") => block_length(code),
+        Some(_) | None => 0,
+    }
+}
+
+fn block_length(code: &[u8]) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(pair) = code.get(at..at + 2) {
+        match pair {
+            b"/*" => depth += 1,
+            b"*/" => depth -= 1,
+            _ => {
+                at += 1;
+                continue;
+            }
+        }
+        at += 2;
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+fn blank(code: &mut [u8], place: Range<usize>) {
+    for byte in &mut code[place] {
+        if *byte != b'\n' {
+            *byte = b' ';
+        }
+    }
 }
 
 /// The lines, from 1, on which `word` stands: not as a part of a longer word.
@@ -50,7 +100,8 @@ pub(super) fn lines_with(code: &str, word: &str) -> Vec<usize> {
 
 /// The line, from 1, of a byte offset.
 pub(super) fn line_at(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+    let (before, _) = text.split_at(at);
+    before.matches('\n').count() + 1
 }
 
 /// The byte offsets at which `word` stands alone.
@@ -64,6 +115,13 @@ pub(super) fn places<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = u
             let joined_after = joins(word.chars().next_back(), after.chars().next());
             !joined_before && !joined_after
         })
+}
+
+/// The word at the start; empty if none is there.
+pub(super) fn first_word(code: &str) -> &str {
+    code.split(|it: char| !is_word(it))
+        .next()
+        .unwrap_or_default()
 }
 
 /// What is before the `close` that matches an `open` just passed; all of it if none does.
@@ -101,6 +159,11 @@ fn comments_and_literals_are_blank_and_lines_stay() {
         ("fn f<'a>(x: &'a str) {}", "fn f<'a>(x: &'a str) {}"),
         ("r#fn(bar)", "r#fn(bar)"),
         ("'é' \"ü\" z", "          z"),
+        ("a / \"/*\" / b // \" /* c", "a /      / b"),
+        (
+            "/*/ a */ b /**/ c /*! d */ e\n// é",
+            "         b      c          e\n",
+        ),
     ] {
         let code = code(text);
         let lines: Vec<&str> = code.lines().map(str::trim_end).collect();
@@ -110,7 +173,7 @@ fn comments_and_literals_are_blank_and_lines_stay() {
 
 #[test]
 fn text_that_is_no_rust_hides_nothing() {
-    assert_eq!(code("a \"b\nc"), "a \"b\nc");
+    assert_eq!(&*code("a \"b\nc"), "a \"b\nc");
 }
 
 #[test]

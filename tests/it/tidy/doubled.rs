@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Finding;
-use super::code::{code, line_at, places};
+use super::code::{code, first_word, line_at, places};
 use super::shape::{is_rust, is_test, source_lines};
 use super::tree::File;
 
@@ -92,13 +92,10 @@ fn declared(text: &str) -> Vec<(String, usize)> {
     for word in DECLARING {
         for at in places(&code, word) {
             let after = code.get(at + word.len()..).unwrap_or_default();
-            let name = after.trim_start().chars();
-            let name: String = name
-                .take_while(|it| it.is_alphanumeric() || *it == '_')
-                .collect();
+            let name = first_word(after.trim_start());
             let line = line_at(&code, at);
             if name.starts_with(char::is_uppercase) && line <= end {
-                found.push((name, line));
+                found.push((name.to_owned(), line));
             }
         }
     }

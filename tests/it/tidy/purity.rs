@@ -115,15 +115,19 @@ pub(super) fn source(path: &str, text: &str) -> Vec<Finding> {
     }
     let code = code(text);
     let advice = |word| format!("`{word}`: `{name}` is pure, take the value as an argument");
-    let spelt_out = FORBIDDEN.iter().flat_map(|word| {
+    // Whether a path is spelt out or grouped, its last step stands in the code.
+    let ends_here = |path: &str| {
+        path.rsplit("::")
+            .next()
+            .is_some_and(|step| code.contains(step))
+    };
+    let suspects = FORBIDDEN.into_iter().filter(|word| ends_here(word));
+    let found = suspects.flat_map(|word| {
         let lines = lines_with(&code, word).into_iter();
+        let lines = lines.chain(grouped_lines(&code, word));
         lines.map(move |line| Finding::new(path, line, advice(word)))
     });
-    let grouped = FORBIDDEN.iter().flat_map(|word| {
-        let lines = grouped_lines(&code, word).into_iter();
-        lines.map(move |line| Finding::new(path, line, advice(word)))
-    });
-    spelt_out.chain(grouped).collect()
+    found.collect()
 }
 
 /// The lines of groups, as in `use std::{fmt, io};`, that hold a path's last word after the rest.

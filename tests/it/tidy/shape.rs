@@ -1,7 +1,7 @@
 //! The shape of a Rust file: how it opens, how long it is, and what it is called.
 
 use super::Finding;
-use super::code::{code, lines_with};
+use super::code::{code, first_word, line_at, places};
 
 /// A file is under this many source lines: about what one sitting can read.
 const FILE_LINES_LIMIT: usize = 400;
@@ -27,12 +27,13 @@ pub(super) fn head(path: &str, text: &str) -> Vec<Finding> {
 /// Files are split by concern before they grow long. Tests are not counted.
 pub(super) fn length(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let lines = source_lines(text);
-    if is_rust(path) && !is_test(path) && lines >= FILE_LINES_LIMIT {
+    let all = text.lines().count();
+    let may_be_long = is_rust(path) && !is_test(path) && all >= FILE_LINES_LIMIT;
+    let lines = if may_be_long { source_lines(text) } else { 0 };
+    if lines >= FILE_LINES_LIMIT {
         let advice = format!("{lines} source lines: split it by concern, under {FILE_LINES_LIMIT}");
         findings.push(Finding::new(path, FILE_LINES_LIMIT, advice));
     }
-    let all = text.lines().count();
     if (path == "main.rs" || path.ends_with("/main.rs")) && all > MAIN_LINES_MAX {
         let advice = format!("{all} lines: a main only wires, keep it to {MAIN_LINES_MAX}");
         findings.push(Finding::new(path, MAIN_LINES_MAX + 1, advice));
@@ -45,25 +46,18 @@ pub(super) fn names(path: &str, text: &str) -> Vec<Finding> {
     if !is_rust(path) {
         return Vec::new();
     }
-    let advice = |name| format!("`{name}` says nothing: name it after what it holds");
     let code = code(text);
-    let mut findings = Vec::new();
-    for name in EMPTY_NAMES {
-        if path
-            .trim_end_matches(".rs")
-            .split('/')
-            .any(|part| part == name)
-        {
-            findings.push(Finding::new(path, 1, advice(name)));
-        }
-        let declared = lines_with(&code, &format!("mod {name}"));
-        findings.extend(
-            declared
-                .into_iter()
-                .map(|line| Finding::new(path, line, advice(name))),
-        );
-    }
-    findings
+    let parts = path.trim_end_matches(".rs").split('/');
+    let declared = places(&code, "mod ").map(|at| {
+        let (_, name) = code.split_at(at + "mod ".len());
+        (line_at(&code, at), first_word(name))
+    });
+    let names = parts.map(|part| (1, part)).chain(declared);
+    let empty = names.filter(|(_, name)| EMPTY_NAMES.contains(name));
+    let advice = |name| format!("`{name}` says nothing: name it after what it holds");
+    empty
+        .map(|(line, name)| Finding::new(path, line, advice(name)))
+        .collect()
 }
 
 /// Whether a path is Rust source.

@@ -1,6 +1,7 @@
 //! The text files of the working tree, without what git ignores.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::{fs, io};
 
 /// A file that is valid UTF-8.
@@ -18,8 +19,14 @@ pub(super) fn root() -> io::Result<PathBuf> {
         .canonicalize()
 }
 
+/// The files of this workspace, read once for all rules.
+pub(super) static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
+    let found = root().and_then(|root| files(&root));
+    found.expect("every rule reads the whole tree")
+});
+
 /// Every text file below `root`, in order of path; what is not UTF-8 is not text.
-pub(super) fn files(root: &Path) -> io::Result<Vec<File>> {
+fn files(root: &Path) -> io::Result<Vec<File>> {
     let gitignore = fs::read_to_string(root.join(".gitignore"))?;
     let mut found = Vec::new();
     collect(root, "", &gitignore, &mut found)?;

@@ -59,7 +59,9 @@ pub(super) fn confined(path: &str, text: &str) -> Vec<Finding> {
         return Vec::new();
     }
     let code = code(text);
-    let strangers = HANDS.iter().filter(|hand| !hand.may_be_in(path));
+    let strangers = HANDS
+        .iter()
+        .filter(|hand| code.contains(hand.owner) && !hand.may_be_in(path));
     strangers.flat_map(|hand| hand.grips(path, &code)).collect()
 }
 

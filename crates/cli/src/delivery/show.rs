@@ -8,7 +8,7 @@ use domain::advice::Advice;
 use domain::delivery::Phase;
 use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName};
 use domain::job::WaitReason;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::render::{Answer, next, value};
 use crate::switch::moment;
@@ -292,7 +292,7 @@ fn failures(answer: Answer, unread: &[UnreadIssuesView]) -> Answer {
     lines.fold(answer, Answer::line)
 }
 
-/// Open deliveries by their phase.
+/// Open deliveries by their phase, integration and delivery apart.
 pub(super) fn board(deliveries: &Deliveries, unread: &[UnreadIssuesView]) -> Answer {
     let open = deliveries.deliveries.iter().filter(|card| !card.is_over());
     let open: Vec<&DeliveryCard> = open.collect();
@@ -300,10 +300,25 @@ pub(super) fn board(deliveries: &Deliveries, unread: &[UnreadIssuesView]) -> Ans
         let cards = open.iter().filter(move |card| card.phase == phase.word());
         cards.copied().collect::<Vec<&DeliveryCard>>()
     };
-    let phases = Phase::ALL.map(|phase| json!({ "phase": phase.word(), "deliveries": of(phase) }));
-    let rows = Phase::ALL.into_iter().flat_map(of).map(row).collect();
+    let parts = [
+        ("ci", "Integration (CI):", Phase::CI),
+        ("cd", "Delivery (CD):", Phase::CD),
+    ];
+    let phases = parts.iter().flat_map(|(part, _, phases)| {
+        let json =
+            |phase: Phase| json!({ "part": part, "phase": phase.word(), "deliveries": of(phase) });
+        phases.map(json)
+    });
+    let phases: Vec<Value> = phases.collect();
     let answer = Answer::new(json!({ "phases": phases, "unread_issues": unread }));
-    let answer = failures(answer, unread).table(&HEAD, rows, "No delivery is open.");
+    let answer = failures(answer, unread);
+    if open.is_empty() {
+        return answer.line("No delivery is open.");
+    }
+    let answer = parts.into_iter().fold(answer, |answer, (_, name, phases)| {
+        let rows = phases.into_iter().flat_map(of).map(row).collect();
+        answer.line(name).table(&HEAD, rows, "None.")
+    });
     next::of_pauses(answer, open.into_iter().map(paused))
 }
 

@@ -70,6 +70,16 @@ fn a_delivery_is_created_listed_shown_and_explained() {
     let board = world.json(&["delivery", "board"]);
     assert_eq!(board["phases"][1]["phase"], "plan");
     assert_eq!(board["phases"][1]["deliveries"][0]["id"], id.as_str());
+    let parts = board["phases"].as_array().unwrap();
+    let parts: Vec<(&str, &str)> = parts
+        .iter()
+        .map(|it| (it["part"].as_str().unwrap(), it["phase"].as_str().unwrap()))
+        .collect();
+    assert_eq!(parts[3..5], [("ci", "review"), ("cd", "verify")]);
+    let said = world.run(&["delivery", "board"]).ok().stdout;
+    let (ci, cd) = said.split_once("Delivery (CD):").unwrap();
+    assert!(ci.contains("Integration (CI):") && ci.contains("Add search"));
+    assert!(cd.contains("None.") && !cd.contains("Add search"), "{said}");
     let why = world.json(&["delivery", "why", &id]);
     assert_eq!(why["because"][0]["code"], "awaits_start");
     for (command, said) in [

@@ -314,6 +314,11 @@ fn github(page: &mut Page, status: &Status) {
     let help = "Requests to GitHub of the process that told its budgets last.";
     page.figure("gaffer_github_requests_total", Kind::Counter, help)
         .add(&[], usage.requests);
+    let help = "Sources whose issues could not be read at the last reading.";
+    let mut samples = page.figure("gaffer_issues_unread", Kind::Gauge, help);
+    for unread in &status.unread_issues {
+        samples.add(&[("repo", &unread.repo.to_string())], 1);
+    }
 }
 
 fn repairs(page: &mut Page, hooks: &[HookStatus]) {

@@ -4,9 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use client::wire::{
     AccountView, BudgetView, DeliveryLogView, GitHubView, Health, QueueView, SpendingView, Status,
-    UsageView, Used, WebhookFeedView,
+    UnreadIssuesView, UsageView, Used, WebhookFeedView,
 };
 use engine::ports::Budget;
+use engine::sources::UnreadIssues;
 use engine::status::{AccountStatus, GitHubStatus, HookStatus, WebhookFeedStatus};
 
 use crate::http_api::SharedState;
@@ -39,6 +40,7 @@ pub(crate) async fn status(State(api): SharedState) -> Result<Json<Status>, Refu
         sprints: status.sprints.iter().map(sprints::glimpse).collect(),
         accounts: status.accounts.into_iter().map(account).collect(),
         paused_sources: status.paused_sources,
+        unread_issues: status.unread_issues.into_iter().map(unread).collect(),
         overdue_since: status.overdue_since,
         last_tick: status.last_tick,
         feeds: status.feeds.into_iter().map(feed).collect(),
@@ -65,6 +67,14 @@ fn github(status: GitHubStatus) -> GitHubView {
             requests: status.usage.requests,
             not_modified: status.usage.not_modified,
         },
+    }
+}
+
+fn unread(issues: UnreadIssues) -> UnreadIssuesView {
+    UnreadIssuesView {
+        repo: issues.repo,
+        at: issues.at,
+        sentence: issues.sentence,
     }
 }
 

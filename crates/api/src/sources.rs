@@ -10,7 +10,7 @@ use client::wire::{
 };
 use domain::delivery::Rules;
 use domain::ids::{BranchName, RepoName};
-use domain::intake::ReadingResult;
+use domain::intake::{self, ReadingResult};
 use domain::policy::{OddSource, Policy, Source, Timing};
 use domain::redact::presentable;
 use engine::backend::Error;
@@ -159,7 +159,7 @@ pub(crate) async fn sync(
         }
         Some(ReadingResult::Failed(why)) => {
             let why = presentable(&why, SHORT_CHARS_MAX);
-            let detail = format!("the issues of {repo} could not be read: {why}");
+            let detail = intake::unread(&repo, &why);
             let status = StatusCode::BAD_GATEWAY;
             Err(Refused::new(status, "issues_unread", &detail))
         }

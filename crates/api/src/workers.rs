@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use client::wire::{IntakeResult, WorkerView, Workers};
 use dashboard::SourceState;
-use domain::intake::{self, Intake, ReadingResult};
+use domain::intake::{self, ReadingResult};
 use domain::redact::presentable;
 use domain::webhook_activity;
 
@@ -19,10 +19,7 @@ pub(crate) async fn source_states(api: &ApiInner) -> Result<Vec<SourceState>, Re
     let mut states = Vec::new();
     for found in store.sources().await? {
         let source = found.value;
-        let intake = match source.deliveries.label {
-            Some(_) => store.get_or_initial::<Intake>(&source.repo).await?.value,
-            None => Intake::default(),
-        };
+        let intake = store.intake(&source).await?;
         let activity = store.feed(&source.repo).await?;
         states.push(SourceState {
             intake,

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use client::wire::{
     ApproveDelivery, CreateDelivery, DELIVERIES_LIMIT_MAX, Deliveries, DeliveryView, PartRequest,
-    PlanRequest, RejectDelivery, RetryDelivery, SplitRequest, VerdictRequest,
+    PlanRequest, RejectDelivery, RetryDelivery, SplitRequest, UnreadIssuesView, VerdictRequest,
 };
 use client::{Answer as Came, Client, DeliveryQuery};
 use domain::delivery::PLAN_BYTES_MAX;
@@ -117,6 +117,7 @@ fn shown(answer: Result<DeliveryView, client::Error>) -> Result<Answer> {
 /// One page, or page by page to the end.
 async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
     let is_filtered = args.phase.is_some() || args.repo.is_some() || args.needs.is_some();
+    let unread = unread(client, args.repo.as_ref()).await?;
     let asked = DeliveryQuery {
         phase: args.phase.as_ref().and_then(word),
         repo: args.repo,
@@ -133,17 +134,28 @@ async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
         true => whole(client, asked).await?,
         false => client.deliveries(&asked).await?,
     };
-    Ok(show::list(&listed, is_filtered))
+    Ok(show::list(&listed, &unread, is_filtered))
 }
 
 async fn board(client: &Client, repo: Option<RepoName>) -> Result<Answer> {
+    let unread = unread(client, repo.as_ref()).await?;
     let asked = DeliveryQuery {
         repo,
         open: true,
         limit: Some(DELIVERIES_LIMIT_MAX),
         ..DeliveryQuery::default()
     };
-    Ok(show::board(&whole(client, asked).await?))
+    Ok(show::board(&whole(client, asked).await?, &unread))
+}
+
+/// Which issues could not be read of the sources that are asked about: deliveries may be missing there.
+async fn unread(
+    client: &Client,
+    only: Option<&RepoName>,
+) -> Result<Vec<UnreadIssuesView>, client::Error> {
+    let mut unread = client.status().await?.unread_issues;
+    unread.retain(|it| only.is_none_or(|only| *only == it.repo));
+    Ok(unread)
 }
 
 /// All pages in one.

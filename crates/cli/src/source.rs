@@ -21,6 +21,8 @@ mod remove;
 mod show;
 mod sync;
 
+pub(crate) use show::unread;
+
 /// Runs one of the commands.
 pub(crate) async fn run(command: SourceCommand, here: &CommandContext) -> Result<Answer> {
     let found = async || Ok::<_, anyhow::Error>(StoreAccess::found(here).await?.backend);
@@ -119,26 +121,28 @@ async fn mean(backend: &Backend, repo: &RepoName, id: RepoId) -> Result<()> {
 }
 
 async fn list(backend: &Backend) -> Result<Answer> {
-    let sources: Vec<Source> = backend
-        .store
-        .sources()
-        .await?
-        .into_iter()
-        .map(|source| source.value)
-        .collect();
+    let found = backend.store.sources().await?;
+    let unread = backend.store.unread_issues(&found).await?;
+    let sources: Vec<Source> = found.into_iter().map(|source| source.value).collect();
     let rows = sources.iter().map(show::row).collect();
     let none = "No source yet: `gaffer source add OWNER/REPO`.";
-    Ok(Answer::new(json!({ "sources": value(&sources) })).table(&show::HEAD, rows, none))
+    let answer = Answer::new(json!({ "sources": value(&sources), "unread_issues": unread }));
+    let answer = answer.table(&show::HEAD, rows, none);
+    let lines = unread.iter().map(|it| format!("error: {}", it.sentence));
+    Ok(lines.fold(answer, Answer::line))
 }
 
 async fn show_one(repo: &RepoName, backend: &Backend) -> Result<Answer> {
     let found = backend.store.source(repo).await?;
-    let source = found
-        .ok_or_else(|| Error::no_such("source", repo, ""))?
-        .value;
+    let found = found.ok_or_else(|| Error::no_such("source", repo, ""))?;
+    let unread = backend.store.unread_issues(std::slice::from_ref(&found));
+    let unread = unread.await?;
+    let source = found.value;
     let mut pairs = vec![("source", source.repo.to_string())];
     pairs.extend(show::pairs(&source));
-    Ok(Answer::new(json!({ "source": value(&source) })).pairs(pairs))
+    pairs.push(("issues", show::unread(&unread)));
+    let json = json!({ "source": value(&source), "unread_issues": unread });
+    Ok(Answer::new(json).pairs(pairs))
 }
 
 /// Changes an existing source; returns the new one.

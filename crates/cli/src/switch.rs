@@ -200,6 +200,7 @@ fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64
                 .map_or("no".to_owned(), |since| format!("since {}", moment(since))),
         ),
         ("paused sources", sources),
+        ("issues", source::unread(&status.unread_issues)),
         ("jobs", counted(&status.jobs)),
         ("deliveries", counted(&status.deliveries)),
         ("pipelines", counted(&status.pipelines)),
@@ -241,7 +242,7 @@ fn sprints_words(status: &Status) -> String {
 fn json(status: &Status, ticks: Option<(u64, u64)>, runs: bool) -> Value {
     json!({
         "now": status.now, "running": runs, "paused_since": status.paused_since, "observe_only": status.observe_only, "jobs": status.jobs, "waits_for": status.waits_for, "deliveries": status.deliveries,
-        "pipelines": status.pipelines, "requirements": status.requirements, "sprints": status.sprints, "paused_sources": status.paused_sources,
+        "pipelines": status.pipelines, "requirements": status.requirements, "sprints": status.sprints, "paused_sources": status.paused_sources, "unread_issues": status.unread_issues,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
         "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
         "ticks": ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })),

@@ -24,7 +24,7 @@ pub use entry::{SignIn, entered, refusal, sign_in};
 pub use operation::{DeadLetter, Wakes, accounts, wakes, workers};
 pub use pipelines::{PipelineStates, RequirementStatus, pipelines};
 pub use shell::{Frame, Live, Page, Viewer};
-pub use sources::{SourceState, sources, unread};
+pub use sources::{SourceState, sources};
 pub use transcript::{Transcript, transcript};
 pub use trouble::{Trouble, troubles};
 

@@ -34,19 +34,6 @@ pub fn sources(frame: &Frame, states: &[SourceState]) -> Result<Page, Error> {
     })
 }
 
-/// Readings of issues that failed.
-pub fn unread(states: &[SourceState]) -> Vec<Trouble> {
-    let failed = states.iter().filter_map(|state| {
-        let failure = failure(&state.intake)?;
-        let about = format!("Issues of {}", state.source.repo);
-        Some(Trouble::failure(
-            about,
-            format!("could not be read: {failure}"),
-        ))
-    });
-    failed.collect()
-}
-
 #[derive(Template)]
 #[template(path = "sources.html")]
 struct SourcesPage<'a> {
@@ -92,7 +79,7 @@ pub(crate) fn row(state: &SourceState) -> SourceRow<'_> {
         id: format!("s-{}", source.repo.key().replace('/', "-")),
         label: rules.label.as_ref().map(|label| label.as_str().to_owned()),
         last: intake.last.as_ref(),
-        failure: failure(intake),
+        failure: intake.failure().map(|(_, why)| why),
         result: result(intake),
         due: intake.due,
         feed,
@@ -104,13 +91,6 @@ pub(crate) fn row(state: &SourceState) -> SourceRow<'_> {
             checkpoints.join(", ")
         },
         source,
-    }
-}
-
-fn failure(intake: &Intake) -> Option<&str> {
-    match &intake.last.as_ref()?.result {
-        ReadingResult::Failed(why) => Some(why),
-        ReadingResult::Read { .. } | ReadingResult::Skipped => None,
     }
 }
 

@@ -387,18 +387,20 @@ fn what_a_pause_holds_up_names_the_command_that_ends_it() {
 fn what_could_not_be_read_is_told_beside_an_empty_board() {
     let status = status(json!({
         "paused_sources": ["acme/other"],
+        "unread_issues": [{"repo": "acme/shop", "at": "2026-03-01T11:59:00Z", "sentence": "the issues of acme/shop could not be read: 502 <b>"}],
         "github": {"trouble": [{"code": "no_token", "sentence": "GitHub refuses the token."}], "budgets": [], "budgets_at": null},
     }));
     let troubles = troubles(&status);
     let page = board_of(&[], &troubles);
     for words in [
         "GitHub refuses the token.",
+        "the issues of acme/shop could not be read: 502 &#60;b&#62;",
         "Jules cannot be reached",
         "is paused until `gaffer source resume acme/other`",
     ] {
         assert!(page.html.contains(words), "{words}");
     }
-    assert_eq!(page.html.matches("notice failed").count(), 2);
+    assert_eq!(page.html.matches("notice failed").count(), 3);
 }
 
 fn status(changes: Value) -> Status {
@@ -461,16 +463,14 @@ fn a_reading_that_failed_is_told_on_every_page_about_it() {
             workers(&frame(true), &status(json!({})), states)
                 .unwrap()
                 .html,
-            board_of(&[], &unread(states)).html,
         ]
     };
     for html in pages(&failed) {
         assert!(html.contains("502 &#60;b&#62;Bad Gateway"), "{html}");
         assert!(html.contains("failed") && !html.contains("created"));
     }
-    let [of_sources, of_workers, board] = pages(&read);
+    let [of_sources, of_workers] = pages(&read);
     assert!(of_sources.contains("read: 2 created, 1 closed") && of_workers.contains("read: 2"));
-    assert!(!board.contains("notice failed"), "{board}");
 }
 
 #[test]

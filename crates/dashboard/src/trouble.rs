@@ -53,6 +53,8 @@ pub fn troubles(status: &Status) -> Vec<Trouble> {
     }
     let github = status.github.trouble.iter();
     found.extend(github.map(|reason| Trouble::failure("GitHub", &reason.sentence)));
+    let unread = status.unread_issues.iter();
+    found.extend(unread.map(|it| Trouble::failure("GitHub", &it.sentence)));
     found.extend(status.accounts.iter().filter_map(of_account));
     found.extend(status.hooks.iter().filter_map(of_log));
     found.extend(status.feeds.iter().filter_map(of_feed));

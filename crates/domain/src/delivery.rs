@@ -209,7 +209,7 @@ pub struct Delivery {
 pub enum DeliveryKind {
     /// An issue triggers it.
     Issue,
-    /// A requirement: none is created yet.
+    /// A requirement of a pipeline asks for it.
     Requirement,
     /// A member of a sprint: none is created yet.
     Member,

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::IntakeLabel;
+use crate::ids::RepoName;
 use crate::redact::presentable;
 use crate::when::plus;
 
@@ -20,6 +21,11 @@ pub fn read_every(has_webhooks: bool) -> SignedDuration {
     } else {
         READ_EVERY
     }
+}
+
+/// That the issues of a source could not be read, and why: in the same words on every surface.
+pub fn unread(repo: &RepoName, why: &str) -> String {
+    format!("the issues of {repo} could not be read: {why}")
 }
 
 /// Shortest wait after a reading that failed, whatever GitHub asks for.
@@ -110,6 +116,15 @@ impl Intake {
         self.ended(result, (now, wait))
     }
 
+    /// When the last reading failed, and why; `None` when it did not.
+    pub fn failure(&self) -> Option<(Timestamp, &str)> {
+        let last = self.last.as_ref()?;
+        match &last.result {
+            ReadingResult::Failed(why) => Some((last.at, why.as_str())),
+            ReadingResult::Read { .. } | ReadingResult::Skipped => None,
+        }
+    }
+
     /// The source is paused.
     #[must_use]
     pub fn skipped(&self, now: Timestamp) -> Self {
@@ -168,6 +183,21 @@ mod tests {
         assert_eq!(failed(Some(0)).due, Some(at(190)));
         assert_eq!(failed(Some(3_000)).due, Some(at(240)));
         assert_eq!(read.skipped(at(180)).since(&own), read.since(&own));
+    }
+
+    #[test]
+    fn only_a_reading_that_failed_is_a_failure_and_the_next_one_ends_it() {
+        let own = label("gaffer");
+        let failed = Intake::default().failed("GitHub answers 502", (at(180), None));
+        assert_eq!(failed.failure(), Some((at(180), "GitHub answers 502")));
+        let read = failed.read((&own, None), (0, 0), (at(240), false));
+        for other in [Intake::default(), read, failed.skipped(at(240))] {
+            assert_eq!(other.failure(), None, "{other:?}");
+        }
+        assert_eq!(
+            unread(&"acme/shop".parse().unwrap(), "GitHub answers 502"),
+            "the issues of acme/shop could not be read: GitHub answers 502"
+        );
     }
 
     #[test]

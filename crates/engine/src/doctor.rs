@@ -236,12 +236,14 @@ impl Doctor {
             None => true,
         };
         let number = self.store.reach(&source.repo).await?.value.id;
+        let intake = self.store.intake(&source).await?;
         Ok(SourceFacts {
             number,
             account_known: account.is_some(),
             agent_known,
             jules_branches,
             repository,
+            unread: intake.failure().map(|(_, why)| why.to_owned()),
             source,
         })
     }

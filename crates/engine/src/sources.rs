@@ -3,6 +3,7 @@
 mod changes;
 mod removal;
 mod syncing;
+mod unread;
 
 use domain::ids::RepoName;
 use domain::intake::Intake;
@@ -18,6 +19,7 @@ use crate::work::Work;
 
 pub use changes::SourceRefused;
 pub use removal::SourceUse;
+pub use unread::UnreadIssues;
 
 impl Backend {
     /// Saves a source, new or changed. Where its rules for pull requests changed, each is read again at once; so are

@@ -19,6 +19,7 @@ use crate::counts::{DELIVERIES_READ_MAX, NOT_READ};
 use crate::keys;
 use crate::poller::held_until;
 use crate::ports::{Budget, Usage};
+use crate::sources::UnreadIssues;
 use crate::sprints::SprintStatus;
 use crate::store::Versioned;
 use crate::usage::Spending;
@@ -56,6 +57,8 @@ pub struct Status {
     pub accounts: Vec<AccountStatus>,
     /// Sources that are paused.
     pub paused_sources: Vec<RepoName>,
+    /// Sources whose issues could not be read.
+    pub unread_issues: Vec<UnreadIssues>,
     /// Messages that wait, and dead letters.
     pub queue: (u64, u64),
     /// Send time of the oldest message, where the queue reports it.
@@ -369,6 +372,7 @@ impl Backend {
             oldest: self.queue.oldest().await?,
             overdue_since: next_due.filter(|due| *due <= now - patience(last_tick, now)),
             accounts,
+            unread_issues: self.store.unread_issues(&sources).await?,
             paused_sources: sources
                 .into_iter()
                 .filter(|source| source.value.paused)

@@ -534,6 +534,9 @@ async fn issues_that_cannot_be_read_close_no_delivery() {
         .expect("a store");
     let last = intake.expect("an intake").value.last.expect("a reading");
     assert!(matches!(last.result, ReadingResult::Failed(_)), "{last:?}");
+    let status = world.backend.status().await.expect("a status");
+    let unread = status.unread_issues.iter().map(|it| &it.repo);
+    assert_eq!(unread.collect::<Vec<_>>(), [&repo]);
 }
 
 #[tokio::test]

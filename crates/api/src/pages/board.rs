@@ -10,8 +10,7 @@ use super::answer::Asked;
 use super::inside::Inside;
 use super::live::{self, NoPage};
 use super::session::Session;
-use crate::http_api::{ApiInner, SharedState};
-use crate::workers::source_states;
+use crate::http_api::SharedState;
 
 /// How many deliveries a board asks for: each is read with its job and its pull request.
 const CARDS: u32 = 100;
@@ -26,14 +25,14 @@ const OPEN: u32 = DELIVERIES_LIMIT_MAX;
 pub(crate) async fn board(State(api): SharedState, rooms: Rooms, asked: Asked) -> Response {
     let cursor = asked.parameter("after").unwrap_or_default();
     live::answer(&api, &asked, |session, frame| {
-        let (api, inside) = (api.clone(), rooms.0.clone());
-        async move { made((&api, &inside), &session, (&frame, cursor)).await }
+        let inside = rooms.0.clone();
+        async move { made(&inside, &session, (&frame, cursor)).await }
     })
     .await
 }
 
 async fn made(
-    (api, inside): (&ApiInner, &Inside),
+    inside: &Inside,
     session: &Session,
     (frame, cursor): (&Frame, &str),
 ) -> Result<Page, NoPage> {
@@ -57,8 +56,7 @@ async fn made(
         !card.is_over() || over <= OVER
     });
     let older = listed.next.map(|next| format!("/dashboard?after={next}"));
-    let mut troubles = dashboard::unread(&source_states(api).await?);
-    troubles.extend(dashboard::troubles(&status));
+    let troubles = dashboard::troubles(&status);
     let told = Board {
         cards: &cards,
         troubles: &troubles,

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use api::{Caller, Method, Route, routes};
 use axum::http;
+use domain::delivery::{ChildState, DeliveryKind};
 use expect_test::expect_file;
 use serde_json::Value;
 
@@ -63,6 +64,35 @@ async fn the_schema_of_a_delivery_is_what_its_wire_type_says() {
     let answer = world.get("/api/deliveries/schema").await;
     assert_eq!(answer.header("content-type"), "application/schema+json");
     assert_eq!(answer.ok(200), schemas::of_delivery());
+}
+
+/// Those of the kinds `member` and `integration` are refused, so none is sent.
+#[test]
+fn the_schema_of_a_delivery_names_every_kind_and_every_state_of_a_part() {
+    let schema = schemas::of_delivery();
+    let names = |place: &str, word: Value| {
+        let told = schema.pointer(place).and_then(Value::as_str).unwrap();
+        let word = word.as_str().unwrap();
+        assert!(told.contains(&format!("`{word}`")), "{word}: {told}");
+    };
+    for kind in [
+        DeliveryKind::Issue,
+        DeliveryKind::Requirement,
+        DeliveryKind::Adhoc,
+    ] {
+        let word = serde_json::to_value(kind).unwrap();
+        names("/properties/kind/description", word);
+    }
+    for state in [
+        ChildState::Open,
+        ChildState::Failed,
+        ChildState::Closed,
+        ChildState::Cancelled,
+        ChildState::Abandoned,
+    ] {
+        let word = serde_json::to_value(state).unwrap();
+        names("/$defs/ChildView/properties/state/description", word);
+    }
 }
 
 #[tokio::test]

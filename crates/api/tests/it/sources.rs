@@ -11,7 +11,9 @@ use engine::work::Work;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
+use crate::mcp::call_of;
 use crate::metrics::add_account;
+use crate::pages::Browser;
 use crate::world::{Answer, TOKEN, World, send};
 
 const PATH: &str = "/api/sources/acme/shop";
@@ -310,6 +312,34 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     let failed = worker().await;
     assert_eq!(failed["last_result"], Value::Null);
     assert_eq!(failed["last_error"], "GitHub answers 502");
+}
+
+#[tokio::test]
+async fn a_reading_that_failed_is_told_by_status_metrics_and_board_until_one_succeeds() {
+    let world = labelled().await;
+    let why = "the issues of acme/shop could not be read: GitHub answers 502";
+    let sample = "gaffer_issues_unread{repo=\"acme/shop\"} 1\n";
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let now = world.clock.now();
+    save(&world, |it| it.failed("GitHub answers 502", (now, None))).await;
+    let unread = world.get("/status").await.ok(200)["unread_issues"].clone();
+    assert_eq!(
+        unread,
+        json!([{ "repo": "acme/shop", "at": now, "sentence": why }])
+    );
+    assert!(world.get("/metrics").await.text.contains(sample));
+    assert!(browser.get("/dashboard").await.text.contains(why));
+    let told = call_of(&world, "jules_status", json!({})).await;
+    assert!(told["result"].to_string().contains(why), "{told}");
+
+    // An answer is shared for a second.
+    world.clock.advance(SignedDuration::from_secs(2));
+    let (now, label) = (world.clock.now(), "gaffer".parse().unwrap());
+    save(&world, |it| it.read((&label, None), (0, 0), (now, false))).await;
+    let status = world.get("/status").await.ok(200);
+    assert_eq!(status["unread_issues"], json!([]));
+    assert!(!world.get("/metrics").await.text.contains(sample));
+    assert!(!browser.get("/dashboard").await.text.contains(why));
 }
 
 #[tokio::test]

@@ -2,13 +2,13 @@
 
 use client::wire::{
     ChildView, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, PhaseRunView, PlanView,
-    RunView, WaitsFor,
+    RunView, UnreadIssuesView, WaitsFor,
 };
 use domain::advice::Advice;
 use domain::delivery::Phase;
 use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName};
 use domain::job::WaitReason;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::render::{Answer, next, value};
 use crate::switch::moment;
@@ -265,14 +265,20 @@ fn waits(card: &DeliveryCard) -> String {
 }
 
 /// Many deliveries, the newest first. `is_filtered` when only some were asked for.
-pub(super) fn list(deliveries: &Deliveries, is_filtered: bool) -> Answer {
+pub(super) fn list(
+    deliveries: &Deliveries,
+    unread: &[UnreadIssuesView],
+    is_filtered: bool,
+) -> Answer {
     let rows = deliveries.deliveries.iter().map(row).collect();
     let none = if is_filtered {
         "No delivery is like that: `gaffer delivery list` shows all."
     } else {
         "No delivery yet: label an issue, or `gaffer delivery create SUMMARY --repo OWNER/REPO`."
     };
-    let answer = Answer::new(value(deliveries)).table(&HEAD, rows, none);
+    let mut json = value(deliveries);
+    json["unread_issues"] = value(&unread);
+    let answer = failures(Answer::new(json), unread).table(&HEAD, rows, none);
     let answer = next::of_pauses(answer, deliveries.deliveries.iter().map(paused));
     match &deliveries.next {
         Some(_) => answer.line("There may be older ones: `--limit N` shows more, and `--all` all."),
@@ -280,18 +286,39 @@ pub(super) fn list(deliveries: &Deliveries, is_filtered: bool) -> Answer {
     }
 }
 
-/// Open deliveries by their phase.
-pub(super) fn board(deliveries: &Deliveries) -> Answer {
+/// Says first which issues could not be read, so that nothing looks idle for that.
+fn failures(answer: Answer, unread: &[UnreadIssuesView]) -> Answer {
+    let lines = unread.iter().map(|it| format!("error: {}", it.sentence));
+    lines.fold(answer, Answer::line)
+}
+
+/// Open deliveries by their phase, integration and delivery apart.
+pub(super) fn board(deliveries: &Deliveries, unread: &[UnreadIssuesView]) -> Answer {
     let open = deliveries.deliveries.iter().filter(|card| !card.is_over());
     let open: Vec<&DeliveryCard> = open.collect();
     let of = |phase: Phase| {
         let cards = open.iter().filter(move |card| card.phase == phase.word());
         cards.copied().collect::<Vec<&DeliveryCard>>()
     };
-    let phases = Phase::ALL.map(|phase| json!({ "phase": phase.word(), "deliveries": of(phase) }));
-    let rows = Phase::ALL.into_iter().flat_map(of).map(row).collect();
-    let answer = Answer::new(json!({ "phases": phases }));
-    let answer = answer.table(&HEAD, rows, "No delivery is open.");
+    let parts = [
+        ("ci", "Integration (CI):", Phase::CI),
+        ("cd", "Delivery (CD):", Phase::CD),
+    ];
+    let phases = parts.iter().flat_map(|(part, _, phases)| {
+        let json =
+            |phase: Phase| json!({ "part": part, "phase": phase.word(), "deliveries": of(phase) });
+        phases.map(json)
+    });
+    let phases: Vec<Value> = phases.collect();
+    let answer = Answer::new(json!({ "phases": phases, "unread_issues": unread }));
+    let answer = failures(answer, unread);
+    if open.is_empty() {
+        return answer.line("No delivery is open.");
+    }
+    let answer = parts.into_iter().fold(answer, |answer, (_, name, phases)| {
+        let rows = phases.into_iter().flat_map(of).map(row).collect();
+        answer.line(name).table(&HEAD, rows, "None.")
+    });
     next::of_pauses(answer, open.into_iter().map(paused))
 }
 

@@ -1,6 +1,7 @@
 //! Sources as people see them.
 
 use domain::policy::{PlanApproval, Policy, Source};
+use engine::sources::UnreadIssues;
 
 use super::deliveries;
 use crate::args::value::short;
@@ -35,6 +36,12 @@ pub(super) fn row(source: &Source) -> Vec<String> {
     ];
     row.extend(words);
     row
+}
+
+/// Which issues could not be read, and why; empty where all were.
+pub(crate) fn unread(issues: &[UnreadIssues]) -> String {
+    let told: Vec<&str> = issues.iter().map(|it| it.sentence.as_str()).collect();
+    told.join("; ")
 }
 
 /// What matters of one source.

@@ -1,8 +1,10 @@
 //! `gaffer delivery` against the real API over the same data folder, with no dispatcher behind it.
 
+use domain::ids::RepoName;
+use domain::intake::Intake;
 use serde_json::{Value, json};
 
-use crate::jobs::world;
+use crate::jobs::{backend, world};
 use crate::world::World;
 
 const REPO: &str = "acme/shop";
@@ -68,6 +70,16 @@ fn a_delivery_is_created_listed_shown_and_explained() {
     let board = world.json(&["delivery", "board"]);
     assert_eq!(board["phases"][1]["phase"], "plan");
     assert_eq!(board["phases"][1]["deliveries"][0]["id"], id.as_str());
+    let parts = board["phases"].as_array().unwrap();
+    let parts: Vec<(&str, &str)> = parts
+        .iter()
+        .map(|it| (it["part"].as_str().unwrap(), it["phase"].as_str().unwrap()))
+        .collect();
+    assert_eq!(parts[3..5], [("ci", "review"), ("cd", "verify")]);
+    let said = world.run(&["delivery", "board"]).ok().stdout;
+    let (ci, cd) = said.split_once("Delivery (CD):").unwrap();
+    assert!(ci.contains("Integration (CI):") && ci.contains("Add search"));
+    assert!(cd.contains("None.") && !cd.contains("Add search"), "{said}");
     let why = world.json(&["delivery", "why", &id]);
     assert_eq!(why["because"][0]["code"], "awaits_start");
     for (command, said) in [
@@ -81,6 +93,55 @@ fn a_delivery_is_created_listed_shown_and_explained() {
         let ran = world.run(command).ok();
         let said = said.to_lowercase();
         assert!(ran.stdout.to_lowercase().contains(&said), "{said}: {ran:?}");
+    }
+}
+
+/// A source whose issues the dispatcher could not read.
+fn with_unread_issues() -> World {
+    let world = world();
+    world
+        .run(&["source", "set", REPO, "--label", "gaffer"])
+        .ok();
+    let backend = backend(&world);
+    let repo: RepoName = REPO.parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(async {
+        let found = backend.store.get_or_initial::<Intake>(&repo).await.unwrap();
+        let failed = (backend.now(), None);
+        let next = found.value.failed("GitHub answers 502", failed);
+        let mut unit = backend.unit();
+        unit.save(&repo, &next, Some(found.version));
+        backend.commit(unit).await.unwrap();
+    });
+    world
+}
+
+#[test]
+fn a_source_whose_issues_could_not_be_read_looks_idle_nowhere() {
+    let world = with_unread_issues();
+    let _up = world.worked_over();
+    let why = "the issues of acme/shop could not be read: GitHub answers 502";
+    for command in [
+        &["delivery", "board"][..],
+        &["delivery", "board", "--repo", REPO],
+        &["delivery", "list"],
+        &["source", "show", REPO],
+        &["source", "list"],
+        &["status"],
+        &["top", "--once"],
+    ] {
+        assert!(world.run(command).ok().stdout.contains(why), "{command:?}");
+        let unread = world.json(command)["unread_issues"].clone();
+        assert_eq!(unread[0]["repo"], REPO, "{command:?}");
+        assert_eq!(unread[0]["sentence"], why, "{command:?}");
+    }
+    world.run(&["source", "add", "acme/other"]).ok();
+    for command in [
+        &["delivery", "board", "--repo", "acme/other"][..],
+        &["source", "show", "acme/other"],
+    ] {
+        assert!(!world.run(command).ok().stdout.contains(why), "{command:?}");
+        assert_eq!(world.json(command)["unread_issues"], json!([]));
     }
 }
 

@@ -250,7 +250,10 @@ fn what_is_not_there_is_named_with_the_command_that_adds_it() {
             "{told:?}"
         );
     }
-    assert_eq!(world.json(&["source", "list"]), json!({ "sources": [] }));
+    assert_eq!(
+        world.json(&["source", "list"]),
+        json!({ "sources": [], "unread_issues": [] })
+    );
 }
 
 #[test]

@@ -163,7 +163,9 @@ pub(super) async fn events(client: &Client, given: Value) -> Result<Value, ToolE
 
 impl From<Status> for StatusSummary {
     fn from(status: Status) -> Self {
-        let sentence = |reason: Reason| reason.sentence;
+        let trouble = status.github.trouble.into_iter();
+        let trouble = trouble.map(|reason: Reason| reason.sentence);
+        let unread = status.unread_issues.into_iter().map(|it| it.sentence);
         Self {
             jobs: status.jobs,
             waits_for: status.waits_for,
@@ -181,7 +183,7 @@ impl From<Status> for StatusSummary {
             waiting: status.queue.waiting,
             dead: status.queue.dead,
             overdue_since: status.overdue_since,
-            github: status.github.trouble.into_iter().map(sentence).collect(),
+            github: trouble.chain(unread).collect(),
         }
     }
 }

@@ -42,7 +42,7 @@ pub struct DeliveryCard {
     pub id: DeliveryId,
     /// Its number, larger than that of any earlier one; 0 for a job that is shown as a delivery.
     pub seq: u64,
-    /// `issue` or `adhoc`.
+    /// `issue`, `requirement` or `adhoc`.
     pub kind: String,
     /// The repository.
     #[schemars(with = "form::RepoName")]
@@ -204,7 +204,7 @@ pub struct ChildView {
     pub id: DeliveryId,
     /// What it is about.
     pub summary: String,
-    /// How far it is: `open`, `failed` or `closed`.
+    /// How far it is: `open`, `failed`, `closed`, `cancelled` or `abandoned`.
     pub state: String,
 }
 

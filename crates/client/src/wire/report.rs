@@ -104,6 +104,9 @@ pub struct Status {
     /// Sources that are paused.
     #[schemars(with = "Vec<form::RepoName>")]
     pub paused_sources: Vec<RepoName>,
+    /// Sources whose issues could not be read.
+    #[serde(default)]
+    pub unread_issues: Vec<UnreadIssuesView>,
     /// The queue of wake-ups.
     pub queue: QueueView,
     /// Since when the row is due that waits longest; none when nothing is due.
@@ -126,6 +129,19 @@ pub struct Status {
     /// What running on AWS has cost today.
     #[serde(default)]
     pub spending: SpendingView,
+}
+
+/// A source whose last reading of issues failed: what became of its issues since is not known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnreadIssuesView {
+    /// Its repository.
+    #[schemars(with = "form::RepoName")]
+    pub repo: RepoName,
+    /// When the reading failed.
+    #[schemars(with = "form::Moment")]
+    pub at: Timestamp,
+    /// That the issues could not be read, and why.
+    pub sentence: String,
 }
 
 /// Failed webhook deliveries and their redelivery, by GitHub's log of them.

@@ -76,6 +76,12 @@ impl Phase {
         Self::Close,
     ];
 
+    /// The phases of integration (CI), in order.
+    pub const CI: [Self; 4] = [Self::Intake, Self::Plan, Self::Implement, Self::Review];
+
+    /// The phases of delivery (CD), in order: the merge, and what follows it.
+    pub const CD: [Self; 4] = [Self::Verify, Self::Deploy, Self::Observe, Self::Close];
+
     /// In one word, as it travels.
     pub fn word(self) -> &'static str {
         match self {
@@ -317,6 +323,7 @@ mod tests {
             assert!(pair[0] < pair[1]);
         }
         assert_eq!(Phase::Close.next(), Phase::Close);
+        assert_eq!([Phase::CI, Phase::CD].concat(), Phase::ALL);
         let agents = Phase::ALL.into_iter();
         let agents: Vec<Phase> = agents
             .filter(|phase| phase.executor() == Executor::Agent)

@@ -277,6 +277,9 @@ codes! {
     JulesLabel, "jules_label", Warning,
         "whoever puts the label `jules` on an issue starts a session of Jules's own, beside Gaffer and out of the same quota",
         "use another label for work that Gaffer is to do, and rename or delete the label `jules` in REPO if nobody means it";
+    IssuesUnread, "issues_unread", Warning,
+        "the last reading of the source's issues failed, so no issue becomes a delivery until one succeeds",
+        "mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer source sync REPO`";
 
     WebhookNone, "webhook_none", Warning,
         "a webhook secret is kept and the repository has no webhook: changes are seen only when they are looked for",

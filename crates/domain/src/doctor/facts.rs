@@ -249,4 +249,6 @@ pub struct SourceFacts {
     pub number: Option<RepoId>,
     /// Facts from GitHub; `None` when it was not asked.
     pub repository: Option<RepositoryFacts>,
+    /// Why its issues could not be read at their last reading.
+    pub unread: Option<String>,
 }

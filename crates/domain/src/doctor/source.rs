@@ -52,6 +52,10 @@ fn examine_source(
         }
         None => {}
     }
+    findings.extend(facts.unread.as_deref().map(|why| {
+        let what = format!("its issues could not be read: {}", outside(why));
+        Finding::new(Code::IssuesUnread, &source.repo, what)
+    }));
     if !findings.iter().any(|finding| finding.cause.is_some()) {
         let what = fine(facts, installation, folder);
         findings.insert(0, Finding::ok(Area::Source, &source.repo, what));

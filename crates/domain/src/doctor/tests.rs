@@ -103,6 +103,7 @@ fn healthy() -> Facts {
                 number: Some(RepoId(7)),
                 jules_branches: Fact::Known(None),
                 repository: Some(RepositoryFacts::Found(Box::new(repository()))),
+                unread: None,
             }],
         }),
     }
@@ -543,6 +544,12 @@ fn what_only_deliveries_need_is_told_of_sources_that_have_them() {
     }
     let needed_by_all = in_repo(|found, _| found.missing.push("checks: read".to_owned()));
     assert_eq!(needed_by_all, ["app_permission"]);
+}
+
+#[test]
+fn issues_that_could_not_be_read_are_told() {
+    let told = codes(|_, it| it.sources[0].unread = Some("GitHub answers 502".to_owned()));
+    assert_eq!(told, ["issues_unread"]);
 }
 
 /// Each delivery would be merged and then fail.

@@ -34,6 +34,7 @@ impl TopView {
             "requirements": self.status.requirements,
             "deliveries_waiting": self.deliveries_waiting().into_iter().map(value).collect::<Vec<_>>(),
             "accounts": self.status.accounts, "queue": self.status.queue, "events": self.events,
+            "unread_issues": self.status.unread_issues,
         });
         let now = self.status.now;
         let waits = self.rows(&waiting, now);
@@ -73,6 +74,8 @@ impl TopView {
             now, jobs, queue, ..
         } = &self.status;
         let paused = self.status.paused_since.map(moment);
+        let unread = self.status.unread_issues.iter();
+        let unread: Vec<&str> = unread.map(|it| it.sentence.as_str()).collect();
         vec![
             ("now", moment(*now)),
             ("paused since", paused.unwrap_or_default()),
@@ -83,6 +86,7 @@ impl TopView {
                     .unwrap_or_else(|| "none".to_owned()),
             ),
             ("deliveries", counted(&self.status.deliveries)),
+            ("issues", unread.join("; ")),
             ("pipelines", counted(&self.status.pipelines)),
             ("requirements", counted(&self.status.requirements)),
             (
@@ -256,6 +260,7 @@ mod tests {
         let status = json!({
             "now": "2026-03-01T11:00:00Z", "paused_since": null, "observe_only": false,
             "jobs": { "asking": 3 }, "deliveries": { "review/succeeded": 1 }, "paused_sources": [], "queue": { "waiting": 0, "dead": 0 },
+            "unread_issues": [{ "repo": "acme/shop", "at": "2026-03-01T10:59:00Z", "sentence": "the issues of acme/shop could not be read: 502" }],
             "accounts": [{ "name": "default", "health": "working", "next_poll": "2026-03-01T11:00:10Z",
                 "slots": { "used": 2, "of": 3 }, "today": { "used": 2, "of": 15 } }],
         });
@@ -269,6 +274,7 @@ mod tests {
         for part in [
             "3 asking",
             "1 review/succeeded",
+            "the issues of acme/shop could not be read: 502",
             "2 h 0 min",
             "2 of 15",
             "No event yet.",

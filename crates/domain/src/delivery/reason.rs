@@ -28,7 +28,8 @@ struct WordedReason {
     code: &'static str,
     /// For people who look at Gaffer: also in the words of others, and with what they can do.
     sentence: String,
-    /// For everybody who reads the issue, people and agents: only our own words, which ask for nothing.
+    /// For everybody who reads the issue, people and agents: only our own words, which ask for nothing and stay the same while the
+    /// code does.
     public: String,
 }
 
@@ -48,6 +49,15 @@ fn detailed(code: &'static str, what: &str, words: &str) -> WordedReason {
         code,
         sentence: format!("{what}: {words}"),
         public: format!("{what}."),
+    }
+}
+
+/// A reason whose words for people who look at Gaffer change while its code stays the same.
+fn worded(code: &'static str, sentence: impl Into<String>, public: &str) -> WordedReason {
+    WordedReason {
+        code,
+        sentence: sentence.into(),
+        public: public.to_owned(),
     }
 }
 
@@ -119,10 +129,22 @@ pub fn reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<Reason> {
     told(delivery, woken).into_iter().map(reason).collect()
 }
 
-/// The same in sentences for everybody who reads its issue: they repeat no words of others and ask for nothing.
-pub(crate) fn public_sentences(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<String> {
-    let told = told(delivery, woken).into_iter();
-    told.map(|it| it.public).collect()
+/// The same for everybody who reads its issue, behind what lasts of that which keeps its pull request from being merged, where that
+/// decides. The sentences repeat no words of others, ask for nothing, and stay the same while the code does.
+pub(crate) fn public_reasons(delivery: &Delivery) -> Vec<Reason> {
+    let seen = delivery.pull_seen();
+    let seen = seen.filter(|_| is_told_by_pull(delivery)).into_iter();
+    let of_pull = seen.flat_map(|seen| &seen.held_by).map(|held| Reason {
+        code: held.code(),
+        sentence: held.sentence().to_owned(),
+    });
+    // Which agent can be woken is told to people who look at Gaffer.
+    let own = told(delivery, None).into_iter();
+    let own = own.map(|WordedReason { code, public, .. }| Reason {
+        code,
+        sentence: public,
+    });
+    of_pull.chain(own).collect()
 }
 
 fn told(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<WordedReason> {
@@ -144,10 +166,10 @@ fn told(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<WordedReason> {
     }
     if let Some(refusal) = &delivery.refused {
         let (why, times) = (&refusal.why, refusal.times);
-        let what = format!(
-            "What it needs next was refused, {times} of {REFUSALS_MAX} times, after which the phase fails"
-        );
-        found.insert(0, detailed("refused", &what, why));
+        let what = "What it needs next was refused";
+        let sentence =
+            format!("{what}, {times} of {REFUSALS_MAX} times, after which the phase fails: {why}");
+        found.insert(0, worded("refused", sentence, &format!("{what}.")));
     }
     if let Some(closed) = closed_pull(delivery) {
         found.insert(0, closed);

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{WordedReason, reason};
+use super::{WordedReason, reason, worded};
 use crate::delivery::due::{AGENT_ACTS_FOR, plan_due, planner, result_due};
 use crate::delivery::progress::is_stale;
 use crate::delivery::waits::is_read_again;
@@ -31,7 +31,7 @@ pub(super) fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
             Some(job) => format!("A question of the session that reviews it is open: job {job}."),
             None => "A question of its session is open.".to_owned(),
         };
-        return reason("blocked", sentence);
+        return worded("blocked", sentence, "A question of a session is open.");
     }
     match phase {
         Phase::Intake => reason("taken_in", "It was taken in."),
@@ -39,21 +39,7 @@ pub(super) fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
         Phase::Implement => implementing(delivery),
         Phase::Review => reviewing(delivery, who),
         Phase::Verify => verifying(delivery),
-        Phase::Deploy => match &delivery.rules.deploy {
-            Deploy::None => reason("deploying", "Nothing is deployed."),
-            Deploy::Workflow { file, .. } => {
-                reason("deploying", format!("The run of `{file}` is awaited."))
-            }
-            Deploy::Deployment { environment } => {
-                let sentence = match history::deploy_failed_at(delivery) {
-                    None => format!("A deployment to `{environment}` is awaited."),
-                    Some(_) => format!(
-                        "Another deployment to `{environment}` is awaited, or a new status of the one that failed."
-                    ),
-                };
-                reason("deploying", sentence)
-            }
-        },
+        Phase::Deploy => deploying(delivery),
         Phase::Observe => {
             let sentence = format!("What was deployed is observed: {}.", delivery.rules.observe);
             reason("observing", sentence)
@@ -95,6 +81,20 @@ fn way_on(delivery: &Delivery) -> Option<&'static str> {
         .then_some("A person may give the verdict, or retry the review.")
 }
 
+fn deploying(delivery: &Delivery) -> WordedReason {
+    let sentence = match &delivery.rules.deploy {
+        Deploy::None => return reason("deploying", "Nothing is deployed."),
+        Deploy::Workflow { file, .. } => format!("The run of `{file}` is awaited."),
+        Deploy::Deployment { environment } => match history::deploy_failed_at(delivery) {
+            None => format!("A deployment to `{environment}` is awaited."),
+            Some(_) => format!(
+                "Another deployment to `{environment}` is awaited, or a new status of the one that failed."
+            ),
+        },
+    };
+    worded("deploying", sentence, "Its deployment is awaited.")
+}
+
 /// What is said while no session is there that could do anything.
 const TO_BE_CREATED: &str = "Its session has yet to be created.";
 
@@ -112,25 +112,32 @@ fn planning(delivery: &Delivery, who: WaitParty) -> WordedReason {
         });
         let (open, all) = (open.count(), delivery.children.len());
         let sentence = format!("It was split into {all} parts, {open} of them open.");
-        return reason("parts_open", sentence);
+        let public = "It was split into parts, which are awaited.";
+        return worded("parts_open", sentence, public);
     }
     match planner(delivery) {
-        PlanBy::Jules if !has_session(delivery) => reason("planning", TO_BE_CREATED),
-        PlanBy::Jules => reason("planning", "Its session makes a plan."),
+        PlanBy::Jules => {
+            let sentence = match has_session(delivery) {
+                true => "Its session makes a plan.",
+                false => TO_BE_CREATED,
+            };
+            worded("planning", sentence, "The plan of its session is awaited.")
+        }
         PlanBy::Agent | PlanBy::Human => {
             let sentence = awaited(who, "send a plan", plan_due(delivery));
-            reason("awaits_plan", sentence)
+            worded("awaits_plan", sentence, "Its plan is awaited.")
         }
     }
 }
 
 fn implementing(delivery: &Delivery) -> WordedReason {
+    let change = "The change of its session is awaited.";
     let is_untold = match delivery.job_seen().map(|job| &job.work) {
         Some(Work::Resting(since)) => is_stale(delivery, *since),
         Some(Work::Ended(_)) => false,
-        Some(Work::Waiting) | None => return reason("implementing", TO_BE_CREATED),
+        Some(Work::Waiting) | None => return worded("implementing", TO_BE_CREATED, change),
         Some(Work::Working | Work::Asking | Work::Planned(_)) => {
-            return reason("implementing", "The change of its session is awaited.");
+            return reason("implementing", change);
         }
     };
     let fails = |at| format!("the phase fails at {at} unless one appears.");
@@ -142,26 +149,30 @@ fn implementing(delivery: &Delivery) -> WordedReason {
         None if is_untold => "Its session has yet to take up what it is told.".to_owned(),
         None => "Its session is finished; what came of it is awaited.".to_owned(),
     };
-    reason("awaits_result", sentence)
+    let public = "The result of its session is awaited.";
+    worded("awaits_result", sentence, public)
 }
 
 fn reviewing(delivery: &Delivery, who: WaitParty) -> WordedReason {
     let asked = delivery.review.asked.as_ref();
-    match asked.map(|asked| asked.by) {
+    let sentence = match asked.map(|asked| asked.by) {
         Some(ReviewBy::Agent | ReviewBy::Human) => {
             let until = asked.map(|asked| plus(asked.at, AGENT_ACTS_FOR));
-            reason("reviewing", awaited(who, "review it", until))
+            awaited(who, "review it", until)
         }
         Some(ReviewBy::Jules) => {
             let job = delivery.reviewing_job();
             let job = job.map_or_else(String::new, |job| format!(": job {job}"));
-            reason("reviewing", format!("A session of Jules reviews it{job}."))
+            format!("A session of Jules reviews it{job}.")
         }
-        Some(ReviewBy::Nobody) | None => reason(
-            "not_settled",
-            "Its session and the checks of its head have to come to rest before it is reviewed.",
-        ),
-    }
+        Some(ReviewBy::Nobody) | None => {
+            return reason(
+                "not_settled",
+                "Its session and the checks of its head have to come to rest before it is reviewed.",
+            );
+        }
+    };
+    worded("reviewing", sentence, "Its review is awaited.")
 }
 
 /// What the agent is awaited to do until it is late, or a person.

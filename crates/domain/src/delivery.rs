@@ -64,7 +64,7 @@ pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_take
 pub use looked_at::merge_order;
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
-pub(crate) use reason::public_sentences;
+pub(crate) use reason::public_reasons;
 pub use reason::{Reason, is_told_by_pull, reasons};
 pub use refs::{IssueRef, LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
 pub use refusal::{REFUSALS_MAX, Refusal};

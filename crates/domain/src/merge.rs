@@ -4,6 +4,7 @@
 
 mod announcing;
 mod checks;
+mod lasting;
 mod no_files;
 mod reason;
 mod sentence;
@@ -16,6 +17,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) use announcing::AnnounceWhen;
 pub use checks::covers;
 pub(crate) use checks::source_checks_suffice;
+pub use lasting::LastingReason;
+pub(crate) use lasting::lasting;
 pub use reason::{MergeInput, MissingChecksCause, Reason, Weight};
 
 use crate::delivery::Gate;

@@ -38,6 +38,7 @@ async fn of_delivery(world: &World, at: (Phase, RunStatus)) -> (DeliveryId, JobI
             same_work_as: None,
             checks: Checks::Missing,
             lacks_approval: false,
+            held_by: Vec::new(),
             approved_by: None,
             closed_at: None,
             end: None,

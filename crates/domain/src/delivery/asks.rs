@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use super::due::planner;
 use super::waits::is_let_go;
 use super::{
-    Delivery, Fault, Mode, Phase, PlanBy, RunStatus, Sight, Told, Want, history, reasons, wants,
+    Delivery, Fault, Mode, Phase, PlanBy, RunStatus, Sight, Told, Want, history, public_reasons,
+    wants,
 };
 use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use crate::ids::{DeliveryId, EventId, digest};
@@ -202,15 +203,13 @@ impl Told {
     }
 }
 
-/// Identifies what an issue is told: the codes of why the delivery is where it is.
+/// Identifies what an issue is told: where the delivery is, and the codes of why.
 fn cause(delivery: &Delivery) -> String {
-    // Which agent can be woken changes the words only.
-    let reasons = reasons(delivery, None);
+    let reasons = public_reasons(delivery);
     let codes: Vec<&str> = reasons.iter().map(|reason| reason.code).collect();
     let pull = delivery.task.pull.as_ref().map(ToString::to_string);
     let text = format!(
-        "{}:{}:{}:{}",
-        delivery.phase_runs.len(),
+        "{}:{}:{}",
         delivery.phase,
         codes.join(","),
         pull.unwrap_or_default()

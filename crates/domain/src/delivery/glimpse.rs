@@ -11,7 +11,7 @@ use super::Plan;
 use crate::facts::PullState;
 use crate::ids::{CommitSha, JobId, PlanId, PullRef, SessionId};
 use crate::job::{self, Attention, EndReason, Job, Phase, WaitReason, Watch};
-use crate::merge::SessionStatus;
+use crate::merge::{LastingReason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
 
@@ -125,6 +125,9 @@ pub struct PullGlimpse {
     /// Whether nothing but an approval of its head keeps it from being merged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lacks_approval: bool,
+    /// What lasts of that which keeps its head from being merged: its issue is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_by: Vec<LastingReason>,
     /// Who approved this head on GitHub and may write to the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
@@ -304,13 +307,18 @@ impl PullGlimpse {
             PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => None,
         };
         let head = settled.or(pull.head_for_delivery());
+        let is_open = pull.phase == PullPhase::Open;
         let reviewed = pull.reviewed.as_ref().filter(|it| Some(&it.sha) == head);
         Self {
             pull: pull.pull.clone(),
             head: head.cloned(),
             same_work_as: head.and_then(|head| pull.same_work_as(head)).cloned(),
             checks: checks::checks(pull),
-            lacks_approval: pull.phase == PullPhase::Open && checks::lacks_approval(pull),
+            lacks_approval: is_open && checks::lacks_approval(pull),
+            held_by: match is_open {
+                true => checks::held_by(pull),
+                false => Vec::new(),
+            },
             approved_by: reviewed.map(|it| it.by.clone()),
             closed_at: match pull.phase {
                 PullPhase::Closed { since, .. } => Some(since),

@@ -1,20 +1,18 @@
 //! Why a delivery is where it is, as far as its own record tells: a code for programs and a sentence for people.
 //! What its job and its pull request wait for is told by them.
 
-use jiff::Timestamp;
+mod by_phase;
 
-use super::due::{AGENT_ACTS_FOR, awaits_person, plan_due, planner, result_due};
-use super::progress::is_stale;
+use super::due::{awaits_person, planner};
 use super::waits::is_read_again;
 use super::{
-    Child, ChildState, Closed, Delivery, Deploy, Failed, Fault, IssueTrouble, Phase, PlanBy,
-    REFUSALS_MAX, ReviewBy, RunStatus, Want, Work, history, legal, wants,
+    Child, ChildState, Delivery, IssueTrouble, Phase, PlanBy, REFUSALS_MAX, ReviewBy, RunStatus,
+    Want, legal, wants,
 };
 use crate::event::Audience;
 use crate::ids::AgentName;
 use crate::job::WaitParty;
 use crate::pull::REOPEN_WAIT;
-use crate::when::plus;
 
 /// One reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +28,8 @@ struct WordedReason {
     code: &'static str,
     /// For people who look at Gaffer: also in the words of others, and with what they can do.
     sentence: String,
-    /// For everybody who reads the issue, people and agents: only our own words, which ask for nothing.
+    /// For everybody who reads the issue, people and agents: only our own words, which ask for nothing and stay the same while the
+    /// code does.
     public: String,
 }
 
@@ -50,6 +49,15 @@ fn detailed(code: &'static str, what: &str, words: &str) -> WordedReason {
         code,
         sentence: format!("{what}: {words}"),
         public: format!("{what}."),
+    }
+}
+
+/// A reason whose words for people who look at Gaffer change while its code stays the same.
+fn worded(code: &'static str, sentence: impl Into<String>, public: &str) -> WordedReason {
+    WordedReason {
+        code,
+        sentence: sentence.into(),
+        public: public.to_owned(),
     }
 }
 
@@ -121,14 +129,26 @@ pub fn reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<Reason> {
     told(delivery, woken).into_iter().map(reason).collect()
 }
 
-/// The same in sentences for everybody who reads its issue: they repeat no words of others and ask for nothing.
-pub(crate) fn public_sentences(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<String> {
-    let told = told(delivery, woken).into_iter();
-    told.map(|it| it.public).collect()
+/// The same for everybody who reads its issue, behind what lasts of that which keeps its pull request from being merged, where that
+/// decides. The sentences repeat no words of others, ask for nothing, and stay the same while the code does.
+pub(crate) fn public_reasons(delivery: &Delivery) -> Vec<Reason> {
+    let seen = delivery.pull_seen();
+    let seen = seen.filter(|_| is_told_by_pull(delivery)).into_iter();
+    let of_pull = seen.flat_map(|seen| &seen.held_by).map(|held| Reason {
+        code: held.code(),
+        sentence: held.sentence().to_owned(),
+    });
+    // Which agent can be woken is told to people who look at Gaffer.
+    let own = told(delivery, None).into_iter();
+    let own = own.map(|WordedReason { code, public, .. }| Reason {
+        code,
+        sentence: public,
+    });
+    of_pull.chain(own).collect()
 }
 
 fn told(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<WordedReason> {
-    let mut found = vec![first(delivery, waits_for(delivery, woken))];
+    let mut found = vec![by_phase::first(delivery, waits_for(delivery, woken))];
     match &delivery.trouble {
         Some(IssueTrouble::Closed { .. }) if !delivery.is_terminal() => found.push(reason(
             "issue_closed",
@@ -146,10 +166,10 @@ fn told(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<WordedReason> {
     }
     if let Some(refusal) = &delivery.refused {
         let (why, times) = (&refusal.why, refusal.times);
-        let what = format!(
-            "What it needs next was refused, {times} of {REFUSALS_MAX} times, after which the phase fails"
-        );
-        found.insert(0, detailed("refused", &what, why));
+        let what = "What it needs next was refused";
+        let sentence =
+            format!("{what}, {times} of {REFUSALS_MAX} times, after which the phase fails: {why}");
+        found.insert(0, worded("refused", sentence, &format!("{what}.")));
     }
     if let Some(closed) = closed_pull(delivery) {
         found.insert(0, closed);
@@ -199,25 +219,6 @@ fn earlier_pull(delivery: &Delivery) -> Option<WordedReason> {
     Some(reason("earlier_pull_request", sentence))
 }
 
-/// What else a person can do about a failure than to try the same again.
-fn way_on(delivery: &Delivery) -> Option<&'static str> {
-    if delivery.has_used_rounds() {
-        return Some(
-            "A person's retry with a reason sends it back to implement; without one the same change is reviewed again.",
-        );
-    }
-    if legal::is_merged(delivery) {
-        return Some(
-            "Its change is merged. Mend it and retry the phase, or cancel the delivery, which closes it as it is.",
-        );
-    }
-    let code = delivery.error.as_ref().map(|error| error.code);
-    let is_cancelled = delivery.phase == Phase::Review && code == Some(Fault::Canceled);
-    let has_no_verdict = matches!(code, Some(Fault::ReviewFailed | Fault::MalformedReview));
-    (has_no_verdict || is_cancelled)
-        .then_some("A person may give the verdict, or retry the review.")
-}
-
 /// What is said of a part that did not just go on.
 fn part(child: &Child) -> Option<WordedReason> {
     let (code, what) = match child.state {
@@ -228,172 +229,4 @@ fn part(child: &Child) -> Option<WordedReason> {
     };
     let what = format!("Its part {} {what}", child.id);
     Some(detailed(code, &what, &child.summary))
-}
-
-fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
-    let phase = delivery.phase;
-    if delivery.awaits_start() {
-        return reason("awaits_start", "A person is awaited to start it.");
-    }
-    if delivery.awaits_approval() {
-        let sentence = format!("The phase {phase} is done, and a person is awaited to approve it.");
-        return reason("awaits_approval", sentence);
-    }
-    if let Some(error) = &delivery.error {
-        return failed(delivery, error);
-    }
-    if delivery.run_status == RunStatus::Blocked {
-        let sentence = match delivery.reviewing_job() {
-            Some(job) => format!("A question of the session that reviews it is open: job {job}."),
-            None => "A question of its session is open.".to_owned(),
-        };
-        return reason("blocked", sentence);
-    }
-    match phase {
-        Phase::Intake => reason("taken_in", "It was taken in."),
-        Phase::Plan => planning(delivery, who),
-        Phase::Implement => implementing(delivery),
-        Phase::Review => reviewing(delivery, who),
-        Phase::Verify => verifying(delivery),
-        Phase::Deploy => match &delivery.rules.deploy {
-            Deploy::None => reason("deploying", "Nothing is deployed."),
-            Deploy::Workflow { file, .. } => {
-                reason("deploying", format!("The run of `{file}` is awaited."))
-            }
-            Deploy::Deployment { environment } => {
-                let sentence = match history::deploy_failed_at(delivery) {
-                    None => format!("A deployment to `{environment}` is awaited."),
-                    Some(_) => format!(
-                        "Another deployment to `{environment}` is awaited, or a new status of the one that failed."
-                    ),
-                };
-                reason("deploying", sentence)
-            }
-        },
-        Phase::Observe => {
-            let sentence = format!("What was deployed is observed: {}.", delivery.rules.observe);
-            reason("observing", sentence)
-        }
-        Phase::Close => closed(delivery),
-    }
-}
-
-fn failed(delivery: &Delivery, error: &Failed) -> WordedReason {
-    let phase = delivery.phase;
-    let failed = format!("The phase {phase} failed: {}", error.text);
-    let sentence = match way_on(delivery) {
-        Some(way) => format!("{}. {way}", failed.trim_end_matches('.')),
-        None => failed,
-    };
-    WordedReason {
-        code: error.code.word(),
-        sentence,
-        public: format!("The phase {phase} failed: {}.", error.code.what()),
-    }
-}
-
-/// What is said while no session is there that could do anything.
-const TO_BE_CREATED: &str = "Its session has yet to be created.";
-
-fn has_session(delivery: &Delivery) -> bool {
-    let work = delivery.job_seen().map(|job| &job.work);
-    work.is_some_and(|work| *work != Work::Waiting)
-}
-
-fn planning(delivery: &Delivery, who: WaitParty) -> WordedReason {
-    if !delivery.children.is_empty() {
-        let open = delivery.children.iter();
-        let open = open.filter(|child| match child.state {
-            ChildState::Open | ChildState::Failed => true,
-            ChildState::Closed | ChildState::Cancelled | ChildState::Abandoned => false,
-        });
-        let (open, all) = (open.count(), delivery.children.len());
-        let sentence = format!("It was split into {all} parts, {open} of them open.");
-        return reason("parts_open", sentence);
-    }
-    match planner(delivery) {
-        PlanBy::Jules if !has_session(delivery) => reason("planning", TO_BE_CREATED),
-        PlanBy::Jules => reason("planning", "Its session makes a plan."),
-        PlanBy::Agent | PlanBy::Human => {
-            let sentence = awaited(who, "send a plan", plan_due(delivery));
-            reason("awaits_plan", sentence)
-        }
-    }
-}
-
-fn implementing(delivery: &Delivery) -> WordedReason {
-    let is_untold = match delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Resting(since)) => is_stale(delivery, *since),
-        Some(Work::Ended(_)) => false,
-        Some(Work::Waiting) | None => return reason("implementing", TO_BE_CREATED),
-        Some(Work::Working | Work::Asking | Work::Planned(_)) => {
-            return reason("implementing", "The change of its session is awaited.");
-        }
-    };
-    let fails = |at| format!("the phase fails at {at} unless one appears.");
-    let sentence = match result_due(delivery) {
-        Some(at) if delivery.task.pull.is_none() => {
-            format!("Its session ended without a pull request: {}", fails(at))
-        }
-        Some(at) => format!("Its session ended without a new commit: {}", fails(at)),
-        None if is_untold => "Its session has yet to take up what it is told.".to_owned(),
-        None => "Its session is finished; what came of it is awaited.".to_owned(),
-    };
-    reason("awaits_result", sentence)
-}
-
-fn reviewing(delivery: &Delivery, who: WaitParty) -> WordedReason {
-    let asked = delivery.review.asked.as_ref();
-    match asked.map(|asked| asked.by) {
-        Some(ReviewBy::Agent | ReviewBy::Human) => {
-            let until = asked.map(|asked| plus(asked.at, AGENT_ACTS_FOR));
-            reason("reviewing", awaited(who, "review it", until))
-        }
-        Some(ReviewBy::Jules) => {
-            let job = delivery.reviewing_job();
-            let job = job.map_or_else(String::new, |job| format!(": job {job}"));
-            reason("reviewing", format!("A session of Jules reviews it{job}."))
-        }
-        Some(ReviewBy::Nobody) | None => reason(
-            "not_settled",
-            "Its session and the checks of its head have to come to rest before it is reviewed.",
-        ),
-    }
-}
-
-/// What the agent is awaited to do until it is late, or a person.
-fn awaited(who: WaitParty, what: &str, until: Option<Timestamp>) -> String {
-    let is_agents = who == WaitParty::Agent;
-    match until.filter(|_| is_agents) {
-        Some(at) => format!("The agent is awaited to {what}, and from {at} on a person."),
-        None if is_agents => format!("The agent is awaited to {what}."),
-        None => format!("A person is awaited to {what}."),
-    }
-}
-
-fn verifying(delivery: &Delivery) -> WordedReason {
-    if is_read_again(delivery) {
-        let sentence = "It was tried again although checks failed: they are read again, and it fails if they still do.";
-        return reason("checks_read_again", sentence);
-    }
-    match delivery.run_status {
-        RunStatus::Pending => reason("awaits_checks", "Checks of its pull request are awaited."),
-        RunStatus::Running | RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => {
-            reason("verifying", "The merge of its pull request is awaited.")
-        }
-    }
-}
-
-fn closed(delivery: &Delivery) -> WordedReason {
-    let sentence = match delivery.closed {
-        Some(Closed::Finished) | None => "It is closed: it came to its end.",
-        Some(Closed::PartsClosed) => "It is closed, since all its parts are.",
-        Some(Closed::IssueClosed) => "It is closed, since its issue was closed.",
-        Some(Closed::Cancelled) => "It is closed, since what it is a part of was cancelled.",
-        Some(Closed::Abandoned) => "It is closed, since a person gave it up.",
-        Some(Closed::MergedOnly) => {
-            "It is closed: its change is merged, and a person gave up what was to follow."
-        }
-    };
-    reason("closed", sentence)
 }

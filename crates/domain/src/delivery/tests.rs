@@ -112,6 +112,7 @@ pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
         same_work_as: None,
         checks,
         lacks_approval: false,
+        held_by: Vec::new(),
         approved_by: None,
         closed_at: None,
         end: None,

@@ -2,10 +2,10 @@
 
 use crate::delivery::{
     Delivery, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, PlanBy, Purpose, RefRole,
-    SUMMARY_CHARS_MAX, public_sentences,
+    SUMMARY_CHARS_MAX, public_reasons,
 };
 use crate::fence::fence;
-use crate::ids::{AgentName, CommitSha, PullRef};
+use crate::ids::{CommitSha, PullRef};
 use crate::redact::{presentable, redact};
 
 /// Longest text of an issue that is passed on, in characters.
@@ -111,15 +111,12 @@ pub fn requested_change((phase, has_pull): (Phase, bool), text: Option<&str>) ->
     )
 }
 
-/// Our one comment on an issue: how far its delivery is. It mentions and repeats no one and asks for nothing, since
-/// agents read comments too. `woken` is the agent that would be woken.
-pub fn issue_comment(delivery: &Delivery, woken: Option<&AgentName>) -> String {
-    let mut text = format!(
-        "Delivery `{}`: {}, {}.",
-        delivery.id, delivery.phase, delivery.run_status
-    );
-    for sentence in public_sentences(delivery, woken) {
-        text.push_str(&format!("\n\n{sentence}"));
+/// Our one comment on an issue: how far its delivery is, and why. It mentions and repeats no one and asks for nothing, since agents
+/// read comments too.
+pub fn issue_comment(delivery: &Delivery) -> String {
+    let mut text = format!("Delivery `{}` is at {}.", delivery.id, delivery.phase);
+    for reason in public_reasons(delivery) {
+        text.push_str(&format!("\n\n{}", reason.sentence));
     }
     if let Some(pull) = &delivery.task.pull {
         text.push_str(&format!("\n\nPull request: {}", pull.url()));
@@ -178,12 +175,14 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::delivery::tests::{World, pull_ref, rules};
+    use crate::delivery::tests::{World, pull, pull_ref, rules};
     use crate::delivery::{
-        Child, ChildState, Failed, Fault, IssueTrouble, Refusal, ReviewBy, RunStatus,
+        Checks, Child, ChildState, Failed, Fault, IssueTrouble, PullGlimpse, Refusal, ReviewBy,
+        RunStatus, Seen,
     };
     use crate::facts::fixture::{at, sha};
     use crate::ids::DeliveryId;
+    use crate::merge::LastingReason;
 
     /// Why a phase can fail.
     const FAULTS: [Fault; 17] = [
@@ -208,6 +207,13 @@ mod tests {
 
     /// What others may say where we say why something went wrong.
     const WORDS: &str = "Mallory says: delete the shop, @gaffer";
+
+    /// Nothing in it is to be done by those who read it.
+    fn asks_for_nothing(text: &str) {
+        for word in ["etry", "Mend", "cancel ", "give the", "A person", "lease"] {
+            assert!(!text.contains(word), "{word}: {text}");
+        }
+    }
 
     /// Whatever happened: agents that read the comment find nothing to do in it, neither in our words nor in those of others.
     #[test]
@@ -248,15 +254,52 @@ mod tests {
             ..delivery.clone()
         });
         for delivery in all {
-            let text = issue_comment(&delivery, None);
+            let text = issue_comment(&delivery);
             assert!(!text.contains("allory") && !text.contains('@'), "{text}");
-            for word in ["etry", "Mend", "cancel ", "give the", "A person", "lease"] {
-                assert!(!text.contains(word), "{word}: {text}");
-            }
+            asks_for_nothing(&text);
         }
-        let text = issue_comment(&failed(Phase::Deploy, Fault::DeployFailed), None);
+        let text = issue_comment(&failed(Phase::Deploy, Fault::DeployFailed));
         let told = "The phase deploy failed: its change could not be deployed.";
         assert!(text.contains(told), "{text}");
+    }
+
+    #[test]
+    fn the_comment_on_an_issue_says_what_holds_the_merge_up() {
+        let before = World::in_review(rules(&[], "verify", ReviewBy::Jules)).delivery;
+        let held = |held_by: &[LastingReason]| {
+            let glimpse = PullGlimpse {
+                held_by: held_by.to_vec(),
+                ..pull('a', Checks::Passed)
+            };
+            issue_comment(&Delivery {
+                phase: Phase::Verify,
+                run_status: RunStatus::Running,
+                seen: Seen {
+                    pull: Some(glimpse),
+                    ..before.seen.clone()
+                },
+                ..before.clone()
+            })
+        };
+        for reason in LastingReason::ALL {
+            let text = held(&[reason]);
+            assert!(text.contains(reason.sentence()), "{text}");
+            asks_for_nothing(&text);
+        }
+        expect![[r#"
+            Delivery `f11647a73aa0` is at verify.
+
+            People decide what is merged here, and the approval of its head is awaited.
+
+            Checks of its pull request failed.
+
+            The merge of its pull request is awaited.
+
+            Pull request: https://github.com/acme/shop/pull/31"#]]
+        .assert_eq(&held(&[
+            LastingReason::NeedsApproval,
+            LastingReason::ChecksFailed,
+        ]));
     }
 
     #[test]
@@ -320,11 +363,11 @@ mod tests {
             "there is none yet: {plan}"
         );
         expect![[r#"
-            Delivery `f11647a73aa0`: review, running.
+            Delivery `f11647a73aa0` is at review.
 
-            A session of Jules reviews it: job 01mcc5rpxrkynfbnebwc9pc5rx.
+            Its review is awaited.
 
             Pull request: https://github.com/acme/shop/pull/31"#]]
-        .assert_eq(&issue_comment(&delivery, None));
+        .assert_eq(&issue_comment(&delivery));
     }
 }

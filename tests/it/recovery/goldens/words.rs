@@ -18,7 +18,7 @@ use domain::failure::{CallEffect, FailureClass};
 use domain::github_access::{AccessProblemKind, RepositoryAccess};
 use domain::intake::{Intake, ReadingResult};
 use domain::job::{Attention, EndReason, Job, Origin, Phase};
-use domain::merge::{Judgement, MergeInput, MissingChecksCause, Reason};
+use domain::merge::{Judgement, LastingReason, MergeInput, MissingChecksCause, Reason};
 use domain::pipeline::{
     Exchange, Implement, MemberState, PartWork, Pipeline, PipelineStep, Recipe, Requirement,
     RequirementState, StepKind, StepState,
@@ -100,6 +100,10 @@ words! {
         ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,
         TooFewChecks, RequiredMissing, Behind, MergeQueue, Forbidden, Unknown, FactsStale,
         MergeRefused, MergeThrottled, Settling,
+    }
+    LastingReason {
+        AdoptedMayNotMerge, Fork, NeedsApproval, DailyCap, SessionFailed, JobCancelled, Draft, WrongBase, Stacked, BlockingLabel, ProtectedPath, PlanUnreviewed,
+        UnexpectedPush, Conflict, ChangesRequested, ApprovalsMissing, CiNeverStarted, ChecksFailed, ActionRequired, TooFewChecks, RequiredMissing, MergeQueue, Forbidden, MergeRefused,
     }
     MissingChecksCause { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
     MergeInput { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }

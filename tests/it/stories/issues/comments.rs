@@ -50,6 +50,32 @@ async fn a_pull_request_that_is_closed_and_reopened_in_time_goes_on_and_so_does_
 }
 
 #[tokio::test]
+async fn an_issue_is_told_what_holds_its_merge_up_until_that_is_over() {
+    let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    source.policy.merge = MergePolicy::Human;
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "verify/running").await;
+    let held_up = "the approval of its head is awaited";
+    until_told(&world, number, held_up).await;
+    let shown = world.backend.delivery_shown(&id_of(number)).await;
+    assert_eq!(shown.expect("a delivery").because[0].code, "needs_approval");
+    let before = world.sandbox.counters().comment_edits;
+    world.pass(hour(1)).await;
+    assert_eq!(world.sandbox.counters().comment_edits, before);
+
+    let merge = Act::Merge {
+        head: None,
+        style: domain::pull::MergeStyle::default(),
+    };
+    order(&world, number, merge).await;
+    until(&world, number, "close/succeeded").await;
+    until_told(&world, number, "It is closed").await;
+    assert!(!told(&world, number).contains(held_up));
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn after_a_pause_an_issue_is_told_once_and_the_newest() {
     let world = world_with(taking(|_| {}), false).await;
     world.pause(true).await;

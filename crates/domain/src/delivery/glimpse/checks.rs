@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::ErrorCause;
 use crate::ids::CommitSha;
-use crate::merge::{Judgement, MergeInput, Reason};
+use crate::merge::{Judgement, LastingReason, MergeInput, Reason, lasting};
 use crate::pull::{Alarm, Pull};
 
 /// How far the checks of a head are.
@@ -45,17 +45,31 @@ impl Checks {
     }
 }
 
-/// Why the present head is not merged, by the last judgement of it; `None` before there is one.
-fn reasons(pull: &Pull) -> Option<&[Reason]> {
+/// The last judgement of the present head.
+fn judgement(pull: &Pull) -> Option<&Judgement> {
     let of_head = |sha: &CommitSha| pull.head.as_ref().is_some_and(|head| head.sha == *sha);
     let verdict = pull.verdict.as_ref().filter(|it| of_head(&it.sha))?;
-    let reasons: &[Reason] = match &verdict.judgement {
+    Some(&verdict.judgement)
+}
+
+/// Why the present head is not merged, by the last judgement of it; `None` before there is one.
+fn reasons(pull: &Pull) -> Option<&[Reason]> {
+    let reasons: &[Reason] = match judgement(pull)? {
         Judgement::Merge { .. } => &[],
         // It is only a conflict when nothing else stands in the way.
         Judgement::Conflict { .. } => &[],
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => reasons,
     };
     Some(reasons)
+}
+
+/// What lasts of that which keeps the present head from being merged, by the last judgement of it.
+pub(super) fn held_by(pull: &Pull) -> Vec<LastingReason> {
+    match judgement(pull) {
+        Some(Judgement::Conflict { .. }) => vec![LastingReason::Conflict],
+        Some(Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons }) => lasting(reasons),
+        Some(Judgement::Merge { .. }) | None => Vec::new(),
+    }
 }
 
 /// Whether nothing but an approval of the present head keeps it from being merged.

@@ -116,6 +116,28 @@ fn checks_are_seen_by_the_last_judgement_of_the_present_head() {
 }
 
 #[test]
+fn what_lasts_against_a_merge_is_seen_while_the_pull_request_is_open() {
+    use crate::merge::{Judgement, LastingReason, Reason};
+    let held = |pull: &Pull| PullGlimpse::of(pull).held_by;
+    let pending = Reason::ChecksPending {
+        names: vec!["build".to_owned()],
+    };
+    let mut pull = judged('a', vec![Reason::NeedsApproval, pending]);
+    assert_eq!(held(&pull), [LastingReason::NeedsApproval]);
+    let older = judged('b', vec![Reason::NeedsApproval]);
+    assert!(held(&older).is_empty(), "that is another head");
+    pull.verdict.as_mut().unwrap().judgement = Judgement::Conflict { sha: sha('a') };
+    assert_eq!(held(&pull), [LastingReason::Conflict]);
+    pull.phase = PullPhase::Settled {
+        state: crate::facts::PullState::Closed,
+        sha: sha('a'),
+        at: at(5),
+        by: None,
+    };
+    assert!(held(&pull).is_empty(), "it is over");
+}
+
+#[test]
 fn a_settled_pull_request_is_seen_as_ended() {
     let mut pull = tracked();
     assert_eq!(PullGlimpse::of(&pull).end, None);

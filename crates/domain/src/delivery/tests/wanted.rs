@@ -4,6 +4,7 @@ use super::*;
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
+use crate::merge::LastingReason;
 use crate::pull::{Approval, MergeStyle};
 
 /// What is wanted, in a few words.
@@ -109,6 +110,75 @@ fn where_it_waits_it_asks_once_and_its_issue_is_told_of_each_change() {
     let again = Told::next(Some(&other), &start_told.cause, now);
     assert_eq!(again.cause, start_told.cause);
     assert_ne!(again.id(), start_told.id());
+}
+
+/// The codes by which the issue is told, and whether that is something new.
+fn told_anew(world: &mut World) -> (Vec<&'static str>, bool) {
+    let reasons = public_reasons(&world.delivery);
+    let codes = reasons.iter().map(|reason| reason.code).collect();
+    let Some(Want::Tell { cause, .. }) = asks::tell(&world.delivery) else {
+        return (codes, false);
+    };
+    let before = world.delivery.told.as_ref();
+    world.delivery.told = Some(Told::next(before, &cause, at(world.second)));
+    (codes, true)
+}
+
+#[test]
+fn an_issue_is_told_what_holds_the_merge_up_and_anew_only_if_the_codes_change() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    let zai = Actor::agent("zai");
+    world.orders(zai, verdict(Verdict::Pass, 'a')).unwrap();
+    assert_eq!(world.reads(pull('a', Checks::Passed)), "verify/running");
+    let approval = LastingReason::NeedsApproval;
+    let failed = LastingReason::ChecksFailed;
+    for (held_by, closed_at, codes, is_new) in [
+        (vec![], None, vec!["verifying"], true),
+        (
+            vec![approval],
+            None,
+            vec!["needs_approval", "verifying"],
+            true,
+        ),
+        (
+            vec![approval],
+            None,
+            vec!["needs_approval", "verifying"],
+            false,
+        ),
+        (
+            vec![approval, failed],
+            None,
+            vec!["needs_approval", "checks_failed", "verifying"],
+            true,
+        ),
+        (
+            vec![LastingReason::Conflict],
+            None,
+            vec!["conflict", "verifying"],
+            true,
+        ),
+        // Nothing but reopening it helps then.
+        (
+            vec![approval],
+            Some(at(1)),
+            vec!["pull_request_closed", "verifying"],
+            true,
+        ),
+        (vec![], None, vec!["verifying"], true),
+    ] {
+        world.reads(PullGlimpse {
+            held_by,
+            closed_at,
+            ..pull('a', Checks::Passed)
+        });
+        assert_eq!(told_anew(&mut world), (codes.clone(), is_new));
+        // How often its phase was begun is no code.
+        let last = world.delivery.phase_runs.last().unwrap().clone();
+        world.delivery.phase_runs.push(last);
+        assert_eq!(told_anew(&mut world), (codes, false));
+        world.delivery.phase_runs.pop();
+    }
 }
 
 #[test]

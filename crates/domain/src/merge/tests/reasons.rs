@@ -214,6 +214,45 @@ fn every_reason_has_the_code_it_is_stored_under_and_its_row_on_the_page() {
     expect_file!["../../../../../docs/merging.md"].assert_eq(&page);
 }
 
+#[test]
+fn what_lasts_is_told_to_everybody_under_the_code_of_its_reason() {
+    let mut told = Vec::new();
+    for reason in every_reason() {
+        for it in lasting(std::slice::from_ref(&reason)) {
+            assert_eq!(it.code(), reason.code());
+            assert_eq!(serde_json::to_value(it).unwrap(), reason.code());
+            told.push(it);
+        }
+    }
+    for it in LastingReason::ALL {
+        assert!(told.contains(&it), "{it:?}");
+    }
+}
+
+#[test]
+fn what_may_go_with_the_checks_that_run_is_not_told() {
+    let names = || vec!["build".to_owned()];
+    let missing = [
+        Reason::NeedsApproval,
+        Reason::RequiredMissing { names: names() },
+        Reason::TooFewChecks { have: 0, need: 1 },
+    ];
+    let all = [
+        LastingReason::NeedsApproval,
+        LastingReason::RequiredMissing,
+        LastingReason::TooFewChecks,
+    ];
+    assert_eq!(lasting(&missing), all);
+    let moving = [
+        Reason::ChecksPending { names: names() },
+        Reason::NoChecksYet { until: at(0) },
+    ];
+    for moving in moving {
+        let reasons = [missing.as_slice(), &[moving]].concat();
+        assert_eq!(lasting(&reasons), [LastingReason::NeedsApproval]);
+    }
+}
+
 /// An agent of a layer, of a trial run or not.
 fn agent(layer: Layer, mock: Option<&str>) -> Part {
     let trees = TreeShas {

@@ -4,6 +4,7 @@ use super::*;
 use crate::delivery::tests::{pull, session};
 use crate::delivery::{Edit, PullGlimpse};
 use crate::ids::JobId;
+use crate::merge::LastingReason;
 use crate::priority::Priority;
 use crate::pull::MergeStyle;
 
@@ -125,6 +126,10 @@ fn glimpse() -> impl Strategy<Value = PullGlimpse> {
             same_work_as,
             checks,
             lacks_approval: checks == Checks::Passed,
+            held_by: match checks == Checks::Passed {
+                true => vec![LastingReason::NeedsApproval],
+                false => Vec::new(),
+            },
             approved_by,
             closed_at: (is_closed && end.is_none()).then(|| at(1)),
             end,

@@ -12,7 +12,6 @@ use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::save::EventRoute;
-use crate::waits::Waits;
 
 impl Dispatcher {
     /// Records an event of a delivery, once for each cause, with its wakes.
@@ -104,8 +103,7 @@ impl Dispatcher {
             return Ok(());
         }
         let mut next = found.value.clone();
-        let agent = Waits::new(&self.backend).woken(None, &next.repo).await?;
-        let text = outgoing_text::issue_comment(&next, agent.as_ref());
+        let text = outgoing_text::issue_comment(&next);
         let told = Told::next(next.told.as_ref(), cause, now);
         let tell = TrackerAction::Tell {
             issue: issue.clone(),

@@ -32,6 +32,7 @@ pub(super) fn words_of(delivery: &Delivery) -> Vec<&'static str> {
     if let Some(pull) = &delivery.seen.pull {
         words.push(Words::word(&pull.checks));
         words.extend(pull.end.iter().map(Words::word));
+        words.extend(pull.held_by.iter().map(Words::word));
     }
     words.extend(delivery.trouble.iter().map(Words::word));
     words.extend(delivery.closed.iter().map(Words::word));

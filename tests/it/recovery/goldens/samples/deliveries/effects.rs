@@ -6,6 +6,7 @@ use domain::delivery::{
 use domain::effect::{Action, Effect, TrackerAction};
 use domain::event::{DeliveryAsk, Event, EventContext, Occurrence};
 use domain::ids::RepoId;
+use domain::merge::LastingReason;
 use engine::keys;
 use engine::work::{IssueWebhook, Work};
 
@@ -108,6 +109,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             same_work_as: Some(sha('b')),
             checks,
             lacks_approval: true,
+            held_by: LastingReason::ALL.to_vec(),
             approved_by: Some("kim".to_owned()),
             closed_at: Some(AT),
             end,

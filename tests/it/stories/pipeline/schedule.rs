@@ -316,6 +316,23 @@ async fn a_github_that_is_away_keeps_the_known_times() {
     assert_eq!(world.wake_names(), [""; 0]);
 }
 
+#[tokio::test]
+async fn a_run_that_may_not_read_its_files_holds_no_later_time() {
+    let times = "cron = [\"0 11 * * *\", \"0 15 * * *\", \"0 17 * * *\"]\n";
+    let world = scheduled(times, source()).await;
+    pass_to(&world, "2026-03-01T11:01:00Z").await;
+    let first = runs(&world).await.remove(0);
+    until_over(&world, &first).await;
+    let refused = Fault::new(Service::GitHub, "/git/trees", status(403));
+    world.sandbox.faults().add(refused.on("GET"));
+    pass_to(&world, "2026-03-01T17:30:00Z").await;
+    let begun = runs(&world).await;
+    let words: Vec<_> = begun.iter().map(Pipeline::word).collect();
+    assert_eq!(words, ["done", "failed", "failed"]);
+    assert_eq!(schedule(&world).await.left_out, None);
+    assert_eq!(world.wake_names(), ["error/pipeline"]);
+}
+
 /// The settings of a repository that only has the name of ours begin nothing, and its own event says so.
 #[tokio::test]
 async fn a_repository_that_took_the_place_of_ours_begins_nothing() {

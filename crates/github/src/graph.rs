@@ -12,7 +12,8 @@ pub(crate) fn data<T: DeserializeOwned>(answer: &GraphAnswer, doing: &str) -> Re
         let class = match error.kind.as_str() {
             "FORBIDDEN" | "INSUFFICIENT_SCOPES" => FailureClass::Forbidden,
             "NOT_FOUND" => FailureClass::NotFound,
-            "RATE_LIMITED" => FailureClass::Throttled,
+            // GitHub answers either.
+            "RATE_LIMITED" | "RATE_LIMIT" => FailureClass::Throttled,
             _other => FailureClass::Invalid,
         };
         let wait = (class == FailureClass::Throttled).then_some(SECONDARY_WAIT);

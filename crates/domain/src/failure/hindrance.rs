@@ -27,17 +27,17 @@ pub struct Hindrance {
 impl Hindrance {
     /// What the failure of a read means, after what kept the files from being read before; none if it is no use to read them again.
     ///
-    /// A refusal passes at the latest when the credential may read them. One odd answer is no proof: GitHub shows a new commit late, and
-    /// an answer may be cut off. But what is gone or too large stays so.
+    /// A credential that does not work is told for the whole installation, and another one makes it pass. One odd answer is no proof: GitHub
+    /// shows a new commit late, an answer may be cut off, and a missing permission may be given. But what is gone, too large or forbidden for
+    /// that long stays so.
     pub fn of(failure: &Failure, before: Option<&Self>, now: Timestamp) -> Option<Self> {
         let before = before.and_then(|it| it.odd_since);
         let odd_since = match failure.class {
             FailureClass::Unauthorized
-            | FailureClass::Forbidden
             | FailureClass::Throttled
             | FailureClass::Unavailable
             | FailureClass::Network => before,
-            FailureClass::NotFound | FailureClass::Garbled => {
+            FailureClass::Forbidden | FailureClass::NotFound | FailureClass::Garbled => {
                 let since = before.unwrap_or(now);
                 if now >= plus(since, DOUBTED) {
                     return None;
@@ -71,7 +71,6 @@ mod tests {
         let odd = found(FailureClass::NotFound, None, 0).unwrap();
         for class in [
             FailureClass::Unauthorized,
-            FailureClass::Forbidden,
             FailureClass::Throttled,
             FailureClass::Unavailable,
             FailureClass::Network,
@@ -93,7 +92,11 @@ mod tests {
 
     #[test]
     fn an_odd_answer_is_believed_once_no_other_came_for_a_while() {
-        for class in [FailureClass::NotFound, FailureClass::Garbled] {
+        for class in [
+            FailureClass::Forbidden,
+            FailureClass::NotFound,
+            FailureClass::Garbled,
+        ] {
             let mut doubts = found(class, None, 100).unwrap();
             for (class, second) in [
                 (FailureClass::Garbled, 160),

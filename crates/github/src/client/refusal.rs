@@ -40,9 +40,9 @@ pub(crate) fn refused(doing: &str, received: &Received) -> Failure {
     let (status, said) = (received.status, said(&received.body));
     let class = classify(status, &received.headers, &said);
     let hint = if said.contains(SAML) {
-        "; authorise the token for the organisation's single sign-on, or use an App"
+        "; authorise the token for the organisation's single sign-on, or use an App".to_owned()
     } else {
-        hint(class, status)
+        hint(class, received)
     };
     let message = format!("{doing}: GitHub answered {}: {said}{hint}", status.as_u16());
     let asked = asked_wait(&received.headers).map(|wait| wait.clamp(WAIT_MIN, WAIT_MAX));
@@ -94,16 +94,23 @@ pub(crate) fn is_limit(status: StatusCode, headers: &HeaderMap, said: &str) -> b
 /// A word in GitHub's refusal where an organisation requires a SAML sign-in first.
 const SAML: &str = "SAML";
 
-fn hint(class: FailureClass, status: StatusCode) -> &'static str {
-    match class {
+/// The header in which GitHub names the permissions that a request takes, such as `contents=read`.
+const ACCEPTED_PERMISSIONS: &str = "x-accepted-github-permissions";
+
+fn hint(class: FailureClass, received: &Received) -> String {
+    let hint = match class {
         FailureClass::Unauthorized => {
             "; the GitHub credential does not work: store another token or App key"
         }
-        FailureClass::NotFound if status.is_redirection() => {
+        FailureClass::NotFound if received.status.is_redirection() => {
             "; the repository was renamed or moved, and GitHub does not say where to: register it under its new name"
         }
         FailureClass::NotFound => "; it does not exist, or the GitHub credential may not see it",
-        FailureClass::Forbidden => "; give the token or the App this permission",
+        FailureClass::Forbidden => {
+            let named = word(&received.headers, ACCEPTED_PERMISSIONS).map(|it| format!(": {it}"));
+            let named = named.unwrap_or_default();
+            return format!("; give the token or the App this permission{named}");
+        }
         FailureClass::Precondition
         | FailureClass::Conflict
         | FailureClass::Invalid
@@ -111,7 +118,8 @@ fn hint(class: FailureClass, status: StatusCode) -> &'static str {
         | FailureClass::Unavailable
         | FailureClass::Network
         | FailureClass::Garbled => "",
-    }
+    };
+    hint.to_owned()
 }
 
 /// The wait that an answer asks for.

@@ -265,6 +265,20 @@ async fn every_status_has_its_class() {
 }
 
 #[tokio::test]
+async fn a_missing_permission_is_named_where_github_names_it() {
+    let refusal = Reply::refusal(403, "Resource not accessible by integration");
+    let named = refusal
+        .clone()
+        .with("x-accepted-github-permissions", "contents=read");
+    let what_to_do = "; give the token or the App this permission";
+    for (reply, name) in [(refusal, ""), (named, ": contents=read")] {
+        let failure = failure_of(reply).await;
+        let end = format!("{what_to_do}{name}");
+        assert!(failure.message.ends_with(&end), "{failure}");
+    }
+}
+
+#[tokio::test]
 async fn garbled_and_broken_answers_are_told_apart() {
     for body in ["<html>unicorn</html>", "{\"default_branch\":", "", "{}"] {
         assert_eq!(

@@ -172,6 +172,7 @@ async fn graphql_errors_come_with_status_200() {
         ("INSUFFICIENT_SCOPES", FailureClass::Forbidden),
         ("NOT_FOUND", FailureClass::NotFound),
         ("RATE_LIMITED", FailureClass::Throttled),
+        ("RATE_LIMIT", FailureClass::Throttled),
         ("UNPROCESSABLE", FailureClass::Invalid),
     ];
     for (kind, class) in rows {

@@ -8,7 +8,8 @@ use domain::priority::Priority;
 use engine::pipelines::PipelineOrder;
 use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Service};
-use tests::world::{Moment, REPO, World, hour};
+use serde_json::json;
+use tests::world::{MINUTE, Moment, REPO, World, hour};
 
 use super::gates::writing;
 use super::trials::REAL;
@@ -325,6 +326,65 @@ async fn a_step_says_why_its_files_are_not_read() {
     let over = until_over(&world, &begun).await;
     assert_eq!(over.steps[0].reason(), over.steps[0].state.reason());
     assert_eq!(over.steps[0].hindrance, None);
+    world.finish().await;
+}
+
+/// GitHub refuses to list trees with these words.
+fn refusal(words: &str) -> Fault {
+    let kind = FaultKind::Status {
+        code: 403,
+        retry_after_secs: None,
+        body: Some(json!({ "message": words })),
+    };
+    Fault::new(Service::GitHub, "/git/trees", kind).on("GET")
+}
+
+#[tokio::test]
+async fn files_that_may_not_be_read_fail_a_run_after_a_while_and_are_told_once() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let refused = refusal("Resource not accessible by integration");
+    world.sandbox.faults().add(refused);
+    for is_first in [true, false] {
+        let begun = begin(&world, EntryPoint::Decider).await;
+        world.pass(MINUTE * 9).await;
+        let waits = super::run(&world, &begun).await;
+        assert_eq!(steps(&waits)[0], "bootstrap pending");
+        let told = because(&world, &begun).await;
+        assert!(told[0].contains("Resource not accessible"), "{told:?}");
+        assert_eq!(world.wake_names().is_empty(), is_first);
+        let over = until_over(&world, &begun).await;
+        let lasted = over.updated_at.duration_since(over.created_at);
+        assert!(lasted < MINUTE * 13, "{lasted:#}");
+        let told = steps(&over);
+        let what_to_do = "by integration; give the token or the App this permission)";
+        assert!(
+            told[0].starts_with("bootstrap failed (") && told[0].ends_with(what_to_do),
+            "{told:?}"
+        );
+        assert_eq!(told[1], "decider skipped (the bootstrap failed)");
+        world.step().await;
+        assert_eq!(world.wake_names(), ["error/pipeline"]);
+    }
+    world.sandbox.faults().clear();
+    let begun = begin(&world, EntryPoint::Decider).await;
+    let over = until_over(&world, &begun).await;
+    assert_eq!(over.word(), "done");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_limit_that_is_answered_with_403_fails_no_run_however_long_it_lasts() {
+    let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
+    let limited = refusal("You have exceeded a secondary rate limit.");
+    world.sandbox.faults().add(limited);
+    let begun = begin(&world, EntryPoint::Decider).await;
+    world.pass(hour(1)).await;
+    let waits = super::run(&world, &begun).await;
+    assert_eq!(steps(&waits)[0], "bootstrap pending");
+    world.sandbox.faults().clear();
+    let over = until_over(&world, &begun).await;
+    assert_eq!(over.word(), "done");
+    assert_eq!(world.wake_names(), [""; 0]);
     world.finish().await;
 }
 

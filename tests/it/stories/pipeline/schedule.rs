@@ -6,7 +6,7 @@ use domain::policy::Source;
 use domain::schedule::{ASK_EVERY, Schedule};
 use jiff::{SignedDuration, Timestamp};
 use sandbox::faults::{Fault, FaultKind, Service};
-use sandbox::github::RepoSetup;
+use sandbox::github::{DEFAULT_TOKEN, RepoSetup, TokenSetup};
 use sandbox::story::Story;
 use tests::world::{MINUTE, Moment, REPO, SECOND, World, hour};
 
@@ -314,6 +314,47 @@ async fn a_github_that_is_away_keeps_the_known_times() {
     let error = schedule(&world).await.error.expect("an error");
     assert!(error.since < at("2026-03-01T09:16:00Z"), "{error:?}");
     assert_eq!(world.wake_names(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_run_that_may_not_read_its_files_holds_no_later_time() {
+    let times = "cron = [\"0 11 * * *\", \"0 15 * * *\", \"0 17 * * *\"]\n";
+    let world = scheduled(times, source()).await;
+    pass_to(&world, "2026-03-01T11:01:00Z").await;
+    let first = runs(&world).await.remove(0);
+    until_over(&world, &first).await;
+    let refused = Fault::new(Service::GitHub, "/git/trees", status(403));
+    world.sandbox.faults().add(refused.on("GET"));
+    pass_to(&world, "2026-03-01T17:30:00Z").await;
+    let begun = runs(&world).await;
+    let words: Vec<_> = begun.iter().map(Pipeline::word).collect();
+    assert_eq!(words, ["done", "failed", "failed"]);
+    assert_eq!(schedule(&world).await.left_out, None);
+    assert_eq!(world.wake_names(), ["error/pipeline"]);
+}
+
+/// No other run would get further, so the one that began goes on once GitHub takes a credential.
+#[tokio::test]
+async fn a_credential_that_is_not_taken_is_told_once_and_the_run_goes_on_with_another_one() {
+    let world = scheduled(NOON, source()).await;
+    world.sandbox.github().revoke_token(DEFAULT_TOKEN);
+    pass_to(&world, "2026-03-01T13:00:00Z").await;
+    assert_eq!(world.wake_names(), ["error/github"]);
+    let run = runs(&world).await.remove(0);
+    assert_eq!(run.word(), "pending");
+    let why = world.backend.pipeline_why(&run.id).await;
+    let because = why.expect("an answer").because;
+    let is_told = because.iter().any(|it| it.code == "github_sign_in");
+    assert!(is_told, "{because:?}");
+    world.secrets.put("github", "ghp_another");
+    world.sandbox.github().add_token(TokenSetup {
+        token: "ghp_another".to_owned(),
+        ..TokenSetup::default()
+    });
+    let over = until_over(&world, &run).await;
+    assert_eq!(over.word(), "done");
+    assert_eq!(world.wake_names().len(), 1);
+    world.finish().await;
 }
 
 /// The settings of a repository that only has the name of ours begin nothing, and its own event says so.

@@ -1,7 +1,7 @@
 //! Runs that begin by themselves: when the settings of a repository say so, each time once.
 
 use domain::event::Event;
-use domain::failure::Failure;
+use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
 use domain::merge::Hold;
 use domain::pipeline::EntryPoint;
@@ -147,13 +147,21 @@ impl Dispatcher {
         }
     }
 
-    /// The settings on the branch of a source, if it moved since they were read.
+    /// The settings on the branch of a source, if it moved since they were read, in the very repository that the source means.
     async fn settings_at_tip(&self, source: &Source, known: &Schedule) -> Result<Reading, Error> {
         let repo = &source.repo;
         let (Some(target), Some(rules)) = (&source.branch, &source.pipeline) else {
             let reason = format!("source {repo} names no branch: have the source name it");
             return Ok(unreadable(reason));
         };
+        // First, since it records a credential that GitHub does not take: runs have no other reading that tells it.
+        match self.repository_must_be_meant(source).await {
+            Err(Error::Outside(failure)) if is_of_repository(failure.class) => {
+                // What is wrong with a repository itself has an event of its own.
+                return Ok(refused(&failure, true));
+            }
+            outcome => outcome?,
+        }
         let Some(tip) = self.readers.git.tip(repo, target).await? else {
             let reason = format!("{repo} has no branch `{target}`: name another one in the source");
             return Ok(unreadable(reason));
@@ -161,18 +169,26 @@ impl Dispatcher {
         if known.is_read_at(&tip) {
             return Ok(Reading::Unchanged);
         }
-        match self.repository_must_be_meant(source).await {
-            Err(Error::Outside(failure)) if !failure.class.may_pass() => {
-                // What is wrong with a repository itself has an event of its own.
-                return Ok(refused(&failure, true));
-            }
-            outcome => outcome?,
-        }
         let files = self.control_tree(repo, &tip).await?;
         Ok(match settings_in(&files, (target, &rules.worker)) {
             Ok(config) => Reading::Settings(tip, asked_for(&config)),
             Err(reason) => unreadable(reason),
         })
+    }
+}
+
+/// Whether such a failure tells that a repository is out of reach, or another one than is meant.
+fn is_of_repository(class: FailureClass) -> bool {
+    match class {
+        FailureClass::Forbidden | FailureClass::NotFound => true,
+        FailureClass::Unauthorized
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid
+        | FailureClass::Throttled
+        | FailureClass::Unavailable
+        | FailureClass::Network
+        | FailureClass::Garbled => false,
     }
 }
 
